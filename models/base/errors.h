@@ -1,0 +1,59 @@
+#pragma once
+
+#include <source_location>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace bench {
+
+/// Concatenates anything that prints to a stream: `cat("batch ", 32)`.
+template <class... Args>
+std::string cat(const Args&... args) {
+  std::ostringstream out;
+  (out << ... << args);
+  return out.str();
+}
+
+/// The user's mistake: names what was given and what is accepted. Exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Input that cannot be used (a corrupt record, a label out of range): names file, offset and
+/// reason. Exit status 2.
+class DataError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A result that could not be written. Exit status 74.
+class WriteError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The device or the system failed: names the call, its status and the place. Exit status 1.
+class DeviceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Our own mistake. Exit status 1.
+class InternalError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// Throws InternalError with the place unless `condition` holds. Never compiled out; keep it out of
+/// inner loops.
+inline void check(bool condition, std::string_view message,
+                  std::source_location place = std::source_location::current()) {
+  if (!condition) {
+    throw InternalError(cat(place.file_name(), ":", place.line(), ": ", message));
+  }
+}
+
+}  // namespace bench

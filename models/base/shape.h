@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+
+namespace bench {
+
+/// Logical extents, outermost first: (N, C, H, W) for activations, (O, I, H, W) for filters. Rank 0
+/// is a scalar. Says nothing of memory.
+class Shape {
+ public:
+  static constexpr std::size_t kMaxRank = 5;
+
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> extents);
+  explicit Shape(std::span<const std::int64_t> extents);
+
+  [[nodiscard]] std::size_t rank() const { return rank_; }
+  /// Extent of an axis; throws InternalError when there is no such axis.
+  [[nodiscard]] std::int64_t operator[](std::size_t axis) const;
+  [[nodiscard]] std::int64_t elements() const;
+  [[nodiscard]] std::span<const std::int64_t> extents() const { return {extents_.data(), rank_}; }
+
+  bool operator==(const Shape&) const = default;
+
+ private:
+  std::array<std::int64_t, kMaxRank> extents_{};
+  std::size_t rank_ = 0;
+};
+
+/// Prints as `32x64x56x56`, a scalar as `scalar`.
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+}  // namespace bench
