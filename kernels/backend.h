@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/ir/graph.h"
+#include "models/passes/rewrite.h"
+
+namespace bench {
+
+/// How a tensor lies in memory, known in full to its backend only: everyone else compares tokens.
+/// The token is readable ("nchw", "nhwc", "nChw16c").
+class Layout {
+ public:
+  Layout() = default;
+  explicit Layout(std::string token) : token_(std::move(token)) {}
+  [[nodiscard]] const std::string& token() const { return token_; }
+  auto operator<=>(const Layout&) const = default;
+
+ private:
+  std::string token_;
+};
+std::ostream& operator<<(std::ostream& out, const Layout& layout);
+
+/// Which layouts of activations a run may use. `automatic` lets the whole graph be cheapest.
+enum class DataFormat : std::uint8_t { nchw, nhwc, automatic };
+std::string_view name_of(DataFormat format);
+
+/// Memory of one tensor; its type and layout were fixed when the kernel was made.
+struct TensorView {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(data);
+  }
+};
+
+/// An ordered queue of work on a device. One host thread uses it at a time.
+class Stream {
+ public:
+  Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  virtual ~Stream() = default;
+  /// Waits until everything launched so far is done.
+  virtual void synchronize() = 0;
+};
+
+/// One compiled operation for fixed types, shapes and layouts.
+class Kernel {
+ public:
+  Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  virtual ~Kernel() = default;
+  /// Scratch memory `launch` needs, in bytes, 64-byte aligned; its contents need not survive.
+  [[nodiscard]] virtual std::size_t workspace_bytes() const { return 0; }
+  /// Enqueues the work; may return before it is done. Outputs overlap no input but where the
+  /// candidate allowed it.
+  virtual void launch(Stream& stream, std::span<const TensorView> inputs,
+                      std::span<const TensorView> outputs, void* workspace) = 0;
+};
+
+/// One way to run a node: the layouts it reads and writes, and what it is expected to cost.
+struct Candidate {
+  /// The name under which a record shows it, e.g. "brgconv:avx512_core".
+  std::string implementation;
+  std::vector<Layout> inputs;
+  std::vector<Layout> outputs;
+  /// Bytes of each opaque output, by output position; 0 for tensors.
+  std::vector<std::size_t> opaque_bytes;
+  /// Estimated time, comparable among one backend's candidates and reorders only.
+  double seconds = 0;
+  /// The output may lie on the input's memory if nobody reads the input later.
+  struct Overwrite {
+    std::size_t output = 0;
+    std::size_t input = 0;
+  };
+  std::vector<Overwrite> may_overwrite;
+  std::function<std::unique_ptr<Kernel>()> make;
+};
+
+enum class OptimizerKind : std::uint8_t { sgd, momentum };
+
+/// What one optimizer launch does, over flat f32 regions of variables, gradients and slots that
+/// share their offsets. Per element g = gradient * gradient_scale + (decayed ? weight_decay * w : 0),
+/// clamped to +-clip; sgd: w -= lr*g; momentum (Nesterov): a = momentum*a + g,
+/// w -= lr*g + lr*momentum*a.
+struct OptimizerSettings {
+  OptimizerKind kind = OptimizerKind::sgd;
+  double momentum = 0.9;
+  double weight_decay = 0;
+  std::optional<double> clip;
+};
+/// A stretch of elements, in elements from the region's beginning.
+struct OptimizerSegment {
+  std::size_t offset = 0;
+  std::size_t count = 0;
+  bool decayed = true;
+};
+
+class Optimizer {
+ public:
+  Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+  virtual ~Optimizer() = default;
+  /// Updates variables and slots in place; may return before it is done. `slots` is null for sgd.
+  virtual void launch(Stream& stream, float* variables, const float* gradients, float* slots,
+                      double learning_rate, double gradient_scale) = 0;
+};
+
+/// Everything a device offers: candidates per node, reorders, the optimizer, memory.
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual Support supports(const Graph& graph, const Node& node) const = 0;
+  /// At least one candidate for every supported node; throws UsageError with the reason otherwise.
+  virtual std::vector<Candidate> candidates(const Graph& graph, const Node& node,
+                                            DataFormat format) = 0;
+  /// Row-major in the order of the logical axes (NCHW, OIHW): how the outside sees tensors.
+  [[nodiscard]] virtual Layout canonical_layout(const TensorType& type) const = 0;
+  /// Layouts in which a graph input may be handed over, best first; the plan chooses.
+  [[nodiscard]] virtual std::vector<Layout> input_layouts(const TensorType& type,
+                                                          DataFormat format) const = 0;
+  [[nodiscard]] virtual std::size_t bytes(const TensorType& type, const Layout& layout) = 0;
+  virtual std::unique_ptr<Kernel> make_reorder(const TensorType& type, const Layout& from,
+                                               const Layout& to) = 0;
+  [[nodiscard]] virtual double reorder_seconds(const TensorType& type, const Layout& from,
+                                               const Layout& to) = 0;
+  virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
+                                                    std::vector<OptimizerSegment> segments) = 0;
+  virtual std::unique_ptr<Stream> make_stream() = 0;
+};
+
+}  // namespace bench

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <chrono>
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/backend.h"
+#include "kernels/runtime/lowering.h"
+#include "kernels/runtime/memory.h"
+
+namespace bench {
+
+struct ExecutorOptions {
+  DataFormat format = DataFormat::automatic;
+  /// For tests: before each run everything but inputs and variables is filled with NaN bytes, and
+  /// guard bytes around every buffer are checked afterwards (InternalError).
+  bool poison = false;
+  /// Bytes that activations, gradients, variables and scratch may take together; 0 is no limit.
+  /// Exceeding it throws MemoryLimitError before anything large is allocated.
+  std::size_t memory_limit_bytes = 0;
+};
+
+/// The plan needs more memory than there is.
+class MemoryLimitError : public std::runtime_error {
+ public:
+  MemoryLimitError(std::size_t needed, std::size_t limit);
+  [[nodiscard]] std::size_t needed_bytes() const { return needed_; }
+
+ private:
+  std::size_t needed_;
+};
+
+/// A graph compiled for one backend: kernels chosen and made, memory planned and allocated once.
+/// run() allocates nothing, creates no primitive and rebinds nothing.
+class Executor {
+ public:
+  /// Takes apart fused nodes the backend cannot run, lowers, plans, allocates.
+  Executor(const Graph& graph, Backend& backend, const ExecutorOptions& options);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// The graph as it runs.
+  [[nodiscard]] const Graph& graph() const;
+  [[nodiscard]] const LoweredGraph& plan() const;
+  [[nodiscard]] const MemoryReport& memory() const;
+
+  /// Points a graph input at the caller's memory, in input_layout(name), for every run from now on.
+  void bind_input(const std::string& name, const void* data);
+  /// The layout the plan wants an input in.
+  [[nodiscard]] const Layout& input_layout(const std::string& name) const;
+  /// Copies a graph input in canonical order into memory of the executor's own; waits.
+  void write_input(const std::string& name, std::span<const std::byte> canonical);
+
+  /// Copies a variable from or to canonical order (f32 elements); waits.
+  void write_variable(const std::string& name, std::span<const float> canonical);
+  [[nodiscard]] std::vector<float> read_variable(const std::string& name);
+  /// A named output, or the gradient of a variable, of the last run in canonical order; waits.
+  [[nodiscard]] std::vector<std::byte> read_output(const std::string& name);
+  [[nodiscard]] std::vector<float> read_gradient(const std::string& variable);
+  /// The same for an f32 scalar.
+  [[nodiscard]] float read_scalar(const std::string& name);
+
+  /// Runs every kernel in order; waits for the end. Every input must be bound or written before.
+  void run(Stream& stream);
+
+  /// The flat regions of trainable variables and their gradients: equal offsets, f32 elements, in the
+  /// order in which the gradients become final.
+  [[nodiscard]] std::span<float> variables();
+  [[nodiscard]] std::span<const float> gradients();
+  [[nodiscard]] const std::vector<OptimizerSegment>& segments() const;
+
+  /// Time spent inside kernels by all runs since the last reset_kernel_time().
+  [[nodiscard]] std::chrono::nanoseconds kernel_time() const;
+  void reset_kernel_time();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace bench

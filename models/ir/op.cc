@@ -1,0 +1,71 @@
+#include "models/ir/op.h"
+
+#include <array>
+
+#include "models/base/errors.h"
+
+namespace bench {
+
+Work work_of(const Graph& graph, const Node& node) {
+  Work work;
+  if (node.op->multiply_adds != nullptr) {
+    work.multiply_adds = node.op->multiply_adds(graph, node);
+  }
+  for (const auto& ids : {node.inputs, node.outputs}) {
+    for (const ValueId id : ids) {
+      const TensorType& type = graph.type(id);
+      if (!type.opaque) {
+        work.bytes += type.shape.elements() * static_cast<std::int64_t>(size_of(type.dtype));
+      }
+    }
+  }
+  return work;
+}
+
+std::int64_t multiply_adds(const Graph& graph) {
+  std::int64_t sum = 0;
+  for (const Node& node : graph.nodes()) {
+    sum += work_of(graph, node).multiply_adds;
+  }
+  return sum;
+}
+
+void require_extent(const OpContext& context, const ExtentMatch& match) {
+  if (match.given != match.expected) {
+    throw UsageError(cat(context.op, ": ", match.subject, " ", match.given, match.unit.empty() ? "" : " ", match.unit, ", ",
+                         match.other, " ", match.expected, " (axis ", match.axis, " of ",
+                         context.node, ")"));
+  }
+}
+
+void require_same_shape(const OpContext& context, std::size_t a, std::size_t b) {
+  static constexpr std::array<std::string_view, Shape::kMaxRank> kAxes{"N", "C", "H", "W", "4"};
+  require_rank(context, b, context.inputs[a].shape.rank());
+  for (std::size_t axis = 0; axis < context.inputs[a].shape.rank(); ++axis) {
+    const std::string subject = cat("input ", a, " has extent");
+    const std::string other = cat("input ", b, " has");
+    require_extent(context, {.subject = subject,
+                             .given = context.inputs[a].shape[axis],
+                             .unit = "",
+                             .other = other,
+                             .expected = context.inputs[b].shape[axis],
+                             .axis = kAxes[axis]});
+  }
+}
+
+void require_rank(const OpContext& context, std::size_t index, std::size_t rank) {
+  check(index < context.inputs.size(), cat(context.op, ": too few inputs (", context.node, ")"));
+  const Shape& shape = context.inputs[index].shape;
+  if (shape.rank() != rank) {
+    throw UsageError(cat(context.op, ": input ", index, " has ", shape.rank(), " axes (", shape,
+                         "), expected ", rank, " (", context.node, ")"));
+  }
+}
+
+void require_inputs(const OpContext& context, std::size_t count) {
+  check(context.inputs.size() == count,
+        cat(context.op, ": given ", context.inputs.size(), " inputs, expected ", count, " (",
+            context.node, ")"));
+}
+
+}  // namespace bench

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <iosfwd>
+
+#include "models/ops/epilogue.h"
+
+namespace bench {
+
+/// Batch normalisation over axis 1 of NxCxHxW: (x - mean) / sqrt(variance + epsilon), times gamma if
+/// `scale`, plus beta; Ioffe and Szegedy, arXiv:1502.03167. The epilogue has no bias (beta is one).
+struct BatchNormAttributes {
+  double epsilon = 1e-3;
+  bool scale = true;
+  Epilogue epilogue;
+  bool operator==(const BatchNormAttributes&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const BatchNormAttributes& attributes);
+
+/// Positions of the inputs of the three ops; -1 for one that is absent.
+struct BatchNormInputs {
+  int gamma = -1;
+  int beta = -1;
+  int mean = -1;
+  int variance = -1;
+  int residual = -1;
+  /// The forward's output, from which the backward takes the activation's mask.
+  int y = -1;
+  int count = 0;
+};
+
+/// (x, [gamma], beta, [residual]) -> (y, mean[C], variance[C]) with the batch's mean and biased
+/// variance.
+extern const OpDef kBatchNorm;
+BatchNormInputs batch_norm_inputs(const BatchNormAttributes& attributes);
+
+/// (x, [gamma], beta, mean, variance, [residual]) -> y with given statistics.
+extern const OpDef kBatchNormInference;
+BatchNormInputs batch_norm_inference_inputs(const BatchNormAttributes& attributes);
+
+/// (dy, x, [gamma], mean, variance, [y]) -> (dx, dbeta, [dgamma], [dresidual]), the derivative of
+/// kBatchNorm with the same attributes. y is there when an activation is.
+extern const OpDef kBatchNormBackward;
+BatchNormInputs batch_norm_backward_inputs(const BatchNormAttributes& attributes);
+
+}  // namespace bench

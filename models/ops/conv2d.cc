@@ -1,0 +1,224 @@
+#include "models/ops/conv2d.h"
+
+#include <ostream>
+
+#include "models/base/errors.h"
+#include "models/ops/bias_add.h"
+
+namespace bench {
+namespace {
+
+std::vector<TensorType> infer(const OpContext& context) {
+  const auto& attributes = context.attributes.as<Conv2dAttributes>();
+  require_inputs(context, 2 + attributes.epilogue.inputs());
+  require_rank(context, 0, 4);
+  require_rank(context, 1, 4);
+  const Shape& x = context.inputs[0].shape;
+  const Shape& w = context.inputs[1].shape;
+  require_extent(context, {.subject = "input has",
+                           .given = x[1],
+                           .unit = "channels",
+                           .other = "weights expect",
+                           .expected = w[1] * attributes.groups,
+                           .axis = "C"});
+  require_extent(context, {.subject = "output channels leave a rest of",
+                           .given = w[0] % attributes.groups,
+                           .unit = "over the groups",
+                           .other = "expected",
+                           .expected = 0,
+                           .axis = "O"});
+  for (const std::size_t axis : {0U, 1U}) {
+    require_extent(context, {.subject = "weights are",
+                             .given = w[2 + axis],
+                             .unit = "wide",
+                             .other = "the window is",
+                             .expected = attributes.window.kernel[axis],
+                             .axis = axis == 0 ? "H" : "W"});
+  }
+  const auto [height, width] = output_extents(context, attributes.window, x);
+  const Shape y{x[0], w[0], height, width};
+  check_epilogue(context, attributes.epilogue, 2, y);
+  return {{.dtype = context.inputs[0].dtype, .shape = y}};
+}
+
+std::vector<ValueId> gradient(GradientContext& context) {
+  const Node node = context.node;
+  const auto& attributes = node.attributes.as<Conv2dAttributes>();
+  const Epilogue& epilogue = attributes.epilogue;
+  Graph& graph = context.graph;
+  ValueId dy = context.output_gradients[0];
+  if (epilogue.activation != ActivationKind::none) {
+    dy = graph.add_node(kActivationBackward, node.name + "/activation/backward",
+                        ActivationAttributes{epilogue.activation}, {dy, node.outputs[0]})[0];
+  }
+  std::vector<ValueId> gradients(node.inputs.size());
+  const bool bias_wanted = epilogue.bias && context.wanted(2);
+  if (context.wanted(1)) {
+    const Conv2dBackwardWeightsAttributes backward{.window = attributes.window,
+                                                   .groups = attributes.groups,
+                                                   .weights = graph.shape(node.inputs[1]),
+                                                   .bias = bias_wanted};
+    const auto outputs = graph.add_node(kConv2dBackwardWeights, node.name + "/backward_weights",
+                                        backward, {dy, node.inputs[0]});
+    gradients[1] = outputs[0];
+    if (bias_wanted) {
+      gradients[2] = outputs[1];
+    }
+  } else if (bias_wanted) {
+    gradients[2] = graph.add_node(kBiasBackward, node.name + "/backward_bias", {}, {dy})[0];
+  }
+  if (context.wanted(0)) {
+    const Conv2dBackwardDataAttributes backward{.window = attributes.window,
+                                                .groups = attributes.groups,
+                                                .input = graph.shape(node.inputs[0])};
+    gradients[0] = graph.add_node(kConv2dBackwardData, node.name + "/backward_data", backward,
+                                  {dy, node.inputs[1]})[0];
+  }
+  if (epilogue.residual) {
+    gradients.back() = dy;
+  }
+  return gradients;
+}
+
+std::int64_t multiply_adds(const Shape& weights, const Shape& y) {
+  return weights[1] * weights[2] * weights[3] * y.elements();
+}
+
+std::int64_t multiply_adds_forward(const Graph& graph, const Node& node) {
+  return multiply_adds(graph.shape(node.inputs[1]), graph.shape(node.outputs[0]));
+}
+
+bool fused(const Node& node) { return !node.attributes.as<Conv2dAttributes>().epilogue.empty(); }
+
+std::vector<ValueId> decompose(Graph& graph, const Node& node) {
+  auto attributes = node.attributes.as<Conv2dAttributes>();
+  const Epilogue epilogue = attributes.epilogue;
+  attributes.epilogue = {};
+  const ValueId y = graph.add_node(kConv2d, node.name, attributes, {node.inputs[0], node.inputs[1]})[0];
+  return {decompose_epilogue(graph, epilogue, node.name, y, std::span(node.inputs).subspan(2))};
+}
+
+std::vector<TensorType> infer_backward_data(const OpContext& context) {
+  require_inputs(context, 2);
+  require_rank(context, 0, 4);
+  const auto& attributes = context.attributes.as<Conv2dBackwardDataAttributes>();
+  require_extent(context, {.subject = "gradient has",
+                           .given = context.inputs[0].shape[1],
+                           .unit = "channels",
+                           .other = "weights give",
+                           .expected = context.inputs[1].shape[0],
+                           .axis = "O"});
+  return {{.dtype = context.inputs[0].dtype, .shape = attributes.input}};
+}
+
+std::int64_t multiply_adds_backward_data(const Graph& graph, const Node& node) {
+  return multiply_adds(graph.shape(node.inputs[1]), graph.shape(node.inputs[0]));
+}
+
+std::vector<TensorType> infer_backward_weights(const OpContext& context) {
+  require_inputs(context, 2);
+  require_rank(context, 0, 4);
+  const auto& attributes = context.attributes.as<Conv2dBackwardWeightsAttributes>();
+  require_extent(context, {.subject = "gradient has",
+                           .given = context.inputs[0].shape[1],
+                           .unit = "channels",
+                           .other = "weights give",
+                           .expected = attributes.weights[0],
+                           .axis = "O"});
+  const DType dtype = context.inputs[0].dtype;
+  std::vector<TensorType> outputs{{.dtype = dtype, .shape = attributes.weights}};
+  if (attributes.bias) {
+    outputs.push_back({.dtype = dtype, .shape = {attributes.weights[0]}});
+  }
+  return outputs;
+}
+
+std::int64_t multiply_adds_backward_weights(const Graph& graph, const Node& node) {
+  return multiply_adds(graph.shape(node.outputs[0]), graph.shape(node.inputs[0]));
+}
+
+bool backward_weights_fused(const Node& node) {
+  return node.attributes.as<Conv2dBackwardWeightsAttributes>().bias;
+}
+
+std::vector<ValueId> decompose_backward_weights(Graph& graph, const Node& node) {
+  auto attributes = node.attributes.as<Conv2dBackwardWeightsAttributes>();
+  attributes.bias = false;
+  const ValueId weights =
+      graph.add_node(kConv2dBackwardWeights, node.name, attributes, node.inputs)[0];
+  const ValueId bias = graph.add_node(kBiasBackward, node.name + "/bias", {}, {node.inputs[0]})[0];
+  return {weights, bias};
+}
+
+}  // namespace
+
+std::int64_t Window::output_extent(std::size_t axis, std::int64_t input) const {
+  const std::int64_t reach = dilation[axis] * (kernel[axis] - 1) + 1;
+  const std::int64_t room = input + pad_before[axis] + pad_after[axis] - reach;
+  return room < 0 ? 0 : room / stride[axis] + 1;
+}
+
+std::array<std::int64_t, 2> output_extents(const OpContext& context, const Window& window,
+                                           const Shape& input) {
+  const std::array<std::int64_t, 2> extents{window.output_extent(0, input[2]),
+                                            window.output_extent(1, input[3])};
+  for (const std::size_t axis : {0U, 1U}) {
+    if (extents[axis] < 1) {
+      throw UsageError(cat(context.op, ": input is ", input[2 + axis], " wide, the window needs ",
+                           window.dilation[axis] * (window.kernel[axis] - 1) + 1 -
+                               window.pad_before[axis] - window.pad_after[axis],
+                           " (axis ", axis == 0 ? "H" : "W", " of ", context.node, ")"));
+    }
+  }
+  return extents;
+}
+
+std::ostream& operator<<(std::ostream& out, const Window& window) {
+  out << window.kernel[0] << "x" << window.kernel[1] << "/" << window.stride[0];
+  if (window.stride[0] != window.stride[1]) {
+    out << "," << window.stride[1];
+  }
+  if (window.dilation != std::array<std::int64_t, 2>{1, 1}) {
+    out << " dilation " << window.dilation[0] << "," << window.dilation[1];
+  }
+  if (window.pad_before != window.pad_after || window.pad_before[0] != 0 ||
+      window.pad_before[1] != 0) {
+    out << " pad " << window.pad_before[0] << "," << window.pad_before[1] << "+"
+        << window.pad_after[0] << "," << window.pad_after[1];
+  }
+  return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes) {
+  out << attributes.window;
+  if (attributes.groups != 1) {
+    out << " groups " << attributes.groups;
+  }
+  return out << attributes.epilogue;
+}
+
+std::ostream& operator<<(std::ostream& out, const Conv2dBackwardDataAttributes& attributes) {
+  return out << attributes.window << " groups " << attributes.groups << " to " << attributes.input;
+}
+
+std::ostream& operator<<(std::ostream& out, const Conv2dBackwardWeightsAttributes& attributes) {
+  return out << attributes.window << " groups " << attributes.groups << " to " << attributes.weights
+             << (attributes.bias ? "+bias" : "");
+}
+
+const OpDef kConv2d{.name = "conv2d",
+                    .infer = infer,
+                    .gradient = gradient,
+                    .multiply_adds = multiply_adds_forward,
+                    .fused = fused,
+                    .decompose = decompose};
+const OpDef kConv2dBackwardData{.name = "conv2d_backward_data",
+                                .infer = infer_backward_data,
+                                .multiply_adds = multiply_adds_backward_data};
+const OpDef kConv2dBackwardWeights{.name = "conv2d_backward_weights",
+                                   .infer = infer_backward_weights,
+                                   .multiply_adds = multiply_adds_backward_weights,
+                                   .fused = backward_weights_fused,
+                                   .decompose = decompose_backward_weights};
+
+}  // namespace bench

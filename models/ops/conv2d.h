@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <iosfwd>
+
+#include "models/ops/epilogue.h"
+
+namespace bench {
+
+/// Stride, dilation and explicit zero padding of a sliding window, (H, W) each. A dilation of 1 is a
+/// dense filter.
+struct Window {
+  std::array<std::int64_t, 2> kernel{1, 1};
+  std::array<std::int64_t, 2> stride{1, 1};
+  std::array<std::int64_t, 2> dilation{1, 1};
+  std::array<std::int64_t, 2> pad_before{0, 0};
+  std::array<std::int64_t, 2> pad_after{0, 0};
+  bool operator==(const Window&) const = default;
+
+  /// Output extent along one axis: floor((in + pads - (dilation*(kernel-1)+1)) / stride) + 1.
+  [[nodiscard]] std::int64_t output_extent(std::size_t axis, std::int64_t input) const;
+};
+std::ostream& operator<<(std::ostream& out, const Window& window);
+
+/// Throws UsageError when the window does not fit into the input, else the output extents (H, W).
+std::array<std::int64_t, 2> output_extents(const OpContext& context, const Window& window,
+                                           const Shape& input);
+
+struct Conv2dAttributes {
+  Window window;
+  std::int64_t groups = 1;
+  Epilogue epilogue;
+  bool operator==(const Conv2dAttributes&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes);
+
+/// (x[N,C,H,W], w[O,C/groups,KH,KW], epilogue inputs) -> y[N,O,H',W'], cross-correlation.
+extern const OpDef kConv2d;
+
+struct Conv2dBackwardDataAttributes {
+  Window window;
+  std::int64_t groups = 1;
+  Shape input;
+  bool operator==(const Conv2dBackwardDataAttributes&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Conv2dBackwardDataAttributes& attributes);
+
+/// (dy, w) -> dx of shape `input`.
+extern const OpDef kConv2dBackwardData;
+
+struct Conv2dBackwardWeightsAttributes {
+  Window window;
+  std::int64_t groups = 1;
+  Shape weights;
+  bool bias = false;
+  bool operator==(const Conv2dBackwardWeightsAttributes&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Conv2dBackwardWeightsAttributes& attributes);
+
+/// (dy, x) -> dw of shape `weights`, and with `bias` the bias's gradient [O].
+extern const OpDef kConv2dBackwardWeights;
+
+}  // namespace bench

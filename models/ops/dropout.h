@@ -1,0 +1,27 @@
+#pragma once
+
+#include <iosfwd>
+
+#include "models/ir/op.h"
+
+namespace bench {
+
+struct DropoutAttributes {
+  /// Probability that an element stays; kept elements are scaled by 1 / keep.
+  double keep = 0.5;
+  /// Seed and stream of the Philox generator; with the step and the element's canonical index they
+  /// decide each element alone.
+  std::uint64_t seed = 0;
+  std::uint64_t stream = 0;
+  bool operator==(const DropoutAttributes&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const DropoutAttributes& attributes);
+
+/// (x[N,C], step s32 scalar) -> y. Element e of step t is kept when the uniform number in [0, 1)
+/// made from the upper 24 bits of word e % 4 of
+/// philox4x32({e / 4 low, e / 4 high, stream low, t}, {seed low, stream high}) is below `keep`.
+extern const OpDef kDropout;
+/// (dy[N,C], step) -> dx with the same elements kept.
+extern const OpDef kDropoutBackward;
+
+}  // namespace bench

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "models/ir/op.h"
+
+namespace bench {
+
+/// (x[N,C,H,W]) -> y[N,C*H*W], always in the order C, H, W, whatever lies in memory.
+extern const OpDef kFlatten;
+/// (dy[N,C*H*W]) -> dx of the shape in RestoreShapeAttributes.
+extern const OpDef kUnflatten;
+
+}  // namespace bench

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <iosfwd>
+
+#include "models/ir/op.h"
+
+namespace bench {
+
+/// (logits[N,C], labels s32[N]) -> (loss scalar, probabilities[N,C]); the mean over N of
+/// -log softmax(logits)[label].
+extern const OpDef kSoftmaxCrossEntropy;
+/// (probabilities[N,C], labels s32[N], dloss scalar) -> dlogits = (p - onehot) * dloss / N.
+extern const OpDef kSoftmaxCrossEntropyBackward;
+
+struct L2LossAttributes {
+  double coefficient = 4e-5;
+  bool operator==(const L2LossAttributes&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const L2LossAttributes& attributes);
+
+/// (w...) -> scalar: coefficient * sum over all inputs of sum(w^2) / 2.
+extern const OpDef kL2Loss;
+/// (w, dloss scalar) -> dw = coefficient * dloss * w.
+extern const OpDef kL2LossBackward;
+
+struct TopKAttributes {
+  std::int64_t k = 1;
+  bool operator==(const TopKAttributes&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const TopKAttributes& attributes);
+
+/// (logits[N,C], labels s32[N]) -> scalar: the share of rows where fewer than k classes have a
+/// strictly larger logit than the label's.
+extern const OpDef kTopKAccuracy;
+
+}  // namespace bench

@@ -1,0 +1,225 @@
+#include "models/passes/fuse.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+#include "models/ops/add.h"
+#include "models/ops/batch_norm.h"
+#include "models/ops/bias_add.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/fully_connected.h"
+
+namespace bench {
+namespace {
+
+/// The epilogue of a node's attributes, and the same attributes with another one.
+struct Carrier {
+  Epilogue epilogue;
+  std::function<Attributes(const Epilogue&)> with;
+};
+
+template <class T>
+Carrier carrier(const Node& node) {
+  const T attributes = node.attributes.as<T>();
+  return {.epilogue = attributes.epilogue, .with = [attributes](const Epilogue& epilogue) {
+            T changed = attributes;
+            changed.epilogue = epilogue;
+            return Attributes(changed);
+          }};
+}
+
+std::optional<Carrier> find_carrier(const Node& node) {
+  if (node.op == &kConv2d) {
+    return carrier<Conv2dAttributes>(node);
+  }
+  if (node.op == &kFullyConnected) {
+    return carrier<FullyConnectedAttributes>(node);
+  }
+  if (node.op == &kBatchNorm || node.op == &kBatchNormInference) {
+    return carrier<BatchNormAttributes>(node);
+  }
+  return std::nullopt;
+}
+
+/// `epilogue` with the work of `node` behind it, if the order bias, residual, activation allows it.
+std::optional<Epilogue> extend(Epilogue epilogue, const Node& node, const OpDef& producer) {
+  if (epilogue.activation != ActivationKind::none) {
+    return std::nullopt;
+  }
+  const bool norm = &producer == &kBatchNorm || &producer == &kBatchNormInference;
+  if (node.op == &kActivation) {
+    epilogue.activation = node.attributes.as<ActivationAttributes>().kind;
+    return epilogue;
+  }
+  if (node.op == &kBiasAdd && !norm && !epilogue.bias && !epilogue.residual) {
+    epilogue.bias = true;
+    return epilogue;
+  }
+  if (node.op == &kAdd && &producer != &kFullyConnected && !epilogue.residual) {
+    epilogue.residual = true;
+    return epilogue;
+  }
+  return std::nullopt;
+}
+
+/// What a carrier takes in: its new epilogue with further inputs, and the last node it absorbs.
+struct Fusion {
+  Epilogue epilogue;
+  std::vector<ValueId> extra_inputs;
+  std::size_t last = 0;
+};
+
+struct FusionPlan {
+  /// Indexed by the carrying node.
+  std::vector<std::optional<Fusion>> fusions;
+  /// The node that takes each node in; itself where nothing does.
+  std::vector<std::size_t> carrier_of;
+};
+
+class Fuser {
+ public:
+  Fuser(const Graph& graph, const SupportQuery& supports)
+      : graph_(graph), supports_(supports), uses_(count_uses(graph)) {}
+
+  FusionPlan plan() {
+    const std::size_t count = graph_.nodes().size();
+    FusionPlan plan{.fusions = std::vector<std::optional<Fusion>>(count),
+                    .carrier_of = std::vector<std::size_t>(count)};
+    std::iota(plan.carrier_of.begin(), plan.carrier_of.end(), 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Node& node = graph_.nodes()[i];
+      // Of an add's two inputs the later one is extended: the other one exists by then.
+      for (const std::size_t input : candidate_inputs(node)) {
+        const Value& value = graph_.value(node.inputs[input]);
+        if (value.origin != Value::Origin::node || value.position != 0 ||
+            uses_[static_cast<std::size_t>(node.inputs[input].index)] != 1) {
+          continue;
+        }
+        const std::size_t target = plan.carrier_of[static_cast<std::size_t>(value.producer)];
+        if (auto fusion = try_absorb(plan.fusions[target], target, i, input)) {
+          plan.fusions[target] = std::move(fusion);
+          plan.carrier_of[i] = target;
+          break;
+        }
+      }
+    }
+    return plan;
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> candidate_inputs(const Node& node) const {
+    if (node.op == &kActivation || node.op == &kBiasAdd) {
+      return {0};
+    }
+    if (node.op == &kAdd) {
+      const bool second_later =
+          graph_.value(node.inputs[1]).producer > graph_.value(node.inputs[0]).producer;
+      return second_later ? std::vector<std::size_t>{1, 0} : std::vector<std::size_t>{0, 1};
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::optional<Fusion> try_absorb(const std::optional<Fusion>& before,
+                                                 std::size_t target, std::size_t index,
+                                                 std::size_t input) const {
+    const Node& producer = graph_.nodes()[target];
+    const Node& node = graph_.nodes()[index];
+    const auto carrier = find_carrier(producer);
+    if (!carrier) {
+      return std::nullopt;
+    }
+    Fusion fusion = before.value_or(Fusion{
+        .epilogue = carrier->epilogue, .extra_inputs = {}, .last = target});
+    const auto extended = extend(fusion.epilogue, node, *producer.op);
+    if (!extended) {
+      return std::nullopt;
+    }
+    fusion.epilogue = *extended;
+    fusion.last = index;
+    if (node.op != &kActivation) {
+      fusion.extra_inputs.push_back(node.inputs[1 - input]);
+    }
+    Node fused = producer;
+    fused.attributes = carrier->with(fusion.epilogue);
+    fused.inputs.insert(fused.inputs.end(), fusion.extra_inputs.begin(), fusion.extra_inputs.end());
+    if (!supports_(graph_, fused)) {
+      return std::nullopt;
+    }
+    return fusion;
+  }
+
+  const Graph& graph_;
+  const SupportQuery& supports_;
+  std::vector<int> uses_;
+};
+
+}  // namespace
+
+Graph fuse(const Graph& graph, const SupportQuery& supports) {
+  const FusionPlan plan = Fuser(graph, supports).plan();
+  Graph result;
+  std::vector<ValueId> renamed(graph.values().size());
+  const auto slot = [&](ValueId id) -> ValueId& {
+    return renamed[static_cast<std::size_t>(id.index)];
+  };
+  for (const ValueId id : graph.inputs()) {
+    slot(id) = result.add_input(graph.value(id).name, graph.type(id));
+  }
+  for (const Variable& variable : graph.variables()) {
+    slot(variable.value) =
+        result.add_variable(graph.value(variable.value).name, graph.type(variable.value),
+                            variable.initial, variable.trainable, variable.decayed);
+  }
+  const auto emit = [&](Node node) {
+    std::transform(node.inputs.begin(), node.inputs.end(), node.inputs.begin(), slot);
+    const auto outputs = append(result, node);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      slot(node.outputs[i]) = outputs[i];
+    }
+  };
+  // A fused node stands where its last part stood, since a residual must exist by then; whoever
+  // reads its other outputs (batch norm's statistics) waits for it.
+  std::vector<Node> waiting;
+  const auto emit_ready = [&] {
+    std::erase_if(waiting, [&](const Node& node) {
+      const bool ready = std::all_of(node.inputs.begin(), node.inputs.end(),
+                                     [&](ValueId id) { return slot(id).valid(); });
+      if (ready) {
+        emit(node);
+      }
+      return ready;
+    });
+  };
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    const std::size_t carrier = plan.carrier_of[i];
+    const auto& fusion = plan.fusions[carrier];
+    if (!fusion) {
+      waiting.push_back(graph.nodes()[i]);
+    } else if (fusion->last == i) {
+      Node node = graph.nodes()[carrier];
+      node.attributes = find_carrier(node)->with(fusion->epilogue);
+      node.inputs.insert(node.inputs.end(), fusion->extra_inputs.begin(),
+                         fusion->extra_inputs.end());
+      node.outputs[0] = graph.nodes()[i].outputs[0];
+      waiting.push_back(std::move(node));
+    }
+    emit_ready();
+  }
+  emit_ready();
+  check(waiting.empty(), "fuse: a node waits for a value that never comes");
+  for (const auto& [name, id] : graph.outputs()) {
+    result.set_output(name, slot(id));
+  }
+  for (const auto& pair : graph.updates()) {
+    result.add_update(slot(pair.variable), slot(pair.value));
+  }
+  for (const auto& pair : graph.gradients()) {
+    result.add_gradient(slot(pair.variable), slot(pair.value));
+  }
+  return result;
+}
+
+}  // namespace bench
