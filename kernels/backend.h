@@ -62,10 +62,8 @@ class Kernel {
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
   virtual ~Kernel() = default;
-  /// Scratch memory `launch` needs, in bytes, 64-byte aligned; its contents need not survive.
-  [[nodiscard]] virtual std::size_t workspace_bytes() const { return 0; }
   /// Enqueues the work; may return before it is done. Outputs overlap no input but where the
-  /// candidate allowed it.
+  /// candidate allowed it. `workspace` has the candidate's workspace_bytes, 64-byte aligned.
   virtual void launch(Stream& stream, std::span<const TensorView> inputs,
                       std::span<const TensorView> outputs, void* workspace) = 0;
 };
@@ -78,6 +76,8 @@ struct Candidate {
   std::vector<Layout> outputs;
   /// Bytes of each opaque output, by output position; 0 for tensors.
   std::vector<std::size_t> opaque_bytes;
+  /// Scratch memory `launch` needs; its contents need not survive the call.
+  std::size_t workspace_bytes = 0;
   /// Estimated time, comparable among one backend's candidates and reorders only.
   double seconds = 0;
   /// The output may lie on the input's memory if nobody reads the input later.
@@ -106,6 +106,17 @@ struct OptimizerSegment {
   std::size_t offset = 0;
   std::size_t count = 0;
   bool decayed = true;
+};
+
+/// Memory of a device, freed with the object; 4096-byte aligned, touched first by the device's own
+/// threads.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  virtual ~DeviceMemory() = default;
+  [[nodiscard]] virtual std::byte* data() const = 0;
 };
 
 class Optimizer {
@@ -138,6 +149,7 @@ class Backend {
   [[nodiscard]] virtual std::vector<Layout> input_layouts(const TensorType& type,
                                                           DataFormat format) const = 0;
   [[nodiscard]] virtual std::size_t bytes(const TensorType& type, const Layout& layout) = 0;
+  /// A copy when both layouts are one.
   virtual std::unique_ptr<Kernel> make_reorder(const TensorType& type, const Layout& from,
                                                const Layout& to) = 0;
   [[nodiscard]] virtual double reorder_seconds(const TensorType& type, const Layout& from,
@@ -145,6 +157,8 @@ class Backend {
   virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                                     std::vector<OptimizerSegment> segments) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
+  /// Zeroed memory; throws DeviceError when there is none.
+  virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
 };
 
 }  // namespace bench

@@ -1,0 +1,316 @@
+#include "kernels/executor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "models/base/errors.h"
+#include "models/passes/decompose.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kGuardBytes = 64;
+constexpr std::byte kGuardPattern{0xA5};
+constexpr std::byte kPoison{0xFF};
+
+std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
+
+struct BoundStep {
+  std::unique_ptr<Kernel> kernel;
+  std::vector<TensorView> inputs;
+  std::vector<TensorView> outputs;
+};
+
+}  // namespace
+
+MemoryLimitError::MemoryLimitError(std::size_t needed, std::size_t limit)
+    : std::runtime_error(cat("the plan needs ", format_bytes(needed), ", ", format_bytes(limit),
+                             " may be used")),
+      needed_(needed) {}
+
+struct Executor::State {
+  State(const Graph& original, Backend& device, const ExecutorOptions& chosen)
+      : options(chosen),
+        backend(device),
+        graph(decompose_unsupported(original,
+                                    [&](const Graph& g, const Node& n) {
+                                      return device.supports(g, n);
+                                    })),
+        lowered(lower(graph, device, chosen.format)),
+        layout(lay_out_memory(lowered, kept_buffers(), guard())),
+        stream(device.make_stream()) {
+    if (options.memory_limit_bytes != 0 && layout.report.total() > options.memory_limit_bytes) {
+      throw MemoryLimitError(layout.report.total(), options.memory_limit_bytes);
+    }
+    allocate();
+    bind();
+  }
+
+  [[nodiscard]] std::size_t guard() const { return options.poison ? kGuardBytes : 0; }
+
+  [[nodiscard]] std::vector<std::size_t> kept_buffers() const {
+    std::vector<std::size_t> kept;
+    for (const auto& [name, id] : graph.outputs()) {
+      kept.push_back(lowered.buffer_of[at(id)]);
+    }
+    return kept;
+  }
+
+  void allocate() {
+    variables = backend.allocate(layout.report.variables);
+    gradients = backend.allocate(layout.report.gradients);
+    activations = backend.allocate(layout.report.activations);
+    workspace = backend.allocate(layout.report.workspace);
+    for (const auto& trained : lowered.trained) {
+      const std::size_t bytes = lowered.buffers[trained.variable].bytes;
+      segments.push_back({.offset = layout.offsets[trained.variable] / sizeof(float),
+                          .count = bytes / sizeof(float),
+                          .decayed = trained.decayed});
+    }
+  }
+
+  [[nodiscard]] TensorView view(std::size_t buffer) const {
+    const Buffer& entry = lowered.buffers[buffer];
+    std::byte* base = nullptr;
+    switch (entry.region) {
+      case Buffer::Region::input:
+        return {.data = nullptr, .bytes = entry.bytes};
+      case Buffer::Region::variable:
+        base = variables->data();
+        break;
+      case Buffer::Region::gradient:
+        base = gradients->data();
+        break;
+      case Buffer::Region::activation:
+        base = activations->data();
+        break;
+    }
+    return {.data = base + layout.offsets[buffer], .bytes = entry.bytes};
+  }
+
+  void bind() {
+    for (const Step& step : lowered.steps) {
+      BoundStep bound{.kernel = step.make(), .inputs = {}, .outputs = {}};
+      for (const std::size_t buffer : step.inputs) {
+        bound.inputs.push_back(view(buffer));
+      }
+      for (const std::size_t buffer : step.outputs) {
+        bound.outputs.push_back(view(buffer));
+      }
+      steps.push_back(std::move(bound));
+    }
+  }
+
+  [[nodiscard]] std::size_t input_buffer(const std::string& name) const {
+    for (const ValueId id : graph.inputs()) {
+      if (graph.value(id).name == name) {
+        return lowered.buffer_of[at(id)];
+      }
+    }
+    throw InternalError(cat("executor: no input is named ", name));
+  }
+
+  [[nodiscard]] std::size_t variable_buffer(const std::string& name) const {
+    for (const Variable& variable : graph.variables()) {
+      if (graph.value(variable.value).name == name) {
+        return lowered.buffer_of[at(variable.value)];
+      }
+    }
+    throw InternalError(cat("executor: no variable is named ", name));
+  }
+
+  void bind_input(std::size_t buffer, const void* data) {
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      for (std::size_t i = 0; i < steps[s].inputs.size(); ++i) {
+        if (lowered.steps[s].inputs[i] == buffer) {
+          // Kernels only read their inputs.
+          steps[s].inputs[i].data = const_cast<void*>(data);  // NOLINT(*-const-cast)
+        }
+      }
+    }
+    bound_inputs[buffer] = true;
+  }
+
+  /// Copies between a buffer and canonical order.
+  void convert(TensorView from, const Layout& from_layout, TensorView to, const Layout& to_layout,
+               const TensorType& type) {
+    const auto kernel = backend.make_reorder(type, from_layout, to_layout);
+    kernel->launch(*stream, std::span(&from, 1), std::span(&to, 1), nullptr);
+    stream->synchronize();
+  }
+
+  std::vector<std::byte> read(std::size_t buffer) {
+    const Buffer& entry = lowered.buffers[buffer];
+    check(!entry.type.opaque, cat("executor: ", entry.name, " is opaque"));
+    const Layout canonical = backend.canonical_layout(entry.type);
+    std::vector<std::byte> result(backend.bytes(entry.type, canonical));
+    convert(view(buffer), entry.layout, {.data = result.data(), .bytes = result.size()}, canonical,
+            entry.type);
+    return result;
+  }
+
+  std::vector<float> read_floats(std::size_t buffer) {
+    check(lowered.buffers[buffer].type.dtype == DType::f32, "executor: the value is not f32");
+    const auto bytes = read(buffer);
+    std::vector<float> result(bytes.size() / sizeof(float));
+    std::memcpy(result.data(), bytes.data(), bytes.size());
+    return result;
+  }
+
+  void write(std::size_t buffer, TensorView target, std::span<const std::byte> canonical) {
+    const Buffer& entry = lowered.buffers[buffer];
+    const Layout layout_from = backend.canonical_layout(entry.type);
+    check(canonical.size() == backend.bytes(entry.type, layout_from),
+          cat("executor: ", entry.name, " takes ", backend.bytes(entry.type, layout_from),
+              " bytes, given ", canonical.size()));
+    // The reorder only reads its input.
+    void* source = const_cast<std::byte*>(canonical.data());  // NOLINT(*-const-cast)
+    convert({.data = source, .bytes = canonical.size()}, layout_from, target, entry.layout,
+            entry.type);
+  }
+
+  /// Fills what no run may read before it wrote it, and the guards behind every buffer.
+  void poison() {
+    std::memset(gradients->data(), static_cast<int>(kPoison), layout.report.gradients);
+    std::memset(activations->data(), static_cast<int>(kPoison), layout.report.activations);
+    std::memset(workspace->data(), static_cast<int>(kPoison), layout.report.workspace);
+    for_each_guard([](std::byte* guard) {
+      std::memset(guard, static_cast<int>(kGuardPattern), kGuardBytes);
+      return true;
+    });
+  }
+
+  void check_guards() {
+    for_each_guard([](const std::byte* guard) {
+      return std::all_of(guard, guard + kGuardBytes, [](std::byte b) { return b == kGuardPattern; });
+    });
+  }
+
+  template <class F>
+  void for_each_guard(const F& f) {
+    // Guards of activations are other tensors' memory at other times; regions that live throughout
+    // can be checked.
+    for (std::size_t b = 0; b < lowered.buffers.size(); ++b) {
+      const Buffer& entry = lowered.buffers[b];
+      if (entry.region == Buffer::Region::variable || entry.region == Buffer::Region::gradient) {
+        std::byte* end = view(b).as<std::byte>() + entry.bytes;
+        check(f(end), cat("executor: something wrote behind ", entry.name));
+      }
+    }
+  }
+
+  ExecutorOptions options;
+  Backend& backend;
+  Graph graph;
+  LoweredGraph lowered;
+  MemoryLayout layout;
+  std::unique_ptr<Stream> stream;
+  std::unique_ptr<DeviceMemory> variables;
+  std::unique_ptr<DeviceMemory> gradients;
+  std::unique_ptr<DeviceMemory> activations;
+  std::unique_ptr<DeviceMemory> workspace;
+  std::vector<OptimizerSegment> segments;
+  std::vector<BoundStep> steps;
+  std::map<std::size_t, bool> bound_inputs;
+  std::map<std::size_t, std::unique_ptr<DeviceMemory>> own_inputs;
+  std::chrono::nanoseconds kernel_time{0};
+};
+
+Executor::Executor(const Graph& graph, Backend& backend, const ExecutorOptions& options)
+    : state_(std::make_unique<State>(graph, backend, options)) {}
+
+Executor::~Executor() = default;
+
+const Graph& Executor::graph() const { return state_->graph; }
+const LoweredGraph& Executor::plan() const { return state_->lowered; }
+const MemoryReport& Executor::memory() const { return state_->layout.report; }
+
+void Executor::bind_input(const std::string& name, const void* data) {
+  state_->bind_input(state_->input_buffer(name), data);
+}
+
+const Layout& Executor::input_layout(const std::string& name) const {
+  return state_->lowered.buffers[state_->input_buffer(name)].layout;
+}
+
+void Executor::write_input(const std::string& name, std::span<const std::byte> canonical) {
+  const std::size_t buffer = state_->input_buffer(name);
+  auto& memory = state_->own_inputs[buffer];
+  const std::size_t bytes = state_->lowered.buffers[buffer].bytes;
+  if (memory == nullptr) {
+    memory = state_->backend.allocate(bytes);
+    state_->bind_input(buffer, memory->data());
+  }
+  state_->write(buffer, {.data = memory->data(), .bytes = bytes}, canonical);
+}
+
+void Executor::write_variable(const std::string& name, std::span<const float> canonical) {
+  const std::size_t buffer = state_->variable_buffer(name);
+  state_->write(buffer, state_->view(buffer), std::as_bytes(canonical));
+}
+
+std::vector<float> Executor::read_variable(const std::string& name) {
+  return state_->read_floats(state_->variable_buffer(name));
+}
+
+std::vector<std::byte> Executor::read_output(const std::string& name) {
+  return state_->read(state_->lowered.buffer_of[at(state_->graph.output(name))]);
+}
+
+std::vector<float> Executor::read_gradient(const std::string& variable) {
+  const std::size_t home = state_->variable_buffer(variable);
+  for (const auto& trained : state_->lowered.trained) {
+    if (trained.variable == home) {
+      return state_->read_floats(trained.gradient);
+    }
+  }
+  throw InternalError(cat("executor: ", variable, " has no gradient"));
+}
+
+float Executor::read_scalar(const std::string& name) {
+  const auto bytes = read_output(name);
+  float value = 0;
+  check(bytes.size() == sizeof(value), cat("executor: ", name, " is no f32 scalar"));
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
+void Executor::run(Stream& stream) {
+  using Clock = std::chrono::steady_clock;
+  State& state = *state_;
+  for (const ValueId id : state.graph.inputs()) {
+    check(state.bound_inputs.count(state.lowered.buffer_of[at(id)]) != 0,
+          cat("executor: input ", state.graph.value(id).name, " is not bound"));
+  }
+  if (state.options.poison) {
+    state.poison();
+  }
+  void* const workspace = state.workspace->data();
+  for (BoundStep& step : state.steps) {
+    const auto start = Clock::now();
+    step.kernel->launch(stream, step.inputs, step.outputs, workspace);
+    state.kernel_time += Clock::now() - start;
+  }
+  stream.synchronize();
+  if (state.options.poison) {
+    state.check_guards();
+  }
+}
+
+std::span<float> Executor::variables() {
+  const auto& segments = state_->segments;
+  const std::size_t count = segments.empty() ? 0 : segments.back().offset + segments.back().count;
+  return {reinterpret_cast<float*>(state_->variables->data()), count};
+}
+
+std::span<const float> Executor::gradients() {
+  return {reinterpret_cast<const float*>(state_->gradients->data()), variables().size()};
+}
+
+const std::vector<OptimizerSegment>& Executor::segments() const { return state_->segments; }
+
+std::chrono::nanoseconds Executor::kernel_time() const { return state_->kernel_time; }
+void Executor::reset_kernel_time() { state_->kernel_time = {}; }
+
+}  // namespace bench

@@ -1,0 +1,51 @@
+#include "kernels/runtime/host_memory.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "kernels/runtime/memory_plan.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kHugePageBytes = std::size_t{2} << 20U;
+
+class HostMemory final : public DeviceMemory {
+ public:
+  explicit HostMemory(std::size_t bytes) : bytes_(align_up(bytes + 1, kHugePageBytes)) {
+    // One huge page more than needed, so that the data can begin on a huge page's border.
+    mapping_ = mmap(nullptr, bytes_ + kHugePageBytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping_ == MAP_FAILED) {
+      throw DeviceError(
+          cat("mmap of ", bytes_ + kHugePageBytes, " bytes failed: ", std::strerror(errno)));
+    }
+    auto* begin = static_cast<std::byte*>(mapping_);
+    const auto misfit = reinterpret_cast<std::uintptr_t>(begin) % kHugePageBytes;
+    data_ = begin + (misfit == 0 ? 0 : kHugePageBytes - misfit);
+    // Advice only: without huge pages everything works, slower.
+    (void)madvise(data_, bytes_, MADV_HUGEPAGE);
+  }
+  ~HostMemory() override { munmap(mapping_, bytes_ + kHugePageBytes); }
+
+  [[nodiscard]] std::byte* data() const override { return data_; }
+
+ private:
+  std::size_t bytes_;
+  void* mapping_ = nullptr;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceMemory> allocate_host_memory(
+    std::size_t bytes, const std::function<void(std::byte*, std::size_t)>& touch) {
+  auto memory = std::make_unique<HostMemory>(bytes);
+  touch(memory->data(), bytes);
+  return memory;
+}
+
+}  // namespace bench

@@ -1,0 +1,300 @@
+#include "kernels/runtime/lowering.h"
+
+#include <algorithm>
+#include <ostream>
+#include <set>
+
+#include "kernels/runtime/layout_selection.h"
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+
+namespace bench {
+namespace {
+
+std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
+
+/// Numbers for layouts, in the order in which they are first seen.
+class LayoutNumbers {
+ public:
+  int number(const Layout& layout) {
+    const auto [entry, fresh] = numbers_.try_emplace(layout, static_cast<int>(layouts_.size()));
+    if (fresh) {
+      layouts_.push_back(layout);
+    }
+    return entry->second;
+  }
+  [[nodiscard]] const Layout& layout(int number) const {
+    return layouts_[static_cast<std::size_t>(number)];
+  }
+  [[nodiscard]] int count() const { return static_cast<int>(layouts_.size()); }
+
+ private:
+  std::map<Layout, int> numbers_;
+  std::vector<Layout> layouts_;
+};
+
+class Lowering {
+ public:
+  Lowering(const Graph& graph, Backend& backend, DataFormat format)
+      : graph_(graph), backend_(backend), format_(format) {
+    for (const Node& node : graph.nodes()) {
+      candidates_.push_back(backend.candidates(graph, node, format));
+    }
+  }
+
+  LoweredGraph run() {
+    choose();
+    lowered_.buffer_of.resize(graph_.values().size());
+    for (std::size_t v = 0; v < graph_.values().size(); ++v) {
+      if (graph_.values()[v].origin != Value::Origin::node) {
+        lowered_.buffer_of[v] = add_buffer(ValueId{static_cast<std::int32_t>(v)}, layout_of(v), 0);
+      }
+    }
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      add_node(n);
+    }
+    add_gradients();
+    add_updates();
+    return std::move(lowered_);
+  }
+
+ private:
+  [[nodiscard]] const Candidate& chosen(std::size_t node) const {
+    return candidates_[node][static_cast<std::size_t>(choice_.chosen[node])];
+  }
+  [[nodiscard]] const Layout& layout_of(std::size_t value) const {
+    return numbers_.layout(choice_.layout_of[value]);
+  }
+
+  void choose() {
+    LayoutProblem problem;
+    problem.values.resize(graph_.values().size());
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const Node& node = graph_.nodes()[n];
+      LayoutProblem::Node& entry = problem.nodes.emplace_back();
+      std::transform(node.inputs.begin(), node.inputs.end(), std::back_inserter(entry.inputs),
+                     [](ValueId id) { return id.index; });
+      std::transform(node.outputs.begin(), node.outputs.end(), std::back_inserter(entry.outputs),
+                     [](ValueId id) { return id.index; });
+      for (const Candidate& candidate : candidates_[n]) {
+        LayoutProblem::Choice& option = entry.choices.emplace_back();
+        option.seconds = candidate.seconds;
+        const auto number = [&](const Layout& layout) { return numbers_.number(layout); };
+        std::transform(candidate.inputs.begin(), candidate.inputs.end(),
+                       std::back_inserter(option.inputs), number);
+        std::transform(candidate.outputs.begin(), candidate.outputs.end(),
+                       std::back_inserter(option.outputs), number);
+      }
+    }
+    for (const ValueId id : graph_.inputs()) {
+      for (const Layout& layout : backend_.input_layouts(graph_.type(id), format_)) {
+        problem.values[at(id)].free_layouts.push_back(numbers_.number(layout));
+      }
+    }
+    for (const Variable& variable : graph_.variables()) {
+      problem.values[at(variable.value)].free_layouts = wanted_layouts(variable.value);
+    }
+    for (const auto& [variable, gradient] : graph_.gradients()) {
+      problem.values[at(gradient)].deliver_as = variable.index;
+    }
+    problem.layouts = numbers_.count();
+    problem.reorder_seconds = [&](int value, int from, int to) {
+      return backend_.reorder_seconds(graph_.type(ValueId{value}), numbers_.layout(from),
+                                      numbers_.layout(to));
+    };
+    choice_ = select_layouts(problem);
+    lowered_.seconds = choice_.seconds;
+  }
+
+  /// The layouts in which any candidate would read a variable, or the canonical one.
+  std::vector<int> wanted_layouts(ValueId variable) {
+    std::vector<int> layouts;
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const auto& inputs = graph_.nodes()[n].inputs;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i] != variable) {
+          continue;
+        }
+        for (const Candidate& candidate : candidates_[n]) {
+          const int number = numbers_.number(candidate.inputs[i]);
+          if (std::find(layouts.begin(), layouts.end(), number) == layouts.end()) {
+            layouts.push_back(number);
+          }
+        }
+      }
+    }
+    if (layouts.empty()) {
+      layouts.push_back(numbers_.number(backend_.canonical_layout(graph_.type(variable))));
+    }
+    return layouts;
+  }
+
+  std::size_t add_buffer(ValueId value, const Layout& layout, std::size_t opaque_bytes) {
+    const Value& entry = graph_.value(value);
+    Buffer buffer{.name = entry.name, .value = value, .type = entry.type, .layout = layout};
+    buffer.bytes = entry.type.opaque ? opaque_bytes : backend_.bytes(entry.type, layout);
+    const bool original = originals_.insert(value).second;
+    if (original && entry.origin == Value::Origin::input) {
+      buffer.region = Buffer::Region::input;
+    } else if (original && entry.origin == Value::Origin::variable) {
+      buffer.region = Buffer::Region::variable;
+    }
+    lowered_.buffers.push_back(std::move(buffer));
+    return lowered_.buffers.size() - 1;
+  }
+
+  /// The value's buffer in `layout`; appends a reorder when there is none yet.
+  std::size_t in_layout(ValueId value, const Layout& layout) {
+    const std::size_t own = lowered_.buffer_of[at(value)];
+    if (graph_.type(value).opaque || lowered_.buffers[own].layout == layout) {
+      return own;
+    }
+    const auto [entry, fresh] = copies_.try_emplace({value, layout}, 0);
+    if (fresh) {
+      entry->second = add_buffer(value, layout, 0);
+      add_reorder(own, entry->second);
+    }
+    return entry->second;
+  }
+
+  void add_reorder(std::size_t from, std::size_t to) {
+    const Buffer& source = lowered_.buffers[from];
+    const Buffer& target = lowered_.buffers[to];
+    const bool copy = source.layout == target.layout;
+    lowered_.steps.push_back(
+        {.name = source.name,
+         .implementation = cat(source.layout, copy ? " copied" : cat(" to ", target.layout)),
+         .op = copy ? "copy" : "reorder",
+         .inputs = {from},
+         .outputs = {to},
+         .may_overwrite = {},
+         .workspace_bytes = 0,
+         .seconds = backend_.reorder_seconds(source.type, source.layout, target.layout),
+         .make = [backend = &backend_, type = source.type, a = source.layout, b = target.layout] {
+           return backend->make_reorder(type, a, b);
+         }});
+  }
+
+  void add_node(std::size_t index) {
+    const Node& node = graph_.nodes()[index];
+    const Candidate& candidate = chosen(index);
+    Step step{.name = node.name,
+              .implementation = candidate.implementation,
+              .op = std::string(node.op->name),
+              .inputs = {},
+              .outputs = {},
+              .may_overwrite = candidate.may_overwrite,
+              .workspace_bytes = candidate.workspace_bytes,
+              .seconds = candidate.seconds,
+              .make = candidate.make};
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      step.inputs.push_back(in_layout(node.inputs[i], candidate.inputs[i]));
+    }
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      const std::size_t opaque = candidate.opaque_bytes.empty() ? 0 : candidate.opaque_bytes[i];
+      const std::size_t buffer = add_buffer(node.outputs[i], candidate.outputs[i], opaque);
+      lowered_.buffer_of[at(node.outputs[i])] = buffer;
+      step.outputs.push_back(buffer);
+    }
+    lowered_.steps.push_back(std::move(step));
+  }
+
+  /// Every gradient ends in a buffer of its own in its variable's layout. One that is a graph input
+  /// or is wanted twice is copied.
+  void add_gradients() {
+    for (const auto& [variable, gradient] : graph_.gradients()) {
+      const std::size_t home = lowered_.buffer_of[at(variable)];
+      std::size_t buffer = in_layout(gradient, lowered_.buffers[home].layout);
+      if (lowered_.buffers[buffer].region != Buffer::Region::activation) {
+        const std::size_t own = add_buffer(gradient, lowered_.buffers[home].layout, 0);
+        add_reorder(buffer, own);
+        buffer = own;
+      }
+      lowered_.buffers[buffer].region = Buffer::Region::gradient;
+      lowered_.trained.push_back({.variable = home,
+                                  .gradient = buffer,
+                                  .decayed = graph_.find_variable(variable)->decayed});
+    }
+  }
+
+  /// A new value lies on its variable when the kernel can overwrite it and nobody reads the old one
+  /// later; else it is copied at the end.
+  void add_updates() {
+    for (const auto& [variable, value] : graph_.updates()) {
+      const std::size_t home = lowered_.buffer_of[at(variable)];
+      const std::size_t fresh = lowered_.buffer_of[at(value)];
+      if (!write_through(home, fresh)) {
+        add_reorder(fresh, home);
+      }
+    }
+  }
+
+  bool write_through(std::size_t home, std::size_t fresh) {
+    const auto writes = [&](const Step& step) {
+      return std::find(step.outputs.begin(), step.outputs.end(), fresh) != step.outputs.end();
+    };
+    const auto producer = std::find_if(lowered_.steps.begin(), lowered_.steps.end(), writes);
+    if (producer == lowered_.steps.end() ||
+        lowered_.buffers[home].layout != lowered_.buffers[fresh].layout) {
+      return false;
+    }
+    const bool allowed = std::any_of(
+        producer->may_overwrite.begin(), producer->may_overwrite.end(), [&](const auto& o) {
+          return producer->outputs[o.output] == fresh && producer->inputs[o.input] == home;
+        });
+    const bool read_elsewhere =
+        std::any_of(producer + 1, lowered_.steps.end(), [&](const Step& step) {
+          return std::any_of(step.inputs.begin(), step.inputs.end(),
+                             [&](std::size_t b) { return b == home || b == fresh; });
+        });
+    if (!allowed || read_elsewhere) {
+      return false;
+    }
+    std::replace(producer->outputs.begin(), producer->outputs.end(), fresh, home);
+    lowered_.buffers[fresh].bytes = 0;
+    lowered_.buffer_of[at(lowered_.buffers[fresh].value)] = home;
+    return true;
+  }
+
+  const Graph& graph_;
+  Backend& backend_;
+  DataFormat format_;
+  std::vector<std::vector<Candidate>> candidates_;
+  LayoutNumbers numbers_;
+  LayoutChoice choice_;
+  LoweredGraph lowered_;
+  std::set<ValueId> originals_;
+  std::map<std::pair<ValueId, Layout>, std::size_t> copies_;
+};
+
+}  // namespace
+
+LoweredGraph lower(const Graph& graph, Backend& backend, DataFormat format) {
+  return Lowering(graph, backend, format).run();
+}
+
+std::ostream& operator<<(std::ostream& out, const LoweredGraph& lowered) {
+  const auto print = [&](const std::vector<std::size_t>& buffers) {
+    const char* separator = "";
+    for (const std::size_t index : buffers) {
+      const Buffer& buffer = lowered.buffers[index];
+      out << separator << buffer.type;
+      if (buffer.type.opaque) {
+        out << "[" << buffer.bytes << " B]";
+      } else {
+        out << " " << buffer.layout;
+      }
+      separator = ", ";
+    }
+  };
+  for (const Step& step : lowered.steps) {
+    out << step.op << " " << step.name << ": " << step.implementation << " (";
+    print(step.inputs);
+    out << ") -> (";
+    print(step.outputs);
+    out << ")\n";
+  }
+  return out;
+}
+
+}  // namespace bench

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/backend.h"
+
+namespace bench {
+
+/// Memory of one value in one layout.
+struct Buffer {
+  enum class Region : std::uint8_t { input, variable, gradient, activation };
+  std::string name;
+  ValueId value;
+  TensorType type;
+  Layout layout;
+  std::size_t bytes = 0;
+  Region region = Region::activation;
+};
+
+/// One kernel launch: a node by its chosen candidate, or a reorder.
+struct Step {
+  std::string name;
+  std::string implementation;
+  std::string op;
+  std::vector<std::size_t> inputs;
+  std::vector<std::size_t> outputs;
+  std::vector<Candidate::Overwrite> may_overwrite;
+  std::size_t workspace_bytes = 0;
+  double seconds = 0;
+  std::function<std::unique_ptr<Kernel>()> make;
+};
+
+/// A graph for one backend: candidates chosen, reorders inserted, one buffer per value and layout.
+struct LoweredGraph {
+  std::vector<Buffer> buffers;
+  std::vector<Step> steps;
+  /// The buffer in which each value is produced (or held), by ValueId.
+  std::vector<std::size_t> buffer_of;
+  /// Per trainable variable with a gradient, in the order in which the gradients become final: the
+  /// variable's buffer and its gradient's, of one layout.
+  struct Trained {
+    std::size_t variable = 0;
+    std::size_t gradient = 0;
+    bool decayed = true;
+  };
+  std::vector<Trained> trained;
+  /// Estimated time of all kernels and reorders.
+  double seconds = 0;
+};
+
+/// Throws UsageError when the backend supports a node in no way.
+LoweredGraph lower(const Graph& graph, Backend& backend, DataFormat format);
+
+/// One line per step with implementation, layouts and shapes: what `--dump=plan` shows.
+std::ostream& operator<<(std::ostream& out, const LoweredGraph& lowered);
+
+}  // namespace bench

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "kernels/runtime/lowering.h"
+#include "kernels/runtime/memory_plan.h"
+
+namespace bench {
+
+/// Bytes a plan needs, by region, before anything is allocated.
+struct MemoryReport {
+  std::size_t variables = 0;
+  std::size_t gradients = 0;
+  std::size_t activations = 0;
+  std::size_t workspace = 0;
+  [[nodiscard]] std::size_t total() const {
+    return variables + gradients + activations + workspace;
+  }
+};
+
+/// "activations 1.9 GiB, variables 97.5 MiB, gradients 97.5 MiB, workspace 12.0 MiB".
+std::ostream& operator<<(std::ostream& out, const MemoryReport& report);
+
+/// "1.9 GiB", with one digit after the point and the largest binary unit that keeps it at least 1.
+std::string format_bytes(std::size_t bytes);
+
+/// Where each buffer of a lowered graph lies: offsets in its region. Inputs lie in no region.
+struct MemoryLayout {
+  std::vector<std::size_t> offsets;
+  MemoryReport report;
+};
+
+/// Lays out a lowered graph. Trained variables and their gradients come first in their regions, at
+/// equal offsets, in the order of LoweredGraph::trained. Activations that live at different times
+/// share memory, and an output takes its input's place where the kernel allows it. Values named in
+/// `kept` (outputs) survive to the end.
+MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::size_t>& kept,
+                            std::size_t guard_bytes);
+
+}  // namespace bench

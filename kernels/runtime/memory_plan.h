@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace bench {
+
+/// A tensor as the planner sees it: its size and the steps between which it must survive, both ends
+/// included. `shares` names an earlier tensor whose memory it takes over (an output that lies on its
+/// input).
+struct PlannedTensor {
+  std::size_t bytes = 0;
+  std::int32_t first_step = 0;
+  std::int32_t last_step = 0;
+  std::optional<std::size_t> shares;
+};
+
+struct MemoryPlan {
+  /// Per tensor, bytes from the beginning of the region; multiples of kMemoryAlignment.
+  std::vector<std::size_t> offsets;
+  std::size_t total_bytes = 0;
+};
+
+inline constexpr std::size_t kMemoryAlignment = 64;
+
+constexpr std::size_t align_up(std::size_t bytes, std::size_t alignment = kMemoryAlignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// Places tensors so that none that live together overlap, with `guard_bytes` free after each.
+/// Greedy by size, each at the lowest offset that is free for its whole life; after Pisarchyk and
+/// Lee, "Efficient Memory Management for Deep Neural Net Inference", arXiv:2001.03288.
+MemoryPlan plan_memory(std::span<const PlannedTensor> tensors, std::size_t guard_bytes = 0);
+
+}  // namespace bench
