@@ -21,6 +21,8 @@ class Layout {
  public:
   Layout() = default;
   explicit Layout(std::string token) : token_(std::move(token)) {}
+  /// As a candidate's input: the kernel reads the value however it lies.
+  static Layout any() { return Layout("any"); }
   [[nodiscard]] const std::string& token() const { return token_; }
   auto operator<=>(const Layout&) const = default;
 

@@ -57,7 +57,7 @@ class Selection {
 
   static int closest(const LayoutProblem::Node& node, int layout) {
     const auto distance = [&](const LayoutProblem::Choice& choice) {
-      const auto differs = [&](int l) { return l != layout; };
+      const auto differs = [&](int l) { return l != layout && l != LayoutProblem::kAny; };
       return std::count_if(choice.inputs.begin(), choice.inputs.end(), differs) +
              std::count_if(choice.outputs.begin(), choice.outputs.end(), differs);
     };
@@ -87,6 +87,7 @@ class Selection {
       wanted.insert(choice_.layout_of[at(other)]);
     }
     wanted.erase(own);
+    wanted.erase(LayoutProblem::kAny);
     double seconds = 0;
     for (const int layout : wanted) {
       seconds += problem_.reorder_seconds(value, own, layout);

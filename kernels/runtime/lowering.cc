@@ -79,7 +79,9 @@ class Lowering {
       for (const Candidate& candidate : candidates_[n]) {
         LayoutProblem::Choice& option = entry.choices.emplace_back();
         option.seconds = candidate.seconds;
-        const auto number = [&](const Layout& layout) { return numbers_.number(layout); };
+        const auto number = [&](const Layout& layout) {
+          return layout == Layout::any() ? LayoutProblem::kAny : numbers_.number(layout);
+        };
         std::transform(candidate.inputs.begin(), candidate.inputs.end(),
                        std::back_inserter(option.inputs), number);
         std::transform(candidate.outputs.begin(), candidate.outputs.end(),
@@ -116,6 +118,9 @@ class Lowering {
           continue;
         }
         for (const Candidate& candidate : candidates_[n]) {
+          if (candidate.inputs[i] == Layout::any()) {
+            continue;
+          }
           const int number = numbers_.number(candidate.inputs[i]);
           if (std::find(layouts.begin(), layouts.end(), number) == layouts.end()) {
             layouts.push_back(number);
@@ -146,7 +151,8 @@ class Lowering {
   /// The value's buffer in `layout`; appends a reorder when there is none yet.
   std::size_t in_layout(ValueId value, const Layout& layout) {
     const std::size_t own = lowered_.buffer_of[at(value)];
-    if (graph_.type(value).opaque || lowered_.buffers[own].layout == layout) {
+    if (graph_.type(value).opaque || layout == Layout::any() ||
+        lowered_.buffers[own].layout == layout) {
       return own;
     }
     const auto [entry, fresh] = copies_.try_emplace({value, layout}, 0);

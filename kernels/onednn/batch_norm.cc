@@ -1,0 +1,128 @@
+#include "kernels/cpu/batch_norm.h"
+
+#include "kernels/onednn/vector_kernel.h"
+#include "models/ops/batch_norm.h"
+
+namespace bench::onednn {
+namespace {
+
+bool has_relu(const BatchNormAttributes& attributes) {
+  return attributes.epilogue.activation == ActivationKind::relu;
+}
+
+/// Layouts of a node's values: tensors in `layout`, vectors in their only one.
+std::vector<Layout> layouts_of(const Graph& graph, const std::vector<ValueId>& ids,
+                               const Layout& layout) {
+  std::vector<Layout> layouts;
+  for (const ValueId id : ids) {
+    layouts.push_back(graph.shape(id).rank() == 4 ? layout : LayoutTable::canonical(1));
+  }
+  return layouts;
+}
+
+}  // namespace
+
+std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const Node& node,
+                                  DataFormat format) {
+  const auto& attributes = node.attributes.as<BatchNormAttributes>();
+  const BatchNormInputs at = batch_norm_inputs(attributes);
+  const Shape& shape = graph.shape(node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    const cpu::ChannelView view = channel_view(context, shape, layout);
+    Candidate& candidate = candidates.emplace_back(vector_candidate(
+        context, graph, node, layouts_of(graph, node.inputs, layout),
+        layouts_of(graph, node.outputs, layout), [view, at, attributes](const Launch& launch) {
+          cpu::batch_norm_forward(launch.team, {.view = view,
+                                                .x = launch.in(0),
+                                                .gamma = launch.in(at.gamma),
+                                                .beta = launch.in(at.beta),
+                                                .residual = launch.in(at.residual),
+                                                .relu = has_relu(attributes),
+                                                .epsilon = attributes.epsilon,
+                                                .y = launch.out(0),
+                                                .mean = launch.out(1),
+                                                .variance = launch.out(2),
+                                                .workspace = launch.workspace});
+        }));
+    candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
+    candidate.may_overwrite = {{.output = 0, .input = 0}};
+    if (at.residual >= 0) {
+      candidate.may_overwrite.push_back(
+          {.output = 0, .input = static_cast<std::size_t>(at.residual)});
+    }
+  }
+  return candidates;
+}
+
+std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph, const Node& node,
+                                            DataFormat format) {
+  const auto& attributes = node.attributes.as<BatchNormAttributes>();
+  const BatchNormInputs at = batch_norm_inference_inputs(attributes);
+  const Shape& shape = graph.shape(node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    const cpu::ChannelView view = channel_view(context, shape, layout);
+    Candidate& candidate = candidates.emplace_back(vector_candidate(
+        context, graph, node, layouts_of(graph, node.inputs, layout), {layout},
+        [view, at, attributes](const Launch& launch) {
+          cpu::batch_norm_inference(launch.team, {.view = view,
+                                                  .x = launch.in(0),
+                                                  .gamma = launch.in(at.gamma),
+                                                  .beta = launch.in(at.beta),
+                                                  .mean = launch.in(at.mean),
+                                                  .variance = launch.in(at.variance),
+                                                  .residual = launch.in(at.residual),
+                                                  .relu = has_relu(attributes),
+                                                  .epsilon = attributes.epsilon,
+                                                  .y = launch.out(0),
+                                                  .workspace = launch.workspace});
+        }));
+    candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
+    candidate.may_overwrite = {{.output = 0, .input = 0}};
+  }
+  return candidates;
+}
+
+std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph, const Node& node,
+                                           DataFormat format) {
+  const auto& attributes = node.attributes.as<BatchNormAttributes>();
+  const BatchNormInputs at = batch_norm_backward_inputs(attributes);
+  const Shape& shape = graph.shape(node.inputs[1]);
+  // Outputs: dx, dbeta, then dgamma and dresidual where there are such inputs.
+  const int dgamma = attributes.scale ? 2 : -1;
+  const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    const cpu::ChannelView view = channel_view(context, shape, layout);
+    Candidate& candidate = candidates.emplace_back(vector_candidate(
+        context, graph, node, layouts_of(graph, node.inputs, layout),
+        layouts_of(graph, node.outputs, layout),
+        [view, at, attributes, dgamma, dresidual](const Launch& launch) {
+          cpu::batch_norm_backward(launch.team, {.view = view,
+                                                 .dy = launch.in(0),
+                                                 .x = launch.in(1),
+                                                 .gamma = launch.in(at.gamma),
+                                                 .mean = launch.in(at.mean),
+                                                 .variance = launch.in(at.variance),
+                                                 .y = launch.in(at.y),
+                                                 .epsilon = attributes.epsilon,
+                                                 .dx = launch.out(0),
+                                                 .dbeta = launch.out(1),
+                                                 .dgamma = launch.out(dgamma),
+                                                 .dresidual = launch.out(dresidual),
+                                                 .workspace = launch.workspace});
+        }));
+    candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
+    // dx may lie on x or dy, dresidual on dy; the plan gives each input away once.
+    if (dresidual >= 0) {
+      candidate.may_overwrite = {{.output = static_cast<std::size_t>(dresidual), .input = 0},
+                                 {.output = 0, .input = 1}};
+    } else {
+      candidate.may_overwrite = {{.output = 0, .input = 0}};
+    }
+  }
+  return candidates;
+}
+
+}  // namespace bench::onednn

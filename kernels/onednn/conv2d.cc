@@ -1,0 +1,261 @@
+#include "models/ops/conv2d.h"
+
+#include <optional>
+
+#include "kernels/onednn/context.h"
+#include "kernels/onednn/primitive_kernel.h"
+
+namespace bench::onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::prop_kind;
+using Desc = dnnl::memory::desc;
+using From = Argument::From;
+using Tag = dnnl::memory::format_tag;
+
+/// Layouts of input and output activations of one candidate.
+struct Activations {
+  Layout x;
+  Layout y;
+};
+
+std::vector<Activations> activation_pairs(const Context& context, const Shape& x, const Shape& y,
+                                          DataFormat format) {
+  std::vector<Activations> pairs;
+  const bool narrow = x[1] % context.block != 0;
+  for (const Layout& from : activation_layouts(context, x, format)) {
+    for (const Layout& to : activation_layouts(context, y, format)) {
+      // Only the first convolutions change layouts; a mix elsewhere has no fast kernel.
+      if (from == to || narrow) {
+        pairs.push_back({.x = from, .y = to});
+      }
+    }
+  }
+  return pairs;
+}
+
+/// A convolution as oneDNN wants it described.
+struct Problem {
+  Window window;
+  std::int64_t groups;
+  Shape x;
+  Shape w;
+  Shape y;
+  DType dtype;
+
+  [[nodiscard]] dnnl::memory::dims strides() const {
+    return {window.stride.begin(), window.stride.end()};
+  }
+  [[nodiscard]] dnnl::memory::dims dilations() const {
+    return {window.dilation[0] - 1, window.dilation[1] - 1};
+  }
+  [[nodiscard]] dnnl::memory::dims pad_before() const {
+    return {window.pad_before.begin(), window.pad_before.end()};
+  }
+  /// Padding behind, such that oneDNN's extents agree when the stride leaves a rest.
+  [[nodiscard]] dnnl::memory::dims pad_after() const {
+    return {window.pad_after.begin(), window.pad_after.end()};
+  }
+  [[nodiscard]] dnnl::memory::dims weight_dims() const {
+    if (groups == 1) {
+      return dims(w);
+    }
+    return {groups, w[0] / groups, w[1], w[2], w[3]};
+  }
+  [[nodiscard]] Desc any_weights() const { return {weight_dims(), data_type(dtype), Tag::any}; }
+  [[nodiscard]] TensorType weight_type() const { return {.dtype = dtype, .shape = w}; }
+  [[nodiscard]] Desc bias() const { return {{w[0]}, data_type(dtype), Tag::a}; }
+  [[nodiscard]] std::int64_t multiply_adds() const { return w[1] * w[2] * w[3] * y.elements(); }
+};
+
+struct Descs {
+  Desc x;
+  Desc y;
+};
+
+Descs describe(const Context& context, const Problem& problem, const Activations& layouts) {
+  return {.x = context.layouts.desc({.dtype = problem.dtype, .shape = problem.x}, layouts.x),
+          .y = context.layouts.desc({.dtype = problem.dtype, .shape = problem.y}, layouts.y)};
+}
+
+dnnl::primitive_attr epilogue_attributes(const Epilogue& epilogue, const Desc& y) {
+  dnnl::primitive_attr attributes = base_attributes();
+  dnnl::post_ops post_ops;
+  if (epilogue.residual) {
+    post_ops.append_binary(algorithm::binary_add, y);
+  }
+  if (epilogue.activation == ActivationKind::relu) {
+    post_ops.append_eltwise(algorithm::eltwise_relu, 0.0F, 0.0F);
+  }
+  attributes.set_post_ops(post_ops);
+  return attributes;
+}
+
+dnnl::convolution_forward::primitive_desc forward(const Context& context, const Problem& problem,
+                                                  const Descs& descs, const Epilogue& epilogue,
+                                                  const Desc& weights) {
+  return {context.engine,
+          prop_kind::forward_training,
+          algorithm::convolution_direct,
+          descs.x,
+          weights,
+          epilogue.bias ? problem.bias() : Desc(),
+          descs.y,
+          problem.strides(),
+          problem.dilations(),
+          problem.pad_before(),
+          problem.pad_after(),
+          epilogue_attributes(epilogue, descs.y),
+          /*allow_empty=*/true};
+}
+
+/// The layouts a backward kernel may want its filters in: what it likes best, and what the forward
+/// of the same convolution likes best, which saves a reorder.
+template <class Make>
+std::vector<decltype(std::declval<Make>()(std::declval<Desc>(), std::declval<Desc>()))>
+backward_variants(const Context& context, const Problem& problem, const Descs& descs,
+                  const Make& make) {
+  const auto hint = forward(context, problem, descs, {}, problem.any_weights());
+  std::vector<decltype(make(Desc(), Desc()))> variants;
+  if (!hint) {
+    return variants;
+  }
+  for (const Desc& weights : {hint.weights_desc(), problem.any_weights()}) {
+    if (auto desc = make(weights, hint); desc) {
+      variants.push_back(desc);
+    }
+  }
+  return variants;
+}
+
+Problem problem_of(const Graph& graph, const Window& window, std::int64_t groups, const Shape& x,
+                   const Shape& w, ValueId y) {
+  return {.window = window,
+          .groups = groups,
+          .x = x,
+          .w = w,
+          .y = graph.shape(y),
+          .dtype = graph.type(y).dtype};
+}
+
+}  // namespace
+
+std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& node,
+                              DataFormat format) {
+  const auto& attributes = node.attributes.as<Conv2dAttributes>();
+  const Epilogue& epilogue = attributes.epilogue;
+  const Problem problem =
+      problem_of(graph, attributes.window, attributes.groups, graph.shape(node.inputs[0]),
+                 graph.shape(node.inputs[1]), node.outputs[0]);
+  std::vector<Candidate> candidates;
+  for (const auto& layouts : activation_pairs(context, problem.x, problem.y, format)) {
+    const Descs descs = describe(context, problem, layouts);
+    const auto desc = forward(context, problem, descs, epilogue, problem.any_weights());
+    if (!desc) {
+      continue;
+    }
+    Candidate candidate;
+    candidate.implementation = desc.impl_info_str();
+    candidate.inputs = {layouts.x,
+                        context.layouts.remember(problem.weight_type(), desc.weights_desc())};
+    candidate.outputs = {layouts.y};
+    std::vector<Argument> arguments{
+        {DNNL_ARG_SRC, desc.src_desc(), From::input, 0},
+        {DNNL_ARG_WEIGHTS, desc.weights_desc(), From::input, 1},
+        {DNNL_ARG_DST, desc.dst_desc(), From::output, 0}};
+    std::size_t next = 2;
+    if (epilogue.bias) {
+      candidate.inputs.push_back(LayoutTable::canonical(1));
+      arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), From::input, next++});
+    }
+    if (epilogue.residual) {
+      candidate.inputs.push_back(layouts.y);
+      arguments.push_back(
+          {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, descs.y, From::input, next++});
+    }
+    candidate.workspace_bytes = desc.scratchpad_desc().get_size();
+    candidate.seconds =
+        compute_seconds(context, problem.multiply_adds(), candidate.implementation, layouts.y);
+    candidate.make = make_primitive(context.engine, desc, std::move(arguments));
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph, const Node& node,
+                                            DataFormat format) {
+  const auto& attributes = node.attributes.as<Conv2dBackwardDataAttributes>();
+  const Problem problem = problem_of(graph, attributes.window, attributes.groups, attributes.input,
+                                     graph.shape(node.inputs[1]), node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const auto& layouts : activation_pairs(context, problem.x, problem.y, format)) {
+    const Descs descs = describe(context, problem, layouts);
+    const auto variants = backward_variants(
+        context, problem, descs, [&](const Desc& weights, const auto& hint) {
+          return dnnl::convolution_backward_data::primitive_desc(
+              context.engine, algorithm::convolution_direct, descs.x, weights, descs.y,
+              problem.strides(), problem.dilations(), problem.pad_before(), problem.pad_after(),
+              hint, base_attributes(), /*allow_empty=*/true);
+        });
+    for (const auto& desc : variants) {
+      Candidate candidate;
+      candidate.implementation = desc.impl_info_str();
+      candidate.inputs = {layouts.y,
+                          context.layouts.remember(problem.weight_type(), desc.weights_desc())};
+      candidate.outputs = {layouts.x};
+      candidate.workspace_bytes = desc.scratchpad_desc().get_size();
+      candidate.seconds =
+          compute_seconds(context, problem.multiply_adds(), candidate.implementation, layouts.y);
+      candidate.make = make_primitive(context.engine, desc,
+                             {{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), From::input, 0},
+                              {DNNL_ARG_WEIGHTS, desc.weights_desc(), From::input, 1},
+                              {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), From::output, 0}});
+      candidates.push_back(std::move(candidate));
+    }
+  }
+  return candidates;
+}
+
+std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& graph,
+                                               const Node& node, DataFormat format) {
+  const auto& attributes = node.attributes.as<Conv2dBackwardWeightsAttributes>();
+  const Problem problem =
+      problem_of(graph, attributes.window, attributes.groups, graph.shape(node.inputs[1]),
+                 attributes.weights, node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const auto& layouts : activation_pairs(context, problem.x, problem.y, format)) {
+    const Descs descs = describe(context, problem, layouts);
+    const auto variants = backward_variants(
+        context, problem, descs, [&](const Desc& weights, const auto& hint) {
+          return dnnl::convolution_backward_weights::primitive_desc(
+              context.engine, algorithm::convolution_direct, descs.x, weights,
+              attributes.bias ? problem.bias() : Desc(), descs.y, problem.strides(),
+              problem.dilations(), problem.pad_before(), problem.pad_after(), hint,
+              base_attributes(), /*allow_empty=*/true);
+        });
+    for (const auto& desc : variants) {
+      Candidate candidate;
+      candidate.implementation = desc.impl_info_str();
+      candidate.inputs = {layouts.y, layouts.x};
+      candidate.outputs = {
+          context.layouts.remember(problem.weight_type(), desc.diff_weights_desc())};
+      std::vector<Argument> arguments{
+          {DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), From::input, 0},
+          {DNNL_ARG_SRC, desc.src_desc(), From::input, 1},
+          {DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), From::output, 0}};
+      if (attributes.bias) {
+        candidate.outputs.push_back(LayoutTable::canonical(1));
+        arguments.push_back({DNNL_ARG_DIFF_BIAS, desc.diff_bias_desc(), From::output, 1});
+      }
+      candidate.workspace_bytes = desc.scratchpad_desc().get_size();
+      candidate.seconds =
+          compute_seconds(context, problem.multiply_adds(), candidate.implementation, layouts.y);
+      candidate.make = make_primitive(context.engine, desc, std::move(arguments));
+      candidates.push_back(std::move(candidate));
+    }
+  }
+  return candidates;
+}
+
+}  // namespace bench::onednn

@@ -1,0 +1,187 @@
+#include "kernels/cpu/elementwise.h"
+
+#include <cstring>
+
+#include "kernels/cpu/batch_norm.h"
+#include "kernels/cpu/bias.h"
+#include "kernels/cpu/dropout.h"
+#include "kernels/cpu/spatial_mean.h"
+#include "kernels/onednn/vector_kernel.h"
+#include "models/ops/dropout.h"
+#include "models/ops/moving_average.h"
+
+namespace bench::onednn {
+namespace {
+
+/// One candidate per layout of a kernel that treats all elements alike, whatever their order.
+template <class Body>
+std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& node,
+                             DataFormat format, const Body& body) {
+  const Shape& shape = graph.shape(node.outputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    const auto count = static_cast<std::int64_t>(
+        context.layouts.desc(graph.type(node.outputs[0]), layout).get_size() / sizeof(float));
+    Candidate& candidate = candidates.emplace_back(
+        vector_candidate(context, graph, node, std::vector<Layout>(node.inputs.size(), layout),
+                         {layout}, [count, body](const Launch& launch) { body(launch, count); }));
+    candidate.may_overwrite = {{.output = 0, .input = 0}};
+  }
+  return candidates;
+}
+
+}  // namespace
+
+std::vector<Candidate> activation(Context& context, const Graph& graph, const Node& node,
+                                  DataFormat format) {
+  return alike(context, graph, node, format, [](const Launch& launch, std::int64_t count) {
+    cpu::relu(launch.team, count, launch.in(0), launch.out(0));
+  });
+}
+
+std::vector<Candidate> activation_backward(Context& context, const Graph& graph, const Node& node,
+                                           DataFormat format) {
+  return alike(context, graph, node, format, [](const Launch& launch, std::int64_t count) {
+    cpu::relu_backward(launch.team, {.count = count,
+                                     .dy = launch.in(0),
+                                     .y = launch.in(1),
+                                     .dx = launch.out(0)});
+  });
+}
+
+std::vector<Candidate> add(Context& context, const Graph& graph, const Node& node,
+                           DataFormat format) {
+  auto candidates = alike(context, graph, node, format, [](const Launch& launch, std::int64_t n) {
+    cpu::add(launch.team,
+             {.count = n, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
+  });
+  for (Candidate& candidate : candidates) {
+    candidate.may_overwrite.push_back({.output = 0, .input = 1});
+  }
+  return candidates;
+}
+
+std::vector<Candidate> moving_average(Context& context, const Graph& graph, const Node& node,
+                                      DataFormat format) {
+  const auto attributes = node.attributes.as<MovingAverageAttributes>();
+  return alike(context, graph, node, format,
+               [attributes](const Launch& launch, std::int64_t count) {
+                 cpu::moving_average(launch.team, {.count = count,
+                                                   .running = launch.in(0),
+                                                   .batch = launch.in(1),
+                                                   .decay = attributes.decay,
+                                                   .factor = attributes.factor,
+                                                   .y = launch.out(0)});
+               });
+}
+
+std::vector<Candidate> bias_add(Context& context, const Graph& graph, const Node& node,
+                                DataFormat format) {
+  const Shape& shape = graph.shape(node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    const cpu::ChannelView view = channel_view(context, shape, layout);
+    Candidate& candidate = candidates.emplace_back(vector_candidate(
+        context, graph, node, {layout, LayoutTable::canonical(1)}, {layout},
+        [view](const Launch& launch) {
+          cpu::bias_add(launch.team, {.view = view,
+                                      .x = launch.in(0),
+                                      .bias = launch.in(1),
+                                      .y = launch.out(0)});
+        }));
+    candidate.may_overwrite = {{.output = 0, .input = 0}};
+  }
+  return candidates;
+}
+
+std::vector<Candidate> bias_backward(Context& context, const Graph& graph, const Node& node,
+                                     DataFormat format) {
+  const Shape& shape = graph.shape(node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    const cpu::ChannelView view = channel_view(context, shape, layout);
+    Candidate& candidate = candidates.emplace_back(vector_candidate(
+        context, graph, node, {layout}, {LayoutTable::canonical(1)},
+        [view](const Launch& launch) {
+          cpu::bias_backward(launch.team, {.view = view,
+                                           .dy = launch.in(0),
+                                           .dbias = launch.out(0),
+                                           .workspace = launch.workspace});
+        }));
+    candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
+  }
+  return candidates;
+}
+
+std::vector<Candidate> spatial_mean(Context& context, const Graph& graph, const Node& node,
+                                    DataFormat format) {
+  const Shape& shape = graph.shape(node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    const cpu::ChannelView view = channel_view(context, shape, layout);
+    Candidate& candidate = candidates.emplace_back(vector_candidate(
+        context, graph, node, {layout}, {LayoutTable::canonical(2)},
+        [view](const Launch& launch) {
+          cpu::spatial_mean(launch.team, {.view = view,
+                                          .x = launch.in(0),
+                                          .y = launch.out(0),
+                                          .workspace = launch.workspace});
+        }));
+    candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
+  }
+  return candidates;
+}
+
+std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& graph,
+                                             const Node& node, DataFormat format) {
+  const Shape& shape = graph.shape(node.outputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    const cpu::ChannelView view = channel_view(context, shape, layout);
+    Candidate& candidate = candidates.emplace_back(vector_candidate(
+        context, graph, node, {LayoutTable::canonical(2)}, {layout},
+        [view](const Launch& launch) {
+          cpu::spatial_mean_backward(launch.team, {.view = view,
+                                                   .dy = launch.in(0),
+                                                   .dx = launch.out(0),
+                                                   .workspace = launch.workspace});
+        }));
+    candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
+  }
+  return candidates;
+}
+
+std::vector<Candidate> reshape(Context& context, const Graph& graph, const Node& node,
+                               DataFormat /*format*/) {
+  const auto canonical = [&](ValueId id) {
+    return LayoutTable::canonical(graph.shape(id).rank());
+  };
+  Candidate candidate = vector_candidate(
+      context, graph, node, {canonical(node.inputs[0])}, {canonical(node.outputs[0])},
+      [](const Launch& launch) {
+        if (launch.outputs[0].data != launch.inputs[0].data) {
+          std::memcpy(launch.outputs[0].data, launch.inputs[0].data, launch.inputs[0].bytes);
+        }
+      });
+  candidate.may_overwrite = {{.output = 0, .input = 0}};
+  return {candidate};
+}
+
+std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node& node,
+                               DataFormat /*format*/) {
+  const auto attributes = node.attributes.as<DropoutAttributes>();
+  const std::int64_t count = graph.shape(node.inputs[0]).elements();
+  Candidate candidate = vector_candidate(
+      context, graph, node, {LayoutTable::canonical(2), LayoutTable::canonical(0)},
+      {LayoutTable::canonical(2)}, [attributes, count](const Launch& launch) {
+        cpu::dropout(launch.team, {.attributes = attributes,
+                                   .step = *launch.inputs[1].as<const std::int32_t>(),
+                                   .count = count,
+                                   .x = launch.in(0),
+                                   .y = launch.out(0)});
+      });
+  candidate.may_overwrite = {{.output = 0, .input = 0}};
+  return {candidate};
+}
+
+}  // namespace bench::onednn

@@ -1,0 +1,122 @@
+#include "kernels/onednn/layouts.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/base/errors.h"
+
+namespace bench::onednn {
+namespace {
+
+using Tag = dnnl::memory::format_tag;
+
+/// Outer axes from the slowest to the fastest, blocked ones in capitals, then the inner blocks:
+/// "ABcd16b16a".
+std::string describe(const dnnl::memory::desc& desc) {
+  const auto strides = desc.get_strides();
+  const auto blocks = desc.get_inner_blks();
+  const auto axes = desc.get_inner_idxs();
+  std::vector<std::size_t> order(strides.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
+  std::string text;
+  for (const std::size_t axis : order) {
+    const bool inner = std::find(axes.begin(), axes.end(),
+                                 static_cast<dnnl::memory::dim>(axis)) != axes.end();
+    text += static_cast<char>((inner ? 'A' : 'a') + static_cast<char>(axis));
+  }
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    text += cat(blocks[i], static_cast<char>('a' + axes[i]));
+  }
+  return text;
+}
+
+const std::map<std::string, Tag>& named_tags() {
+  static const std::map<std::string, Tag> kTags{
+      {"x", Tag::a},       {"nc", Tag::ab},           {"nchw", Tag::abcd},
+      {"nhwc", Tag::acdb}, {"nChw16c", Tag::aBcd16b}, {"nChw8c", Tag::aBcd8b}};
+  return kTags;
+}
+
+}  // namespace
+
+dnnl::memory::data_type data_type(DType dtype) {
+  using Type = dnnl::memory::data_type;
+  switch (dtype) {
+    case DType::f32:
+      return Type::f32;
+    case DType::bf16:
+      return Type::bf16;
+    case DType::f16:
+      return Type::f16;
+    case DType::s32:
+      return Type::s32;
+    case DType::u8:
+      return Type::u8;
+    case DType::s8:
+      return Type::s8;
+    case DType::f64:
+      break;
+  }
+  throw UsageError(cat("onednn: no tensors of ", name_of(dtype)));
+}
+
+dnnl::memory::dims dims(const Shape& shape) {
+  return {shape.extents().begin(), shape.extents().end()};
+}
+
+LayoutTable::Key LayoutTable::key(const std::string& token, const TensorType& type) {
+  return {token, cat(type.shape), type.dtype};
+}
+
+Layout LayoutTable::canonical(std::size_t rank) {
+  switch (rank) {
+    case 0:
+      return Layout("scalar");
+    case 1:
+      return Layout("x");
+    case 2:
+      return Layout("nc");
+    default:
+      return nchw();
+  }
+}
+
+Layout LayoutTable::blocked(int block) { return Layout(cat("nChw", block, "c")); }
+
+dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layout) const {
+  if (layout.token() == "scalar") {
+    return {{1}, data_type(type.dtype), Tag::a};
+  }
+  if (const auto named = named_tags().find(layout.token()); named != named_tags().end()) {
+    return {dims(type.shape), data_type(type.dtype), named->second};
+  }
+  const auto found = remembered_.find(key(layout.token(), type));
+  check(found != remembered_.end(),
+        cat("onednn: layout ", layout, " is not known for ", type));
+  return found->second;
+}
+
+Layout LayoutTable::remember(const TensorType& type, const dnnl::memory::desc& desc) {
+  for (const auto& [name, tag] : named_tags()) {
+    const auto extents = dims(type.shape);
+    const auto rank = extents.size();
+    const bool fits = name == "x" ? rank == 1 : name == "nc" ? rank == 2 : rank == 4;
+    if (fits && dnnl::memory::desc(extents, data_type(type.dtype), tag) == desc) {
+      return Layout(name);
+    }
+  }
+  // Filters of grouped convolutions have one axis more than the logical tensor.
+  const std::string prefix = desc.get_ndims() == 5 ? "g" : "w";
+  const std::string token = cat(prefix, ":", describe(desc));
+  for (int version = 0;; ++version) {
+    const std::string name = version == 0 ? token : cat(token, "#", version);
+    const auto [entry, fresh] = remembered_.try_emplace(key(name, type), desc);
+    if (fresh || entry->second == desc) {
+      return Layout(name);
+    }
+  }
+}
+
+}  // namespace bench::onednn

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <tuple>
+
+#include "kernels/backend.h"
+
+namespace bench::onednn {
+
+dnnl::memory::data_type data_type(DType dtype);
+dnnl::memory::dims dims(const Shape& shape);
+
+/// Tokens for oneDNN's memory descriptors. The plain and channel-blocked layouts of activations have
+/// the names the field uses; layouts that a primitive chose itself are remembered per type.
+class LayoutTable {
+ public:
+  /// Descriptor of a tensor in a layout; throws InternalError for a token nobody made.
+  [[nodiscard]] dnnl::memory::desc desc(const TensorType& type, const Layout& layout) const;
+  /// The token of a descriptor chosen by a primitive for a tensor of that type.
+  Layout remember(const TensorType& type, const dnnl::memory::desc& desc);
+
+  /// Row-major: "nchw", "nc", "x" or "scalar" by rank.
+  static Layout canonical(std::size_t rank);
+  static Layout nhwc() { return Layout("nhwc"); }
+  static Layout nchw() { return Layout("nchw"); }
+  static Layout blocked(int block);
+
+ private:
+  using Key = std::tuple<std::string, std::string, DType>;
+  static Key key(const std::string& token, const TensorType& type);
+  std::map<Key, dnnl::memory::desc> remembered_;
+};
+
+}  // namespace bench::onednn

@@ -1,0 +1,99 @@
+#include "kernels/cpu/loss.h"
+
+#include "kernels/cpu/elementwise.h"
+#include "kernels/onednn/vector_kernel.h"
+#include "models/ops/loss.h"
+
+namespace bench::onednn {
+namespace {
+
+Layout scalar() { return LayoutTable::canonical(0); }
+Layout rows() { return LayoutTable::canonical(2); }
+Layout line() { return LayoutTable::canonical(1); }
+
+const std::int32_t* labels(const Launch& launch) {
+  return launch.inputs[1].as<const std::int32_t>();
+}
+
+}  // namespace
+
+std::vector<Candidate> softmax_cross_entropy(Context& context, const Graph& graph,
+                                             const Node& node, DataFormat /*format*/) {
+  const Shape shape = graph.shape(node.inputs[0]);
+  return {vector_candidate(context, graph, node, {rows(), line()}, {scalar(), rows()},
+                           [shape](const Launch& launch) {
+                             const double loss = cpu::softmax_cross_entropy(
+                                 launch.team, {.rows = shape[0],
+                                               .classes = shape[1],
+                                               .logits = launch.in(0),
+                                               .labels = labels(launch),
+                                               .probabilities = launch.out(1)});
+                             *launch.out(0) = static_cast<float>(loss);
+                           })};
+}
+
+std::vector<Candidate> softmax_cross_entropy_backward(Context& context, const Graph& graph,
+                                                      const Node& node, DataFormat /*format*/) {
+  const Shape shape = graph.shape(node.inputs[0]);
+  return {vector_candidate(context, graph, node, {rows(), line(), scalar()}, {rows()},
+                           [shape](const Launch& launch) {
+                             cpu::softmax_cross_entropy_backward(
+                                 launch.team, {.rows = shape[0],
+                                               .classes = shape[1],
+                                               .probabilities = launch.in(0),
+                                               .labels = labels(launch),
+                                               .dloss = *launch.in(2),
+                                               .dlogits = launch.out(0)});
+                           })};
+}
+
+std::vector<Candidate> l2_loss(Context& context, const Graph& graph, const Node& node,
+                               DataFormat /*format*/) {
+  // The order of the elements does not matter, and the padding of a layout is zero.
+  const double coefficient = node.attributes.as<L2LossAttributes>().coefficient;
+  const std::size_t count = node.inputs.size();
+  std::vector<std::span<const float>> tensors(count);
+  return {vector_candidate(
+      context, graph, node, std::vector<Layout>(count, Layout::any()), {scalar()},
+      [coefficient, tensors](const Launch& launch) mutable {
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+          tensors[i] = {launch.inputs[i].as<const float>(), launch.inputs[i].bytes / sizeof(float)};
+        }
+        const double sum = cpu::sum_of_squares(launch.team, tensors);
+        *launch.out(0) = static_cast<float>(coefficient * sum / 2);
+      })};
+}
+
+std::vector<Candidate> l2_loss_backward(Context& context, const Graph& graph, const Node& node,
+                                        DataFormat /*format*/) {
+  const double coefficient = node.attributes.as<L2LossAttributes>().coefficient;
+  const Shape& shape = graph.shape(node.inputs[0]);
+  const Layout layout = LayoutTable::canonical(shape.rank());
+  const std::int64_t count = shape.elements();
+  return {vector_candidate(context, graph, node, {layout, scalar()}, {layout},
+                           [coefficient, count](const Launch& launch) {
+                             cpu::scale(launch.team,
+                                        {.count = count,
+                                         .x = launch.in(0),
+                                         .factor = coefficient * static_cast<double>(*launch.in(1)),
+                                         .y = launch.out(0)});
+                           })};
+}
+
+std::vector<Candidate> top_k_accuracy(Context& context, const Graph& graph, const Node& node,
+                                      DataFormat /*format*/) {
+  const Shape shape = graph.shape(node.inputs[0]);
+  const std::int64_t k = node.attributes.as<TopKAttributes>().k;
+  return {vector_candidate(context, graph, node, {rows(), line()}, {scalar()},
+                           [shape, k](const Launch& launch) {
+                             const double share =
+                                 cpu::top_k_accuracy(launch.team, {.rows = shape[0],
+                                                                   .classes = shape[1],
+                                                                   .logits = launch.in(0),
+                                                                   .labels = labels(launch),
+                                                                   .k = k});
+                             *launch.out(0) = static_cast<float>(share);
+                           })};
+}
+
+}  // namespace bench::onednn

@@ -1,0 +1,266 @@
+#include "kernels/onednn/onednn_backend.h"
+
+#include <cstring>
+#include <map>
+
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/optimizer.h"
+#include "kernels/cpu/thread_team.h"
+#include "kernels/onednn/context.h"
+#include "kernels/onednn/primitive_kernel.h"
+#include "kernels/onednn/vector_kernel.h"
+#include "kernels/runtime/host_memory.h"
+#include "models/base/errors.h"
+#include "models/ops/activation.h"
+#include "models/ops/add.h"
+#include "models/ops/batch_norm.h"
+#include "models/ops/bias_add.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/dropout.h"
+#include "models/ops/flatten.h"
+#include "models/ops/fully_connected.h"
+#include "models/ops/loss.h"
+#include "models/ops/moving_average.h"
+#include "models/ops/pool.h"
+#include "models/ops/spatial_mean.h"
+
+namespace bench {
+namespace onednn {
+namespace {
+
+/// The makers of candidates, by op.
+Candidates maker_of(const OpDef* op) {
+  static const std::map<const OpDef*, Candidates> kMakers{
+      {&kActivation, activation},
+      {&kActivationBackward, activation_backward},
+      {&kAdd, add},
+      {&kAvgPool, avg_pool},
+      {&kAvgPoolBackward, avg_pool_backward},
+      {&kBatchNorm, batch_norm},
+      {&kBatchNormBackward, batch_norm_backward},
+      {&kBatchNormInference, batch_norm_inference},
+      {&kBiasAdd, bias_add},
+      {&kBiasBackward, bias_backward},
+      {&kConv2d, conv2d},
+      {&kConv2dBackwardData, conv2d_backward_data},
+      {&kConv2dBackwardWeights, conv2d_backward_weights},
+      {&kDropout, dropout},
+      {&kDropoutBackward, dropout},
+      {&kFlatten, reshape},
+      {&kFullyConnected, fully_connected},
+      {&kFullyConnectedBackwardData, fully_connected_backward_data},
+      {&kFullyConnectedBackwardWeights, fully_connected_backward_weights},
+      {&kL2Loss, l2_loss},
+      {&kL2LossBackward, l2_loss_backward},
+      {&kMaxPool, max_pool},
+      {&kMaxPoolBackward, max_pool_backward},
+      {&kMovingAverage, moving_average},
+      {&kSoftmaxCrossEntropy, softmax_cross_entropy},
+      {&kSoftmaxCrossEntropyBackward, softmax_cross_entropy_backward},
+      {&kSpatialMean, spatial_mean},
+      {&kSpatialMeanBackward, spatial_mean_backward},
+      {&kTopKAccuracy, top_k_accuracy},
+      {&kUnflatten, reshape}};
+  const auto found = kMakers.find(op);
+  return found == kMakers.end() ? nullptr : found->second;
+}
+
+class VectorOptimizer final : public Optimizer {
+ public:
+  VectorOptimizer(cpu::ThreadTeam& team, const OptimizerSettings& settings,
+                  std::vector<OptimizerSegment> segments)
+      : team_(team), settings_(settings), segments_(std::move(segments)) {}
+  void launch(Stream& /*stream*/, float* variables, const float* gradients, float* slots,
+              double learning_rate, double gradient_scale) override {
+    cpu::optimizer_step(team_, {.settings = settings_,
+                                .segments = segments_,
+                                .variables = variables,
+                                .gradients = gradients,
+                                .slots = slots,
+                                .learning_rate = learning_rate,
+                                .gradient_scale = gradient_scale});
+  }
+
+ private:
+  cpu::ThreadTeam& team_;
+  OptimizerSettings settings_;
+  std::vector<OptimizerSegment> segments_;
+};
+
+class OnednnBackend final : public Backend {
+ public:
+  explicit OnednnBackend(const OnednnOptions& options)
+      : team_(options.processors, options.pin),
+        context_{.engine = {dnnl::engine::kind::cpu, 0}, .layouts = {}, .team = team_} {
+    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+    const auto wide = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+    context_.block = (isa & wide) == wide ? 16 : 8;
+  }
+
+  [[nodiscard]] std::string_view name() const override { return "onednn"; }
+
+  [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
+    const auto no = [&](const std::string& why) { return Support{.yes = false, .why_not = why}; };
+    if (maker_of(node.op) == nullptr) {
+      return no(cat("onednn has no ", node.op->name));
+    }
+    for (const ValueId input : node.inputs) {
+      const TensorType& type = graph.type(input);
+      if (!type.opaque && type.dtype != DType::f32 && type.dtype != DType::s32) {
+        return no(cat("onednn runs f32 only, ", node.name, " reads ", name_of(type.dtype)));
+      }
+    }
+    return {};
+  }
+
+  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
+                                    DataFormat format) override {
+    if (const Support support = supports(graph, node); !support) {
+      throw UsageError(support.why_not);
+    }
+    auto result = maker_of(node.op)(context_, graph, node, format);
+    if (result.empty()) {
+      throw UsageError(cat("onednn cannot run ", node.op->name, " ", node.name, " {",
+                           node.attributes, "} in --data_format=", name_of(format)));
+    }
+    return result;
+  }
+
+  [[nodiscard]] Layout canonical_layout(const TensorType& type) const override {
+    return LayoutTable::canonical(type.shape.rank());
+  }
+
+  [[nodiscard]] std::vector<Layout> input_layouts(const TensorType& type,
+                                                  DataFormat format) const override {
+    if (type.shape.rank() != 4) {
+      return {canonical_layout(type)};
+    }
+    switch (format) {
+      case DataFormat::nchw:
+        return {LayoutTable::nchw()};
+      case DataFormat::nhwc:
+        return {LayoutTable::nhwc()};
+      case DataFormat::automatic:
+        break;
+    }
+    return {LayoutTable::nhwc(), LayoutTable::nchw()};
+  }
+
+  [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& layout) override {
+    return context_.layouts.desc(type, layout).get_size();
+  }
+
+  std::unique_ptr<Kernel> make_reorder(const TensorType& type, const Layout& from,
+                                       const Layout& to) override {
+    const std::size_t size = bytes(type, from);
+    if (from == to) {
+      return make_vector_kernel(context_, [size](const Launch& launch) {
+        std::memcpy(launch.outputs[0].data, launch.inputs[0].data, size);
+      })();
+    }
+    dnnl::memory::desc source = context_.layouts.desc(type, from);
+    dnnl::memory::desc target = context_.layouts.desc(type, to);
+    with_groups(source, target);
+    with_groups(target, source);
+    const dnnl::reorder::primitive_desc desc(context_.engine, source, context_.engine, target);
+    return make_primitive(context_.engine, desc,
+                          {{DNNL_ARG_FROM, source, Argument::From::input, 0},
+                           {DNNL_ARG_TO, target, Argument::From::output, 0}})();
+  }
+
+  [[nodiscard]] double reorder_seconds(const TensorType& type, const Layout& /*from*/,
+                                       const Layout& /*to*/) override {
+    // A reorder reads with strides or writes with strides: it reaches about half of the bandwidth.
+    const std::int64_t bytes =
+        type.shape.elements() * static_cast<std::int64_t>(size_of(type.dtype));
+    return memory_seconds(context_, 4 * bytes);
+  }
+
+  std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
+                                            std::vector<OptimizerSegment> segments) override {
+    return std::make_unique<VectorOptimizer>(team_, settings, std::move(segments));
+  }
+
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<OnednnStream>(context_.engine);
+  }
+
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
+    return allocate_host_memory(bytes, [&](std::byte* data, std::size_t size) {
+      cpu::zero_bytes(team_, data, size);
+    });
+  }
+
+ private:
+  /// A plain filter described with the groups axis that `other` has.
+  static void with_groups(dnnl::memory::desc& plain, const dnnl::memory::desc& other) {
+    if (plain.get_ndims() == 4 && other.get_ndims() == 5) {
+      plain = {other.get_dims(), plain.get_data_type(), dnnl::memory::format_tag::abcde};
+    }
+  }
+
+  cpu::ThreadTeam team_;
+  Context context_;
+};
+
+dnnl::cpu_isa isa_named(const std::string& name) {
+  static const std::map<std::string, dnnl::cpu_isa> kIsas{
+      {"SSE41", dnnl::cpu_isa::sse41},
+      {"AVX", dnnl::cpu_isa::avx},
+      {"AVX2", dnnl::cpu_isa::avx2},
+      {"AVX2_VNNI", dnnl::cpu_isa::avx2_vnni},
+      {"AVX512_CORE", dnnl::cpu_isa::avx512_core},
+      {"AVX512_CORE_VNNI", dnnl::cpu_isa::avx512_core_vnni},
+      {"AVX512_CORE_BF16", dnnl::cpu_isa::avx512_core_bf16},
+      {"AVX512_CORE_FP16", dnnl::cpu_isa::avx512_core_fp16}};
+  const auto found = kIsas.find(name);
+  if (found == kIsas.end()) {
+    throw UsageError(cat("onednn: no instruction set is named ", name));
+  }
+  return found->second;
+}
+
+std::string isa_name() {
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  struct Named {
+    dnnl::cpu_isa isa;
+    const char* name;
+  };
+  // From the richest to the poorest: the first whose bits are all there.
+  for (const Named& named : {Named{dnnl::cpu_isa::avx512_core_amx_fp16, "avx512_core_amx_fp16"},
+                             Named{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"},
+                             Named{dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16"},
+                             Named{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
+                             Named{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
+                             Named{dnnl::cpu_isa::avx512_core, "avx512_core"},
+                             Named{dnnl::cpu_isa::avx2_vnni, "avx2_vnni"},
+                             Named{dnnl::cpu_isa::avx2, "avx2"},
+                             Named{dnnl::cpu_isa::avx, "avx"},
+                             Named{dnnl::cpu_isa::sse41, "sse41"}}) {
+    const auto bits = static_cast<unsigned>(named.isa);
+    if (bits != 0 && (isa & bits) == bits) {
+      return named.name;
+    }
+  }
+  return "generic";
+}
+
+}  // namespace
+}  // namespace onednn
+
+std::unique_ptr<Backend> make_onednn_backend(const OnednnOptions& options) {
+  if (options.max_isa) {
+    const auto status = dnnl::set_max_cpu_isa(onednn::isa_named(*options.max_isa));
+    check(status == dnnl::status::success, "onednn: the instruction set is chosen too late");
+  }
+  return std::make_unique<onednn::OnednnBackend>(options);
+}
+
+std::string onednn_version() {
+  const dnnl_version_t* version = dnnl_version();
+  return cat(version->major, ".", version->minor, ".", version->patch);
+}
+
+std::string onednn_isa() { return onednn::isa_name(); }
+
+}  // namespace bench

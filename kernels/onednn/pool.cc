@@ -1,0 +1,143 @@
+#include "models/ops/pool.h"
+
+#include "kernels/onednn/context.h"
+#include "kernels/onednn/primitive_kernel.h"
+
+namespace bench::onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::prop_kind;
+using Desc = dnnl::memory::desc;
+using From = Argument::From;
+
+dnnl::memory::dims pair(const std::array<std::int64_t, 2>& values) {
+  return {values.begin(), values.end()};
+}
+
+/// One pooling, forward or backward, in one layout of its activations.
+struct Pooling {
+  Layout layout;
+  Desc x;
+  Desc y;
+  dnnl::pooling_forward::primitive_desc forward;
+};
+
+std::vector<Pooling> poolings(Context& context, const Graph& graph, const Node& node, ValueId y,
+                              DataFormat format, algorithm kind) {
+  const auto& attributes = node.attributes.as<PoolAttributes>();
+  const Window& window = attributes.window;
+  const DType dtype = graph.type(y).dtype;
+  std::vector<Pooling> result;
+  for (const Layout& layout : activation_layouts(context, attributes.input, format)) {
+    Pooling pooling;
+    pooling.layout = layout;
+    pooling.x = context.layouts.desc({.dtype = dtype, .shape = attributes.input}, layout);
+    pooling.y = context.layouts.desc(graph.type(y), layout);
+    pooling.forward = {context.engine,
+                       prop_kind::forward_training,
+                       kind,
+                       pooling.x,
+                       pooling.y,
+                       pair(window.stride),
+                       pair(window.kernel),
+                       {window.dilation[0] - 1, window.dilation[1] - 1},
+                       pair(window.pad_before),
+                       pair(window.pad_after),
+                       base_attributes(),
+                       /*allow_empty=*/true};
+    if (pooling.forward) {
+      result.push_back(pooling);
+    }
+  }
+  return result;
+}
+
+double seconds(const Context& context, const Pooling& pooling, const char* implementation) {
+  const auto bytes = static_cast<std::int64_t>(pooling.x.get_size() + pooling.y.get_size());
+  // A reference implementation is no match for memory.
+  const bool reference = std::string(implementation).find("ref") != std::string::npos;
+  return memory_seconds(context, bytes) * (reference ? 30 : 1);
+}
+
+std::vector<Candidate> forward(Context& context, const Graph& graph, const Node& node,
+                               DataFormat format, algorithm kind) {
+  std::vector<Candidate> candidates;
+  for (const Pooling& pooling :
+       poolings(context, graph, node, node.outputs[0], format, kind)) {
+    const auto& desc = pooling.forward;
+    Candidate candidate;
+    candidate.implementation = desc.impl_info_str();
+    candidate.inputs = {pooling.layout};
+    candidate.outputs = {pooling.layout};
+    candidate.opaque_bytes = {0};
+    std::vector<Argument> arguments{{DNNL_ARG_SRC, pooling.x, From::input, 0},
+                                    {DNNL_ARG_DST, pooling.y, From::output, 0}};
+    if (kind == algorithm::pooling_max) {
+      candidate.outputs.emplace_back("indices");
+      candidate.opaque_bytes.push_back(desc.workspace_desc().get_size());
+      arguments.push_back({DNNL_ARG_WORKSPACE, desc.workspace_desc(), From::output, 1});
+    }
+    candidate.workspace_bytes = desc.scratchpad_desc().get_size();
+    candidate.seconds = seconds(context, pooling, desc.impl_info_str());
+    candidate.make = make_primitive(context.engine, desc, std::move(arguments));
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+std::vector<Candidate> backward(Context& context, const Graph& graph, const Node& node,
+                                DataFormat format, algorithm kind) {
+  const auto& attributes = node.attributes.as<PoolAttributes>();
+  const Window& window = attributes.window;
+  std::vector<Candidate> candidates;
+  for (const Pooling& pooling : poolings(context, graph, node, node.inputs[0], format, kind)) {
+    const dnnl::pooling_backward::primitive_desc desc(
+        context.engine, kind, pooling.x, pooling.y, pair(window.stride), pair(window.kernel),
+        {window.dilation[0] - 1, window.dilation[1] - 1}, pair(window.pad_before),
+        pair(window.pad_after), pooling.forward, base_attributes(), /*allow_empty=*/true);
+    if (!desc) {
+      continue;
+    }
+    Candidate candidate;
+    candidate.implementation = desc.impl_info_str();
+    candidate.inputs = {pooling.layout};
+    candidate.outputs = {pooling.layout};
+    std::vector<Argument> arguments{{DNNL_ARG_DIFF_DST, pooling.y, From::input, 0},
+                                    {DNNL_ARG_DIFF_SRC, pooling.x, From::output, 0}};
+    if (kind == algorithm::pooling_max) {
+      candidate.inputs.emplace_back("indices");
+      arguments.push_back(
+          {DNNL_ARG_WORKSPACE, pooling.forward.workspace_desc(), From::input, 1});
+    }
+    candidate.workspace_bytes = desc.scratchpad_desc().get_size();
+    candidate.seconds = seconds(context, pooling, desc.impl_info_str());
+    candidate.make = make_primitive(context.engine, desc, std::move(arguments));
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+}  // namespace
+
+std::vector<Candidate> max_pool(Context& context, const Graph& graph, const Node& node,
+                                DataFormat format) {
+  return forward(context, graph, node, format, algorithm::pooling_max);
+}
+
+std::vector<Candidate> max_pool_backward(Context& context, const Graph& graph, const Node& node,
+                                         DataFormat format) {
+  return backward(context, graph, node, format, algorithm::pooling_max);
+}
+
+std::vector<Candidate> avg_pool(Context& context, const Graph& graph, const Node& node,
+                                DataFormat format) {
+  return forward(context, graph, node, format, algorithm::pooling_avg_exclude_padding);
+}
+
+std::vector<Candidate> avg_pool_backward(Context& context, const Graph& graph, const Node& node,
+                                         DataFormat format) {
+  return backward(context, graph, node, format, algorithm::pooling_avg_exclude_padding);
+}
+
+}  // namespace bench::onednn

@@ -1,0 +1,39 @@
+#include "kernels/onednn/primitive_kernel.h"
+
+#include "models/base/errors.h"
+
+namespace bench::onednn {
+
+PrimitiveKernel::PrimitiveKernel(const dnnl::engine& engine, dnnl::primitive primitive,
+                                 const std::vector<Argument>& arguments,
+                                 const dnnl::memory::desc& scratchpad)
+    : primitive_(std::move(primitive)), scratchpad_(scratchpad, engine, DNNL_MEMORY_NONE) {
+  for (const Argument& argument : arguments) {
+    dnnl::memory memory(argument.desc, engine, DNNL_MEMORY_NONE);
+    bound_.push_back({.memory = memory, .from = argument.from, .position = argument.position});
+    arguments_.emplace(argument.id, memory);
+  }
+  arguments_.emplace(DNNL_ARG_SCRATCHPAD, scratchpad_);
+}
+
+void PrimitiveKernel::launch(Stream& stream, std::span<const TensorView> inputs,
+                             std::span<const TensorView> outputs, void* workspace) {
+  for (Bound& bound : bound_) {
+    const auto& views = bound.from == Argument::From::input ? inputs : outputs;
+    bound.memory.set_data_handle(views[bound.position].data);
+  }
+  scratchpad_.set_data_handle(workspace);
+  try {
+    primitive_.execute(static_cast<OnednnStream&>(stream).get(), arguments_);
+  } catch (const dnnl::error& error) {
+    throw DeviceError(cat("oneDNN: execute failed with status ", error.status, ": ", error.what()));
+  }
+}
+
+dnnl::primitive_attr base_attributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+}  // namespace bench::onednn

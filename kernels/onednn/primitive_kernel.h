@@ -1,0 +1,63 @@
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "kernels/backend.h"
+
+namespace bench::onednn {
+
+class OnednnStream final : public Stream {
+ public:
+  explicit OnednnStream(const dnnl::engine& engine) : stream_(engine) {}
+  void synchronize() override { stream_.wait(); }
+  dnnl::stream& get() { return stream_; }
+
+ private:
+  dnnl::stream stream_;
+};
+
+/// One argument of a primitive: which of the kernel's inputs or outputs it is.
+struct Argument {
+  int id = 0;
+  dnnl::memory::desc desc;
+  enum class From : std::uint8_t { input, output } from = From::input;
+  std::size_t position = 0;
+};
+
+/// A oneDNN primitive as a kernel. Launching sets pointers and executes; nothing is created.
+class PrimitiveKernel final : public Kernel {
+ public:
+  PrimitiveKernel(const dnnl::engine& engine, dnnl::primitive primitive,
+                  const std::vector<Argument>& arguments, const dnnl::memory::desc& scratchpad);
+  void launch(Stream& stream, std::span<const TensorView> inputs,
+              std::span<const TensorView> outputs, void* workspace) override;
+
+ private:
+  struct Bound {
+    dnnl::memory memory;
+    Argument::From from;
+    std::size_t position;
+  };
+  dnnl::primitive primitive_;
+  std::vector<Bound> bound_;
+  dnnl::memory scratchpad_;
+  std::unordered_map<int, dnnl::memory> arguments_;
+};
+
+/// What a candidate's `make` does for a primitive descriptor.
+template <class PrimitiveDesc>
+std::function<std::unique_ptr<Kernel>()> make_primitive(const dnnl::engine& engine,
+                                                        const PrimitiveDesc& desc,
+                                                        std::vector<Argument> arguments) {
+  return [engine, desc, arguments = std::move(arguments)] {
+    return std::make_unique<PrimitiveKernel>(engine, dnnl::primitive(desc), arguments,
+                                             desc.scratchpad_desc());
+  };
+}
+
+/// Attributes all our primitives share: scratch memory comes from the executor.
+dnnl::primitive_attr base_attributes();
+
+}  // namespace bench::onednn

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+
+#include "kernels/cpu/channel_view.h"
+#include "kernels/onednn/context.h"
+
+namespace bench::onednn {
+
+/// What a vector kernel gets at each launch.
+struct Launch {
+  cpu::ThreadTeam& team;
+  std::span<const TensorView> inputs;
+  std::span<const TensorView> outputs;
+  void* workspace;
+
+  [[nodiscard]] const float* in(int position) const {
+    return position < 0 ? nullptr : inputs[static_cast<std::size_t>(position)].as<const float>();
+  }
+  [[nodiscard]] float* out(int position) const {
+    return position < 0 ? nullptr : outputs[static_cast<std::size_t>(position)].as<float>();
+  }
+};
+
+/// One of our own vector kernels as a kernel of this backend.
+std::function<std::unique_ptr<Kernel>()> make_vector_kernel(
+    Context& context, std::function<void(const Launch&)> body);
+
+/// The view of an NxCxHxW or NxC tensor in a layout.
+cpu::ChannelView channel_view(const Context& context, const Shape& shape, const Layout& layout);
+
+/// A candidate of a memory-bound vector kernel: its cost is the bytes the node moves.
+Candidate vector_candidate(Context& context, const Graph& graph, const Node& node,
+                           std::vector<Layout> inputs, std::vector<Layout> outputs,
+                           std::function<void(const Launch&)> body);
+
+}  // namespace bench::onednn
