@@ -1,0 +1,22 @@
+# Finds oneDNN 3.x (target DNNL::dnnl): BENCH_ONEDNN_PREFIX when given, as tools/bench gives it, else
+# what tools/setup/onednn.sh finds installed or in the cache. Version 2 is never accepted.
+
+set(BENCH_ONEDNN_PREFIX "" CACHE PATH "Where oneDNN 3.x is installed; found when empty")
+
+set(OneDNN_prefix "${BENCH_ONEDNN_PREFIX}")
+if(NOT EXISTS "${OneDNN_prefix}/include/oneapi/dnnl/dnnl_version.h")
+  execute_process(COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/../setup/onednn.sh" find
+                  OUTPUT_VARIABLE OneDNN_prefix OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+
+# The prefix decides, not what an earlier run found.
+unset(dnnl_DIR CACHE)
+if(OneDNN_prefix)
+  find_package(dnnl 3 CONFIG QUIET PATHS "${OneDNN_prefix}" NO_DEFAULT_PATH)
+endif()
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(
+  OneDNN REQUIRED_VARS dnnl_DIR VERSION_VAR dnnl_VERSION
+  REASON_FAILURE_MESSAGE "oneDNN 3.x is neither installed nor in the cache: run tools/bench or tools/test, \
+which provide it, or set BENCH_ONEDNN_PREFIX to where it is installed.")

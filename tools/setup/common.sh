@@ -1,0 +1,101 @@
+# Messages, long steps and the cache folder: sourced by the scripts of this folder and of tools/.
+# Needs $root, the repository's root. Messages go to stderr, so that stdout stays the program's.
+
+note() { printf 'setup: %s\n' "$*" >&2; }
+
+fail() {
+  note "$*"
+  exit 2
+}
+
+# Prints the folder for what is fetched or built once per machine.
+cache_dir() {
+  if [ -n "${BENCH_CACHE_DIR:-}" ]; then
+    printf '%s\n' "$BENCH_CACHE_DIR"
+  elif [ -n "${XDG_CACHE_HOME:-}" ]; then
+    printf '%s\n' "$XDG_CACHE_HOME/bench"
+  elif [ -n "${HOME:-}" ]; then
+    printf '%s\n' "$HOME/.cache/bench"
+  else
+    fail "neither BENCH_CACHE_DIR nor HOME is set: no place for the cache"
+  fi
+}
+
+# Prints the words of list files, without comments.
+read_list() { sed 's/#.*//' "$@" | tr -s ' \n' ' '; }
+
+show_log_end() {
+  note "failed; the end of $1:"
+  tail -n 40 "$1" >&2
+}
+
+# step LOG WHAT COMMAND...: says WHAT, runs COMMAND with its output in LOG, and shows the end of the
+# log when it fails. Returns COMMAND's status.
+step() {
+  step_log=$1
+  note "$2 (log: $step_log)"
+  shift 2
+  mkdir -p "${step_log%/*}"
+  step_status=0
+  "$@" >"$step_log" 2>&1 </dev/null || step_status=$?
+  [ "$step_status" = 0 ] || show_log_end "$step_log"
+  return "$step_status"
+}
+
+# Reads ninja's output: keeps it in the log $1, and shows how far it is: in place on a terminal,
+# elsewhere once per tenth. Silent while there is nothing to do. Expects a last line `status N`,
+# which becomes its own status.
+follow_ninja() {
+  follow_status=1
+  follow_tenth=
+  while IFS= read -r follow_line; do
+    case $follow_line in
+      "status "[0-9]*)
+        follow_status=${follow_line#status }
+        continue
+        ;;
+      \[[0-9]*/[0-9]*\]*)
+        follow_count=${follow_line%%\]*}
+        follow_count=${follow_count#\[}
+        [ -n "$follow_tenth" ] || note "$2 (log: $1)"
+        if [ -t 2 ]; then
+          printf '\rsetup: %s steps' "$follow_count" >&2
+          follow_tenth=terminal
+        else
+          follow_now=$((${follow_count%/*} * 10 / ${follow_count#*/}))
+          [ "$follow_now" = "$follow_tenth" ] || note "$follow_count steps"
+          follow_tenth=$follow_now
+        fi
+        ;;
+    esac
+    printf '%s\n' "$follow_line"
+  done >"$1"
+  [ "$follow_tenth" != terminal ] || printf '\n' >&2
+  return "$follow_status"
+}
+
+# ninja_step LOG WHAT COMMAND...: like `step`, for a COMMAND that prints ninja's progress.
+ninja_step() {
+  ninja_log=$1
+  ninja_what=$2
+  shift 2
+  mkdir -p "${ninja_log%/*}"
+  ninja_status=0
+  {
+    NINJA_STATUS='[%f/%t] ' "$@" 2>&1 </dev/null && echo 'status 0' || echo "status $?"
+  } | follow_ninja "$ninja_log" "$ninja_what" || ninja_status=$?
+  [ "$ninja_status" = 0 ] || show_log_end "$ninja_log"
+  return "$ninja_status"
+}
+
+# Waits for the lock file $1, held through descriptor 9 until the process and its children end:
+# the kernel frees it however they end, so a lock is never stale. $2 says what one waits for.
+take_lock() {
+  mkdir -p "${1%/*}"
+  exec 9>"$1"
+  flock -n 9 && return
+  note "waiting for another process that $2"
+  flock 9
+}
+
+release_lock() { exec 9>&-; }

@@ -1,0 +1,121 @@
+#!/bin/sh
+# Finds or makes a oneDNN 3.x that runs on OpenMP, and prints its prefix.
+#
+#   onednn.sh find       prints the prefix of one that is there, else exits 1; quick, changes nothing
+#   onednn.sh packages   prints the Debian packages that `ensure` will need; nothing if `find` finds
+#   onednn.sh ensure     finds it, or builds or fetches it into the cache
+#
+# BENCH_ONEDNN=source|wheel leaves installed ones aside and takes this way; see tools/README.md.
+set -eu
+
+root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
+# shellcheck source=tools/setup/common.sh
+. "$root/tools/setup/common.sh"
+# shellcheck source=tools/setup/onednn_source.sh
+. "$root/tools/setup/onednn_source.sh"
+# shellcheck source=tools/setup/onednn_wheel.sh
+. "$root/tools/setup/onednn_wheel.sh"
+
+# The way for distributions that offer no oneDNN 3.x, as Debian 12.
+default_way=source
+
+way=${BENCH_ONEDNN:-$default_way}
+case $way in
+  source | wheel) ;;
+  *) fail "BENCH_ONEDNN=$way: accepted are source and wheel" ;;
+esac
+
+# Whether the prefix $1 holds oneDNN 3 or later with headers, CMake package and the OpenMP runtime.
+# SYCL builds (oneAPI since 2024) are left aside: they need their own compiler.
+is_usable() {
+  [ -f "$1/include/oneapi/dnnl/dnnl_version.h" ] || return 1
+  grep -Eq '^#define DNNL_VERSION_MAJOR +([3-9]|[1-9][0-9])$' "$1/include/oneapi/dnnl/dnnl_version.h" &&
+    grep -Eq '^#define DNNL_CPU_RUNTIME +DNNL_RUNTIME_OMP$' "$1/include/oneapi/dnnl/dnnl_config.h" &&
+    for usable_config in "$1"/lib/cmake/dnnl/dnnl-config.cmake "$1"/lib64/cmake/dnnl/dnnl-config.cmake \
+      "$1"/lib/*/cmake/dnnl/dnnl-config.cmake; do
+      [ ! -f "$usable_config" ] || return 0
+    done
+  return 1
+}
+
+find_installed() {
+  [ -z "${BENCH_ONEDNN:-}" ] || return 1
+  installed_ifs=$IFS
+  IFS=:
+  # shellcheck disable=SC2086  # a list of folders
+  set -- ${CMAKE_PREFIX_PATH:-} /usr/local /usr /opt/intel/oneapi/dnnl/latest \
+    /opt/intel/oneapi/dnnl/latest/cpu_gomp
+  IFS=$installed_ifs
+  for installed_prefix in "$@"; do
+    if is_usable "$installed_prefix"; then
+      printf '%s\n' "$installed_prefix"
+      return 0
+    fi
+  done
+  return 1
+}
+
+# Prints the folder of the cache entry for the chosen way: its name holds the version, and a hash of
+# everything that decides what the entry contains.
+cache_entry() {
+  entry_compiler=$("${CXX:-c++}" -dumpfullversion -dumpversion 2>/dev/null) || entry_compiler=none
+  entry_system=$(
+    . /etc/os-release
+    printf '%s %s' "${ID:-}" "${VERSION_ID:-}"
+  )
+  case $way in
+    source) set -- "$source_version" "$source_settings" "$entry_compiler" ;;
+    wheel) set -- "$wheel_version" "$wheel_release" ;;
+  esac
+  entry_hash=$(printf '%s\n' "$way" "$(uname -m)" "$entry_system" "$@" | sha256sum | cut -c 1-8)
+  printf '%s/onednn-%s-%s-%s\n' "$(cache_dir)" "$1" "$way" "$entry_hash"
+}
+
+find_cached() { is_usable "$entry" && printf '%s\n' "$entry"; }
+
+# Whether apt offers libdnnl-dev in version 3 or later.
+apt_offers() {
+  [ -z "${BENCH_ONEDNN:-}" ] || return 1
+  command -v apt-cache >/dev/null || return 1
+  offer=$(apt-cache policy libdnnl-dev 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\)\..*/\1/p')
+  [ "${offer:-0}" -ge 3 ]
+}
+
+packages() {
+  if find_installed >/dev/null || find_cached >/dev/null; then
+    return
+  elif apt_offers; then
+    echo libdnnl-dev
+  elif [ "$way" = source ]; then
+    read_list "$root/tools/setup/packages-onednn.txt"
+  else
+    read_list "$root/tools/setup/packages-onednn-wheel.txt"
+  fi
+}
+
+# Makes the cache entry in a folder beside it, and puts it into place by one rename; a killed attempt
+# leaves only that folder, which the next one continues.
+make_cached() {
+  make_part=$entry.part
+  take_lock "$entry.lock" "puts oneDNN into the cache ($entry)"
+  if ! is_usable "$entry"; then
+    mkdir -p "$make_part"
+    rm -rf "$entry" "$make_part/prefix"
+    "make_from_$way" "$make_part" "$make_part/prefix" ||
+      fail "no oneDNN from $way; else set BENCH_ONEDNN (source or wheel), or CMAKE_PREFIX_PATH to an own oneDNN 3.x"
+    is_usable "$make_part/prefix" || fail "oneDNN from $way is not usable: $make_part/prefix"
+    mv "$make_part/prefix" "$entry"
+    rm -rf "$make_part"
+    note "oneDNN is in $entry"
+  fi
+  release_lock
+  printf '%s\n' "$entry"
+}
+
+entry=$(cache_entry) || exit
+case ${1:-} in
+  find) find_installed || find_cached ;;
+  packages) packages ;;
+  ensure) find_installed || find_cached || make_cached ;;
+  *) fail "usage: onednn.sh find|packages|ensure" ;;
+esac

@@ -1,0 +1,62 @@
+# Debian packages: which are missing, and their installation. Sourced after common.sh.
+
+: "${root:?}"
+
+# missing_packages NAME...: prints those that are not installed, in one line.
+missing_packages() {
+  # shellcheck disable=SC2016  # the format is dpkg-query's
+  missing_installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+    sed -n 's/^installed //p' | tr '\n' ' ')
+  missing_names=
+  for missing_name in "$@"; do
+    case " $missing_installed" in
+      *" $missing_name "*) ;;
+      *) missing_names="$missing_names $missing_name" ;;
+    esac
+  done
+  printf '%s\n' "${missing_names# }"
+}
+
+has_root() { [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  else
+    sudo -n "$@"
+  fi
+}
+
+apt_get() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=300 "$@"
+}
+
+# Refreshes apt's lists, at most once, so that candidates can be told and downloads do not miss. A
+# failure is left to the installation, which may not need what could not be reached.
+refresh_lists() {
+  [ -z "${lists_refreshed:-}" ] || return 0
+  lists_refreshed=yes
+  step "$root/build/log/apt-update.log" "apt-get update" apt_get update || :
+}
+
+# ensure_packages NAME...: installs what is missing, or names it and exits 2.
+ensure_packages() {
+  [ -z "${BENCH_NO_PACKAGES:-}" ] || return 0
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    fail "no apt-get here. Install what these Debian packages hold, then set BENCH_NO_PACKAGES=1: $*"
+  fi
+  ensure_missing=$(missing_packages "$@")
+  [ -n "$ensure_missing" ] || return 0
+  if ! has_root; then
+    note "packages are missing; as root, run:"
+    note "  apt-get update && apt-get install --no-install-recommends $ensure_missing"
+    exit 2
+  fi
+  refresh_lists
+  # shellcheck disable=SC2086  # a list of names
+  set -- $ensure_missing
+  step "$root/build/log/apt-install.log" \
+    "installing $# packages, a minute or two: apt-get install $ensure_missing" \
+    apt_get install --no-install-recommends "$@" ||
+    fail "apt-get could not install: $ensure_missing"
+}
