@@ -2,7 +2,21 @@
 
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
-find_package(GTest REQUIRED)
+
+# models, kernels
 find_package(Eigen3 REQUIRED NO_MODULE)
-find_package(nlohmann_json REQUIRED)
 find_package(OneDNN 3 REQUIRED)
+find_package(hwloc 2.1 REQUIRED)
+find_package(hwy REQUIRED CONFIG)
+
+# pipeline: images, checksums, records
+find_package(JPEG REQUIRED)
+find_package(Isal REQUIRED)
+find_package(Protobuf REQUIRED)
+
+# bench, results
+find_package(gflags REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+# tests
+find_package(GTest REQUIRED)

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace bench {
+
+/// The four registers that the CPUID instruction fills.
+struct CpuidRegisters {
+  std::uint32_t eax = 0;
+  std::uint32_t ebx = 0;
+  std::uint32_t ecx = 0;
+  std::uint32_t edx = 0;
+};
+
+/// Asks CPUID for a leaf and subleaf. Leaves beyond the highest one answer zeros.
+using Cpuid = std::function<CpuidRegisters(std::uint32_t leaf, std::uint32_t subleaf)>;
+
+/// The CPUID of the processor this runs on; nothing where processors have none (not x86-64).
+std::optional<Cpuid> this_processor();
+
+/// A limit on the instruction sets a library may use.
+struct IsaCap {
+  std::string max_cpu_isa{};  ///< In oneDNN's words: the value of ONEDNN_MAX_CPU_ISA.
+  std::string notice{};       ///< For the user: what was found, what is done, what helps.
+};
+
+/// Some hypervisors advertise AMX but hide its tile palettes (leaf 0x1D answers zeros). oneDNN then
+/// configures tiles that do not exist and the process dies of SIGILL. Gives the widest limit that
+/// keeps AMX out and that the processor still offers, or nothing when AMX is absent or complete.
+/// Bits: Intel 64 manual, volume 2A, CPUID. To be asked before the first oneDNN call.
+std::optional<IsaCap> cap_for_hidden_amx_tiles(const Cpuid& cpuid);
+
+}  // namespace bench

@@ -1,0 +1,137 @@
+#include "kernels/cpu/topology.h"
+
+#include <hwloc.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+struct DestroyTopology {
+  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
+};
+using TopologyHandle = std::unique_ptr<hwloc_topology, DestroyTopology>;
+
+struct FreeBitmap {
+  void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
+
+[[noreturn]] void fail(const char* call) {
+  throw DeviceError(cat(call, " failed: ", std::strerror(errno)));
+}
+
+/// A topology that will not look for devices: buses and accelerators can take seconds to answer.
+TopologyHandle make_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) fail("hwloc_topology_init");
+  TopologyHandle topology(raw);
+  if (hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE) != 0 ||
+      hwloc_topology_set_type_filter(raw, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE) != 0) {
+    fail("hwloc_topology_set_type_filter");
+  }
+  return topology;
+}
+
+int package_of(hwloc_topology* topology, hwloc_obj_t processor) {
+  const hwloc_obj_t package =
+      hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, processor);
+  return package != nullptr ? static_cast<int>(package->logical_index) : 0;
+}
+
+/// The core, or the processor itself on machines that tell no cores.
+int core_of(hwloc_topology* topology, hwloc_obj_t processor) {
+  const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, processor);
+  return static_cast<int>(core != nullptr ? core->logical_index : processor->logical_index);
+}
+
+Topology usable_processors(hwloc_topology* topology, hwloc_const_bitmap_t allowed) {
+  Topology out;
+  hwloc_obj_t processor = nullptr;
+  while ((processor = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, processor)) != nullptr) {
+    if (hwloc_bitmap_isset(allowed, processor->os_index) == 0) continue;
+    const int node = hwloc_bitmap_first(processor->nodeset);
+    out.processors.push_back({.id = static_cast<int>(processor->os_index),
+                              .package = package_of(topology, processor),
+                              .numa_node = std::max(node, 0),
+                              .core = core_of(topology, processor)});
+  }
+  std::stable_sort(
+      out.processors.begin(), out.processors.end(), [](const Processor& a, const Processor& b) {
+        return std::tie(a.package, a.numa_node, a.core) < std::tie(b.package, b.numa_node, b.core);
+      });
+  std::map<int, int> seen;
+  for (Processor& each : out.processors) each.sibling = seen[each.core]++;
+  return out;
+}
+
+Bitmap new_bitmap() {
+  Bitmap bitmap(hwloc_bitmap_alloc());
+  if (!bitmap) fail("hwloc_bitmap_alloc");
+  return bitmap;
+}
+
+}  // namespace
+
+Topology discover_topology() {
+  const TopologyHandle topology = make_topology();
+  if (hwloc_topology_load(topology.get()) != 0) fail("hwloc_topology_load");
+  const Bitmap allowed = new_bitmap();
+  if (hwloc_get_cpubind(topology.get(), allowed.get(), HWLOC_CPUBIND_THREAD) != 0) {
+    // Systems that do not tell: what the control group allows is all that is known.
+    hwloc_bitmap_fill(allowed.get());
+  }
+  hwloc_bitmap_and(allowed.get(), allowed.get(), hwloc_topology_get_allowed_cpuset(topology.get()));
+  Topology out = usable_processors(topology.get(), allowed.get());
+  if (out.processors.empty()) {
+    throw DeviceError("hwloc finds no processor that this process may use");
+  }
+  return out;
+}
+
+Topology synthetic_topology(const std::string& description,
+                            std::optional<std::span<const int>> allowed) {
+  const TopologyHandle topology = make_topology();
+  if (hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw UsageError(cat("hwloc cannot make a machine from '", description,
+                         "'; an accepted one is 'pack:2 core:4 pu:2'"));
+  }
+  const Bitmap set = new_bitmap();
+  if (!allowed) {
+    hwloc_bitmap_fill(set.get());
+  } else {
+    for (const int id : *allowed) {
+      check(id >= 0, "a processor with a negative number");
+      if (hwloc_bitmap_set(set.get(), static_cast<unsigned>(id)) != 0) fail("hwloc_bitmap_set");
+    }
+  }
+  return usable_processors(topology.get(), set.get());
+}
+
+std::vector<int> choose_processors(const Topology& topology, std::optional<int> wanted) {
+  std::vector<Processor> order = topology.processors;
+  // Stable: within the first, second, ... threads of the cores the topology's order stays.
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Processor& a, const Processor& b) { return a.sibling < b.sibling; });
+  const auto cores = static_cast<int>(std::count_if(
+      order.begin(), order.end(), [](const Processor& each) { return each.sibling == 0; }));
+  const int count = wanted.value_or(cores);
+  const auto most = static_cast<int>(order.size());
+  if (count < 1 || count > most) {
+    throw UsageError(cat(count, " threads were asked for; this process may use 1 to ", most,
+                         " processors (", cores, " physical cores)"));
+  }
+  std::vector<int> out;
+  for (int i = 0; i < count; ++i) out.push_back(order[static_cast<std::size_t>(i)].id);
+  return out;
+}
+
+}  // namespace bench

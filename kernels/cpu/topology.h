@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// One hardware thread that this process may use.
+struct Processor {
+  int id = 0;         ///< The operating system's number, as in an affinity mask.
+  int package = 0;    ///< Socket, counted from 0.
+  int numa_node = 0;  ///< The operating system's number of the nearest memory.
+  int core = 0;       ///< Physical core, counted from 0 over the whole machine.
+  int sibling = 0;    ///< 0 for the first usable hardware thread of its core, then 1, ...
+
+  bool operator==(const Processor&) const = default;
+};
+
+/// The processors this process may use, ordered by package, NUMA node, core and hardware thread.
+struct Topology {
+  std::vector<Processor> processors;
+};
+
+/// This machine, as hwloc sees it, cut down to what the calling thread's affinity mask and its
+/// control group's cpuset allow. Looks for processors and memory only, not for devices. Throws
+/// DeviceError when hwloc fails or nothing is left.
+Topology discover_topology();
+
+/// A machine from hwloc's synthetic description, such as "pack:2 core:4 pu:2", cut down to the
+/// processors in `allowed` where given. Throws UsageError for a description hwloc refuses.
+Topology synthetic_topology(const std::string& description,
+                            std::optional<std::span<const int>> allowed = std::nullopt);
+
+/// The processors (their `id`) on which to place threads, one each.
+/// - Without `wanted`: one hardware thread of every physical core, in the topology's order.
+/// - With it: that many; the first hardware threads of the cores come first, then the second ones.
+/// Throws UsageError when `wanted` is less than 1 or more than there are processors.
+std::vector<int> choose_processors(const Topology& topology, std::optional<int> wanted);
+
+}  // namespace bench

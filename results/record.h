@@ -1,0 +1,208 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "results/captured.h"
+
+/// The record of one run (one process), as plain data. Names and meaning are those of the schema
+/// `bench.record/1`; results/README.md defines every number.
+namespace bench::results {
+
+inline constexpr const char* kSchema = "bench.record/1";
+
+/// Raised when numbers of the same workload stop being comparable with those of earlier versions.
+inline constexpr int kWorkloadVersion = 1;
+
+/// A flag's value; none for a flag that was not given and has no default.
+using FlagValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+using FlagValues = std::map<std::string, FlagValue>;
+
+enum class Status { kOk, kFailed, kAborted };
+
+/// When the run took place.
+struct Time {
+  std::chrono::system_clock::time_point start_utc{};
+  std::chrono::system_clock::time_point end_utc{};
+  std::chrono::nanoseconds monotonic_ns{};  ///< The monotonic clock at start_utc.
+  Captured<std::string> tz{};               ///< Offset of the local time zone, such as "+0100".
+  Captured<std::string> clocksource{};      ///< The kernel's clock source, such as "tsc".
+};
+
+/// What was run: what must be equal for two runs to be comparable.
+struct Workload {
+  std::string model{};
+  std::string mode{};     ///< train, fwd or eval.
+  std::string backend{};  ///< onednn, reference, ...
+  std::string data{};     ///< synthetic or tfrecord.
+  std::int64_t batch_per_device = 0;
+  int devices = 0;
+  std::int64_t global_batch = 0;
+  std::string dtype{};
+  std::string layout{};  ///< NCHW, NHWC, or auto.
+  int image_size = 0;    ///< Height and width of the network's input, in pixels.
+  std::string optimizer{};
+  std::string variable_update{};
+  std::int64_t num_batches = 0;  ///< Steps asked for, warm-up not counted.
+  std::int64_t warmup = 0;       ///< Warm-up steps.
+  std::int64_t seed = 0;
+  FlagValues flags{};      ///< Those the user gave.
+  FlagValues flags_all{};  ///< All of them, with the values that took effect.
+  std::vector<std::string> cmdline{};
+  Captured<std::int64_t> model_params{};     ///< Trainable parameters.
+  Captured<std::int64_t> flops_per_image{};  ///< 2 per multiply-add, of this mode.
+  int workload_version = kWorkloadVersion;
+};
+
+struct Dataset {
+  std::string name{};
+  Captured<std::int64_t> shards{};
+  Captured<std::int64_t> records{};
+  Captured<std::int64_t> bytes{};
+};
+
+struct Source {
+  Captured<std::string> git_rev{};
+  Captured<bool> dirty{};  ///< Tracked files differed from git_rev when this was built.
+  Captured<std::string> commit_time{};
+  std::string bench_version{};
+};
+
+/// A shared library that was loaded, or a library that tells its version.
+struct Library {
+  std::string name{};
+  Captured<std::string> version{};
+  Captured<std::string> so_path{};
+  Captured<std::string> build_id{};
+};
+
+struct Build {
+  std::string compiler{};
+  std::string version{};
+  std::string flags{};
+  std::string link_flags{};
+  std::string build_type{};
+  std::string sanitizer{};  ///< Empty when none.
+  std::string stdlib{};
+  std::vector<Library> libs{};
+};
+
+struct Cgroup {
+  Captured<double> cpu_quota{};         ///< Processors' worth of time.
+  Captured<std::string> cpuset{};       ///< Processors the group may use, as a list.
+  Captured<std::int64_t> memory_max{};  ///< Bytes.
+};
+
+struct Host {
+  Captured<std::string> hostname{};
+  Captured<std::string> machine_id_hash{};
+  Captured<std::string> platform{};  ///< As the kernel tells programs: x86_64, aarch64.
+  Captured<std::string> os{};
+  Captured<std::string> kernel{};
+  Captured<std::string> hypervisor{};
+  Captured<std::string> container{};
+  Captured<std::string> libc{};
+  Cgroup cgroup{};
+};
+
+struct Cpu {
+  Captured<std::string> vendor{};
+  Captured<std::string> model{};
+  Captured<std::string> family_model_stepping{};
+  Captured<std::string> microcode{};
+  Captured<int> sockets{};
+  Captured<int> cores{};                        ///< Physical, online.
+  Captured<int> threads{};                      ///< Hardware threads, online.
+  Captured<bool> smt{};                         ///< Hyper-threading is active.
+  Captured<std::vector<std::string>> flags{};   ///< Those that choose kernels.
+  Captured<std::vector<std::string>> caches{};  ///< Of the first processor, such as "L1 Data 32K".
+  Captured<double> base_mhz{};
+  Captured<double> max_mhz{};
+  Captured<double> min_mhz{};
+  Captured<std::string> governor{};
+  Captured<std::string> driver{};
+  Captured<int> numa_nodes{};
+  Captured<std::string> online{};
+  Captured<std::string> affinity{};              ///< Processors the process may use, as a list.
+  Captured<std::vector<int>> processors_used{};  ///< Where the run's threads were placed.
+  Captured<std::string> isa_used{};  ///< The instruction set the kernels were limited to.
+};
+
+struct Memory {
+  Captured<std::int64_t> total{};      ///< Bytes.
+  Captured<std::int64_t> available{};  ///< Bytes, before the run.
+  Captured<std::int64_t> swap_used{};  ///< Bytes, before the run.
+  Captured<std::int64_t> hugepages{};  ///< Reserved huge pages.
+  Captured<std::string> thp{};         ///< Mode of transparent huge pages.
+  Captured<bool> numa_balancing{};
+};
+
+struct LoadSample {
+  Captured<double> loadavg_1m{};
+  Captured<double> loadavg_5m{};
+  Captured<double> loadavg_15m{};
+  Captured<int> procs_running{};  ///< Runnable tasks of the whole machine, this one included.
+};
+
+struct Load {
+  LoadSample before{};
+  LoadSample after{};
+  Captured<double> steal_share{};  ///< Of all processor time between the two.
+};
+
+enum class Better { kHigher, kLower, kNone };
+/// Exact: the same for every run of the same program and workload, unless something changed.
+enum class Kind { kNoisy, kExact };
+enum class Scope { kRun, kStep };
+
+struct Metric {
+  std::string name{};
+  Captured<std::variant<std::int64_t, double>> value{};
+  std::string unit{};
+  Better better = Better::kNone;
+  Kind kind = Kind::kNoisy;
+  Scope scope = Scope::kRun;
+};
+
+struct Series {
+  std::vector<std::chrono::nanoseconds> step_ns{};  ///< Every timed step, in order.
+};
+
+/// A kernel that really ran, and on how many nodes of one step.
+struct Implementation {
+  std::string op{};
+  std::string implementation{};
+  std::string layout{};
+  std::int64_t count = 0;
+};
+
+struct Quality {
+  std::vector<std::string> warnings{};
+};
+
+struct Record {
+  std::string run_uuid{};
+  Status status = Status::kFailed;
+  bool partial = false;         ///< The run ended before its last step.
+  std::string status_reason{};  ///< Why it is not ok; empty when it is.
+  Time time{};
+  Workload workload{};
+  Dataset dataset{};
+  Source source{};
+  Build build{};
+  Host host{};
+  Cpu cpu{};
+  Memory memory{};
+  std::map<std::string, std::string> env{};  ///< The variables that change speed, by name.
+  Load load{};
+  std::vector<Metric> metrics{};
+  Series series{};
+  std::vector<Implementation> implementations{};
+  Quality quality{};
+};
+
+}  // namespace bench::results

@@ -1,0 +1,299 @@
+#include "results/record_json.h"
+
+#include <cmath>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "results/identity.h"
+
+namespace bench::results {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Adds members to one object of the record and notes the reason of every null under its path.
+class Section {
+ public:
+  Section(Json& object, Json& errors, std::string path)
+      : object_(object), errors_(errors), path_(std::move(path)) {
+    object_ = Json::object();
+  }
+
+  template <class T>
+  void put(const std::string& name, const T& value) {
+    object_[name] = value;
+  }
+  void put(const std::string& name, double value) {
+    if (std::isfinite(value)) {
+      object_[name] = value;
+    } else {
+      put_null(name, cat("not finite: ", value));
+    }
+  }
+  void put(const std::string& name, std::chrono::nanoseconds value) {
+    object_[name] = value.count();
+  }
+  template <class... T>
+  void put(const std::string& name, const std::variant<T...>& value) {
+    std::visit([&](const auto& inner) { put(name, inner); }, value);
+  }
+  void put(const std::string& name, std::monostate) {
+    put_null(name, "not given, and has no default");
+  }
+  template <class T>
+  void put(const std::string& name, const Captured<T>& captured) {
+    if (captured.known()) {
+      put(name, captured.value());
+    } else {
+      put_null(name, captured.why());
+    }
+  }
+
+  Section child(const std::string& name) { return {object_[name], errors_, path_of(name)}; }
+
+  /// Makes a list named `name`, one object per item, each filled by fill(section, item). In the
+  /// paths of its nulls an item goes by label(item, index).
+  template <class Items, class Fill, class Label>
+  void put_list(const std::string& name, const Items& items, Fill fill, Label label) {
+    Json list = Json::array();
+    for (const auto& item : items) {
+      Json object;
+      Section section(object, errors_, cat(path_of(name), ".", label(item, list.size())));
+      fill(section, item);
+      list.push_back(std::move(object));
+    }
+    object_[name] = std::move(list);
+  }
+  template <class Items, class Fill>
+  void put_list(const std::string& name, const Items& items, Fill fill) {
+    put_list(name, items, fill, [](const auto&, std::size_t index) { return index; });
+  }
+
+ private:
+  std::string path_of(const std::string& name) const {
+    return path_.empty() ? name : path_ + "." + name;
+  }
+  void put_null(const std::string& name, const std::string& why) {
+    object_[name] = nullptr;
+    errors_[path_of(name)] = why;
+  }
+
+  Json& object_;
+  Json& errors_;
+  std::string path_;
+};
+
+std::string_view name_of(Status status) {
+  switch (status) {
+    case Status::kOk:
+      return "ok";
+    case Status::kFailed:
+      return "failed";
+    case Status::kAborted:
+      return "aborted";
+  }
+  throw InternalError("a status without a name");
+}
+
+std::string_view name_of(Better better) {
+  switch (better) {
+    case Better::kHigher:
+      return "higher";
+    case Better::kLower:
+      return "lower";
+    case Better::kNone:
+      return "none";
+  }
+  throw InternalError("a direction without a name");
+}
+
+void put_time(Section out, const Time& time) {
+  out.put("start_utc", utc_text(time.start_utc));
+  out.put("end_utc", utc_text(time.end_utc));
+  out.put("monotonic_ns", time.monotonic_ns);
+  out.put("tz", time.tz);
+  out.put("clocksource", time.clocksource);
+}
+
+void put_flags(Section out, const FlagValues& flags) {
+  for (const auto& [name, value] : flags) out.put(name, value);
+}
+
+void put_workload(Section out, const Workload& workload) {
+  out.put("model", workload.model);
+  out.put("mode", workload.mode);
+  out.put("backend", workload.backend);
+  out.put("data", workload.data);
+  out.put("batch_per_device", workload.batch_per_device);
+  out.put("devices", workload.devices);
+  out.put("global_batch", workload.global_batch);
+  out.put("dtype", workload.dtype);
+  out.put("layout", workload.layout);
+  out.put("image_size", workload.image_size);
+  out.put("optimizer", workload.optimizer);
+  out.put("variable_update", workload.variable_update);
+  out.put("num_batches", workload.num_batches);
+  out.put("warmup", workload.warmup);
+  out.put("seed", workload.seed);
+  put_flags(out.child("flags"), workload.flags);
+  put_flags(out.child("flags_all"), workload.flags_all);
+  out.put("cmdline", workload.cmdline);
+  out.put("model_params", workload.model_params);
+  out.put("flops_per_image", workload.flops_per_image);
+  out.put("workload_version", workload.workload_version);
+}
+
+void put_dataset(Section out, const Dataset& dataset) {
+  out.put("name", dataset.name);
+  out.put("shards", dataset.shards);
+  out.put("records", dataset.records);
+  out.put("bytes", dataset.bytes);
+}
+
+void put_source(Section out, const Source& source) {
+  out.put("git_rev", source.git_rev);
+  out.put("dirty", source.dirty);
+  out.put("commit_time", source.commit_time);
+  out.put("bench_version", source.bench_version);
+}
+
+void put_build(Section out, const Build& build) {
+  out.put("compiler", build.compiler);
+  out.put("version", build.version);
+  out.put("flags", build.flags);
+  out.put("link_flags", build.link_flags);
+  out.put("build_type", build.build_type);
+  out.put("sanitizer", build.sanitizer);
+  out.put("stdlib", build.stdlib);
+  out.put_list("libs", build.libs, [](Section& item, const Library& library) {
+    item.put("name", library.name);
+    item.put("version", library.version);
+    item.put("so_path", library.so_path);
+    item.put("build_id", library.build_id);
+  });
+}
+
+void put_host(Section out, const Host& host) {
+  out.put("hostname", host.hostname);
+  out.put("machine_id_hash", host.machine_id_hash);
+  out.put("platform", host.platform);
+  out.put("os", host.os);
+  out.put("kernel", host.kernel);
+  out.put("hypervisor", host.hypervisor);
+  out.put("container", host.container);
+  out.put("libc", host.libc);
+  Section cgroup = out.child("cgroup");
+  cgroup.put("cpu_quota", host.cgroup.cpu_quota);
+  cgroup.put("cpuset", host.cgroup.cpuset);
+  cgroup.put("memory_max", host.cgroup.memory_max);
+}
+
+void put_cpu(Section out, const Cpu& cpu) {
+  out.put("vendor", cpu.vendor);
+  out.put("model", cpu.model);
+  out.put("family_model_stepping", cpu.family_model_stepping);
+  out.put("microcode", cpu.microcode);
+  out.put("sockets", cpu.sockets);
+  out.put("cores", cpu.cores);
+  out.put("threads", cpu.threads);
+  out.put("smt", cpu.smt);
+  out.put("flags", cpu.flags);
+  out.put("caches", cpu.caches);
+  out.put("base_mhz", cpu.base_mhz);
+  out.put("max_mhz", cpu.max_mhz);
+  out.put("min_mhz", cpu.min_mhz);
+  out.put("governor", cpu.governor);
+  out.put("driver", cpu.driver);
+  out.put("numa_nodes", cpu.numa_nodes);
+  out.put("online", cpu.online);
+  out.put("affinity", cpu.affinity);
+  out.put("processors_used", cpu.processors_used);
+  out.put("isa_used", cpu.isa_used);
+}
+
+void put_memory(Section out, const Memory& memory) {
+  out.put("total", memory.total);
+  out.put("available", memory.available);
+  out.put("swap_used", memory.swap_used);
+  out.put("hugepages", memory.hugepages);
+  out.put("thp", memory.thp);
+  out.put("numa_balancing", memory.numa_balancing);
+}
+
+void put_load_sample(Section out, const LoadSample& sample) {
+  out.put("loadavg_1m", sample.loadavg_1m);
+  out.put("loadavg_5m", sample.loadavg_5m);
+  out.put("loadavg_15m", sample.loadavg_15m);
+  out.put("procs_running", sample.procs_running);
+}
+
+void put_load(Section out, const Load& load) {
+  put_load_sample(out.child("before"), load.before);
+  put_load_sample(out.child("after"), load.after);
+  out.put("steal_share", load.steal_share);
+}
+
+void put_metric(Section& out, const Metric& metric) {
+  out.put("name", metric.name);
+  out.put("value", metric.value);
+  out.put("unit", metric.unit);
+  out.put("better", name_of(metric.better));
+  out.put("kind", metric.kind == Kind::kExact ? "exact" : "noisy");
+  out.put("scope", metric.scope == Scope::kStep ? "step" : "run");
+}
+
+std::vector<std::int64_t> counts(const std::vector<std::chrono::nanoseconds>& times) {
+  std::vector<std::int64_t> out;
+  out.reserve(times.size());
+  for (const auto time : times) out.push_back(time.count());
+  return out;
+}
+
+std::string dump(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string record_json(const Record& record) {
+  Json root;
+  Json errors = Json::object();
+  Section out(root, errors, "");
+  out.put("schema", kSchema);
+  out.put("record_id", "");  // Its place; the value needs all the rest.
+  out.put("run_uuid", record.run_uuid);
+  out.put("status", name_of(record.status));
+  out.put("partial", record.partial);
+  out.put("status_reason", record.status_reason);
+  put_time(out.child("time"), record.time);
+  put_workload(out.child("workload"), record.workload);
+  put_dataset(out.child("dataset"), record.dataset);
+  put_source(out.child("source"), record.source);
+  put_build(out.child("build"), record.build);
+  put_host(out.child("host"), record.host);
+  put_cpu(out.child("cpu"), record.cpu);
+  put_memory(out.child("memory"), record.memory);
+  out.put("env", record.env);
+  put_load(out.child("load"), record.load);
+  out.put_list("metrics", record.metrics, put_metric,
+               [](const Metric& metric, std::size_t) { return metric.name; });
+  out.child("series").put("step_ns", counts(record.series.step_ns));
+  out.put_list("implementations", record.implementations,
+               [](Section& item, const Implementation& implementation) {
+                 item.put("op", implementation.op);
+                 item.put("implementation", implementation.implementation);
+                 item.put("layout", implementation.layout);
+                 item.put("count", implementation.count);
+               });
+  out.child("quality").put("warnings", record.quality.warnings);
+  root["capture_errors"] = errors;
+
+  nlohmann::json canonical = root;
+  canonical.erase("record_id");
+  root["record_id"] = sha256_hex(dump(canonical)).substr(0, 16);
+  return root.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace bench::results

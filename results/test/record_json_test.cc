@@ -1,0 +1,136 @@
+#include "results/record_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "results/identity.h"
+
+namespace bench::results {
+namespace {
+
+using nlohmann::json;
+using std::chrono::nanoseconds;
+
+Record small_record() {
+  Record record;
+  record.run_uuid = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
+  record.status = Status::kOk;
+  record.workload.model = "resnet50";
+  record.workload.flags = {{"batch_size", std::int64_t{32}}};
+  record.workload.flags_all = {{"batch_size", std::int64_t{32}},
+                               {"forward_only", false},
+                               {"all_reduce_spec", std::monostate()},
+                               {"momentum", 0.9},
+                               {"device", std::string("cpu")}};
+  record.workload.cmdline = {"bench", "--batch_size=32"};
+  record.build.libs = {{.name = "libc.so.6", .version = "2.36"}};
+  record.cpu.processors_used = std::vector<int>{0, 2};
+  record.metrics = {
+      {.name = "images_per_sec", .value = 12.5, .unit = "images/s", .better = Better::kHigher},
+      {.name = "peak_rss",
+       .value = Unknown{"no permission"},
+       .unit = "bytes",
+       .better = Better::kLower}};
+  record.series.step_ns = {nanoseconds(5'000'000'000), nanoseconds(7)};
+  record.implementations = {{"conv2d", "brgconv:avx512_core", "NHWC", 53}};
+  record.quality.warnings = {"busy"};
+  return record;
+}
+
+TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
+  const auto out = nlohmann::ordered_json::parse(record_json(small_record()));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : out.items()) keys.push_back(key);
+  EXPECT_THAT(keys,
+              ::testing::ElementsAre("schema", "record_id", "run_uuid", "status", "partial",
+                                     "status_reason", "time", "workload", "dataset", "source",
+                                     "build", "host", "cpu", "memory", "env", "load", "metrics",
+                                     "series", "implementations", "quality", "capture_errors"));
+  EXPECT_EQ(out["schema"], "bench.record/1");
+}
+
+TEST(RecordJson, KeepsTypesAndEveryStep) {
+  const json out = json::parse(record_json(small_record()));
+  EXPECT_EQ(out["workload"]["flags"]["batch_size"], 32);
+  EXPECT_EQ(out["workload"]["flags_all"]["forward_only"], false);
+  EXPECT_EQ(out["workload"]["flags_all"]["momentum"], 0.9);
+  EXPECT_EQ(out["workload"]["flags_all"]["device"], "cpu");
+  EXPECT_EQ(out["cpu"]["processors_used"], json::array({0, 2}));
+  EXPECT_EQ(out["series"]["step_ns"], json::array({5'000'000'000, 7}));
+  EXPECT_EQ(out["metrics"][0]["value"], 12.5);
+  EXPECT_EQ(out["metrics"][0]["better"], "higher");
+  EXPECT_EQ(out["implementations"][0]["count"], 53);
+  EXPECT_EQ(out["quality"]["warnings"][0], "busy");
+}
+
+TEST(RecordJson, MarksAnInterruptedRun) {
+  Record record = small_record();
+  record.status = Status::kAborted;
+  record.partial = true;
+  record.status_reason = "SIGINT";
+  const json out = json::parse(record_json(record));
+  EXPECT_EQ(out["status"], "aborted");
+  EXPECT_EQ(out["partial"], true);
+  EXPECT_EQ(out["status_reason"], "SIGINT");
+}
+
+TEST(RecordJson, GivesAReasonForEachNullAndNoReasonWithoutANull) {
+  const json out = json::parse(record_json(small_record()));
+  std::set<std::string> nulls;
+  const std::function<void(const json&, const std::string&)> walk = [&](const json& node,
+                                                                        const std::string& path) {
+    if (node.is_null()) nulls.insert(path);
+    if (!node.is_structured()) return;
+    for (const auto& [key, value] : node.items()) {
+      const bool metric = path == "metrics";
+      const std::string step = metric ? value["name"].get<std::string>() : key;
+      walk(value, path.empty() ? step : path + "." + step);
+    }
+  };
+  walk(out, "");
+  std::set<std::string> reasons;
+  for (const auto& [path, why] : out["capture_errors"].items()) {
+    EXPECT_NE(why, "") << path;
+    reasons.insert(path);
+  }
+  EXPECT_EQ(nulls, reasons);
+  EXPECT_EQ(out["capture_errors"]["metrics.peak_rss.value"], "no permission");
+  EXPECT_EQ(out["capture_errors"]["build.libs.0.build_id"], "not captured");
+  EXPECT_EQ(out["capture_errors"]["workload.flags_all.all_reduce_spec"],
+            "not given, and has no default");
+}
+
+TEST(RecordJson, SaysWhyANumberThatIsNotFiniteIsNull) {
+  Record record = small_record();
+  record.metrics[0].value = std::numeric_limits<double>::infinity();
+  const json out = json::parse(record_json(record));
+  EXPECT_TRUE(out["metrics"][0]["value"].is_null());
+  EXPECT_EQ(out["capture_errors"]["metrics.images_per_sec.value"], "not finite: inf");
+}
+
+TEST(RecordJson, SurvivesBytesThatAreNoText) {
+  Record record = small_record();
+  record.workload.cmdline = {"bench", "--data_dir=\xff\xfe"};
+  const json out = json::parse(record_json(record));
+  EXPECT_EQ(out["workload"]["cmdline"][1], "--data_dir=\uFFFD\uFFFD");
+}
+
+TEST(RecordJson, IdentifiesTheRecordByItsContents) {
+  const json out = json::parse(record_json(small_record()));
+  json without_id = out;
+  without_id.erase("record_id");
+  EXPECT_EQ(out["record_id"], sha256_hex(without_id.dump()).substr(0, 16));
+
+  EXPECT_EQ(record_json(small_record()), record_json(small_record()));
+  Record other = small_record();
+  other.series.step_ns[1] = nanoseconds(8);
+  EXPECT_NE(json::parse(record_json(other))["record_id"], out["record_id"]);
+}
+
+}  // namespace
+}  // namespace bench::results

@@ -1,0 +1,92 @@
+// The script that asks git for the revision, in checkouts made for the purpose.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "models/base/errors.h"
+#include "results/test/scratch_folder.h"
+
+namespace bench::results {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+bool run(const std::string& command) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): tests run one at a time.
+  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+class SourceVersion : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!run("git --version")) GTEST_SKIP() << "there is no git";
+    fs::create_directory(source());
+  }
+  fs::path source() const { return folder_.path() / "source"; }
+  fs::path header() const { return folder_.path() / "version.h"; }
+
+  bool git(const std::string& arguments) const {
+    return run(cat("git -C ", source(), " -c user.name=n -c user.email=e@example.org ", arguments));
+  }
+  void commit() const {
+    std::ofstream(source() / "file") << "one\n";
+    ASSERT_TRUE(git("init"));
+    ASSERT_TRUE(git("add file"));
+    ASSERT_TRUE(git("commit --no-gpg-sign -m first"));
+  }
+  std::string written(const fs::path& folder) const {
+    // git must not find a checkout that the folder for temporary files may be part of.
+    const std::string command = cat("GIT_CEILING_DIRECTORIES=", folder_.path(), " \"",
+                                    CMAKE_PROGRAM, "\" -DSOURCE_DIR=", folder,
+                                    " -DOUTPUT=", header(), " -P \"", SOURCE_VERSION_SCRIPT, "\"");
+    EXPECT_TRUE(run(command)) << command;
+    std::ifstream file(header());
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  ScratchFolder folder_;
+};
+
+TEST_F(SourceVersion, TellsTheRevisionOfACleanCheckout) {
+  commit();
+  std::ofstream(source() / "untracked") << "x";
+  const std::string text = written(source());
+  EXPECT_THAT(text, ContainsRegex("kGitRevision = R\"text\\([0-9a-f]{40}"));
+  EXPECT_THAT(text, ContainsRegex("kGitCommitTime = R\"text\\([0-9]{4}-"));
+  EXPECT_THAT(text, HasSubstr("kGitDirty = false;"));
+}
+
+TEST_F(SourceVersion, SeesAChangeInATrackedFile) {
+  commit();
+  std::ofstream(source() / "file") << "two\n";
+  EXPECT_THAT(written(source()), HasSubstr("kGitDirty = true;"));
+}
+
+TEST_F(SourceVersion, LeavesAHeaderThatWouldNotChangeAlone) {
+  commit();
+  const std::string first = written(source());
+  const auto old = fs::last_write_time(header()) - std::chrono::hours(1);
+  fs::last_write_time(header(), old);
+  EXPECT_EQ(written(source()), first);
+  EXPECT_EQ(fs::last_write_time(header()), old);
+}
+
+TEST_F(SourceVersion, SaysWhyThereIsNone) {
+  EXPECT_THAT(written(source()), HasSubstr("git told no revision of the source"));
+  commit();
+  fs::create_directory(source() / "unpacked");
+  EXPECT_THAT(written(source() / "unpacked"), HasSubstr("was no git checkout of its own"));
+}
+
+}  // namespace
+}  // namespace bench::results

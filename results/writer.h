@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "results/record.h"
+
+namespace bench::results {
+
+/// Writes records to the place it was made for.
+class RecordWriter {
+ public:
+  virtual ~RecordWriter() = default;
+  /// Replaces what is there by `record`, as a whole or not at all. Throws WriteError.
+  virtual void write(const Record& record) = 0;
+};
+
+/// One form in which a record can be written.
+struct WriterRow {
+  std::string_view name;
+  /// A writer to `path`. Throws UsageError, naming the path, when nothing can be written there; so
+  /// a writer is made before the run.
+  std::unique_ptr<RecordWriter> (*make)(const std::filesystem::path& path);
+};
+
+/// All forms; a new one is a file in results/writers and a row in writer.cc.
+std::span<const WriterRow> writer_rows();
+
+/// The writer of form `name` to `path`. Throws UsageError for an unknown form, naming the known
+/// ones, and for a path that cannot be written.
+std::unique_ptr<RecordWriter> make_writer(std::string_view name, const std::filesystem::path& path);
+
+}  // namespace bench::results
