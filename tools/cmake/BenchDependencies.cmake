@@ -5,3 +5,9 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(GTest REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(nlohmann_json REQUIRED)
+
+# pipeline: images, checksums, records, vector code.
+find_package(JPEG REQUIRED)
+find_package(Isal REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(hwy REQUIRED)
