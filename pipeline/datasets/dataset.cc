@@ -1,0 +1,83 @@
+#include "pipeline/datasets/dataset.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr std::array kDatasets = {
+    Dataset{.name = "imagenet",
+            .training_examples = 1281167,
+            .validation_examples = 50000,
+            .num_classes = 1001,
+            .channels = 3,
+            .make_input = make_imagenet_input},
+    Dataset{.name = "cifar10",
+            .training_examples = 50000,
+            .validation_examples = 10000,
+            .num_classes = 11,
+            .channels = 3},
+    Dataset{.name = "librispeech", .training_examples = 2, .validation_examples = 2},
+    Dataset{.name = "coco",
+            .training_examples = 118287,
+            .validation_examples = 4952,
+            .num_classes = 81,
+            .channels = 3},
+};
+
+std::string names() {
+  std::string out;
+  for (const Dataset& dataset : kDatasets) {
+    out += cat(out.empty() ? "" : ", ", dataset.name);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const Dataset> datasets() { return kDatasets; }
+
+const Dataset& dataset_named(std::string_view name) {
+  const auto* found = std::find_if(kDatasets.begin(), kDatasets.end(),
+                                   [name](const Dataset& row) { return row.name == name; });
+  if (found == kDatasets.end()) {
+    throw UsageError(cat("unknown data_name '", name, "'; there are ", names()));
+  }
+  return *found;
+}
+
+const Dataset& detect_dataset(std::string_view data_name, std::string_view data_dir) {
+  if (!data_name.empty()) {
+    return dataset_named(data_name);
+  }
+  while (!data_dir.empty()) {
+    const std::size_t slash = data_dir.rfind('/');
+    const std::string_view folder =
+        slash == std::string_view::npos ? data_dir : data_dir.substr(slash + 1);
+    for (const Dataset& dataset : kDatasets) {
+      if (folder.find(dataset.name) != std::string_view::npos) {
+        return dataset;
+      }
+    }
+    data_dir = slash == std::string_view::npos ? std::string_view() : data_dir.substr(0, slash);
+  }
+  return kDatasets.front();
+}
+
+std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,
+                                                const DatasetOptions& options,
+                                                std::shared_ptr<HostAllocator> allocator) {
+  if (dataset.make_input == nullptr) {
+    throw UsageError(cat("real data of ", dataset.name,
+                         " are not built yet; leave out --data_dir, "
+                         "or name the dataset with --data_name if this is another one"));
+  }
+  return dataset.make_input(spec, options, std::move(allocator));
+}
+
+}  // namespace bench

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "pipeline/input.h"
+
+namespace bench {
+
+/// A row of the table of datasets.
+struct Dataset {
+  using MakeInput = std::unique_ptr<InputSource> (*)(const InputSpec&, const DatasetOptions&,
+                                                     std::shared_ptr<HostAllocator>);
+
+  std::string_view name;
+  std::int64_t training_examples = 0;
+  std::int64_t validation_examples = 0;
+  std::int32_t num_classes = 0;
+  std::int64_t channels = 0;
+  MakeInput make_input = nullptr;  ///< null: the name is known, real data are not built yet
+
+  [[nodiscard]] std::int64_t examples(bool training) const {
+    return training ? training_examples : validation_examples;
+  }
+};
+
+/// All datasets, built or not.
+std::span<const Dataset> datasets();
+
+/// The dataset of that name; throws UsageError naming those there are.
+const Dataset& dataset_named(std::string_view name);
+
+/// The dataset meant by --data_name and --data_dir: the named one, else the first whose name is
+/// part of a folder name in data_dir (the innermost folder decides), else imagenet.
+const Dataset& detect_dataset(std::string_view data_name, std::string_view data_dir);
+
+/// The dataset's input, or a UsageError saying that it is not built yet.
+std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,
+                                                const DatasetOptions& options,
+                                                std::shared_ptr<HostAllocator> allocator = nullptr);
+
+}  // namespace bench

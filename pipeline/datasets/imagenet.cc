@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "pipeline/formats/example_scanner.h"
+#include "pipeline/formats/tfrecord.h"
+#include "pipeline/input.h"
+#include "pipeline/stages/batch_loader.h"
+#include "pipeline/stages/cpu_clock.h"
+#include "pipeline/stages/image_preprocessor.h"
+#include "pipeline/stages/shard_list.h"
+
+namespace bench {
+namespace {
+
+enum Feature : std::size_t { kEncoded, kLabel, kXMin, kYMin, kXMax, kYMax };
+
+std::vector<std::string> feature_names() {
+  return {"image/encoded",          "image/class/label",      "image/object/bbox/xmin",
+          "image/object/bbox/ymin", "image/object/bbox/xmax", "image/object/bbox/ymax"};
+}
+
+class ImagenetWorker final : public SampleWorker {
+ public:
+  ImagenetWorker(const InputSpec& spec, const PreprocessOptions& options)
+      : seed_(spec.seed),
+        num_classes_(spec.num_classes),
+        scanner_(feature_names()),
+        preprocessor_(options) {}
+
+  SampleCost prepare(const Sample& sample, float* image, std::int32_t* label) override {
+    try {
+      return prepare_record(sample, image, label);
+    } catch (const DataError& error) {
+      throw DataError(
+          cat(*sample.record.file, ", offset ", sample.record.offset, ": ", error.what()));
+    }
+  }
+
+ private:
+  SampleCost prepare_record(const Sample& sample, float* image, std::int32_t* label) {
+    SampleCost cost;
+    CpuLap clock;
+    check_data_crc(sample.record.data(), sample.record.masked_crc);
+    scanner_.scan(sample.record.data());
+    *label = read_label();
+    const std::string_view jpeg = read_image();
+    read_boxes();
+    cost.parse = clock.lap();
+
+    const std::int64_t warnings = preprocessor_.warnings();
+    const JpegHeader header =
+        preprocessor_.decode(jpeg, boxes_, sample_random(seed_, sample, "distortion"));
+    cost.decode = clock.lap();
+    cost.jpeg_warnings = preprocessor_.warnings() - warnings;
+    cost.grey = header.components == 1;
+    cost.cmyk = header.components == 4;
+
+    preprocessor_.pack(image);
+    cost.resize = clock.lap();
+    return cost;
+  }
+
+  [[nodiscard]] std::int32_t read_label() const {
+    const FeatureView& feature = scanner_.feature(kLabel);
+    if (feature.kind != FeatureView::Kind::ints || feature.ints.size() != 1) {
+      throw DataError("image/class/label is not one integer");
+    }
+    const std::int64_t label = feature.ints.front();
+    if (label < 0 || label >= num_classes_) {
+      throw DataError(
+          cat("label ", label, " is out of range; 0 to ", num_classes_ - 1, " are accepted"));
+    }
+    return static_cast<std::int32_t>(label);
+  }
+
+  [[nodiscard]] std::string_view read_image() const {
+    const FeatureView& feature = scanner_.feature(kEncoded);
+    if (feature.kind != FeatureView::Kind::bytes || feature.bytes.size() != 1) {
+      throw DataError("image/encoded is not one byte string");
+    }
+    return feature.bytes.front();
+  }
+
+  /// Fills boxes_; features that are missing mean no boxes.
+  void read_boxes() {
+    boxes_.clear();
+    const std::size_t count = scanner_.feature(kXMin).floats.size();
+    for (const Feature key : {kXMin, kYMin, kXMax, kYMax}) {
+      const FeatureView& feature = scanner_.feature(key);
+      const bool fits =
+          feature.kind == FeatureView::Kind::none || feature.kind == FeatureView::Kind::floats;
+      if (!fits || feature.floats.size() != count) {
+        throw DataError("image/object/bbox: xmin, ymin, xmax and ymax are not equally many floats");
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const RelativeBox box{.x_min = scanner_.feature(kXMin).floats[i],
+                            .y_min = scanner_.feature(kYMin).floats[i],
+                            .x_max = scanner_.feature(kXMax).floats[i],
+                            .y_max = scanner_.feature(kYMax).floats[i]};
+      const bool ordered = 0 <= box.x_min && box.x_min <= box.x_max && box.x_max <= 1 &&
+                           0 <= box.y_min && box.y_min <= box.y_max && box.y_max <= 1;
+      if (!ordered) {
+        throw DataError(cat("image/object/bbox: box ", i, " is x ", box.x_min, " to ", box.x_max,
+                            ", y ", box.y_min, " to ", box.y_max,
+                            "; 0 <= min <= max <= 1 is accepted"));
+      }
+      boxes_.push_back(box);
+    }
+  }
+
+  std::uint64_t seed_;
+  std::int32_t num_classes_;
+  ExampleScanner scanner_;
+  ImagePreprocessor preprocessor_;
+  std::vector<RelativeBox> boxes_;
+};
+
+constexpr std::int64_t kLargestSide = 65535;
+
+void check_input(const InputSpec& spec, const DatasetOptions& options) {
+  if (spec.batch <= 0 || spec.num_classes <= 0 || spec.height <= 0 || spec.width <= 0 ||
+      spec.height > kLargestSide || spec.width > kLargestSide) {
+    throw UsageError(cat("imagenet input of ", spec.batch, " images of ", spec.height, " x ",
+                         spec.width, " pixels and ", spec.num_classes,
+                         " classes; sizes are positive, sides at most ", kLargestSide));
+  }
+  if (spec.channels != 3) {
+    throw UsageError(cat("imagenet images have 3 channels, not ", spec.channels));
+  }
+  switch (options.resize_method) {
+    case ResizeMethod::bilinear:
+    case ResizeMethod::nearest:
+    case ResizeMethod::crop:
+      break;
+    case ResizeMethod::bicubic:
+    case ResizeMethod::area:
+    case ResizeMethod::round_robin:
+      throw UsageError(
+          "resize_method bicubic, area and round_robin are not built yet; "
+          "bilinear, nearest and crop are");
+  }
+  if (options.prefetch_batches < 2 || options.interleave_cycle < 1 || options.shuffle_buffer < 1 ||
+      options.num_threads < 0) {
+    throw UsageError(cat("input with ", options.num_threads, " threads, ", options.prefetch_batches,
+                         " prefetched batches, ", options.interleave_cycle,
+                         " files side by side and a shuffle buffer of ", options.shuffle_buffer,
+                         "; at least 0, 2, 1 and 1 are accepted"));
+  }
+}
+
+int threads_to_use(int asked) {
+  const int available = static_cast<int>(std::thread::hardware_concurrency());
+  return asked > 0 ? asked : std::max(available, 1);
+}
+
+}  // namespace
+
+std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
+                                                 const DatasetOptions& options,
+                                                 std::shared_ptr<HostAllocator> allocator) {
+  check_input(spec, options);
+  const auto shards = find_shards(options.data_dir, options.training ? "train" : "validation");
+
+  // Evaluation and unfused training decode with the fast DCT, as the original does.
+  const bool accurate = options.training && options.fuse_decode_and_crop;
+  const PreprocessOptions preprocess{
+      .output = {.width = static_cast<int>(spec.width), .height = static_cast<int>(spec.height)},
+      .layout = spec.layout,
+      .training = options.training,
+      .method = options.resize_method,
+      .dct = accurate ? DctMethod::accurate : DctMethod::fast};
+  const auto make_worker = [&] { return std::make_unique<ImagenetWorker>(spec, preprocess); };
+  const auto make_order = [shards, options, seed = spec.seed] {
+    auto stream = interleave_shards(shards, {.seed = seed,
+                                             .shuffle_files = options.training,
+                                             .cycle_length = options.interleave_cycle});
+    if (options.repeat_cached_sample) {
+      stream = repeat_first_record(std::move(stream));
+    }
+    if (options.use_caching) {
+      stream = cache_records(std::move(stream));
+    }
+    const int capacity = options.training ? options.shuffle_buffer : 1;
+    return std::make_unique<SampleOrder>(std::move(stream), static_cast<std::size_t>(capacity),
+                                         seed);
+  };
+  return std::make_unique<BatchLoader>(
+      LoaderOptions{.batch = spec.batch,
+                    .image_elements = spec.channels * spec.height * spec.width,
+                    .num_threads = threads_to_use(options.num_threads),
+                    .num_slots = options.prefetch_batches},
+      make_order, make_worker, allocator != nullptr ? std::move(allocator) : make_host_allocator());
+}
+
+}  // namespace bench

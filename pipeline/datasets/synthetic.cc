@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "pipeline/input.h"
+
+namespace bench {
+namespace {
+
+constexpr float kMean = 127;
+constexpr float kDeviation = 60;
+
+/// Draws one row of pixels (width x channels values, from a stream of its own, so that any thread
+/// may draw it) and stores it in the layout.
+void fill_row(const InputSpec& spec, std::int64_t row, float* images) {
+  RandomStream random(spec.seed ^ hash_name("synthetic images"), static_cast<std::uint64_t>(row));
+  const std::int64_t image = row / spec.height;
+  const std::int64_t y = row % spec.height;
+  const bool nhwc = spec.layout == SlotLayout::nhwc;
+  const std::int64_t column_step = nhwc ? spec.channels : 1;
+  const std::int64_t channel_step = nhwc ? 1 : spec.height * spec.width;
+  float* out =
+      images + image * spec.channels * spec.height * spec.width + y * spec.width * column_step;
+  for (std::int64_t x = 0; x < spec.width; ++x) {
+    for (std::int64_t c = 0; c < spec.channels; ++c) {
+      out[x * column_step + c * channel_step] = kMean + kDeviation * random.truncated_normal();
+    }
+  }
+}
+
+void fill_images(const InputSpec& spec, float* images) {
+  const std::int64_t rows = spec.batch * spec.height;
+  constexpr std::int64_t kRowsPerThread = 64;
+  const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  const std::int64_t threads =
+      std::clamp<std::int64_t>(rows / kRowsPerThread, 1, std::max<std::int64_t>(processors, 1));
+  std::atomic<std::int64_t> next{0};
+  const auto fill = [&] {
+    for (std::int64_t row = next++; row < rows; row = next++) {
+      fill_row(spec, row, images);
+    }
+  };
+  std::vector<std::jthread> helpers;
+  for (std::int64_t i = 1; i < threads; ++i) {
+    helpers.emplace_back(fill);
+  }
+  fill();
+}
+
+class SyntheticInput final : public InputSource {
+ public:
+  SyntheticInput(const InputSpec& spec, const std::shared_ptr<HostAllocator>& allocator)
+      : batch_(static_cast<std::size_t>(spec.batch)),
+        num_classes_(static_cast<std::uint32_t>(spec.num_classes)),
+        images_(allocator,
+                static_cast<std::size_t>(spec.batch * spec.channels * spec.height * spec.width)),
+        labels_(allocator, batch_),
+        random_(spec.seed ^ hash_name("synthetic labels")) {
+    fill_images(spec, images_.data());
+  }
+
+  InputBatch next() override {
+    std::int32_t* labels = labels_.data();
+    for (std::size_t i = 0; i < batch_; ++i) {
+      labels[i] = static_cast<std::int32_t>(random_.below(num_classes_ - 1));
+    }
+    statistics_.images_delivered += static_cast<std::int64_t>(batch_);
+    return {.images = images_.data(), .labels = labels};
+  }
+
+  [[nodiscard]] InputStatistics statistics() const override { return statistics_; }
+
+ private:
+  std::size_t batch_;
+  std::uint32_t num_classes_;
+  HostArray<float> images_;
+  HostArray<std::int32_t> labels_;
+  RandomStream random_;
+  InputStatistics statistics_;
+};
+
+}  // namespace
+
+std::unique_ptr<InputSource> make_synthetic_input(const InputSpec& spec,
+                                                  std::shared_ptr<HostAllocator> allocator) {
+  if (spec.batch <= 0 || spec.channels <= 0 || spec.height <= 0 || spec.width <= 0 ||
+      spec.num_classes < 2) {
+    throw UsageError(cat("synthetic input of ", spec.batch, " x ", spec.channels, " x ",
+                         spec.height, " x ", spec.width, " and ", spec.num_classes,
+                         " classes; sizes are positive and there are at least 2 classes"));
+  }
+  return std::make_unique<SyntheticInput>(
+      spec, allocator != nullptr ? std::move(allocator) : make_host_allocator());
+}
+
+}  // namespace bench

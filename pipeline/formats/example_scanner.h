@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+/// The value of one feature of a tf.train.Example. Byte strings point into the scanned record.
+struct FeatureView {
+  enum class Kind : std::uint8_t { none, bytes, floats, ints };
+
+  Kind kind = Kind::none;
+  std::vector<std::string_view> bytes;
+  std::vector<float> floats;
+  std::vector<std::int64_t> ints;
+};
+
+/// Finds chosen features in serialized tf.train.Example messages without copying byte strings.
+/// Follows the protobuf wire rules: any key order, packed and unpacked numbers, unknown fields,
+/// `features` given several times (merged), a key given several times (the last wins), an empty
+/// Feature (Kind::none). One scanner serves one thread and reuses its memory.
+class ExampleScanner {
+ public:
+  explicit ExampleScanner(std::vector<std::string> keys);
+
+  /// Scans one message; the results refer to `message`. Throws DataError (a reason without file and
+  /// offset) when it is no well-formed message.
+  void scan(std::string_view message);
+
+  /// What scan() found for keys[index]; valid until the next scan.
+  [[nodiscard]] const FeatureView& feature(std::size_t index) const { return features_.at(index); }
+
+ private:
+  std::vector<std::string> keys_;
+  std::vector<FeatureView> features_;
+  FeatureView scratch_;
+};
+
+}  // namespace bench

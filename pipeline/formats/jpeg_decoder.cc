@@ -1,0 +1,248 @@
+#include "pipeline/formats/jpeg_decoder.h"
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <jpeglib.h>  // needs <cstdio> and <cstddef> before it
+
+#include <jerror.h>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// Columns decoded beyond each side of a window: chroma upsampling looks at its neighbours, and
+/// libjpeg takes the side of a cropped region for the side of the image.
+constexpr int kMarginPixels = 2;
+/// jpeg_crop_scanline moves the left side down to a multiple of at most this many pixels.
+constexpr int kLargestMcuPixels = 32;
+/// A progressive image with more scans is a decompression bomb.
+constexpr int kMostScans = 500;
+
+/// libjpeg's error handler with the place to return to. It stands first in its struct, so that a
+/// pointer to it is a pointer to this.
+struct ErrorHandler {
+  jpeg_error_mgr base;
+  std::jmp_buf return_point;
+  char message[JMSG_LENGTH_MAX];
+};
+
+ErrorHandler& handler_of(j_common_ptr info) { return *reinterpret_cast<ErrorHandler*>(info->err); }
+
+[[noreturn]] void fail(j_common_ptr info) {
+  ErrorHandler& handler = handler_of(info);
+  (*handler.base.format_message)(info, handler.message);
+  std::longjmp(handler.return_point, 1);
+}
+
+void on_message(j_common_ptr info, int level) {
+  if (level >= 0) {
+    return;  // a trace
+  }
+  ErrorHandler& handler = handler_of(info);
+  // Data that ends too early would show as grey pixels.
+  if (handler.base.msg_code == JWRN_JPEG_EOF || handler.base.msg_code == JWRN_HIT_MARKER) {
+    fail(info);
+  }
+  ++handler.base.num_warnings;
+}
+
+void print_nothing(j_common_ptr /*info*/) {}
+
+void limit_scans(j_common_ptr info) {
+  if (info->is_decompressor != 0 &&
+      reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMostScans) {
+    ErrorHandler& handler = handler_of(info);
+    std::snprintf(handler.message, sizeof(handler.message), "more than %d scans", kMostScans);
+    std::longjmp(handler.return_point, 1);
+  }
+}
+
+// The functions below return here by longjmp, so they hold no object with a destructor.
+
+bool create(jpeg_decompress_struct& info, ErrorHandler& handler) {
+  if (setjmp(handler.return_point) != 0) {
+    return false;
+  }
+  jpeg_create_decompress(&info);
+  return true;
+}
+
+bool read_header(jpeg_decompress_struct& info, ErrorHandler& handler, std::string_view jpeg) {
+  if (setjmp(handler.return_point) != 0) {
+    return false;
+  }
+  jpeg_abort_decompress(&info);
+  jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(jpeg.data()), jpeg.size());
+  jpeg_read_header(&info, TRUE);
+  return true;
+}
+
+/// Where decode_rows writes: `capacity` pixels per row; it sets where the window begins in a row.
+struct Target {
+  std::uint32_t* pixels;
+  std::size_t capacity;
+  int first_column;
+};
+
+bool decode_rows(jpeg_decompress_struct& info, ErrorHandler& handler, const PixelWindow& window,
+                 Target& target) {
+  if (setjmp(handler.return_point) != 0) {
+    return false;
+  }
+  jpeg_start_decompress(&info);
+  const int image_width = static_cast<int>(info.output_width);
+  target.first_column = window.x;
+  if (window.width < image_width) {
+    const int left = window.x > kMarginPixels ? window.x - kMarginPixels : 0;
+    const int right = window.x + window.width + kMarginPixels;
+    auto column = static_cast<JDIMENSION>(left);
+    auto width = static_cast<JDIMENSION>((right < image_width ? right : image_width) - left);
+    jpeg_crop_scanline(&info, &column, &width);
+    target.first_column = window.x - static_cast<int>(column);
+  }
+  if (info.output_width > target.capacity) {
+    std::snprintf(handler.message, sizeof(handler.message), "unexpected width after cropping");
+    return false;
+  }
+  if (window.y > 0) {
+    jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(window.y));
+  }
+  for (int y = 0; y < window.height;) {
+    JSAMPROW row =
+        reinterpret_cast<JSAMPROW>(target.pixels + static_cast<std::size_t>(y) * target.capacity);
+    y += static_cast<int>(jpeg_read_scanlines(&info, &row, 1));
+  }
+  jpeg_abort_decompress(&info);
+  return true;
+}
+
+/// Multiplies inks as the original does: red = cyan x black / 255, of inverted inks.
+void convert_cmyk(std::uint32_t* pixels, std::size_t count, bool inverted) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t inks = pixels[i];
+    if (!inverted) {
+      inks = ~inks;
+    }
+    const std::uint32_t black = inks >> 24U;
+    pixels[i] = rgbx(channel_of(inks, 0) * black / 255, channel_of(inks, 1) * black / 255,
+                     channel_of(inks, 2) * black / 255);
+  }
+}
+
+std::string reason_for_no_jpeg(std::string_view data) {
+  if (data.empty()) {
+    return "the image is empty";
+  }
+  std::string_view kind = "it does not begin with a JPEG's bytes ff d8";
+  if (data.starts_with("\x89PNG")) {
+    kind = "it is a PNG";
+  } else if (data.starts_with("GIF8")) {
+    kind = "it is a GIF";
+  } else if (data.starts_with("BM")) {
+    kind = "it seems to be a BMP";
+  } else if (data.starts_with("RIFF")) {
+    kind = "it seems to be a WebP";
+  }
+  return cat("the image is no JPEG: ", kind);
+}
+
+}  // namespace
+
+struct JpegDecoder::State {
+  jpeg_decompress_struct info{};
+  ErrorHandler handler{};
+  jpeg_progress_mgr progress{};
+  J_DCT_METHOD dct = JDCT_ISLOW;
+  std::vector<std::uint32_t> pixels;
+  std::int64_t warnings = 0;
+
+  [[noreturn]] void refuse() {
+    const std::string reason = cat("the JPEG cannot be decoded: ", handler.message);
+    jpeg_abort_decompress(&info);
+    throw DataError(reason);
+  }
+};
+
+JpegDecoder::JpegDecoder(DctMethod dct) : state_(std::make_unique<State>()) {
+  State& state = *state_;
+  state.dct = dct == DctMethod::fast ? JDCT_IFAST : JDCT_ISLOW;
+  state.info.err = jpeg_std_error(&state.handler.base);
+  state.handler.base.error_exit = fail;
+  state.handler.base.emit_message = on_message;
+  state.handler.base.output_message = print_nothing;
+  if (!create(state.info, state.handler)) {
+    throw DeviceError(cat("libjpeg cannot start: ", state.handler.message));
+  }
+  state.progress.progress_monitor = limit_scans;
+  state.info.progress = &state.progress;
+}
+
+JpegDecoder::~JpegDecoder() { jpeg_destroy_decompress(&state_->info); }
+
+JpegHeader JpegDecoder::open(std::string_view jpeg) {
+  if (!jpeg.starts_with("\xff\xd8")) {
+    throw DataError(reason_for_no_jpeg(jpeg));
+  }
+  State& state = *state_;
+  if (!read_header(state.info, state.handler, jpeg)) {
+    state.refuse();
+  }
+  // An end marker cannot occur within entropy-coded data, so it marks the true end. Without this, a
+  // window above the place where the data break off would decode as if nothing were missing.
+  const std::size_t scan_start = jpeg.size() - state.info.src->bytes_in_buffer;
+  const std::size_t end = jpeg.rfind("\xff\xd9");
+  if (end == std::string_view::npos || end < scan_start) {
+    throw DataError("the JPEG is truncated: it has no end-of-image marker");
+  }
+  const std::int64_t pixels = std::int64_t{state.info.image_width} * state.info.image_height;
+  if (pixels > kMostPixels) {
+    throw DataError(cat("the JPEG has ", state.info.image_width, " x ", state.info.image_height,
+                        " pixels; at most ", kMostPixels, " are decoded"));
+  }
+  return {.width = static_cast<int>(state.info.image_width),
+          .height = static_cast<int>(state.info.image_height),
+          .components = state.info.num_components};
+}
+
+RgbxView JpegDecoder::decode(const PixelWindow& window) {
+  State& state = *state_;
+  check(window.x >= 0 && window.y >= 0 && window.width > 0 && window.height > 0 &&
+            window.x + window.width <= static_cast<int>(state.info.image_width) &&
+            window.y + window.height <= static_cast<int>(state.info.image_height),
+        "the window lies within the image");
+  const bool cmyk =
+      state.info.jpeg_color_space == JCS_CMYK || state.info.jpeg_color_space == JCS_YCCK;
+  state.info.out_color_space = cmyk ? JCS_CMYK : JCS_EXT_RGBX;
+  state.info.dct_method = state.dct;
+  Target target{
+      .pixels = nullptr,
+      .capacity = static_cast<std::size_t>(window.width + 2 * kMarginPixels + kLargestMcuPixels),
+      .first_column = 0};
+  const std::size_t count = target.capacity * static_cast<std::size_t>(window.height);
+  if (state.pixels.size() < count) {
+    state.pixels.resize(count);
+  }
+  target.pixels = state.pixels.data();
+  state.handler.base.num_warnings = 0;
+  if (!decode_rows(state.info, state.handler, window, target)) {
+    state.refuse();
+  }
+  state.warnings += state.handler.base.num_warnings;
+  if (cmyk) {
+    convert_cmyk(state.pixels.data(), count, state.info.saw_Adobe_marker != 0);
+  }
+  return {.pixels = state.pixels.data() + target.first_column,
+          .width = window.width,
+          .height = window.height,
+          .stride = static_cast<std::ptrdiff_t>(target.capacity)};
+}
+
+std::int64_t JpegDecoder::warnings() const { return state_->warnings; }
+
+}  // namespace bench

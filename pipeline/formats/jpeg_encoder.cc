@@ -1,0 +1,98 @@
+#include "pipeline/formats/jpeg_encoder.h"
+
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+
+#include <jpeglib.h>  // needs <cstdio> and <cstddef> before it
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+struct ErrorHandler {
+  jpeg_error_mgr base;
+  std::jmp_buf return_point;
+  char message[JMSG_LENGTH_MAX];
+};
+
+[[noreturn]] void fail(j_common_ptr info) {
+  auto& handler = *reinterpret_cast<ErrorHandler*>(info->err);
+  (*handler.base.format_message)(info, handler.message);
+  std::longjmp(handler.return_point, 1);
+}
+
+/// What encode() allocates; it outlives the longjmp.
+struct Output {
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+};
+
+/// Returns here by longjmp, so it holds no object with a destructor.
+bool encode(jpeg_compress_struct& info, ErrorHandler& handler, const JpegSource& source,
+            const JpegEncoding& encoding, Output& output) {
+  if (setjmp(handler.return_point) != 0) {
+    return false;
+  }
+  jpeg_create_compress(&info);
+  jpeg_mem_dest(&info, &output.bytes, &output.size);
+  info.image_width = static_cast<JDIMENSION>(source.width);
+  info.image_height = static_cast<JDIMENSION>(source.height);
+  info.input_components = source.components;
+  info.in_color_space = source.components == 1   ? JCS_GRAYSCALE
+                        : source.components == 3 ? JCS_RGB
+                                                 : JCS_CMYK;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, encoding.quality, TRUE);
+  if (!encoding.halve_chroma) {
+    info.comp_info[0].h_samp_factor = 1;
+    info.comp_info[0].v_samp_factor = 1;
+  }
+  if (encoding.progressive) {
+    jpeg_simple_progression(&info);
+  }
+  jpeg_start_compress(&info, TRUE);
+  const std::size_t row_bytes =
+      static_cast<std::size_t>(source.width) * static_cast<std::size_t>(source.components);
+  while (info.next_scanline < info.image_height) {
+    // libjpeg does not write to its input rows, but lacks the const.
+    JSAMPROW row = const_cast<JSAMPROW>(source.samples.data() + info.next_scanline * row_bytes);
+    jpeg_write_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_compress(&info);
+  return true;
+}
+
+}  // namespace
+
+std::string encode_jpeg(const JpegSource& source, const JpegEncoding& encoding) {
+  const bool fits = source.width > 0 && source.height > 0 &&
+                    source.samples.size() == static_cast<std::size_t>(source.width) *
+                                                 static_cast<std::size_t>(source.height) *
+                                                 static_cast<std::size_t>(source.components);
+  if (!fits || (source.components != 1 && source.components != 3 && source.components != 4)) {
+    throw UsageError(cat("cannot encode ", source.samples.size(), " bytes as a JPEG of ",
+                         source.width, " x ", source.height, " pixels of ", source.components,
+                         " components (1, 3 or 4)"));
+  }
+  jpeg_compress_struct info{};
+  ErrorHandler handler{};
+  info.err = jpeg_std_error(&handler.base);
+  handler.base.error_exit = fail;
+  Output output;
+  const bool good = encode(info, handler, source, encoding, output);
+  jpeg_destroy_compress(&info);
+  std::string jpeg;
+  if (good) {
+    jpeg.assign(reinterpret_cast<const char*>(output.bytes), output.size);
+  }
+  std::free(output.bytes);
+  if (!good) {
+    throw DeviceError(cat("libjpeg cannot encode: ", handler.message));
+  }
+  return jpeg;
+}
+
+}  // namespace bench

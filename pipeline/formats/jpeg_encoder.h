@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace bench {
+
+/// Interleaved samples to encode: height x width x components bytes, row by row.
+struct JpegSource {
+  std::span<const std::uint8_t> samples;
+  int width = 0;
+  int height = 0;
+  int components = 3;  ///< 1 grey, 3 RGB, 4 CMYK (inverted, marked as Adobe's)
+};
+
+struct JpegEncoding {
+  int quality = 95;          ///< 1 to 100
+  bool halve_chroma = true;  ///< 4:2:0 instead of 4:4:4
+  bool progressive = false;
+};
+
+/// The image as a JPEG file. Throws UsageError when `source` has no pixels or a wrong size.
+std::string encode_jpeg(const JpegSource& source, const JpegEncoding& encoding = {});
+
+}  // namespace bench

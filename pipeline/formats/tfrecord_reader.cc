@@ -1,0 +1,132 @@
+#include "pipeline/formats/tfrecord_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "models/base/errors.h"
+#include "pipeline/formats/crc32c.h"
+
+namespace bench {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "TFRecord fields are read in place");
+
+template <class T>
+T load(const char* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(value));
+  return value;
+}
+
+}  // namespace
+
+void check_data_crc(std::string_view data, std::uint32_t stored_masked_crc) {
+  if (mask_crc(crc32c(data)) != stored_masked_crc) {
+    throw DataError("corrupted record: the checksum of its data does not match");
+  }
+}
+
+TfRecordReader::TfRecordReader(std::string path, std::size_t block_bytes)
+    : path_(std::move(path)), block_bytes_(block_bytes) {
+  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (file_ < 0 || ::fstat(file_, &status) != 0) {
+    const int error = errno;
+    if (file_ >= 0) {
+      ::close(file_);
+    }
+    throw DataError(cat(path_, ": cannot be read: ", std::strerror(error)));
+  }
+  file_bytes_ = static_cast<std::uint64_t>(status.st_size);
+  ::posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
+TfRecordReader::~TfRecordReader() { ::close(file_); }
+
+bool TfRecordReader::fill(std::size_t bytes) {
+  if (buffered() >= bytes) {
+    return true;
+  }
+  if (capacity_ < bytes) {
+    const std::size_t capacity = std::max(bytes, block_bytes_);
+    auto larger = std::make_unique_for_overwrite<char[]>(capacity);
+    std::copy_n(buffer_.get() + begin_, buffered(), larger.get());
+    buffer_ = std::move(larger);
+    capacity_ = capacity;
+  } else {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, buffered());
+  }
+  end_ -= begin_;
+  begin_ = 0;
+  while (buffered() < bytes) {
+    const ssize_t count =
+        ::pread(file_, buffer_.get() + end_, capacity_ - end_, static_cast<off_t>(file_position_));
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count < 0) {
+      throw DataError(
+          cat(path_, ", offset ", file_position_, ": cannot be read: ", std::strerror(errno)));
+    }
+    if (count == 0) {
+      return false;
+    }
+    end_ += static_cast<std::size_t>(count);
+    file_position_ += static_cast<std::uint64_t>(count);
+  }
+  ::posix_fadvise(file_, static_cast<off_t>(file_position_), static_cast<off_t>(block_bytes_),
+                  POSIX_FADV_WILLNEED);
+  return true;
+}
+
+std::string TfRecordReader::header_mismatch() const {
+  const std::string_view start(buffer_.get() + begin_, kTfRecordHeaderBytes);
+  const std::string place = cat(path_, ", offset ", offset_, ": ");
+  if (offset_ == 0 && start.starts_with("\x1f\x8b\x08")) {
+    return cat(place, "this is a gzip file; only uncompressed TFRecords are read");
+  }
+  if (offset_ == 0) {
+    return cat(place, "no TFRecord: the checksum of the first record's length does not match");
+  }
+  return cat(place, "corrupted record: the checksum of its length does not match");
+}
+
+std::optional<TfRecordView> TfRecordReader::next() {
+  const auto truncated = [this](std::uint64_t size) {
+    const std::uint64_t left = std::max(file_bytes_, offset_ + buffered()) - offset_;
+    return DataError(
+        cat(path_, ", offset ", offset_, ": truncated record: ", left, " of ", size, " bytes"));
+  };
+  if (!fill(kTfRecordHeaderBytes)) {
+    if (buffered() == 0) {
+      return std::nullopt;
+    }
+    throw truncated(kTfRecordHeaderBytes);
+  }
+  const char* header = buffer_.get() + begin_;
+  const auto length = load<std::uint64_t>(header);
+  if (load<std::uint32_t>(header + 8) != mask_crc(crc32c({header, 8}))) {
+    throw DataError(header_mismatch());
+  }
+  // The file's size bounds what a length may ask for, before anything is allocated.
+  const std::uint64_t size = length + kTfRecordHeaderBytes + kTfRecordFooterBytes;
+  if (size < length || size > file_bytes_ - offset_ || !fill(size)) {
+    throw truncated(size);
+  }
+  const char* data = buffer_.get() + begin_ + kTfRecordHeaderBytes;
+  const TfRecordView view{.data = {data, length},
+                          .offset = offset_,
+                          .data_masked_crc = load<std::uint32_t>(data + length)};
+  begin_ += size;
+  offset_ += size;
+  return view;
+}
+
+}  // namespace bench

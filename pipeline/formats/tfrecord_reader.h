@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "pipeline/formats/tfrecord.h"
+
+namespace bench {
+
+/// Reads one TFRecord file from front to back with pread in blocks.
+class TfRecordReader {
+ public:
+  static constexpr std::size_t kDefaultBlockBytes = std::size_t{1} << 20U;
+
+  /// Opens `path`; throws DataError naming it when it cannot be read.
+  explicit TfRecordReader(std::string path, std::size_t block_bytes = kDefaultBlockBytes);
+  ~TfRecordReader();
+  TfRecordReader(TfRecordReader&&) = delete;
+  TfRecordReader& operator=(TfRecordReader&&) = delete;
+
+  /// The next record, valid until the next call; nothing at a clean end of file. The length's
+  /// checksum is verified here; the data's is left to the caller (check_data_crc), who may do it on
+  /// another thread. Waits for the disk. Throws DataError with file, offset and reason.
+  std::optional<TfRecordView> next();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Bytes read from the file so far.
+  [[nodiscard]] std::uint64_t bytes_read() const { return file_position_; }
+
+ private:
+  /// Makes `bytes` bytes from the record's start available; false when the file ends before.
+  bool fill(std::size_t bytes);
+  [[nodiscard]] std::size_t buffered() const { return end_ - begin_; }
+  [[nodiscard]] std::string header_mismatch() const;
+
+  std::string path_;
+  int file_ = -1;
+  std::uint64_t file_bytes_ = 0;
+  std::uint64_t file_position_ = 0;
+  std::size_t block_bytes_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::uint64_t offset_ = 0;  ///< of begin_ in the file
+};
+
+}  // namespace bench

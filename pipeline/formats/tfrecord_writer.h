@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bench {
+
+/// `data` framed as one TFRecord.
+std::string frame_tfrecord(std::string_view data);
+
+/// Writes a TFRecord file under a hidden temporary name beside `path` and gives it its name only
+/// when finish() succeeded, so that no reader ever sees half a file.
+class TfRecordWriter {
+ public:
+  /// Throws WriteError when the file cannot be created.
+  explicit TfRecordWriter(std::string path);
+  /// Removes the temporary file unless finish() succeeded.
+  ~TfRecordWriter();
+  TfRecordWriter(TfRecordWriter&&) = delete;
+  TfRecordWriter& operator=(TfRecordWriter&&) = delete;
+
+  /// Appends one record. Throws WriteError.
+  void write(std::string_view data);
+  /// Flushes to the disk and renames. Throws WriteError. Call it once, last.
+  void finish();
+
+ private:
+  void flush();
+
+  std::string path_;
+  std::string temporary_;
+  std::string pending_;
+  int file_ = -1;
+};
+
+}  // namespace bench

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "pipeline/host_allocator.h"
+
+namespace bench {
+
+/// Order of the axes of a batch of images, outermost first.
+enum class SlotLayout : std::uint8_t { nchw, nhwc };
+
+/// What a batch looks like.
+struct InputSpec {
+  std::int64_t batch = 0;
+  std::int64_t channels = 3;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  SlotLayout layout = SlotLayout::nchw;
+  std::int32_t num_classes = 0;  ///< labels are 0 .. num_classes - 1
+  std::uint64_t seed = 0;
+};
+
+/// One filled batch: images f32, batch x channels x height x width in the spec's layout; labels:
+/// batch.
+struct InputBatch {
+  const float* images = nullptr;
+  const std::int32_t* labels = nullptr;
+};
+
+/// What the pipeline did so far. Busy times are processor time, summed over the threads.
+struct InputStatistics {
+  std::int64_t images_delivered = 0;         ///< handed out by next()
+  std::int64_t images_prepared = 0;          ///< filled into slots, delivered or not
+  std::int64_t epoch = 0;                    ///< of the last prepared image, from 0
+  std::chrono::nanoseconds consumer_wait{};  ///< wall time spent inside next(), in total
+  std::chrono::nanoseconds read_busy{};      ///< reading, order, length checksums
+  std::chrono::nanoseconds parse_busy{};     ///< data checksums and Example scan
+  std::chrono::nanoseconds decode_busy{};    ///< JPEG
+  std::chrono::nanoseconds resize_busy{};    ///< resize, normalise, pack
+  std::uint64_t record_bytes = 0;            ///< payload of the prepared records
+  std::int64_t jpeg_warnings = 0;            ///< oddities that libjpeg decoded all the same
+  std::int64_t grey_images = 0;              ///< expanded to colour
+  std::int64_t cmyk_images = 0;              ///< converted to RGB
+  int threads = 0;                           ///< that prepare images
+};
+
+/// An endless stream of batches. One thread at a time may call it.
+class InputSource {
+ public:
+  virtual ~InputSource() = default;
+  /// The next batch; waits until it is full. Valid until the next call of next(). Throws DataError
+  /// (file, offset, reason), the same for each thread count, and again on each further call.
+  virtual InputBatch next() = 0;
+  [[nodiscard]] virtual InputStatistics statistics() const = 0;
+};
+
+/// Images drawn once (truncated normal, mean 127, standard deviation 60, cut at two deviations),
+/// labels drawn afresh for each batch, uniform in [0, num_classes - 2]. The numbers depend on the
+/// seed only; one seed gives the same images in either layout. Without an allocator, ordinary
+/// memory. Throws UsageError when a size is not positive or num_classes < 2.
+std::unique_ptr<InputSource> make_synthetic_input(
+    const InputSpec& spec, std::shared_ptr<HostAllocator> allocator = nullptr);
+
+/// How an image gets the network's size.
+enum class ResizeMethod : std::uint8_t { bilinear, nearest, bicubic, area, round_robin, crop };
+
+/// From its flag value; throws UsageError naming the values there are.
+ResizeMethod resize_method_from(std::string_view name);
+
+struct DatasetOptions {
+  std::string data_dir;
+  bool training = true;  ///< training subset, shuffled, distorted; else validation subset, in order
+  ResizeMethod resize_method = ResizeMethod::bilinear;
+  bool fuse_decode_and_crop = true;  ///< false: training decodes with the fast DCT, as the original
+  int num_threads = 0;               ///< that prepare images; 0: as many as the process may use
+  int prefetch_batches = 3;          ///< slots of the ring, at least 2
+  int interleave_cycle = 10;         ///< files read side by side
+  int shuffle_buffer = 10000;        ///< records; they are held in memory
+  bool use_caching = false;          ///< keep all records in memory after the first epoch
+  bool repeat_cached_sample = false;  ///< the first record for ever
+};
+
+/// Opens a dataset of ImageNet-format TFRecords. Throws UsageError when the folder or the files are
+/// missing, when a method is not built yet, or when the spec does not fit. Returns at once; reading
+/// begins on the source's own threads.
+std::unique_ptr<InputSource> make_imagenet_input(
+    const InputSpec& spec, const DatasetOptions& options,
+    std::shared_ptr<HostAllocator> allocator = nullptr);
+
+}  // namespace bench

@@ -1,0 +1,29 @@
+#include <array>
+#include <string>
+#include <utility>
+
+#include "models/base/errors.h"
+#include "pipeline/input.h"
+
+namespace bench {
+
+ResizeMethod resize_method_from(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, ResizeMethod>, 6> kMethods = {{
+      {"bilinear", ResizeMethod::bilinear},
+      {"nearest", ResizeMethod::nearest},
+      {"bicubic", ResizeMethod::bicubic},
+      {"area", ResizeMethod::area},
+      {"round_robin", ResizeMethod::round_robin},
+      {"crop", ResizeMethod::crop},
+  }};
+  std::string names;
+  for (const auto& [known, method] : kMethods) {
+    if (known == name) {
+      return method;
+    }
+    names += cat(names.empty() ? "" : ", ", known);
+  }
+  throw UsageError(cat("unknown resize_method '", name, "'; there are ", names));
+}
+
+}  // namespace bench

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "pipeline/host_allocator.h"
+#include "pipeline/input.h"
+#include "pipeline/stages/sample_order.h"
+
+namespace bench {
+
+/// What preparing one sample took and met.
+struct SampleCost {
+  std::chrono::nanoseconds parse{};
+  std::chrono::nanoseconds decode{};
+  std::chrono::nanoseconds resize{};
+  std::int64_t jpeg_warnings = 0;
+  bool grey = false;
+  bool cmyk = false;
+};
+
+/// Turns samples into images. Each worker thread has one of its own; the result depends on the
+/// sample alone.
+class SampleWorker {
+ public:
+  virtual ~SampleWorker() = default;
+  /// Writes the whole image and its label. Throws DataError with file, offset and reason.
+  virtual SampleCost prepare(const Sample& sample, float* image, std::int32_t* label) = 0;
+};
+
+struct LoaderOptions {
+  std::int64_t batch = 0;
+  std::int64_t image_elements = 0;
+  int num_threads = 1;
+  int num_slots = 3;
+};
+
+/// Fills a ring of batch slots: one thread reads and orders, workers write each image straight into
+/// its place (image i of the stream: slot i / batch, row i % batch), so that the order needs no
+/// buffer and does not depend on the number of threads. An error belongs to the batch of its image
+/// and is thrown when that batch is asked for.
+class BatchLoader final : public InputSource {
+ public:
+  using MakeOrder = std::function<std::unique_ptr<SampleOrder>()>;
+  using MakeWorker = std::function<std::unique_ptr<SampleWorker>()>;
+
+  /// Starts the threads. `make_order` is called once, on the reading thread.
+  BatchLoader(const LoaderOptions& options, MakeOrder make_order, const MakeWorker& make_worker,
+              std::shared_ptr<HostAllocator> allocator);
+  ~BatchLoader() override;
+  BatchLoader(BatchLoader&&) = delete;
+  BatchLoader& operator=(BatchLoader&&) = delete;
+
+  InputBatch next() override;
+  [[nodiscard]] InputStatistics statistics() const override;
+
+ private:
+  struct Slot {
+    HostArray<float> images;
+    HostArray<std::int32_t> labels;
+    std::int64_t filled = 0;
+    std::exception_ptr error;
+    std::int64_t error_row = 0;
+  };
+  /// One image to prepare, or the error that ended the reading.
+  struct Task {
+    Sample sample;
+    std::int64_t position = 0;  ///< in the stream, from 0
+    std::exception_ptr error;
+  };
+
+  /// Ends all threads and waits for them.
+  void stop();
+  void read(const MakeOrder& make_order);
+  void work(SampleWorker& worker);
+  /// Waits for room and adds the task; false when the loader stops.
+  bool push(Task task);
+  void complete(const Task& task, const SampleCost& cost, std::exception_ptr error);
+  [[nodiscard]] Slot& slot_of(std::int64_t batch_index);
+
+  LoaderOptions options_;
+  std::size_t longest_queue_;
+  std::vector<Slot> slots_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable room_;      ///< for the reader: the queue or the ring has room
+  std::condition_variable work_;      ///< for the workers: the queue has a task
+  std::condition_variable complete_;  ///< for the consumer: a batch is complete
+  std::deque<Task> queue_;
+  std::int64_t next_batch_ = 0;  ///< the batch that next() gives next
+  std::int64_t released_ = 0;    ///< batches whose slots may be filled again
+  bool stopping_ = false;
+  InputStatistics statistics_;
+
+  std::vector<std::unique_ptr<SampleWorker>> workers_;
+  std::vector<std::jthread> threads_;  // last: they use all of the above
+};
+
+}  // namespace bench

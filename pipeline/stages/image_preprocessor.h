@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/base/philox.h"
+#include "pipeline/formats/jpeg_decoder.h"
+#include "pipeline/input.h"
+#include "pipeline/stages/crop_window.h"
+#include "pipeline/stages/resize.h"
+
+namespace bench {
+
+struct PreprocessOptions {
+  ImageSize output;
+  SlotLayout layout = SlotLayout::nchw;
+  bool training = true;
+  ResizeMethod method = ResizeMethod::bilinear;  ///< bilinear, nearest or crop
+  DctMethod dct = DctMethod::accurate;
+};
+
+/// Turns one encoded image into the floats of a batch row: window, flip (training), resize,
+/// normalise. One preprocessor serves one thread.
+class ImagePreprocessor {
+ public:
+  explicit ImagePreprocessor(const PreprocessOptions& options);
+
+  /// Chooses the window and decodes it. `random` decides window and flip in training; evaluation
+  /// does not use it. Throws DataError with a reason, without file and offset.
+  JpegHeader decode(std::string_view jpeg, std::span<const RelativeBox> boxes, RandomStream random);
+  /// Writes the image decoded last: 3 x height x width floats in the layout.
+  void pack(float* output);
+
+  /// Warnings the decoder has given so far.
+  [[nodiscard]] std::int64_t warnings() const { return decoder_.warnings(); }
+
+ private:
+  /// The size evaluation resizes to before it takes the centre.
+  [[nodiscard]] ImageSize evaluation_size(ImageSize image) const;
+  void plan_training(ImageSize image, std::span<const RelativeBox> boxes, RandomStream& random);
+  void plan_evaluation(ImageSize image);
+  void pad();
+
+  PreprocessOptions options_;
+  JpegDecoder decoder_;
+  Resizer resizer_;
+  PixelWindow window_;  ///< of the image, to be decoded
+  AxisTaps columns_;    ///< within the window
+  AxisTaps rows_;
+  RgbxView pixels_;
+  std::vector<std::uint32_t> padded_;
+};
+
+}  // namespace bench

@@ -1,0 +1,171 @@
+#include "pipeline/stages/resize.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "models/base/errors.h"
+
+// This file is compiled once per instruction set; highway includes it again and again.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "pipeline/stages/resize.cc"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace bench {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Mixes a row of pixels along x into three planes of `plane` floats each, plane >= the number of
+/// taps rounded up to whole vectors. The tap arrays are as long as the planes.
+void MixColumns(const std::uint32_t* HWY_RESTRICT pixels, const std::int32_t* HWY_RESTRICT first,
+                const std::int32_t* HWY_RESTRICT second, const float* HWY_RESTRICT weight,
+                std::size_t plane, float* HWY_RESTRICT out) {
+  const hn::ScalableTag<float> df;
+  const hn::RebindToSigned<decltype(df)> di;
+  const std::size_t lanes = hn::Lanes(df);
+  const auto byte = hn::Set(di, 0xFF);
+  const auto* words = reinterpret_cast<const std::int32_t*>(pixels);
+  for (std::size_t x = 0; x < plane; x += lanes) {
+    const auto a = hn::GatherIndex(di, words, hn::LoadU(di, first + x));
+    const auto b = hn::GatherIndex(di, words, hn::LoadU(di, second + x));
+    const auto w = hn::LoadU(df, weight + x);
+    const auto mix = [&](auto left, auto right, float* to) HWY_ATTR {
+      const auto l = hn::ConvertTo(df, hn::And(left, byte));
+      const auto r = hn::ConvertTo(df, hn::And(right, byte));
+      hn::StoreU(hn::Add(l, hn::Mul(hn::Sub(r, l), w)), df, to + x);
+    };
+    mix(a, b, out);
+    mix(hn::ShiftRight<8>(a), hn::ShiftRight<8>(b), out + plane);
+    mix(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b), out + 2 * plane);
+  }
+}
+
+/// Mixes two rows of one channel and normalises; returns one vector from position x on.
+template <class D>
+HWY_INLINE hn::Vec<D> MixRows(D d, const float* upper, const float* lower, std::size_t x,
+                              hn::Vec<D> weight) {
+  const auto top = hn::LoadU(d, upper + x);
+  const auto bottom = hn::LoadU(d, lower + x);
+  const auto mixed = hn::Add(top, hn::Mul(hn::Sub(bottom, top), weight));
+  return hn::Sub(hn::Mul(mixed, hn::Set(d, 1.0F / 127.5F)), hn::Set(d, 1.0F));
+}
+
+/// One channel of an output row in NCHW.
+void PackPlane(const float* HWY_RESTRICT upper, const float* HWY_RESTRICT lower, float weight,
+               std::size_t width, float* HWY_RESTRICT out) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto w = hn::Set(d, weight);
+  std::size_t x = 0;
+  for (; x + lanes <= width; x += lanes) {
+    hn::StoreU(MixRows(d, upper, lower, x, w), d, out + x);
+  }
+  if (x < width) {
+    HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(MixRows(d, upper, lower, x, w), d, rest);
+    for (std::size_t i = 0; x + i < width; ++i) {
+      out[x + i] = rest[i];
+    }
+  }
+}
+
+/// A whole output row in NHWC.
+void PackInterleaved(const float* HWY_RESTRICT upper, const float* HWY_RESTRICT lower, float weight,
+                     std::size_t width, std::size_t plane, float* HWY_RESTRICT out) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto w = hn::Set(d, weight);
+  for (std::size_t x = 0; x < width; x += lanes) {
+    const auto red = MixRows(d, upper, lower, x, w);
+    const auto green = MixRows(d, upper + plane, lower + plane, x, w);
+    const auto blue = MixRows(d, upper + 2 * plane, lower + 2 * plane, x, w);
+    if (x + lanes <= width) {
+      hn::StoreInterleaved3(red, green, blue, d, out + 3 * x);
+      continue;
+    }
+    float rest[3 * HWY_MAX_BYTES / sizeof(float)];
+    hn::StoreInterleaved3(red, green, blue, d, rest);
+    for (std::size_t i = 0; i < 3 * (width - x); ++i) {
+      out[3 * x + i] = rest[i];
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace bench
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace bench {
+namespace {
+
+HWY_EXPORT(MixColumns);
+HWY_EXPORT(PackPlane);
+HWY_EXPORT(PackInterleaved);
+
+/// Planes are this much padded, so that whole vectors fit on every machine.
+constexpr std::size_t kPlaneMultiple = 64;
+
+std::vector<std::int32_t> padded(const std::vector<std::int32_t>& values, std::size_t size) {
+  std::vector<std::int32_t> out(values);
+  out.resize(size, values.back());
+  return out;
+}
+
+}  // namespace
+
+void Resizer::run(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows,
+                  SlotLayout layout, float* output) {
+  check(columns.size() > 0 && rows.size() > 0 && columns.lowest() >= 0 && rows.lowest() >= 0 &&
+            columns.highest() < source.width && rows.highest() < source.height,
+        "resize taps lie within the source");
+  const auto width = static_cast<std::size_t>(columns.size());
+  const auto height = static_cast<std::size_t>(rows.size());
+  const std::size_t plane = (width + kPlaneMultiple - 1) / kPlaneMultiple * kPlaneMultiple;
+  const std::vector<std::int32_t> first = padded(columns.first, plane);
+  const std::vector<std::int32_t> second = padded(columns.second, plane);
+  std::vector<float> weight(columns.weight);
+  weight.resize(plane);
+  upper_.resize(3 * plane);
+  lower_.resize(3 * plane);
+
+  int upper_row = -1;
+  int lower_row = -1;
+  const auto mix_columns = [&](int row, std::vector<float>& out) {
+    HWY_DYNAMIC_DISPATCH(MixColumns)
+    (source.row(row), first.data(), second.data(), weight.data(), plane, out.data());
+  };
+  for (std::size_t y = 0; y < height; ++y) {
+    const int upper = rows.first[y];
+    const int lower = rows.second[y];
+    if (upper == lower_row) {
+      std::swap(upper_, lower_);
+      std::swap(upper_row, lower_row);
+    }
+    if (upper != upper_row) {
+      mix_columns(upper, upper_);
+      upper_row = upper;
+    }
+    if (lower != upper && lower != lower_row) {
+      mix_columns(lower, lower_);
+      lower_row = lower;
+    }
+    const float* below = lower == upper ? upper_.data() : lower_.data();
+    if (layout == SlotLayout::nhwc) {
+      HWY_DYNAMIC_DISPATCH(PackInterleaved)
+      (upper_.data(), below, rows.weight[y], width, plane, output + 3 * width * y);
+      continue;
+    }
+    for (std::size_t c = 0; c < 3; ++c) {
+      HWY_DYNAMIC_DISPATCH(PackPlane)
+      (upper_.data() + c * plane, below + c * plane, rows.weight[y], width,
+       output + (c * height + y) * width);
+    }
+  }
+}
+
+}  // namespace bench
+#endif  // HWY_ONCE

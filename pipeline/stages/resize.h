@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/formats/rgbx_image.h"
+#include "pipeline/input.h"
+#include "pipeline/stages/resize_taps.h"
+
+namespace bench {
+
+/// Resizes, normalises and packs one image in a single pass over its output. Vector code for the
+/// machine it runs on; without fused multiply-adds, so that every machine gives the same bits.
+/// One resizer serves one thread and reuses its memory.
+class Resizer {
+ public:
+  /// Writes columns.size() x rows.size() pixels of three channels to `output`, in `layout`. Per
+  /// channel: mix along x, then along y, all in f32, then value * (1 / 127.5) - 1. Taps must lie
+  /// within `source`.
+  void run(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows, SlotLayout layout,
+           float* output);
+
+ private:
+  std::vector<float> upper_;
+  std::vector<float> lower_;
+};
+
+}  // namespace bench

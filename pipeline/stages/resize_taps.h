@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace bench {
+
+/// One axis of a resize: for each output position the two source positions it mixes and the share
+/// of the second. A constant source gives that constant exactly.
+struct AxisTaps {
+  std::vector<std::int32_t> first;
+  std::vector<std::int32_t> second;
+  std::vector<float> weight;  ///< of `second`, in [0, 1)
+
+  [[nodiscard]] int size() const { return static_cast<int>(first.size()); }
+  /// The lowest and the highest source position that is read.
+  [[nodiscard]] int lowest() const;
+  [[nodiscard]] int highest() const;
+
+  /// Reads a source that begins `offset` further on (a window of the original one).
+  void shift(int offset);
+  /// Reads a mirrored source of `extent` positions.
+  void mirror(int extent);
+};
+
+/// An axis of `from` positions resized to `to`, of which the outputs [begin, begin + count) are
+/// wanted.
+struct AxisResize {
+  int from = 0;
+  int to = 0;
+  int begin = 0;
+  int count = 0;
+};
+
+enum class Interpolation : std::uint8_t { nearest, bilinear };
+
+/// TensorFlow 1's resize with align_corners false and no half-pixel centres: output i lies at the
+/// source position i * from / to.
+AxisTaps resize_taps(const AxisResize& axis, Interpolation interpolation);
+
+/// Outputs are the source positions themselves, `count` from `begin` on.
+AxisTaps copy_taps(int begin, int count);
+
+}  // namespace bench

@@ -1,0 +1,37 @@
+#include "pipeline/stages/shard_list.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "models/base/errors.h"
+
+namespace bench {
+
+std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix) {
+  const std::string pattern = cat(prefix, "-*-of-*");
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw UsageError(cat("data_dir '", folder, "' is no folder; it must hold files ", pattern));
+  }
+  std::vector<std::string> shards;
+  std::filesystem::directory_iterator entries(folder, error);
+  for (const std::filesystem::directory_iterator end; !error && entries != end;
+       entries.increment(error)) {
+    if (::fnmatch(pattern.c_str(), entries->path().filename().c_str(), 0) == 0) {
+      shards.push_back(entries->path().string());
+    }
+  }
+  if (error) {
+    throw UsageError(cat("data_dir '", folder, "' cannot be read: ", error.message()));
+  }
+  if (shards.empty()) {
+    throw UsageError(cat("data_dir '", folder, "' holds no files ", pattern));
+  }
+  std::sort(shards.begin(), shards.end());
+  return shards;
+}
+
+}  // namespace bench

@@ -1,0 +1,52 @@
+#include "pipeline/datasets/dataset.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/base/errors.h"
+#include "pipeline/test/support.h"
+
+namespace bench {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Dataset, IsTheNamedOneElseTheOneInTheFoldersNameElseImagenet) {
+  EXPECT_EQ(detect_dataset("", "").name, "imagenet");
+  EXPECT_EQ(detect_dataset("coco", "").name, "coco");
+  EXPECT_EQ(detect_dataset("", "/data/imagenet_tfrecord").name, "imagenet");
+  EXPECT_EQ(detect_dataset("", "/data/cifar10-batches").name, "cifar10");
+  EXPECT_EQ(detect_dataset("", "/data/librispeech/").name, "librispeech");
+  EXPECT_EQ(detect_dataset("", "/coco/imagenet").name, "imagenet");
+  EXPECT_EQ(detect_dataset("", "/coco/records").name, "coco");
+  EXPECT_EQ(detect_dataset("", "/data/fashion").name, "imagenet");
+  EXPECT_EQ(detect_dataset("imagenet", "/data/cifar10").name, "imagenet");
+}
+
+TEST(Dataset, NamesTheKnownOnesWhenTheNameIsUnknown) {
+  EXPECT_THAT(test::message_of<UsageError>([] { dataset_named("imagenot"); }),
+              HasSubstr("imagenet, cifar10, librispeech, coco"));
+}
+
+TEST(Dataset, SaysWhichAreNotBuiltYet) {
+  for (const Dataset& dataset : datasets()) {
+    const std::string message = test::message_of<UsageError>(
+        [&] { make_dataset_input(dataset, {}, {.data_dir = "nowhere"}); });
+    EXPECT_EQ(message.find("not built yet") != std::string::npos, dataset.make_input == nullptr);
+  }
+}
+
+TEST(Dataset, KnowsItsExamples) {
+  EXPECT_EQ(dataset_named("imagenet").examples(true), 1281167);
+  EXPECT_EQ(dataset_named("imagenet").examples(false), 50000);
+}
+
+TEST(ResizeMethod, HasTheOriginalsNames) {
+  EXPECT_EQ(resize_method_from("bilinear"), ResizeMethod::bilinear);
+  EXPECT_EQ(resize_method_from("round_robin"), ResizeMethod::round_robin);
+  EXPECT_THAT(test::message_of<UsageError>([] { resize_method_from("cubic"); }),
+              HasSubstr("bilinear, nearest, bicubic, area, round_robin, crop"));
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,189 @@
+#include "pipeline/stages/image_preprocessor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "pipeline/test/support.h"
+
+namespace bench {
+namespace {
+
+std::vector<float> preprocess(const PreprocessOptions& options, const std::string& jpeg,
+                              std::uint64_t seed = 1) {
+  ImagePreprocessor preprocessor(options);
+  preprocessor.decode(jpeg, {}, RandomStream(seed));
+  std::vector<float> out(
+      static_cast<std::size_t>(3 * options.output.width * options.output.height));
+  preprocessor.pack(out.data());
+  return out;
+}
+
+/// The pixel value before normalisation.
+float pixel_of(float normalised) { return (normalised + 1.0F) * 127.5F; }
+
+/// The decoded image as floats, normalised, NHWC: what a crop of the whole image gives.
+std::vector<float> whole_image(const std::string& jpeg, ImageSize size, DctMethod dct) {
+  return preprocess({.output = size,
+                     .layout = SlotLayout::nhwc,
+                     .training = false,
+                     .method = ResizeMethod::crop,
+                     .dct = dct},
+                    jpeg);
+}
+
+TEST(Evaluation, LeavesAConstantImageExactlyUnchanged) {
+  const std::vector<ImageSize> images = {{10, 10}, {300, 200}, {150, 3}, {2, 150}, {64, 64}};
+  const std::vector<ImageSize> outputs = {{224, 224}, {100, 30}, {7, 50}, {1, 1}};
+  for (const ImageSize image : images) {
+    const std::string jpeg = test::flat_jpeg(image.width, image.height, 200);
+    const float value = whole_image(jpeg, {.width = 1, .height = 1}, DctMethod::fast).front();
+    EXPECT_NEAR(pixel_of(value), 200, 1);
+    for (const ImageSize output : outputs) {
+      for (const ResizeMethod method : {ResizeMethod::bilinear, ResizeMethod::nearest}) {
+        const auto out = preprocess(
+            {.output = output, .training = false, .method = method, .dct = DctMethod::fast}, jpeg);
+        EXPECT_TRUE(std::all_of(out.begin(), out.end(), [&](float x) { return x == value; }))
+            << image.width << "x" << image.height << " to " << output.width << "x" << output.height;
+      }
+    }
+  }
+}
+
+TEST(Evaluation, EqualsTheScalarReferenceOnTheFullyDecodedImage) {
+  const ImageSize image{.width = 83, .height = 61};
+  const ImageSize output{.width = 32, .height = 40};
+  const std::string jpeg = test::wavy_jpeg({.width = image.width, .height = image.height});
+  const auto source = whole_image(jpeg, image, DctMethod::fast);
+  // Section by section as the original computes it, in f32.
+  const float ratio = std::max(40.0F / 61.0F, 32.0F / 83.0F);
+  const int resized_height = static_cast<int>(61.0F * ratio * 1.145F);
+  const int resized_width = static_cast<int>(83.0F * ratio * 1.145F);
+  EXPECT_EQ(resized_height, 45);
+  const int top = (resized_height - 40) / 2;
+  const int left = (resized_width - 32) / 2;
+  const auto out = preprocess({.output = output,
+                               .layout = SlotLayout::nhwc,
+                               .training = false,
+                               .method = ResizeMethod::bilinear,
+                               .dct = DctMethod::fast},
+                              jpeg);
+  const auto at = [&](int y, int x, int c) {
+    const auto place = static_cast<std::size_t>((std::min(y, 60) * 83 + std::min(x, 82)) * 3 + c);
+    return pixel_of(source[place]);
+  };
+  for (int y = 0; y < 40; ++y) {
+    for (int x = 0; x < 32; ++x) {
+      for (int c = 0; c < 3; ++c) {
+        const float in_y =
+            static_cast<float>(y + top) * (61.0F / static_cast<float>(resized_height));
+        const float in_x =
+            static_cast<float>(x + left) * (83.0F / static_cast<float>(resized_width));
+        const int y0 = static_cast<int>(in_y);
+        const int x0 = static_cast<int>(in_x);
+        const float part_x = in_x - static_cast<float>(x0);
+        const float part_y = in_y - static_cast<float>(y0);
+        const float upper = at(y0, x0, c) * (1 - part_x) + at(y0, x0 + 1, c) * part_x;
+        const float lower = at(y0 + 1, x0, c) * (1 - part_x) + at(y0 + 1, x0 + 1, c) * part_x;
+        const float expected = upper * (1 - part_y) + lower * part_y;
+        ASSERT_NEAR(pixel_of(out[static_cast<std::size_t>((y * 32 + x) * 3 + c)]), expected, 1e-3);
+      }
+    }
+  }
+}
+
+TEST(Training, KeepsWhiteWhiteAndBlackBlack) {
+  const std::vector<ImageSize> outputs = {{100, 100}, {150, 10}, {10, 150}};
+  for (const int value : {0, 255}) {
+    const std::string jpeg = test::flat_jpeg(120, 90, static_cast<std::uint8_t>(value));
+    for (const ImageSize output : outputs) {
+      for (const ResizeMethod method :
+           {ResizeMethod::bilinear, ResizeMethod::nearest, ResizeMethod::crop}) {
+        for (const DctMethod dct : {DctMethod::accurate, DctMethod::fast}) {
+          if (method == ResizeMethod::crop && (output.width > 120 || output.height > 90)) {
+            continue;  // is padded with black
+          }
+          const auto out = preprocess({.output = output, .method = method, .dct = dct}, jpeg);
+          for (const float x : out) {
+            ASSERT_NEAR(pixel_of(x), value, 50);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Training, DependsOnTheRandomNumbersAlone) {
+  const std::string jpeg = test::wavy_jpeg({.width = 120, .height = 90});
+  const PreprocessOptions options{.output = {.width = 30, .height = 20}};
+  const auto once = preprocess(options, jpeg, 3);
+  EXPECT_EQ(preprocess(options, jpeg, 3), once);
+  EXPECT_NE(preprocess(options, jpeg, 4), once);
+}
+
+TEST(Crop, TakesAWindowAndFlipsHalfOfThem) {
+  const ImageSize image{.width = 12, .height = 9};
+  const ImageSize output{.width = 8, .height = 8};
+  const std::string jpeg = test::wavy_jpeg({.width = image.width, .height = image.height});
+  const auto source = whole_image(jpeg, image, DctMethod::accurate);
+  int flips = 0;
+  constexpr int kRounds = 400;
+  for (std::uint64_t seed = 0; seed < kRounds; ++seed) {
+    const auto out = preprocess(
+        {.output = output, .layout = SlotLayout::nhwc, .method = ResizeMethod::crop}, jpeg, seed);
+    int matches = 0;
+    for (int top = 0; top <= 1; ++top) {
+      for (int left = 0; left <= 4; ++left) {
+        for (const bool flip : {false, true}) {
+          bool same = true;
+          for (int y = 0; y < 8; ++y) {
+            for (int x = 0; x < 8; ++x) {
+              for (int c = 0; c < 3; ++c) {
+                const int column = left + (flip ? 7 - x : x);
+                same &= out[static_cast<std::size_t>((y * 8 + x) * 3 + c)] ==
+                        source[static_cast<std::size_t>(((top + y) * 12 + column) * 3 + c)];
+              }
+            }
+          }
+          matches += same ? 1 : 0;
+          flips += same && flip ? 1 : 0;
+        }
+      }
+    }
+    ASSERT_EQ(matches, 1) << "seed " << seed;
+  }
+  EXPECT_NEAR(flips, kRounds / 2, 50);  // five standard deviations
+}
+
+TEST(Crop, PadsSmallImagesWithBlackAroundTheCentre) {
+  const std::string jpeg = test::flat_jpeg(3, 4, 255);
+  for (const bool training : {true, false}) {
+    const auto out = preprocess({.output = {.width = 8, .height = 7},
+                                 .layout = SlotLayout::nchw,
+                                 .training = training,
+                                 .method = ResizeMethod::crop},
+                                jpeg, 1);
+    constexpr float kWhite = 255.0F * (1.0F / 127.5F) - 1.0F;
+    // Left (8 - 3) / 2 = 2, top (7 - 4) / 2 = 1; mirrored, left is 3.
+    int white = 0;
+    for (int y = 0; y < 7; ++y) {
+      for (int x = 0; x < 8; ++x) {
+        const float value = out[static_cast<std::size_t>(y * 8 + x)];
+        const bool inside_y = y >= 1 && y < 5;
+        if (inside_y && x >= 3 && x < 5) {
+          EXPECT_EQ(value, kWhite);
+        } else if (!inside_y || x < 2 || x > 5) {
+          EXPECT_EQ(value, -1.0F);
+        }
+        white += value == kWhite ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(white, 12);
+  }
+}
+
+}  // namespace
+}  // namespace bench

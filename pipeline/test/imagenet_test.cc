@@ -1,0 +1,241 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pipeline/input.h"
+#include "pipeline/test/support.h"
+
+namespace bench {
+namespace {
+
+using test::TemporaryFolder;
+
+constexpr std::size_t kImage = 3 * 20 * 24;
+
+InputSpec small_spec(std::int64_t batch) {
+  return {.batch = batch,
+          .channels = 3,
+          .height = 20,
+          .width = 24,
+          .layout = SlotLayout::nchw,
+          .num_classes = 101,
+          .seed = 42};
+}
+
+/// `count` different images, labelled 1, 2, ...
+std::vector<std::string> examples(int count) {
+  std::vector<std::string> out;
+  for (int i = 1; i <= count; ++i) {
+    const test::Picture picture{
+        .width = 40 + i, .height = 90 - i, .seed = static_cast<std::uint64_t>(i)};
+    out.push_back(test::image_example(test::wavy_jpeg(picture), i));
+  }
+  return out;
+}
+
+struct Batches {
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+  bool operator==(const Batches&) const = default;
+};
+
+Batches take(InputSource& input, std::int64_t batch, int count) {
+  Batches out;
+  for (int i = 0; i < count; ++i) {
+    const InputBatch next = input.next();
+    out.images.insert(out.images.end(), next.images,
+                      next.images + static_cast<std::size_t>(batch) * kImage);
+    out.labels.insert(out.labels.end(), next.labels, next.labels + batch);
+  }
+  return out;
+}
+
+TEST(ImagenetInput, GivesTheSameBitsForAnyNumberOfThreadsAndSlots) {
+  const TemporaryFolder folder;
+  write_shards(folder, {.shards = 3}, examples(25));
+  const auto batches = [&](int threads, int slots) {
+    const auto input = make_imagenet_input(small_spec(4), {.data_dir = folder.path(),
+                                                           .num_threads = threads,
+                                                           .prefetch_batches = slots,
+                                                           .shuffle_buffer = 10});
+    return take(*input, 4, 20);
+  };
+  const Batches one = batches(1, 3);
+  EXPECT_EQ(batches(2, 3), one);
+  EXPECT_EQ(batches(8, 3), one);
+  EXPECT_EQ(batches(3, 2), one);
+  EXPECT_EQ(batches(5, 7), one);
+}
+
+TEST(ImagenetInput, GivesEveryImageOncePerEpochInAnOrderAndAFormOfItsOwn) {
+  const TemporaryFolder folder;
+  write_shards(folder, {.shards = 3}, examples(24));
+  const auto input =
+      make_imagenet_input(small_spec(24), {.data_dir = folder.path(), .num_threads = 2});
+  std::set<std::vector<std::int32_t>> orders;
+  std::set<std::vector<float>> forms;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    const Batches batch = take(*input, 24, 1);
+    orders.insert(batch.labels);
+    const auto place = static_cast<std::ptrdiff_t>(
+        std::find(batch.labels.begin(), batch.labels.end(), 5) - batch.labels.begin());
+    const auto image = batch.images.begin() + place * static_cast<std::ptrdiff_t>(kImage);
+    forms.insert({image, image + kImage});
+    EXPECT_EQ(std::set<std::int32_t>(batch.labels.begin(), batch.labels.end()).size(), 24U);
+  }
+  EXPECT_EQ(orders.size(), 3U);
+  EXPECT_EQ(forms.size(), 3U);
+}
+
+TEST(ImagenetInput, EvaluatesInOrderAndWrapsAround) {
+  const TemporaryFolder folder;
+  write_shards(folder, {.prefix = "validation", .shards = 2}, examples(6));
+  const auto input = make_imagenet_input(
+      small_spec(4), {.data_dir = folder.path(), .training = false, .num_threads = 3});
+  const Batches batches = take(*input, 4, 3);
+  EXPECT_EQ(batches.labels, (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}));
+  EXPECT_TRUE(std::equal(batches.images.begin(), batches.images.begin() + 6 * kImage,
+                         batches.images.begin() + 6 * kImage))
+      << "evaluation distorts nothing";
+}
+
+TEST(ImagenetInput, ShowsTheSameImagesInBothLayouts) {
+  const TemporaryFolder folder;
+  write_shards(folder, {}, examples(5));
+  InputSpec spec = small_spec(5);
+  const DatasetOptions options{.data_dir = folder.path(), .num_threads = 2};
+  const Batches nchw = take(*make_imagenet_input(spec, options), 5, 1);
+  spec.layout = SlotLayout::nhwc;
+  const Batches nhwc = take(*make_imagenet_input(spec, options), 5, 1);
+  EXPECT_EQ(nchw.labels, nhwc.labels);
+  constexpr std::size_t kPixels = kImage / 3;
+  for (std::size_t n = 0; n < 5; ++n) {
+    for (std::size_t i = 0; i < kImage; ++i) {
+      ASSERT_EQ(nchw.images[n * kImage + i],
+                nhwc.images[n * kImage + i % kPixels * 3 + i / kPixels]);
+    }
+  }
+}
+
+TEST(ImagenetInput, CachesWithoutChangingTheFirstEpochAndRepeatsOneSampleOnRequest) {
+  const TemporaryFolder folder;
+  write_shards(folder, {.shards = 1}, examples(8));
+  DatasetOptions options{.data_dir = folder.path(), .num_threads = 2};
+  const auto plain = make_imagenet_input(small_spec(8), options);
+  options.use_caching = true;
+  const auto cached = make_imagenet_input(small_spec(8), options);
+  EXPECT_EQ(take(*cached, 8, 3), take(*plain, 8, 3));
+
+  options.repeat_cached_sample = true;
+  const auto repeated = make_imagenet_input(small_spec(8), options);
+  const Batches batches = take(*repeated, 8, 2);
+  EXPECT_EQ(std::count(batches.labels.begin(), batches.labels.end(), 1), 16);
+  EXPECT_FALSE(std::equal(batches.images.begin(), batches.images.begin() + kImage,
+                          batches.images.begin() + kImage))
+      << "each repetition is distorted anew";
+}
+
+TEST(ImagenetInput, CountsWhatItDid) {
+  const TemporaryFolder folder;
+  auto records = examples(6);
+  records.push_back(test::image_example(test::wavy_jpeg({.components = 1}), 7));
+  records.push_back(test::image_example(test::wavy_jpeg({.components = 4}), 8));
+  write_shards(folder, {}, records);
+  const auto input =
+      make_imagenet_input(small_spec(8), {.data_dir = folder.path(), .num_threads = 2});
+  input->next();
+  const InputStatistics statistics = input->statistics();
+  EXPECT_EQ(statistics.images_delivered, 8);
+  EXPECT_GE(statistics.images_prepared, 8);
+  EXPECT_GE(statistics.grey_images, 1);
+  EXPECT_GE(statistics.cmyk_images, 1);
+  EXPECT_EQ(statistics.threads, 2);
+  EXPECT_GT(statistics.record_bytes, 1000U);
+  EXPECT_GT(statistics.decode_busy.count(), 0);
+  EXPECT_GT(statistics.resize_busy.count(), 0);
+  EXPECT_GT(statistics.parse_busy.count(), 0);
+  EXPECT_GE(statistics.consumer_wait.count(), 0);
+}
+
+TEST(ImagenetInput, EndsCleanlyAtAnyMoment) {
+  const TemporaryFolder folder;
+  write_shards(folder, {}, examples(10));
+  for (int taken = 0; taken < 20; ++taken) {
+    const auto input = make_imagenet_input(
+        small_spec(3), {.data_dir = folder.path(), .num_threads = 1 + taken % 4});
+    for (int i = 0; i < taken % 5; ++i) {
+      input->next();
+    }
+  }
+}
+
+/// Counts what is allocated and freed.
+class CountingAllocator final : public HostAllocator {
+ public:
+  void* allocate(std::size_t bytes) override {
+    balance_ += static_cast<std::int64_t>(bytes);
+    ++allocations_;
+    return ordinary_->allocate(bytes);
+  }
+  void free(void* memory, std::size_t bytes) noexcept override {
+    balance_ -= static_cast<std::int64_t>(bytes);
+    ordinary_->free(memory, bytes);
+  }
+  [[nodiscard]] std::int64_t balance() const { return balance_; }
+  [[nodiscard]] int allocations() const { return allocations_; }
+
+ private:
+  std::shared_ptr<HostAllocator> ordinary_ = make_host_allocator();
+  std::int64_t balance_ = 0;
+  int allocations_ = 0;
+};
+
+TEST(ImagenetInput, TakesItsSlotsFromTheAllocatorAndGivesThemBack) {
+  const TemporaryFolder folder;
+  write_shards(folder, {}, examples(3));
+  const auto allocator = std::make_shared<CountingAllocator>();
+  {
+    const auto input = make_imagenet_input(
+        small_spec(2), {.data_dir = folder.path(), .prefetch_batches = 4}, allocator);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(input->next().images) % 64, 0U);
+    EXPECT_EQ(allocator->allocations(), 8);
+  }
+  EXPECT_EQ(allocator->balance(), 0);
+}
+
+TEST(ImagenetInput, ReadsWhatTensorFlowWrote) {
+  const char* folder = std::getenv("BENCH_TEST_TFRECORDS");
+  if (folder == nullptr) {
+    GTEST_SKIP() << "BENCH_TEST_TFRECORDS names no folder with shards written by TensorFlow, "
+                    "train-* and validation-*, whose images are of one grey, which tells the label";
+  }
+  InputSpec spec = small_spec(64);
+  spec.num_classes = 1001;
+  for (const bool training : {true, false}) {
+    const auto input =
+        make_imagenet_input(spec, {.data_dir = folder, .training = training, .num_threads = 2});
+    std::map<std::int32_t, float> grey_of;
+    for (int step = 0; step < 4; ++step) {
+      const Batches batch = take(*input, 64, 1);
+      for (std::size_t i = 0; i < 64; ++i) {
+        const auto image = batch.images.begin() + static_cast<std::ptrdiff_t>(i * kImage);
+        const float grey = grey_of.emplace(batch.labels[i], *image).first->second;
+        EXPECT_TRUE(std::all_of(image, image + kImage, [grey](float x) { return x == grey; }));
+      }
+    }
+    EXPECT_EQ(grey_of.size(), 10U);
+    std::set<float> greys;
+    for (const auto& [label, grey] : grey_of) {
+      greys.insert(grey);
+    }
+    EXPECT_EQ(greys.size(), 10U);
+  }
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,86 @@
+#include "pipeline/stages/record_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "models/base/errors.h"
+#include "pipeline/stages/shard_list.h"
+#include "pipeline/test/support.h"
+
+namespace bench {
+namespace {
+
+/// One epoch's records, as one string.
+std::string epoch_of(RecordStream& stream) {
+  std::string out;
+  while (const auto record = stream.next()) {
+    out += record->data();
+  }
+  return out;
+}
+
+/// Three files: a, d, g / b, e, h / c, f.
+std::vector<std::string> letter_shards(const test::TemporaryFolder& folder) {
+  test::write_shards(folder, {.shards = 3}, {"a", "b", "c", "d", "e", "f", "g", "h"});
+  return find_shards(folder.path(), "train");
+}
+
+TEST(InterleavedShards, TakeOneRecordFromEachFileInTurn) {
+  const test::TemporaryFolder folder;
+  const auto shards = letter_shards(folder);
+  EXPECT_EQ(epoch_of(*interleave_shards(shards, {.cycle_length = 3})), "abcdefgh");
+  EXPECT_EQ(epoch_of(*interleave_shards(shards, {.cycle_length = 10})), "abcdefgh");
+  EXPECT_EQ(epoch_of(*interleave_shards(shards, {.cycle_length = 1})), "adgbehcf");
+  // The third file takes the place of the first one when that is exhausted.
+  EXPECT_EQ(epoch_of(*interleave_shards(shards, {.cycle_length = 2})), "abdeghcf");
+}
+
+TEST(InterleavedShards, ShuffleFilesAnewEachEpochFromTheSeedAlone) {
+  const test::TemporaryFolder folder;
+  const auto shards = letter_shards(folder);
+  std::set<std::string> orders;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const InterleaveOptions options{.seed = seed, .shuffle_files = true, .cycle_length = 1};
+    const auto stream = interleave_shards(shards, options);
+    const auto again = interleave_shards(shards, options);
+    for (int epoch = 0; epoch < 10; ++epoch) {
+      std::string order = epoch_of(*stream);
+      EXPECT_EQ(epoch_of(*again), order);
+      orders.insert(order);
+      std::sort(order.begin(), order.end());
+      EXPECT_EQ(order, "abcdefgh");
+    }
+  }
+  EXPECT_EQ(orders.size(), 6U) << "all orders of three files occur";
+}
+
+TEST(InterleavedShards, RefuseADatasetWithoutRecords) {
+  const test::TemporaryFolder folder;
+  test::write_shards(folder, {.shards = 2}, {});
+  const auto stream = interleave_shards(find_shards(folder.path(), "train"), {});
+  EXPECT_THROW(stream->next(), DataError);
+}
+
+TEST(CachedRecords, NeedTheFilesOnlyOnce) {
+  const test::TemporaryFolder folder;
+  const auto shards = letter_shards(folder);
+  const auto stream = cache_records(interleave_shards(shards, {.cycle_length = 1}));
+  EXPECT_EQ(epoch_of(*stream), "adgbehcf");
+  for (const std::string& shard : shards) {
+    std::filesystem::remove(shard);
+  }
+  EXPECT_EQ(epoch_of(*stream), "adgbehcf");
+  EXPECT_EQ(epoch_of(*stream), "adgbehcf");
+}
+
+TEST(RepeatedRecord, IsTheFirstOneInEveryEpoch) {
+  const test::TemporaryFolder folder;
+  const auto stream = repeat_first_record(interleave_shards(letter_shards(folder), {}));
+  EXPECT_EQ(epoch_of(*stream), "a");
+  EXPECT_EQ(epoch_of(*stream), "a");
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,38 @@
+#include "pipeline/stages/shard_list.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/base/errors.h"
+#include "pipeline/test/support.h"
+
+namespace bench {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ShardList, TakesTheFilesThatAreThereInTheOrderOfTheirNames) {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"train-00007-of-01024", "train-00001-of-01024", "labels.txt",
+                           "validation-00000-of-00128", ".train-00002-of-01024.77"}) {
+    test::write_file(folder.file(name), "");
+  }
+  EXPECT_EQ(find_shards(folder.path(), "train"),
+            (std::vector<std::string>{folder.file("train-00001-of-01024"),
+                                      folder.file("train-00007-of-01024")}));
+}
+
+TEST(ShardList, NamesPatternAndFolderWhenThereIsNothing) {
+  const test::TemporaryFolder folder;
+  const std::string empty =
+      test::message_of<UsageError>([&] { find_shards(folder.path(), "train"); });
+  EXPECT_THAT(empty, HasSubstr("train-*-of-*"));
+  EXPECT_THAT(empty, HasSubstr(folder.path()));
+  const std::string missing =
+      test::message_of<UsageError>([&] { find_shards(folder.file("absent"), "validation"); });
+  EXPECT_THAT(missing, HasSubstr("absent"));
+  EXPECT_THAT(missing, HasSubstr("validation-*-of-*"));
+}
+
+}  // namespace
+}  // namespace bench

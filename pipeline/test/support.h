@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/formats/jpeg_encoder.h"
+
+namespace bench::test {
+
+/// A folder of its own for one test, removed at its end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(TemporaryFolder&&) = delete;
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::string file(std::string_view name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read_file(const std::string& path);
+void write_file(const std::string& path, std::string_view contents);
+
+/// How to draw a picture: smooth waves in each component, differing with the seed, or one value.
+struct Picture {
+  int width = 64;
+  int height = 48;
+  int components = 3;
+  std::uint64_t seed = 1;
+};
+std::vector<std::uint8_t> wavy_samples(const Picture& picture);
+std::string wavy_jpeg(const Picture& picture, const JpegEncoding& encoding = {});
+/// All samples equal `value`.
+std::string flat_jpeg(int width, int height, std::uint8_t value);
+
+/// A serialized Example with an image and a label.
+std::string image_example(std::string_view jpeg, std::int64_t label);
+
+/// Writes `<prefix>-<i>-of-<shards>` files, examples dealt out in turn.
+struct ShardSet {
+  std::string prefix = "train";
+  int shards = 2;
+};
+void write_shards(const TemporaryFolder& folder, const ShardSet& set,
+                  const std::vector<std::string>& examples);
+
+/// The message of the exception of type Error that `action` throws; "" when it throws none.
+template <class Error, class Action>
+std::string message_of(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace bench::test

@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "pipeline/input.h"
+
+namespace bench {
+namespace {
+
+constexpr InputSpec kSpec{.batch = 4,
+                          .channels = 3,
+                          .height = 80,
+                          .width = 50,
+                          .layout = SlotLayout::nchw,
+                          .num_classes = 11,
+                          .seed = 7};
+constexpr std::size_t kElements = 4 * 3 * 80 * 50;
+
+std::vector<float> images_of(const InputSpec& spec) {
+  const auto input = make_synthetic_input(spec);
+  const float* images = input->next().images;
+  return {images, images + kElements};
+}
+
+TEST(SyntheticInput, HasTheMomentsAndTheCutOfItsDistribution) {
+  double sum = 0;
+  double squares = 0;
+  for (const float x : images_of(kSpec)) {
+    ASSERT_GE(x, 7);
+    ASSERT_LE(x, 247);
+    sum += x;
+    squares += (x - 127.0) * (x - 127.0);
+  }
+  EXPECT_NEAR(sum / kElements, 127, 1.2);
+  // A normal cut at two standard deviations keeps 0.8796 of its standard deviation.
+  EXPECT_NEAR(std::sqrt(squares / kElements), 0.8796 * 60, 0.9);
+}
+
+TEST(SyntheticInput, IsDeterminedByTheSeed) {
+  const auto images = images_of(kSpec);
+  EXPECT_EQ(images_of(kSpec), images);
+  InputSpec other = kSpec;
+  other.seed = 8;
+  EXPECT_NE(images_of(other), images);
+}
+
+TEST(SyntheticInput, ShowsTheSameImagesInBothLayouts) {
+  const auto nchw = images_of(kSpec);
+  InputSpec spec = kSpec;
+  spec.layout = SlotLayout::nhwc;
+  const auto nhwc = images_of(spec);
+  for (std::size_t n = 0; n < 4; ++n) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      for (std::size_t place = 0; place < 80 * 50; ++place) {
+        ASSERT_EQ(nchw[(n * 3 + c) * 80 * 50 + place], nhwc[(n * 80 * 50 + place) * 3 + c]);
+      }
+    }
+  }
+}
+
+TEST(SyntheticInput, KeepsItsImagesAndDrawsFreshLabels) {
+  const auto input = make_synthetic_input(kSpec);
+  const float* images = input->next().images;
+  std::set<std::int32_t> seen;
+  std::set<std::vector<std::int32_t>> batches;
+  for (int step = 0; step < 200; ++step) {
+    const InputBatch batch = input->next();
+    EXPECT_EQ(batch.images, images);
+    const std::vector<std::int32_t> labels(batch.labels, batch.labels + 4);
+    seen.insert(labels.begin(), labels.end());
+    batches.insert(labels);
+  }
+  EXPECT_EQ(seen, (std::set<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) << "0 to num_classes - 2";
+  EXPECT_GT(batches.size(), 180U);
+  EXPECT_EQ(input->statistics().images_delivered, 201 * 4);
+}
+
+TEST(SyntheticInput, RefusesSizesThatAreNotPositive) {
+  InputSpec spec = kSpec;
+  spec.batch = 0;
+  EXPECT_THROW(make_synthetic_input(spec), UsageError);
+  spec = kSpec;
+  spec.num_classes = 1;
+  EXPECT_THROW(make_synthetic_input(spec), UsageError);
+}
+
+}  // namespace
+}  // namespace bench

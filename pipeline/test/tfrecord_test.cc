@@ -1,0 +1,142 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "pipeline/formats/tfrecord_reader.h"
+#include "pipeline/formats/tfrecord_writer.h"
+#include "pipeline/test/support.h"
+
+namespace bench {
+namespace {
+
+using test::TemporaryFolder;
+using ::testing::HasSubstr;
+
+/// Reads and verifies a whole file.
+std::vector<std::string> read_all(const std::string& path, std::size_t block_bytes = 1U << 20U) {
+  TfRecordReader reader(path, block_bytes);
+  std::vector<std::string> records;
+  while (const auto record = reader.next()) {
+    check_data_crc(record->data, record->data_masked_crc);
+    records.emplace_back(record->data);
+  }
+  return records;
+}
+
+const std::vector<std::string>& three_records() {
+  static const std::vector<std::string> kRecords = {"first", std::string(60, 'x'), ""};
+  return kRecords;
+}
+
+std::string framed(const std::vector<std::string>& records) {
+  std::string out;
+  for (const std::string& record : records) {
+    out += frame_tfrecord(record);
+  }
+  return out;
+}
+
+TEST(TfRecord, ReadsBackWhatWasWrittenForAnyBlockSize) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  TfRecordWriter writer(path);
+  for (const std::string& record : three_records()) {
+    writer.write(record);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path)) << "a file has its name only when it is whole";
+  writer.finish();
+  EXPECT_EQ(test::read_file(path), framed(three_records()));
+  for (const std::size_t block_bytes : {1, 7, 16, 100, 333, 1000, 1 << 20}) {
+    EXPECT_EQ(read_all(path, block_bytes), three_records()) << block_bytes;
+  }
+}
+
+TEST(TfRecord, FramesAsTheFormatSays) {
+  // Length 3, its masked checksum, the data, theirs: computed by an independent bitwise program.
+  const std::string expected(
+      "\x03\0\0\0\0\0\0\0\xb0\x99\x49\x0e"
+      "abc"
+      "\x6e\x57\xf1\x21",
+      19);
+  EXPECT_EQ(frame_tfrecord("abc"), expected);
+}
+
+TEST(TfRecord, GivesTheOffsetOfEachRecord) {
+  const TemporaryFolder folder;
+  test::write_file(folder.file("records"), framed(three_records()));
+  TfRecordReader reader(folder.file("records"), 64);
+  EXPECT_EQ(reader.next()->offset, 0U);
+  EXPECT_EQ(reader.next()->offset, 21U);
+  EXPECT_EQ(reader.next()->offset, 21U + 76U);
+  EXPECT_FALSE(reader.next());
+  EXPECT_FALSE(reader.next());
+}
+
+TEST(TfRecord, NamesFileAndOffsetWhereverTheFileIsCut) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  const std::string whole = framed(three_records());
+  const std::vector<std::size_t> ends = {0, 21, 21 + 76, whole.size()};
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    test::write_file(path, whole.substr(0, length));
+    const std::string message = test::message_of<DataError>([&] { read_all(path); });
+    if (std::find(ends.begin(), ends.end(), length) != ends.end()) {
+      EXPECT_EQ(message, "") << "a cut between records is a clean end: " << length;
+      continue;
+    }
+    const auto next_end = std::upper_bound(ends.begin(), ends.end(), length);
+    EXPECT_THAT(message, HasSubstr(cat(path, ", offset ", *(next_end - 1), ": truncated record")));
+  }
+}
+
+TEST(TfRecord, DetectsEveryFlippedBit) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  const std::string whole = framed(three_records());
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string damaged = whole;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    test::write_file(path, damaged);
+    EXPECT_THROW(read_all(path), DataError) << "bit " << bit;
+  }
+}
+
+TEST(TfRecord, RefusesALengthBeyondTheFileBeforeAllocatingIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  // A valid header that promises 2^60 bytes: take a framed record's checksum of such a length.
+  std::string length(8, '\0');
+  length[7] = '\x10';
+  const std::string as_data = frame_tfrecord(length);
+  test::write_file(path, length + as_data.substr(12 + 8, 4) + "short");
+  EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("truncated record"));
+}
+
+TEST(TfRecord, SaysWhatAForeignFileIs) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  test::write_file(path, std::string("\x1f\x8b\x08\0\0\0\0\0\0\0\0\0\0\0\0\0", 16));
+  EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("gzip"));
+  test::write_file(path, "this is some text and no TFRecord at all");
+  EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("no TFRecord"));
+  EXPECT_THAT(test::message_of<DataError>([&] { read_all(folder.file("absent")); }),
+              HasSubstr("absent: cannot be read"));
+}
+
+TEST(TfRecordWriter, LeavesNothingBehindUnlessFinished) {
+  const TemporaryFolder folder;
+  {
+    TfRecordWriter writer(folder.file("records"));
+    writer.write("data");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  EXPECT_THROW(TfRecordWriter(folder.file("no/such/folder")), WriteError);
+}
+
+}  // namespace
+}  // namespace bench
