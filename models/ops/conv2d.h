@@ -27,9 +27,9 @@ std::array<std::int64_t, 2> output_extents(const OpContext& context, const Windo
                                            const Shape& input);
 
 struct Conv2dAttributes {
-  Window window;
+  Window window = {};
   std::int64_t groups = 1;
-  Epilogue epilogue;
+  Epilogue epilogue = {};
   bool operator==(const Conv2dAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes);
@@ -38,7 +38,7 @@ std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes);
 extern const OpDef kConv2d;
 
 struct Conv2dBackwardDataAttributes {
-  Window window;
+  Window window = {};
   std::int64_t groups = 1;
   Shape input;
   bool operator==(const Conv2dBackwardDataAttributes&) const = default;
@@ -49,7 +49,7 @@ std::ostream& operator<<(std::ostream& out, const Conv2dBackwardDataAttributes& 
 extern const OpDef kConv2dBackwardData;
 
 struct Conv2dBackwardWeightsAttributes {
-  Window window;
+  Window window = {};
   std::int64_t groups = 1;
   Shape weights;
   bool bias = false;
