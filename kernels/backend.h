@@ -101,7 +101,7 @@ struct OptimizerSettings {
   OptimizerKind kind = OptimizerKind::sgd;
   double momentum = 0.9;
   double weight_decay = 0;
-  std::optional<double> clip;
+  std::optional<double> clip = {};
 };
 /// A stretch of elements, in elements from the region's beginning.
 struct OptimizerSegment {
