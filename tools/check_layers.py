@@ -40,7 +40,7 @@ MAX_LINES = 450
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 FORBIDDEN_TEXT = (
-    ("an absolute machine path", re.compile(r"(?<![\w.$}/])/(home|work|root|Users|mnt|tmp/\w)(?=/|\b)")),
+    ("an absolute machine path", re.compile(r"(?<![\w.$}/])/(home|work|Users|root/\.)(?=/|\b)")),
     ("a path out of the repository", re.compile(r"\.\./shared\b")),
     ("the host of a package registry", re.compile(
         r"\b[\w.-]*(pypi|pythonhosted|debian|ubuntu|anaconda|conda-forge|npmjs|rubygems|crates|maven|"
@@ -96,12 +96,13 @@ class Tree:
                 yield Include(number, match[1] == '"', match[2])
 
     def is_generated(self, includer: str, header: str) -> bool:
-        """Whether the build makes this header: protoc of a file beside the includer, or a step that
-        the CMake files of the header's folder name."""
+        """Whether the build makes this header: protoc, of a file in the includer's top folder, or a
+        step that the CMake files of the header's folder name."""
         folder, _, name = header.rpartition("/")
         if name.endswith(".pb.h"):
-            beside = includer.rpartition("/")[0]
-            return f"{folder or beside}/{name[:-len('.pb.h')]}.proto" in self.files
+            top = (folder or includer).partition("/")[0]
+            return any(path.startswith(top + "/") and path.endswith(f"/{name[:-len('.pb.h')]}.proto")
+                       for path in self.files)
         return bool(folder) and any(
             name in line for path in self.files
             if path.startswith(folder + "/") and path.endswith(("CMakeLists.txt", ".cmake"))
