@@ -55,7 +55,8 @@ private_sources() {
           options = ""
           if (match($0, /\[[^]]*\]/)) {
             options = substr($0, RSTART, RLENGTH) " "
-            sub(/arch=[^] ]*/, "", options)
+            sub(/arch=[^] ]* */, "", options)
+            sub(/^\[ *\] /, "", options)
             $0 = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
           }
           print "deb-src " options $2 " " suite " main"
