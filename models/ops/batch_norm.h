@@ -11,7 +11,7 @@ namespace bench {
 struct BatchNormAttributes {
   double epsilon = 1e-3;
   bool scale = true;
-  Epilogue epilogue;
+  Epilogue epilogue = {};
   bool operator==(const BatchNormAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const BatchNormAttributes& attributes);

@@ -27,9 +27,9 @@ std::array<std::int64_t, 2> output_extents(const OpContext& context, const Windo
                                            const Shape& input);
 
 struct Conv2dAttributes {
-  Window window;
+  Window window = {};
   std::int64_t groups = 1;
-  Epilogue epilogue;
+  Epilogue epilogue = {};
   bool operator==(const Conv2dAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes);
@@ -38,9 +38,9 @@ std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes);
 extern const OpDef kConv2d;
 
 struct Conv2dBackwardDataAttributes {
-  Window window;
+  Window window = {};
   std::int64_t groups = 1;
-  Shape input;
+  Shape input = {};
   bool operator==(const Conv2dBackwardDataAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Conv2dBackwardDataAttributes& attributes);
@@ -49,9 +49,9 @@ std::ostream& operator<<(std::ostream& out, const Conv2dBackwardDataAttributes& 
 extern const OpDef kConv2dBackwardData;
 
 struct Conv2dBackwardWeightsAttributes {
-  Window window;
+  Window window = {};
   std::int64_t groups = 1;
-  Shape weights;
+  Shape weights = {};
   bool bias = false;
   bool operator==(const Conv2dBackwardWeightsAttributes&) const = default;
 };

@@ -1,0 +1,177 @@
+#include "variable_mgmt/learning_rate.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
+
+// ResNet's schedule on ImageNet, whatever the dataset of the run.
+constexpr double kImagenetTrainingImages = 1281167;
+constexpr double kResnetImagesPerBase = 256;
+constexpr double kResnetRampEpochs = 5;
+
+struct ResnetPiece {
+  double last_epoch;
+  double factor;
+};
+constexpr std::array<ResnetPiece, 5> kResnetPieces = {{
+    {.last_epoch = 30, .factor = 1},
+    {.last_epoch = 60, .factor = 0.1},
+    {.last_epoch = 80, .factor = 0.01},
+    {.last_epoch = 90, .factor = 0.001},
+    {.last_epoch = std::numeric_limits<double>::infinity(), .factor = 0.0001},
+}};
+
+// Rounds towards zero; what no run can reach counts as for ever.
+std::int64_t whole_steps(double steps) {
+  return steps < 9e18 ? static_cast<std::int64_t>(steps) : kForEver;
+}
+
+struct PiecewiseSchedule {
+  std::vector<double> values;
+  std::vector<std::int64_t> epochs;  // one fewer
+};
+
+UsageError bad_schedule(const std::string& text, std::string_view why) {
+  return UsageError(cat("--piecewise_learning_rate_schedule=", text, ": ", why,
+                        "; accepted is LR0;E1;LR1;... with whole, rising epochs"));
+}
+
+template <class T>
+bool parse_number(std::string_view text, T& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number >= 0 &&
+         std::isfinite(static_cast<double>(number));
+}
+
+PiecewiseSchedule parse_schedule(const std::string& text) {
+  PiecewiseSchedule schedule;
+  for (std::size_t begin = 0, part = 0; begin <= text.size(); ++part) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    const std::string_view number = std::string_view(text).substr(begin, end - begin);
+    const bool parsed = part % 2 == 0 ? parse_number(number, schedule.values.emplace_back())
+                                      : parse_number(number, schedule.epochs.emplace_back());
+    if (!parsed) {
+      throw bad_schedule(text, cat("'", number, "' is no ", part % 2 == 0 ? "rate" : "epoch"));
+    }
+    begin = end + 1;
+  }
+  if (schedule.values.size() == schedule.epochs.size()) {
+    throw bad_schedule(text, "the last epoch has no rate after it");
+  }
+  if (std::adjacent_find(schedule.epochs.begin(), schedule.epochs.end(), std::greater_equal<>()) !=
+      schedule.epochs.end()) {
+    throw bad_schedule(text, "the epochs do not rise");
+  }
+  return schedule;
+}
+
+}  // namespace
+
+void check_decay(const LearningRateRequest& request) {
+  const bool complete = request.init_learning_rate.has_value() &&
+                        request.num_epochs_per_decay > 0 && request.decay_factor > 0;
+  if ((request.num_epochs_per_decay != 0 || request.decay_factor != 0) && !complete) {
+    throw UsageError(
+        "--num_epochs_per_decay and --learning_rate_decay_factor must both be given and above 0, "
+        "together with --init_learning_rate");
+  }
+  if (request.minimum_learning_rate != 0 && !complete) {
+    throw UsageError(
+        "--minimum_learning_rate needs --init_learning_rate, --num_epochs_per_decay and "
+        "--learning_rate_decay_factor");
+  }
+}
+
+void check_piecewise(const LearningRateRequest& request) {
+  if (!request.piecewise_schedule) {
+    return;
+  }
+  if (request.init_learning_rate || request.decay_factor != 0 ||
+      request.minimum_learning_rate != 0 || request.num_epochs_per_decay != 0) {
+    throw UsageError(
+        "--piecewise_learning_rate_schedule cannot be combined with --init_learning_rate, "
+        "--learning_rate_decay_factor, --minimum_learning_rate or --num_epochs_per_decay");
+  }
+  parse_schedule(*request.piecewise_schedule);
+}
+
+LearningRate::LearningRate(const LearningRateOptions& options) {
+  check(
+      options.examples_per_step > 0 && options.examples_per_epoch > 0 && options.summed_devices > 0,
+      "a learning rate needs a batch, a dataset and a device");
+  check_decay(options.request);
+  check_piecewise(options.request);
+  if (options.request.init_learning_rate || options.request.piecewise_schedule) {
+    use_request(options);
+  } else if (options.model_schedule == ModelSchedule::kResnetImagenet) {
+    use_resnet(options);
+  } else {
+    pieces_ = {{.last_step = kForEver, .value = options.model_learning_rate}};
+  }
+}
+
+void LearningRate::use_request(const LearningRateOptions& options) {
+  const LearningRateRequest& request = options.request;
+  const double steps_per_epoch = static_cast<double>(options.examples_per_epoch) /
+                                 static_cast<double>(options.examples_per_step);
+  if (request.piecewise_schedule) {
+    const PiecewiseSchedule schedule = parse_schedule(*request.piecewise_schedule);
+    for (std::size_t i = 0; i < schedule.epochs.size(); ++i) {
+      const double steps = static_cast<double>(schedule.epochs[i]) * steps_per_epoch;
+      pieces_.push_back({.last_step = whole_steps(steps) - 1, .value = schedule.values[i]});
+    }
+    pieces_.push_back({.last_step = kForEver, .value = schedule.values.back()});
+  } else {
+    pieces_ = {{.last_step = kForEver, .value = *request.init_learning_rate}};
+  }
+  if (request.num_epochs_per_decay > 0) {
+    decay_steps_ = whole_steps(steps_per_epoch * request.num_epochs_per_decay);
+    decay_factor_ = request.decay_factor;
+    minimum_ = request.minimum_learning_rate;
+    if (decay_steps_ < 1) {
+      throw UsageError(cat("--num_epochs_per_decay=", request.num_epochs_per_decay,
+                           ": shorter than one step of ", options.examples_per_step, " images"));
+    }
+  }
+  ramp_steps_ = whole_steps(steps_per_epoch * request.num_warmup_epochs);
+  ramp_target_ = pieces_.front().value;
+}
+
+void LearningRate::use_resnet(const LearningRateOptions& options) {
+  const double examples_per_step = static_cast<double>(options.examples_per_step);
+  const double rate = options.resnet_base * examples_per_step / kResnetImagesPerBase /
+                      static_cast<double>(options.summed_devices);
+  const double steps_per_epoch = kImagenetTrainingImages / examples_per_step;
+  for (const ResnetPiece& piece : kResnetPieces) {
+    pieces_.push_back({.last_step = whole_steps(steps_per_epoch * piece.last_epoch),
+                       .value = rate * piece.factor});
+  }
+  ramp_steps_ = whole_steps(steps_per_epoch * kResnetRampEpochs);
+  ramp_target_ = rate;
+}
+
+double LearningRate::at(std::int64_t global_step) const {
+  if (global_step < ramp_steps_) {
+    return ramp_target_ * static_cast<double>(global_step) / static_cast<double>(ramp_steps_);
+  }
+  const auto piece = std::find_if(pieces_.begin(), pieces_.end() - 1, [&](const Piece& candidate) {
+    return global_step <= candidate.last_step;
+  });
+  if (decay_steps_ == 0) {
+    return piece->value;
+  }
+  const auto decays = static_cast<double>(global_step / decay_steps_);
+  return std::max(piece->value * std::pow(decay_factor_, decays), minimum_);
+}
+
+}  // namespace bench

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// The schedule that a model brings along; it holds unless the user asks for another.
+enum class ModelSchedule {
+  kConstant,        ///< one value for ever
+  kResnetImagenet,  ///< ramp over 5 epochs, then a tenth after epochs 30, 60, 80, 90
+};
+
+/// What the user asks of the learning rate; rates are dimensionless, times are epochs.
+struct LearningRateRequest {
+  std::optional<double> init_learning_rate = {};
+  /// `LR0;E1;LR1;...`: LR0 until epoch E1, then LR1, and so on.
+  std::optional<std::string> piecewise_schedule = {};
+  /// Epochs between decays and the factor of each; 0 and 0: no decay.
+  double num_epochs_per_decay = 0;
+  double decay_factor = 0;
+  double minimum_learning_rate = 0;
+  /// Epochs of the ramp from 0; only with init_learning_rate or piecewise_schedule.
+  double num_warmup_epochs = 0;
+};
+
+/// Throws UsageError unless the decay and the minimum are asked for completely: both decay values
+/// are above 0 and init_learning_rate is set as soon as one of the three is not 0.
+void check_decay(const LearningRateRequest& request);
+
+/// Throws UsageError if a piecewise schedule does not parse or comes with another one.
+void check_piecewise(const LearningRateRequest& request);
+
+struct LearningRateOptions {
+  ModelSchedule model_schedule = ModelSchedule::kConstant;
+  /// The value of ModelSchedule::kConstant.
+  double model_learning_rate = 0.005;
+  /// ResNet's rate per 256 images.
+  double resnet_base = 0.128;
+  /// ResNet's base rate is divided by this: the devices whose gradients are summed
+  /// (variable_update replicated), 1 where their mean is taken.
+  std::int64_t summed_devices = 1;
+  /// Images of one update on this process's devices; of all processes' where each update covers
+  /// them all (horovod, collective_all_reduce).
+  std::int64_t examples_per_step = 1;
+  /// Images of one pass over the training set.
+  std::int64_t examples_per_epoch = 1;
+  LearningRateRequest request = {};
+};
+
+/// The learning rate of each step: the user's, or else the model's own. A function of the global
+/// step alone, which counts warm-up steps too.
+class LearningRate {
+ public:
+  /// Throws UsageError for an incomplete or contradictory request (check_decay, check_piecewise).
+  explicit LearningRate(const LearningRateOptions& options);
+
+  /// The rate with which the step numbered `global_step` (from 0) updates.
+  double at(std::int64_t global_step) const;
+
+ private:
+  /// `value` holds through step `last_step`.
+  struct Piece {
+    std::int64_t last_step;
+    double value;
+  };
+
+  void use_request(const LearningRateOptions& options);
+  void use_resnet(const LearningRateOptions& options);
+
+  std::vector<Piece> pieces_;     // never empty; the last one holds for ever
+  std::int64_t decay_steps_ = 0;  // 0: no decay
+  double decay_factor_ = 1;
+  double minimum_ = 0;
+  std::int64_t ramp_steps_ = 0;
+  double ramp_target_ = 0;
+};
+
+}  // namespace bench

@@ -1,0 +1,201 @@
+#include "variable_mgmt/learning_rate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kImagenet = 1281167;
+
+LearningRate resnet(std::int64_t examples_per_step, std::int64_t summed_devices = 1,
+                    double base = 0.128) {
+  return LearningRate({.model_schedule = ModelSchedule::kResnetImagenet,
+                       .resnet_base = base,
+                       .summed_devices = summed_devices,
+                       .examples_per_step = examples_per_step,
+                       .examples_per_epoch = kImagenet});
+}
+
+LearningRate requested(const LearningRateRequest& request, std::int64_t examples_per_step = 256,
+                       std::int64_t examples_per_epoch = kImagenet) {
+  return LearningRate({.model_schedule = ModelSchedule::kResnetImagenet,
+                       .examples_per_step = examples_per_step,
+                       .examples_per_epoch = examples_per_epoch,
+                       .request = request});
+}
+
+// Runs `act` and returns what its UsageError says.
+template <class Act>
+std::string usage_error(Act act) {
+  try {
+    act();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no UsageError";
+}
+
+TEST(LearningRate, OfAModelWithoutScheduleIsConstant) {
+  const LearningRate rate({.model_learning_rate = 0.005});
+  EXPECT_EQ(rate.at(0), 0.005);
+  EXPECT_EQ(rate.at(1'000'000'000), 0.005);
+}
+
+TEST(LearningRate, OfResnetFallsTenfoldAtItsEpochs) {
+  const LearningRate rate = resnet(256);
+  EXPECT_EQ(rate.at(0), 0);
+  EXPECT_DOUBLE_EQ(rate.at(150136), 0.128);
+  EXPECT_DOUBLE_EQ(rate.at(150137), 0.0128);
+  EXPECT_DOUBLE_EQ(rate.at(300273), 0.0128);
+  EXPECT_DOUBLE_EQ(rate.at(300274), 0.00128);
+  EXPECT_DOUBLE_EQ(rate.at(400364), 0.00128);
+  EXPECT_DOUBLE_EQ(rate.at(400365), 0.000128);
+  EXPECT_DOUBLE_EQ(rate.at(450410), 0.000128);
+  EXPECT_DOUBLE_EQ(rate.at(450411), 0.0000128);
+  EXPECT_DOUBLE_EQ(rate.at(10'000'000), 0.0000128);
+}
+
+TEST(LearningRate, OfResnetRampsUpOverFiveEpochs) {
+  const LearningRate rate = resnet(256);
+  EXPECT_DOUBLE_EQ(rate.at(1), 0.128 / 25022);
+  EXPECT_DOUBLE_EQ(rate.at(12511), 0.064);
+  EXPECT_LT(rate.at(25021), 0.128);
+  EXPECT_DOUBLE_EQ(rate.at(25022), 0.128);
+}
+
+TEST(LearningRate, OfResnetScalesWithTheBatchAndNotWithSummingDevices) {
+  const std::int64_t after_ramp_of_128 = 100'000;
+  EXPECT_DOUBLE_EQ(resnet(128).at(after_ramp_of_128), 0.064);
+  EXPECT_DOUBLE_EQ(resnet(2048, 8).at(10'000), 0.128);
+  EXPECT_DOUBLE_EQ(resnet(512).at(50'000), 0.256);
+  EXPECT_DOUBLE_EQ(resnet(13, 2).at(1'000'000), 0.00325);
+  EXPECT_DOUBLE_EQ(resnet(256, 1, 0.05).at(100'000), 0.05);
+}
+
+TEST(LearningRate, InitialOneReplacesTheModelsSchedule) {
+  const LearningRate rate = requested({.init_learning_rate = 1});
+  EXPECT_EQ(rate.at(0), 1);
+  EXPECT_EQ(rate.at(10'000'000), 1);
+}
+
+TEST(LearningRate, InitialOneOfZeroIsKept) {
+  EXPECT_EQ(requested({.init_learning_rate = 0}).at(100'000), 0);
+}
+
+TEST(LearningRate, RampLeadsToTheInitialOne) {
+  const LearningRate rate = requested({.init_learning_rate = 1, .num_warmup_epochs = 5});
+  EXPECT_EQ(rate.at(0), 0);
+  EXPECT_DOUBLE_EQ(rate.at(12511), 0.5);
+  EXPECT_DOUBLE_EQ(rate.at(25022), 1);
+}
+
+TEST(LearningRate, RampOfTheUserDoesNothingToTheModelsSchedule) {
+  const LearningRate rate = requested({.num_warmup_epochs = 50});
+  EXPECT_DOUBLE_EQ(rate.at(25022), 0.128);
+}
+
+TEST(LearningRate, DecaysByStairs) {
+  // 7.5 steps per epoch, so 15 steps per two epochs.
+  const LearningRate rate =
+      requested({.init_learning_rate = 2, .num_epochs_per_decay = 2, .decay_factor = 0.5}, 4, 30);
+  EXPECT_EQ(rate.at(14), 2);
+  EXPECT_EQ(rate.at(15), 1);
+  EXPECT_EQ(rate.at(29), 1);
+  EXPECT_EQ(rate.at(30), 0.5);
+}
+
+TEST(LearningRate, StepsPerDecayAreRoundedDown) {
+  const LearningRate rate =
+      requested({.init_learning_rate = 2, .num_epochs_per_decay = 1, .decay_factor = 0.5}, 4, 30);
+  EXPECT_EQ(rate.at(6), 2);
+  EXPECT_EQ(rate.at(7), 1);
+}
+
+TEST(LearningRate, DecaysToTheMinimum) {
+  const LearningRate rate = requested({.init_learning_rate = 2,
+                                       .num_epochs_per_decay = 2,
+                                       .decay_factor = 0.5,
+                                       .minimum_learning_rate = 0.75},
+                                      4, 30);
+  EXPECT_EQ(rate.at(15), 1);
+  EXPECT_EQ(rate.at(30), 0.75);
+  EXPECT_EQ(rate.at(3000), 0.75);
+}
+
+TEST(LearningRate, PiecewiseOneChangesAtItsEpochs) {
+  // 7.5 steps per epoch: boundaries int(15) - 1 and int(22.5) - 1.
+  const LearningRate rate = requested({.piecewise_schedule = "0.5;2;0.25;3;0.125"}, 4, 30);
+  EXPECT_EQ(rate.at(0), 0.5);
+  EXPECT_EQ(rate.at(14), 0.5);
+  EXPECT_EQ(rate.at(15), 0.25);
+  EXPECT_EQ(rate.at(21), 0.25);
+  EXPECT_EQ(rate.at(22), 0.125);
+  EXPECT_EQ(rate.at(1'000'000), 0.125);
+}
+
+TEST(LearningRate, PiecewiseOneMayHaveOnePiece) {
+  EXPECT_EQ(requested({.piecewise_schedule = "1e-1"}).at(7), 0.1);
+}
+
+TEST(LearningRate, PiecewiseOneRampsToItsFirstValue) {
+  const LearningRate rate =
+      requested({.piecewise_schedule = "0.5;2;0.25", .num_warmup_epochs = 1}, 3, 30);
+  EXPECT_EQ(rate.at(0), 0);
+  EXPECT_EQ(rate.at(5), 0.25);
+  EXPECT_EQ(rate.at(10), 0.5);
+}
+
+TEST(LearningRate, RefusesHalfADecay) {
+  const auto refusal = [](const LearningRateRequest& request) {
+    return usage_error([&] { requested(request); });
+  };
+  using testing::HasSubstr;
+  const std::string both = "--num_epochs_per_decay and --learning_rate_decay_factor must both";
+  EXPECT_THAT(refusal({.init_learning_rate = 1, .decay_factor = 0.5}), HasSubstr(both));
+  EXPECT_THAT(refusal({.init_learning_rate = 1, .num_epochs_per_decay = 1}), HasSubstr(both));
+  EXPECT_THAT(refusal({.num_epochs_per_decay = 1, .decay_factor = 0.5}), HasSubstr(both));
+  EXPECT_THAT(refusal({.init_learning_rate = 1, .minimum_learning_rate = 0.1}),
+              HasSubstr("--minimum_learning_rate needs"));
+}
+
+TEST(LearningRate, RefusesADecayShorterThanAStep) {
+  EXPECT_THAT(usage_error([] {
+                requested(
+                    {.init_learning_rate = 1, .num_epochs_per_decay = 0.1, .decay_factor = 0.5}, 4,
+                    30);
+              }),
+              testing::HasSubstr("shorter than one step of 4 images"));
+}
+
+TEST(LearningRate, RefusesTwoSchedules) {
+  const std::string piecewise = "0.5;2;0.25";
+  for (const LearningRateRequest& request :
+       {LearningRateRequest{.init_learning_rate = 1, .piecewise_schedule = piecewise},
+        LearningRateRequest{.piecewise_schedule = piecewise, .num_epochs_per_decay = 1},
+        LearningRateRequest{.piecewise_schedule = piecewise, .decay_factor = 1},
+        LearningRateRequest{.piecewise_schedule = piecewise, .minimum_learning_rate = 1}}) {
+    EXPECT_THAT(usage_error([&] { check_piecewise(request); }),
+                testing::HasSubstr("cannot be combined"));
+  }
+}
+
+TEST(LearningRate, RefusesSchedulesThatDoNotParse) {
+  const auto refusal = [](const std::string& text) {
+    return usage_error([&] { requested({.piecewise_schedule = text}); });
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(refusal("0.5;2"), HasSubstr("the last epoch has no rate after it"));
+  EXPECT_THAT(refusal("a"), HasSubstr("'a' is no rate"));
+  EXPECT_THAT(refusal(""), HasSubstr("'' is no rate"));
+  EXPECT_THAT(refusal("0.5;;0.25"), HasSubstr("'' is no epoch"));
+  EXPECT_THAT(refusal("0.5;2.5;0.25"), HasSubstr("'2.5' is no epoch"));
+  EXPECT_THAT(refusal("0.5;-2;0.25"), HasSubstr("'-2' is no epoch"));
+  EXPECT_THAT(refusal("nan"), HasSubstr("'nan' is no rate"));
+  EXPECT_THAT(refusal("0.5;3;0.25;3;0.1"), HasSubstr("the epochs do not rise"));
+}
+
+}  // namespace
+}  // namespace bench
