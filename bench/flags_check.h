@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "bench/flags_typed.h"
+
+namespace bench {
+
+/// The text of an enumerated flag in the table's spelling, other texts unchanged. Throws UsageError
+/// for a text that is not among the enumerated values, or is empty where it must not be.
+std::string accepted_text(const FlagRow& row, const std::string& text);
+
+/// Throws UsageError if a number is out of the bounds of its flag or not finite.
+void check_bounds(const GivenFlag& flag, const TypedValue& value);
+
+/// Throws UsageError if this version does not do what `value` asks for.
+void check_support(const GivenFlag& flag, const TypedValue& value);
+
+}  // namespace bench

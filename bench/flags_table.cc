@@ -1,0 +1,173 @@
+#include "bench/flags_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+// The vocabulary of the table's columns `group`, `verdict`, `accepted` and `support`.
+using enum FlagGroup;
+using enum FlagVerdict;
+
+constexpr Accepted anything() { return {}; }
+constexpr Accepted non_empty() { return {.not_empty = true}; }
+constexpr Accepted one_of(std::string_view values) { return {.values = values}; }
+constexpr Accepted at_least(double minimum) { return {.minimum = minimum}; }
+constexpr Accepted above(double minimum) { return {.minimum = minimum, .minimum_excluded = true}; }
+constexpr Accepted between(double minimum, double maximum) {
+  return {.minimum = minimum, .maximum = maximum};
+}
+
+constexpr Support built() { return {}; }
+constexpr Support built_only(std::string_view values) {
+  return {.extent = Support::Extent::kListed, .listed = values};
+}
+constexpr Support not_built() { return {.extent = Support::Extent::kDefaultOnly}; }
+constexpr Support ignored(std::string_view why) { return built().without_effect(why); }
+constexpr Support refused(std::string_view why) { return not_built().because(why); }
+
+// A default as it stands in the table, without the quotes of a string literal.
+constexpr std::string_view unquoted(std::string_view literal) {
+  if (literal.size() >= 2 && literal.front() == '"') {
+    return literal.substr(1, literal.size() - 2);
+  }
+  return literal;
+}
+
+constexpr FlagType kType_bool = FlagType::kBool;
+constexpr FlagType kType_int64 = FlagType::kInt64;
+constexpr FlagType kType_double = FlagType::kDouble;
+constexpr FlagType kType_string = FlagType::kString;
+
+#define BENCH_FLAG(type, name, value, ...) \
+  FlagRow{kType_##type, #name, unquoted(#value), __VA_ARGS__},
+#define BENCH_FLAG_UNSET(type, name, ...) FlagRow{kType_##type, #name, std::nullopt, __VA_ARGS__},
+#define BENCH_FLAG_LIST(name, ...) FlagRow{FlagType::kList, #name, "", __VA_ARGS__},
+#define BENCH_FLAG_SWITCH(name, ...) FlagRow{FlagType::kBool, #name, "false", __VA_ARGS__},
+constexpr auto kTable = std::to_array<FlagRow>({
+#include "bench/flags/table.inc"
+});
+#undef BENCH_FLAG
+#undef BENCH_FLAG_UNSET
+#undef BENCH_FLAG_LIST
+#undef BENCH_FLAG_SWITCH
+
+// 4 as "4", 1073741824 as "1073741824", 0.5 as "0.5".
+std::string number_text(double number) {
+  std::ostringstream out;
+  out.precision(15);
+  out << number;
+  return out.str();
+}
+
+}  // namespace
+
+std::span<const FlagRow> flag_table() { return kTable; }
+
+const FlagRow* find_flag(std::string_view name) {
+  const auto row = std::find_if(kTable.begin(), kTable.end(),
+                                [&](const FlagRow& candidate) { return candidate.name == name; });
+  return row == kTable.end() ? nullptr : &*row;
+}
+
+std::string_view title_of(FlagGroup group) {
+  switch (group) {
+    case kRun:
+      return "What to run";
+    case kData:
+      return "Data";
+    case kLearning:
+      return "Learning rate and optimizer";
+    case kFp16:
+      return "Half precision";
+    case kVariables:
+      return "Variables, reduction, cluster";
+    case kPerformance:
+      return "Performance";
+    case kOutput:
+      return "Output, traces, checkpoints";
+    case kOwn:
+      return "Beyond tf_cnn_benchmarks";
+  }
+  return "";
+}
+
+std::string describe_bounds(const Accepted& accepted) {
+  if (accepted.minimum && accepted.maximum) {
+    return cat("from ", number_text(*accepted.minimum), " to ", number_text(*accepted.maximum));
+  }
+  if (accepted.minimum) {
+    return cat(accepted.minimum_excluded ? "above " : "at least ", number_text(*accepted.minimum));
+  }
+  return "";
+}
+
+std::string describe_accepted(const FlagRow& row) {
+  const Accepted& accepted = row.accepted;
+  if (!accepted.values.empty()) {
+    return cat(row.type == FlagType::kList ? "a comma-separated list of " : "one of ",
+               join(split_words(accepted.values)), accepted.any_case ? " in any case" : "");
+  }
+  switch (row.type) {
+    case FlagType::kBool:
+      return "true or false";
+    case FlagType::kInt64:
+      return cat("a whole number", accepted.minimum ? " " : "", describe_bounds(accepted));
+    case FlagType::kDouble:
+      return cat("a number", accepted.minimum ? " " : "", describe_bounds(accepted));
+    case FlagType::kString:
+      return accepted.not_empty ? "a text that is not empty" : "a text";
+    case FlagType::kList:
+      return "a comma-separated list";
+  }
+  return "";
+}
+
+std::string refusal_of(const Support& support) {
+  return support.not_applicable.empty() ? "not built yet"
+                                        : cat("not applicable: ", support.not_applicable);
+}
+
+std::string notice_of(const Support& support) {
+  return support.no_effect.empty() ? std::string(support.notice)
+                                   : cat("no effect: ", support.no_effect);
+}
+
+std::vector<std::string_view> split_words(std::string_view list) {
+  std::vector<std::string_view> words;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(' '), list.size());
+    if (end > 0) {
+      words.push_back(list.substr(0, end));
+    }
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return words;
+}
+
+std::vector<std::string> split_text(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  if (text.empty()) {
+    return parts;
+  }
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string join(std::span<const std::string_view> parts) {
+  std::string joined;
+  for (const std::string_view part : parts) {
+    joined += joined.empty() ? "" : ", ";
+    joined += part;
+  }
+  return joined;
+}
+
+}  // namespace bench

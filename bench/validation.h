@@ -1,0 +1,16 @@
+#pragma once
+
+#include "bench/flags.h"
+#include "variable_mgmt/learning_rate.h"
+
+namespace bench {
+
+/// Throws UsageError for the first combination of flags that excludes itself, in the order in which
+/// tf_cnn_benchmarks checks them; then for those that it finds out later. NCHW on the CPU, which it
+/// refuses, is fine here. Says nothing about what is built.
+void validate(const Flags& flags);
+
+/// The part of the command line that concerns the learning rate.
+LearningRateRequest learning_rate_request(const Flags& flags);
+
+}  // namespace bench
