@@ -110,20 +110,21 @@ dnnl::convolution_forward::primitive_desc forward(const Context& context, const 
           /*allow_empty=*/true};
 }
 
-/// The layouts a backward kernel may want its filters in: what it likes best, and what the forward
-/// of the same convolution likes best, which saves a reorder.
-template <class Make>
-std::vector<decltype(std::declval<Make>()(std::declval<Desc>(), std::declval<Desc>()))>
-backward_variants(const Context& context, const Problem& problem, const Descs& descs,
-                  const Make& make) {
-  const auto hint = forward(context, problem, descs, {}, problem.any_weights());
-  std::vector<decltype(make(Desc(), Desc()))> variants;
-  if (!hint) {
-    return variants;
-  }
-  for (const Desc& weights : {hint.weights_desc(), problem.any_weights()}) {
-    if (auto desc = make(weights, hint); desc) {
-      variants.push_back(desc);
+using Hint = dnnl::convolution_forward::primitive_desc;
+
+/// make(filters, hint) for the layouts a backward kernel may want its filters in: what the forward of
+/// the same convolution likes best, which saves a reorder, and what the kernel itself does.
+template <class PrimitiveDesc>
+std::vector<PrimitiveDesc> backward_variants(
+    const Context& context, const Problem& problem, const Descs& descs,
+    const std::function<PrimitiveDesc(const Desc&, const Hint&)>& make) {
+  const Hint hint = forward(context, problem, descs, {}, problem.any_weights());
+  std::vector<PrimitiveDesc> variants;
+  if (hint) {
+    for (const Desc& weights : {hint.weights_desc(), problem.any_weights()}) {
+      if (auto desc = make(weights, hint)) {
+        variants.push_back(std::move(desc));
+      }
     }
   }
   return variants;
@@ -160,10 +161,10 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
     candidate.inputs = {layouts.x,
                         context.layouts.remember(problem.weight_type(), desc.weights_desc())};
     candidate.outputs = {layouts.y};
-    std::vector<Argument> arguments{
-        {DNNL_ARG_SRC, desc.src_desc(), From::input, 0},
-        {DNNL_ARG_WEIGHTS, desc.weights_desc(), From::input, 1},
-        {DNNL_ARG_DST, desc.dst_desc(), From::output, 0}};
+    std::vector<Argument> arguments;
+    arguments.push_back({DNNL_ARG_SRC, desc.src_desc(), From::input, 0});
+    arguments.push_back({DNNL_ARG_WEIGHTS, desc.weights_desc(), From::input, 1});
+    arguments.push_back({DNNL_ARG_DST, desc.dst_desc(), From::output, 0});
     std::size_t next = 2;
     if (epilogue.bias) {
       candidate.inputs.push_back(LayoutTable::canonical(1));
@@ -191,9 +192,10 @@ std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph
   std::vector<Candidate> candidates;
   for (const auto& layouts : activation_pairs(context, problem.x, problem.y, format)) {
     const Descs descs = describe(context, problem, layouts);
-    const auto variants = backward_variants(
-        context, problem, descs, [&](const Desc& weights, const auto& hint) {
-          return dnnl::convolution_backward_data::primitive_desc(
+    using Backward = dnnl::convolution_backward_data::primitive_desc;
+    const auto variants = backward_variants<Backward>(
+        context, problem, descs, [&](const Desc& weights, const Hint& hint) {
+          return Backward(
               context.engine, algorithm::convolution_direct, descs.x, weights, descs.y,
               problem.strides(), problem.dilations(), problem.pad_before(), problem.pad_after(),
               hint, base_attributes(), /*allow_empty=*/true);
@@ -226,9 +228,10 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
   std::vector<Candidate> candidates;
   for (const auto& layouts : activation_pairs(context, problem.x, problem.y, format)) {
     const Descs descs = describe(context, problem, layouts);
-    const auto variants = backward_variants(
-        context, problem, descs, [&](const Desc& weights, const auto& hint) {
-          return dnnl::convolution_backward_weights::primitive_desc(
+    using Backward = dnnl::convolution_backward_weights::primitive_desc;
+    const auto variants = backward_variants<Backward>(
+        context, problem, descs, [&](const Desc& weights, const Hint& hint) {
+          return Backward(
               context.engine, algorithm::convolution_direct, descs.x, weights,
               attributes.bias ? problem.bias() : Desc(), descs.y, problem.strides(),
               problem.dilations(), problem.pad_before(), problem.pad_after(), hint,
@@ -240,10 +243,10 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
       candidate.inputs = {layouts.y, layouts.x};
       candidate.outputs = {
           context.layouts.remember(problem.weight_type(), desc.diff_weights_desc())};
-      std::vector<Argument> arguments{
-          {DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), From::input, 0},
-          {DNNL_ARG_SRC, desc.src_desc(), From::input, 1},
-          {DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), From::output, 0}};
+      std::vector<Argument> arguments;
+      arguments.push_back({DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), From::input, 0});
+      arguments.push_back({DNNL_ARG_SRC, desc.src_desc(), From::input, 1});
+      arguments.push_back({DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), From::output, 0});
       if (attributes.bias) {
         candidate.outputs.push_back(LayoutTable::canonical(1));
         arguments.push_back({DNNL_ARG_DIFF_BIAS, desc.diff_bias_desc(), From::output, 1});

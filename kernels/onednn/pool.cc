@@ -71,8 +71,9 @@ std::vector<Candidate> forward(Context& context, const Graph& graph, const Node&
     candidate.inputs = {pooling.layout};
     candidate.outputs = {pooling.layout};
     candidate.opaque_bytes = {0};
-    std::vector<Argument> arguments{{DNNL_ARG_SRC, pooling.x, From::input, 0},
-                                    {DNNL_ARG_DST, pooling.y, From::output, 0}};
+    std::vector<Argument> arguments;
+    arguments.push_back({DNNL_ARG_SRC, pooling.x, From::input, 0});
+    arguments.push_back({DNNL_ARG_DST, pooling.y, From::output, 0});
     if (kind == algorithm::pooling_max) {
       candidate.outputs.emplace_back("indices");
       candidate.opaque_bytes.push_back(desc.workspace_desc().get_size());
@@ -103,8 +104,9 @@ std::vector<Candidate> backward(Context& context, const Graph& graph, const Node
     candidate.implementation = desc.impl_info_str();
     candidate.inputs = {pooling.layout};
     candidate.outputs = {pooling.layout};
-    std::vector<Argument> arguments{{DNNL_ARG_DIFF_DST, pooling.y, From::input, 0},
-                                    {DNNL_ARG_DIFF_SRC, pooling.x, From::output, 0}};
+    std::vector<Argument> arguments;
+    arguments.push_back({DNNL_ARG_DIFF_DST, pooling.y, From::input, 0});
+    arguments.push_back({DNNL_ARG_DIFF_SRC, pooling.x, From::output, 0});
     if (kind == algorithm::pooling_max) {
       candidate.inputs.emplace_back("indices");
       arguments.push_back(

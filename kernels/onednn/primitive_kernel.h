@@ -52,7 +52,7 @@ std::function<std::unique_ptr<Kernel>()> make_primitive(const dnnl::engine& engi
                                                         const PrimitiveDesc& desc,
                                                         std::vector<Argument> arguments) {
   return [engine, desc, arguments = std::move(arguments)] {
-    return std::make_unique<PrimitiveKernel>(engine, dnnl::primitive(desc), arguments,
+    return std::make_unique<PrimitiveKernel>(engine, dnnl::primitive(desc.get()), arguments,
                                              desc.scratchpad_desc());
   };
 }

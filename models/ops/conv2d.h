@@ -40,7 +40,7 @@ extern const OpDef kConv2d;
 struct Conv2dBackwardDataAttributes {
   Window window = {};
   std::int64_t groups = 1;
-  Shape input;
+  Shape input = {};
   bool operator==(const Conv2dBackwardDataAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Conv2dBackwardDataAttributes& attributes);
@@ -51,7 +51,7 @@ extern const OpDef kConv2dBackwardData;
 struct Conv2dBackwardWeightsAttributes {
   Window window = {};
   std::int64_t groups = 1;
-  Shape weights;
+  Shape weights = {};
   bool bias = false;
   bool operator==(const Conv2dBackwardWeightsAttributes&) const = default;
 };

@@ -9,7 +9,7 @@ namespace bench {
 struct PoolAttributes {
   Window window = {};
   /// Extents of the pooled input, which the backward restores.
-  Shape input;
+  Shape input = {};
   bool operator==(const PoolAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const PoolAttributes& attributes);

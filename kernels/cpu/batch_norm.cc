@@ -1,0 +1,305 @@
+#include "kernels/cpu/batch_norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/channel_passes.h"
+#include "kernels/cpu/channel_plan.h"
+#include "kernels/cpu/channel_workspace.h"
+
+namespace bench::cpu {
+namespace {
+
+/// Where in the workspace the vectors of a pass lie.
+enum Vector : int { kMean, kScale, kShift, kSlope = kShift, kOffset };
+
+/// Rows per f32 sum. The first chunk of a group is short: it is read twice.
+std::int64_t chunk_rows(std::int64_t width, bool first) {
+  constexpr std::int64_t kFirstChunkShare = 8;
+  const std::int64_t rows = width == 1 ? kSumElements : kSumRows;
+  return first ? rows / kFirstChunkShare : rows;
+}
+
+/// Sets the shift to the mean of the block at x. The sums are zero before and after.
+void start_shift(const float* x, RowBlock block, const Accumulators& sums, double* total) {
+  std::fill_n(total, block.width, 0.0);
+  add_sums(x, block, sums.first);
+  flush_sums(block.width, sums.first, total);
+  for (std::int64_t column = 0; column < block.width; ++column) {
+    sums.shift[column] = static_cast<float>(total[column] / static_cast<double>(block.rows));
+  }
+}
+
+/// The moments of each group's rows in `rows`, into the thread's partials.
+void reduce_moments(const float* x, const ChannelTiling& tiling, Range rows,
+                    const ChannelWorkspace& workspace, int thread) {
+  const std::int64_t width = tiling.width;
+  const Accumulators sums = workspace.accumulators(thread);
+  std::fill_n(sums.first, accumulator_floats(width), 0.0F);
+  std::fill_n(sums.second, accumulator_floats(width), 0.0F);
+  std::int64_t group = -1;
+  std::int64_t pending = 0;
+  Moments moments;
+  const auto flush = [&] {
+    if (pending > 0) {
+      merge_moments(pending, width, sums, moments);
+      pending = 0;
+    }
+  };
+  for_each_piece(tiling, rows, tiling.all_rows(), [&](const Piece& piece) {
+    if (piece.group != group) {
+      flush();
+      group = piece.group;
+      moments = {.count = 0,
+                 .mean = workspace.first_partial(thread) + group * width,
+                 .m2 = workspace.second_partial(thread) + group * width};
+      const std::int64_t first_rows = std::min(piece.rows, chunk_rows(width, true));
+      start_shift(x + piece.offset, {.rows = first_rows, .width = width}, sums, moments.mean);
+      std::fill_n(moments.mean, width, 0.0);
+      std::fill_n(moments.m2, width, 0.0);
+    }
+    for (std::int64_t done = 0; done < piece.rows;) {
+      const std::int64_t chunk = chunk_rows(width, moments.count == 0);
+      const std::int64_t take = std::min(piece.rows - done, chunk - pending);
+      add_shifted_moments(x + piece.offset + done * width, {.rows = take, .width = width}, sums);
+      done += take;
+      pending += take;
+      if (pending == chunk) {
+        flush();
+      }
+    }
+  });
+  flush();
+}
+
+/// Merges what the threads found of these channels into the first such thread's partials, and
+/// returns that thread.
+int merge_threads(const GroupChannels& part, const RowPlan& plan,
+                  const ChannelWorkspace& workspace) {
+  int into = -1;
+  double count = 0;
+  for (int thread = static_cast<int>(part.threads.begin); thread < part.threads.end; ++thread) {
+    const auto rows = static_cast<double>(plan.rows(thread, part.group));
+    if (rows == 0) {
+      continue;
+    }
+    count += rows;
+    if (into < 0) {
+      into = thread;
+      continue;
+    }
+    const double share = rows / count;
+    double* const mean = workspace.first_partial(into);
+    double* const m2 = workspace.second_partial(into);
+    const double* const other_mean = workspace.first_partial(thread);
+    const double* const other_m2 = workspace.second_partial(thread);
+    for (std::int64_t c = part.channels.begin; c < part.channels.end; ++c) {
+      const double delta = other_mean[c] - mean[c];
+      mean[c] += delta * share;
+      m2[c] += other_m2[c] + delta * delta * (count - rows) * share;
+    }
+  }
+  return into;
+}
+
+void normalize_rows(const ChannelTiling& tiling, Range rows, const ChannelWorkspace& workspace,
+                    const RowPlan& plan, const Normalize& tensors) {
+  for_each_piece_backwards(tiling, rows, plan.piece_rows(), [&](const Piece& piece) {
+    const std::int64_t channel = piece.group * tiling.width;
+    Normalize args = tensors;
+    args.x += piece.offset;
+    args.y += piece.offset;
+    args.residual = args.residual == nullptr ? nullptr : args.residual + piece.offset;
+    args.mean = workspace.vector(kMean) + channel;
+    args.scale = workspace.vector(kScale) + channel;
+    args.shift = workspace.vector(kShift) + channel;
+    normalize({.rows = piece.rows, .width = tiling.width}, args);
+  });
+}
+
+double inverse_deviation(double variance, double epsilon) {
+  return 1.0 / std::sqrt(variance + epsilon);
+}
+
+double or_one(const float* gamma, std::int64_t channel) {
+  return gamma == nullptr ? 1.0 : static_cast<double>(gamma[channel]);
+}
+
+/// Calls each(channel) for real channels and clears the vectors of padded ones, so that zeros stay.
+template <class Each>
+void for_channels(Range channels, const ChannelTiling& tiling, const ChannelWorkspace& workspace,
+                  const Each& each) {
+  for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) {
+    if (channel < tiling.channels) {
+      each(channel);
+    } else {
+      for (int which = 0; which < ChannelWorkspace::kVectors; ++which) {
+        workspace.vector(which)[channel] = 0;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void batch_norm_forward(ThreadTeam& team, const BatchNormForward& args) {
+  const ChannelTiling tiling = ChannelTiling::joined(args.view);
+  const ChannelWorkspace workspace(args.workspace, tiling, team.size());
+  const RowPlan plan(tiling, team.size());
+  const auto count = static_cast<double>(tiling.group_rows());
+  const auto finish = [&](const GroupChannels& part) {
+    const int merged = merge_threads(part, plan, workspace);
+    for_channels(part.channels, tiling, workspace, [&](std::int64_t channel) {
+      const double exact_mean = workspace.first_partial(merged)[channel];
+      const double variance = workspace.second_partial(merged)[channel] / count;
+      const auto mean = static_cast<float>(exact_mean);
+      const double scale = or_one(args.gamma, channel) * inverse_deviation(variance, args.epsilon);
+      args.mean[channel] = mean;
+      args.variance[channel] = static_cast<float>(variance);
+      workspace.vector(kMean)[channel] = mean;
+      workspace.vector(kScale)[channel] = static_cast<float>(scale);
+      // What the mean lost in rounding goes here.
+      workspace.vector(kShift)[channel] =
+          static_cast<float>(static_cast<double>(args.beta[channel]) +
+                             (static_cast<double>(mean) - exact_mean) * scale);
+    });
+  };
+  reduce_and_apply(
+      team, tiling,
+      [&](int thread, Range rows) { reduce_moments(args.x, tiling, rows, workspace, thread); },
+      finish,
+      [&](Range rows) {
+        normalize_rows(tiling, rows, workspace, plan,
+                       {.x = args.x, .residual = args.residual, .y = args.y, .relu = args.relu});
+      });
+}
+
+void batch_norm_inference(ThreadTeam& team, const BatchNormInference& args) {
+  const ChannelTiling tiling = ChannelTiling::joined(args.view);
+  const ChannelWorkspace workspace(args.workspace, tiling, team.size());
+  const RowPlan plan(tiling, team.size());
+  const auto finish = [&](const GroupChannels& part) {
+    for_channels(part.channels, tiling, workspace, [&](std::int64_t channel) {
+      const double scale =
+          or_one(args.gamma, channel) *
+          inverse_deviation(static_cast<double>(args.variance[channel]), args.epsilon);
+      workspace.vector(kMean)[channel] = args.mean[channel];
+      workspace.vector(kScale)[channel] = static_cast<float>(scale);
+      workspace.vector(kShift)[channel] = args.beta[channel];
+    });
+  };
+  reduce_and_apply(
+      team, tiling, [](int, Range) {}, finish,
+      [&](Range rows) {
+        normalize_rows(tiling, rows, workspace, plan,
+                       {.x = args.x, .residual = args.residual, .y = args.y, .relu = args.relu});
+      });
+}
+
+namespace {
+
+/// Sums of dz and dz * (x - mean) of each group's rows in `rows`, into the thread's partials.
+void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling, Range rows,
+                      const ChannelWorkspace& workspace, int thread) {
+  const std::int64_t width = tiling.width;
+  const std::int64_t chunk = chunk_rows(width, false);
+  const Accumulators sums = workspace.accumulators(thread);
+  std::fill_n(sums.first, accumulator_floats(width), 0.0F);
+  std::fill_n(sums.second, accumulator_floats(width), 0.0F);
+  std::int64_t group = -1;
+  std::int64_t pending = 0;
+  double* first = nullptr;
+  double* second = nullptr;
+  const auto flush = [&] {
+    if (pending > 0) {
+      flush_sums(width, sums.first, first);
+      flush_sums(width, sums.second, second);
+      pending = 0;
+    }
+  };
+  // Where dz is dy, in the same place, there is nothing to write.
+  const bool write = args.dresidual != nullptr && (args.dresidual != args.dy || args.y != nullptr);
+  for_each_piece(tiling, rows, tiling.all_rows(), [&](const Piece& piece) {
+    if (piece.group != group) {
+      flush();
+      group = piece.group;
+      first = workspace.first_partial(thread) + group * width;
+      second = workspace.second_partial(thread) + group * width;
+      std::fill_n(first, width, 0.0);
+      std::fill_n(second, width, 0.0);
+      // The given vector ends at the last real channel; the accumulator's padding reads zeros.
+      const std::int64_t channel = group * width;
+      const std::int64_t real = std::min(width, tiling.channels - channel);
+      std::copy_n(args.mean + channel, real, sums.shift);
+      std::fill(sums.shift + real, sums.shift + width, 0.0F);
+    }
+    for (std::int64_t done = 0; done < piece.rows;) {
+      const std::int64_t take = std::min(piece.rows - done, chunk - pending);
+      const std::int64_t at = piece.offset + done * width;
+      add_gradient_sums({.rows = take, .width = width},
+                        {.dy = args.dy + at,
+                         .x = args.x + at,
+                         .y = args.y == nullptr ? nullptr : args.y + at,
+                         .dresidual = write ? args.dresidual + at : nullptr,
+                         .mean = sums.shift,
+                         .first = sums.first,
+                         .second = sums.second});
+      done += take;
+      pending += take;
+      if (pending == chunk) {
+        flush();
+      }
+    }
+  });
+  flush();
+}
+
+}  // namespace
+
+void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args) {
+  const ChannelTiling tiling = ChannelTiling::joined(args.view);
+  const ChannelWorkspace workspace(args.workspace, tiling, team.size());
+  const RowPlan plan(tiling, team.size());
+  const auto count = static_cast<double>(tiling.group_rows());
+  const auto finish = [&](const GroupChannels& part) {
+    const int merged = sum_threads(part, plan, workspace);
+    for_channels(part.channels, tiling, workspace, [&](std::int64_t channel) {
+      const double sum_dz = workspace.first_partial(merged)[channel];
+      const double sum_dz_centred = workspace.second_partial(merged)[channel];
+      const double inverse =
+          inverse_deviation(static_cast<double>(args.variance[channel]), args.epsilon);
+      const double scale = or_one(args.gamma, channel) * inverse;
+      args.dbeta[channel] = static_cast<float>(sum_dz);
+      if (args.dgamma != nullptr) {
+        args.dgamma[channel] = static_cast<float>(sum_dz_centred * inverse);
+      }
+      workspace.vector(kMean)[channel] = args.mean[channel];
+      workspace.vector(kScale)[channel] = static_cast<float>(scale);
+      workspace.vector(kSlope)[channel] =
+          static_cast<float>(scale * inverse * inverse * sum_dz_centred / count);
+      workspace.vector(kOffset)[channel] = static_cast<float>(scale * sum_dz / count);
+    });
+  };
+  const bool masked = args.dresidual == nullptr && args.y != nullptr;
+  const float* const dz = args.dresidual == nullptr ? args.dy : args.dresidual;
+  const auto apply = [&](Range rows) {
+    for_each_piece_backwards(tiling, rows, plan.piece_rows(), [&](const Piece& piece) {
+      const std::int64_t channel = piece.group * tiling.width;
+      input_gradient({.rows = piece.rows, .width = tiling.width},
+                     {.dy = dz + piece.offset,
+                      .x = args.x + piece.offset,
+                      .y = masked ? args.y + piece.offset : nullptr,
+                      .dx = args.dx + piece.offset,
+                      .mean = workspace.vector(kMean) + channel,
+                      .scale = workspace.vector(kScale) + channel,
+                      .slope = workspace.vector(kSlope) + channel,
+                      .offset = workspace.vector(kOffset) + channel});
+    });
+  };
+  reduce_and_apply(
+      team, tiling,
+      [&](int thread, Range rows) { reduce_gradients(args, tiling, rows, workspace, thread); },
+      finish, apply);
+}
+
+}  // namespace bench::cpu

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/cpu/channel_view.h"
+#include "kernels/cpu/thread_team.h"
+
+namespace bench::cpu {
+
+/// Scratch that any per-channel kernel (batch norm, bias gradient, spatial mean) needs for this
+/// view and team size, in bytes; to be 64-byte aligned, contents need not survive.
+std::size_t channel_workspace_bytes(const ChannelView& view, int threads);
+
+/// kBatchNorm of models/ops/batch_norm.h. Vectors hold `channels` floats, tensors view.elements().
+struct BatchNormForward {
+  ChannelView view;
+  const float* x = nullptr;
+  /// Null: all ones.
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+  /// Added before the activation; null: none.
+  const float* residual = nullptr;
+  bool relu = false;
+  double epsilon = 1e-3;
+  /// May be x or residual.
+  float* y = nullptr;
+  float* mean = nullptr;
+  /// Biased.
+  float* variance = nullptr;
+  void* workspace = nullptr;
+};
+/// Reads x twice (the second time backwards, or from cache where a channel group fits) and writes y
+/// once. Statistics are as good as in double however large the mean is against the deviation. For a
+/// given team size the result is repeatable bit for bit. Waits.
+void batch_norm_forward(ThreadTeam& team, const BatchNormForward& args);
+
+/// kBatchNormInference: the same with given statistics; one pass.
+struct BatchNormInference {
+  ChannelView view;
+  const float* x = nullptr;
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+  const float* mean = nullptr;
+  const float* variance = nullptr;
+  const float* residual = nullptr;
+  bool relu = false;
+  double epsilon = 1e-3;
+  float* y = nullptr;
+  void* workspace = nullptr;
+};
+void batch_norm_inference(ThreadTeam& team, const BatchNormInference& args);
+
+/// kBatchNormBackward.
+struct BatchNormBackward {
+  ChannelView view;
+  const float* dy = nullptr;
+  const float* x = nullptr;
+  const float* gamma = nullptr;
+  const float* mean = nullptr;
+  const float* variance = nullptr;
+  /// The forward's output, for the ReLU's mask; null: no ReLU.
+  const float* y = nullptr;
+  double epsilon = 1e-3;
+  /// May be dy, x or y, but not dresidual.
+  float* dx = nullptr;
+  float* dbeta = nullptr;
+  /// Null: not wanted.
+  float* dgamma = nullptr;
+  /// Null: no residual. May be dy or y, but not x.
+  float* dresidual = nullptr;
+  void* workspace = nullptr;
+};
+/// With dz = dy where y > 0, n elements per channel and xhat = (x - mean) / sqrt(variance +
+/// epsilon): dbeta = sum(dz), dgamma = sum(dz * xhat), dresidual = dz, dx = gamma / sqrt(variance +
+/// epsilon) * (dz - dbeta / n - xhat * sum(dz * xhat) / n). Two passes; the second reads dresidual
+/// instead of dy and y where there is one. Waits.
+void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args);
+
+}  // namespace bench::cpu

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "kernels/cpu/channel_view.h"
+#include "kernels/cpu/thread_team.h"
+
+namespace bench::cpu {
+
+/// kBiasAdd of models/ops/bias_add.h: y = x + bias per channel, then ReLU if asked. y may be x.
+struct BiasAdd {
+  ChannelView view;
+  const float* x = nullptr;
+  const float* bias = nullptr;
+  bool relu = false;
+  float* y = nullptr;
+};
+void bias_add(ThreadTeam& team, const BiasAdd& args);
+
+/// kBiasBackward: dbias[channels] = dy summed over batch and space, in double.
+struct BiasBackward {
+  ChannelView view;
+  const float* dy = nullptr;
+  float* dbias = nullptr;
+  /// channel_workspace_bytes (batch_norm.h).
+  void* workspace = nullptr;
+};
+void bias_backward(ThreadTeam& team, const BiasBackward& args);
+
+}  // namespace bench::cpu

@@ -1,0 +1,327 @@
+#include "kernels/cpu/channel_passes.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/channel_passes.cc"
+#include "hwy/foreach_target.h"
+#include "kernels/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace bench::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+HWY_INLINE constexpr std::size_t size(std::int64_t count) {
+  return static_cast<std::size_t>(count);
+}
+
+template <bool kPlane>
+void add_shifted_moments_of(const float* x, RowBlock block, const Accumulators& sums) {
+  traverse<kPlane>(size(block.rows), size(block.width),
+                   [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
+                       std::size_t stride) HWY_ATTR {
+                     const Vector shift = channel_value<kPlane>(sums.shift, column, lanes);
+                     const float* const from = x + offset;
+                     Vector first = load(sums.first + column, lanes);
+                     Vector second = load(sums.second + column, lanes);
+                     const Vector a = hn::Sub(load(from, lanes), shift);
+                     if constexpr (vectors == 4) {
+                       const Vector b = hn::Sub(load(from + stride, lanes), shift);
+                       const Vector c = hn::Sub(load(from + 2 * stride, lanes), shift);
+                       const Vector e = hn::Sub(load(from + 3 * stride, lanes), shift);
+                       first = hn::Add(first, hn::Add(hn::Add(a, b), hn::Add(c, e)));
+                       second = hn::Add(second, hn::Add(hn::MulAdd(a, a, hn::Mul(b, b)),
+                                                        hn::MulAdd(c, c, hn::Mul(e, e))));
+                     } else {
+                       first = hn::Add(first, a);
+                       second = hn::MulAdd(a, a, second);
+                     }
+                     store(first, sums.first + column, lanes);
+                     store(second, sums.second + column, lanes);
+                   });
+}
+
+template <bool kPlane>
+void add_sums_of(const float* x, RowBlock block, float* sums) {
+  traverse<kPlane>(size(block.rows), size(block.width),
+                   [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
+                       std::size_t stride) HWY_ATTR {
+                     const float* const from = x + offset;
+                     Vector sum = load(from, lanes);
+                     if constexpr (vectors == 4) {
+                       sum = hn::Add(
+                           hn::Add(sum, load(from + stride, lanes)),
+                           hn::Add(load(from + 2 * stride, lanes), load(from + 3 * stride, lanes)));
+                     }
+                     store(hn::Add(load(sums + column, lanes), sum), sums + column, lanes);
+                   });
+}
+
+template <bool kPlane, bool kResidual, bool kRelu>
+void normalize_of(RowBlock block, const Normalize& args) {
+  traverse<kPlane>(size(block.rows), size(block.width),
+                   [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
+                       std::size_t stride) HWY_ATTR {
+                     const Vector mean = channel_value<kPlane>(args.mean, column, lanes);
+                     const Vector scale = channel_value<kPlane>(args.scale, column, lanes);
+                     const Vector shift = channel_value<kPlane>(args.shift, column, lanes);
+                     for (std::size_t q = 0; q < size(vectors); ++q) {
+                       const std::size_t i = offset + q * stride;
+                       Vector y = hn::MulAdd(hn::Sub(load(args.x + i, lanes), mean), scale, shift);
+                       if constexpr (kResidual) {
+                         y = hn::Add(y, load(args.residual + i, lanes));
+                       }
+                       if constexpr (kRelu) {
+                         y = relu(y);
+                       }
+                       store(y, args.y + i, lanes);
+                     }
+                   });
+}
+
+template <bool kPlane, bool kMask, bool kWrite>
+void add_gradient_sums_of(RowBlock block, const GradientSums& args) {
+  traverse<kPlane>(
+      size(block.rows), size(block.width),
+      [&](auto vectors, std::size_t offset, std::size_t column, auto lanes, std::size_t stride)
+          HWY_ATTR {
+            const F32 d;
+            const Vector mean = channel_value<kPlane>(args.mean, column, lanes);
+            Vector first = hn::Zero(d);
+            Vector second = hn::Zero(d);
+            for (std::size_t q = 0; q < size(vectors); ++q) {
+              const std::size_t i = offset + q * stride;
+              Vector dz = load(args.dy + i, lanes);
+              if constexpr (kMask) {
+                dz = where_positive(load(args.y + i, lanes), dz);
+              }
+              if constexpr (kWrite) {
+                store(dz, args.dresidual + i, lanes);
+              }
+              first = hn::Add(first, dz);
+              second = hn::MulAdd(dz, hn::Sub(load(args.x + i, lanes), mean), second);
+            }
+            store(hn::Add(load(args.first + column, lanes), first), args.first + column, lanes);
+            store(hn::Add(load(args.second + column, lanes), second), args.second + column, lanes);
+          });
+}
+
+template <bool kPlane, bool kMask>
+void input_gradient_of(RowBlock block, const InputGradient& args) {
+  traverse<kPlane>(
+      size(block.rows), size(block.width),
+      [&](auto vectors, std::size_t offset, std::size_t column, auto lanes, std::size_t stride)
+          HWY_ATTR {
+            const Vector mean = channel_value<kPlane>(args.mean, column, lanes);
+            const Vector scale = channel_value<kPlane>(args.scale, column, lanes);
+            const Vector slope = channel_value<kPlane>(args.slope, column, lanes);
+            const Vector constant = channel_value<kPlane>(args.offset, column, lanes);
+            for (std::size_t q = 0; q < size(vectors); ++q) {
+              const std::size_t i = offset + q * stride;
+              Vector dz = load(args.dy + i, lanes);
+              if constexpr (kMask) {
+                dz = where_positive(load(args.y + i, lanes), dz);
+              }
+              const Vector centred = hn::Sub(load(args.x + i, lanes), mean);
+              const Vector dx = hn::NegMulAdd(slope, centred, hn::MulSub(scale, dz, constant));
+              store(dx, args.dx + i, lanes);
+            }
+          });
+}
+
+template <bool kPlane, bool kRelu>
+void add_bias_of(RowBlock block, const AddBias& args) {
+  traverse<kPlane>(size(block.rows), size(block.width),
+                   [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
+                       std::size_t stride) HWY_ATTR {
+                     const Vector bias = channel_value<kPlane>(args.bias, column, lanes);
+                     for (std::size_t q = 0; q < size(vectors); ++q) {
+                       const std::size_t i = offset + q * stride;
+                       Vector y = hn::Add(load(args.x + i, lanes), bias);
+                       if constexpr (kRelu) {
+                         y = relu(y);
+                       }
+                       store(y, args.y + i, lanes);
+                     }
+                   });
+}
+
+template <bool kPlane>
+void broadcast_of(RowBlock block, const float* values, float* y) {
+  traverse<kPlane>(size(block.rows), size(block.width),
+                   [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
+                       std::size_t stride) HWY_ATTR {
+                     const Vector value = channel_value<kPlane>(values, column, lanes);
+                     for (std::size_t q = 0; q < size(vectors); ++q) {
+                       store(value, y + offset + q * stride, lanes);
+                     }
+                   });
+}
+
+/// call(std::true_type) or call(std::false_type).
+template <class Call>
+void choose(bool value, const Call& call) {
+  if (value) {
+    call(std::true_type{});
+  } else {
+    call(std::false_type{});
+  }
+}
+
+void add_shifted_moments_any(const float* x, RowBlock block, const Accumulators& sums) {
+  choose(block.width == 1, [&](auto plane) HWY_ATTR {
+    add_shifted_moments_of<decltype(plane)::value>(x, block, sums);
+  });
+}
+
+/// The sum of an accumulator's lanes, which it clears.
+double take_lanes(float* sums) {
+  double total = 0;
+  for (std::size_t lane = 0; lane < hn::Lanes(F32()); ++lane) {
+    total += static_cast<double>(sums[lane]);
+    sums[lane] = 0;
+  }
+  return total;
+}
+
+void merge_moments_any(std::int64_t rows, std::int64_t width, const Accumulators& sums,
+                       Moments& moments) {
+  const double added = static_cast<double>(rows);
+  const double before = static_cast<double>(moments.count);
+  const double share = added / (before + added);
+  const auto merge = [&](double first, double second, float& shift, double& mean, double& m2)
+                         HWY_ATTR {
+                           const double offset = first / added;
+                           const double spread = second - first * offset;
+                           const double delta = static_cast<double>(shift) + offset - mean;
+                           mean += delta * share;
+                           m2 += (spread < 0 ? 0 : spread) + delta * delta * before * share;
+                           shift = static_cast<float>(mean);
+                         };
+  moments.count += rows;
+  if (width == 1) {
+    const double first = take_lanes(sums.first);
+    merge(first, take_lanes(sums.second), *sums.shift, *moments.mean, *moments.m2);
+    return;
+  }
+  float* HWY_RESTRICT first = sums.first;
+  float* HWY_RESTRICT second = sums.second;
+  float* HWY_RESTRICT shift = sums.shift;
+  double* HWY_RESTRICT mean = moments.mean;
+  double* HWY_RESTRICT m2 = moments.m2;
+  for (std::size_t c = 0; c < size(width); ++c) {
+    merge(static_cast<double>(first[c]), static_cast<double>(second[c]), shift[c], mean[c], m2[c]);
+    first[c] = 0;
+    second[c] = 0;
+  }
+}
+
+void add_sums_any(const float* x, RowBlock block, float* first) {
+  choose(block.width == 1,
+         [&](auto plane) HWY_ATTR { add_sums_of<decltype(plane)::value>(x, block, first); });
+}
+
+void flush_sums_any(std::int64_t width, float* first, double* total) {
+  if (width == 1) {
+    *total += take_lanes(first);
+    return;
+  }
+  float* HWY_RESTRICT from = first;
+  double* HWY_RESTRICT to = total;
+  for (std::size_t c = 0; c < size(width); ++c) {
+    to[c] += static_cast<double>(from[c]);
+    from[c] = 0;
+  }
+}
+
+void normalize_any(RowBlock block, const Normalize& args) {
+  choose(block.width == 1, [&](auto plane) HWY_ATTR {
+    choose(args.residual != nullptr, [&](auto residual) HWY_ATTR {
+      choose(args.relu, [&](auto rectified) HWY_ATTR {
+        normalize_of<decltype(plane)::value, decltype(residual)::value, decltype(rectified)::value>(
+            block, args);
+      });
+    });
+  });
+}
+
+void add_gradient_sums_any(RowBlock block, const GradientSums& args) {
+  choose(block.width == 1, [&](auto plane) HWY_ATTR {
+    choose(args.y != nullptr, [&](auto mask) HWY_ATTR {
+      choose(args.dresidual != nullptr, [&](auto write) HWY_ATTR {
+        add_gradient_sums_of<decltype(plane)::value, decltype(mask)::value, decltype(write)::value>(
+            block, args);
+      });
+    });
+  });
+}
+
+void input_gradient_any(RowBlock block, const InputGradient& args) {
+  choose(block.width == 1, [&](auto plane) HWY_ATTR {
+    choose(args.y != nullptr, [&](auto mask) HWY_ATTR {
+      input_gradient_of<decltype(plane)::value, decltype(mask)::value>(block, args);
+    });
+  });
+}
+
+void add_bias_any(RowBlock block, const AddBias& args) {
+  choose(block.width == 1, [&](auto plane) HWY_ATTR {
+    choose(args.relu, [&](auto rectified) HWY_ATTR {
+      add_bias_of<decltype(plane)::value, decltype(rectified)::value>(block, args);
+    });
+  });
+}
+
+void broadcast_any(RowBlock block, const float* values, float* y) {
+  choose(block.width == 1,
+         [&](auto plane) HWY_ATTR { broadcast_of<decltype(plane)::value>(block, values, y); });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace bench::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace bench::cpu {
+
+HWY_EXPORT(add_shifted_moments_any);
+HWY_EXPORT(merge_moments_any);
+HWY_EXPORT(add_sums_any);
+HWY_EXPORT(flush_sums_any);
+HWY_EXPORT(normalize_any);
+HWY_EXPORT(add_gradient_sums_any);
+HWY_EXPORT(input_gradient_any);
+HWY_EXPORT(add_bias_any);
+HWY_EXPORT(broadcast_any);
+
+void add_shifted_moments(const float* x, RowBlock block, const Accumulators& sums) {
+  HWY_DYNAMIC_DISPATCH(add_shifted_moments_any)(x, block, sums);
+}
+void merge_moments(std::int64_t rows, std::int64_t width, const Accumulators& sums,
+                   Moments& moments) {
+  HWY_DYNAMIC_DISPATCH(merge_moments_any)(rows, width, sums, moments);
+}
+void add_sums(const float* x, RowBlock block, float* first) {
+  HWY_DYNAMIC_DISPATCH(add_sums_any)(x, block, first);
+}
+void flush_sums(std::int64_t width, float* first, double* total) {
+  HWY_DYNAMIC_DISPATCH(flush_sums_any)(width, first, total);
+}
+void normalize(RowBlock block, const Normalize& args) {
+  HWY_DYNAMIC_DISPATCH(normalize_any)(block, args);
+}
+void add_gradient_sums(RowBlock block, const GradientSums& args) {
+  HWY_DYNAMIC_DISPATCH(add_gradient_sums_any)(block, args);
+}
+void input_gradient(RowBlock block, const InputGradient& args) {
+  HWY_DYNAMIC_DISPATCH(input_gradient_any)(block, args);
+}
+void add_bias(RowBlock block, const AddBias& args) {
+  HWY_DYNAMIC_DISPATCH(add_bias_any)(block, args);
+}
+void broadcast(RowBlock block, const float* values, float* y) {
+  HWY_DYNAMIC_DISPATCH(broadcast_any)(block, values, y);
+}
+
+}  // namespace bench::cpu
+#endif  // HWY_ONCE

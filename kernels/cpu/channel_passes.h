@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bench::cpu {
+
+/// Single-threaded vector passes over consecutive rows of one group (channel_view.h), on which the
+/// per-channel kernels are built. Per-channel arrays point at the group's first channel and hold
+/// `width` values.
+
+/// The size of a piece's rows.
+struct RowBlock {
+  std::int64_t rows = 0;
+  std::int64_t width = 0;
+};
+
+/// Lanes of an accumulator for width 1, at least as many as any vector has.
+inline constexpr std::int64_t kPlaneLanes = 64;
+/// Floats an accumulator of this width needs: one per channel, or a vector of partial sums for 1.
+inline std::int64_t accumulator_floats(std::int64_t width) {
+  return width == 1 ? kPlaneLanes : width;
+}
+/// Elements per f32 partial sum before it goes into double.
+inline constexpr std::int64_t kSumRows = 128;
+/// The same for width 1, where the lanes of a vector share the work.
+inline constexpr std::int64_t kSumElements = 4096;
+
+/// Running moments of one group: count of rows, and per channel the mean and the sum of squared
+/// deviations from it.
+struct Moments {
+  std::int64_t count = 0;
+  double* mean = nullptr;
+  double* m2 = nullptr;
+};
+
+/// Accumulators of f32 partial sums, accumulator_floats(width) each. `shift` holds width values.
+struct Accumulators {
+  float* first = nullptr;
+  float* second = nullptr;
+  float* shift = nullptr;
+};
+
+/// first += x - shift and second += (x - shift)^2.
+void add_shifted_moments(const float* x, RowBlock block, const Accumulators& sums);
+/// Merges `rows` rows accumulated by add_shifted_moments into `moments` (Chan, Golub, LeVeque,
+/// "Updating formulae and a pairwise algorithm for computing sample variances", 1979), clears the
+/// sums and moves the shift to the mean so far. A shift near the mean keeps the f32 sums small
+/// against the variance; where it is not near, the distance itself is part of the variance.
+void merge_moments(std::int64_t rows, std::int64_t width, const Accumulators& sums,
+                   Moments& moments);
+
+/// first += x.
+void add_sums(const float* x, RowBlock block, float* first);
+/// total += first, then first = 0.
+void flush_sums(std::int64_t width, float* first, double* total);
+
+/// y = (x - mean) * scale + shift [+ residual], then ReLU if asked. Null residual: none. y may be x
+/// or residual.
+struct Normalize {
+  const float* x = nullptr;
+  const float* residual = nullptr;
+  float* y = nullptr;
+  const float* mean = nullptr;
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  bool relu = false;
+};
+void normalize(RowBlock block, const Normalize& args);
+
+/// dz = y ? (y > 0 ? dy : 0) : dy; first += dz, second += dz * (x - mean), and dz goes to dresidual
+/// unless that is null. dresidual may be dy.
+struct GradientSums {
+  const float* dy = nullptr;
+  const float* x = nullptr;
+  const float* y = nullptr;
+  float* dresidual = nullptr;
+  const float* mean = nullptr;
+  float* first = nullptr;
+  float* second = nullptr;
+};
+void add_gradient_sums(RowBlock block, const GradientSums& args);
+
+/// dx = scale * dz - slope * (x - mean) - offset with dz as above. dx may be dy.
+struct InputGradient {
+  const float* dy = nullptr;
+  const float* x = nullptr;
+  const float* y = nullptr;
+  float* dx = nullptr;
+  const float* mean = nullptr;
+  const float* scale = nullptr;
+  const float* slope = nullptr;
+  const float* offset = nullptr;
+};
+void input_gradient(RowBlock block, const InputGradient& args);
+
+/// y = x + bias, then ReLU if asked. y may be x.
+struct AddBias {
+  const float* x = nullptr;
+  const float* bias = nullptr;
+  float* y = nullptr;
+  bool relu = false;
+};
+void add_bias(RowBlock block, const AddBias& args);
+
+/// y = values, in every row.
+void broadcast(RowBlock block, const float* values, float* y);
+
+}  // namespace bench::cpu

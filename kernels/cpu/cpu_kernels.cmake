@@ -1,0 +1,42 @@
+bench_library(bench_cpu_kernels
+  SOURCES
+    cpu/batch_norm.cc
+    cpu/bias.cc
+    cpu/channel_passes.cc
+    cpu/channel_view.cc
+    cpu/channel_workspace.cc
+    cpu/dropout.cc
+    cpu/elementwise.cc
+    cpu/loss.cc
+    cpu/optimizer.cc
+    cpu/spatial_mean.cc
+    cpu/thread_team.cc
+  HEADERS
+    cpu/batch_norm.h
+    cpu/bias.h
+    cpu/channel_passes.h
+    cpu/channel_plan.h
+    cpu/channel_view.h
+    cpu/channel_workspace.h
+    cpu/dropout.h
+    cpu/elementwise.h
+    cpu/loss.h
+    cpu/optimizer.h
+    cpu/spatial_mean.h
+    cpu/thread_team.h
+  LINK bench_base
+  PRIVATE_LINK hwy::hwy OpenMP::OpenMP_CXX)
+
+bench_test(cpu_kernels_test LABELS quick
+  SOURCES
+    cpu/test/batch_norm_test.cc
+    cpu/test/channel_kernels_test.cc
+    cpu/test/channel_view_test.cc
+    cpu/test/elementwise_test.cc
+    cpu/test/kernel_test.cc
+    cpu/test/loss_test.cc
+    cpu/test/optimizer_test.cc
+    cpu/test/thread_team_test.cc
+  LINK bench_cpu_kernels hwy::hwy)
+# Teams larger than the machine must not spin while they wait.
+set_tests_properties(cpu_kernels_test PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)

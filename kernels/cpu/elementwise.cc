@@ -1,0 +1,140 @@
+#include "kernels/cpu/elementwise.h"
+
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/elementwise.cc"
+#include "hwy/foreach_target.h"
+#include "kernels/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace bench::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+void add_range(const Add& args, Range range) {
+  const float* const a = args.a + range.begin;
+  const float* const b = args.b + range.begin;
+  float* const y = args.y + range.begin;
+  const auto count = static_cast<std::size_t>(range.count());
+  if (args.relu) {
+    sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
+      store(relu(hn::Add(load(a + i, lanes), load(b + i, lanes))), y + i, lanes);
+    });
+  } else {
+    sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
+      store(hn::Add(load(a + i, lanes), load(b + i, lanes)), y + i, lanes);
+    });
+  }
+}
+
+void relu_range(const float* x, float* y, Range range) {
+  sweep(static_cast<std::size_t>(range.count()), [&](std::size_t i, auto lanes) HWY_ATTR {
+    store(relu(load(x + range.begin + i, lanes)), y + range.begin + i, lanes);
+  });
+}
+
+void relu_backward_range(const ReluBackward& args, Range range) {
+  const float* const dy = args.dy + range.begin;
+  const float* const y = args.y + range.begin;
+  float* const dx = args.dx + range.begin;
+  sweep(static_cast<std::size_t>(range.count()), [&](std::size_t i, auto lanes) HWY_ATTR {
+    store(where_positive(load(y + i, lanes), load(dy + i, lanes)), dx + i, lanes);
+  });
+}
+
+void scale_range(const Scale& args, Range range) {
+  const Vector factor = hn::Set(F32(), static_cast<float>(args.factor));
+  const float* const x = args.x + range.begin;
+  float* const y = args.y + range.begin;
+  const auto count = static_cast<std::size_t>(range.count());
+  sweep(count, [&](std::size_t i, auto lanes)
+                   HWY_ATTR { store(hn::Mul(load(x + i, lanes), factor), y + i, lanes); });
+}
+
+void moving_average_range(const MovingAverage& args, Range range) {
+  const Vector decay = hn::Set(F32(), static_cast<float>(args.decay));
+  const Vector fresh = hn::Set(F32(), static_cast<float>((1 - args.decay) * args.factor));
+  const float* const running = args.running + range.begin;
+  const float* const batch = args.batch + range.begin;
+  float* const y = args.y + range.begin;
+  const auto count = static_cast<std::size_t>(range.count());
+  sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
+    const Vector kept = hn::Mul(decay, load(running + i, lanes));
+    store(hn::MulAdd(fresh, load(batch + i, lanes), kept), y + i, lanes);
+  });
+}
+
+void fill_range(float value, float* y, Range range) {
+  const Vector values = hn::Set(F32(), value);
+  sweep(static_cast<std::size_t>(range.count()),
+        [&](std::size_t i, auto lanes) HWY_ATTR { store(values, y + range.begin + i, lanes); });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace bench::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace bench::cpu {
+namespace {
+
+/// Elements per thread below which waking another one costs more than it saves.
+constexpr std::int64_t kGrain = 4096;
+
+}  // namespace
+
+HWY_EXPORT(add_range);
+HWY_EXPORT(relu_range);
+HWY_EXPORT(relu_backward_range);
+HWY_EXPORT(scale_range);
+HWY_EXPORT(moving_average_range);
+HWY_EXPORT(fill_range);
+
+void add(ThreadTeam& team, const Add& args) {
+  team.for_ranges(args.count, kGrain, [&](Range range) {
+    HWY_DYNAMIC_DISPATCH(add_range)(args, range);
+  });
+}
+
+void relu(ThreadTeam& team, std::int64_t count, const float* x, float* y) {
+  team.for_ranges(count, kGrain, [&](Range range) {
+    HWY_DYNAMIC_DISPATCH(relu_range)(x, y, range);
+  });
+}
+
+void relu_backward(ThreadTeam& team, const ReluBackward& args) {
+  team.for_ranges(args.count, kGrain, [&](Range range) {
+    HWY_DYNAMIC_DISPATCH(relu_backward_range)(args, range);
+  });
+}
+
+void scale(ThreadTeam& team, const Scale& args) {
+  team.for_ranges(args.count, kGrain, [&](Range range) {
+    HWY_DYNAMIC_DISPATCH(scale_range)(args, range);
+  });
+}
+
+void moving_average(ThreadTeam& team, const MovingAverage& args) {
+  team.for_ranges(args.count, kGrain, [&](Range range) {
+    HWY_DYNAMIC_DISPATCH(moving_average_range)(args, range);
+  });
+}
+
+void fill(ThreadTeam& team, std::int64_t count, float value, float* y) {
+  team.for_ranges(count, kGrain, [&](Range range) {
+    HWY_DYNAMIC_DISPATCH(fill_range)(value, y, range);
+  });
+}
+
+void zero_bytes(ThreadTeam& team, void* memory, std::size_t bytes) {
+  constexpr std::int64_t kPageBytes = 4096;
+  auto* const begin = static_cast<unsigned char*>(memory);
+  team.for_ranges(static_cast<std::int64_t>(bytes), kPageBytes, [&](Range range) {
+    std::memset(begin + range.begin, 0, static_cast<std::size_t>(range.count()));
+  });
+}
+
+}  // namespace bench::cpu
+#endif  // HWY_ONCE

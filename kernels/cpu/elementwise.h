@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/thread_team.h"
+
+namespace bench::cpu {
+
+/// Kernels on `count` elements in a line, whatever their layout; padded zeros stay zero. Outputs
+/// may be any of the inputs. One pass each; they wait.
+
+/// y = a + b.
+struct Add {
+  std::int64_t count = 0;
+  const float* a = nullptr;
+  const float* b = nullptr;
+  /// ReLU of the sum.
+  bool relu = false;
+  float* y = nullptr;
+};
+void add(ThreadTeam& team, const Add& args);
+
+/// y = max(x, 0); a NaN stays.
+void relu(ThreadTeam& team, std::int64_t count, const float* x, float* y);
+
+/// dx = y > 0 ? dy : 0.
+struct ReluBackward {
+  std::int64_t count = 0;
+  const float* dy = nullptr;
+  const float* y = nullptr;
+  float* dx = nullptr;
+};
+void relu_backward(ThreadTeam& team, const ReluBackward& args);
+
+/// y = factor * x.
+struct Scale {
+  std::int64_t count = 0;
+  const float* x = nullptr;
+  double factor = 1;
+  float* y = nullptr;
+};
+void scale(ThreadTeam& team, const Scale& args);
+
+/// kMovingAverage of models/ops/moving_average.h:
+/// y = decay * running + (1 - decay) * factor * batch.
+struct MovingAverage {
+  std::int64_t count = 0;
+  const float* running = nullptr;
+  const float* batch = nullptr;
+  double decay = 0.999;
+  double factor = 1;
+  float* y = nullptr;
+};
+void moving_average(ThreadTeam& team, const MovingAverage& args);
+
+/// y = value everywhere.
+void fill(ThreadTeam& team, std::int64_t count, float value, float* y);
+
+/// Sets bytes to zero, each thread an equal stretch of whole pages: the first touch, which places
+/// the pages near the thread that touches them.
+void zero_bytes(ThreadTeam& team, void* memory, std::size_t bytes);
+
+}  // namespace bench::cpu

@@ -1,0 +1,191 @@
+#include "kernels/cpu/loss.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/errors.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/loss.cc"
+#include "hwy/foreach_target.h"
+#include "kernels/cpu/vector-inl.h"
+// Behind vector-inl.h, which includes highway first.
+#include "hwy/contrib/math/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace bench::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+/// Lanes that a partial vector does not cover, replaced by `value`.
+HWY_INLINE Vector with_rest(Vector loaded, float, Whole) { return loaded; }
+HWY_INLINE Vector with_rest(Vector loaded, float value, Part part) {
+  const F32 d;
+  return hn::IfThenElse(hn::FirstN(d, part.lanes), loaded, hn::Set(d, value));
+}
+
+/// Writes softmax(logits) and returns log(sum(exp(logits - logits[label]))).
+double softmax_row(const float* logits, std::size_t classes, std::size_t label,
+                   float* probabilities) {
+  const F32 d;
+  const float label_logit = logits[label];
+  Vector largest = hn::Set(d, label_logit);
+  sweep(classes, [&](std::size_t i, auto lanes) HWY_ATTR {
+    largest = hn::Max(largest, with_rest(load(logits + i, lanes), label_logit, lanes));
+  });
+  const Vector top = hn::MaxOfLanes(d, largest);
+  Vector sums = hn::Zero(d);
+  sweep(classes, [&](std::size_t i, auto lanes) HWY_ATTR {
+    const Vector exponent = hn::Sub(load(logits + i, lanes), top);
+    // Exp takes a NaN for a very small number.
+    const Vector raised = hn::IfThenElse(hn::IsNaN(exponent), exponent, hn::Exp(d, exponent));
+    store(raised, probabilities + i, lanes);
+    sums = hn::Add(sums, with_rest(raised, 0, lanes));
+  });
+  const float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  const Vector factor = hn::Set(d, 1.0F / sum);
+  sweep(classes, [&](std::size_t i, auto lanes) HWY_ATTR {
+    store(hn::Mul(load(probabilities + i, lanes), factor), probabilities + i, lanes);
+  });
+  return std::log(static_cast<double>(sum)) + static_cast<double>(hn::GetLane(top)) -
+         static_cast<double>(label_logit);
+}
+
+/// How many logits are larger than `threshold`.
+std::size_t count_larger(const float* logits, std::size_t classes, float threshold) {
+  const F32 d;
+  const Vector bound = hn::Set(d, threshold);
+  std::size_t larger = 0;
+  sweep(classes, [&](std::size_t i, auto lanes) HWY_ATTR {
+    const Vector values = with_rest(load(logits + i, lanes), threshold, lanes);
+    larger += hn::CountTrue(d, hn::Gt(values, bound));
+  });
+  return larger;
+}
+
+void scaled_row(const float* x, std::size_t count, float factor, float* y) {
+  const Vector factors = hn::Set(F32(), factor);
+  sweep(count, [&](std::size_t i, auto lanes)
+                   HWY_ATTR { store(hn::Mul(load(x + i, lanes), factors), y + i, lanes); });
+}
+
+double squares(const float* x, std::size_t count) {
+  const F32 d;
+  const std::size_t chunk = 64 * hn::Lanes(d);
+  double total = 0;
+  for (std::size_t begin = 0; begin < count; begin += chunk) {
+    const std::size_t take = count - begin < chunk ? count - begin : chunk;
+    Vector first = hn::Zero(d);
+    Vector second = hn::Zero(d);
+    std::size_t i = 0;
+    for (; i + 2 * hn::Lanes(d) <= take; i += 2 * hn::Lanes(d)) {
+      const Vector a = load(x + begin + i, Whole{});
+      const Vector b = load(x + begin + i + hn::Lanes(d), Whole{});
+      first = hn::MulAdd(a, a, first);
+      second = hn::MulAdd(b, b, second);
+    }
+    sweep(take - i, [&](std::size_t j, auto lanes) HWY_ATTR {
+      const Vector a = load(x + begin + i + j, lanes);
+      first = hn::MulAdd(a, a, first);
+    });
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(first, second))));
+  }
+  return total;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace bench::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace bench::cpu {
+namespace {
+
+void check_labels(const std::int32_t* labels, std::int64_t rows, std::int64_t classes) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (labels[row] < 0 || labels[row] >= classes) {
+      throw DataError(cat("label ", labels[row], " of row ", row, " is outside 0..", classes - 1));
+    }
+  }
+}
+
+}  // namespace
+
+HWY_EXPORT(softmax_row);
+HWY_EXPORT(count_larger);
+HWY_EXPORT(scaled_row);
+HWY_EXPORT(squares);
+
+double softmax_cross_entropy(ThreadTeam& team, const SoftmaxCrossEntropy& args) {
+  check_labels(args.labels, args.rows, args.classes);
+  const double total = team.sum([&](int thread) {
+    const Range rows = ThreadTeam::split(args.rows, team.size(), thread);
+    double loss = 0;
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      loss += HWY_DYNAMIC_DISPATCH(softmax_row)(
+          args.logits + row * args.classes, static_cast<std::size_t>(args.classes),
+          static_cast<std::size_t>(args.labels[row]), args.probabilities + row * args.classes);
+    }
+    return loss;
+  });
+  return total / static_cast<double>(args.rows);
+}
+
+void softmax_cross_entropy_backward(ThreadTeam& team, const SoftmaxCrossEntropyBackward& args) {
+  check_labels(args.labels, args.rows, args.classes);
+  const auto factor = static_cast<float>(args.dloss / static_cast<double>(args.rows));
+  team.for_ranges(args.rows, 1, [&](Range rows) {
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      const float* const probabilities = args.probabilities + row * args.classes;
+      float* const dlogits = args.dlogits + row * args.classes;
+      // Before the row is scaled, which may be in place.
+      const float of_label = (probabilities[args.labels[row]] - 1.0F) * factor;
+      HWY_DYNAMIC_DISPATCH(scaled_row)
+      (probabilities, static_cast<std::size_t>(args.classes), factor, dlogits);
+      dlogits[args.labels[row]] = of_label;
+    }
+  });
+}
+
+double top_k_accuracy(ThreadTeam& team, const TopKAccuracy& args) {
+  check_labels(args.labels, args.rows, args.classes);
+  const double hits = team.sum([&](int thread) {
+    const Range rows = ThreadTeam::split(args.rows, team.size(), thread);
+    std::int64_t count = 0;
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      const float* const logits = args.logits + row * args.classes;
+      const auto larger = static_cast<std::int64_t>(HWY_DYNAMIC_DISPATCH(count_larger)(
+          logits, static_cast<std::size_t>(args.classes), logits[args.labels[row]]));
+      count += larger < args.k ? 1 : 0;
+    }
+    return static_cast<double>(count);
+  });
+  return hits / static_cast<double>(args.rows);
+}
+
+double sum_of_squares(ThreadTeam& team, std::span<const std::span<const float>> tensors) {
+  std::int64_t count = 0;
+  for (const auto tensor : tensors) {
+    count += static_cast<std::int64_t>(tensor.size());
+  }
+  return team.sum([&](int thread) {
+    const Range mine = ThreadTeam::split(count, team.size(), thread);
+    double total = 0;
+    std::int64_t first = 0;
+    for (const auto tensor : tensors) {
+      const std::int64_t last = first + static_cast<std::int64_t>(tensor.size());
+      const std::int64_t begin = std::max(first, mine.begin);
+      const std::int64_t end = std::min(last, mine.end);
+      if (begin < end) {
+        total += HWY_DYNAMIC_DISPATCH(squares)(tensor.data() + (begin - first),
+                                               static_cast<std::size_t>(end - begin));
+      }
+      first = last;
+    }
+    return total;
+  });
+}
+
+}  // namespace bench::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/cpu/thread_team.h"
+
+namespace bench::cpu {
+
+/// The kernels of models/ops/loss.h on dense logits[rows][classes] and labels[rows]. They wait.
+
+/// Returns the mean over rows of -log softmax(logits)[label], stable for logits of any size, and
+/// writes the probabilities. Throws DataError for a label outside 0..classes-1. `probabilities` may
+/// be `logits`.
+struct SoftmaxCrossEntropy {
+  std::int64_t rows = 0;
+  std::int64_t classes = 0;
+  const float* logits = nullptr;
+  const std::int32_t* labels = nullptr;
+  float* probabilities = nullptr;
+};
+double softmax_cross_entropy(ThreadTeam& team, const SoftmaxCrossEntropy& args);
+
+/// dlogits = (probabilities - onehot(label)) * dloss / rows. May be in place. Labels as above.
+struct SoftmaxCrossEntropyBackward {
+  std::int64_t rows = 0;
+  std::int64_t classes = 0;
+  const float* probabilities = nullptr;
+  const std::int32_t* labels = nullptr;
+  double dloss = 1;
+  float* dlogits = nullptr;
+};
+void softmax_cross_entropy_backward(ThreadTeam& team, const SoftmaxCrossEntropyBackward& args);
+
+/// Returns the share of rows where fewer than k classes have a strictly larger logit than the
+/// label's. Labels as above.
+struct TopKAccuracy {
+  std::int64_t rows = 0;
+  std::int64_t classes = 0;
+  const float* logits = nullptr;
+  const std::int32_t* labels = nullptr;
+  std::int64_t k = 1;
+};
+double top_k_accuracy(ThreadTeam& team, const TopKAccuracy& args);
+
+/// Returns the sum of squares of all elements of all tensors: f32 partial sums of some hundred
+/// elements, added in double.
+double sum_of_squares(ThreadTeam& team, std::span<const std::span<const float>> tensors);
+
+}  // namespace bench::cpu

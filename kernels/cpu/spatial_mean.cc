@@ -1,0 +1,72 @@
+#include "kernels/cpu/spatial_mean.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/channel_passes.h"
+#include "kernels/cpu/channel_workspace.h"
+
+namespace bench::cpu {
+namespace {
+
+/// Calls work(thread, sample, group, its first element's offset) for all, split among the threads.
+template <class Work>
+void for_sample_groups(ThreadTeam& team, const ChannelTiling& tiling, const Work& work) {
+  const std::int64_t group_elements = tiling.rows * tiling.width;
+  team.parallel([&](int thread) {
+    const Range range = ThreadTeam::split(tiling.batch * tiling.groups, team.size(), thread);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      work(thread, i / tiling.groups, i % tiling.groups, i * group_elements);
+    }
+  });
+}
+
+/// Channels of a group that are no padding.
+std::int64_t real_channels(const ChannelTiling& tiling, std::int64_t group) {
+  return std::min(tiling.width, tiling.channels - group * tiling.width);
+}
+
+}  // namespace
+
+void spatial_mean(ThreadTeam& team, const SpatialMean& args) {
+  const ChannelTiling tiling = ChannelTiling::by_sample(args.view);
+  const ChannelWorkspace workspace(args.workspace, tiling, team.size());
+  const std::int64_t width = tiling.width;
+  const std::int64_t chunk = width == 1 ? kSumElements : kSumRows;
+  const double factor = 1.0 / static_cast<double>(tiling.rows);
+  for_sample_groups(
+      team, tiling, [&](int thread, std::int64_t sample, std::int64_t group, std::int64_t offset) {
+        float* const sums = workspace.accumulators(thread).first;
+        double* const total = workspace.first_partial(thread);
+        std::fill_n(sums, accumulator_floats(width), 0.0F);
+        std::fill_n(total, width, 0.0);
+        for (std::int64_t row = 0; row < tiling.rows; row += chunk) {
+          const std::int64_t take = std::min(chunk, tiling.rows - row);
+          add_sums(args.x + offset + row * width, {.rows = take, .width = width}, sums);
+          flush_sums(width, sums, total);
+        }
+        float* const y = args.y + sample * tiling.channels + group * width;
+        for (std::int64_t column = 0; column < real_channels(tiling, group); ++column) {
+          y[column] = static_cast<float>(total[column] * factor);
+        }
+      });
+}
+
+void spatial_mean_backward(ThreadTeam& team, const SpatialMeanBackward& args) {
+  const ChannelTiling tiling = ChannelTiling::by_sample(args.view);
+  const ChannelWorkspace workspace(args.workspace, tiling, team.size());
+  const std::int64_t width = tiling.width;
+  const float factor = 1.0F / static_cast<float>(tiling.rows);
+  for_sample_groups(team, tiling,
+                    [&](int thread, std::int64_t sample, std::int64_t group, std::int64_t offset) {
+                      float* const values = workspace.accumulators(thread).first;
+                      const float* const dy = args.dy + sample * tiling.channels + group * width;
+                      const std::int64_t real = real_channels(tiling, group);
+                      for (std::int64_t column = 0; column < real; ++column) {
+                        values[column] = dy[column] * factor;
+                      }
+                      std::fill(values + real, values + width, 0.0F);
+                      broadcast({.rows = tiling.rows, .width = width}, values, args.dx + offset);
+                    });
+}
+
+}  // namespace bench::cpu

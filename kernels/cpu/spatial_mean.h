@@ -1,0 +1,29 @@
+#pragma once
+
+#include "kernels/cpu/channel_view.h"
+#include "kernels/cpu/thread_team.h"
+
+namespace bench::cpu {
+
+/// kSpatialMean of models/ops/spatial_mean.h: y[batch][channels], dense, is x's mean over space,
+/// summed in double.
+struct SpatialMean {
+  ChannelView view;
+  const float* x = nullptr;
+  float* y = nullptr;
+  /// channel_workspace_bytes (batch_norm.h).
+  void* workspace = nullptr;
+};
+void spatial_mean(ThreadTeam& team, const SpatialMean& args);
+
+/// kSpatialMeanBackward: dx is dy[batch][channels] / spatial everywhere, padded channels zero.
+struct SpatialMeanBackward {
+  ChannelView view;
+  const float* dy = nullptr;
+  float* dx = nullptr;
+  /// channel_workspace_bytes (batch_norm.h).
+  void* workspace = nullptr;
+};
+void spatial_mean_backward(ThreadTeam& team, const SpatialMeanBackward& args);
+
+}  // namespace bench::cpu

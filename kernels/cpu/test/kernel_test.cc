@@ -1,0 +1,161 @@
+#include "kernels/cpu/test/kernel_test.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+
+namespace bench::cpu::test {
+namespace {
+
+constexpr unsigned char kSentinel = 0xA5;
+
+}  // namespace
+
+GuardedFloats::GuardedFloats(std::int64_t count) : count_(count) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float);
+  const std::size_t readable = (bytes / page + 2) * page;
+  memory_bytes_ = readable + page;
+  void* const mapped =
+      mmap(nullptr, memory_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  check(mapped != MAP_FAILED, "mmap");
+  memory_ = static_cast<unsigned char*>(mapped);
+  check(mprotect(memory_ + readable, page, PROT_NONE) == 0, "mprotect");
+  front_bytes_ = readable - bytes;
+  std::memset(memory_, kSentinel, front_bytes_);
+  data_ = reinterpret_cast<float*>(memory_ + front_bytes_);
+  std::fill_n(data_, count, std::numeric_limits<float>::quiet_NaN());
+}
+
+GuardedFloats::GuardedFloats(const std::vector<float>& values)
+    : GuardedFloats(static_cast<std::int64_t>(values.size())) {
+  std::copy(values.begin(), values.end(), data_);
+}
+
+GuardedFloats::~GuardedFloats() { munmap(memory_, memory_bytes_); }
+
+bool GuardedFloats::intact() const {
+  return std::all_of(memory_, memory_ + front_bytes_,
+                     [](unsigned char byte) { return byte == kSentinel; });
+}
+
+Scratch::Scratch(std::size_t bytes) : memory_(bytes + 64, 0xFF), aligned_(memory_.data()) {
+  std::size_t space = memory_.size();
+  check(std::align(64, bytes, aligned_, space) != nullptr, "align");
+}
+
+std::vector<float> random_floats(std::int64_t count, std::uint64_t seed, float mean,
+                                 float deviation) {
+  RandomStream stream(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) {
+    value = mean + deviation * stream.normal();
+  }
+  return values;
+}
+
+std::int64_t place(const ChannelView& view, std::int64_t n, std::int64_t c, std::int64_t s) {
+  switch (view.kind) {
+    case ChannelView::Kind::nchw:
+      return (n * view.channels + c) * view.spatial + s;
+    case ChannelView::Kind::nhwc:
+      return (n * view.spatial + s) * view.channels + c;
+    case ChannelView::Kind::blocked:
+      break;
+  }
+  const std::int64_t blocks = view.padded_channels() / view.block;
+  return ((n * blocks + c / view.block) * view.spatial + s) * view.block + c % view.block;
+}
+
+void for_elements(const ChannelView& view,
+                  const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& visit) {
+  for (std::int64_t n = 0; n < view.batch; ++n) {
+    for (std::int64_t c = 0; c < view.channels; ++c) {
+      for (std::int64_t s = 0; s < view.spatial; ++s) {
+        visit(n, c, s);
+      }
+    }
+  }
+}
+
+std::vector<float> random_tensor(const ChannelView& view, std::uint64_t seed, float mean,
+                                 float deviation) {
+  RandomStream stream(seed);
+  std::vector<float> values(static_cast<std::size_t>(view.elements()));
+  for_elements(view, [&](std::int64_t n, std::int64_t c, std::int64_t s) {
+    values[static_cast<std::size_t>(place(view, n, c, s))] = mean + deviation * stream.normal();
+  });
+  return values;
+}
+
+bool padding_is_zero(const ChannelView& view, const std::vector<float>& values) {
+  ChannelView padded = view;
+  padded.channels = view.padded_channels();
+  bool zero = true;
+  for_elements(padded, [&](std::int64_t n, std::int64_t c, std::int64_t s) {
+    zero = zero &&
+           (c < view.channels || values[static_cast<std::size_t>(place(padded, n, c, s))] == 0.0F);
+  });
+  return zero;
+}
+
+std::string text(const ChannelView& view) {
+  const char* const kind = view.kind == ChannelView::Kind::nchw   ? "nchw"
+                           : view.kind == ChannelView::Kind::nhwc ? "nhwc"
+                                                                  : "blocked";
+  return cat(kind, view.block, " ", view.batch, "x", view.channels, "x", view.spatial);
+}
+
+std::vector<ChannelView> views() {
+  struct Extents {
+    std::int64_t batch;
+    std::int64_t channels;
+    std::int64_t spatial;
+  };
+  std::vector<ChannelView> all;
+  for (const Extents& e : std::vector<Extents>{{1, 1, 1},
+                                               {2, 3, 5},
+                                               {3, 16, 7},
+                                               {2, 17, 49},
+                                               {4, 24, 6},
+                                               {1, 64, 33},
+                                               {1, 130, 9},
+                                               {5, 8, 1},
+                                               {3, 2, 700},
+                                               {1, 1, 4999}}) {
+    for (const auto kind :
+         {ChannelView::Kind::nchw, ChannelView::Kind::nhwc, ChannelView::Kind::blocked}) {
+      all.push_back({.batch = e.batch, .channels = e.channels, .spatial = e.spatial, .kind = kind});
+    }
+    all.push_back(all.back());
+    all.back().block = 8;
+  }
+  return all;
+}
+
+void for_teams(const std::function<void(ThreadTeam&)>& visit) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    for (int threads = 1; threads <= 3; ++threads) {
+      SCOPED_TRACE(cat(hwy::TargetName(target), ", ", threads, " threads"));
+      ThreadTeam team(std::vector<int>(static_cast<std::size_t>(threads), 0), false);
+      visit(team);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+::testing::AssertionResult close(double given, double expected, double tolerance) {
+  if (std::abs(given - expected) <= tolerance * (1 + std::abs(expected))) {
+    return ::testing::AssertionSuccess();
+  }
+  return ::testing::AssertionFailure() << given << " instead of " << expected;
+}
+
+}  // namespace bench::cpu::test

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/channel_view.h"
+#include "kernels/cpu/thread_team.h"
+
+namespace bench::cpu::test {
+
+/// Floats that end where unreadable memory begins, with sentinels in front: a kernel that reads or
+/// writes behind them dies, one that writes in front of them is found by intact(). New ones hold
+/// NaN.
+class GuardedFloats {
+ public:
+  explicit GuardedFloats(std::int64_t count);
+  explicit GuardedFloats(const std::vector<float>& values);
+  ~GuardedFloats();
+  GuardedFloats(const GuardedFloats&) = delete;
+  GuardedFloats& operator=(const GuardedFloats&) = delete;
+
+  [[nodiscard]] float* data() const { return data_; }
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  [[nodiscard]] float operator[](std::int64_t i) const { return data_[i]; }
+  [[nodiscard]] std::vector<float> values() const { return {data_, data_ + count_}; }
+  [[nodiscard]] bool intact() const;
+
+ private:
+  std::int64_t count_;
+  unsigned char* memory_ = nullptr;
+  std::size_t memory_bytes_ = 0;
+  std::size_t front_bytes_ = 0;
+  float* data_ = nullptr;
+};
+
+/// 64-byte aligned scratch filled with NaN.
+class Scratch {
+ public:
+  explicit Scratch(std::size_t bytes);
+  [[nodiscard]] void* data() const { return aligned_; }
+
+ private:
+  std::vector<unsigned char> memory_;
+  void* aligned_;
+};
+
+/// Normally distributed numbers that depend on the seed only.
+std::vector<float> random_floats(std::int64_t count, std::uint64_t seed, float mean = 0,
+                                 float deviation = 1);
+
+/// The element's place in memory.
+std::int64_t place(const ChannelView& view, std::int64_t n, std::int64_t c, std::int64_t s);
+/// Random numbers for a view, the same for every kind of view; padded channels hold zeros.
+std::vector<float> random_tensor(const ChannelView& view, std::uint64_t seed, float mean = 0,
+                                 float deviation = 1);
+/// visit(n, c, s) for every real element.
+void for_elements(const ChannelView& view,
+                  const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& visit);
+/// Every padded element is +-0.
+bool padding_is_zero(const ChannelView& view, const std::vector<float>& values);
+std::string text(const ChannelView& view);
+
+/// Odd and even sizes in every kind of view.
+std::vector<ChannelView> views();
+
+/// visit(team) for teams of 1, 2 and 3 threads, for every instruction set this machine has.
+void for_teams(const std::function<void(ThreadTeam&)>& visit);
+
+/// |given - expected| <= tolerance * (1 + |expected|).
+::testing::AssertionResult close(double given, double expected, double tolerance);
+
+}  // namespace bench::cpu::test

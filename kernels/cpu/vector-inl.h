@@ -1,0 +1,144 @@
+// What every vector file shares, compiled once per target: include it behind foreach_target.h. No
+// vector is a member, captured by value or an element of an array, so that SVE and RVV compile too;
+// lambdas carry HWY_ATTR.
+
+#if defined(BENCH_KERNELS_CPU_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef BENCH_KERNELS_CPU_VECTOR_INL_H_
+#undef BENCH_KERNELS_CPU_VECTOR_INL_H_
+#else
+#define BENCH_KERNELS_CPU_VECTOR_INL_H_
+#endif
+
+#include <cstddef>
+#include <type_traits>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace bench::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using F32 = hn::ScalableTag<float>;
+using Vector = hn::Vec<F32>;
+
+/// Which lanes of a vector a load or store touches: all, or the first few. Memory behind them is
+/// neither read nor written; loads fill the others with zeros.
+struct Whole {};
+struct Part {
+  std::size_t lanes;
+};
+
+/// True where masked loads and stores leave memory outside the mask alone; elsewhere highway reads
+/// and writes it.
+#if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_SVE || HWY_TARGET == HWY_SVE2 || \
+    HWY_TARGET == HWY_SVE_256 || HWY_TARGET == HWY_SVE2_128 || HWY_TARGET == HWY_RVV
+inline constexpr bool kMasksProtectMemory = true;
+#else
+inline constexpr bool kMasksProtectMemory = false;
+#endif
+
+HWY_INLINE Vector load(const float* from, Whole) { return hn::LoadU(F32(), from); }
+HWY_INLINE Vector load(const float* from, Part part) {
+  const F32 d;
+  if constexpr (kMasksProtectMemory) {
+    return hn::MaskedLoad(hn::FirstN(d, part.lanes), d, from);
+  } else {
+    HWY_ALIGN float lanes[hn::MaxLanes(d)] = {};
+    for (std::size_t i = 0; i < part.lanes; ++i) {
+      lanes[i] = from[i];
+    }
+    return hn::Load(d, lanes);
+  }
+}
+
+HWY_INLINE void store(Vector value, float* to, Whole) { hn::StoreU(value, F32(), to); }
+HWY_INLINE void store(Vector value, float* to, Part part) {
+  const F32 d;
+  if constexpr (kMasksProtectMemory) {
+    hn::BlendedStore(value, hn::FirstN(d, part.lanes), d, to);
+  } else {
+    HWY_ALIGN float lanes[hn::MaxLanes(d)];
+    hn::Store(value, d, lanes);
+    for (std::size_t i = 0; i < part.lanes; ++i) {
+      to[i] = lanes[i];
+    }
+  }
+}
+
+/// max(value, 0) that keeps a NaN on every target, so that a broken loss is seen.
+HWY_INLINE Vector relu(Vector value) {
+  return hn::IfThenZeroElse(hn::Lt(value, hn::Zero(F32())), value);
+}
+
+/// `value` where `output` is positive, else 0.
+HWY_INLINE Vector where_positive(Vector output, Vector value) {
+  return hn::IfThenElseZero(hn::Gt(output, hn::Zero(F32())), value);
+}
+
+/// body(i, lanes) for consecutive vectors that cover 0..count-1.
+template <class Body>
+HWY_INLINE void sweep(std::size_t count, const Body& body) {
+  const std::size_t lanes = hn::Lanes(F32());
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    body(i, Whole{});
+  }
+  if (i < count) {
+    body(i, Part{count - i});
+  }
+}
+
+/// How many vectors one call of a traverse body handles.
+template <int kVectors>
+using Vectors = std::integral_constant<int, kVectors>;
+
+/// Walks rows x width elements in a line, four vectors of the same channels at a time where
+/// possible. Calls body(Vectors<k>, offset, column, lanes, stride): k vectors, the q-th at offset +
+/// q * stride, whose per-channel values lie at `column`. With kPlane all elements are of one
+/// channel: width is 1, and column 0 stands for a whole vector of accumulators.
+template <bool kPlane, class Body>
+HWY_INLINE void traverse(std::size_t rows, std::size_t width, const Body& body) {
+  if constexpr (kPlane) {
+    const std::size_t lanes = hn::Lanes(F32());
+    const std::size_t zero = 0;
+    std::size_t i = 0;
+    for (; i + 4 * lanes <= rows; i += 4 * lanes) {
+      body(Vectors<4>{}, i, zero, Whole{}, lanes);
+    }
+    for (; i + lanes <= rows; i += lanes) {
+      body(Vectors<1>{}, i, zero, Whole{}, lanes);
+    }
+    if (i < rows) {
+      body(Vectors<1>{}, i, zero, Part{rows - i}, lanes);
+    }
+  } else {
+    std::size_t row = 0;
+    for (; row + 4 <= rows; row += 4) {
+      sweep(width, [&](std::size_t column, auto lanes) HWY_ATTR {
+        body(Vectors<4>{}, row * width + column, column, lanes, width);
+      });
+    }
+    for (; row < rows; ++row) {
+      sweep(width, [&](std::size_t column, auto lanes) HWY_ATTR {
+        body(Vectors<1>{}, row * width + column, column, lanes, width);
+      });
+    }
+  }
+}
+
+/// A per-channel value for a traverse body.
+template <bool kPlane, class Lanes>
+HWY_INLINE Vector channel_value(const float* values, std::size_t column, Lanes lanes) {
+  if constexpr (kPlane) {
+    return hn::Set(F32(), values[0]);
+  } else {
+    return load(values + column, lanes);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace bench::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // BENCH_KERNELS_CPU_VECTOR_INL_H_

@@ -1,0 +1,48 @@
+#include "models/base/errors.h"
+#include "variable_mgmt/strategy.h"
+
+namespace bench {
+namespace {
+
+/// Variables and slots live on the one tower's device; its own gradients update them.
+class SingleDevice final : public UpdateStrategy {
+ public:
+  SingleDevice(Tower& tower, const OptimizerSettings& settings)
+      : tower_(tower),
+        optimizer_(tower.backend().make_optimizer(settings, tower.executor().segments())) {
+    if (settings.kind == OptimizerKind::momentum) {
+      bytes_ = tower.executor().variables().size_bytes();
+      slots_ = tower.backend().allocate(bytes_);
+    }
+  }
+
+  void update(double learning_rate) override {
+    Executor& executor = tower_.executor();
+    float* slots = slots_ == nullptr ? nullptr : reinterpret_cast<float*>(slots_->data());
+    optimizer_->launch(tower_.stream(), executor.variables().data(), executor.gradients().data(),
+                       slots, learning_rate, /*gradient_scale=*/1);
+    tower_.stream().synchronize();
+  }
+
+  [[nodiscard]] std::size_t bytes() const override { return bytes_; }
+
+ private:
+  Tower& tower_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<DeviceMemory> slots_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateStrategy> make_single_device(std::span<Tower* const> towers,
+                                                   const OptimizerSettings& settings) {
+  check(towers.size() == 1, "single_device: more than one tower");
+  return std::make_unique<SingleDevice>(*towers[0], settings);
+}
+
+std::size_t single_device_bytes(std::size_t elements, const OptimizerSettings& settings) {
+  return settings.kind == OptimizerKind::momentum ? elements * sizeof(float) : 0;
+}
+
+}  // namespace bench

@@ -1,0 +1,46 @@
+#include "variable_mgmt/tower.h"
+
+#include <algorithm>
+
+#include "variable_mgmt/variables.h"
+
+namespace bench {
+
+Tower::Tower(const Graph& graph, Backend& backend, const TowerOptions& options)
+    : backend_(backend),
+      executor_(graph, backend, options.executor),
+      stream_(backend.make_stream()) {
+  initialise(options.seed);
+  if (has_input("loss_scale")) {
+    executor_.bind_input("loss_scale", &loss_scale_);
+  }
+  if (has_input("step")) {
+    executor_.bind_input("step", &step_);
+  }
+}
+
+void Tower::initialise(std::uint64_t seed) {
+  const Graph& graph = executor_.graph();
+  for (const Variable& variable : graph.variables()) {
+    executor_.write_variable(graph.value(variable.value).name,
+                             initial_value(graph, variable, seed));
+  }
+}
+
+bool Tower::has_input(const std::string& name) const {
+  const Graph& graph = executor_.graph();
+  const auto inputs = graph.inputs();
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](ValueId id) { return graph.value(id).name == name; });
+}
+
+void Tower::run(const float* images, const std::int32_t* labels, std::int32_t step) {
+  executor_.bind_input("images", images);
+  if (has_input("labels")) {
+    executor_.bind_input("labels", labels);
+  }
+  step_ = step;
+  executor_.run(*stream_);
+}
+
+}  // namespace bench
