@@ -43,6 +43,9 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
+  /// The memory such an executor would take, without making kernels or allocating.
+  static MemoryReport predict(const Graph& graph, Backend& backend, DataFormat format);
+
   /// The graph as it runs.
   [[nodiscard]] const Graph& graph() const;
   [[nodiscard]] const LoweredGraph& plan() const;
@@ -61,7 +64,7 @@ class Executor {
   /// A named output, or the gradient of a variable, of the last run in canonical order; waits.
   [[nodiscard]] std::vector<std::byte> read_output(const std::string& name);
   [[nodiscard]] std::vector<float> read_gradient(const std::string& variable);
-  /// The same for an f32 scalar.
+  /// The same for an f32 scalar in memory that the host can read; allocates nothing.
   [[nodiscard]] float read_scalar(const std::string& name);
 
   /// Runs every kernel in order; waits for the end. Every input must be bound or written before.

@@ -55,7 +55,8 @@ private_sources() {
           options = ""
           if (match($0, /\[[^]]*\]/)) {
             options = substr($0, RSTART, RLENGTH) " "
-            sub(/arch=[^] ]*/, "", options)
+            sub(/arch=[^] ]* */, "", options)
+            sub(/^\[ *\] /, "", options)
             $0 = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
           }
           print "deb-src " options $2 " " suite " main"
@@ -97,7 +98,7 @@ make_from_source() {
       fetch_source "$1" || return
   # shellcheck disable=SC2086  # a list of settings
   step "$1/configure.log" "configuring oneDNN" \
-    cmake -S "$1/source" -B "$1/build" -G Ninja $source_settings || return
+    cmake --fresh -S "$1/source" -B "$1/build" -G Ninja $source_settings || return
   ninja_step "$1/build.log" "building oneDNN $source_version once into the cache, 20 to 30 minutes on 2 cores" \
     cmake --build "$1/build" --parallel "$(nproc)" || return
   step "$1/install.log" "installing oneDNN into the cache" cmake --install "$1/build" --prefix "$2"

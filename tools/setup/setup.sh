@@ -47,11 +47,14 @@ build() {
   build_folder=$root/build/$1
   shift
   take_lock "$build_folder.lock" "builds in $build_folder"
-  is_configured "$build_folder" ||
-    (step "$root/build/log/$build_preset-configure.log" "configuring build/$build_preset" \
-      configure "$build_preset")
-  ninja_step "$root/build/log/$build_preset-build.log" \
+  build_status=0
+  {
+    is_configured "$build_folder" ||
+      (step "$root/build/log/$build_preset-configure.log" "configuring build/$build_preset" \
+        configure "$build_preset")
+  } && ninja_step "$root/build/log/$build_preset-build.log" \
     "building build/$build_preset, minutes the first time" \
-    cmake --build "$build_folder" ${1:+--target "$@"}
+    cmake --build "$build_folder" ${1:+--target "$@"} || build_status=$?
   release_lock
+  return "$build_status"
 }

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Checks what compilers do not: who may include whom, and the habits every file keeps.
+
+    check_layers.py [ROOT]    prints one line per violation; exits 1 when there is one
+"""
+
+import pathlib
+import re
+import sys
+from typing import Iterator, NamedTuple
+
+FOLDERS = ("models", "kernels", "pipeline", "variable_mgmt", "bench", "results", "tools")
+
+# Each room, and the prefixes of what it may include of this repository. The longest matching room
+# counts. Nothing points back.
+MAY_INCLUDE = {
+    "models/base/": ("models/base/",),
+    "models/": ("models/",),
+    "kernels/": ("models/", "kernels/"),
+    "variable_mgmt/": ("models/", "kernels/", "variable_mgmt/"),
+    "pipeline/": ("models/base/", "pipeline/"),
+    "results/": ("models/base/", "results/"),
+    "bench/": ("models/", "kernels/", "variable_mgmt/", "pipeline/", "results/", "bench/"),
+    "tools/": ("models/base/", "pipeline/", "tools/"),
+}
+
+# Libraries that only some rooms may see, even through another header.
+CONFINED = (
+    ("oneDNN", re.compile(r"(oneapi/dnnl/.*|dnnl[^/]*)\.h(pp)?$"), ("kernels/onednn/",)),
+    ("CUDA", re.compile(r"(cuda|cudnn|cublas|cufft|curand|nccl|nvrtc|driver_types)[^/]*\.h(pp)?$|(cub|thrust|cuda)/"),
+     ("kernels/cuda/",)),
+    ("gflags", re.compile(r"gflags/"), ("bench/flags", "bench/test/flags")),
+    ("hwloc", re.compile(r"hwloc[./]"), ("kernels/cpu/",)),
+    ("MPI", re.compile(r"mpi(cxx)?\.h$"), ()),
+)
+
+SOURCE = (".h", ".cc", ".cu", ".cuh", ".inc")
+TEXT = SOURCE + (".py", ".sh", ".cmake", ".txt", ".md", ".json", ".proto", "")
+MAX_LINES = 450
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+FORBIDDEN_TEXT = (
+    ("an absolute machine path", re.compile(r"(?<![\w.$}/])/(home|work|Users|root/\.)(?=/|\b)")),
+    ("a path out of the repository", re.compile(r"\.\./shared\b")),
+    ("the host of a package registry", re.compile(
+        r"\b[\w.-]*(pypi|pythonhosted|debian|ubuntu|anaconda|conda-forge|npmjs|rubygems|crates|maven|"
+        r"docker|quay|ghcr|nvcr)[\w-]*\.(org|com|io|net)\b")),
+)
+
+
+class Violation(NamedTuple):
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+class Include(NamedTuple):
+    line: int
+    quoted: bool
+    path: str
+
+
+def room_of(path: str) -> str:
+    return max((room for room in MAY_INCLUDE if path.startswith(room)), key=len, default="")
+
+
+class Tree:
+    """The text files of the repository under `root`: those of its folders and of its top level."""
+
+    def __init__(self, root: pathlib.Path):
+        self.files: dict[str, list[str]] = {}
+        for path in sorted(root.iterdir()):
+            if path.is_file():
+                self._add(root, path)
+        for folder in FOLDERS:
+            for path in sorted((root / folder).rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    self._add(root, path)
+        for path in sorted((root / ".ci").glob("*")):
+            self._add(root, path)
+
+    def _add(self, root: pathlib.Path, path: pathlib.Path) -> None:
+        if path.suffix in TEXT and path.name not in (".git", "LICENSE"):
+            self.files[path.relative_to(root).as_posix()] = path.read_text().splitlines()
+
+    def sources(self) -> list[str]:
+        return [path for path in self.files if path.endswith(SOURCE)]
+
+    def includes(self, path: str) -> Iterator[Include]:
+        for number, line in enumerate(self.files[path], 1):
+            match = INCLUDE.match(line)
+            if match:
+                yield Include(number, match[1] == '"', match[2])
+
+    def is_generated(self, includer: str, header: str) -> bool:
+        """Whether the build makes this header: protoc, of a file in the includer's top folder, or a
+        step that the CMake files of the header's folder name."""
+        folder, _, name = header.rpartition("/")
+        if name.endswith(".pb.h"):
+            top = (folder or includer).partition("/")[0]
+            return any(path.startswith(top + "/") and path.endswith(f"/{name[:-len('.pb.h')]}.proto")
+                       for path in self.files)
+        return bool(folder) and any(
+            name in line for path in self.files
+            if path.startswith(folder + "/") and path.endswith(("CMakeLists.txt", ".cmake"))
+            for line in self.files[path])
+
+
+def check_direction(tree: Tree) -> Iterator[Violation]:
+    """Includes are from the repository root and point down."""
+    for path in tree.sources():
+        room = room_of(path)
+        for include in tree.includes(path):
+            ours = include.path in tree.files or tree.is_generated(path, include.path)
+            first, slash, _ = include.path.partition("/")
+            library = slash and first not in FOLDERS and first not in (".", "..")
+            if include.quoted and not ours and not library:
+                yield Violation(path, include.line,
+                                f'"{include.path}" is no file, seen from the repository root')
+            elif ours and not include.quoted:
+                yield Violation(path, include.line, f'write "{include.path}", with quotes')
+            elif ours and "/" in include.path and not include.path.startswith(MAY_INCLUDE.get(room, ())):
+                allowed = ", ".join(MAY_INCLUDE.get(room, ())) or "nothing"
+                yield Violation(path, include.line,
+                                f'includes "{include.path}"; {room or path} may include {allowed}')
+
+
+def check_confined(tree: Tree) -> Iterator[Violation]:
+    """Some libraries are seen by their own room only, even through headers of ours."""
+    for name, pattern, rooms in CONFINED:
+        direct = {path: [i for i in tree.includes(path)
+                         if i.path not in tree.files and pattern.match(i.path)]
+                  for path in tree.sources()}
+        seeing = {path for path, found in direct.items() if found}
+        while True:
+            more = {path for path in tree.sources() if path not in seeing
+                    and any(i.quoted and i.path in seeing for i in tree.includes(path))}
+            if not more:
+                break
+            seeing |= more
+        where = f"only {', '.join(rooms)} may" if rooms else "nothing may"
+        for path in sorted(seeing):
+            if path.startswith(rooms) and rooms:
+                continue
+            place = next(i for i in tree.includes(path) if i in direct[path] or i.path in seeing)
+            yield Violation(path, place.line, f"sees {name} through {place.path}; {where}")
+
+
+def check_headers(tree: Tree) -> Iterator[Violation]:
+    """Headers are read once, but for highway's `-inl.h`, which are read once per instruction set."""
+    for path in tree.files:
+        if path.endswith("-inl.h"):
+            continue
+        if path.endswith((".h", ".cuh")) and "#pragma once" not in tree.files[path]:
+            yield Violation(path, 1, "has no `#pragma once`")
+
+
+def check_lengths(tree: Tree) -> Iterator[Violation]:
+    for path, lines in tree.files.items():
+        if not path.endswith(".md") and len(lines) > MAX_LINES:
+            yield Violation(path, len(lines), f"has {len(lines)} lines, more than {MAX_LINES}")
+
+
+def check_text(tree: Tree) -> Iterator[Violation]:
+    for path, lines in tree.files.items():
+        for number, line in enumerate(lines, 1):
+            for what, pattern in FORBIDDEN_TEXT:
+                match = pattern.search(line)
+                if match:
+                    yield Violation(path, number, f"names {what}: {match[0]}")
+
+
+CHECKS = (check_direction, check_confined, check_headers, check_lengths, check_text)
+
+
+def violations(root: pathlib.Path) -> list[Violation]:
+    tree = Tree(root)
+    return [violation for check in CHECKS for violation in check(tree)]
+
+
+def main(arguments: list[str]) -> int:
+    root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parents[1]
+    if not (root / "models").is_dir():
+        print(f"check_layers: {root} is not the repository's root", file=sys.stderr)
+        return 2
+    found = violations(root)
+    for violation in found:
+        print(violation)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

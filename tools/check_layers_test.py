@@ -1,0 +1,120 @@
+"""Shows that each rule of check_layers.py holds for a good file and fails for a bad one."""
+
+import pathlib
+import tempfile
+import unittest
+
+import check_layers
+
+GROUND = {
+    "models/base/shape.h": "#pragma once\n",
+    "models/ir/graph.h": '#pragma once\n#include "models/base/shape.h"\n',
+    "models/ops/conv2d.h": '#pragma once\n#include "models/ir/graph.h"\n',
+    "kernels/backend.h": '#pragma once\n#include "models/ir/graph.h"\n',
+    "pipeline/stage.h": '#pragma once\n#include "models/base/shape.h"\n',
+    "results/record.h": "#pragma once\n",
+    "bench/run.h": '#pragma once\n#include "kernels/backend.h"\n#include "results/record.h"\n',
+}
+
+
+class LayerTest(unittest.TestCase):
+    def found(self, files: dict[str, str]) -> list[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path, text in {**GROUND, **files}.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            return [str(violation) for violation in check_layers.violations(root)]
+
+    def assert_good(self, path: str, text: str, **others: str) -> None:
+        self.assertEqual(self.found({path: text, **others}), [])
+
+    def assert_bad(self, path: str, text: str, expected: str) -> None:
+        found = self.found({path: text})
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith(path + ":"), found)
+        self.assertIn(expected, found[0])
+
+    def test_accepts_what_points_down(self):
+        self.assertEqual(self.found({}), [])
+
+    def test_refuses_what_points_back(self):
+        for path, header in (
+            ("models/base/bad.cc", "models/ir/graph.h"),
+            ("models/zoo/bad.cc", "kernels/backend.h"),
+            ("kernels/bad.cc", "bench/run.h"),
+            ("variable_mgmt/bad.cc", "pipeline/stage.h"),
+            ("pipeline/bad.cc", "models/ir/graph.h"),
+            ("pipeline/bad.cc", "models/ops/conv2d.h"),
+            ("pipeline/test/bad_test.cc", "kernels/backend.h"),
+            ("results/bad.cc", "models/ir/graph.h"),
+            ("results/bad.cc", "kernels/backend.h"),
+            ("tools/maker/bad.cc", "bench/run.h"),
+        ):
+            with self.subTest(path=path, header=header):
+                self.assert_bad(path, f'#include "{header}"\n', f'includes "{header}"')
+
+    def test_confines_libraries_to_their_rooms(self):
+        for header, room in (
+            ("oneapi/dnnl/dnnl.hpp", "kernels/onednn/a.cc"),
+            ("dnnl.h", "kernels/onednn/a.cc"),
+            ("cuda_runtime.h", "kernels/cuda/a.cc"),
+            ("cudnn.h", "kernels/cuda/a.cc"),
+            ("nccl.h", "kernels/cuda/a.cc"),
+            ("gflags/gflags.h", "bench/flags_table.cc"),
+            ("hwloc.h", "kernels/cpu/a.cc"),
+        ):
+            with self.subTest(header=header):
+                self.assert_good(room, f"#include <{header}>\n")
+                self.assert_bad("kernels/runtime/a.cc", f"#include <{header}>\n", "sees")
+                self.assert_bad("variable_mgmt/a.cc", f"#include <{header}>\n", "sees")
+                if "/" in header:
+                    self.assert_bad("models/ir/a.cc", f'#include "{header}"\n', "sees")
+        self.assert_bad("kernels/onednn/a.cc", "#include <mpi.h>\n", "sees MPI")
+
+    def test_follows_libraries_through_headers(self):
+        found = self.found({
+            "kernels/onednn/engine.h": "#pragma once\n#include <oneapi/dnnl/dnnl.hpp>\n",
+            "kernels/onednn/device.h": '#pragma once\n#include "kernels/onednn/engine.h"\n',
+            "variable_mgmt/tower.cc": '\n#include "kernels/onednn/device.h"\n',
+        })
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("variable_mgmt/tower.cc:2: sees oneDNN through kernels/onednn/device.h", found[0])
+
+    def test_wants_includes_from_the_root(self):
+        self.assert_bad("models/ir/bad.cc", '#include "graph.h"\n', "seen from the repository root")
+        self.assert_bad("models/ir/bad.cc", '#include "../base/shape.h"\n', "repository root")
+        self.assert_bad("models/ir/bad.cc", "#include <models/ir/graph.h>\n", "with quotes")
+        self.assert_good("models/ir/good.cc", "#include <vector>\n#include <Eigen/Core>\n#include "hwy/highway.h"\n")
+
+    def test_accepts_generated_headers(self):
+        self.assert_good("bench/a.cc", '#include "bench/version.h"\n', 
+                         **{"bench/CMakeLists.txt": "configure_file(version.h.in version.h)"})
+        self.assert_good("pipeline/a.cc", '#include "pipeline/example.pb.h"\n',
+                         **{"pipeline/example.proto": ""})
+        self.assert_good("pipeline/a.cc", '#include "example.pb.h"\n', **{"pipeline/example.proto": ""})
+        self.assert_bad("bench/a.cc", '#include "bench/version.h"\n', "is no file")
+        self.assert_bad("bench/a.cc", '#include "example.pb.h"\n', "is no file")
+
+    def test_wants_pragma_once(self):
+        self.assert_bad("models/ir/bad.h", "int f();\n", "#pragma once")
+        self.assert_good("kernels/cpu/vector-inl.h", "int f();\n")
+
+    def test_limits_lengths(self):
+        self.assert_good("models/ir/a.cc", "\n" * check_layers.MAX_LINES)
+        self.assert_bad("models/ir/a.cc", "\n" * (check_layers.MAX_LINES + 1), "more than")
+
+    def test_refuses_paths_of_one_machine(self):
+        for path in ("home/me/data", "work/data", "root/.cache"):
+            self.assert_bad("bench/a.cc", f'const char* p = "/{path}";\n', "machine path")
+        self.assert_bad("README.md", "data lie in .." + "/shared/data\n", "out of the repository")
+        self.assert_good("bench/a.cc", '// "/proc/stat" and build/tmp/x\n')
+
+    def test_refuses_hosts_of_registries(self):
+        for name, domain in (("deb.debian", "org"), ("pypi", "org"), ("archive.ubuntu", "com")):
+            self.assert_bad("tools/setup/a.sh", f"fetch {name}.{domain}\n", "registry")
+        self.assert_good("README.md", "Debian 12, debian.sources and the Debian archive\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
