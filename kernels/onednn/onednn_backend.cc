@@ -192,10 +192,14 @@ class OnednnBackend final : public Backend {
   }
 
  private:
-  /// A plain filter described with the groups axis that `other` has.
+  /// A plain filter described with the groups axis that `other` has: the groups divide the outermost
+  /// axis, in NCHW as in NHWC, and the other strides stay.
   static void with_groups(dnnl::memory::desc& plain, const dnnl::memory::desc& other) {
     if (plain.get_ndims() == 4 && other.get_ndims() == 5) {
-      plain = {other.get_dims(), plain.get_data_type(), dnnl::memory::format_tag::abcde};
+      const auto extents = other.get_dims();
+      auto strides = plain.get_strides();
+      strides.insert(strides.begin(), extents[1] * strides[0]);
+      plain = {extents, plain.get_data_type(), strides};
     }
   }
 

@@ -14,3 +14,7 @@ bench_test(conformance_test LABELS quick
 bench_test(gradient_test LABELS quick
   SOURCES test/gradient_test.cc
   LINK bench_case_runner)
+
+bench_test(onednn_conformance_test LABELS conformance
+  SOURCES test/onednn_conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
+  LINK bench_case_runner bench_onednn bench_cpu_host)
