@@ -29,7 +29,12 @@ std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
 
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {
   const Graph graph = build_run_graph(settings, backend, batch);
-  PlannedMemory memory{.executor = Executor::predict(graph, backend, settings.format)};
+  return run_memory(settings, Executor::predict(graph, backend, settings.format), batch);
+}
+
+PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& executor,
+                         std::int64_t batch) {
+  PlannedMemory memory{.executor = executor};
   if (settings.training()) {
     const StrategyRow& strategy = find_strategy(settings.flags.variable_update);
     memory.optimizer_slots =

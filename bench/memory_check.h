@@ -20,6 +20,10 @@ struct PlannedMemory {
 /// "activations 1.9 GiB, variables ..., optimizer ..., input ...".
 std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory);
 
+/// The whole of a run's memory around what its executor plans.
+PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& executor,
+                         std::int64_t batch);
+/// The same for any batch, planned without allocating.
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch);
 
 /// Throws UsageError, naming the need, the limit and what set it, and the largest batch that fits,

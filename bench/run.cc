@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <iomanip>
 #include <ostream>
 
@@ -124,17 +125,22 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   const SteadyClock clock;
   const SystemFiles files;
   const nanoseconds launched = clock.now() - since_launch(files);
-  const RunSettings settings = resolve_settings(parsed.flags);
+  const RunSettings settings = resolve_settings(parsed);
   const EnvironmentSnapshot before = read_environment(files, {});
   const InterruptGuard interrupt;
   RecordFile file(parsed.flags, begin_record(settings, parsed, command_line, files));
 
+  // Drawn meanwhile, by threads that are not yet bound to processors.
+  auto values = std::async(std::launch::async, [&settings] {
+    return initial_values(build_run_network(settings, settings.batch),
+                          static_cast<std::uint64_t>(settings.flags.tf_random_seed));
+  });
   Device device = make_device(settings);
   if (!settings.flags.dump.empty()) {
     dump(settings, *device.backend, streams.out);
     return 0;
   }
-  for (const auto& notices : {parsed.notices, settings.notices, device.notices}) {
+  for (const auto& notices : {settings.notices, device.notices}) {
     for (const std::string& notice : notices) {
       streams.err << "note: " << notice << "\n";
     }
@@ -142,17 +148,21 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   const auto bytes_for = [&](std::int64_t batch) {
     return plan_run_memory(settings, *device.backend, batch).total();
   };
-  const PlannedMemory memory = plan_run_memory(settings, *device.backend, settings.batch);
-  check_memory(settings, memory, memory_limit(files), bytes_for);
-  streams.err << "planned memory: " << memory << "\n";
+  PlannedMemory memory;
+  const auto admit = [&](const MemoryReport& executor) {
+    memory = run_memory(settings, executor, settings.batch);
+    check_memory(settings, memory, memory_limit(files), bytes_for);
+    streams.err << "planned memory: " << memory << "\n";
+  };
 
   report::print_header(streams.out, header_of(settings));
+  if (settings.warmup.rounded_up) {
+    report::print_rounded_warm_up(streams.out, settings.warmup.num_batches);
+  }
   report::print_generating_model(streams.out);
   const Graph graph = build_run_graph(settings, *device.backend, settings.batch);
   report::print_initializing_graph(streams.out);
-  Tower tower(graph, *device.backend,
-              {.executor = {.format = settings.format},
-               .seed = static_cast<std::uint64_t>(settings.flags.tf_random_seed)});
+  Tower tower(graph, *device.backend, {.format = settings.format, .admit = admit}, values.get());
   std::unique_ptr<UpdateStrategy> strategy;
   if (settings.training()) {
     const std::array<Tower*, 1> towers{&tower};

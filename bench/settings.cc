@@ -1,6 +1,7 @@
 #include "bench/settings.h"
 
 #include "bench/flags_near.h"
+#include "bench/flags_resolve.h"
 #include "bench/validation.h"
 #include "models/base/errors.h"
 #include "models/passes/backward.h"
@@ -20,43 +21,32 @@ const Model& resolve_model(const Flags& flags) {
   throw unknown_value("model", flags.model, names);
 }
 
-DataFormat resolve_format(const Flags& flags) {
-  const std::string name = flags.data_format.value_or("auto");
+DataFormat format_named(std::string_view name) {
   if (name == "NCHW") {
     return DataFormat::nchw;
   }
   return name == "NHWC" ? DataFormat::nhwc : DataFormat::automatic;
 }
 
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return text;
-}
-
 }  // namespace
 
-RunSettings resolve_settings(const Flags& flags) {
+RunSettings resolve_settings(const ParseResult& parsed) {
+  const Flags& flags = parsed.flags;
   RunSettings settings{.flags = flags};
   settings.model = &resolve_model(flags);
-  settings.dataset = &detect_dataset(flags.data_name.value_or(""), flags.data_dir.value_or(""));
+  settings.dataset = &dataset_named(resolve_data_name(flags));
   if (settings.dataset->name != settings.model->dataset) {
     throw UsageError(cat("--model=", flags.model, " is a network for ", settings.model->dataset,
                          ", the data are ", settings.dataset->name));
   }
-  settings.device_label = flags.device.value_or("cpu");
-  settings.device = lower_case(settings.device_label);
-  if (!flags.device) {
-    settings.notices.emplace_back(
-        "no --device was given: the CPU runs (GPUs are not built yet)");
-  }
-  settings.format = resolve_format(flags);
-  if (settings.device == "cpu" && settings.format == DataFormat::nchw) {
-    settings.notices.emplace_back(
-        "--data_format=NCHW keeps every activation in plain NCHW, which is about half as fast on "
-        "a CPU as --data_format=auto");
-  }
+  const Placement placement = resolve_placement(flags, /*gpu_present=*/false);
+  settings.device = placement.device;
+  const auto given = parsed.given.find("device");
+  settings.device_label = given == parsed.given.end() ? placement.device : given->second;
+  settings.format = format_named(placement.data_format);
+  settings.notices = parsed.notices;
+  settings.notices.insert(settings.notices.end(), placement.notices.begin(),
+                          placement.notices.end());
   settings.batch = flags.batch_size > 0 ? flags.batch_size : settings.model->default_batch;
   settings.num_classes = flags.num_classes.value_or(settings.dataset->num_classes);
   settings.warmup = plan_warmup({.num_warmup_batches = flags.num_warmup_batches,
@@ -82,14 +72,18 @@ RunSettings resolve_settings(const Flags& flags) {
   return settings;
 }
 
-Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
-  const Graph network = build_network(
+Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
+  return build_network(
       *settings.model, {.batch = batch,
                         .num_classes = settings.num_classes,
                         .training = settings.training(),
                         .accuracies = settings.accuracies(),
                         .weight_decay = settings.flags.weight_decay,
                         .seed = static_cast<std::uint64_t>(settings.flags.tf_random_seed)});
+}
+
+Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
+  const Graph network = build_run_network(settings, batch);
   const Graph fused = fuse(network, [&](const Graph& graph, const Node& node) {
     return backend.supports(graph, node);
   });

@@ -40,9 +40,12 @@ struct RunSettings {
 };
 
 /// Throws UsageError for a model, dataset or value that does not exist or does not fit.
-RunSettings resolve_settings(const Flags& flags);
+RunSettings resolve_settings(const ParseResult& parsed);
 
-/// The network of a run, forward only, or fused and with its gradients.
+/// The plain forward network of a run.
+Graph build_run_network(const RunSettings& settings, std::int64_t batch);
+
+/// The same as the backend runs it: fused, and when training with its gradients.
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch);
 
 }  // namespace bench

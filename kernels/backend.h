@@ -110,8 +110,8 @@ struct OptimizerSegment {
   bool decayed = true;
 };
 
-/// Memory of a device, freed with the object; 4096-byte aligned, touched first by the device's own
-/// threads.
+/// Memory of a device, freed with the object; 4096-byte aligned. Pages are backed when the device's
+/// threads first touch them.
 class DeviceMemory {
  public:
   DeviceMemory() = default;

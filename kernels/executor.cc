@@ -24,11 +24,6 @@ struct BoundStep {
 
 }  // namespace
 
-MemoryLimitError::MemoryLimitError(std::size_t needed, std::size_t limit)
-    : std::runtime_error(cat("the plan needs ", format_bytes(needed), ", ", format_bytes(limit),
-                             " may be used")),
-      needed_(needed) {}
-
 struct Executor::State {
   static Graph runnable(const Graph& original, Backend& device) {
     return decompose_unsupported(original, [&](const Graph& graph, const Node& node) {
@@ -43,8 +38,8 @@ struct Executor::State {
         lowered(lower(graph, device, chosen.format)),
         layout(lay_out_memory(lowered, kept_buffers(graph, lowered), guard())),
         stream(device.make_stream()) {
-    if (options.memory_limit_bytes != 0 && layout.report.total() > options.memory_limit_bytes) {
-      throw MemoryLimitError(layout.report.total(), options.memory_limit_bytes);
+    if (options.admit) {
+      options.admit(layout.report);
     }
     allocate();
     bind();
@@ -293,7 +288,7 @@ std::vector<float> Executor::read_gradient(const std::string& variable) {
 float Executor::read_scalar(const std::string& name) {
   const std::size_t buffer = state_->lowered.buffer_of[at(state_->graph.output(name))];
   const TensorType& type = state_->lowered.buffers[buffer].type;
-  check(type.dtype == DType::f32 && type.shape.rank() == 0, "executor: no f32 scalar is read");
+  check(type.dtype == DType::f32 && type.shape.elements() == 1, "executor: no f32 scalar is read");
   float value = 0;
   std::memcpy(&value, state_->view(buffer).data, sizeof(value));
   return value;

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <map>
 
-#include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/optimizer.h"
 #include "kernels/cpu/thread_team.h"
 #include "kernels/onednn/context.h"
@@ -186,9 +185,7 @@ class OnednnBackend final : public Backend {
   }
 
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
-    return allocate_host_memory(bytes, [&](std::byte* data, std::size_t size) {
-      cpu::zero_bytes(team_, data, size);
-    });
+    return allocate_host_memory(bytes);
   }
 
  private:

@@ -233,8 +233,7 @@ class ReferenceBackend : public Backend {
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<ReferenceStream>(); }
 
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
-    return allocate_host_memory(
-        bytes, [](std::byte* data, std::size_t size) { std::memset(data, 0, size); });
+    return allocate_host_memory(bytes);
   }
 
  private:
