@@ -43,8 +43,8 @@ step() {
 }
 
 # Reads ninja's output: keeps it in the log $1, and shows how far it is: in place on a terminal,
-# elsewhere once per tenth. Silent while there is nothing to do. Expects a last line `status N`,
-# which becomes its own status.
+# elsewhere once per tenth. Silent when there is nothing to do but the one step that every build
+# takes, asking git for the revision. Expects a last line `status N`, which becomes its own status.
 follow_ninja() {
   follow_status=1
   follow_tenth=
@@ -54,6 +54,7 @@ follow_ninja() {
         follow_status=${follow_line#status }
         continue
         ;;
+      \[1/[0-9]\]*) ;;
       \[[0-9]*/[0-9]*\]*)
         follow_count=${follow_line%%\]*}
         follow_count=${follow_count#\[}
