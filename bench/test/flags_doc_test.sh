@@ -1,0 +1,47 @@
+#!/bin/sh
+# flags_doc_test.sh BENCH FLAGS.md: fails unless the document names the flags that `BENCH --help`
+# prints, in the same order, and gives each the same state.
+set -eu
+
+help=$("$1" --help)
+
+# One line per flag: name, then what stands in brackets at the end of its explanation, or "built".
+in_help=$(printf '%s\n' "$help" | awk '
+  function finish() {
+    if (name == "") return
+    state = "built"
+    if (match(text, / \[.*\]$/)) state = substr(text, RSTART + 2, RLENGTH - 3)
+    print name ": " state
+    name = ""
+  }
+  /^  --/ {
+    finish()
+    name = $1
+    sub(/=.*/, "", name)
+    sub(/^  --[^ ]+ */, "")
+    text = $0
+    next
+  }
+  /^ +[^ ]/ && name != "" { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0; next }
+  { finish() }
+  END { finish() }')
+
+in_document=$(awk -F ' [|] ' '/^[|] `--/ {
+  name = $1
+  gsub(/[|` ]/, "", name)
+  state = $4
+  sub(/ [|]$/, "", state)
+  print name ": " state
+}' "$2")
+
+[ -n "$in_help" ] || { echo "no flags in the help of $1"; exit 1; }
+[ "$in_help" = "$in_document" ] && exit 0
+
+# The lines that only one of them has.
+echo "$2 differs from $1 --help (-: the help, +: the document)"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+printf '%s\n' "$in_help" >"$scratch/help"
+printf '%s\n' "$in_document" >"$scratch/document"
+diff -U 0 "$scratch/help" "$scratch/document" | sed -e 1,2d -e '/^@@/d'
+exit 1
