@@ -21,8 +21,8 @@ std::optional<int> wanted_threads(const Flags& flags) {
 void note_inherited_threads(Device& device) {
   const char* inherited = std::getenv("OMP_NUM_THREADS");
   if (inherited != nullptr && cat(device.processors.size()) != inherited) {
-    device.notices.push_back(cat("OMP_NUM_THREADS=", inherited, " is overridden: ",
-                                 device.processors.size(),
+    device.notices.push_back(cat("OMP_NUM_THREADS=", inherited,
+                                 " is overridden: ", device.processors.size(),
                                  " threads run (--num_intra_threads decides)"));
   }
 }

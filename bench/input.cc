@@ -18,13 +18,13 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
   if (settings.synthetic()) {
     return make_synthetic_input(spec);
   }
-  DatasetOptions options{.data_dir = *flags.data_dir,
-                         .resize_method = resize_method_from(flags.resize_method),
-                         .fuse_decode_and_crop = flags.fuse_decode_and_crop,
-                         .num_threads =
-                             static_cast<int>(flags.datasets_num_private_threads.value_or(0)),
-                         .use_caching = flags.datasets_use_caching,
-                         .repeat_cached_sample = flags.datasets_repeat_cached_sample};
+  DatasetOptions options{
+      .data_dir = *flags.data_dir,
+      .resize_method = resize_method_from(flags.resize_method),
+      .fuse_decode_and_crop = flags.fuse_decode_and_crop,
+      .num_threads = static_cast<int>(flags.datasets_num_private_threads.value_or(0)),
+      .use_caching = flags.datasets_use_caching,
+      .repeat_cached_sample = flags.datasets_repeat_cached_sample};
   if (flags.datasets_parallel_interleave_cycle_length) {
     options.interleave_cycle = static_cast<int>(*flags.datasets_parallel_interleave_cycle_length);
   }

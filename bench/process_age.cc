@@ -30,7 +30,8 @@ Captured<std::chrono::nanoseconds> process_age(const SystemFiles& files) {
   if (!fields || ticks_per_second <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) {
     return Unknown{"proc/self/stat or the boot clock cannot be read"};
   }
-  const auto started = std::chrono::nanoseconds(std::stoll(field) * 1'000'000'000 / ticks_per_second);
+  const auto started =
+      std::chrono::nanoseconds(std::stoll(field) * 1'000'000'000 / ticks_per_second);
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) - started;
 }
 

@@ -92,8 +92,8 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
   if (input.threads > 0) {
     err << " (" << input.threads << " threads prepare images)";
   }
-  err << "\noutside kernels and input: "
-      << share(steps - session.input_wait - session.kernels) << " % of the step time\n";
+  err << "\noutside kernels and input: " << share(steps - session.input_wait - session.kernels)
+      << " % of the step time\n";
 }
 
 /// The record, which is written whatever way the run ends.

@@ -52,11 +52,11 @@ class LossError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Warms up, then runs and times the steps, printing tf_cnn_benchmarks' lines from "Running warm up"
-/// to the last step line, and the total unless the run was interrupted. With --max_seconds the run
-/// ends after the step in which the time is over; warm-up takes a quarter of it at most, but two
-/// steps at least. Throws LossError for a loss that is not finite; `result` holds what was measured
-/// until then.
+/// Warms up, then runs and times the steps, printing tf_cnn_benchmarks' lines from "Running warm
+/// up" to the last step line, and the total unless the run was interrupted. With --max_seconds the
+/// run ends after the step in which the time is over; warm-up takes a quarter of it at most, but
+/// two steps at least. Throws LossError for a loss that is not finite; `result` holds what was
+/// measured until then.
 void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result);
 
 }  // namespace bench

@@ -73,8 +73,8 @@ RunSettings resolve_settings(const ParseResult& parsed) {
 }
 
 Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
-  return build_network(
-      *settings.model, {.batch = batch,
+  return build_network(*settings.model,
+                       {.batch = batch,
                         .num_classes = settings.num_classes,
                         .training = settings.training(),
                         .accuracies = settings.accuracies(),
@@ -84,9 +84,8 @@ Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
 
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
   const Graph network = build_run_network(settings, batch);
-  const Graph fused = fuse(network, [&](const Graph& graph, const Node& node) {
-    return backend.supports(graph, node);
-  });
+  const Graph fused = fuse(
+      network, [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
   return settings.training() ? add_backward(fused, "loss") : fused;
 }
 

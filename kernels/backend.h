@@ -94,9 +94,9 @@ struct Candidate {
 enum class OptimizerKind : std::uint8_t { sgd, momentum };
 
 /// What one optimizer launch does, over flat f32 regions of variables, gradients and slots that
-/// share their offsets. Per element g = gradient * gradient_scale + (decayed ? weight_decay * w : 0),
-/// clamped to +-clip; sgd: w -= lr*g; momentum (Nesterov): a = momentum*a + g,
-/// w -= lr*g + lr*momentum*a.
+/// share their offsets. Per element g = gradient * gradient_scale + (decayed ? weight_decay * w :
+/// 0), clamped to +-clip; sgd: w -= lr*g; momentum (Nesterov): a = momentum*a + g, w -= lr*g +
+/// lr*momentum*a.
 struct OptimizerSettings {
   OptimizerKind kind = OptimizerKind::sgd;
   double momentum = 0.9;

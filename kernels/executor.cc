@@ -193,7 +193,8 @@ struct Executor::State {
 
   void check_guards() {
     for_each_guard([](const std::byte* guard) {
-      return std::all_of(guard, guard + kGuardBytes, [](std::byte b) { return b == kGuardPattern; });
+      return std::all_of(guard, guard + kGuardBytes,
+                         [](std::byte b) { return b == kGuardPattern; });
     });
   }
 

@@ -60,8 +60,8 @@ class Executor {
   /// Runs every kernel in order; waits for the end. Every input must be bound or written before.
   void run(Stream& stream);
 
-  /// The flat regions of trainable variables and their gradients: equal offsets, f32 elements, in the
-  /// order in which the gradients become final.
+  /// The flat regions of trainable variables and their gradients: equal offsets, f32 elements, in
+  /// the order in which the gradients become final.
   [[nodiscard]] std::span<float> variables();
   [[nodiscard]] std::span<const float> gradients();
   [[nodiscard]] const std::vector<OptimizerSegment>& segments() const;

@@ -8,8 +8,8 @@
 
 namespace bench {
 
-/// One copy of the network on one device: an executor with its variables, initialised, and the inputs
-/// that change from step to step. Used by the host thread that made its backend.
+/// One copy of the network on one device: an executor with its variables, initialised, and the
+/// inputs that change from step to step. Used by the host thread that made its backend.
 class Tower {
  public:
   /// `graph` as build_network made it, with or without gradients. `values` has every variable.

@@ -7,8 +7,7 @@
 
 namespace bench {
 
-std::vector<float> initial_value(const Graph& graph, const Variable& variable,
-                                 std::uint64_t seed) {
+std::vector<float> initial_value(const Graph& graph, const Variable& variable, std::uint64_t seed) {
   const Initializer& initial = variable.initial;
   const auto count = static_cast<std::size_t>(graph.shape(variable.value).elements());
   std::vector<float> values(count, static_cast<float>(initial.mean));

@@ -29,7 +29,8 @@ std::vector<Candidate> max_pool_backward(Context&, const Graph&, const Node&, Da
 std::vector<Candidate> avg_pool(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> avg_pool_backward(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> fully_connected(Context&, const Graph&, const Node&, DataFormat);
-std::vector<Candidate> fully_connected_backward_data(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> fully_connected_backward_data(Context&, const Graph&, const Node&,
+                                                     DataFormat);
 std::vector<Candidate> fully_connected_backward_weights(Context&, const Graph&, const Node&,
                                                         DataFormat);
 std::vector<Candidate> batch_norm(Context&, const Graph&, const Node&, DataFormat);

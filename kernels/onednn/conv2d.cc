@@ -112,8 +112,8 @@ dnnl::convolution_forward::primitive_desc forward(const Context& context, const 
 
 using Hint = dnnl::convolution_forward::primitive_desc;
 
-/// make(filters, hint) for the layouts a backward kernel may want its filters in: what the forward of
-/// the same convolution likes best, which saves a reorder, and what the kernel itself does.
+/// make(filters, hint) for the layouts a backward kernel may want its filters in: what the forward
+/// of the same convolution likes best, which saves a reorder, and what the kernel itself does.
 template <class PrimitiveDesc>
 std::vector<PrimitiveDesc> backward_variants(
     const Context& context, const Problem& problem, const Descs& descs,
@@ -195,10 +195,9 @@ std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph
     using Backward = dnnl::convolution_backward_data::primitive_desc;
     const auto variants = backward_variants<Backward>(
         context, problem, descs, [&](const Desc& weights, const Hint& hint) {
-          return Backward(
-              context.engine, algorithm::convolution_direct, descs.x, weights, descs.y,
-              problem.strides(), problem.dilations(), problem.pad_before(), problem.pad_after(),
-              hint, base_attributes(), /*allow_empty=*/true);
+          return Backward(context.engine, algorithm::convolution_direct, descs.x, weights, descs.y,
+                          problem.strides(), problem.dilations(), problem.pad_before(),
+                          problem.pad_after(), hint, base_attributes(), /*allow_empty=*/true);
         });
     for (const auto& desc : variants) {
       Candidate candidate;
@@ -210,9 +209,9 @@ std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph
       candidate.seconds =
           compute_seconds(context, problem.multiply_adds(), candidate.implementation, layouts.y);
       candidate.make = make_primitive(context.engine, desc,
-                             {{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), From::input, 0},
-                              {DNNL_ARG_WEIGHTS, desc.weights_desc(), From::input, 1},
-                              {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), From::output, 0}});
+                                      {{DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), From::input, 0},
+                                       {DNNL_ARG_WEIGHTS, desc.weights_desc(), From::input, 1},
+                                       {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), From::output, 0}});
       candidates.push_back(std::move(candidate));
     }
   }
@@ -231,11 +230,10 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
     using Backward = dnnl::convolution_backward_weights::primitive_desc;
     const auto variants = backward_variants<Backward>(
         context, problem, descs, [&](const Desc& weights, const Hint& hint) {
-          return Backward(
-              context.engine, algorithm::convolution_direct, descs.x, weights,
-              attributes.bias ? problem.bias() : Desc(), descs.y, problem.strides(),
-              problem.dilations(), problem.pad_before(), problem.pad_after(), hint,
-              base_attributes(), /*allow_empty=*/true);
+          return Backward(context.engine, algorithm::convolution_direct, descs.x, weights,
+                          attributes.bias ? problem.bias() : Desc(), descs.y, problem.strides(),
+                          problem.dilations(), problem.pad_before(), problem.pad_after(), hint,
+                          base_attributes(), /*allow_empty=*/true);
         });
     for (const auto& desc : variants) {
       Candidate candidate;

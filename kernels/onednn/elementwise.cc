@@ -55,18 +55,15 @@ std::vector<Candidate> activation_backward(Context& context, const Graph& graph,
     return alike(context, graph, node, format, copy);
   }
   return alike(context, graph, node, format, [](const Launch& launch, std::int64_t count) {
-    cpu::relu_backward(launch.team, {.count = count,
-                                     .dy = launch.in(0),
-                                     .y = launch.in(1),
-                                     .dx = launch.out(0)});
+    cpu::relu_backward(
+        launch.team, {.count = count, .dy = launch.in(0), .y = launch.in(1), .dx = launch.out(0)});
   });
 }
 
 std::vector<Candidate> add(Context& context, const Graph& graph, const Node& node,
                            DataFormat format) {
   auto candidates = alike(context, graph, node, format, [](const Launch& launch, std::int64_t n) {
-    cpu::add(launch.team,
-             {.count = n, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
+    cpu::add(launch.team, {.count = n, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
   });
   for (Candidate& candidate : candidates) {
     candidate.may_overwrite.push_back({.output = 0, .input = 1});
@@ -97,10 +94,9 @@ std::vector<Candidate> bias_add(Context& context, const Graph& graph, const Node
     Candidate& candidate = candidates.emplace_back(vector_candidate(
         context, graph, node, {layout, LayoutTable::canonical(1)}, {layout},
         [view](const Launch& launch) {
-          cpu::bias_add(launch.team, {.view = view,
-                                      .x = launch.in(0),
-                                      .bias = launch.in(1),
-                                      .y = launch.out(0)});
+          cpu::bias_add(
+              launch.team,
+              {.view = view, .x = launch.in(0), .bias = launch.in(1), .y = launch.out(0)});
         }));
     candidate.may_overwrite = {{.output = 0, .input = 0}};
   }
@@ -114,8 +110,7 @@ std::vector<Candidate> bias_backward(Context& context, const Graph& graph, const
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
     Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout}, {LayoutTable::canonical(1)},
-        [view](const Launch& launch) {
+        context, graph, node, {layout}, {LayoutTable::canonical(1)}, [view](const Launch& launch) {
           cpu::bias_backward(launch.team, {.view = view,
                                            .dy = launch.in(0),
                                            .dbias = launch.out(0),
@@ -133,27 +128,24 @@ std::vector<Candidate> spatial_mean(Context& context, const Graph& graph, const 
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
     Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout}, {LayoutTable::canonical(2)},
-        [view](const Launch& launch) {
-          cpu::spatial_mean(launch.team, {.view = view,
-                                          .x = launch.in(0),
-                                          .y = launch.out(0),
-                                          .workspace = launch.workspace});
+        context, graph, node, {layout}, {LayoutTable::canonical(2)}, [view](const Launch& launch) {
+          cpu::spatial_mean(
+              launch.team,
+              {.view = view, .x = launch.in(0), .y = launch.out(0), .workspace = launch.workspace});
         }));
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
   }
   return candidates;
 }
 
-std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& graph,
-                                             const Node& node, DataFormat format) {
+std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& graph, const Node& node,
+                                             DataFormat format) {
   const Shape& shape = graph.shape(node.outputs[0]);
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
     Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {LayoutTable::canonical(2)}, {layout},
-        [view](const Launch& launch) {
+        context, graph, node, {LayoutTable::canonical(2)}, {layout}, [view](const Launch& launch) {
           cpu::spatial_mean_backward(launch.team, {.view = view,
                                                    .dy = launch.in(0),
                                                    .dx = launch.out(0),
@@ -166,9 +158,7 @@ std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& grap
 
 std::vector<Candidate> reshape(Context& context, const Graph& graph, const Node& node,
                                DataFormat /*format*/) {
-  const auto canonical = [&](ValueId id) {
-    return LayoutTable::canonical(graph.shape(id).rank());
-  };
+  const auto canonical = [&](ValueId id) { return LayoutTable::canonical(graph.shape(id).rank()); };
   Candidate candidate = vector_candidate(
       context, graph, node, {canonical(node.inputs[0])}, {canonical(node.outputs[0])},
       [](const Launch& launch) {

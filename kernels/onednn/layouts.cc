@@ -22,8 +22,8 @@ std::string describe(const dnnl::memory::desc& desc) {
                    [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
   std::string text;
   for (const std::size_t axis : order) {
-    const bool inner = std::find(axes.begin(), axes.end(),
-                                 static_cast<dnnl::memory::dim>(axis)) != axes.end();
+    const bool inner =
+        std::find(axes.begin(), axes.end(), static_cast<dnnl::memory::dim>(axis)) != axes.end();
     text += static_cast<char>((inner ? 'A' : 'a') + static_cast<char>(axis));
   }
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -93,8 +93,7 @@ dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layou
     return {dims(type.shape), data_type(type.dtype), named->second};
   }
   const auto found = remembered_.find(key(layout.token(), type));
-  check(found != remembered_.end(),
-        cat("onednn: layout ", layout, " is not known for ", type));
+  check(found != remembered_.end(), cat("onednn: layout ", layout, " is not known for ", type));
   return found->second;
 }
 

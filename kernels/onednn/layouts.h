@@ -12,8 +12,8 @@ namespace bench::onednn {
 dnnl::memory::data_type data_type(DType dtype);
 dnnl::memory::dims dims(const Shape& shape);
 
-/// Tokens for oneDNN's memory descriptors. The plain and channel-blocked layouts of activations have
-/// the names the field uses; layouts that a primitive chose itself are remembered per type.
+/// Tokens for oneDNN's memory descriptors. The plain and channel-blocked layouts of activations
+/// have the names the field uses; layouts that a primitive chose itself are remembered per type.
 class LayoutTable {
  public:
   /// Descriptor of a tensor in a layout; throws InternalError for a token nobody made.

@@ -17,34 +17,33 @@ const std::int32_t* labels(const Launch& launch) {
 
 }  // namespace
 
-std::vector<Candidate> softmax_cross_entropy(Context& context, const Graph& graph,
-                                             const Node& node, DataFormat /*format*/) {
+std::vector<Candidate> softmax_cross_entropy(Context& context, const Graph& graph, const Node& node,
+                                             DataFormat /*format*/) {
   const Shape shape = graph.shape(node.inputs[0]);
-  return {vector_candidate(context, graph, node, {rows(), line()}, {scalar(), rows()},
-                           [shape](const Launch& launch) {
-                             const double loss = cpu::softmax_cross_entropy(
-                                 launch.team, {.rows = shape[0],
-                                               .classes = shape[1],
-                                               .logits = launch.in(0),
-                                               .labels = labels(launch),
-                                               .probabilities = launch.out(1)});
-                             *launch.out(0) = static_cast<float>(loss);
-                           })};
+  return {vector_candidate(
+      context, graph, node, {rows(), line()}, {scalar(), rows()}, [shape](const Launch& launch) {
+        const double loss =
+            cpu::softmax_cross_entropy(launch.team, {.rows = shape[0],
+                                                     .classes = shape[1],
+                                                     .logits = launch.in(0),
+                                                     .labels = labels(launch),
+                                                     .probabilities = launch.out(1)});
+        *launch.out(0) = static_cast<float>(loss);
+      })};
 }
 
 std::vector<Candidate> softmax_cross_entropy_backward(Context& context, const Graph& graph,
                                                       const Node& node, DataFormat /*format*/) {
   const Shape shape = graph.shape(node.inputs[0]);
-  return {vector_candidate(context, graph, node, {rows(), line(), scalar()}, {rows()},
-                           [shape](const Launch& launch) {
-                             cpu::softmax_cross_entropy_backward(
-                                 launch.team, {.rows = shape[0],
-                                               .classes = shape[1],
-                                               .probabilities = launch.in(0),
-                                               .labels = labels(launch),
-                                               .dloss = *launch.in(2),
-                                               .dlogits = launch.out(0)});
-                           })};
+  return {vector_candidate(
+      context, graph, node, {rows(), line(), scalar()}, {rows()}, [shape](const Launch& launch) {
+        cpu::softmax_cross_entropy_backward(launch.team, {.rows = shape[0],
+                                                          .classes = shape[1],
+                                                          .probabilities = launch.in(0),
+                                                          .labels = labels(launch),
+                                                          .dloss = *launch.in(2),
+                                                          .dlogits = launch.out(0)});
+      })};
 }
 
 std::vector<Candidate> l2_loss(Context& context, const Graph& graph, const Node& node,
@@ -84,16 +83,15 @@ std::vector<Candidate> top_k_accuracy(Context& context, const Graph& graph, cons
                                       DataFormat /*format*/) {
   const Shape shape = graph.shape(node.inputs[0]);
   const std::int64_t k = node.attributes.as<TopKAttributes>().k;
-  return {vector_candidate(context, graph, node, {rows(), line()}, {scalar()},
-                           [shape, k](const Launch& launch) {
-                             const double share =
-                                 cpu::top_k_accuracy(launch.team, {.rows = shape[0],
-                                                                   .classes = shape[1],
-                                                                   .logits = launch.in(0),
-                                                                   .labels = labels(launch),
-                                                                   .k = k});
-                             *launch.out(0) = static_cast<float>(share);
-                           })};
+  return {vector_candidate(
+      context, graph, node, {rows(), line()}, {scalar()}, [shape, k](const Launch& launch) {
+        const double share = cpu::top_k_accuracy(launch.team, {.rows = shape[0],
+                                                               .classes = shape[1],
+                                                               .logits = launch.in(0),
+                                                               .labels = labels(launch),
+                                                               .k = k});
+        *launch.out(0) = static_cast<float>(share);
+      })};
 }
 
 }  // namespace bench::onednn

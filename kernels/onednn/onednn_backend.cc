@@ -189,8 +189,8 @@ class OnednnBackend final : public Backend {
   }
 
  private:
-  /// A plain filter described with the groups axis that `other` has: the groups divide the outermost
-  /// axis, in NCHW as in NHWC, and the other strides stay.
+  /// A plain filter described with the groups axis that `other` has: the groups divide the
+  /// outermost axis, in NCHW as in NHWC, and the other strides stay.
   static void with_groups(dnnl::memory::desc& plain, const dnnl::memory::desc& other) {
     if (plain.get_ndims() == 4 && other.get_ndims() == 5) {
       const auto extents = other.get_dims();
@@ -228,16 +228,15 @@ std::string isa_name() {
     const char* name;
   };
   // From the richest to the poorest: the first whose bits are all there.
-  for (const Named& named : {Named{dnnl::cpu_isa::avx512_core_amx_fp16, "avx512_core_amx_fp16"},
-                             Named{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"},
-                             Named{dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16"},
-                             Named{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
-                             Named{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
-                             Named{dnnl::cpu_isa::avx512_core, "avx512_core"},
-                             Named{dnnl::cpu_isa::avx2_vnni, "avx2_vnni"},
-                             Named{dnnl::cpu_isa::avx2, "avx2"},
-                             Named{dnnl::cpu_isa::avx, "avx"},
-                             Named{dnnl::cpu_isa::sse41, "sse41"}}) {
+  for (const Named& named :
+       {Named{dnnl::cpu_isa::avx512_core_amx_fp16, "avx512_core_amx_fp16"},
+        Named{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"},
+        Named{dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16"},
+        Named{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
+        Named{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
+        Named{dnnl::cpu_isa::avx512_core, "avx512_core"},
+        Named{dnnl::cpu_isa::avx2_vnni, "avx2_vnni"}, Named{dnnl::cpu_isa::avx2, "avx2"},
+        Named{dnnl::cpu_isa::avx, "avx"}, Named{dnnl::cpu_isa::sse41, "sse41"}}) {
     const auto bits = static_cast<unsigned>(named.isa);
     if (bits != 0 && (isa & bits) == bits) {
       return named.name;

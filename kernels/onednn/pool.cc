@@ -63,8 +63,7 @@ double seconds(const Context& context, const Pooling& pooling, const char* imple
 std::vector<Candidate> forward(Context& context, const Graph& graph, const Node& node,
                                DataFormat format, algorithm kind) {
   std::vector<Candidate> candidates;
-  for (const Pooling& pooling :
-       poolings(context, graph, node, node.outputs[0], format, kind)) {
+  for (const Pooling& pooling : poolings(context, graph, node, node.outputs[0], format, kind)) {
     const auto& desc = pooling.forward;
     Candidate candidate;
     candidate.implementation = desc.impl_info_str();
@@ -109,8 +108,7 @@ std::vector<Candidate> backward(Context& context, const Graph& graph, const Node
     arguments.push_back({DNNL_ARG_DIFF_SRC, pooling.x, From::output, 0});
     if (kind == algorithm::pooling_max) {
       candidate.inputs.emplace_back("indices");
-      arguments.push_back(
-          {DNNL_ARG_WORKSPACE, pooling.forward.workspace_desc(), From::input, 1});
+      arguments.push_back({DNNL_ARG_WORKSPACE, pooling.forward.workspace_desc(), From::input, 1});
     }
     candidate.workspace_bytes = desc.scratchpad_desc().get_size();
     candidate.seconds = seconds(context, pooling, desc.impl_info_str());

@@ -61,9 +61,9 @@ class Selection {
       return std::count_if(choice.inputs.begin(), choice.inputs.end(), differs) +
              std::count_if(choice.outputs.begin(), choice.outputs.end(), differs);
     };
-    const auto best = std::min_element(
-        node.choices.begin(), node.choices.end(),
-        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+    const auto best =
+        std::min_element(node.choices.begin(), node.choices.end(),
+                         [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
     return static_cast<int>(best - node.choices.begin());
   }
 

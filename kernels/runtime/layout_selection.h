@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// The choice of one candidate per node so that kernels plus reorders cost least. Layouts, nodes and
-/// values are plain indices here.
+/// The choice of one candidate per node so that kernels plus reorders cost least. Layouts, nodes
+/// and values are plain indices here.
 struct LayoutProblem {
   /// As an input's layout: any will do.
   static constexpr int kAny = -1;

@@ -9,8 +9,8 @@
 namespace bench {
 
 /// A tensor as the planner sees it: its size and the steps between which it must survive, both ends
-/// included. `shares` names an earlier tensor whose memory it takes over (an output that lies on its
-/// input).
+/// included. `shares` names an earlier tensor whose memory it takes over (an output that lies on
+/// its input).
 struct PlannedTensor {
   std::size_t bytes = 0;
   std::int32_t first_step = 0;

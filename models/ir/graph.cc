@@ -21,17 +21,16 @@ ValueId Graph::add_value(Value value) {
 }
 
 ValueId Graph::add_input(std::string name, TensorType type) {
-  const ValueId id = add_value(
-      {.name = std::move(name), .type = std::move(type), .origin = Value::Origin::input});
+  const ValueId id =
+      add_value({.name = std::move(name), .type = std::move(type), .origin = Value::Origin::input});
   inputs_.push_back(id);
   return id;
 }
 
 ValueId Graph::add_variable(std::string name, TensorType type, Initializer initial, bool trainable,
                             bool decayed) {
-  const bool taken = std::any_of(variables_.begin(), variables_.end(), [&](const Variable& v) {
-    return value(v.value).name == name;
-  });
+  const bool taken = std::any_of(variables_.begin(), variables_.end(),
+                                 [&](const Variable& v) { return value(v.value).name == name; });
   check(!taken, cat("graph: two variables are named ", name));
   const ValueId id = add_value(
       {.name = std::move(name), .type = std::move(type), .origin = Value::Origin::variable});
@@ -47,8 +46,8 @@ std::vector<ValueId> Graph::add_node(const OpDef& op, std::string name, Attribut
   for (const ValueId input : inputs) {
     input_types.push_back(type(input));
   }
-  const auto output_types = op.infer(
-      {.op = op.name, .node = name, .attributes = attributes, .inputs = input_types});
+  const auto output_types =
+      op.infer({.op = op.name, .node = name, .attributes = attributes, .inputs = input_types});
   Node node{.name = std::move(name),
             .op = &op,
             .attributes = std::move(attributes),

@@ -75,8 +75,8 @@ class Graph {
   ValueId add_input(std::string name, TensorType type);
   ValueId add_variable(std::string name, TensorType type, Initializer initial, bool trainable,
                        bool decayed);
-  /// Appends a node; its shape rule gives the outputs' types. Throws UsageError, naming op, axis and
-  /// both extents, when the inputs do not fit.
+  /// Appends a node; its shape rule gives the outputs' types. Throws UsageError, naming op, axis
+  /// and both extents, when the inputs do not fit.
   std::vector<ValueId> add_node(const OpDef& op, std::string name, Attributes attributes,
                                 std::vector<ValueId> inputs);
 

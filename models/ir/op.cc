@@ -32,9 +32,9 @@ std::int64_t multiply_adds(const Graph& graph) {
 
 void require_extent(const OpContext& context, const ExtentMatch& match) {
   if (match.given != match.expected) {
-    throw UsageError(cat(context.op, ": ", match.subject, " ", match.given, match.unit.empty() ? "" : " ", match.unit, ", ",
-                         match.other, " ", match.expected, " (axis ", match.axis, " of ",
-                         context.node, ")"));
+    throw UsageError(cat(context.op, ": ", match.subject, " ", match.given,
+                         match.unit.empty() ? "" : " ", match.unit, ", ", match.other, " ",
+                         match.expected, " (axis ", match.axis, " of ", context.node, ")"));
   }
 }
 
@@ -63,9 +63,8 @@ void require_rank(const OpContext& context, std::size_t index, std::size_t rank)
 }
 
 void require_inputs(const OpContext& context, std::size_t count) {
-  check(context.inputs.size() == count,
-        cat(context.op, ": given ", context.inputs.size(), " inputs, expected ", count, " (",
-            context.node, ")"));
+  check(context.inputs.size() == count, cat(context.op, ": given ", context.inputs.size(),
+                                            " inputs, expected ", count, " (", context.node, ")"));
 }
 
 }  // namespace bench

@@ -85,9 +85,7 @@ std::vector<ValueId> gradient(GradientContext& context) {
   return gradients;
 }
 
-bool fused(const Node& node) {
-  return !node.attributes.as<BatchNormAttributes>().epilogue.empty();
-}
+bool fused(const Node& node) { return !node.attributes.as<BatchNormAttributes>().epilogue.empty(); }
 
 /// The forward ops' parts: the plain node, then the epilogue behind its first output.
 std::vector<ValueId> decompose_forward(Graph& graph, const Node& node, const OpDef& op,

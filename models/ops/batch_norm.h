@@ -6,8 +6,9 @@
 
 namespace bench {
 
-/// Batch normalisation over axis 1 of NxCxHxW: (x - mean) / sqrt(variance + epsilon), times gamma if
-/// `scale`, plus beta; Ioffe and Szegedy, arXiv:1502.03167. The epilogue has no bias (beta is one).
+/// Batch normalisation over axis 1 of NxCxHxW: (x - mean) / sqrt(variance + epsilon), times gamma
+/// if `scale`, plus beta; Ioffe and Szegedy, arXiv:1502.03167. The epilogue has no bias (beta is
+/// one).
 struct BatchNormAttributes {
   double epsilon = 1e-3;
   bool scale = true;

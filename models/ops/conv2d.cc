@@ -94,7 +94,8 @@ std::vector<ValueId> decompose(Graph& graph, const Node& node) {
   auto attributes = node.attributes.as<Conv2dAttributes>();
   const Epilogue epilogue = attributes.epilogue;
   attributes.epilogue = {};
-  const ValueId y = graph.add_node(kConv2d, node.name, attributes, {node.inputs[0], node.inputs[1]})[0];
+  const ValueId y =
+      graph.add_node(kConv2d, node.name, attributes, {node.inputs[0], node.inputs[1]})[0];
   return {decompose_epilogue(graph, epilogue, node.name, y, std::span(node.inputs).subspan(2))};
 }
 

@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// Stride, dilation and explicit zero padding of a sliding window, (H, W) each. A dilation of 1 is a
-/// dense filter.
+/// Stride, dilation and explicit zero padding of a sliding window, (H, W) each. A dilation of 1 is
+/// a dense filter.
 struct Window {
   std::array<std::int64_t, 2> kernel{1, 1};
   std::array<std::int64_t, 2> stride{1, 1};

@@ -110,9 +110,8 @@ bool backward_weights_fused(const Node& node) {
 }
 
 std::vector<ValueId> decompose_backward_weights(Graph& graph, const Node& node) {
-  const ValueId weights =
-      graph.add_node(kFullyConnectedBackwardWeights, node.name,
-                     FullyConnectedBackwardWeightsAttributes{}, node.inputs)[0];
+  const ValueId weights = graph.add_node(kFullyConnectedBackwardWeights, node.name,
+                                         FullyConnectedBackwardWeightsAttributes{}, node.inputs)[0];
   const ValueId bias = graph.add_node(kBiasBackward, node.name + "/bias", {}, {node.inputs[0]})[0];
   return {weights, bias};
 }

@@ -21,7 +21,8 @@ struct FullyConnectedBackwardWeightsAttributes {
   bool bias = false;
   bool operator==(const FullyConnectedBackwardWeightsAttributes&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const FullyConnectedBackwardWeightsAttributes& attributes);
+std::ostream& operator<<(std::ostream& out,
+                         const FullyConnectedBackwardWeightsAttributes& attributes);
 
 /// (dy[N,O], x[N,I]) -> dw[O,I], and with `bias` the bias's gradient [O].
 extern const OpDef kFullyConnectedBackwardWeights;

@@ -33,9 +33,9 @@ std::vector<ValueId> gradient_cross_entropy(GradientContext& context) {
   check(!context.output_gradients[1].valid(),
         "softmax_cross_entropy: no gradient flows through its probabilities");
   const Node node = context.node;
-  const auto outputs = context.graph.add_node(
-      kSoftmaxCrossEntropyBackward, node.name + "/backward", {},
-      {node.outputs[1], node.inputs[1], context.output_gradients[0]});
+  const auto outputs =
+      context.graph.add_node(kSoftmaxCrossEntropyBackward, node.name + "/backward", {},
+                             {node.outputs[1], node.inputs[1], context.output_gradients[0]});
   return {outputs[0], {}};
 }
 

@@ -33,8 +33,7 @@ std::vector<ValueId> gradient_avg(GradientContext& context) {
 
 TensorType unpooled(const OpContext& context) {
   require_rank(context, 0, 4);
-  return {.dtype = context.inputs[0].dtype,
-          .shape = context.attributes.as<PoolAttributes>().input};
+  return {.dtype = context.inputs[0].dtype, .shape = context.attributes.as<PoolAttributes>().input};
 }
 
 std::vector<TensorType> infer_max_backward(const OpContext& context) {

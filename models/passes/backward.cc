@@ -60,7 +60,8 @@ Graph add_backward(const Graph& forward, const std::string& loss) {
     const bool reached = std::any_of(output_gradients.begin(), output_gradients.end(),
                                      [](ValueId id) { return id.valid(); });
     if (reached && depends[at(node.outputs[0])]) {
-      check(node.op->gradient != nullptr, cat("backward: ", node.op->name, " has no gradient rule"));
+      check(node.op->gradient != nullptr,
+            cat("backward: ", node.op->name, " has no gradient rule"));
       GradientContext context{.graph = graph,
                               .node = node,
                               .output_gradients = output_gradients,

@@ -131,8 +131,8 @@ class Fuser {
     if (!carrier) {
       return std::nullopt;
     }
-    Fusion fusion = before.value_or(Fusion{
-        .epilogue = carrier->epilogue, .extra_inputs = {}, .last = target});
+    Fusion fusion =
+        before.value_or(Fusion{.epilogue = carrier->epilogue, .extra_inputs = {}, .last = target});
     const auto extended = extend(fusion.epilogue, node, *producer.op);
     if (!extended) {
       return std::nullopt;

@@ -15,10 +15,10 @@ struct Support {
 };
 using SupportQuery = std::function<Support(const Graph&, const Node&)>;
 
-/// Copies a graph node by node. The callback gets the graph under construction and the node with its
-/// inputs renamed into it; it appends what it wants and returns what stands for the node's outputs,
-/// or an empty vector when the node is dropped (then nothing may read it). Inputs, variables,
-/// outputs, updates and gradients come along.
+/// Copies a graph node by node. The callback gets the graph under construction and the node with
+/// its inputs renamed into it; it appends what it wants and returns what stands for the node's
+/// outputs, or an empty vector when the node is dropped (then nothing may read it). Inputs,
+/// variables, outputs, updates and gradients come along.
 Graph rewrite(const Graph& graph,
               const std::function<std::vector<ValueId>(Graph&, const Node&)>& replace);
 

@@ -48,18 +48,18 @@ ValueId NetworkBuilder::conv(const std::string& path, ValueId x, const ConvSpec&
   const Shape weights{spec.channels, channels(x), kernel, kernel};
   const auto fan_in = static_cast<double>(channels(x) * kernel * kernel);
   const DType dtype = graph_.type(x).dtype;
-  const ValueId w = graph_.add_variable(
-      path + ".weight", {.dtype = dtype, .shape = weights},
-      {.kind = Initializer::Kind::truncated_normal,
-       .stddev = std::sqrt(1 / fan_in) / kTruncatedDeviation},
-      /*trainable=*/true, /*decayed=*/true);
+  const ValueId w = graph_.add_variable(path + ".weight", {.dtype = dtype, .shape = weights},
+                                        {.kind = Initializer::Kind::truncated_normal,
+                                         .stddev = std::sqrt(1 / fan_in) / kTruncatedDeviation},
+                                        /*trainable=*/true, /*decayed=*/true);
   const Conv2dAttributes attributes{.window = make_window(spec.window, graph_.shape(x))};
   const ValueId y = graph_.add_node(kConv2d, path, attributes, {x, w})[0];
   if (!spec.bias) {
     return y;
   }
-  const ValueId bias = graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.channels}},
-                                           {}, /*trainable=*/true, /*decayed=*/true);
+  const ValueId bias =
+      graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.channels}}, {},
+                          /*trainable=*/true, /*decayed=*/true);
   return graph_.add_node(kBiasAdd, path + "/bias", {}, {y, bias})[0];
 }
 
@@ -84,8 +84,8 @@ ValueId NetworkBuilder::batch_norm(const std::string& path, ValueId x, const Bat
   const auto n = static_cast<double>(shape[0] * shape[2] * shape[3]);
   const auto update = [&](ValueId running, ValueId batch, double factor, const char* leaf) {
     const MovingAverageAttributes average{.decay = spec.decay, .factor = factor};
-    graph_.add_update(
-        running, graph_.add_node(kMovingAverage, path + leaf, average, {running, batch})[0]);
+    graph_.add_update(running,
+                      graph_.add_node(kMovingAverage, path + leaf, average, {running, batch})[0]);
   };
   update(mean, outputs[1], 1, "/running_mean");
   update(variance, outputs[2], n > 1 ? n / (n - 1) : 1, "/running_var");
@@ -126,11 +126,11 @@ ValueId NetworkBuilder::fully_connected(const std::string& path, ValueId x, std:
                                         double gain) {
   const DType dtype = graph_.type(x).dtype;
   const std::int64_t inputs = channels(x);
-  const ValueId w = graph_.add_variable(
-      path + ".weight", {.dtype = dtype, .shape = {outputs, inputs}},
-      {.kind = Initializer::Kind::truncated_normal,
-       .stddev = std::sqrt(gain / static_cast<double>(inputs))},
-      /*trainable=*/true, /*decayed=*/true);
+  const ValueId w =
+      graph_.add_variable(path + ".weight", {.dtype = dtype, .shape = {outputs, inputs}},
+                          {.kind = Initializer::Kind::truncated_normal,
+                           .stddev = std::sqrt(gain / static_cast<double>(inputs))},
+                          /*trainable=*/true, /*decayed=*/true);
   const ValueId bias = graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {outputs}}, {},
                                            /*trainable=*/true, /*decayed=*/true);
   const ValueId y = graph_.add_node(kFullyConnected, path, FullyConnectedAttributes{}, {x, w})[0];
@@ -139,9 +139,8 @@ ValueId NetworkBuilder::fully_connected(const std::string& path, ValueId x, std:
 
 ValueId NetworkBuilder::step() {
   const auto inputs = graph_.inputs();
-  const auto found = std::find_if(inputs.begin(), inputs.end(), [&](ValueId id) {
-    return graph_.value(id).name == kStepInput;
-  });
+  const auto found = std::find_if(inputs.begin(), inputs.end(),
+                                  [&](ValueId id) { return graph_.value(id).name == kStepInput; });
   return found != inputs.end() ? *found
                                : graph_.add_input(kStepInput, {.dtype = DType::s32, .shape = {}});
 }

@@ -39,14 +39,12 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
       {.dtype = DType::f32, .shape = {options.batch, 3, model.image_size, model.image_size}});
   NetworkBuilder builder(graph, options.training, options.seed);
   const ValueId features = model.build(builder, images);
-  const ValueId logits =
-      builder.fully_connected("fc", features, options.num_classes, /*gain=*/1);
+  const ValueId logits = builder.fully_connected("fc", features, options.num_classes, /*gain=*/1);
   graph.set_output("logits", logits);
   if (!options.training && !options.accuracies) {
     return graph;
   }
-  const ValueId labels =
-      graph.add_input("labels", {.dtype = DType::s32, .shape = {options.batch}});
+  const ValueId labels = graph.add_input("labels", {.dtype = DType::s32, .shape = {options.batch}});
   if (options.training) {
     graph.set_output("loss", graph.add_node(kSoftmaxCrossEntropy, "loss", {}, {logits, labels})[0]);
     std::vector<ValueId> decayed;
@@ -55,15 +53,15 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
         decayed.push_back(variable.value);
       }
     }
-    graph.set_output("l2_loss", graph.add_node(kL2Loss, "l2_loss",
-                                               L2LossAttributes{options.weight_decay},
-                                               std::move(decayed))[0]);
+    graph.set_output("l2_loss",
+                     graph.add_node(kL2Loss, "l2_loss", L2LossAttributes{options.weight_decay},
+                                    std::move(decayed))[0]);
   }
   if (options.accuracies) {
     for (const std::int64_t k : {1, 5}) {
       const std::string name = cat("top_", k);
-      graph.set_output(
-          name, graph.add_node(kTopKAccuracy, name, TopKAttributes{k}, {logits, labels})[0]);
+      graph.set_output(name,
+                       graph.add_node(kTopKAccuracy, name, TopKAttributes{k}, {logits, labels})[0]);
     }
   }
   return graph;

@@ -16,8 +16,12 @@ root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
 # shellcheck source=tools/setup/onednn_wheel.sh
 . "$root/tools/setup/onednn_wheel.sh"
 
-# The way for distributions that offer no oneDNN 3.x, as Debian 12.
-default_way=source
+# The way for distributions that offer no oneDNN 3.x, as Debian 12. On x86-64 the wheels are as fast as
+# the newer source package and are there in seconds; elsewhere there are none.
+case $(uname -m) in
+  x86_64) default_way=wheel ;;
+  *) default_way=source ;;
+esac
 
 way=${BENCH_ONEDNN:-$default_way}
 case $way in

@@ -1,6 +1,6 @@
 // The scalar model of tf_cnn_benchmarks' own tests: images x, loss mean(x) * A * B with A = 1 and
-// B = 2 at first, weight decay 2^-4, learning rate 2^-4, batches of four of the images -1, 0, ... 14.
-// The expected losses are float64 evaluations of that model.
+// B = 2 at first, weight decay 2^-4, learning rate 2^-4, batches of four of the images -1, 0,
+// ... 14. The expected losses are float64 evaluations of that model.
 
 #include <gtest/gtest.h>
 
@@ -33,9 +33,9 @@ Graph scalar_model() {
   std::vector<ValueId> variables;
   for (const char* name : {"a", "b"}) {
     const double first = std::string(name) == "a" ? 1 : 2;
-    variables.push_back(graph.add_variable(
-        name, {.dtype = DType::f32, .shape = {1, 1, 1, 1}},
-        {.kind = Initializer::Kind::constant, .mean = first}, true, true));
+    variables.push_back(graph.add_variable(name, {.dtype = DType::f32, .shape = {1, 1, 1, 1}},
+                                           {.kind = Initializer::Kind::constant, .mean = first},
+                                           true, true));
     x = graph.add_node(kConv2d, name, Conv2dAttributes{}, {x, variables.back()})[0];
   }
   const ValueId mean = graph.add_node(kSpatialMean, "mean", {}, {x})[0];
@@ -53,9 +53,8 @@ struct OracleCase {
 
 constexpr std::array kCases{
     OracleCase{"sgd", OptimizerKind::sgd, {1.15625, 8.38563776, 5.53226187, -9.58548351}},
-    OracleCase{"momentum",
-               OptimizerKind::momentum,
-               {1.15625, 7.71236472, -2.52466576, -36.7086006}}};
+    OracleCase{
+        "momentum", OptimizerKind::momentum, {1.15625, 7.71236472, -2.52466576, -36.7086006}}};
 
 void expect_oracle(Backend& backend, const OracleCase& row) {
   const Graph graph = scalar_model();
@@ -63,9 +62,9 @@ void expect_oracle(Backend& backend, const OracleCase& row) {
   const std::array<Tower*, 1> towers{&tower};
   const auto strategy = find_strategy("parameter_server")
                             .make(towers, {.kind = row.optimizer,
-                                                      .momentum = 0.9,
-                                                      .weight_decay = kDecay,
-                                                      .clip = std::nullopt});
+                                           .momentum = 0.9,
+                                           .weight_decay = kDecay,
+                                           .clip = std::nullopt});
   std::array<float, 16> data{};
   std::iota(data.begin(), data.end(), -1.0F);
   for (std::size_t step = 0; step < 4; ++step) {

@@ -22,9 +22,10 @@ LayoutProblem chain(const std::vector<std::array<double, 2>>& seconds, double re
   problem.values[0].free_layouts = {kA, kB};
   for (std::size_t n = 0; n < seconds.size(); ++n) {
     const auto value = static_cast<int>(n);
-    problem.nodes.push_back({.inputs = {value},
-                             .outputs = {value + 1},
-                             .choices = {{{kA}, {kA}, seconds[n][0]}, {{kB}, {kB}, seconds[n][1]}}});
+    problem.nodes.push_back(
+        {.inputs = {value},
+         .outputs = {value + 1},
+         .choices = {{{kA}, {kA}, seconds[n][0]}, {{kB}, {kB}, seconds[n][1]}}});
   }
   problem.reorder_seconds = [reorder](int, int, int) { return reorder; };
   return problem;
@@ -46,9 +47,8 @@ TEST(LayoutSelection, CountsOneReorderForAllReadersOfALayout) {
   LayoutProblem problem = chain({{1, 100}}, /*reorder=*/3);
   for (int reader = 0; reader < 3; ++reader) {
     problem.values.emplace_back();
-    problem.nodes.push_back({.inputs = {1},
-                             .outputs = {2 + reader},
-                             .choices = {{{kB}, {kB}, 1.0}}});
+    problem.nodes.push_back(
+        {.inputs = {1}, .outputs = {2 + reader}, .choices = {{{kB}, {kB}, 1.0}}});
   }
   EXPECT_DOUBLE_EQ(select_layouts(problem).seconds, 1 + 3 + 3);
 }

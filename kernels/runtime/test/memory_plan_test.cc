@@ -108,15 +108,17 @@ TEST(MemoryPlan, AlignsEveryOffsetAndKeepsGuardsFree) {
 }
 
 TEST(MemoryPlan, ReusesTheMemoryOfWhatIsDead) {
-  const std::vector<PlannedTensor> chain{{.bytes = 4096, .first_step = 0, .last_step = 1, .shares = {}},
-                                         {.bytes = 4096, .first_step = 1, .last_step = 2, .shares = {}},
-                                         {.bytes = 4096, .first_step = 2, .last_step = 3, .shares = {}},
-                                         {.bytes = 4096, .first_step = 3, .last_step = 4, .shares = {}}};
+  const std::vector<PlannedTensor> chain{
+      {.bytes = 4096, .first_step = 0, .last_step = 1, .shares = {}},
+      {.bytes = 4096, .first_step = 1, .last_step = 2, .shares = {}},
+      {.bytes = 4096, .first_step = 2, .last_step = 3, .shares = {}},
+      {.bytes = 4096, .first_step = 3, .last_step = 4, .shares = {}}};
   EXPECT_EQ(plan_memory(chain).total_bytes, 2 * 4096U);
 }
 
 TEST(MemoryPlan, RefusesToShareALaterTensor) {
-  const std::vector<PlannedTensor> wrong{{.bytes = 1, .shares = 1}, {.bytes = 1, .shares = std::nullopt}};
+  const std::vector<PlannedTensor> wrong{{.bytes = 1, .shares = 1},
+                                         {.bytes = 1, .shares = std::nullopt}};
   EXPECT_THROW(plan_memory(wrong), InternalError);
 }
 
