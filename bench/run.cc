@@ -91,7 +91,8 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
   err << std::fixed << std::setprecision(1) << "waiting for input: " << share(session.input_wait)
       << " % of the step time";
   if (input.threads > 0) {
-    err << " (" << input.threads << " threads prepare images)";
+    err << " (" << input.threads << (input.threads == 1 ? " thread prepares" : " threads prepare")
+        << " images)";
   }
   err << "\noutside kernels and input: " << share(steps - session.input_wait - session.kernels)
       << " % of the step time\n";
