@@ -57,6 +57,30 @@ std::vector<results::Implementation> implementations(const LoweredGraph& plan) {
   return result;
 }
 
+/// What the input tells about its files.
+void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
+  if (input.shards == 0) {
+    const Unknown synthetic{"synthetic images come from no file"};
+    dataset.shards = synthetic;
+    dataset.records = synthetic;
+    dataset.bytes = synthetic;
+    return;
+  }
+  dataset.shards = input.shards;
+  dataset.bytes = static_cast<std::int64_t>(input.shard_bytes);
+  dataset.records = Unknown{"only reading all shards to their end would count the records"};
+}
+
+Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const SystemFiles& files) {
+  const Captured<ProcessorTimes> after = read_processor_times(files);
+  for (const auto* times : {&before, &after}) {
+    if (!times->known()) {
+      return Unknown{times->why()};
+    }
+  }
+  return steal_share(before.value(), after.value());
+}
+
 std::int64_t trainable_scalars(const Graph& graph) {
   std::int64_t sum = 0;
   for (const Variable& variable : graph.variables()) {
@@ -149,7 +173,9 @@ void add_measurements(results::Record& record, const RunSettings& settings,
        .top1 = known(session.top_1, no_accuracy),
        .top5 = known(session.top_5, no_accuracy)});
   record.series.step_ns = session.steps;
+  add_dataset(record.dataset, measured.input);
   record.load.after = capture_load(files);
+  record.load.steal_share = share_of_steal(measured.times_before, files);
   record.time.end_utc = std::chrono::system_clock::now();
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bench/device.h"
+#include "bench/environment.h"
 #include "bench/memory_check.h"
 #include "bench/session.h"
 #include "bench/system_files.h"
@@ -26,6 +27,8 @@ struct Measured {
   const PlannedMemory& memory;
   const InputStatistics& input;
   std::chrono::nanoseconds setup{};
+  /// Counters of all processors when the run began.
+  Captured<ProcessorTimes> times_before{};
 };
 void add_measurements(results::Record& record, const RunSettings& settings,
                       const Measured& measured, const SystemFiles& files);

@@ -38,7 +38,11 @@ int fail(const std::exception& error, int status) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    if (!std::cout.flush()) {
+      throw bench::WriteError("standard output cannot be written");
+    }
+    return status;
   } catch (const bench::UsageError& error) {
     return fail(error, kUsage);
   } catch (const bench::DataError& error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <future>
 #include <iomanip>
 #include <ostream>
@@ -90,7 +91,8 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
   err << std::fixed << std::setprecision(1) << "waiting for input: " << share(session.input_wait)
       << " % of the step time";
   if (input.threads > 0) {
-    err << " (" << input.threads << " threads prepare images)";
+    err << " (" << input.threads << (input.threads == 1 ? " thread prepares" : " threads prepare")
+        << " images)";
   }
   err << "\noutside kernels and input: " << share(steps - session.input_wait - session.kernels)
       << " % of the step time\n";
@@ -174,9 +176,13 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   for (const std::string& warning : file.record().quality.warnings) {
     streams.err << "warning: " << warning << "\n";
   }
+  if (device.isa_notice) {  // Printed above already.
+    file.record().quality.warnings.push_back(*device.isa_notice);
+  }
 
   SessionResult session;
   std::string failure;
+  std::exception_ptr data_error;
   try {
     run_session(settings,
                 {.tower = tower,
@@ -191,20 +197,24 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   } catch (const LossError& error) {
     failure = error.what();
   } catch (const DataError& error) {
-    file.write(results::Status::kFailed, true, error.what());
-    throw;
+    failure = error.what();
+    data_error = std::current_exception();
   }
   const InputStatistics statistics = input->statistics();
   add_measurements(file.record(), settings,
                    {.session = session,
                     .memory = memory,
                     .input = statistics,
-                    .setup = session.first_step_at - launched},
+                    .setup = session.first_step_at - launched,
+                    .times_before = before.times},
                    files);
   print_closing_notes(session, statistics, streams.err);
   if (!failure.empty()) {
-    streams.err << "bench: " << failure << "\n";
     file.write(results::Status::kFailed, true, failure);
+    if (data_error != nullptr) {
+      std::rethrow_exception(data_error);
+    }
+    streams.err << "bench: " << failure << "\n";
     return 1;
   }
   if (session.interrupted) {

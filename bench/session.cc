@@ -1,5 +1,6 @@
 #include "bench/session.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "bench/progress.h"
@@ -13,6 +14,7 @@ using std::chrono::nanoseconds;
 
 constexpr double kWarmupShare = 0.25;
 constexpr std::int64_t kLeastWarmupSteps = 2;
+constexpr std::int64_t kReservedSteps = 1 << 20;
 
 class Session {
  public:
@@ -25,7 +27,9 @@ class Session {
     if (settings.flags.max_seconds) {
       limit_ = nanoseconds(static_cast<std::int64_t>(*settings.flags.max_seconds * 1e9));
     }
-    result_.steps.reserve(static_cast<std::size_t>(settings.steps.num_batches));
+    // Longer lists grow between steps, outside what is timed.
+    result_.steps.reserve(
+        static_cast<std::size_t>(std::min(settings.steps.num_batches, kReservedSteps)));
   }
 
   void run() {

@@ -46,6 +46,8 @@ struct InputStatistics {
   std::int64_t grey_images = 0;              ///< expanded to colour
   std::int64_t cmyk_images = 0;              ///< converted to RGB
   int threads = 0;                           ///< that prepare images
+  std::int64_t shards = 0;                   ///< files of the dataset; 0 for synthetic images
+  std::uint64_t shard_bytes = 0;             ///< their size when they were opened
 };
 
 /// An endless stream of batches. One thread at a time may call it.

@@ -193,7 +193,9 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
       LoaderOptions{.batch = spec.batch,
                     .image_elements = spec.channels * spec.height * spec.width,
                     .num_threads = threads_to_use(options.num_threads),
-                    .num_slots = options.prefetch_batches},
+                    .num_slots = options.prefetch_batches,
+                    .shards = static_cast<std::int64_t>(shards.size()),
+                    .shard_bytes = total_bytes(shards)},
       make_order, make_worker, allocator != nullptr ? std::move(allocator) : make_host_allocator());
 }
 

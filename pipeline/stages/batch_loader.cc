@@ -25,6 +25,8 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
          .error_row = 0});
   }
   statistics_.threads = options.num_threads;
+  statistics_.shards = options.shards;
+  statistics_.shard_bytes = options.shard_bytes;
   for (int i = 0; i < options.num_threads; ++i) {
     workers_.push_back(make_worker());
   }

@@ -41,6 +41,8 @@ struct LoaderOptions {
   std::int64_t image_elements = 0;
   int num_threads = 1;
   int num_slots = 3;
+  std::int64_t shards = 0;        ///< for the statistics
+  std::uint64_t shard_bytes = 0;  ///< for the statistics
 };
 
 /// Fills a ring of batch slots: one thread reads and orders, workers write each image straight into

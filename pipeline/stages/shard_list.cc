@@ -34,4 +34,14 @@ std::vector<std::string> find_shards(const std::string& folder, std::string_view
   return shards;
 }
 
+std::uint64_t total_bytes(const std::vector<std::string>& shards) {
+  std::uint64_t sum = 0;
+  for (const std::string& shard : shards) {
+    std::error_code error;
+    const std::uint64_t bytes = std::filesystem::file_size(shard, error);
+    sum += error ? 0 : bytes;
+  }
+  return sum;
+}
+
 }  // namespace bench

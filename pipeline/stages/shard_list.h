@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,5 +10,8 @@ namespace bench {
 /// The files `<prefix>-*-of-*` directly in `folder`, sorted by name. Fewer files than the names
 /// count is no error. Throws UsageError when the folder is missing or holds no such file.
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix);
+
+/// Their size together. A file that cannot be looked at counts as empty: reading it will say why.
+std::uint64_t total_bytes(const std::vector<std::string>& shards);
 
 }  // namespace bench

@@ -155,7 +155,9 @@ TEST(ImagenetInput, CountsWhatItDid) {
   EXPECT_GE(statistics.grey_images, 1);
   EXPECT_GE(statistics.cmyk_images, 1);
   EXPECT_EQ(statistics.threads, 2);
+  EXPECT_EQ(statistics.shards, 2);
   EXPECT_GT(statistics.record_bytes, 1000U);
+  EXPECT_GT(statistics.shard_bytes, 1000U);
   EXPECT_GT(statistics.decode_busy.count(), 0);
   EXPECT_GT(statistics.resize_busy.count(), 0);
   EXPECT_GT(statistics.parse_busy.count(), 0);

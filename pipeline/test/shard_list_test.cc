@@ -22,6 +22,14 @@ TEST(ShardList, TakesTheFilesThatAreThereInTheOrderOfTheirNames) {
                                       folder.file("train-00007-of-01024")}));
 }
 
+TEST(ShardList, AddsUpTheSizesOfTheFilesThatCanBeSeen) {
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("a"), "12345");
+  test::write_file(folder.file("b"), "678");
+  EXPECT_EQ(total_bytes({folder.file("a"), folder.file("absent"), folder.file("b")}), 8U);
+  EXPECT_EQ(total_bytes({}), 0U);
+}
+
 TEST(ShardList, NamesPatternAndFolderWhenThereIsNothing) {
   const test::TemporaryFolder folder;
   const std::string empty =

@@ -1,0 +1,131 @@
+#include "bench/build_record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/test/fake_system.h"
+#include "bench/test/usage_error.h"
+#include "kernels/reference/reference_backend.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+results::Record begun(const std::vector<std::string_view>& arguments, const SystemFiles& files) {
+  const ParseResult parsed = parse(arguments);
+  return begin_record(resolve_settings(parsed), parsed, {"bench", "--x"}, files);
+}
+
+std::string text_of(const results::FlagValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text == nullptr ? "no text" : *text;
+}
+
+TEST(Record, BeginsWithTheWorkloadAndBothGivenAndEffectiveFlags) {
+  const FakeSystem system;
+  const results::Record record =
+      begun({"--model=lenet", "--forward_only", "--device=CPU"}, system.files());
+  EXPECT_EQ(record.workload.model, "lenet");
+  EXPECT_EQ(record.workload.mode, "fwd");
+  EXPECT_EQ(record.workload.data, "synthetic");
+  EXPECT_EQ(record.workload.global_batch, record.workload.batch_per_device);
+  EXPECT_EQ(record.workload.image_size, 28);
+  EXPECT_THAT(record.workload.cmdline, ElementsAre("bench", "--x"));
+  EXPECT_EQ(record.workload.flags.size(), 3U);
+  EXPECT_EQ(text_of(record.workload.flags.at("device")), "CPU");
+  EXPECT_EQ(text_of(record.workload.flags_all.at("device")), "cpu");
+  EXPECT_EQ(record.workload.flags_all.at("num_batches"), results::FlagValue(std::int64_t{100}));
+  EXPECT_EQ(record.workload.flags_all.at("num_classes"), results::FlagValue(std::int64_t{1001}));
+}
+
+TEST(Record, SaysWhyWhatTheMachineDoesNotTellIsUnknown) {
+  const FakeSystem system;
+  const results::Record record = begun({"--model=lenet"}, system.files());
+  EXPECT_THAT(record.cpu.model.why(), HasSubstr("/proc/cpuinfo"));
+  EXPECT_THAT(record.load.before.loadavg_1m.why(), HasSubstr("/proc/loadavg"));
+}
+
+TEST(Record, TellsParametersImplementationsAndDeviceFromThePlan) {
+  const FakeSystem system;
+  const ParseResult parsed =
+      parse({"--model=trivial", "--device=reference", "--batch_size=2", "--forward_only"});
+  const RunSettings settings = resolve_settings(parsed);
+  results::Record record = begin_record(settings, parsed, {}, system.files());
+  Device device;
+  device.backend = make_reference_backend();
+  device.processors = {3};
+  device.isa = "generic";
+  device.library_version = "Eigen";
+  const Executor executor(build_run_graph(settings, *device.backend, 2), *device.backend, {});
+  add_plan(record, settings, device, executor);
+  EXPECT_EQ(record.workload.model_params.value(), settings.model->parameters);
+  EXPECT_EQ(record.workload.flops_per_image.value(), 2 * settings.model->multiply_adds);
+  EXPECT_THAT(record.cpu.processors_used.value(), ElementsAre(3));
+  std::size_t nodes = 0;
+  for (const results::Implementation& row : record.implementations) {
+    EXPECT_FALSE(row.implementation.empty()) << row.op;
+    nodes += static_cast<std::size_t>(row.count);
+  }
+  EXPECT_EQ(nodes, executor.plan().steps.size());
+}
+
+/// What a run of two steps adds.
+results::Record measured(const InputStatistics& input, const FakeSystem& system) {
+  system.write("/proc/stat", "cpu 100 0 0 100 0 0 0 0 0 0\ncpu0 100 0 0 100 0 0 0 0 0 0\n");
+  system.write("/proc/self/stat", "1 (bench) S 0\n");
+  const Captured<ProcessorTimes> before = read_processor_times(system.files());
+  system.write("/proc/stat", "cpu 150 0 0 125 0 0 0 25 0 0\ncpu0 150 0 0 125 0 0 0 25 0 0\n");
+  const ParseResult parsed = parse({"--model=lenet", "--batch_size=4"});
+  const RunSettings settings = resolve_settings(parsed);
+  results::Record record = begin_record(settings, parsed, {}, system.files());
+  SessionResult session;
+  session.steps = {milliseconds(100), milliseconds(300)};
+  session.wall = milliseconds(500);
+  add_measurements(record, settings,
+                   {.session = session,
+                    .memory = {},
+                    .input = input,
+                    .setup = milliseconds(700),
+                    .times_before = before},
+                   system.files());
+  return record;
+}
+
+double metric(const results::Record& record, std::string_view name) {
+  for (const results::Metric& row : record.metrics) {
+    if (row.name == name && row.value.known()) {
+      return std::visit([](auto value) { return static_cast<double>(value); }, row.value.value());
+    }
+  }
+  return -1;
+}
+
+TEST(Record, HoldsEveryStepAndBothSpeeds) {
+  const FakeSystem system;
+  const results::Record record = measured({}, system);
+  EXPECT_THAT(record.series.step_ns, ElementsAre(milliseconds(100), milliseconds(300)));
+  EXPECT_DOUBLE_EQ(metric(record, "images_per_sec"), 16);
+  EXPECT_DOUBLE_EQ(metric(record, "images_per_sec_steps"), 20);
+}
+
+TEST(Record, HoldsTheShareOfProcessorTimeThatWasStolen) {
+  const FakeSystem system;
+  EXPECT_DOUBLE_EQ(measured({}, system).load.steal_share.value(), 0.25);
+}
+
+TEST(Record, TellsTheFilesOfADatasetAndWhySyntheticImagesHaveNone) {
+  const FakeSystem system;
+  const results::Dataset read = measured({.shards = 8, .shard_bytes = 1000}, system).dataset;
+  EXPECT_EQ(read.shards.value(), 8);
+  EXPECT_EQ(read.bytes.value(), 1000);
+  EXPECT_THAT(read.records.why(), HasSubstr("count"));
+  const results::Dataset synthetic = measured({}, system).dataset;
+  EXPECT_THAT(synthetic.shards.why(), HasSubstr("synthetic"));
+  EXPECT_THAT(synthetic.bytes.why(), HasSubstr("synthetic"));
+}
+
+}  // namespace
+}  // namespace bench

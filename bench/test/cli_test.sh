@@ -1,0 +1,289 @@
+#!/bin/sh
+# The program as its user sees it: exit status, standard output, standard error and the record.
+# cli_test.sh BENCH MAKE_TFRECORDS [PYTHON]; without Python the record's JSON is not parsed.
+set -u
+LC_ALL=C
+export LC_ALL
+
+bench=$1
+make_tfrecords=$2
+python=${3:-}
+[ -x "$python" ] || python=
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/bench_cli.XXXXXX") || exit 1
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+out=$work/out
+err=$work/err
+failures=0
+quick='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=2 --num_intra_threads=1'
+
+fail() {
+  failures=$((failures + 1))
+  echo "FAILED: $case_name: $*"
+  sed 's/^/  stdout: /' "$out"
+  sed 's/^/  stderr: /' "$err"
+}
+
+# run STATUS ARGS...: runs the program and looks at its exit status.
+run() {
+  expected=$1
+  shift
+  case_name=$*
+  "$bench" "$@" >"$out" 2>"$err" </dev/null
+  status=$?
+  [ "$status" -eq "$expected" ] || fail "exit status $status, not $expected"
+}
+
+# says FILE TEXT, lacks FILE TEXT: whether the text is there.
+says() { grep -qF -e "$2" "$1" || fail "'$2' is not there"; }
+lacks() { ! grep -qF -e "$2" "$1" || fail "'$2' is there"; }
+
+# One sentence of ours, in the last line, besides notes, warnings and what was planned.
+one_sentence() {
+  lines=$(grep -vc -e '^note: ' -e '^warning: ' -e '^planned memory: ' -e '^waiting for input: ' \
+    -e '^outside kernels and input: ' "$err")
+  [ "$lines" -eq 1 ] || fail "$lines lines instead of one sentence"
+  tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is no sentence of ours"
+}
+
+# refused TEXT ARGS...: exit 2 with one sentence that says TEXT.
+refused() {
+  text=$1
+  shift
+  run 2 "$@"
+  says "$err" "$text"
+  one_sentence
+  lacks "$out" 'total images/sec'
+}
+
+# record_holds CONDITION FILE: whether Python finds it true of the record r.
+record_holds() {
+  [ -n "$python" ] || return 0
+  "$python" -c "import json, sys
+r = json.load(open(sys.argv[1]))
+assert $1, (r['status'], r['partial'], r['status_reason'])" "$2" 2>>"$err" ||
+    fail "the record does not hold: $1"
+}
+
+# --- wrong use -----------------------------------------------------------------------------------
+
+refused 'did you mean --batch_size' --batch_sise=2
+[ ! -s "$out" ] || fail 'something is on standard output'
+refused 'unknown' --no_such_thing_at_all
+refused 'did you mean resnet50' --model=resnet5O
+refused 'lenet' lenet
+refused '--batch_size=many' --batch_size=many
+refused 'not built yet' --model=lenet --use_fp16
+refused '--data_format=NCWH' --data_format=NCWH
+# shellcheck disable=SC2086
+refused 'no folder' $quick --data_dir="$work/absent" --data_name=imagenet
+mkdir "$work/empty"
+# shellcheck disable=SC2086
+refused 'holds no files' $quick --data_dir="$work/empty" --data_name=imagenet
+# shellcheck disable=SC2086
+refused 'there is no folder' $quick --result_file="$work/absent/record.json"
+# shellcheck disable=SC2086
+refused 'it is a folder' $quick --result_file="$work/empty"
+# A need of many TiB, planned without taking it.
+refused 'the largest batch that fits is ' --model=lenet --batch_size=100000000 --num_intra_threads=1
+says "$err" 'may be used'
+
+# --- help, version, dumps ------------------------------------------------------------------------
+
+run 0 --help
+for flag in --model --data_dir --optimizer --use_fp16 --variable_update --num_intra_threads \
+  --trace_file --max_seconds; do
+  says "$out" "$flag"
+done
+[ ! -s "$err" ] || fail 'something is on standard error'
+run 0 --version
+grep -qx 'bench [0-9][0-9.]*' "$out" || fail 'no version'
+# shellcheck disable=SC2086
+run 0 $quick --dump=graph
+says "$out" 'conv0.weight'
+lacks "$out" 'Running warm up'
+# shellcheck disable=SC2086
+run 0 $quick --dump=plan
+says "$out" 'planned memory: activations '
+lacks "$out" 'Running warm up'
+
+# --- a whole run ---------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+run 0 $quick --num_batches=20 --result_file="$work/record.json"
+says "$out" 'Model:       lenet'
+says "$out" 'Dataset:     imagenet (synthetic)'
+[ "$(sed -n '/^Step/,$p' "$out" | awk '/images\/sec: / && /\+\/-/ && NF == 9' | wc -l)" -eq 3 ] ||
+  fail 'not three step lines of nine fields'
+awk -F '\t' '/\+\/-/ { n += NF != 3 || $1 !~ /^(1|10|20)$/ || $3 !~ /^[0-9]+\.[0-9][0-9][0-9]$/ }
+  END { exit n }' "$out" || fail 'a step line has another form'
+[ "$(grep -cxE 'total images/sec: [0-9]+\.[0-9]{2}' "$out")" -eq 1 ] || fail 'no total'
+says "$err" 'waiting for input: '
+record_holds "r['status'] == 'ok' and not r['partial']" "$work/record.json"
+record_holds "r['schema'] == 'bench.record/1' and len(r['series']['step_ns']) == 20" \
+  "$work/record.json"
+record_holds "r['load']['steal_share'] is not None" "$work/record.json"
+total=$(sed -n 's,^total images/sec: ,,p' "$out")
+record_holds "abs([m['value'] for m in r['metrics'] if m['name'] == 'images_per_sec'][0] - $total) \
+< 0.006" "$work/record.json"
+
+# shellcheck disable=SC2086
+run 0 $quick --print_training_accuracy
+[ "$(awk '/images\/sec: / && /\+\/-/ && NF == 11' "$out" | wc -l)" -eq 1 ] ||
+  fail 'no step line of eleven fields'
+run 0 --model=trivial --batch_size=2 --num_batches=2 --forward_only --num_intra_threads=1
+awk '/\+\/-/ { exit NF != 11 || $9 != "0.000" }' "$out" || fail 'the loss is not 0.000'
+
+# --- data ----------------------------------------------------------------------------------------
+
+# make_shards NAME SOURCE: shards of it in $work/NAME; $shard is the one for training.
+make_shards() {
+  "$make_tfrecords" --output_dir="$work/$1" --shards=1 "$2" >"$work/make.log" 2>&1 || {
+    cat "$work/make.log"
+    echo 'FAILED: no shards'
+    exit 1
+  }
+  shard=$work/$1/train-00000-of-00001
+}
+
+# Eight grey pictures of 16 x 16 pixels, four of class 0 and four of class 1, in MNIST's form; their
+# records' labels are 1 and 2.
+mkdir "$work/idx"
+for set in train t10k; do
+  {
+    printf '\000\000\010\003\000\000\000\010\000\000\000\020\000\000\000\020'
+    head -c 2048 /dev/zero | tr '\000' 'x'
+  } >"$work/idx/$set-images-idx3-ubyte"
+  printf '\000\000\010\001\000\000\000\010\000\001\000\001\000\001\000\001' \
+    >"$work/idx/$set-labels-idx1-ubyte"
+done
+make_shards good "$work/idx"
+data="$quick --data_name=imagenet --datasets_num_private_threads=1"
+
+# shellcheck disable=SC2086
+run 0 $data --data_dir="$work/good" --num_classes=3 --result_file="$work/data.json"
+says "$out" 'Dataset:     imagenet'
+lacks "$out" '(synthetic)'
+record_holds "r['dataset']['shards'] == 1 and r['dataset']['bytes'] > 0" "$work/data.json"
+
+# shellcheck disable=SC2086
+refused 'out of range; 0 to 1 are accepted' $data --data_dir="$work/good" --num_classes=2 \
+  --result_file="$work/label.json"
+says "$err" "$shard, offset "
+record_holds "r['status'] == 'failed' and 'out of range' in r['status_reason']" "$work/label.json"
+
+size=$(wc -c <"$shard")
+mkdir "$work/truncated" "$work/flipped"
+head -c $((size - 7)) "$shard" >"$work/truncated/train-00000-of-00001"
+# shellcheck disable=SC2086
+refused "$work/truncated/train-00000-of-00001" $data --data_dir="$work/truncated"
+says "$err" 'offset'
+
+{
+  head -c $((size / 2)) "$shard"
+  tail -c +$((size / 2 + 1)) "$shard" | head -c 1 | tr '\000-\377' '\001-\377\000'
+  tail -c +$((size / 2 + 2)) "$shard"
+} >"$work/flipped/train-00000-of-00001"
+# shellcheck disable=SC2086
+refused "$work/flipped/train-00000-of-00001" $data --data_dir="$work/flipped"
+says "$err" 'offset'
+
+# One record whose checksums are right, with the label 1 and the image "this is no picture".
+mkdir "$work/text"
+base64 -d >"$work/text/train-00000-of-00001" <<'RECORD'
+RwAAAAAAAAC6w/ubCkUKJwoNaW1hZ2UvZW5jb2RlZBIWChQKEnRoaXMgaXMgbm8gcGljdHVyZQoa
+ChFpbWFnZS9jbGFzcy9sYWJlbBIFGgMKAQFzBzzi
+RECORD
+# shellcheck disable=SC2086
+refused "$work/text/train-00000-of-00001, offset 0: " $data --data_dir="$work/text"
+says "$err" 'JPEG'
+
+# --- results that cannot be written --------------------------------------------------------------
+
+if [ -w /dev/full ]; then
+  # shellcheck disable=SC2086
+  case_name='standard output is full'
+  # shellcheck disable=SC2086
+  "$bench" $quick >/dev/full 2>"$err" </dev/null
+  status=$?
+  : >"$out"
+  [ "$status" -eq 74 ] || fail "exit status $status, not 74"
+  one_sentence
+else
+  echo 'left out: there is no /dev/full'
+fi
+
+# started PID LINE: waits until the run in the background has printed such a line.
+started() {
+  tries=0
+  until grep -q "$2" "$out"; do
+    tries=$((tries + 1))
+    if [ "$tries" -ge 600 ] || ! kill -0 "$1" 2>/dev/null; then break; fi
+    sleep 0.1
+  done
+}
+
+endless='--model=lenet --batch_size=2 --num_intra_threads=1 --num_warmup_batches=1'
+endless="$endless --num_batches=100000000"
+
+case_name='the folder of the result is removed during the run'
+mkdir "$work/gone"
+: >"$out"
+# shellcheck disable=SC2086
+"$bench" $endless --result_file="$work/gone/record.json" >"$out" 2>"$err" </dev/null &
+pid=$!
+started "$pid" 'Running warm up'
+rmdir "$work/gone"
+kill -TERM "$pid"
+wait "$pid"
+status=$?
+[ "$status" -eq 74 ] || fail "exit status $status, not 74"
+says "$err" 'cannot write the result file'
+lacks "$out" 'total images/sec'
+
+# --- interrupts ----------------------------------------------------------------------------------
+
+# ended NAME STATUS: an endless run that is sent the signal.
+ended() {
+  case_name="SIG$1"
+  : >"$out"
+  # shellcheck disable=SC2086
+  "$bench" $endless --result_file="$work/$1.json" >"$out" 2>"$err" </dev/null &
+  pid=$!
+  started "$pid" "$2"
+  kill -"$1" "$pid"
+  wait "$pid"
+  status=$?
+  [ "$status" -eq "$3" ] || fail "exit status $status, not $3"
+  says "$err" "ended by SIG$1 after "
+  lacks "$out" 'total images/sec'
+  record_holds "r['status'] == 'aborted' and r['partial'] and 'SIG$1' in r['status_reason']" \
+    "$work/$1.json"
+}
+ended INT '^1	images' 130
+record_holds "len(r['series']['step_ns']) >= 1" "$work/INT.json"
+ended TERM 'Running warm up' 143
+
+case_name='a second SIGINT'
+: >"$out"
+# One step of this takes much longer than the test.
+"$bench" --model=resnet50 --batch_size=64 --device=reference --result_file="$work/second.json" \
+  >"$out" 2>"$err" </dev/null &
+pid=$!
+started "$pid" 'Running warm up'
+kill -INT "$pid"
+sleep 0.5
+kill -0 "$pid" || fail 'the first one ended the run at once'
+kill -INT "$pid"
+wait "$pid"
+status=$?
+[ "$status" -eq 130 ] || fail "exit status $status, not 130"
+lacks "$err" 'ended by'
+[ ! -e "$work/second.json" ] || fail 'it left a record'
+
+[ -n "$python" ] || echo 'left out without Python: what the records hold'
+if [ "$failures" -ne 0 ]; then
+  echo "$failures failures"
+  exit 1
+fi
+echo 'all as expected'

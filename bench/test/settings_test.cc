@@ -1,0 +1,106 @@
+#include "bench/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/test/usage_error.h"
+#include "kernels/reference/reference_backend.h"
+
+namespace bench {
+namespace {
+
+using testing::HasSubstr;
+
+RunSettings settings_for(const std::vector<std::string_view>& arguments) {
+  return resolve_settings(parse(arguments));
+}
+
+std::string settings_refusal(const std::vector<std::string_view>& arguments) {
+  return usage_error([&] { settings_for(arguments); });
+}
+
+TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
+  const RunSettings settings = settings_for({"--model=resnet50"});
+  EXPECT_EQ(settings.model->name, "resnet50");
+  EXPECT_EQ(settings.dataset->name, "imagenet");
+  EXPECT_EQ(settings.device, "cpu");
+  EXPECT_EQ(settings.device_label, "cpu");
+  EXPECT_EQ(settings.format, DataFormat::automatic);
+  EXPECT_EQ(settings.batch, settings.model->default_batch);
+  EXPECT_EQ(settings.num_classes, 1001);
+  EXPECT_EQ(settings.warmup.num_batches, 10);
+  EXPECT_EQ(settings.steps.num_batches, 100);
+  EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kResnetImagenet);
+  EXPECT_EQ(settings.optimizer.kind, OptimizerKind::sgd);
+  EXPECT_TRUE(settings.training());
+  EXPECT_TRUE(settings.synthetic());
+  EXPECT_FALSE(settings.accuracies());
+}
+
+TEST(Settings, TakeWhatIsAskedFor) {
+  const RunSettings settings = settings_for(
+      {"--model=lenet", "--batch_size=7", "--num_classes=10", "--num_warmup_batches=0",
+       "--num_epochs=0.001", "--optimizer=momentum", "--momentum=0.5", "--weight_decay=0.125",
+       "--gradient_clip=2", "--data_format=NHWC", "--device=reference"});
+  EXPECT_EQ(settings.batch, 7);
+  EXPECT_EQ(settings.num_classes, 10);
+  EXPECT_EQ(settings.warmup.num_batches, 0);
+  EXPECT_EQ(settings.steps.num_batches, 183);  // 1281.167 images, in batches of 7, rounded down
+  EXPECT_EQ(settings.optimizer.kind, OptimizerKind::momentum);
+  EXPECT_EQ(settings.optimizer.momentum, 0.5);
+  EXPECT_EQ(settings.optimizer.weight_decay, 0.125);
+  EXPECT_EQ(settings.optimizer.clip, 2.0);
+  EXPECT_EQ(settings.format, DataFormat::nhwc);
+  EXPECT_EQ(settings.device, "reference");
+  EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kConstant);
+  EXPECT_EQ(settings.learning_rate.examples_per_step, 7);
+}
+
+TEST(Settings, KeepTheSpellingOfTheDeviceForTheHeader) {
+  const RunSettings settings = settings_for({"--model=lenet", "--device=CPU"});
+  EXPECT_EQ(settings.device, "cpu");
+  EXPECT_EQ(settings.device_label, "CPU");
+}
+
+TEST(Settings, ShowAccuraciesOnRequestAndWhenOnlyForward) {
+  EXPECT_TRUE(settings_for({"--model=lenet", "--print_training_accuracy"}).accuracies());
+  const RunSettings forward = settings_for({"--model=lenet", "--forward_only"});
+  EXPECT_TRUE(forward.accuracies());
+  EXPECT_FALSE(forward.training());
+}
+
+TEST(Settings, RefuseAMistypedModelWithNearNames) {
+  const std::string message = settings_refusal({"--model=resnet5O"});
+  EXPECT_THAT(message, HasSubstr("--model=resnet5O: "));
+  EXPECT_THAT(message, HasSubstr("did you mean resnet50"));
+}
+
+TEST(Settings, RefuseDataOfAnotherKindThanTheModels) {
+  // Flags let no other dataset pass before it is built.
+  ParseResult parsed = parse({"--model=resnet50"});
+  parsed.flags.data_name = "cifar10";
+  EXPECT_EQ(usage_error([&] { resolve_settings(parsed); }),
+            "--model=resnet50 is a network for imagenet, the data are cifar10");
+}
+
+TEST(Settings, RefuseAFolderOfADatasetThatIsNotBuilt) {
+  EXPECT_THAT(settings_refusal({"--model=resnet50", "--data_dir=/data/cifar10"}),
+              HasSubstr("cifar10: not built yet"));
+}
+
+TEST(Settings, PassOnTheNoticesOfFlagsAndPlacement) {
+  EXPECT_FALSE(settings_for({"--model=lenet", "--data_format=NCHW"}).notices.empty());
+}
+
+TEST(RunGraph, HasGradientsWhenTrainingOnly) {
+  const auto backend = make_reference_backend();
+  const RunSettings training = settings_for({"--model=lenet", "--device=reference"});
+  const Graph with = build_run_graph(training, *backend, 2);
+  EXPECT_EQ(with.gradients().size(), with.variables().size());
+  const RunSettings forward =
+      settings_for({"--model=lenet", "--device=reference", "--forward_only"});
+  EXPECT_TRUE(build_run_graph(forward, *backend, 2).gradients().empty());
+}
+
+}  // namespace
+}  // namespace bench
