@@ -94,6 +94,10 @@ void print_generating_model(std::ostream& out, bool evaluation) {
 
 void print_initializing_graph(std::ostream& out) { out << "Initializing graph" << std::endl; }
 
+void print_rounded_warm_up(std::ostream& out, std::int64_t steps) {
+  out << "Round up warm up steps to " << steps << " to match batch_group_size\n" << std::flush;
+}
+
 void print_running_warm_up(std::ostream& out) { out << "Running warm up" << std::endl; }
 
 void print_done_warm_up(std::ostream& out) { out << "Done warm up" << std::endl; }

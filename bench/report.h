@@ -46,6 +46,8 @@ void print_header(std::ostream& out, const Header& header);
 /// "Generating training model", or "evaluation" for a run that only evaluates.
 void print_generating_model(std::ostream& out, bool evaluation = false);
 void print_initializing_graph(std::ostream& out);
+/// Warm-up was lengthened so that producer groups come out even.
+void print_rounded_warm_up(std::ostream& out, std::int64_t steps);
 void print_running_warm_up(std::ostream& out);
 void print_done_warm_up(std::ostream& out);
 

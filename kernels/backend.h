@@ -101,7 +101,7 @@ struct OptimizerSettings {
   OptimizerKind kind = OptimizerKind::sgd;
   double momentum = 0.9;
   double weight_decay = 0;
-  std::optional<double> clip;
+  std::optional<double> clip = {};
 };
 /// A stretch of elements, in elements from the region's beginning.
 struct OptimizerSegment {
@@ -110,8 +110,8 @@ struct OptimizerSegment {
   bool decayed = true;
 };
 
-/// Memory of a device, freed with the object; 4096-byte aligned, touched first by the device's own
-/// threads.
+/// Memory of a device, freed with the object; 4096-byte aligned. Pages are backed when the device's
+/// threads first touch them.
 class DeviceMemory {
  public:
   DeviceMemory() = default;

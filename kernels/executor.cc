@@ -24,24 +24,22 @@ struct BoundStep {
 
 }  // namespace
 
-MemoryLimitError::MemoryLimitError(std::size_t needed, std::size_t limit)
-    : std::runtime_error(cat("the plan needs ", format_bytes(needed), ", ", format_bytes(limit),
-                             " may be used")),
-      needed_(needed) {}
-
 struct Executor::State {
+  static Graph runnable(const Graph& original, Backend& device) {
+    return decompose_unsupported(original, [&](const Graph& graph, const Node& node) {
+      return device.supports(graph, node);
+    });
+  }
+
   State(const Graph& original, Backend& device, const ExecutorOptions& chosen)
       : options(chosen),
         backend(device),
-        graph(decompose_unsupported(original,
-                                    [&](const Graph& g, const Node& n) {
-                                      return device.supports(g, n);
-                                    })),
+        graph(runnable(original, device)),
         lowered(lower(graph, device, chosen.format)),
-        layout(lay_out_memory(lowered, kept_buffers(), guard())),
+        layout(lay_out_memory(lowered, kept_buffers(graph, lowered), guard())),
         stream(device.make_stream()) {
-    if (options.memory_limit_bytes != 0 && layout.report.total() > options.memory_limit_bytes) {
-      throw MemoryLimitError(layout.report.total(), options.memory_limit_bytes);
+    if (options.admit) {
+      options.admit(layout.report);
     }
     allocate();
     bind();
@@ -49,7 +47,7 @@ struct Executor::State {
 
   [[nodiscard]] std::size_t guard() const { return options.poison ? kGuardBytes : 0; }
 
-  [[nodiscard]] std::vector<std::size_t> kept_buffers() const {
+  static std::vector<std::size_t> kept_buffers(const Graph& graph, const LoweredGraph& lowered) {
     std::vector<std::size_t> kept;
     for (const auto& [name, id] : graph.outputs()) {
       kept.push_back(lowered.buffer_of[at(id)]);
@@ -130,6 +128,18 @@ struct Executor::State {
       }
     }
     bound_inputs[buffer] = true;
+  }
+
+  /// Throws InternalError unless every input was bound; looks once only.
+  void check_inputs() {
+    if (inputs_checked) {
+      return;
+    }
+    for (const ValueId id : graph.inputs()) {
+      check(bound_inputs.count(lowered.buffer_of[at(id)]) != 0,
+            cat("executor: input ", graph.value(id).name, " is not bound"));
+    }
+    inputs_checked = true;
   }
 
   /// Copies between a buffer and canonical order.
@@ -213,6 +223,7 @@ struct Executor::State {
   std::vector<OptimizerSegment> segments;
   std::vector<BoundStep> steps;
   std::map<std::size_t, bool> bound_inputs;
+  bool inputs_checked = false;
   std::map<std::size_t, std::unique_ptr<DeviceMemory>> own_inputs;
   std::chrono::nanoseconds kernel_time{0};
 };
@@ -221,6 +232,12 @@ Executor::Executor(const Graph& graph, Backend& backend, const ExecutorOptions& 
     : state_(std::make_unique<State>(graph, backend, options)) {}
 
 Executor::~Executor() = default;
+
+MemoryReport Executor::predict(const Graph& graph, Backend& backend, DataFormat format) {
+  const Graph runnable = State::runnable(graph, backend);
+  const LoweredGraph lowered = lower(runnable, backend, format);
+  return lay_out_memory(lowered, State::kept_buffers(runnable, lowered), 0).report;
+}
 
 const Graph& Executor::graph() const { return state_->graph; }
 const LoweredGraph& Executor::plan() const { return state_->lowered; }
@@ -269,20 +286,18 @@ std::vector<float> Executor::read_gradient(const std::string& variable) {
 }
 
 float Executor::read_scalar(const std::string& name) {
-  const auto bytes = read_output(name);
+  const std::size_t buffer = state_->lowered.buffer_of[at(state_->graph.output(name))];
+  const TensorType& type = state_->lowered.buffers[buffer].type;
+  check(type.dtype == DType::f32 && type.shape.elements() == 1, "executor: no f32 scalar is read");
   float value = 0;
-  check(bytes.size() == sizeof(value), cat("executor: ", name, " is no f32 scalar"));
-  std::memcpy(&value, bytes.data(), sizeof(value));
+  std::memcpy(&value, state_->view(buffer).data, sizeof(value));
   return value;
 }
 
 void Executor::run(Stream& stream) {
   using Clock = std::chrono::steady_clock;
   State& state = *state_;
-  for (const ValueId id : state.graph.inputs()) {
-    check(state.bound_inputs.count(state.lowered.buffer_of[at(id)]) != 0,
-          cat("executor: input ", state.graph.value(id).name, " is not bound"));
-  }
+  state.check_inputs();
   if (state.options.poison) {
     state.poison();
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <span>
@@ -18,19 +19,8 @@ struct ExecutorOptions {
   /// For tests: before each run everything but inputs and variables is filled with NaN bytes, and
   /// guard bytes around every buffer are checked afterwards (InternalError).
   bool poison = false;
-  /// Bytes that activations, gradients, variables and scratch may take together; 0 is no limit.
-  /// Exceeding it throws MemoryLimitError before anything large is allocated.
-  std::size_t memory_limit_bytes = 0;
-};
-
-/// The plan needs more memory than there is.
-class MemoryLimitError : public std::runtime_error {
- public:
-  MemoryLimitError(std::size_t needed, std::size_t limit);
-  [[nodiscard]] std::size_t needed_bytes() const { return needed_; }
-
- private:
-  std::size_t needed_;
+  /// Sees the plan before anything is allocated and throws when it asks for too much; may be empty.
+  std::function<void(const MemoryReport&)> admit = {};
 };
 
 /// A graph compiled for one backend: kernels chosen and made, memory planned and allocated once.
@@ -42,6 +32,9 @@ class Executor {
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
+
+  /// The memory such an executor would take, without making kernels or allocating.
+  static MemoryReport predict(const Graph& graph, Backend& backend, DataFormat format);
 
   /// The graph as it runs.
   [[nodiscard]] const Graph& graph() const;
@@ -61,7 +54,7 @@ class Executor {
   /// A named output, or the gradient of a variable, of the last run in canonical order; waits.
   [[nodiscard]] std::vector<std::byte> read_output(const std::string& name);
   [[nodiscard]] std::vector<float> read_gradient(const std::string& variable);
-  /// The same for an f32 scalar.
+  /// The same for a single f32 in memory that the host can read; allocates nothing.
   [[nodiscard]] float read_scalar(const std::string& name);
 
   /// Runs every kernel in order; waits for the end. Every input must be bound or written before.

@@ -35,7 +35,10 @@ class Descriptor {
   int fd_;
 };
 
+/// A new file for writing, or -1 with errno. The name holds our process number, so that one which
+/// is there was left by a process that was killed and had the same number, as in containers.
 int create(const std::filesystem::path& path) {
+  ::unlink(path.c_str());
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 

@@ -2,28 +2,20 @@
 
 #include <algorithm>
 
-#include "variable_mgmt/variables.h"
-
 namespace bench {
 
-Tower::Tower(const Graph& graph, Backend& backend, const TowerOptions& options)
-    : backend_(backend),
-      executor_(graph, backend, options.executor),
-      stream_(backend.make_stream()) {
-  initialise(options.seed);
+Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& options,
+             const InitialValues& values)
+    : backend_(backend), executor_(graph, backend, options), stream_(backend.make_stream()) {
+  for (const Variable& variable : executor_.graph().variables()) {
+    const std::string& name = executor_.graph().value(variable.value).name;
+    executor_.write_variable(name, values.at(name));
+  }
   if (has_input("loss_scale")) {
     executor_.bind_input("loss_scale", &loss_scale_);
   }
   if (has_input("step")) {
     executor_.bind_input("step", &step_);
-  }
-}
-
-void Tower::initialise(std::uint64_t seed) {
-  const Graph& graph = executor_.graph();
-  for (const Variable& variable : graph.variables()) {
-    executor_.write_variable(graph.value(variable.value).name,
-                             initial_value(graph, variable, seed));
   }
 }
 

@@ -4,20 +4,17 @@
 #include <string>
 
 #include "kernels/executor.h"
+#include "variable_mgmt/variables.h"
 
 namespace bench {
-
-struct TowerOptions {
-  ExecutorOptions executor;
-  std::uint64_t seed = 1234;
-};
 
 /// One copy of the network on one device: an executor with its variables, initialised, and the inputs
 /// that change from step to step. Used by the host thread that made its backend.
 class Tower {
  public:
-  /// `graph` as build_network made it, with or without gradients.
-  Tower(const Graph& graph, Backend& backend, const TowerOptions& options);
+  /// `graph` as build_network made it, with or without gradients. `values` has every variable.
+  Tower(const Graph& graph, Backend& backend, const ExecutorOptions& options,
+        const InitialValues& values);
 
   /// Runs forward and, where the graph has it, backward on a batch: images f32 in
   /// executor().input_layout("images"), labels s32. Waits.
@@ -29,7 +26,6 @@ class Tower {
   [[nodiscard]] Backend& backend() { return backend_; }
 
  private:
-  void initialise(std::uint64_t seed);
   [[nodiscard]] bool has_input(const std::string& name) const;
 
   Backend& backend_;

@@ -1,5 +1,8 @@
 #include "variable_mgmt/variables.h"
 
+#include <atomic>
+#include <thread>
+
 #include "models/base/philox.h"
 
 namespace bench {
@@ -15,6 +18,27 @@ std::vector<float> initial_value(const Graph& graph, const Variable& variable,
       value = static_cast<float>(initial.mean + initial.stddev * random.truncated_normal());
     }
   }
+  return values;
+}
+
+InitialValues initial_values(const Graph& graph, std::uint64_t seed) {
+  const auto variables = graph.variables();
+  InitialValues values;
+  for (const Variable& variable : variables) {
+    values[graph.value(variable.value).name];
+  }
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < variables.size(); i = next++) {
+      values.at(graph.value(variables[i].value).name) = initial_value(graph, variables[i], seed);
+    }
+  };
+  std::vector<std::jthread> helpers;
+  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) {
+    helpers.emplace_back(work);
+  }
+  work();
+  helpers.clear();
   return values;
 }
 

@@ -187,10 +187,11 @@ void merge_moments_any(std::int64_t rows, std::int64_t width, const Accumulators
                        Moments& moments) {
   const double added = static_cast<double>(rows);
   const double before = static_cast<double>(moments.count);
+  const double per_row = 1 / added;
   const double share = added / (before + added);
   const auto merge = [&](double first, double second, float& shift, double& mean, double& m2)
                          HWY_ATTR {
-                           const double offset = first / added;
+                           const double offset = first * per_row;
                            const double spread = second - first * offset;
                            const double delta = static_cast<double>(shift) + offset - mean;
                            mean += delta * share;

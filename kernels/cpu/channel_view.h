@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
-#include <utility>
 
 #include "kernels/cpu/thread_team.h"
 
@@ -28,6 +27,14 @@ struct ChannelView {
   [[nodiscard]] std::int64_t elements() const;
 };
 
+/// Consecutive rows of one sample and group.
+struct Piece {
+  std::int64_t group = 0;
+  /// Of the first element, in elements.
+  std::int64_t offset = 0;
+  std::int64_t rows = 0;
+};
+
 /// The one form in which kernels walk every view: element (n, group, row, column) lies at
 /// ((n * groups + group) * rows + row) * width + column, and its channel is group * width + column.
 /// nhwc is one group as wide as the channels; blocked has a group per block; nchw has a group per
@@ -49,41 +56,38 @@ struct ChannelTiling {
   [[nodiscard]] std::int64_t group_rows() const { return batch * rows; }
   [[nodiscard]] std::int64_t all_rows() const { return groups * group_rows(); }
   [[nodiscard]] std::int64_t padded_channels() const { return groups * width; }
+  /// Rows row..row+count-1 of a sample and group.
+  [[nodiscard]] Piece piece(std::int64_t group, std::int64_t sample, std::int64_t row,
+                            std::int64_t count) const {
+    return {
+        .group = group, .offset = ((sample * groups + group) * rows + row) * width, .rows = count};
+  }
   /// Where threads may cut: whole cache lines of elements.
   [[nodiscard]] std::int64_t row_grain() const { return width >= 16 ? 1 : 16 / width; }
 };
-
-/// Consecutive rows of one sample and group.
-struct Piece {
-  std::int64_t sample = 0;
-  std::int64_t group = 0;
-  /// Of the first element, in elements.
-  std::int64_t offset = 0;
-  std::int64_t rows = 0;
-};
-
-namespace internal {
-inline Piece piece_at(const ChannelTiling& tiling, std::int64_t row, std::int64_t rows) {
-  const std::int64_t group = row / tiling.group_rows();
-  const std::int64_t in_group = row % tiling.group_rows();
-  const std::int64_t sample = in_group / tiling.rows;
-  const std::int64_t in_sample = in_group % tiling.rows;
-  const std::int64_t line = (sample * tiling.groups + group) * tiling.rows + in_sample;
-  return {.sample = sample, .group = group, .offset = line * tiling.width, .rows = rows};
-}
-}  // namespace internal
 
 /// Rows are numbered group by group, within a group sample by sample. Calls visit(piece) for the
 /// rows of `range`, in order, in pieces of at most `most_rows`.
 template <class Visit>
 void for_each_piece(const ChannelTiling& tiling, Range range, std::int64_t most_rows,
                     const Visit& visit) {
-  for (std::int64_t row = range.begin; row < range.end;) {
-    const std::int64_t sample_end = (row / tiling.rows + 1) * tiling.rows;
-    std::int64_t end = sample_end < range.end ? sample_end : range.end;
-    end = end - row < most_rows ? end : row + most_rows;
-    visit(internal::piece_at(tiling, row, end - row));
-    row = end;
+  if (range.count() <= 0) {
+    return;
+  }
+  // Counted up instead of divided anew: small pieces are many.
+  std::int64_t row = range.begin % tiling.rows;
+  std::int64_t sample = range.begin / tiling.rows % tiling.batch;
+  std::int64_t group = range.begin / tiling.group_rows();
+  for (std::int64_t left = range.count(); left > 0;) {
+    const std::int64_t take = std::min({left, tiling.rows - row, most_rows});
+    visit(tiling.piece(group, sample, row, take));
+    left -= take;
+    row += take;
+    if (row == tiling.rows) {
+      row = 0;
+      sample = sample + 1 == tiling.batch ? 0 : sample + 1;
+      group += sample == 0 ? 1 : 0;
+    }
   }
 }
 
@@ -92,12 +96,23 @@ void for_each_piece(const ChannelTiling& tiling, Range range, std::int64_t most_
 template <class Visit>
 void for_each_piece_backwards(const ChannelTiling& tiling, Range range, std::int64_t most_rows,
                               const Visit& visit) {
-  for (std::int64_t end = range.end; end > range.begin;) {
-    const std::int64_t sample_begin = (end - 1) / tiling.rows * tiling.rows;
-    std::int64_t row = sample_begin > range.begin ? sample_begin : range.begin;
-    row = end - row < most_rows ? row : end - most_rows;
-    visit(internal::piece_at(tiling, row, end - row));
-    end = row;
+  if (range.count() <= 0) {
+    return;
+  }
+  const std::int64_t last = range.end - 1;
+  std::int64_t end = last % tiling.rows + 1;
+  std::int64_t sample = last / tiling.rows % tiling.batch;
+  std::int64_t group = last / tiling.group_rows();
+  for (std::int64_t left = range.count(); left > 0;) {
+    const std::int64_t take = std::min({left, end, most_rows});
+    visit(tiling.piece(group, sample, end - take, take));
+    left -= take;
+    end -= take;
+    if (end == 0) {
+      end = tiling.rows;
+      group -= sample == 0 ? 1 : 0;
+      sample = sample == 0 ? tiling.batch - 1 : sample - 1;
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/spatial_mean.h"
 #include "kernels/onednn/vector_kernel.h"
+#include "models/ops/activation.h"
 #include "models/ops/dropout.h"
 #include "models/ops/moving_average.h"
 
@@ -30,10 +31,19 @@ std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& n
   return candidates;
 }
 
+void copy(const Launch& launch, std::int64_t count) {
+  if (launch.out(0) != launch.in(0)) {
+    std::memcpy(launch.out(0), launch.in(0), static_cast<std::size_t>(count) * sizeof(float));
+  }
+}
+
 }  // namespace
 
 std::vector<Candidate> activation(Context& context, const Graph& graph, const Node& node,
                                   DataFormat format) {
+  if (node.attributes.as<ActivationAttributes>().kind == ActivationKind::none) {
+    return alike(context, graph, node, format, copy);
+  }
   return alike(context, graph, node, format, [](const Launch& launch, std::int64_t count) {
     cpu::relu(launch.team, count, launch.in(0), launch.out(0));
   });
@@ -41,6 +51,9 @@ std::vector<Candidate> activation(Context& context, const Graph& graph, const No
 
 std::vector<Candidate> activation_backward(Context& context, const Graph& graph, const Node& node,
                                            DataFormat format) {
+  if (node.attributes.as<ActivationAttributes>().kind == ActivationKind::none) {
+    return alike(context, graph, node, format, copy);
+  }
   return alike(context, graph, node, format, [](const Launch& launch, std::int64_t count) {
     cpu::relu_backward(launch.team, {.count = count,
                                      .dy = launch.in(0),

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <map>
 
-#include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/optimizer.h"
 #include "kernels/cpu/thread_team.h"
 #include "kernels/onednn/context.h"
@@ -186,16 +185,18 @@ class OnednnBackend final : public Backend {
   }
 
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
-    return allocate_host_memory(bytes, [&](std::byte* data, std::size_t size) {
-      cpu::zero_bytes(team_, data, size);
-    });
+    return allocate_host_memory(bytes);
   }
 
  private:
-  /// A plain filter described with the groups axis that `other` has.
+  /// A plain filter described with the groups axis that `other` has: the groups divide the outermost
+  /// axis, in NCHW as in NHWC, and the other strides stay.
   static void with_groups(dnnl::memory::desc& plain, const dnnl::memory::desc& other) {
     if (plain.get_ndims() == 4 && other.get_ndims() == 5) {
-      plain = {other.get_dims(), plain.get_data_type(), dnnl::memory::format_tag::abcde};
+      const auto extents = other.get_dims();
+      auto strides = plain.get_strides();
+      strides.insert(strides.begin(), extents[1] * strides[0]);
+      plain = {extents, plain.get_data_type(), strides};
     }
   }
 

@@ -41,11 +41,8 @@ class HostMemory final : public DeviceMemory {
 
 }  // namespace
 
-std::unique_ptr<DeviceMemory> allocate_host_memory(
-    std::size_t bytes, const std::function<void(std::byte*, std::size_t)>& touch) {
-  auto memory = std::make_unique<HostMemory>(bytes);
-  touch(memory->data(), bytes);
-  return memory;
+std::unique_ptr<DeviceMemory> allocate_host_memory(std::size_t bytes) {
+  return std::make_unique<HostMemory>(bytes);
 }
 
 }  // namespace bench

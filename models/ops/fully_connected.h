@@ -7,7 +7,7 @@
 namespace bench {
 
 struct FullyConnectedAttributes {
-  Epilogue epilogue;
+  Epilogue epilogue = {};
   bool operator==(const FullyConnectedAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const FullyConnectedAttributes& attributes);

@@ -7,7 +7,7 @@
 namespace bench {
 
 struct PoolAttributes {
-  Window window;
+  Window window = {};
   /// Extents of the pooled input, which the backward restores.
   Shape input = {};
   bool operator==(const PoolAttributes&) const = default;

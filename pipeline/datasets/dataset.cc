@@ -51,24 +51,6 @@ const Dataset& dataset_named(std::string_view name) {
   return *found;
 }
 
-const Dataset& detect_dataset(std::string_view data_name, std::string_view data_dir) {
-  if (!data_name.empty()) {
-    return dataset_named(data_name);
-  }
-  while (!data_dir.empty()) {
-    const std::size_t slash = data_dir.rfind('/');
-    const std::string_view folder =
-        slash == std::string_view::npos ? data_dir : data_dir.substr(slash + 1);
-    for (const Dataset& dataset : kDatasets) {
-      if (folder.find(dataset.name) != std::string_view::npos) {
-        return dataset;
-      }
-    }
-    data_dir = slash == std::string_view::npos ? std::string_view() : data_dir.substr(0, slash);
-  }
-  return kDatasets.front();
-}
-
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,
                                                 const DatasetOptions& options,
                                                 std::shared_ptr<HostAllocator> allocator) {

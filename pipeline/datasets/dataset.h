@@ -32,10 +32,6 @@ std::span<const Dataset> datasets();
 /// The dataset of that name; throws UsageError naming those there are.
 const Dataset& dataset_named(std::string_view name);
 
-/// The dataset meant by --data_name and --data_dir: the named one, else the first whose name is
-/// part of a folder name in data_dir (the innermost folder decides), else imagenet.
-const Dataset& detect_dataset(std::string_view data_name, std::string_view data_dir);
-
 /// The dataset's input, or a UsageError saying that it is not built yet.
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,
                                                 const DatasetOptions& options,

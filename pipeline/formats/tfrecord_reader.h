@@ -26,10 +26,6 @@ class TfRecordReader {
   /// another thread. Waits for the disk. Throws DataError with file, offset and reason.
   std::optional<TfRecordView> next();
 
-  [[nodiscard]] const std::string& path() const { return path_; }
-  /// Bytes read from the file so far.
-  [[nodiscard]] std::uint64_t bytes_read() const { return file_position_; }
-
  private:
   /// Makes `bytes` bytes from the record's start available; false when the file ends before.
   bool fill(std::size_t bytes);

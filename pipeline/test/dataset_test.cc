@@ -11,18 +11,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Dataset, IsTheNamedOneElseTheOneInTheFoldersNameElseImagenet) {
-  EXPECT_EQ(detect_dataset("", "").name, "imagenet");
-  EXPECT_EQ(detect_dataset("coco", "").name, "coco");
-  EXPECT_EQ(detect_dataset("", "/data/imagenet_tfrecord").name, "imagenet");
-  EXPECT_EQ(detect_dataset("", "/data/cifar10-batches").name, "cifar10");
-  EXPECT_EQ(detect_dataset("", "/data/librispeech/").name, "librispeech");
-  EXPECT_EQ(detect_dataset("", "/coco/imagenet").name, "imagenet");
-  EXPECT_EQ(detect_dataset("", "/coco/records").name, "coco");
-  EXPECT_EQ(detect_dataset("", "/data/fashion").name, "imagenet");
-  EXPECT_EQ(detect_dataset("imagenet", "/data/cifar10").name, "imagenet");
-}
-
 TEST(Dataset, NamesTheKnownOnesWhenTheNameIsUnknown) {
   EXPECT_THAT(test::message_of<UsageError>([] { dataset_named("imagenot"); }),
               HasSubstr("imagenet, cifar10, librispeech, coco"));

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -42,6 +42,14 @@ TEST(AtomicFile, ReplacesWhatWasThere) {
   EXPECT_EQ(contents(path), "first");
   file.write("second");
   EXPECT_EQ(contents(path), "second");
+  EXPECT_EQ(files_in(folder.path()), 1);
+}
+
+TEST(AtomicFile, IsNotStoppedByWhatAKilledRunLeft) {
+  const ScratchFolder folder;
+  std::ofstream(folder.path() / cat(".r.json.", getpid(), ".tmp")) << "half";
+  AtomicFile(folder.path() / "r.json").write("whole");
+  EXPECT_EQ(contents(folder.path() / "r.json"), "whole");
   EXPECT_EQ(files_in(folder.path()), 1);
 }
 

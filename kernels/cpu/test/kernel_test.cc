@@ -128,7 +128,8 @@ std::vector<ChannelView> views() {
                                                {1, 130, 9},
                                                {5, 8, 1},
                                                {3, 2, 700},
-                                               {1, 1, 4999}}) {
+                                               {1, 1, 4999},
+                                               {2, 2051, 3}}) {
     for (const auto kind :
          {ChannelView::Kind::nchw, ChannelView::Kind::nhwc, ChannelView::Kind::blocked}) {
       all.push_back({.batch = e.batch, .channels = e.channels, .spatial = e.spatial, .kind = kind});

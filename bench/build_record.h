@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/memory_check.h"
+#include "bench/session.h"
+#include "bench/system_files.h"
+#include "results/record.h"
+
+namespace bench {
+
+/// What is known before the run begins: machine, build, workload, flags.
+results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
+                             const std::vector<std::string>& command_line,
+                             const SystemFiles& files);
+
+/// Adds what the plan says: device, implementations, parameters, planned memory.
+void add_plan(results::Record& record, const RunSettings& settings, const Device& device,
+              const Executor& executor);
+
+/// Adds what was measured.
+struct Measured {
+  const SessionResult& session;
+  const PlannedMemory& memory;
+  const InputStatistics& input;
+  std::chrono::nanoseconds setup{};
+};
+void add_measurements(results::Record& record, const RunSettings& settings,
+                      const Measured& measured, const SystemFiles& files);
+
+}  // namespace bench

@@ -1,0 +1,60 @@
+#include "bench/device.h"
+
+#include <cstdlib>
+
+#include "kernels/cpu/cpu_isa.h"
+#include "kernels/cpu/topology.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+std::optional<int> wanted_threads(const Flags& flags) {
+  if (!flags.num_intra_threads || *flags.num_intra_threads == 0) {
+    return std::nullopt;
+  }
+  return static_cast<int>(*flags.num_intra_threads);
+}
+
+void note_inherited_threads(Device& device) {
+  const char* inherited = std::getenv("OMP_NUM_THREADS");
+  if (inherited != nullptr && cat(device.processors.size()) != inherited) {
+    device.notices.push_back(cat("OMP_NUM_THREADS=", inherited, " is overridden: ",
+                                 device.processors.size(),
+                                 " threads run (--num_intra_threads decides)"));
+  }
+}
+
+}  // namespace
+
+Device make_device(const RunSettings& settings) {
+  Device device;
+  if (settings.device == "reference") {
+    device.backend = make_reference_backend();
+    device.isa = "generic";
+    device.library_version = "Eigen";
+    device.processors = choose_processors(discover_topology(), 1);
+    return device;
+  }
+  device.processors = choose_processors(discover_topology(), wanted_threads(settings.flags));
+  note_inherited_threads(device);
+  OnednnOptions options{.processors = device.processors,
+                        // Threads that decode images must be able to run anywhere.
+                        .pin = settings.synthetic(),
+                        .max_isa = std::nullopt};
+  if (const auto cpuid = this_processor()) {
+    if (const auto cap = cap_for_hidden_amx_tiles(*cpuid)) {
+      options.max_isa = cap->max_cpu_isa;
+      device.isa_notice = cap->notice;
+      device.notices.push_back(cap->notice);
+    }
+  }
+  device.backend = make_onednn_backend(options);
+  device.isa = onednn_isa();
+  device.library_version = onednn_version();
+  return device;
+}
+
+}  // namespace bench

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/settings.h"
+
+namespace bench {
+
+/// The device of a run and what is to be told about it.
+struct Device {
+  std::unique_ptr<Backend> backend;
+  std::vector<int> processors;
+  /// Why the instruction set is limited, and how; absent when it is not.
+  std::optional<std::string> isa_notice;
+  /// The instruction set kernels are made for.
+  std::string isa;
+  std::string library_version;
+  std::vector<std::string> notices;
+};
+
+/// Places threads on the processors this process may use, caps the instruction set where AMX cannot
+/// be used, and makes the backend. Throws UsageError for more threads than processors.
+Device make_device(const RunSettings& settings);
+
+}  // namespace bench

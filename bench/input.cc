@@ -1,0 +1,34 @@
+#include "bench/input.h"
+
+#include "models/base/errors.h"
+
+namespace bench {
+
+std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images) {
+  const bool nhwc = images.token() == "nhwc";
+  check(nhwc || images.token() == "nchw", cat("the plan wants images in layout ", images));
+  const Flags& flags = settings.flags;
+  const InputSpec spec{.batch = settings.batch,
+                       .channels = settings.dataset->channels,
+                       .height = settings.model->image_size,
+                       .width = settings.model->image_size,
+                       .layout = nhwc ? SlotLayout::nhwc : SlotLayout::nchw,
+                       .num_classes = static_cast<std::int32_t>(settings.num_classes),
+                       .seed = static_cast<std::uint64_t>(flags.tf_random_seed)};
+  if (settings.synthetic()) {
+    return make_synthetic_input(spec);
+  }
+  DatasetOptions options{.data_dir = *flags.data_dir,
+                         .resize_method = resize_method_from(flags.resize_method),
+                         .fuse_decode_and_crop = flags.fuse_decode_and_crop,
+                         .num_threads =
+                             static_cast<int>(flags.datasets_num_private_threads.value_or(0)),
+                         .use_caching = flags.datasets_use_caching,
+                         .repeat_cached_sample = flags.datasets_repeat_cached_sample};
+  if (flags.datasets_parallel_interleave_cycle_length) {
+    options.interleave_cycle = static_cast<int>(*flags.datasets_parallel_interleave_cycle_length);
+  }
+  return make_dataset_input(*settings.dataset, spec, options);
+}
+
+}  // namespace bench

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "bench/settings.h"
+#include "pipeline/input.h"
+
+namespace bench {
+
+/// The run's batches in the layout that the plan wants images in ("nchw" or "nhwc"): synthetic, or
+/// the dataset's. Throws UsageError when the data cannot be opened.
+std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images);
+
+}  // namespace bench

@@ -1,0 +1,51 @@
+#include <unistd.h>
+
+#include <exception>
+#include <iostream>
+
+#include "bench/help.h"
+#include "bench/run.h"
+#include "models/base/errors.h"
+#include "results/build_info.h"
+
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+constexpr int kWriteFailed = 74;  // EX_IOERR of sysexits.h
+
+int run(int argc, char** argv) {
+  const bench::ParseResult parsed = bench::parse_flags(argc, argv);
+  if (parsed.help_asked) {
+    bench::print_help(std::cout);
+    return 0;
+  }
+  if (parsed.version_asked) {
+    std::cout << "bench " << bench::results::source_info().bench_version << "\n";
+    return 0;
+  }
+  return bench::run_benchmark(
+      parsed, {argv, argv + argc},
+      {.out = std::cout, .err = std::cerr, .err_is_terminal = isatty(STDERR_FILENO) != 0});
+}
+
+int fail(const std::exception& error, int status) {
+  std::cerr << "bench: " << error.what() << "\n";
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const bench::UsageError& error) {
+    return fail(error, kUsage);
+  } catch (const bench::DataError& error) {
+    return fail(error, kUsage);
+  } catch (const bench::WriteError& error) {
+    return fail(error, kWriteFailed);
+  } catch (const std::exception& error) {
+    return fail(error, kFailed);
+  }
+}

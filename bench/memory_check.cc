@@ -1,0 +1,63 @@
+#include "bench/memory_check.h"
+
+#include <ostream>
+
+#include "models/base/errors.h"
+#include "variable_mgmt/strategy.h"
+
+namespace bench {
+namespace {
+
+/// The largest batch below `batch` whose memory fits; 0 when none does.
+std::int64_t largest_fitting(std::int64_t batch, std::size_t limit,
+                             const std::function<std::size_t(std::int64_t)>& bytes_for_batch) {
+  std::int64_t fits = 0;
+  std::int64_t fails = batch;
+  while (fails - fits > 1) {
+    const std::int64_t middle = fits + (fails - fits) / 2;
+    (bytes_for_batch(middle) <= limit ? fits : fails) = middle;
+  }
+  return fits;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
+  return out << memory.executor << ", optimizer " << format_bytes(memory.optimizer_slots)
+             << ", input " << format_bytes(memory.input_slots);
+}
+
+PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {
+  const Graph graph = build_run_graph(settings, backend, batch);
+  return run_memory(settings, Executor::predict(graph, backend, settings.format), batch);
+}
+
+PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& executor,
+                         std::int64_t batch) {
+  PlannedMemory memory{.executor = executor};
+  if (settings.training()) {
+    const StrategyRow& strategy = find_strategy(settings.flags.variable_update);
+    memory.optimizer_slots =
+        strategy.bytes(memory.executor.variables / sizeof(float), settings.optimizer);
+  }
+  const std::int64_t size = settings.model->image_size;
+  const auto slot = static_cast<std::size_t>(batch * 3 * size * size) * sizeof(float);
+  memory.input_slots = settings.synthetic() ? slot : slot * DatasetOptions{}.prefetch_batches;
+  return memory;
+}
+
+void check_memory(const RunSettings& settings, const PlannedMemory& memory,
+                  const Captured<MemoryLimit>& limit,
+                  const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch) {
+  if (!limit.known() || memory.total() <= static_cast<std::size_t>(limit.value().bytes)) {
+    return;
+  }
+  const auto allowed = static_cast<std::size_t>(limit.value().bytes);
+  const std::int64_t fits = largest_fitting(settings.batch, allowed, bytes_for_batch);
+  throw UsageError(cat("--batch_size=", settings.batch, " needs ", format_bytes(memory.total()),
+                       " (", memory, "), ", format_bytes(allowed), " may be used (",
+                       limit.value().set_by, "); ",
+                       fits == 0 ? "no batch fits" : cat("the largest batch that fits is ", fits)));
+}
+
+}  // namespace bench

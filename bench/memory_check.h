@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+
+#include "bench/memory_limit.h"
+#include "bench/settings.h"
+#include "kernels/executor.h"
+
+namespace bench {
+
+/// Everything a run will hold, planned before it is allocated.
+struct PlannedMemory {
+  MemoryReport executor;
+  std::size_t optimizer_slots = 0;
+  std::size_t input_slots = 0;
+  [[nodiscard]] std::size_t total() const {
+    return executor.total() + optimizer_slots + input_slots;
+  }
+};
+/// "activations 1.9 GiB, variables ..., optimizer ..., input ...".
+std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory);
+
+/// The whole of a run's memory around what its executor plans.
+PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& executor,
+                         std::int64_t batch);
+/// The same for any batch, planned without allocating.
+PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch);
+
+/// Throws UsageError, naming the need, the limit and what set it, and the largest batch that fits,
+/// unless the memory fits into the limit. An unknown limit lets everything pass.
+void check_memory(const RunSettings& settings, const PlannedMemory& memory,
+                  const Captured<MemoryLimit>& limit,
+                  const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch);
+
+}  // namespace bench

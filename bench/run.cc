@@ -1,0 +1,220 @@
+#include "bench/run.h"
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <iomanip>
+#include <ostream>
+
+#include "bench/build_record.h"
+#include "bench/device.h"
+#include "bench/environment.h"
+#include "bench/input.h"
+#include "bench/interrupt.h"
+#include "bench/machine.h"
+#include "bench/memory_check.h"
+#include "bench/process_age.h"
+#include "bench/session.h"
+#include "bench/settings.h"
+#include "models/base/errors.h"
+#include "results/build_info.h"
+#include "results/writer.h"
+#include "variable_mgmt/strategy.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr int kSignalStatus = 128;
+
+/// Time since this process was started, as the system counts it.
+nanoseconds since_launch(const SystemFiles& files) {
+  return process_age(files).value_or(nanoseconds(0));
+}
+
+report::Header header_of(const RunSettings& settings) {
+  return {.version = results::source_info().bench_version,
+          .model = std::string(settings.model->printed_name),
+          .dataset = std::string(settings.dataset->name),
+          .synthetic = settings.synthetic(),
+          .mode = settings.training() ? "training" : "forward only",
+          .global_batch = settings.batch,
+          .batch_per_device = settings.batch,
+          .batches_per_group = settings.flags.batch_group_size,
+          .num_batches = settings.steps.num_batches,
+          .num_epochs = settings.steps.num_epochs,
+          .devices = {cat("/", settings.device_label, ":0")},
+          .numa_bind = settings.flags.use_numa_affinity,
+          .data_format = std::string(name_of(settings.format)),
+          .optimizer = settings.flags.optimizer,
+          .variable_update = settings.flags.variable_update,
+          .all_reduce_spec = settings.flags.all_reduce_spec.value_or("")};
+}
+
+bool dumps(const RunSettings& settings, std::string_view what) {
+  const auto& asked = settings.flags.dump;
+  return std::find(asked.begin(), asked.end(), what) != asked.end();
+}
+
+/// Prints what --dump asks for.
+void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
+  const Graph graph = build_run_graph(settings, backend, settings.batch);
+  if (dumps(settings, "graph")) {
+    out << graph;
+  }
+  if (dumps(settings, "plan")) {
+    out << lower(graph, backend, settings.format);
+    out << "planned memory: " << plan_run_memory(settings, backend, settings.batch) << "\n";
+  }
+}
+
+std::vector<std::string> warnings_before(const SystemFiles& files, const Device& device,
+                                         const EnvironmentSnapshot& before) {
+  const EnvironmentSnapshot after = read_environment(files, device.processors);
+  return environment_warnings(before, after, static_cast<int>(device.processors.size()));
+}
+
+void print_closing_notes(const SessionResult& session, const InputStatistics& input,
+                         std::ostream& err) {
+  if (session.steps.empty()) {
+    return;
+  }
+  nanoseconds steps{};
+  for (const nanoseconds step : session.steps) {
+    steps += step;
+  }
+  const auto share = [&](nanoseconds part) {
+    return 100.0 * static_cast<double>(part.count()) / static_cast<double>(steps.count());
+  };
+  err << std::fixed << std::setprecision(1) << "waiting for input: " << share(session.input_wait)
+      << " % of the step time";
+  if (input.threads > 0) {
+    err << " (" << input.threads << " threads prepare images)";
+  }
+  err << "\noutside kernels and input: "
+      << share(steps - session.input_wait - session.kernels) << " % of the step time\n";
+}
+
+/// The record, which is written whatever way the run ends.
+class RecordFile {
+ public:
+  RecordFile(const Flags& flags, results::Record record)
+      : writer_(flags.result_file ? results::make_writer("json", *flags.result_file) : nullptr),
+        record_(std::move(record)) {}
+
+  results::Record& record() { return record_; }
+  void write(results::Status status, bool partial, const std::string& reason) {
+    record_.status = status;
+    record_.partial = partial;
+    record_.status_reason = reason;
+    if (writer_ != nullptr) {
+      writer_->write(record_);
+    }
+  }
+
+ private:
+  std::unique_ptr<results::RecordWriter> writer_;
+  results::Record record_;
+};
+
+}  // namespace
+
+int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
+                  const RunStreams& streams) {
+  const SteadyClock clock;
+  const SystemFiles files;
+  const nanoseconds launched = clock.now() - since_launch(files);
+  const RunSettings settings = resolve_settings(parsed);
+  const EnvironmentSnapshot before = read_environment(files, {});
+  const InterruptGuard interrupt;
+  RecordFile file(parsed.flags, begin_record(settings, parsed, command_line, files));
+
+  // Drawn meanwhile, by threads that are not yet bound to processors.
+  auto values = std::async(std::launch::async, [&settings] {
+    return initial_values(build_run_network(settings, settings.batch),
+                          static_cast<std::uint64_t>(settings.flags.tf_random_seed));
+  });
+  Device device = make_device(settings);
+  if (!settings.flags.dump.empty()) {
+    dump(settings, *device.backend, streams.out);
+    return 0;
+  }
+  for (const auto& notices : {settings.notices, device.notices}) {
+    for (const std::string& notice : notices) {
+      streams.err << "note: " << notice << "\n";
+    }
+  }
+  const auto bytes_for = [&](std::int64_t batch) {
+    return plan_run_memory(settings, *device.backend, batch).total();
+  };
+  PlannedMemory memory;
+  const auto admit = [&](const MemoryReport& executor) {
+    memory = run_memory(settings, executor, settings.batch);
+    check_memory(settings, memory, memory_limit(files), bytes_for);
+    streams.err << "planned memory: " << memory << "\n";
+  };
+
+  report::print_header(streams.out, header_of(settings));
+  if (settings.warmup.rounded_up) {
+    report::print_rounded_warm_up(streams.out, settings.warmup.num_batches);
+  }
+  report::print_generating_model(streams.out);
+  const Graph graph = build_run_graph(settings, *device.backend, settings.batch);
+  report::print_initializing_graph(streams.out);
+  Tower tower(graph, *device.backend, {.format = settings.format, .admit = admit}, values.get());
+  std::unique_ptr<UpdateStrategy> strategy;
+  if (settings.training()) {
+    const std::array<Tower*, 1> towers{&tower};
+    strategy = find_strategy(settings.flags.variable_update).make(towers, settings.optimizer);
+  }
+  const auto input = make_run_input(settings, tower.executor().input_layout("images"));
+  add_plan(file.record(), settings, device, tower.executor());
+  file.record().quality.warnings = warnings_before(files, device, before);
+  for (const std::string& warning : file.record().quality.warnings) {
+    streams.err << "warning: " << warning << "\n";
+  }
+
+  SessionResult session;
+  std::string failure;
+  try {
+    run_session(settings,
+                {.tower = tower,
+                 .strategy = strategy.get(),
+                 .input = *input,
+                 .clock = clock,
+                 .interrupted = [&] { return interrupt.requested(); },
+                 .out = streams.out,
+                 .progress = streams.err,
+                 .progress_is_terminal = streams.err_is_terminal},
+                session);
+  } catch (const LossError& error) {
+    failure = error.what();
+  } catch (const DataError& error) {
+    file.write(results::Status::kFailed, true, error.what());
+    throw;
+  }
+  const InputStatistics statistics = input->statistics();
+  add_measurements(file.record(), settings,
+                   {.session = session,
+                    .memory = memory,
+                    .input = statistics,
+                    .setup = session.first_step_at - launched},
+                   files);
+  print_closing_notes(session, statistics, streams.err);
+  if (!failure.empty()) {
+    streams.err << "bench: " << failure << "\n";
+    file.write(results::Status::kFailed, true, failure);
+    return 1;
+  }
+  if (session.interrupted) {
+    streams.err << "ended by " << interrupt.signal_name() << " after " << session.steps.size()
+                << " measured steps\n";
+    file.write(results::Status::kAborted, true, cat("ended by ", interrupt.signal_name()));
+    return kSignalStatus + interrupt.signal();
+  }
+  file.write(results::Status::kOk, false, "");
+  return 0;
+}
+
+}  // namespace bench

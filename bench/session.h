@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <vector>
+
+#include "bench/clock.h"
+#include "bench/report.h"
+#include "bench/settings.h"
+#include "pipeline/input.h"
+#include "variable_mgmt/strategy.h"
+
+namespace bench {
+
+/// What the step loop works with. `strategy` is null for a forward-only run.
+struct SessionParts {
+  Tower& tower;
+  UpdateStrategy* strategy = nullptr;
+  InputSource& input;
+  const Clock& clock;
+  /// Asked after every step; true ends the run.
+  std::function<bool()> interrupted;
+  std::ostream& out;
+  std::ostream& progress;
+  bool progress_is_terminal = false;
+};
+
+/// What the loop measured.
+struct SessionResult {
+  std::vector<std::chrono::nanoseconds> steps;
+  /// From the end of warm-up to the end of the last step.
+  std::chrono::nanoseconds wall{};
+  std::chrono::nanoseconds input_wait{};
+  /// Within the measured steps: inside kernels (the optimizer's included).
+  std::chrono::nanoseconds kernels{};
+  /// The clock when the first warm-up step (or, without any, the first step) began.
+  std::chrono::nanoseconds first_step_at{};
+  std::int64_t warmup_steps = 0;
+  std::optional<double> loss_first;
+  std::optional<double> loss_last;
+  std::optional<double> top_1;
+  std::optional<double> top_5;
+  /// The user ended the run before its last step.
+  bool interrupted = false;
+};
+
+/// The loss is no number any more.
+class LossError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Warms up, then runs and times the steps, printing tf_cnn_benchmarks' lines from "Running warm up"
+/// to the last step line, and the total unless the run was interrupted. With --max_seconds the run
+/// ends after the step in which the time is over; warm-up takes a quarter of it at most, but two
+/// steps at least. Throws LossError for a loss that is not finite; `result` holds what was measured
+/// until then.
+void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result);
+
+}  // namespace bench

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/flags.h"
+#include "bench/schedule.h"
+#include "kernels/backend.h"
+#include "models/zoo/zoo.h"
+#include "pipeline/datasets/dataset.h"
+#include "variable_mgmt/learning_rate.h"
+
+namespace bench {
+
+/// What a run is, worked out from its flags before anything is made: every default filled in.
+struct RunSettings {
+  Flags flags = {};
+  const Model* model = nullptr;
+  const Dataset* dataset = nullptr;
+  /// "cpu" or "reference", and the flag's own spelling for the header's device names.
+  std::string device = {};
+  std::string device_label = {};
+  DataFormat format = DataFormat::automatic;
+  std::int64_t batch = 0;
+  std::int64_t num_classes = 0;
+  Warmup warmup = {};
+  StepCount steps = {};
+  OptimizerSettings optimizer = {};
+  LearningRateOptions learning_rate = {};
+  /// Sentences for the user about what differs from what was asked.
+  std::vector<std::string> notices = {};
+
+  [[nodiscard]] bool training() const { return !flags.forward_only; }
+  [[nodiscard]] bool accuracies() const {
+    return flags.forward_only || flags.print_training_accuracy;
+  }
+  [[nodiscard]] bool synthetic() const { return !flags.data_dir.has_value(); }
+};
+
+/// Throws UsageError for a model, dataset or value that does not exist or does not fit.
+RunSettings resolve_settings(const ParseResult& parsed);
+
+/// The plain forward network of a run.
+Graph build_run_network(const RunSettings& settings, std::int64_t batch);
+
+/// The same as the backend runs it: fused, and when training with its gradients.
+Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch);
+
+}  // namespace bench

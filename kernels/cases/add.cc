@@ -1,0 +1,30 @@
+#include "models/ops/add.h"
+
+#include "kernels/cases/cases.h"
+
+namespace bench {
+namespace {
+
+KernelCase make_case(const std::string& name, const Shape& shape) {
+  return {.name = "add_" + name,
+          .op = &kAdd,
+          .attributes = {},
+          .inputs = {{.shape = shape}, {.shape = shape}},
+          .fills = {{}, {}},
+          .weights = {},
+          .exact = true};
+}
+
+std::vector<KernelCase> make_cases() {
+  return {make_case("image", {2, 16, 6, 6}), make_case("odd", {3, 5, 7, 3}),
+          make_case("matrix", {5, 37}), make_case("vector", {19})};
+}
+
+}  // namespace
+
+std::span<const KernelCase> add_cases() {
+  static const std::vector<KernelCase> kCases = make_cases();
+  return kCases;
+}
+
+}  // namespace bench

@@ -1,0 +1,58 @@
+#include "models/ops/pool.h"
+
+#include "kernels/cases/cases.h"
+
+namespace bench {
+namespace {
+
+struct Spec {
+  std::string name;
+  Shape x;
+  Window window = {};
+  bool exact = false;
+};
+
+KernelCase make_case(const Spec& spec) {
+  const InputFill integers{.kind = InputFill::Kind::integers, .scale = 8};
+  return {.name = "avg_pool_" + spec.name,
+          .op = &kAvgPool,
+          .attributes = PoolAttributes{.window = spec.window, .input = spec.x},
+          .inputs = {{.shape = spec.x}},
+          .fills = {spec.exact ? integers : InputFill{}},
+          .weights = {},
+          .exact = spec.exact,
+          .reduction = spec.window.kernel[0] * spec.window.kernel[1]};
+}
+
+std::vector<KernelCase> make_cases() {
+  const Window half{.kernel = {2, 2}, .stride = {2, 2}};
+  std::vector<KernelCase> cases;
+  for (const Spec& spec : std::vector<Spec>{
+           {.name = "2x2_stride2", .x = {2, 16, 8, 8}, .window = half},
+           {.name = "2x2_stride2_exact", .x = {2, 16, 8, 8}, .window = half, .exact = true},
+           // The divisor is 4 in the corners, 6 along the edges, 9 inside.
+           {.name = "3x3_padded",
+           .x = {2, 16, 7, 7},
+           .window = {.kernel = {3, 3}, .pad_before = {1, 1}, .pad_after = {1, 1}}},
+           {.name = "3x3_stride2_asymmetric",
+           .x = {2, 16, 8, 8},
+           .window = {.kernel = {3, 3}, .stride = {2, 2}, .pad_after = {1, 1}}},
+           {.name = "7x7_whole", .x = {2, 32, 7, 7}, .window = {.kernel = {7, 7}}},
+           {.name = "odd_channels",
+           .x = {3, 5, 9, 7},
+           .window =
+                {.kernel = {3, 3}, .stride = {2, 2}, .pad_before = {1, 1}, .pad_after = {1, 1}}},
+       }) {
+    cases.push_back(make_case(spec));
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::span<const KernelCase> avg_pool_cases() {
+  static const std::vector<KernelCase> kCases = make_cases();
+  return kCases;
+}
+
+}  // namespace bench

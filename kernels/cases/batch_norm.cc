@@ -1,0 +1,97 @@
+#include "models/ops/batch_norm.h"
+
+#include "kernels/cases/cases.h"
+
+namespace bench {
+namespace {
+
+struct Spec {
+  std::string name;
+  Shape x;
+  bool scale = true;
+  Epilogue epilogue = {};
+  InputFill fill = {};
+  double epsilon = 1e-5;
+  double epsilons = 8;
+};
+
+void add_vector(KernelCase& result, std::int64_t channels, const InputFill& fill) {
+  result.weights.push_back(result.inputs.size());
+  result.inputs.push_back({.shape = {channels}});
+  result.fills.push_back(fill);
+}
+
+/// x, gamma and beta; statistics for inference; the residual.
+KernelCase make_case(const Spec& spec, const OpDef& op) {
+  const bool inference = &op == &kBatchNormInference;
+  KernelCase result{.name = (inference ? "batch_norm_inference_" : "batch_norm_") + spec.name,
+                    .op = &op,
+                    .attributes = BatchNormAttributes{.epsilon = spec.epsilon,
+                                                      .scale = spec.scale,
+                                                      .epilogue = spec.epilogue},
+                    .inputs = {{.shape = spec.x}},
+                    .fills = {spec.fill},
+                    .weights = {},
+                    .reduction = inference ? 1 : spec.x[0] * spec.x[2] * spec.x[3],
+                    .epsilons = spec.epsilons};
+  if (spec.scale) {
+    add_vector(result, spec.x[1], {.mean = 1, .scale = 0.5});
+  }
+  add_vector(result, spec.x[1], {});
+  if (inference) {
+    add_vector(result, spec.x[1], {.mean = spec.fill.mean});
+    add_vector(result, spec.x[1], {.kind = InputFill::Kind::positive, .mean = 0.5});
+  }
+  if (spec.epilogue.residual) {
+    result.inputs.push_back({.shape = spec.x});
+    result.fills.push_back({});
+  }
+  return result;
+}
+
+std::vector<KernelCase> make_cases() {
+  constexpr auto kRelu = ActivationKind::relu;
+  std::vector<KernelCase> cases;
+  const std::vector<Spec> common{
+      {.name = "scale", .x = {4, 16, 6, 6}},
+      {.name = "no_scale", .x = {4, 16, 6, 6}, .scale = false},
+      {.name = "odd_channels", .x = {3, 13, 5, 7}},
+      {.name = "one_channel", .x = {3, 1, 8, 8}},
+      {.name = "one_pixel", .x = {16, 24, 1, 1}},
+      {.name = "relu", .x = {4, 16, 6, 6}, .epilogue = {.activation = kRelu}},
+      {.name = "no_scale_relu",
+       .x = {2, 32, 4, 4},
+       .scale = false,
+       .epilogue = {.activation = kRelu}},
+      {.name = "residual", .x = {4, 16, 5, 5}, .epilogue = {.residual = true}},
+      {.name = "residual_relu",
+       .x = {4, 16, 6, 6},
+       .epilogue = {.residual = true, .activation = kRelu}},
+      {.name = "residual_relu_odd",
+       .x = {2, 19, 5, 5},
+       .epilogue = {.residual = true, .activation = kRelu}},
+      // The mean is a hundred times the deviation: E[x^2] - E[x]^2 in f32 would lose the variance,
+      // and the mean's own rounding weighs a hundred epsilons.
+      {.name = "large_mean", .x = {4, 16, 8, 8}, .fill = {.mean = 100}, .epsilons = 200},
+      {.name = "large_mean_residual_relu",
+       .x = {4, 16, 8, 8},
+       .epilogue = {.residual = true, .activation = kRelu},
+       .fill = {.mean = -100},
+       .epsilons = 200},
+      {.name = "large_epsilon", .x = {4, 16, 6, 6}, .epsilon = 1e-3},
+  };
+  for (const Spec& spec : common) {
+    cases.push_back(make_case(spec, kBatchNorm));
+    cases.push_back(make_case(spec, kBatchNormInference));
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::span<const KernelCase> batch_norm_cases() {
+  static const std::vector<KernelCase> kCases = make_cases();
+  return kCases;
+}
+
+}  // namespace bench

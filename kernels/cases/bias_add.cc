@@ -1,0 +1,34 @@
+#include "models/ops/bias_add.h"
+
+#include "kernels/cases/cases.h"
+
+namespace bench {
+namespace {
+
+KernelCase make_case(const std::string& name, const Shape& x, bool exact) {
+  const InputFill integers{.kind = InputFill::Kind::integers, .scale = 8};
+  const InputFill fill = exact ? integers : InputFill{};
+  return {.name = "bias_add_" + name,
+          .op = &kBiasAdd,
+          .attributes = {},
+          .inputs = {{.shape = x}, {.shape = {x[1]}}},
+          .fills = {fill, fill},
+          .weights = {1},
+          .exact = exact,
+          .reduction = x.elements() / x[1]};
+}
+
+std::vector<KernelCase> make_cases() {
+  return {make_case("image", {2, 16, 6, 6}, false), make_case("image_exact", {2, 16, 6, 6}, true),
+          make_case("image_odd", {3, 5, 7, 3}, false), make_case("matrix", {8, 37}, false),
+          make_case("matrix_exact", {8, 37}, true)};
+}
+
+}  // namespace
+
+std::span<const KernelCase> bias_add_cases() {
+  static const std::vector<KernelCase> kCases = make_cases();
+  return kCases;
+}
+
+}  // namespace bench

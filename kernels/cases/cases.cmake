@@ -1,0 +1,22 @@
+# Shapes as data, shared by tests and benchmarks.
+bench_library(bench_cases
+  SOURCES
+    cases/activation.cc
+    cases/add.cc
+    cases/avg_pool.cc
+    cases/batch_norm.cc
+    cases/bias_add.cc
+    cases/cases.cc
+    cases/conv2d.cc
+    cases/dropout.cc
+    cases/flatten.cc
+    cases/fully_connected.cc
+    cases/kernel_case.cc
+    cases/l2_loss.cc
+    cases/max_pool.cc
+    cases/moving_average.cc
+    cases/softmax_cross_entropy.cc
+    cases/spatial_mean.cc
+    cases/top_k_accuracy.cc
+  HEADERS cases/cases.h cases/kernel_case.h
+  LINK bench_models)

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kernels/cases/kernel_case.h"
+
+namespace bench {
+
+// The shapes every backend is tested and measured with, one list and one file per op.
+std::span<const KernelCase> activation_cases();
+std::span<const KernelCase> add_cases();
+std::span<const KernelCase> avg_pool_cases();
+/// Training and inference.
+std::span<const KernelCase> batch_norm_cases();
+std::span<const KernelCase> bias_add_cases();
+std::span<const KernelCase> conv2d_cases();
+std::span<const KernelCase> dropout_cases();
+std::span<const KernelCase> flatten_cases();
+std::span<const KernelCase> fully_connected_cases();
+std::span<const KernelCase> l2_loss_cases();
+std::span<const KernelCase> max_pool_cases();
+std::span<const KernelCase> moving_average_cases();
+std::span<const KernelCase> softmax_cross_entropy_cases();
+std::span<const KernelCase> spatial_mean_cases();
+std::span<const KernelCase> top_k_accuracy_cases();
+
+/// All of them.
+std::vector<KernelCase> all_cases();
+
+}  // namespace bench

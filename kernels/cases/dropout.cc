@@ -1,0 +1,56 @@
+#include "models/ops/dropout.h"
+
+#include "kernels/cases/cases.h"
+
+namespace bench {
+namespace {
+
+struct Spec {
+  std::string name;
+  Shape x;
+  DropoutAttributes attributes = {};
+  std::int32_t step = 0;
+};
+
+KernelCase make_case(const Spec& spec) {
+  return {
+      .name = "dropout_" + spec.name,
+      .op = &kDropout,
+      .attributes = spec.attributes,
+      .inputs = {{.shape = spec.x}, {.dtype = DType::s32, .shape = {}}},
+      .fills = {{}, {.kind = InputFill::Kind::constant, .mean = static_cast<double>(spec.step)}},
+      .weights = {},
+      .exact = spec.attributes.keep == 0.5};
+}
+
+std::vector<KernelCase> make_cases() {
+  std::vector<KernelCase> cases;
+  for (const Spec& spec : std::vector<Spec>{
+           {.name = "half", .x = {4, 64}, .attributes = {.keep = 0.5, .seed = 1, .stream = 2}},
+           {.name = "most",
+           .x = {4, 64},
+           .attributes = {.keep = 0.8, .seed = 1, .stream = 2},
+           .step = 7},
+           {.name = "odd",
+           .x = {3, 37},
+           .attributes = {.keep = 0.5, .seed = 9, .stream = 5},
+           .step = 100000},
+           {.name = "wide_seed_and_stream",
+           .x = {2, 129},
+           .attributes = {.keep = 0.5, .seed = 0x123456789ABCDEF0, .stream = 0xFEDCBA9876543210},
+           .step = 3},
+           {.name = "all", .x = {2, 32}, .attributes = {.keep = 1}},
+       }) {
+    cases.push_back(make_case(spec));
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::span<const KernelCase> dropout_cases() {
+  static const std::vector<KernelCase> kCases = make_cases();
+  return kCases;
+}
+
+}  // namespace bench

@@ -1,0 +1,72 @@
+#include "models/ops/fully_connected.h"
+
+#include <algorithm>
+
+#include "kernels/cases/cases.h"
+
+namespace bench {
+namespace {
+
+struct Spec {
+  std::string name;
+  std::int64_t rows = 0;
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  Epilogue epilogue = {};
+  bool exact = false;
+};
+
+KernelCase make_case(const Spec& spec) {
+  const InputFill integers{.kind = InputFill::Kind::integers, .scale = 4};
+  const InputFill fill = spec.exact ? integers : InputFill{};
+  KernelCase result{.name = "fully_connected_" + spec.name,
+                    .op = &kFullyConnected,
+                    .attributes = FullyConnectedAttributes{.epilogue = spec.epilogue},
+                    .inputs = {{.shape = {spec.rows, spec.in}}, {.shape = {spec.out, spec.in}}},
+                    .fills = {fill, fill},
+                    .weights = {1},
+                    .exact = spec.exact,
+                    .reduction = std::max({spec.rows, spec.in, spec.out})};
+  if (spec.epilogue.bias) {
+    result.weights.push_back(result.inputs.size());
+    result.inputs.push_back({.shape = {spec.out}});
+    result.fills.push_back(fill);
+  }
+  return result;
+}
+
+std::vector<KernelCase> make_cases() {
+  constexpr auto kRelu = ActivationKind::relu;
+  std::vector<KernelCase> cases;
+  for (const Spec& spec : std::vector<Spec>{
+           {.name = "plain", .rows = 8, .in = 64, .out = 32},
+           {.name = "bias", .rows = 8, .in = 64, .out = 32, .epilogue = {.bias = true}},
+           {.name = "bias_relu",
+           .rows = 8,
+           .in = 48,
+           .out = 40,
+           .epilogue = {.bias = true, .activation = kRelu}},
+           {.name = "relu", .rows = 4, .in = 16, .out = 16, .epilogue = {.activation = kRelu}},
+           {.name = "odd", .rows = 5, .in = 37, .out = 11, .epilogue = {.bias = true}},
+           {.name = "batch1", .rows = 1, .in = 128, .out = 19, .epilogue = {.bias = true}},
+           {.name = "imagenet", .rows = 2, .in = 96, .out = 1001, .epilogue = {.bias = true}},
+           {.name = "exact",
+           .rows = 8,
+           .in = 64,
+           .out = 32,
+           .epilogue = {.bias = true},
+           .exact = true},
+       }) {
+    cases.push_back(make_case(spec));
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::span<const KernelCase> fully_connected_cases() {
+  static const std::vector<KernelCase> kCases = make_cases();
+  return kCases;
+}
+
+}  // namespace bench

@@ -1,0 +1,62 @@
+#include "kernels/cases/kernel_case.h"
+
+#include <cmath>
+#include <numeric>
+#include <ostream>
+
+namespace bench {
+namespace {
+
+double draw_one(const InputFill& fill, RandomStream& random) {
+  switch (fill.kind) {
+    case InputFill::Kind::normal:
+      return fill.mean + fill.scale * random.normal();
+    case InputFill::Kind::positive:
+      return fill.mean + fill.scale * std::abs(random.normal());
+    case InputFill::Kind::away_from_zero: {
+      const double sign = random.below(2) == 0 ? -1 : 1;
+      return sign * fill.scale * (0.125 + std::abs(random.normal()));
+    }
+    case InputFill::Kind::integers:
+      return random.below(2 * static_cast<std::uint32_t>(fill.scale) + 1) - fill.scale;
+    case InputFill::Kind::labels:
+      return random.below(static_cast<std::uint32_t>(fill.scale));
+    case InputFill::Kind::constant:
+    case InputFill::Kind::distinct:
+      break;
+  }
+  return fill.mean;
+}
+
+std::vector<double> draw_distinct(const InputFill& fill, std::size_t count, RandomStream& random) {
+  std::vector<double> values(count);
+  std::iota(values.begin(), values.end(), 0.0);
+  for (std::size_t i = count; i > 1; --i) {
+    std::swap(values[i - 1], values[random.below(static_cast<std::uint32_t>(i))]);
+  }
+  const double half = static_cast<double>(count) / 2;
+  for (double& value : values) {
+    value = static_cast<float>(fill.scale * (value - half) / half);
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<double> draw(const InputFill& fill, std::int64_t count, RandomStream& random) {
+  const auto size = static_cast<std::size_t>(count);
+  if (fill.kind == InputFill::Kind::distinct) {
+    return draw_distinct(fill, size, random);
+  }
+  std::vector<double> values(size);
+  for (double& value : values) {
+    value = static_cast<float>(draw_one(fill, random));
+  }
+  return values;
+}
+
+std::ostream& operator<<(std::ostream& out, const KernelCase& kernel_case) {
+  return out << kernel_case.name;
+}
+
+}  // namespace bench

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/base/philox.h"
+#include "models/ir/op.h"
+
+namespace bench {
+
+/// How the elements of an input are drawn. Every value drawn is an f32 number.
+struct InputFill {
+  enum class Kind : std::uint8_t {
+    /// mean + scale * standard normal.
+    normal,
+    /// mean + scale * |standard normal|: variances.
+    positive,
+    /// Either sign, at least scale / 8 away from 0: for functions with a kink there.
+    away_from_zero,
+    /// Whole numbers in [-scale, scale]: sums stay exact.
+    integers,
+    /// All different, evenly spaced over [-scale, scale], in random order: no ties.
+    distinct,
+    /// Whole numbers in [0, scale): labels.
+    labels,
+    /// mean everywhere.
+    constant,
+  };
+  Kind kind = Kind::normal;
+  double mean = 0;
+  double scale = 1;
+};
+
+/// `count` elements drawn from the stream.
+std::vector<double> draw(const InputFill& fill, std::int64_t count, RandomStream& random);
+
+/// One op with attributes and inputs, for conformance and gradient tests and for benchmarks. The
+/// inputs' floating types are f32; a test may replace them. A gradient flows into the first output
+/// only, and only when the op has a gradient rule.
+struct KernelCase {
+  /// Unique among all cases; letters, digits and underscores.
+  std::string name;
+  const OpDef* op = nullptr;
+  Attributes attributes = {};
+  std::vector<TensorType> inputs = {};
+  /// One per input.
+  std::vector<InputFill> fills = {};
+  /// Positions of the inputs that a model would hold as variables.
+  std::vector<std::size_t> weights = {};
+  /// Every right implementation gives the same numbers: sums are exact, or one rounding of the true
+  /// result.
+  bool exact = false;
+  /// False where ties or zeros at a kink are meant: no finite differences there.
+  bool smooth = true;
+  /// Length of the longest sum behind one element of an output or a gradient.
+  std::int64_t reduction = 1;
+  /// Allowed error, in units of the type's epsilon times the square root of `reduction`, relative
+  /// to the element plus the root mean square of its tensor.
+  double epsilons = 8;
+};
+
+/// The name, for tests' messages.
+std::ostream& operator<<(std::ostream& out, const KernelCase& kernel_case);
+
+}  // namespace bench

@@ -1,0 +1,32 @@
+#include "models/ops/spatial_mean.h"
+
+#include "kernels/cases/cases.h"
+
+namespace bench {
+namespace {
+
+KernelCase make_case(const std::string& name, const Shape& x, bool exact) {
+  const InputFill integers{.kind = InputFill::Kind::integers, .scale = 8};
+  return {.name = "spatial_mean_" + name,
+          .op = &kSpatialMean,
+          .attributes = {},
+          .inputs = {{.shape = x}},
+          .fills = {exact ? integers : InputFill{}},
+          .weights = {},
+          .exact = exact,
+          .reduction = x[2] * x[3]};
+}
+
+std::vector<KernelCase> make_cases() {
+  return {make_case("7x7", {2, 32, 7, 7}, false), make_case("8x8_exact", {2, 16, 8, 8}, true),
+          make_case("odd", {3, 5, 7, 3}, false), make_case("one_pixel", {4, 16, 1, 1}, true)};
+}
+
+}  // namespace
+
+std::span<const KernelCase> spatial_mean_cases() {
+  static const std::vector<KernelCase> kCases = make_cases();
+  return kCases;
+}
+
+}  // namespace bench

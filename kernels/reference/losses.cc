@@ -1,0 +1,82 @@
+#include <cmath>
+
+#include "kernels/reference/operations.h"
+#include "models/base/errors.h"
+#include "models/ops/loss.h"
+
+namespace bench::reference {
+namespace {
+
+std::int64_t label_of(const Tensor& labels, std::int64_t row, std::int64_t classes) {
+  const auto label = static_cast<std::int64_t>(labels[row]);
+  check(label >= 0 && label < classes,
+        cat("label ", label, " of row ", row, " is outside the ", classes, " classes"));
+  return label;
+}
+
+}  // namespace
+
+Operation softmax_cross_entropy(const Graph&, const Node&) {
+  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+    const auto logits = in[0].matrix();
+    auto probabilities = out[1].matrix();
+    double sum = 0;
+    for (std::int64_t row = 0; row < logits.rows(); ++row) {
+      // The largest logit is taken off first, so that no exponential overflows.
+      const double largest = logits.row(row).maxCoeff();
+      probabilities.row(row) = (logits.row(row).array() - largest).exp();
+      const double total = probabilities.row(row).sum();
+      probabilities.row(row) /= total;
+      sum += std::log(total) - (logits(row, label_of(in[1], row, logits.cols())) - largest);
+    }
+    out[0][0] = sum / static_cast<double>(logits.rows());
+  }};
+}
+
+Operation softmax_cross_entropy_backward(const Graph&, const Node&) {
+  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+    const auto probabilities = in[0].matrix();
+    auto dlogits = out[0].matrix();
+    const double scale = in[2][0] / static_cast<double>(probabilities.rows());
+    dlogits = probabilities * scale;
+    for (std::int64_t row = 0; row < probabilities.rows(); ++row) {
+      const std::int64_t label = label_of(in[1], row, probabilities.cols());
+      dlogits(row, label) = (probabilities(row, label) - 1) * scale;
+    }
+  }};
+}
+
+Operation l2_loss(const Graph&, const Node& node) {
+  const double coefficient = node.attributes.as<L2LossAttributes>().coefficient;
+  return {
+      .compute = [coefficient](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+        double sum = 0;
+        for (const Tensor& w : in) {
+          sum += w.array().square().sum();
+        }
+        out[0][0] = coefficient * sum / 2;
+      }};
+}
+
+Operation l2_loss_backward(const Graph&, const Node& node) {
+  const double coefficient = node.attributes.as<L2LossAttributes>().coefficient;
+  return {
+      .compute = [coefficient](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+        out[0].array() = coefficient * in[1][0] * in[0].array();
+      }};
+}
+
+Operation top_k_accuracy(const Graph&, const Node& node) {
+  const std::int64_t k = node.attributes.as<TopKAttributes>().k;
+  return {.compute = [k](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+    const auto logits = in[0].matrix();
+    std::int64_t hits = 0;
+    for (std::int64_t row = 0; row < logits.rows(); ++row) {
+      const double own = logits(row, label_of(in[1], row, logits.cols()));
+      hits += (logits.row(row).array() > own).count() < k ? 1 : 0;
+    }
+    out[0][0] = static_cast<double>(hits) / static_cast<double>(logits.rows());
+  }};
+}
+
+}  // namespace bench::reference

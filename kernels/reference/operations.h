@@ -1,0 +1,52 @@
+#pragma once
+
+#include "kernels/reference/tensor.h"
+
+namespace bench::reference {
+
+// One maker per op. Each returns the computation of an unfused node of its op; the formulas are
+// those of the ops' headers in models/ops.
+
+// conv2d.cc
+Operation conv2d(const Graph& graph, const Node& node);
+Operation conv2d_backward_data(const Graph& graph, const Node& node);
+Operation conv2d_backward_weights(const Graph& graph, const Node& node);
+
+// pool.cc
+Operation max_pool(const Graph& graph, const Node& node);
+Operation max_pool_backward(const Graph& graph, const Node& node);
+Operation avg_pool(const Graph& graph, const Node& node);
+Operation avg_pool_backward(const Graph& graph, const Node& node);
+
+// batch_norm.cc
+Operation batch_norm(const Graph& graph, const Node& node);
+Operation batch_norm_inference(const Graph& graph, const Node& node);
+Operation batch_norm_backward(const Graph& graph, const Node& node);
+
+// fully_connected.cc
+Operation fully_connected(const Graph& graph, const Node& node);
+Operation fully_connected_backward_data(const Graph& graph, const Node& node);
+Operation fully_connected_backward_weights(const Graph& graph, const Node& node);
+
+// losses.cc
+Operation softmax_cross_entropy(const Graph& graph, const Node& node);
+Operation softmax_cross_entropy_backward(const Graph& graph, const Node& node);
+Operation l2_loss(const Graph& graph, const Node& node);
+Operation l2_loss_backward(const Graph& graph, const Node& node);
+Operation top_k_accuracy(const Graph& graph, const Node& node);
+
+// elementwise.cc
+Operation activation(const Graph& graph, const Node& node);
+Operation activation_backward(const Graph& graph, const Node& node);
+Operation add(const Graph& graph, const Node& node);
+Operation bias_add(const Graph& graph, const Node& node);
+Operation bias_backward(const Graph& graph, const Node& node);
+Operation moving_average(const Graph& graph, const Node& node);
+/// Also the op's backward.
+Operation dropout(const Graph& graph, const Node& node);
+/// flatten and unflatten: the same elements under another shape.
+Operation reshape(const Graph& graph, const Node& node);
+Operation spatial_mean(const Graph& graph, const Node& node);
+Operation spatial_mean_backward(const Graph& graph, const Node& node);
+
+}  // namespace bench::reference

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/backend.h"
+
+namespace bench::reference {
+
+/// One element at a time in double; formulas at OptimizerSettings.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
+                                          std::vector<OptimizerSegment> segments);
+
+}  // namespace bench::reference

@@ -1,0 +1,24 @@
+# The oracle: all ops with Eigen, in double.
+bench_library(bench_reference
+  SOURCES
+    reference/batch_norm.cc
+    reference/conv2d.cc
+    reference/elementwise.cc
+    reference/fully_connected.cc
+    reference/losses.cc
+    reference/optimizer.cc
+    reference/pool.cc
+    reference/reference_backend.cc
+    reference/storage.cc
+  HEADERS
+    reference/operations.h
+    reference/optimizer.h
+    reference/reference_backend.h
+    reference/storage.h
+    reference/tensor.h
+    reference/window.h
+  LINK bench_models bench_kernels Eigen3::Eigen)
+
+bench_test(reference_test LABELS quick
+  SOURCES reference/test/reference_backend_test.cc reference/test/reference_kernels_test.cc
+  LINK bench_case_runner)

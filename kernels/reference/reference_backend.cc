@@ -1,0 +1,257 @@
+#include "kernels/reference/reference_backend.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "kernels/reference/operations.h"
+#include "kernels/reference/optimizer.h"
+#include "kernels/reference/storage.h"
+#include "kernels/runtime/host_memory.h"
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+#include "models/ops/activation.h"
+#include "models/ops/add.h"
+#include "models/ops/batch_norm.h"
+#include "models/ops/bias_add.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/dropout.h"
+#include "models/ops/flatten.h"
+#include "models/ops/fully_connected.h"
+#include "models/ops/loss.h"
+#include "models/ops/moving_average.h"
+#include "models/ops/pool.h"
+#include "models/ops/spatial_mean.h"
+
+namespace bench {
+namespace {
+
+using reference::Operation;
+using reference::Storage;
+using reference::Tensor;
+
+struct Entry {
+  const OpDef* op = nullptr;
+  Operation (*make)(const Graph&, const Node&) = nullptr;
+};
+
+constexpr std::array kOperations{
+    Entry{&kActivation, reference::activation},
+    Entry{&kActivationBackward, reference::activation_backward},
+    Entry{&kAdd, reference::add},
+    Entry{&kAvgPool, reference::avg_pool},
+    Entry{&kAvgPoolBackward, reference::avg_pool_backward},
+    Entry{&kBatchNorm, reference::batch_norm},
+    Entry{&kBatchNormBackward, reference::batch_norm_backward},
+    Entry{&kBatchNormInference, reference::batch_norm_inference},
+    Entry{&kBiasAdd, reference::bias_add},
+    Entry{&kBiasBackward, reference::bias_backward},
+    Entry{&kConv2d, reference::conv2d},
+    Entry{&kConv2dBackwardData, reference::conv2d_backward_data},
+    Entry{&kConv2dBackwardWeights, reference::conv2d_backward_weights},
+    Entry{&kDropout, reference::dropout},
+    Entry{&kDropoutBackward, reference::dropout},
+    Entry{&kFlatten, reference::reshape},
+    Entry{&kFullyConnected, reference::fully_connected},
+    Entry{&kFullyConnectedBackwardData, reference::fully_connected_backward_data},
+    Entry{&kFullyConnectedBackwardWeights, reference::fully_connected_backward_weights},
+    Entry{&kL2Loss, reference::l2_loss},
+    Entry{&kL2LossBackward, reference::l2_loss_backward},
+    Entry{&kMaxPool, reference::max_pool},
+    Entry{&kMaxPoolBackward, reference::max_pool_backward},
+    Entry{&kMovingAverage, reference::moving_average},
+    Entry{&kSoftmaxCrossEntropy, reference::softmax_cross_entropy},
+    Entry{&kSoftmaxCrossEntropyBackward, reference::softmax_cross_entropy_backward},
+    Entry{&kSpatialMean, reference::spatial_mean},
+    Entry{&kSpatialMeanBackward, reference::spatial_mean_backward},
+    Entry{&kTopKAccuracy, reference::top_k_accuracy},
+    Entry{&kUnflatten, reference::reshape},
+};
+
+const Entry* find_operation(const OpDef* op) {
+  const auto* const found = std::find_if(kOperations.begin(), kOperations.end(),
+                                         [&](const Entry& entry) { return entry.op == op; });
+  return found == kOperations.end() ? nullptr : found;
+}
+
+std::vector<Storage> storages_of(const Graph& graph, std::span<const ValueId> ids) {
+  std::vector<Storage> storages;
+  storages.reserve(ids.size());
+  std::transform(ids.begin(), ids.end(), std::back_inserter(storages),
+                 [&](ValueId id) { return reference::storage_of(graph, id); });
+  return storages;
+}
+
+/// Converts the inputs to double, computes, converts the outputs back; all of it in the workspace.
+class ReferenceKernel : public Kernel {
+ public:
+  ReferenceKernel(Operation operation, std::vector<Storage> inputs, std::vector<Storage> outputs)
+      : operation_(std::move(operation)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
+    for (const Storage& storage : inputs_) {
+      in_.push_back({.shape = storage.shape, .data = nullptr});
+    }
+    for (const Storage& storage : outputs_) {
+      out_.push_back({.shape = storage.shape, .data = nullptr});
+    }
+  }
+
+  [[nodiscard]] std::size_t workspace_bytes() const {
+    std::int64_t elements = operation_.scratch_elements;
+    for (const Tensor& tensor : in_) {
+      elements += tensor.elements();
+    }
+    for (const Tensor& tensor : out_) {
+      elements += tensor.elements();
+    }
+    return static_cast<std::size_t>(elements) * sizeof(double);
+  }
+
+  void launch(Stream&, std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+              void* workspace) override {
+    auto* free = static_cast<double*>(workspace);
+    const auto place = [&](Tensor& tensor) {
+      tensor.data = free;
+      free += tensor.elements();
+    };
+    std::for_each(in_.begin(), in_.end(), place);
+    std::for_each(out_.begin(), out_.end(), place);
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      reference::load(inputs_[i], inputs[i], in_[i]);
+    }
+    operation_.compute(in_, out_, free);
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      reference::store(outputs_[i], out_[i], outputs[i]);
+    }
+  }
+
+ private:
+  Operation operation_;
+  std::vector<Storage> inputs_;
+  std::vector<Storage> outputs_;
+  std::vector<Tensor> in_;
+  std::vector<Tensor> out_;
+};
+
+class CopyKernel : public Kernel {
+ public:
+  void launch(Stream&, std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+              void*) override {
+    std::memcpy(outputs[0].data, inputs[0].data, outputs[0].bytes);
+  }
+};
+
+class ReferenceStream : public Stream {
+ public:
+  void synchronize() override {}
+};
+
+class ReferenceBackend : public Backend {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "reference"; }
+
+  [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
+    if (find_operation(node.op) == nullptr) {
+      return {.yes = false, .why_not = cat("reference: no kernel for ", node.op->name)};
+    }
+    if (node.op->fused != nullptr && node.op->fused(node)) {
+      return {.yes = false, .why_not = "reference runs fused nodes as parts"};
+    }
+    for (const auto& ids : {node.inputs, node.outputs}) {
+      for (const ValueId id : ids) {
+        const TensorType& type = graph.type(id);
+        if (!type.opaque && !reference::is_storable(type.dtype)) {
+          return {.yes = false,
+                  .why_not = cat("reference stores f32, f64 and s32, not ", name_of(type.dtype))};
+        }
+      }
+    }
+    return {};
+  }
+
+  std::vector<Candidate> candidates(const Graph& graph, const Node& node, DataFormat) override {
+    if (const Support support = supports(graph, node); !support) {
+      throw UsageError(cat(support.why_not, " (", node.name, ")"));
+    }
+    const auto make_kernel = [operation = find_operation(node.op)->make(graph, node),
+                              inputs = storages_of(graph, node.inputs),
+                              outputs = storages_of(graph, node.outputs)] {
+      return std::make_unique<ReferenceKernel>(operation, inputs, outputs);
+    };
+    Candidate candidate{.implementation = "reference",
+                        .inputs = layouts_of(graph, node.inputs),
+                        .outputs = layouts_of(graph, node.outputs),
+                        .opaque_bytes = {},
+                        .workspace_bytes = make_kernel()->workspace_bytes(),
+                        .seconds = 0,
+                        .may_overwrite = {},
+                        .make = make_kernel};
+    for (const ValueId id : node.outputs) {
+      candidate.opaque_bytes.push_back(
+          graph.type(id).opaque ? reference::storage_of(graph, id).bytes() : 0);
+    }
+    // A kernel has read all it needs before it writes.
+    if (graph.type(node.outputs[0]) == graph.type(node.inputs[0])) {
+      candidate.may_overwrite.push_back({.output = 0, .input = 0});
+    }
+    return {std::move(candidate)};
+  }
+
+  [[nodiscard]] Layout canonical_layout(const TensorType& type) const override {
+    if (type.opaque) {
+      return Layout("indices");
+    }
+    return Layout(type.shape.rank() == 4 ? "nchw" : "plain");
+  }
+
+  [[nodiscard]] std::vector<Layout> input_layouts(const TensorType& type,
+                                                  DataFormat) const override {
+    return {canonical_layout(type)};
+  }
+
+  [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& layout) override {
+    require_canonical(type, layout);
+    check(!type.opaque, "reference: the size of an opaque value is its candidate's");
+    return static_cast<std::size_t>(type.shape.elements()) * size_of(type.dtype);
+  }
+
+  std::unique_ptr<Kernel> make_reorder(const TensorType& type, const Layout& from,
+                                       const Layout& to) override {
+    require_canonical(type, from);
+    require_canonical(type, to);
+    return std::make_unique<CopyKernel>();
+  }
+
+  [[nodiscard]] double reorder_seconds(const TensorType&, const Layout&, const Layout&) override {
+    return 0;
+  }
+
+  std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
+                                            std::vector<OptimizerSegment> segments) override {
+    return reference::make_optimizer(settings, std::move(segments));
+  }
+
+  std::unique_ptr<Stream> make_stream() override { return std::make_unique<ReferenceStream>(); }
+
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
+    return allocate_host_memory(bytes);
+  }
+
+ private:
+  void require_canonical(const TensorType& type, const Layout& layout) const {
+    check(layout == canonical_layout(type), cat("reference: no layout is named ", layout));
+  }
+
+  [[nodiscard]] std::vector<Layout> layouts_of(const Graph& graph,
+                                               std::span<const ValueId> ids) const {
+    std::vector<Layout> layouts;
+    std::transform(ids.begin(), ids.end(), std::back_inserter(layouts),
+                   [&](ValueId id) { return canonical_layout(graph.type(id)); });
+    return layouts;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_reference_backend() { return std::make_unique<ReferenceBackend>(); }
+
+}  // namespace bench

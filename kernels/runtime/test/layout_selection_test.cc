@@ -1,0 +1,102 @@
+#include "kernels/runtime/layout_selection.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+
+namespace bench {
+namespace {
+
+constexpr int kA = 0;
+constexpr int kB = 1;
+
+/// A chain of `nodes` nodes, each with one candidate per layout, costing as given.
+LayoutProblem chain(const std::vector<std::array<double, 2>>& seconds, double reorder) {
+  LayoutProblem problem;
+  problem.layouts = 2;
+  problem.values.resize(seconds.size() + 1);
+  problem.values[0].free_layouts = {kA, kB};
+  for (std::size_t n = 0; n < seconds.size(); ++n) {
+    const auto value = static_cast<int>(n);
+    problem.nodes.push_back({.inputs = {value},
+                             .outputs = {value + 1},
+                             .choices = {{{kA}, {kA}, seconds[n][0]}, {{kB}, {kB}, seconds[n][1]}}});
+  }
+  problem.reorder_seconds = [reorder](int, int, int) { return reorder; };
+  return problem;
+}
+
+TEST(LayoutSelection, ReordersWhereTheFasterKernelPaysForIt) {
+  const auto choice = select_layouts(chain({{1, 5}, {9, 1}}, /*reorder=*/2));
+  EXPECT_EQ(choice.chosen, (std::vector<int>{0, 1}));
+  EXPECT_DOUBLE_EQ(choice.seconds, 1 + 2 + 1);
+}
+
+TEST(LayoutSelection, StaysInOneLayoutWhenReordersCostMore) {
+  const auto choice = select_layouts(chain({{1, 2}, {3, 1}, {1, 2}}, /*reorder=*/10));
+  EXPECT_EQ(choice.chosen, (std::vector<int>{0, 0, 0}));
+  EXPECT_DOUBLE_EQ(choice.seconds, 5);
+}
+
+TEST(LayoutSelection, CountsOneReorderForAllReadersOfALayout) {
+  LayoutProblem problem = chain({{1, 100}}, /*reorder=*/3);
+  for (int reader = 0; reader < 3; ++reader) {
+    problem.values.emplace_back();
+    problem.nodes.push_back({.inputs = {1},
+                             .outputs = {2 + reader},
+                             .choices = {{{kB}, {kB}, 1.0}}});
+  }
+  EXPECT_DOUBLE_EQ(select_layouts(problem).seconds, 1 + 3 + 3);
+}
+
+TEST(LayoutSelection, LetsAKernelThatTakesAnyLayoutReadWhatIsThere) {
+  LayoutProblem problem = chain({{1, 100}}, /*reorder=*/3);
+  problem.values.emplace_back();
+  problem.nodes.push_back(
+      {.inputs = {1}, .outputs = {2}, .choices = {{{LayoutProblem::kAny}, {kB}, 1.0}}});
+  EXPECT_DOUBLE_EQ(select_layouts(problem).seconds, 2);
+}
+
+TEST(LayoutSelection, BringsAGradientIntoItsVariablesLayout) {
+  // Value 0 is the variable, value 2 its gradient, which only comes in layout B.
+  LayoutProblem problem;
+  problem.layouts = 2;
+  problem.values.resize(3);
+  problem.values[0].free_layouts = {kA, kB};
+  problem.values[2].deliver_as = 0;
+  problem.nodes = {
+      {.inputs = {0}, .outputs = {1}, .choices = {{{kA}, {kA}, 1.0}, {{kB}, {kA}, 1.5}}},
+      {.inputs = {1}, .outputs = {2}, .choices = {{{kA}, {kB}, 1.0}}}};
+  problem.reorder_seconds = [](int, int, int) { return 10.0; };
+  const auto choice = select_layouts(problem);
+  EXPECT_EQ(choice.layout_of[0], kB);
+  EXPECT_DOUBLE_EQ(choice.seconds, 2.5);
+}
+
+TEST(LayoutSelection, IsNeverWorseThanAnyUniformChoice) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    RandomStream random(seed);
+    std::vector<std::array<double, 2>> seconds(2 + random.below(12));
+    std::array<double, 2> uniform{0, 0};
+    for (auto& node : seconds) {
+      node = {random.uniform(), random.uniform()};
+      uniform[0] += node[0];
+      uniform[1] += node[1];
+    }
+    const auto choice = select_layouts(chain(seconds, 0.3));
+    EXPECT_LE(choice.seconds, std::min(uniform[0], uniform[1]) + 1e-12) << "seed " << seed;
+  }
+}
+
+TEST(LayoutSelection, RefusesANodeWithoutCandidates) {
+  LayoutProblem problem = chain({{1, 1}}, 1);
+  problem.nodes[0].choices.clear();
+  EXPECT_THROW(select_layouts(problem), InternalError);
+}
+
+}  // namespace
+}  // namespace bench

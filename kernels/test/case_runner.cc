@@ -1,0 +1,280 @@
+#include "kernels/test/case_runner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+template <class T>
+std::vector<std::byte> bytes_as(std::span<const double> values) {
+  std::vector<T> typed(values.size());
+  std::transform(values.begin(), values.end(), typed.begin(),
+                 [](double x) { return static_cast<T>(x); });
+  const auto bytes = std::as_bytes(std::span(typed));
+  return {bytes.begin(), bytes.end()};
+}
+
+template <class T>
+std::vector<double> values_as(std::span<const std::byte> bytes) {
+  std::vector<T> typed(bytes.size() / sizeof(T));
+  std::memcpy(typed.data(), bytes.data(), bytes.size());
+  return {typed.begin(), typed.end()};
+}
+
+std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values) {
+  switch (dtype) {
+    case DType::f32:
+      return bytes_as<float>(values);
+    case DType::f64:
+      return bytes_as<double>(values);
+    case DType::s32:
+      return bytes_as<std::int32_t>(values);
+    default:
+      throw InternalError(cat("tests cannot write ", name_of(dtype)));
+  }
+}
+
+std::vector<double> to_values(DType dtype, std::span<const std::byte> bytes) {
+  switch (dtype) {
+    case DType::f32:
+      return values_as<float>(bytes);
+    case DType::f64:
+      return values_as<double>(bytes);
+    case DType::s32:
+      return values_as<std::int32_t>(bytes);
+    default:
+      throw InternalError(cat("tests cannot read ", name_of(dtype)));
+  }
+}
+
+double epsilon_of(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return std::numeric_limits<float>::epsilon();
+    case DType::f64:
+      return std::numeric_limits<double>::epsilon();
+    default:
+      throw InternalError(cat("no epsilon for ", name_of(dtype)));
+  }
+}
+
+double round_to(DType dtype, double x) { return dtype == DType::f32 ? static_cast<float>(x) : x; }
+
+bool is_floating(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+
+TensorType with_dtype(TensorType type, DType dtype) {
+  if (type.dtype == DType::f32) {
+    type.dtype = dtype;
+  }
+  return type;
+}
+
+std::vector<ValueId> add_case_inputs(Graph& graph, const KernelCase& kernel_case,
+                                     const CaseOptions& options) {
+  std::vector<ValueId> inputs;
+  for (std::size_t i = 0; i < kernel_case.inputs.size(); ++i) {
+    const TensorType type = with_dtype(kernel_case.inputs[i], options.dtype);
+    const auto& weights = kernel_case.weights;
+    const bool weight = std::find(weights.begin(), weights.end(), i) != weights.end();
+    if (weight && options.weights == Weights::variables) {
+      inputs.push_back(graph.add_variable(cat("in", i), type, {}, true, true));
+    } else {
+      inputs.push_back(graph.add_input(cat("in", i), type));
+    }
+  }
+  return inputs;
+}
+
+void add_case_gradients(Graph& graph, const Node& node) {
+  std::vector<ValueId> douts(node.outputs.size());
+  douts[0] = graph.add_input("dout0", graph.type(node.outputs[0]));
+  const auto wanted = [&](std::size_t i) { return is_floating(graph.type(node.inputs[i]).dtype); };
+  GradientContext context{
+      .graph = graph, .node = node, .output_gradients = douts, .wanted = wanted};
+  const auto gradients = node.op->gradient(context);
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (!wanted(i)) {
+      continue;
+    }
+    check(gradients[i].valid(), cat(node.name, ": no gradient for input ", i));
+    check(graph.type(gradients[i]) == graph.type(node.inputs[i]),
+          cat(node.name, ": gradient ", i, " has another type than its input"));
+    graph.set_output(cat("grad", i), gradients[i]);
+    if (graph.find_variable(node.inputs[i]) != nullptr) {
+      graph.add_gradient(node.inputs[i], gradients[i]);
+    }
+  }
+}
+
+}  // namespace
+
+GraphRunner::GraphRunner(const Graph& graph, Backend& backend, DataFormat format)
+    : stream_(backend.make_stream()),
+      executor_(graph, backend, {.format = format, .poison = true}) {}
+
+void GraphRunner::set(const std::string& name, std::span<const double> values) {
+  for (const Variable& variable : graph().variables()) {
+    if (graph().value(variable.value).name == name) {
+      executor_.write_variable(name, std::vector<float>(values.begin(), values.end()));
+      return;
+    }
+  }
+  for (const ValueId id : graph().inputs()) {
+    if (graph().value(id).name == name) {
+      executor_.write_input(name, to_bytes(graph().type(id).dtype, values));
+      inputs_[name].assign(values.begin(), values.end());
+      return;
+    }
+  }
+  throw InternalError(cat("the graph has no input or variable ", name));
+}
+
+void GraphRunner::run() { executor_.run(*stream_); }
+
+std::vector<double> GraphRunner::output(const std::string& name) {
+  const Value& value = graph().value(graph().output(name));
+  if (value.origin == Value::Origin::input) {
+    // A gradient that only passes through: the executor keeps no input for reading.
+    return inputs_.at(value.name);
+  }
+  return to_values(value.type.dtype, executor_.read_output(name));
+}
+
+std::vector<double> GraphRunner::gradient(const std::string& variable) {
+  const auto floats = executor_.read_gradient(variable);
+  return {floats.begin(), floats.end()};
+}
+
+Graph variables_as_inputs(const Graph& graph) {
+  Graph result;
+  std::vector<ValueId> renamed(graph.values().size());
+  const auto slot = [&](ValueId id) -> ValueId& {
+    return renamed[static_cast<std::size_t>(id.index)];
+  };
+  for (const ValueId id : graph.inputs()) {
+    slot(id) = result.add_input(graph.value(id).name, graph.type(id));
+  }
+  for (const Variable& variable : graph.variables()) {
+    slot(variable.value) =
+        result.add_input(graph.value(variable.value).name, graph.type(variable.value));
+  }
+  for (Node node : graph.nodes()) {
+    std::transform(node.inputs.begin(), node.inputs.end(), node.inputs.begin(), slot);
+    const auto outputs = append(result, node);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      slot(node.outputs[i]) = outputs[i];
+    }
+  }
+  for (const auto& [name, id] : graph.outputs()) {
+    result.set_output(name, slot(id));
+  }
+  for (const auto& [variable, gradient] : graph.gradients()) {
+    result.set_output("gradient/" + graph.value(variable).name, slot(gradient));
+  }
+  return result;
+}
+
+Graph case_graph(const KernelCase& kernel_case, const CaseOptions& options) {
+  Graph graph;
+  const auto inputs = add_case_inputs(graph, kernel_case, options);
+  graph.add_node(*kernel_case.op, kernel_case.name, kernel_case.attributes, inputs);
+  const Node node = graph.nodes()[0];
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (!graph.type(node.outputs[i]).opaque) {
+      graph.set_output(cat("out", i), node.outputs[i]);
+    }
+  }
+  if (options.gradients && node.op->gradient != nullptr) {
+    add_case_gradients(graph, node);
+  }
+  return graph;
+}
+
+CaseData draw_case_data(const KernelCase& kernel_case, std::uint64_t seed) {
+  RandomStream random(seed, hash_name(kernel_case.name));
+  CaseData data;
+  for (std::size_t i = 0; i < kernel_case.inputs.size(); ++i) {
+    data.inputs.push_back(
+        draw(kernel_case.fills[i], kernel_case.inputs[i].shape.elements(), random));
+  }
+  const Graph graph = case_graph(kernel_case, {.gradients = false});
+  const InputFill integers{.kind = InputFill::Kind::integers, .scale = 4};
+  data.dout = draw(kernel_case.exact ? integers : InputFill{},
+                   graph.shape(graph.output("out0")).elements(), random);
+  return data;
+}
+
+CaseRunner::CaseRunner(KernelCase kernel_case, const CaseOptions& options, Backend& backend)
+    : case_(std::move(kernel_case)), runner_(case_graph(case_, options), backend, options.format) {}
+
+CaseOutputs CaseRunner::run(const CaseData& data) {
+  for (std::size_t i = 0; i < data.inputs.size(); ++i) {
+    runner_.set(cat("in", i), data.inputs[i]);
+  }
+  const Graph& graph = runner_.graph();
+  const auto is_dout = [&](ValueId id) { return graph.value(id).name == "dout0"; };
+  if (std::any_of(graph.inputs().begin(), graph.inputs().end(), is_dout)) {
+    runner_.set("dout0", data.dout);
+  }
+  runner_.run();
+  CaseOutputs outputs;
+  for (const auto& [name, id] : graph.outputs()) {
+    outputs[name] = runner_.output(name);
+  }
+  // What the optimizer would see must be what the graph says.
+  for (const auto& [variable, gradient] : graph.gradients()) {
+    const std::string name = graph.value(variable).name;
+    outputs["variable_grad" + name.substr(2)] = runner_.gradient(name);
+  }
+  return outputs;
+}
+
+std::uint64_t test_seed() {
+  const char* given = std::getenv("BENCH_TEST_SEED");
+  return given == nullptr ? 1 : std::strtoull(given, nullptr, 10);
+}
+
+std::string compare(const KernelCase& kernel_case, DType dtype, const std::vector<double>& actual,
+                    const std::vector<double>& expected) {
+  constexpr double kMostZeros = 0.9;
+  if (actual.size() != expected.size()) {
+    return cat("has ", actual.size(), " elements, expected ", expected.size());
+  }
+  const auto size = static_cast<double>(expected.size());
+  const auto zeros = static_cast<double>(std::count(expected.begin(), expected.end(), 0.0));
+  if (zeros > kMostZeros * size) {
+    return cat(zeros, " of ", size, " expected elements are 0, which proves nothing");
+  }
+  double squares = 0;
+  for (const double x : expected) {
+    squares += x * x;
+  }
+  const double rms = std::sqrt(squares / size);
+  const double factor = kernel_case.exact
+                            ? 0
+                            : kernel_case.epsilons * epsilon_of(dtype) *
+                                  std::sqrt(static_cast<double>(kernel_case.reduction));
+  std::string worst;
+  double worst_ratio = 1;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double right = kernel_case.exact ? round_to(dtype, expected[i]) : expected[i];
+    const double error = std::abs(actual[i] - right);
+    const double allowed = factor * (std::abs(expected[i]) + rms);
+    const double ratio = error == 0 ? 0 : error / allowed;
+    // Written so that NaN is worst of all.
+    if (!(ratio <= worst_ratio)) {
+      worst_ratio = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
+      worst = cat("element ", i, " is ", actual[i], ", expected ", expected[i], ", off by ", error,
+                  " (allowed ", allowed, ")");
+    }
+  }
+  return worst;
+}
+
+}  // namespace bench

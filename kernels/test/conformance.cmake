@@ -1,0 +1,20 @@
+# What every backend's tests share: a library that runs cases, and the suite itself, whose sources go
+# into each backend's test program (a library's unreferenced tests would not be linked).
+bench_library(bench_case_runner
+  SOURCES test/case_runner.cc
+  HEADERS test/case_runner.h
+  LINK bench_kernels bench_cases bench_reference)
+
+set(BENCH_CONFORMANCE_SUITE "${CMAKE_CURRENT_SOURCE_DIR}/test/conformance_suite.cc")
+
+bench_test(conformance_test LABELS quick
+  SOURCES test/conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
+  LINK bench_case_runner)
+
+bench_test(gradient_test LABELS quick
+  SOURCES test/gradient_test.cc
+  LINK bench_case_runner)
+
+bench_test(onednn_conformance_test LABELS conformance
+  SOURCES test/onednn_conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
+  LINK bench_case_runner bench_onednn bench_cpu_host)

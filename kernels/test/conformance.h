@@ -1,0 +1,96 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "kernels/cases/cases.h"
+#include "kernels/test/case_runner.h"
+
+namespace bench {
+
+/// The suite every backend must pass. A backend's test program compiles conformance_suite.cc and
+/// instantiates both suites:
+///
+///   INSTANTIATE_TEST_SUITE_P(Mine, Conformance, conformance_parameters({"mine", make_my_backend}),
+///                            conformance_name);
+///   INSTANTIATE_TEST_SUITE_P(Mine, OptimizerConformance,
+///                            optimizer_parameters({"mine", make_my_backend}), optimizer_name);
+struct BackendUnderTest {
+  std::string name;
+  std::function<std::unique_ptr<Backend>()> make;
+};
+std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend);
+
+/// Makes each backend once per suite, since threads and engines are dear.
+class BackendSuite : public testing::Test {
+ public:
+  static void TearDownTestSuite() { backends().clear(); }
+
+ protected:
+  static Backend& backend(const BackendUnderTest& under_test) {
+    auto& made = backends()[under_test.name];
+    if (made == nullptr) {
+      made = under_test.make();
+    }
+    return *made;
+  }
+
+ private:
+  static std::map<std::string, std::unique_ptr<Backend>>& backends() {
+    static std::map<std::string, std::unique_ptr<Backend>> made;
+    return made;
+  }
+};
+
+using ConformanceParameter = std::tuple<BackendUnderTest, DataFormat, KernelCase>;
+
+class Conformance : public BackendSuite, public testing::WithParamInterface<ConformanceParameter> {
+ protected:
+  [[nodiscard]] const KernelCase& kernel_case() const { return std::get<2>(GetParam()); }
+  [[nodiscard]] Backend& device() const { return backend(std::get<0>(GetParam())); }
+  [[nodiscard]] CaseOptions options(Weights weights) const {
+    return {.format = std::get<1>(GetParam()), .weights = weights};
+  }
+  /// Runs the case on the device in f32 and on the reference in f64, and compares everything.
+  void expect_reference_results(Weights weights) const;
+};
+
+inline auto conformance_parameters(const BackendUnderTest& backend) {
+  return testing::Combine(
+      testing::Values(backend),
+      testing::Values(DataFormat::nchw, DataFormat::nhwc, DataFormat::automatic),
+      testing::ValuesIn(all_cases()));
+}
+
+inline std::string conformance_name(const testing::TestParamInfo<ConformanceParameter>& info) {
+  const auto& [backend, format, kernel_case] = info.param;
+  return cat(backend.name, "_", name_of(format), "_", kernel_case.name);
+}
+
+struct OptimizerCase {
+  std::string name;
+  OptimizerSettings settings;
+  double gradient_scale = 1;
+};
+std::ostream& operator<<(std::ostream& out, const OptimizerCase& optimizer_case);
+std::vector<OptimizerCase> optimizer_cases();
+
+using OptimizerParameter = std::tuple<BackendUnderTest, OptimizerCase>;
+
+class OptimizerConformance : public BackendSuite,
+                             public testing::WithParamInterface<OptimizerParameter> {};
+
+inline auto optimizer_parameters(const BackendUnderTest& backend) {
+  return testing::Combine(testing::Values(backend), testing::ValuesIn(optimizer_cases()));
+}
+
+inline std::string optimizer_name(const testing::TestParamInfo<OptimizerParameter>& info) {
+  return cat(std::get<0>(info.param).name, "_", std::get<1>(info.param).name);
+}
+
+}  // namespace bench

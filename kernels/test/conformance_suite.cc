@@ -1,0 +1,137 @@
+#include <cmath>
+#include <cstring>
+
+#include "kernels/reference/reference_backend.h"
+#include "kernels/test/conformance.h"
+#include "models/base/errors.h"
+
+namespace bench {
+
+std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend) {
+  return out << backend.name;
+}
+
+std::ostream& operator<<(std::ostream& out, const OptimizerCase& optimizer_case) {
+  return out << optimizer_case.name;
+}
+
+std::vector<OptimizerCase> optimizer_cases() {
+  constexpr auto kSgd = OptimizerKind::sgd;
+  constexpr auto kMomentum = OptimizerKind::momentum;
+  return {
+      {.name = "sgd", .settings = {.kind = kSgd}},
+      {.name = "sgd_decayed", .settings = {.kind = kSgd, .weight_decay = 1e-2}},
+      {.name = "sgd_clipped", .settings = {.kind = kSgd, .clip = 0.5}},
+      {.name = "momentum", .settings = {.kind = kMomentum}},
+      {.name = "momentum_all",
+       .settings = {.kind = kMomentum, .momentum = 0.8, .weight_decay = 1e-2, .clip = 0.75},
+       .gradient_scale = 0.125},
+  };
+}
+
+namespace {
+
+/// Prints how to see a failure again.
+std::string how_to_repeat() {
+  const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+  return cat("again: BENCH_TEST_SEED=", test_seed(), " --gtest_filter=", info->test_suite_name(),
+             ".", info->name());
+}
+
+}  // namespace
+
+void Conformance::expect_reference_results(Weights weights) const {
+  SCOPED_TRACE(how_to_repeat());
+  const CaseData data = draw_case_data(kernel_case(), test_seed());
+  const auto oracle = make_reference_backend();
+  CaseRunner reference(kernel_case(), {.dtype = DType::f64}, *oracle);
+  CaseRunner runner(kernel_case(), options(weights), device());
+  const CaseOutputs expected = reference.run(data);
+  const CaseOutputs actual = runner.run(data);
+  for (const auto& [name, values] : expected) {
+    EXPECT_EQ(compare(kernel_case(), DType::f32, actual.at(name), values), "") << name;
+  }
+  for (const auto& [name, values] : actual) {
+    if (name.starts_with("variable_")) {
+      EXPECT_EQ(values, actual.at(name.substr(9))) << name;
+    }
+  }
+}
+
+TEST_P(Conformance, MatchesTheReference) { expect_reference_results(Weights::inputs); }
+
+TEST_P(Conformance, MatchesTheReferenceWithWeightsInVariables) {
+  if (kernel_case().weights.empty()) {
+    return;
+  }
+  expect_reference_results(Weights::variables);
+}
+
+TEST_P(Conformance, RepeatsBitForBit) {
+  SCOPED_TRACE(how_to_repeat());
+  const CaseData data = draw_case_data(kernel_case(), test_seed());
+  CaseRunner runner(kernel_case(), options(Weights::inputs), device());
+  const CaseOutputs first = runner.run(data);
+  EXPECT_EQ(runner.run(data), first) << "the second run of one executor";
+  CaseRunner other(kernel_case(), options(Weights::inputs), device());
+  EXPECT_EQ(other.run(data), first) << "another executor";
+}
+
+TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
+  SCOPED_TRACE(how_to_repeat());
+  const auto& [under_test, optimizer_case] = GetParam();
+  Backend& device = backend(under_test);
+  const auto oracle = make_reference_backend();
+  // Gaps between segments belong to nobody and stay as they are.
+  const std::vector<OptimizerSegment> segments{{.offset = 0, .count = 37, .decayed = true},
+                                               {.offset = 48, .count = 1, .decayed = false},
+                                               {.offset = 64, .count = 1000, .decayed = true},
+                                               {.offset = 1072, .count = 5, .decayed = false}};
+  constexpr std::size_t kElements = 1088;
+  RandomStream random(test_seed(), hash_name(optimizer_case.name));
+  const auto draw_floats = [&] {
+    const auto values = draw({}, kElements, random);
+    return std::vector<float>(values.begin(), values.end());
+  };
+  const std::vector<float> initial = draw_floats();
+  struct Run {
+    Backend& backend;
+    std::vector<float> variables;
+    std::vector<float> slots;
+    std::unique_ptr<Optimizer> optimizer;
+    std::unique_ptr<Stream> stream;
+  };
+  const auto start = [&](Backend& on) {
+    return Run{.backend = on,
+               .variables = initial,
+               .slots = std::vector<float>(kElements, 0.0F),
+               .optimizer = on.make_optimizer(optimizer_case.settings, segments),
+               .stream = on.make_stream()};
+  };
+  Run expected = start(*oracle);
+  Run actual = start(device);
+  constexpr int kSteps = 4;
+  for (int step = 0; step < kSteps; ++step) {
+    const auto gradients = draw_floats();
+    for (Run* run : {&expected, &actual}) {
+      const bool slotless = optimizer_case.settings.kind == OptimizerKind::sgd;
+      run->optimizer->launch(*run->stream, run->variables.data(), gradients.data(),
+                             slotless ? nullptr : run->slots.data(), 0.0625,
+                             optimizer_case.gradient_scale);
+      run->stream->synchronize();
+    }
+  }
+  constexpr float kTolerance = 32 * std::numeric_limits<float>::epsilon();
+  for (std::size_t i = 0; i < kElements; ++i) {
+    EXPECT_NEAR(actual.variables[i], expected.variables[i],
+                kTolerance * (1 + std::abs(expected.variables[i])))
+        << "variable " << i;
+    EXPECT_NEAR(actual.slots[i], expected.slots[i], kTolerance * (1 + std::abs(expected.slots[i])))
+        << "slot " << i;
+  }
+  for (const std::size_t gap : {37U, 47U, 49U, 1064U, 1077U}) {
+    EXPECT_EQ(actual.variables[gap], initial[gap]) << "element " << gap << " is in no segment";
+  }
+}
+
+}  // namespace bench

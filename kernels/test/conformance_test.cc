@@ -1,0 +1,80 @@
+#include "kernels/test/conformance.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "kernels/reference/reference_backend.h"
+#include "models/base/errors.h"
+
+namespace bench {
+
+// The reference's f32 storage against its f64 storage, which proves the suite itself.
+INSTANTIATE_TEST_SUITE_P(F32, Conformance,
+                         conformance_parameters({"reference", make_reference_backend}),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(F32, OptimizerConformance,
+                         optimizer_parameters({"reference", make_reference_backend}),
+                         optimizer_name);
+
+namespace {
+
+TEST(KernelCases, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const KernelCase& kernel_case : all_cases()) {
+    EXPECT_TRUE(names.insert(kernel_case.name).second) << kernel_case.name;
+  }
+}
+
+TEST(KernelCases, HaveOneFillPerInput) {
+  for (const KernelCase& kernel_case : all_cases()) {
+    EXPECT_EQ(kernel_case.fills.size(), kernel_case.inputs.size()) << kernel_case.name;
+  }
+}
+
+TEST(KernelCases, RunEveryOpOnTheReference) {
+  std::set<std::string_view> run;
+  const auto backend = make_reference_backend();
+  for (const KernelCase& kernel_case : all_cases()) {
+    const CaseRunner runner(kernel_case, {}, *backend);
+    for (const Node& node : runner.graph().nodes()) {
+      EXPECT_TRUE(backend->supports(runner.graph(), node)) << node.name;
+      run.insert(node.op->name);
+    }
+  }
+  for (const OpDef* op : all_ops()) {
+    EXPECT_THAT(run, testing::Contains(op->name));
+  }
+}
+
+KernelCase plain_case() { return {.name = "plain", .reduction = 4, .epsilons = 1}; }
+
+TEST(Compare, AllowsEpsilonsThatGrowWithTheReduction) {
+  const double epsilon = std::numeric_limits<float>::epsilon();
+  // The element 1 and the mean square of 1 allow 2 * sqrt(4) = 4 epsilons.
+  EXPECT_EQ(compare(plain_case(), DType::f32, {1 + 3.9 * epsilon, 1}, {1, 1}), "");
+  EXPECT_THAT(compare(plain_case(), DType::f32, {1, 1 + 4.1 * epsilon}, {1, 1}),
+              testing::StartsWith("element 1 is "));
+}
+
+TEST(Compare, NeverTakesNanOrAnotherSizeForRight) {
+  EXPECT_THAT(compare(plain_case(), DType::f32, {1, std::nan("")}, {1, 1}),
+              testing::StartsWith("element 1 is nan"));
+  EXPECT_EQ(compare(plain_case(), DType::f32, {1}, {1, 1}), "has 1 elements, expected 2");
+}
+
+TEST(Compare, DistrustsZeros) {
+  const std::vector<double> zeros(16, 0.0);
+  EXPECT_THAT(compare(plain_case(), DType::f32, zeros, zeros),
+              testing::HasSubstr("proves nothing"));
+}
+
+TEST(Compare, WantsTheSameNumbersOfAnExactCase) {
+  KernelCase exact = plain_case();
+  exact.exact = true;
+  EXPECT_EQ(compare(exact, DType::f32, {1, 2}, {1, 2}), "");
+  EXPECT_NE(compare(exact, DType::f32, {1, 2.0000001}, {1, 2}), "");
+}
+
+}  // namespace
+}  // namespace bench

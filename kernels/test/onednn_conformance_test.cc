@@ -1,0 +1,24 @@
+#include "kernels/cpu/topology.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/test/conformance.h"
+
+namespace bench {
+namespace {
+
+/// On every core this process may use.
+BackendUnderTest onednn() {
+  return {.name = "onednn", .make = [] {
+            return make_onednn_backend(
+                {.processors = choose_processors(discover_topology(), std::nullopt),
+                 .pin = false,
+                 .max_isa = {}});
+          }};
+}
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Onednn, Conformance, conformance_parameters(onednn()), conformance_name);
+INSTANTIATE_TEST_SUITE_P(Onednn, OptimizerConformance, optimizer_parameters(onednn()),
+                         optimizer_name);
+
+}  // namespace bench

@@ -1,0 +1,153 @@
+#include "tools/make_tfrecords_src/dataset_writer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <ostream>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "models/base/errors.h"
+#include "pipeline/formats/example_writer.h"
+#include "pipeline/formats/jpeg_decoder.h"
+#include "pipeline/formats/tfrecord_writer.h"
+#include "tools/make_tfrecords_src/shuffle.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Subset {
+  std::string prefix;
+  int shards;
+  std::vector<SourceImage>* images;
+};
+
+std::string shard_name(const Subset& subset, int shard) {
+  char numbers[64];
+  std::snprintf(numbers, sizeof(numbers), "-%05d-of-%05d", shard, subset.shards);
+  return subset.prefix + numbers;
+}
+
+std::string serialize(const SourceImage& image, const std::string& class_name,
+                      JpegDecoder& decoder) {
+  const std::string jpeg = image.load_jpeg();
+  JpegHeader header;
+  try {
+    header = decoder.open(jpeg);
+  } catch (const DataError& error) {
+    throw DataError(cat(image.file_name, " (class ", class_name, "): ", error.what()));
+  }
+  return ExampleWriter()
+      .bytes("image/encoded", jpeg)
+      .bytes("image/format", "JPEG")
+      .bytes("image/filename", image.file_name)
+      .integer("image/height", header.height)
+      .integer("image/width", header.width)
+      .integer("image/channels", header.components)
+      .integer("image/class/label", image.label)
+      .bytes("image/class/text", class_name)
+      .serialize();
+}
+
+/// Creates the output folder, or checks that it may be written to.
+void prepare_folder(const WriteOptions& options) {
+  std::error_code error;
+  fs::create_directories(options.output_dir, error);
+  if (error) {
+    throw WriteError(cat(options.output_dir, ": cannot be created: ", error.message()));
+  }
+  if (!options.overwrite && !fs::is_empty(options.output_dir, error)) {
+    throw UsageError(cat("--output_dir '", options.output_dir,
+                         "' is not empty; give an empty or a new folder, or --overwrite"));
+  }
+}
+
+/// Removes shards that an earlier run has left and this one has not replaced.
+void remove_others(const std::string& folder, const std::set<std::string>& written) {
+  std::vector<fs::path> stale;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    const bool shard = (name.starts_with("train-") || name.starts_with("validation-")) &&
+                       name.find("-of-") != std::string::npos;
+    if (shard && !written.contains(name)) {
+      stale.push_back(entry.path());
+    }
+  }
+  for (const fs::path& path : stale) {
+    fs::remove(path);
+  }
+}
+
+void write_labels(const std::string& folder, const std::vector<std::string>& class_names) {
+  const fs::path path = fs::path(folder) / "labels.txt";
+  const fs::path temporary = fs::path(folder) / ".labels.txt";
+  std::ofstream out(temporary);
+  for (std::size_t i = 0; i < class_names.size(); ++i) {
+    out << i + 1 << '\t' << class_names[i] << '\n';
+  }
+  out.close();
+  std::error_code error;
+  if (out) {
+    fs::rename(temporary, path, error);
+  }
+  if (!out || error) {
+    throw WriteError(cat(path.string(), ": cannot be written"));
+  }
+}
+
+}  // namespace
+
+void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& progress) {
+  std::vector<Subset> subsets = {{"train", options.shards, &set.training},
+                                 {"validation", options.validation_shards, &set.validation}};
+  std::erase_if(subsets, [](const Subset& subset) { return subset.images->empty(); });
+  std::size_t total = 0;
+  for (const Subset& subset : subsets) {
+    total += subset.images->size();
+    if (subset.images->size() < static_cast<std::size_t>(subset.shards)) {
+      throw UsageError(cat(subset.shards, " ", subset.prefix, " shards for ", subset.images->size(),
+                           " images; at most one shard per image"));
+    }
+  }
+  prepare_folder(options);
+
+  JpegDecoder decoder(DctMethod::accurate);
+  std::vector<std::unique_ptr<TfRecordWriter>> writers;
+  std::set<std::string> names;
+  std::size_t done = 0;
+  for (const Subset& subset : subsets) {
+    shuffle(*subset.images, RandomStream(hash_name(subset.prefix)));
+    const std::size_t first = writers.size();
+    for (int shard = 0; shard < subset.shards; ++shard) {
+      const std::string name = shard_name(subset, shard);
+      names.insert(name);
+      writers.push_back(std::make_unique<TfRecordWriter>(fs::path(options.output_dir) / name));
+    }
+    for (std::size_t i = 0; i < subset.images->size(); ++i) {
+      const SourceImage& image = (*subset.images)[i];
+      const std::string& name = set.class_names.at(static_cast<std::size_t>(image.label - 1));
+      writers[first + i % static_cast<std::size_t>(subset.shards)]->write(
+          serialize(image, name, decoder));
+      ++done;
+      if (done * 10 / total != (done - 1) * 10 / total) {  // each tenth
+        progress << done << " of " << total << " images\n";
+      }
+    }
+  }
+  for (const auto& writer : writers) {
+    writer->finish();
+  }
+  try {
+    remove_others(options.output_dir, names);
+  } catch (const fs::filesystem_error& error) {
+    throw WriteError(cat(options.output_dir, ": an old shard cannot be removed: ", error.what()));
+  }
+  write_labels(options.output_dir, set.class_names);
+}
+
+}  // namespace bench

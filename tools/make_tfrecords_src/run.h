@@ -1,0 +1,13 @@
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string_view>
+
+namespace bench {
+
+/// The program: returns its exit status. Help goes to `out`, progress and errors to `err`.
+int make_tfrecords(std::span<const std::string_view> arguments, std::ostream& out,
+                   std::ostream& err);
+
+}  // namespace bench

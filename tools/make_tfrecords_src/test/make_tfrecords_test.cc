@@ -1,0 +1,202 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "models/base/errors.h"
+#include "pipeline/formats/example_scanner.h"
+#include "pipeline/formats/tfrecord_reader.h"
+#include "pipeline/input.h"
+#include "pipeline/test/support.h"
+#include "tools/make_tfrecords_src/run.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TemporaryFolder;
+using ::testing::HasSubstr;
+
+struct Result {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+Result run(const std::vector<std::string>& arguments) {
+  const std::vector<std::string_view> views(arguments.begin(), arguments.end());
+  std::ostringstream out;
+  std::ostringstream err;
+  const int status = make_tfrecords(views, out, err);
+  return {.status = status, .out = out.str(), .err = err.str()};
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// `cats` (12 images), `dogs` (8, one of them deeper), and a folder without images.
+void draw_class_folders(const TemporaryFolder& folder) {
+  fs::create_directories(folder.path() / "cats");
+  fs::create_directories(folder.path() / "dogs" / "deeper");
+  fs::create_directories(folder.path() / "empty");
+  for (int i = 0; i < 20; ++i) {
+    const test::Picture picture{
+        .width = 20 + i, .height = 30, .seed = static_cast<std::uint64_t>(i)};
+    const std::string name = i < 12   ? cat("cats/", i, ".jpg")
+                             : i < 19 ? cat("dogs/", i, ".JPEG")
+                                      : "dogs/deeper/19.jpeg";
+    test::write_file(folder.file(name), test::wavy_jpeg(picture));
+  }
+  test::write_file(folder.file("cats/notes.txt"), "no image");
+}
+
+TEST(MakeTfrecords, TurnsClassFoldersIntoShardsThatThePipelineReads) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  draw_class_folders(source);
+  const Result result = run({"--output_dir=" + output.path().string(), "--shards=3",
+                             "--validation_fraction=0.25", source.path()});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("15 training and 5 validation images of 2 classes"));
+  EXPECT_THAT(result.err, HasSubstr("20 of 20 images"));
+  EXPECT_EQ(names_in(output.path()),
+            (std::vector<std::string>{"labels.txt", "train-00000-of-00003", "train-00001-of-00003",
+                                      "train-00002-of-00003", "validation-00000-of-00001"}));
+  EXPECT_EQ(test::read_file(output.file("labels.txt")), "1\tcats\n2\tdogs\n");
+
+  const InputSpec spec{.batch = 15, .height = 8, .width = 8, .num_classes = 3, .seed = 1};
+  const auto input = make_imagenet_input(spec, {.data_dir = output.path(), .num_threads = 2});
+  const InputBatch batch = input->next();
+  EXPECT_EQ(std::count(batch.labels, batch.labels + 15, 1), 9);
+  EXPECT_EQ(std::count(batch.labels, batch.labels + 15, 2), 6);
+}
+
+TEST(MakeTfrecords, WritesImagenetsFeatures) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  draw_class_folders(source);
+  ASSERT_EQ(run({"--output_dir=" + output.path().string(), "--shards=1", source.path()}).status, 0);
+  ExampleScanner scanner({"image/encoded", "image/class/label", "image/class/text", "image/height",
+                          "image/width", "image/filename", "image/format",
+                          "image/object/bbox/xmin"});
+  TfRecordReader reader(output.file("train-00000-of-00001"));
+  std::set<std::string> files;
+  while (const auto record = reader.next()) {
+    scanner.scan(record->data);
+    const std::string file(scanner.feature(5).bytes.at(0));
+    files.insert(file);
+    const std::int64_t label = scanner.feature(1).ints.at(0);
+    EXPECT_EQ(scanner.feature(2).bytes.at(0), label == 1 ? "cats" : "dogs");
+    EXPECT_EQ(scanner.feature(3).ints.at(0), 30);
+    EXPECT_EQ(scanner.feature(4).ints.at(0), 20 + std::stoi(file));
+    EXPECT_EQ(label, std::stoi(file) < 12 ? 1 : 2);
+    EXPECT_EQ(scanner.feature(6).bytes.at(0), "JPEG");
+    EXPECT_EQ(scanner.feature(7).kind, FeatureView::Kind::none);
+    const std::string folder =
+        label == 2 ? (file == "19.jpeg" ? "dogs/deeper/" : "dogs/") : "cats/";
+    EXPECT_EQ(scanner.feature(0).bytes.at(0), test::read_file(source.file(folder + file)));
+  }
+  EXPECT_EQ(files.size(), 18U) << "a tenth of each class is for validation";
+}
+
+TEST(MakeTfrecords, TurnsIdxFilesIntoGreyJpegs) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  const auto write_subset = [&](const std::string& name, int count) {
+    const char n = static_cast<char>(count);
+    std::string images("\0\0\x08\x03\0\0\0\0\0\0\0\x1c\0\0\0\x1c", 16);
+    std::string labels("\0\0\x08\x01\0\0\0\0", 8);
+    images[7] = labels[7] = n;
+    for (int i = 0; i < count; ++i) {
+      images += std::string(28 * 28, static_cast<char>(20 * (i % 10)));
+      labels += static_cast<char>(i % 10);
+    }
+    test::write_file(source.file(name + "-images-idx3-ubyte"), images);
+    test::write_file(source.file(name + "-labels-idx1-ubyte"), labels);
+  };
+  write_subset("train", 30);
+  write_subset("t10k", 10);
+  const Result result = run({"--output_dir=" + output.path().string(), source.path()});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(names_in(output.path()).size(), 8U + 2U + 1U);
+
+  const InputSpec spec{.batch = 30, .height = 28, .width = 28, .num_classes = 11, .seed = 1};
+  const auto input = make_imagenet_input(
+      spec, {.data_dir = output.path(), .resize_method = ResizeMethod::crop, .num_threads = 2});
+  const InputBatch batch = input->next();
+  for (int i = 0; i < 30; ++i) {
+    const float grey = (batch.images[i * 3 * 28 * 28 + 400] + 1) * 127.5F;
+    EXPECT_NEAR(grey, 20 * (batch.labels[i] - 1), 1.5);
+  }
+}
+
+TEST(MakeTfrecords, RefusesAFolderThatIsNotEmptyUnlessToldOtherwise) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  draw_class_folders(source);
+  const std::string flag = "--output_dir=" + output.path().string();
+  ASSERT_EQ(run({flag, "--shards=5", source.path()}).status, 0);
+  const Result refused = run({flag, "--shards=2", source.path()});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("not empty"));
+  EXPECT_EQ(names_in(output.path()).size(), 5U + 1U + 1U);
+  EXPECT_EQ(run({flag, "--shards=2", "--overwrite", source.path()}).status, 0);
+  EXPECT_EQ(names_in(output.path()).size(), 2U + 1U + 1U) << "no shard of the first run is left";
+}
+
+TEST(MakeTfrecords, IsReproducible) {
+  const TemporaryFolder source;
+  const TemporaryFolder a;
+  const TemporaryFolder b;
+  draw_class_folders(source);
+  ASSERT_EQ(run({"--output_dir=" + a.path().string(), source.path()}).status, 0);
+  ASSERT_EQ(run({"--output_dir=" + b.path().string(), source.path()}).status, 0);
+  for (const std::string& name : names_in(a.path())) {
+    EXPECT_EQ(test::read_file(a.file(name)), test::read_file(b.file(name))) << name;
+  }
+}
+
+TEST(MakeTfrecords, StopsAtAnImageThatIsNoJpegAndLeavesNothing) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  draw_class_folders(source);
+  test::write_file(source.file("cats/5.jpg"), "\x89PNG\r\n\x1a\n");
+  const Result result =
+      run({"--output_dir=" + output.path().string(), "--shards=2", source.path()});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("5.jpg (class cats): the image is no JPEG: it is a PNG"));
+  EXPECT_TRUE(fs::is_empty(output.path()));
+}
+
+TEST(MakeTfrecords, ExitsWith2ForWrongUseAnd74ForAFailedWrite) {
+  const TemporaryFolder source;
+  draw_class_folders(source);
+  const std::string folder = source.path();
+  const std::string output = "--output_dir=" + source.file("output");
+  EXPECT_EQ(run({}).status, 2);
+  EXPECT_EQ(run({output, "--shard=3", folder}).status, 2);
+  EXPECT_EQ(run({output, "--shards=0", folder}).status, 2);
+  EXPECT_EQ(run({output, "--shards=many", folder}).status, 2);
+  EXPECT_EQ(run({output, "--shards=100", folder}).status, 2);
+  EXPECT_EQ(run({output, "--validation_fraction=nan", folder}).status, 2);
+  EXPECT_EQ(run({output, folder, "another"}).status, 2);
+  EXPECT_EQ(run({output, source.file("absent")}).status, 2);
+  EXPECT_EQ(run({output, source.file("empty")}).status, 2);
+  test::write_file(source.file("file"), "");
+  EXPECT_EQ(run({"--output_dir=" + source.file("file") + "/below", folder}).status, 74);
+  const Result help = run({"--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.out, HasSubstr("--output_dir"));
+}
+
+}  // namespace
+}  // namespace bench

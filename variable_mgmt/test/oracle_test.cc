@@ -1,0 +1,111 @@
+// The scalar model of tf_cnn_benchmarks' own tests: images x, loss mean(x) * A * B with A = 1 and
+// B = 2 at first, weight decay 2^-4, learning rate 2^-4, batches of four of the images -1, 0, ... 14.
+// The expected losses are float64 evaluations of that model.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/ir/op.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/loss.h"
+#include "models/ops/spatial_mean.h"
+#include "models/passes/backward.h"
+#include "variable_mgmt/strategy.h"
+
+namespace bench {
+namespace {
+
+constexpr double kDecay = 1.0 / 16;
+constexpr double kRate = 1.0 / 16;
+constexpr std::int64_t kBatch = 4;
+
+/// The mean over the batch is made by a convolution over images that lie along W.
+Graph scalar_model() {
+  Graph graph;
+  const ValueId images =
+      graph.add_input("images", {.dtype = DType::f32, .shape = {1, 1, 1, kBatch}});
+  ValueId x = images;
+  std::vector<ValueId> variables;
+  for (const char* name : {"a", "b"}) {
+    const double first = std::string(name) == "a" ? 1 : 2;
+    variables.push_back(graph.add_variable(
+        name, {.dtype = DType::f32, .shape = {1, 1, 1, 1}},
+        {.kind = Initializer::Kind::constant, .mean = first}, true, true));
+    x = graph.add_node(kConv2d, name, Conv2dAttributes{}, {x, variables.back()})[0];
+  }
+  const ValueId mean = graph.add_node(kSpatialMean, "mean", {}, {x})[0];
+  graph.set_output("loss", mean);
+  graph.set_output("l2_loss",
+                   graph.add_node(kL2Loss, "l2_loss", L2LossAttributes{kDecay}, variables)[0]);
+  return add_backward(graph, "loss");
+}
+
+struct OracleCase {
+  const char* name;
+  OptimizerKind optimizer;
+  std::array<double, 4> total_losses;
+};
+
+constexpr std::array kCases{
+    OracleCase{"sgd", OptimizerKind::sgd, {1.15625, 8.38563776, 5.53226187, -9.58548351}},
+    OracleCase{"momentum",
+               OptimizerKind::momentum,
+               {1.15625, 7.71236472, -2.52466576, -36.7086006}}};
+
+void expect_oracle(Backend& backend, const OracleCase& row) {
+  const Graph graph = scalar_model();
+  Tower tower(graph, backend, {}, initial_values(graph, 1));
+  const std::array<Tower*, 1> towers{&tower};
+  const auto strategy = find_strategy("parameter_server")
+                            .make(towers, {.kind = row.optimizer,
+                                                      .momentum = 0.9,
+                                                      .weight_decay = kDecay,
+                                                      .clip = std::nullopt});
+  std::array<float, 16> data{};
+  std::iota(data.begin(), data.end(), -1.0F);
+  for (std::size_t step = 0; step < 4; ++step) {
+    tower.run(data.data() + step * kBatch, nullptr, static_cast<std::int32_t>(step));
+    const double total = static_cast<double>(tower.executor().read_scalar("loss")) +
+                         static_cast<double>(tower.executor().read_scalar("l2_loss"));
+    EXPECT_NEAR(total, row.total_losses.at(step), 1e-5 * std::abs(row.total_losses.at(step)))
+        << row.name << ", step " << step + 1;
+    strategy->update(kRate);
+  }
+}
+
+TEST(ScalarOracle, HoldsForTheReference) {
+  const auto backend = make_reference_backend();
+  for (const OracleCase& row : kCases) {
+    expect_oracle(*backend, row);
+  }
+}
+
+TEST(ScalarOracle, HoldsForOnednn) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
+  for (const OracleCase& row : kCases) {
+    expect_oracle(*backend, row);
+  }
+}
+
+TEST(InitialValues, DependOnSeedAndNameAlone) {
+  Graph one;
+  Graph two;
+  const Initializer normal{.kind = Initializer::Kind::truncated_normal, .mean = 0, .stddev = 2};
+  const TensorType type{.dtype = DType::f32, .shape = {50, 20}};
+  one.add_variable("x", type, normal, true, true);
+  two.add_variable("y", type, normal, true, true);
+  two.add_variable("x", type, normal, false, false);
+  const auto a = initial_values(one, 7);
+  const auto b = initial_values(two, 7);
+  EXPECT_EQ(a.at("x"), b.at("x"));
+  EXPECT_NE(b.at("x"), b.at("y"));
+  EXPECT_NE(a.at("x"), initial_values(one, 8).at("x"));
+}
+
+}  // namespace
+}  // namespace bench
