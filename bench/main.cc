@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "bench/help.h"
+#include "bench/logging.h"
 #include "bench/run.h"
 #include "models/base/errors.h"
 #include "results/build_info.h"
@@ -37,6 +38,7 @@ int fail(const std::exception& error, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bench::start_logging(argv[0]);
   try {
     const int status = run(argc, argv);
     if (!std::cout.flush()) {

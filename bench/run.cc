@@ -1,5 +1,7 @@
 #include "bench/run.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -144,7 +146,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   }
   for (const auto& notices : {settings.notices, device.notices}) {
     for (const std::string& notice : notices) {
-      streams.err << "note: " << notice << "\n";
+      LOG(INFO) << "note: " << notice;
     }
   }
   const auto bytes_for = [&](std::int64_t batch) {
@@ -174,7 +176,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   add_plan(file.record(), settings, device, tower.executor());
   file.record().quality.warnings = warnings_before(files, device, before);
   for (const std::string& warning : file.record().quality.warnings) {
-    streams.err << "warning: " << warning << "\n";
+    LOG(WARNING) << "warning: " << warning;
   }
   if (device.isa_notice) {  // Printed above already.
     file.record().quality.warnings.push_back(*device.isa_notice);

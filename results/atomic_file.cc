@@ -60,7 +60,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path) {
   if (!path.has_filename()) {
     throw UsageError(cat("cannot write the result file '", given, "': it names no file"));
   }
-  path_ = std::filesystem::weakly_canonical(path, error);
+  path_ = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   if (error) {
     throw UsageError(cat("cannot write the result file '", given, "': ", error.message()));
   }

@@ -20,8 +20,10 @@ template <class T>
 class Captured {
  public:
   Captured() : state_(Unknown{"not captured"}) {}
-  Captured(Unknown unknown) : state_(std::move(unknown)) {}
+  // Implicit on purpose: `return Unknown{"why"};` and `return value;` both make one.
+  Captured(Unknown unknown) : state_(std::move(unknown)) {}  // NOLINT(google-explicit-constructor)
   template <std::convertible_to<T> U>
+  // NOLINTNEXTLINE(google-explicit-constructor, bugprone-forwarding-reference-overload)
   Captured(U&& value) : state_(std::in_place_type<T>, std::forward<U>(value)) {}
 
   bool known() const { return std::holds_alternative<T>(state_); }

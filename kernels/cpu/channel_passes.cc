@@ -185,8 +185,8 @@ double take_lanes(float* sums) {
 
 void merge_moments_any(std::int64_t rows, std::int64_t width, const Accumulators& sums,
                        Moments& moments) {
-  const double added = static_cast<double>(rows);
-  const double before = static_cast<double>(moments.count);
+  const auto added = static_cast<double>(rows);
+  const auto before = static_cast<double>(moments.count);
   const double per_row = 1 / added;
   const double share = added / (before + added);
   const auto merge = [&](double first, double second, float& shift, double& mean, double& m2)

@@ -23,8 +23,9 @@ ChannelWorkspace::ChannelWorkspace(void* memory, const ChannelTiling& tiling, in
     : vector_stride_(rounded(tiling.padded_channels())),
       accumulator_stride_(rounded(accumulator_floats(tiling.width))),
       partials_(static_cast<double*>(memory)),
-      accumulators_(reinterpret_cast<float*>(partials_ + 2 * threads * vector_stride_)),
-      vectors_(accumulators_ + kAccumulators * threads * accumulator_stride_) {
+      accumulators_(
+          reinterpret_cast<float*>(partials_ + std::ptrdiff_t{2} * threads * vector_stride_)),
+      vectors_(accumulators_ + std::ptrdiff_t{kAccumulators} * threads * accumulator_stride_) {
   check(memory != nullptr && reinterpret_cast<std::uintptr_t>(memory) % kAlignment == 0,
         "channel kernel: the workspace is missing or not 64-byte aligned");
 }
@@ -38,7 +39,7 @@ std::size_t ChannelWorkspace::bytes(const ChannelTiling& tiling, int threads) {
 }
 
 Accumulators ChannelWorkspace::accumulators(int thread) const {
-  float* const begin = accumulators_ + kAccumulators * thread * accumulator_stride_;
+  float* const begin = accumulators_ + std::ptrdiff_t{kAccumulators} * thread * accumulator_stride_;
   return {.first = begin,
           .second = begin + accumulator_stride_,
           .shift = begin + 2 * accumulator_stride_};

@@ -62,6 +62,15 @@ TEST(AtomicFile, FollowsALinkToTheFileItStandsFor) {
   EXPECT_EQ(contents(folder.path() / "real.json"), "new");
 }
 
+TEST(AtomicFile, TakesABareNameForAFileInTheCurrentFolder) {
+  const ScratchFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  AtomicFile("bare.json").write("here");
+  fs::current_path(before);
+  EXPECT_EQ(contents(folder.path() / "bare.json"), "here");
+}
+
 TEST(AtomicFile, RefusesWhatCannotBeWrittenAndNamesIt) {
   const ScratchFolder folder;
   const auto refusal = [](const fs::path& path, const std::string& words) {

@@ -16,6 +16,7 @@ find_package(Protobuf REQUIRED)
 
 # bench, results
 find_package(gflags REQUIRED)
+find_package(glog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
 # tests
