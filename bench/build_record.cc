@@ -18,8 +18,10 @@ namespace {
 
 results::FlagValues explicit_flags(const ParseResult& parsed) {
   results::FlagValues values;
-  for (const auto& [name, text] : parsed.given) {
-    values[name] = text;
+  for (const auto& [name, value] : flag_values(parsed.flags)) {
+    if (parsed.given.find(name) != parsed.given.end()) {
+      values[std::string(name)] = value;
+    }
   }
   return values;
 }
@@ -27,9 +29,8 @@ results::FlagValues explicit_flags(const ParseResult& parsed) {
 /// All flags with the values that took effect: those with a rule for "unset" filled in.
 results::FlagValues effective_flags(const RunSettings& settings) {
   results::FlagValues values;
-  for (const auto& [name, text] : flag_values(settings.flags)) {
-    values[std::string(name)] =
-        text ? results::FlagValue(*text) : results::FlagValue(std::monostate());
+  for (const auto& [name, value] : flag_values(settings.flags)) {
+    values[std::string(name)] = value;
   }
   values["batch_size"] = settings.batch;
   values["num_classes"] = settings.num_classes;

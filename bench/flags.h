@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace bench {
@@ -53,9 +54,10 @@ ParseResult parse_flags(std::span<const std::string_view> arguments);
 /// The same for main's arguments, where argv[0] is the program.
 ParseResult parse_flags(int argc, char** argv);
 
-/// All flags in the table's order with their values as text; none for an unset flag. Numbers have
-/// the shortest text that reads back the same; lists are joined by commas.
-std::vector<std::pair<std::string_view, std::optional<std::string>>> flag_values(
-    const Flags& flags);
+/// A flag's value; none for an unset flag. Lists are joined by commas.
+using FlagValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+
+/// All flags in the table's order with their values.
+std::vector<std::pair<std::string_view, FlagValue>> flag_values(const Flags& flags);
 
 }  // namespace bench

@@ -152,7 +152,8 @@ struct Executor::State {
 
   std::vector<std::byte> read(std::size_t buffer) {
     const Buffer& entry = lowered.buffers[buffer];
-    check(!entry.type.opaque, cat("executor: ", entry.name, " is opaque"));
+    check(!entry.type.opaque && entry.region != Buffer::Region::input,
+          cat("executor: ", entry.name, " is opaque or an input and cannot be read"));
     const Layout canonical = backend.canonical_layout(entry.type);
     std::vector<std::byte> result(backend.bytes(entry.type, canonical));
     convert(view(buffer), entry.layout, {.data = result.data(), .bytes = result.size()}, canonical,

@@ -35,7 +35,7 @@ TEST(Record, BeginsWithTheWorkloadAndBothGivenAndEffectiveFlags) {
   EXPECT_EQ(record.workload.image_size, 28);
   EXPECT_THAT(record.workload.cmdline, ElementsAre("bench", "--x"));
   EXPECT_EQ(record.workload.flags.size(), 3U);
-  EXPECT_EQ(text_of(record.workload.flags.at("device")), "CPU");
+  EXPECT_EQ(text_of(record.workload.flags.at("device")), "cpu");
   EXPECT_EQ(text_of(record.workload.flags_all.at("device")), "cpu");
   EXPECT_EQ(record.workload.flags_all.at("num_batches"), results::FlagValue(std::int64_t{100}));
   EXPECT_EQ(record.workload.flags_all.at("num_classes"), results::FlagValue(std::int64_t{1001}));

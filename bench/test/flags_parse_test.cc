@@ -201,25 +201,25 @@ TEST(ParseFlags, SkipsTheProgramsName) {
   EXPECT_EQ(parse_flags(0, argv).flags.batch_size, 0);
 }
 
-TEST(FlagValues, ListEveryFlagWithItsText) {
+TEST(FlagValues, ListEveryFlagWithItsTypedValue) {
   const auto values = flag_values(
       parse({"--num_batches=7", "--weight_decay=0.1", "--dump=graph,plan", "--model=lenet"}).flags);
-  const auto value_of = [&](std::string_view name) -> std::optional<std::string> {
-    for (const auto& [flag, text] : values) {
+  const auto value_of = [&](std::string_view name) -> FlagValue {
+    for (const auto& [flag, value] : values) {
       if (flag == name) {
-        return text;
+        return value;
       }
     }
-    return "missing";
+    return std::string("missing");
   };
   EXPECT_EQ(values.size() + 2, flag_table().size());  // without help and version
-  EXPECT_EQ(value_of("num_batches"), "7");
-  EXPECT_EQ(value_of("num_epochs"), std::nullopt);
-  EXPECT_EQ(value_of("weight_decay"), "0.1");
-  EXPECT_EQ(value_of("fuse_decode_and_crop"), "true");
-  EXPECT_EQ(value_of("dump"), "graph,plan");
-  EXPECT_EQ(value_of("model"), "lenet");
-  EXPECT_EQ(value_of("allow_growth"), std::nullopt);
+  EXPECT_EQ(value_of("num_batches"), FlagValue(std::int64_t{7}));
+  EXPECT_EQ(value_of("num_epochs"), FlagValue());
+  EXPECT_EQ(value_of("weight_decay"), FlagValue(0.1));
+  EXPECT_EQ(value_of("fuse_decode_and_crop"), FlagValue(true));
+  EXPECT_EQ(value_of("dump"), FlagValue(std::string("graph,plan")));
+  EXPECT_EQ(value_of("model"), FlagValue(std::string("lenet")));
+  EXPECT_EQ(value_of("allow_growth"), FlagValue());
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct OnednnOptions {
   /// Each thread may run on its own processor only.
   bool pin = true;
   /// An upper bound for the instruction set, as ONEDNN_MAX_CPU_ISA takes it; unset: oneDNN's own.
-  std::optional<std::string> max_isa;
+  std::optional<std::string> max_isa = {};
 };
 
 /// oneDNN 3.x for convolutions, pooling and fully connected layers, our own vector kernels for the

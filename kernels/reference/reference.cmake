@@ -17,7 +17,7 @@ bench_library(bench_reference
     reference/storage.h
     reference/tensor.h
     reference/window.h
-  LINK bench_models bench_kernels Eigen3::Eigen)
+  LINK bench_models bench_runtime Eigen3::Eigen)
 
 bench_test(reference_test LABELS quick
   SOURCES reference/test/reference_backend_test.cc reference/test/reference_kernels_test.cc

@@ -3,7 +3,7 @@
 bench_library(bench_case_runner
   SOURCES test/case_runner.cc
   HEADERS test/case_runner.h
-  LINK bench_kernels bench_cases bench_reference)
+  LINK bench_runtime bench_cases bench_reference)
 
 set(BENCH_CONFORMANCE_SUITE "${CMAKE_CURRENT_SOURCE_DIR}/test/conformance_suite.cc")
 

@@ -19,5 +19,6 @@ find_package(gflags REQUIRED)
 find_package(glog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
-# tests
+# tests and benchmarks
 find_package(GTest REQUIRED)
+find_package(benchmark REQUIRED)
