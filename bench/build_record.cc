@@ -1,5 +1,7 @@
 #include "bench/build_record.h"
 
+#include <unistd.h>
+
 #include <map>
 #include <tuple>
 
@@ -10,8 +12,6 @@
 #include "results/build_info.h"
 #include "results/identity.h"
 #include "results/run_metrics.h"
-
-extern "C" char** environ;
 
 namespace bench {
 namespace {
@@ -37,6 +37,9 @@ results::FlagValues effective_flags(const RunSettings& settings) {
   values["num_batches"] = settings.steps.num_batches;
   values["num_warmup_batches"] = settings.warmup.num_batches;
   values["device"] = settings.device;
+  if (settings.model->rate == ModelRate::resnet) {
+    values["resnet_base_lr"] = settings.learning_rate.resnet_base;
+  }
   values["data_format"] = std::string(name_of(settings.format));
   values["data_name"] = std::string(settings.dataset->name);
   return values;
@@ -136,6 +139,8 @@ void add_plan(results::Record& record, const RunSettings& settings, const Device
   record.workload.model_params = trainable_scalars(graph);
   record.workload.flops_per_image = 2 * multiply_adds(graph) / settings.batch;
   record.cpu.processors_used = device.processors;
+  record.workload.flags_all["num_intra_threads"] =
+      static_cast<std::int64_t>(device.processors.size());
   record.cpu.isa_used = device.isa;
   record.implementations = implementations(executor.plan());
   record.build.libs = loaded_libraries();
@@ -174,6 +179,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
        .top1 = known(session.top_1, no_accuracy),
        .top5 = known(session.top_5, no_accuracy)});
   record.series.step_ns = session.steps;
+  record.workload.warmup = session.warmup_steps;
   add_dataset(record.dataset, measured.input);
   record.load.after = capture_load(files);
   record.load.steal_share = share_of_steal(measured.times_before, files);

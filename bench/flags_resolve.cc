@@ -1,5 +1,7 @@
 #include "bench/flags_resolve.h"
 
+#include <algorithm>
+
 #include "bench/flags_check.h"
 #include "bench/flags_table.h"
 #include "models/base/errors.h"
@@ -11,13 +13,15 @@ Placement resolve_placement(const Flags& flags, bool gpu_present) {
                       .data_format = flags.data_format.value_or("auto"),
                       .notices = {}};
   if (!flags.device && !gpu_present) {
-    placement.notices.push_back("--device: not given and no GPU to use, so the CPU computes");
+    placement.notices.emplace_back(
+        "--device: not given, so the CPU computes (GPUs are not built yet)");
   }
   if (!flags.data_format && placement.device == "gpu") {
     placement.data_format = "NCHW";
   }
   if (placement.device == "cpu" && placement.data_format == "NCHW") {
-    placement.notices.push_back("--data_format=NCHW is slower on the CPU than auto, the default");
+    placement.notices.emplace_back(
+        "--data_format=NCHW is slower on the CPU than auto, the default");
   }
   return placement;
 }
@@ -33,8 +37,12 @@ std::string resolve_data_name(const Flags& flags) {
   const std::vector<std::string_view> names = split_words(row.accepted.values);
   for (const std::string_view name : names) {
     if (flags.data_dir->find(name) != std::string::npos) {
-      const std::string text(name);
-      check_support({.row = &row, .text = text}, {.text = text, .is_default = false});
+      const auto built = split_words(row.support.listed);
+      if (std::find(built.begin(), built.end(), name) == built.end()) {
+        throw UsageError(cat("--data_dir=", *flags.data_dir, ": its path contains ", name,
+                             ", a dataset that is not built yet; if it holds shards in ImageNet's ",
+                             "format, add --data_name=imagenet"));
+      }
       return std::string(name);
     }
   }

@@ -1,5 +1,6 @@
 #include "bench/memory_check.h"
 
+#include <algorithm>
 #include <ostream>
 
 #include "models/base/errors.h"
@@ -8,11 +9,10 @@
 namespace bench {
 namespace {
 
-/// The largest batch below `batch` whose memory fits; 0 when none does.
-std::int64_t largest_fitting(std::int64_t batch, std::size_t limit,
+/// The largest batch below `fails`, which does not fit, whose memory fits; 0 when none does.
+std::int64_t largest_fitting(std::int64_t fails, std::size_t limit,
                              const std::function<std::size_t(std::int64_t)>& bytes_for_batch) {
   std::int64_t fits = 0;
-  std::int64_t fails = batch;
   while (fails - fits > 1) {
     const std::int64_t middle = fits + (fails - fits) / 2;
     (bytes_for_batch(middle) <= limit ? fits : fails) = middle;
@@ -40,10 +40,16 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
     memory.optimizer_slots =
         strategy.bytes(memory.executor.variables / sizeof(float), settings.optimizer);
   }
-  const std::int64_t size = settings.model->image_size;
-  const auto slot = static_cast<std::size_t>(batch * 3 * size * size) * sizeof(float);
-  memory.input_slots = settings.synthetic() ? slot : slot * DatasetOptions{}.prefetch_batches;
+  const std::size_t slot = image_bytes(settings, batch);
+  memory.input_slots = settings.synthetic()
+                           ? slot
+                           : slot * static_cast<std::size_t>(DatasetOptions{}.prefetch_batches);
   return memory;
+}
+
+std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
+  const std::int64_t size = settings.model->image_size;
+  return static_cast<std::size_t>(batch * settings.dataset->channels * size * size) * sizeof(float);
 }
 
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,
@@ -53,7 +59,10 @@ void check_memory(const RunSettings& settings, const PlannedMemory& memory,
     return;
   }
   const auto allowed = static_cast<std::size_t>(limit.value().bytes);
-  const std::int64_t fits = largest_fitting(settings.batch, allowed, bytes_for_batch);
+  // A batch whose images alone fill the memory is too large to be planned at all.
+  const auto images_fit = static_cast<std::int64_t>(allowed / image_bytes(settings, 1)) + 1;
+  const std::int64_t fits =
+      largest_fitting(std::min(settings.batch, images_fit), allowed, bytes_for_batch);
   throw UsageError(cat("--batch_size=", settings.batch, " needs ", format_bytes(memory.total()),
                        " (", memory, "), ", format_bytes(allowed), " may be used (",
                        limit.value().set_by, "); ",

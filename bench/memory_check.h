@@ -10,7 +10,7 @@ namespace bench {
 
 /// Everything a run will hold, planned before it is allocated.
 struct PlannedMemory {
-  MemoryReport executor;
+  MemoryReport executor = {};
   std::size_t optimizer_slots = 0;
   std::size_t input_slots = 0;
   [[nodiscard]] std::size_t total() const {
@@ -25,6 +25,9 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
                          std::int64_t batch);
 /// The same for any batch, planned without allocating.
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch);
+
+/// Bytes of one batch of images.
+std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
 
 /// Throws UsageError, naming the need, the limit and what set it, and the largest batch that fits,
 /// unless the memory fits into the limit. An unknown limit lets everything pass.

@@ -152,10 +152,13 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   const auto bytes_for = [&](std::int64_t batch) {
     return plan_run_memory(settings, *device.backend, batch).total();
   };
+  // Planning is for batches whose images fit; the others are refused before it.
+  const auto limit = memory_limit(files);
+  check_memory(settings, {.input_slots = image_bytes(settings, settings.batch)}, limit, bytes_for);
   PlannedMemory memory;
   const auto admit = [&](const MemoryReport& executor) {
     memory = run_memory(settings, executor, settings.batch);
-    check_memory(settings, memory, memory_limit(files), bytes_for);
+    check_memory(settings, memory, limit, bytes_for);
     streams.err << "planned memory: " << memory << "\n";
   };
 
@@ -184,7 +187,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
 
   SessionResult session;
   std::string failure;
-  std::exception_ptr data_error;
+  std::exception_ptr fatal;
   try {
     run_session(settings,
                 {.tower = tower,
@@ -198,9 +201,9 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
                 session);
   } catch (const LossError& error) {
     failure = error.what();
-  } catch (const DataError& error) {
+  } catch (const std::exception& error) {
     failure = error.what();
-    data_error = std::current_exception();
+    fatal = std::current_exception();
   }
   const InputStatistics statistics = input->statistics();
   add_measurements(file.record(), settings,
@@ -213,8 +216,8 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   print_closing_notes(session, statistics, streams.err);
   if (!failure.empty()) {
     file.write(results::Status::kFailed, true, failure);
-    if (data_error != nullptr) {
-      std::rethrow_exception(data_error);
+    if (fatal != nullptr) {
+      std::rethrow_exception(fatal);
     }
     streams.err << "bench: " << failure << "\n";
     return 1;
@@ -225,7 +228,13 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     file.write(results::Status::kAborted, true, cat("ended by ", interrupt.signal_name()));
     return kSignalStatus + interrupt.signal();
   }
-  file.write(results::Status::kOk, false, "");
+  std::string ended;
+  if (session.out_of_time) {
+    ended = cat("--max_seconds=", *settings.flags.max_seconds, " ended the run after ",
+                session.steps.size(), " of ", settings.steps.num_batches, " steps");
+    LOG(INFO) << "note: " << ended;
+  }
+  file.write(results::Status::kOk, false, ended);
   return 0;
 }
 

@@ -25,7 +25,9 @@ class Session {
         learning_rate_(settings.learning_rate),
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_is_terminal}) {
     if (settings.flags.max_seconds) {
-      limit_ = nanoseconds(static_cast<std::int64_t>(*settings.flags.max_seconds * 1e9));
+      constexpr double kLongestSeconds = 9e9;  // what nanoseconds can hold
+      limit_ = nanoseconds(
+          static_cast<std::int64_t>(std::min(*settings.flags.max_seconds, kLongestSeconds) * 1e9));
     }
     // Longer lists grow between steps, outside what is timed.
     result_.steps.reserve(
@@ -98,12 +100,13 @@ class Session {
         result_.top_1 = top_1 / static_cast<double>(i);
         result_.top_5 = top_5 / static_cast<double>(i);
       }
-      const bool last = i == settings_.steps.num_batches || (limit_ && elapsed() >= *limit_);
+      const bool last = i == settings_.steps.num_batches;
+      result_.out_of_time = !last && limit_ && elapsed() >= *limit_;
       if (i == 1 || i % flags.display_every == 0) {
         print(i, outcome);
       }
       progress_.update(i);
-      if (last) {
+      if (last || result_.out_of_time) {
         return;
       }
       if (parts_.interrupted()) {

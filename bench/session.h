@@ -44,6 +44,8 @@ struct SessionResult {
   std::optional<double> top_5;
   /// The user ended the run before its last step.
   bool interrupted = false;
+  /// --max_seconds ended the run before its last step.
+  bool out_of_time = false;
 };
 
 /// The loss is no number any more.

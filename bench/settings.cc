@@ -39,6 +39,9 @@ RunSettings resolve_settings(const ParseResult& parsed) {
     throw UsageError(cat("--model=", flags.model, " is a network for ", settings.model->dataset,
                          ", the data are ", settings.dataset->name));
   }
+  if (flags.data_dir) {
+    check_dataset_folder(*settings.dataset, *flags.data_dir, /*training=*/true);
+  }
   const Placement placement = resolve_placement(flags, /*gpu_present=*/false);
   settings.device = placement.device;
   const auto given = parsed.given.find("device");
@@ -62,13 +65,13 @@ RunSettings resolve_settings(const ParseResult& parsed) {
       .momentum = flags.momentum,
       .weight_decay = flags.weight_decay,
       .clip = flags.gradient_clip};
-  settings.learning_rate = {.model_schedule = settings.model->rate == ModelRate::resnet
-                                                  ? ModelSchedule::kResnetImagenet
-                                                  : ModelSchedule::kConstant,
-                            .resnet_base = flags.resnet_base_lr.value_or(0.128),
-                            .examples_per_step = settings.batch,
-                            .examples_per_epoch = examples,
-                            .request = learning_rate_request(flags)};
+  settings.learning_rate = {
+      .model_schedule = settings.model->rate == ModelRate::resnet ? ModelSchedule::kResnetImagenet
+                                                                  : ModelSchedule::kConstant,
+      .resnet_base = flags.resnet_base_lr.value_or(LearningRateOptions{}.resnet_base),
+      .examples_per_step = settings.batch,
+      .examples_per_epoch = examples,
+      .request = learning_rate_request(flags)};
   return settings;
 }
 

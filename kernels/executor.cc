@@ -259,8 +259,8 @@ void Executor::write_input(const std::string& name, std::span<const std::byte> c
   const std::size_t bytes = state_->lowered.buffers[buffer].bytes;
   if (memory == nullptr) {
     memory = state_->backend.allocate(bytes);
-    state_->bind_input(buffer, memory->data());
   }
+  state_->bind_input(buffer, memory->data());
   state_->write(buffer, {.data = memory->data(), .bytes = bytes}, canonical);
 }
 

@@ -17,14 +17,14 @@ namespace bench {
 struct ExecutorOptions {
   DataFormat format = DataFormat::automatic;
   /// For tests: before each run everything but inputs and variables is filled with NaN bytes, and
-  /// guard bytes around every buffer are checked afterwards (InternalError).
+  /// guard bytes behind every variable and gradient are checked afterwards (InternalError).
   bool poison = false;
   /// Sees the plan before anything is allocated and throws when it asks for too much; may be empty.
   std::function<void(const MemoryReport&)> admit = {};
 };
 
 /// A graph compiled for one backend: kernels chosen and made, memory planned and allocated once.
-/// run() allocates nothing, creates no primitive and rebinds nothing.
+/// run() allocates nothing and creates no primitive.
 class Executor {
  public:
   /// Takes apart fused nodes the backend cannot run, lowers, plans, allocates.

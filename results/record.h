@@ -48,7 +48,7 @@ struct Workload {
   std::string optimizer{};
   std::string variable_update{};
   std::int64_t num_batches = 0;  ///< Steps asked for, warm-up not counted.
-  std::int64_t warmup = 0;       ///< Warm-up steps.
+  std::int64_t warmup = 0;       ///< Warm-up steps that ran.
   std::int64_t seed = 0;
   FlagValues flags{};      ///< Those the user gave.
   FlagValues flags_all{};  ///< All of them, with the values that took effect.
@@ -188,7 +188,7 @@ struct Record {
   std::string run_uuid{};
   Status status = Status::kFailed;
   bool partial = false;         ///< The run ended before its last step.
-  std::string status_reason{};  ///< Why it is not ok; empty when it is.
+  std::string status_reason{};  ///< Why it is not ok, or ended before its last step.
   Time time{};
   Workload workload{};
   Dataset dataset{};

@@ -19,8 +19,6 @@ class UpdateStrategy {
   virtual ~UpdateStrategy() = default;
   /// Applies the gradients of the towers' last run to the variables; waits.
   virtual void update(double learning_rate) = 0;
-  /// Bytes of optimizer slots and other memory of the strategy's own.
-  [[nodiscard]] virtual std::size_t bytes() const = 0;
 };
 
 /// One row of strategies.inc.

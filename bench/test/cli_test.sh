@@ -76,7 +76,7 @@ refused '--batch_size=many' --batch_size=many
 refused 'not built yet' --model=lenet --use_fp16
 refused '--data_format=NCWH' --data_format=NCWH
 # shellcheck disable=SC2086
-refused 'no folder' $quick --data_dir="$work/absent" --data_name=imagenet
+refused 'no such folder' $quick --data_dir="$work/absent" --data_name=imagenet
 mkdir "$work/empty"
 # shellcheck disable=SC2086
 refused 'holds no files' $quick --data_dir="$work/empty" --data_name=imagenet
@@ -86,6 +86,7 @@ refused 'there is no folder' $quick --result_file="$work/absent/record.json"
 refused 'it is a folder' $quick --result_file="$work/empty"
 # A need of many TiB, planned without taking it.
 refused 'the largest batch that fits is ' --model=lenet --batch_size=100000000 --num_intra_threads=1
+refused 'the largest batch that fits is ' --model=resnet50 --batch_size=10000000 --num_intra_threads=1
 says "$err" 'may be used'
 
 # --- help, version, dumps ------------------------------------------------------------------------

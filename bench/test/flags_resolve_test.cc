@@ -58,8 +58,10 @@ TEST(ResolveDataName, RefusesFoldersThatDoNotSay) {
 }
 
 TEST(ResolveDataName, RefusesDatasetsThatAreNotBuilt) {
-  EXPECT_EQ(usage_error([] { resolve_data_name(parse({"--data_dir=/data/cifar10"}).flags); }),
-            "--data_name=cifar10: not built yet; built are imagenet");
+  EXPECT_EQ(
+      usage_error([] { resolve_data_name(parse({"--data_dir=/data/cifar10"}).flags); }),
+      "--data_dir=/data/cifar10: its path contains cifar10, a dataset that is not built yet; if it "
+      "holds shards in ImageNet's format, add --data_name=imagenet");
 }
 
 }  // namespace

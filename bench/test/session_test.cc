@@ -203,6 +203,7 @@ TEST(Session, EndsInTheStepInWhichTheTimeIsOverAndPrintsTheTotal) {
   tiny.settings.steps.num_batches = 1000;
   tiny.settings.flags.max_seconds = 1.05;
   tiny.run();
+  EXPECT_TRUE(tiny.result.out_of_time);
   // Warm-up is over once more than a quarter of the time, 262.5 ms, has passed.
   EXPECT_EQ(tiny.result.warmup_steps, 3);
   EXPECT_EQ(tiny.result.steps.size(), 8U);

@@ -85,7 +85,7 @@ TEST(Settings, RefuseDataOfAnotherKindThanTheModels) {
 
 TEST(Settings, RefuseAFolderOfADatasetThatIsNotBuilt) {
   EXPECT_THAT(settings_refusal({"--model=resnet50", "--data_dir=/data/cifar10"}),
-              HasSubstr("cifar10: not built yet"));
+              HasSubstr("cifar10, a dataset that is not built yet"));
 }
 
 TEST(Settings, PassOnTheNoticesOfFlagsAndPlacement) {

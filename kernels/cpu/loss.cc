@@ -155,9 +155,10 @@ double top_k_accuracy(ThreadTeam& team, const TopKAccuracy& args) {
     std::int64_t count = 0;
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       const float* const logits = args.logits + row * args.classes;
-      const auto larger = static_cast<std::int64_t>(HWY_DYNAMIC_DISPATCH(count_larger)(
-          logits, static_cast<std::size_t>(args.classes), logits[args.labels[row]]));
-      count += larger < args.k ? 1 : 0;
+      const float own = logits[args.labels[row]];
+      const auto larger = static_cast<std::int64_t>(
+          HWY_DYNAMIC_DISPATCH(count_larger)(logits, static_cast<std::size_t>(args.classes), own));
+      count += std::isfinite(own) && larger < args.k ? 1 : 0;
     }
     return static_cast<double>(count);
   });

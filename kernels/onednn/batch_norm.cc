@@ -114,7 +114,7 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
                                                  .workspace = launch.workspace});
         }));
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
-    // dx may lie on x or dy, dresidual on dy; the plan gives each input away once.
+    // With a residual its gradient takes dy's place and dx that of x; without one dx takes dy's.
     if (dresidual >= 0) {
       candidate.may_overwrite = {{.output = static_cast<std::size_t>(dresidual), .input = 0},
                                  {.output = 0, .input = 1}};

@@ -53,7 +53,6 @@ struct Problem {
   [[nodiscard]] dnnl::memory::dims pad_before() const {
     return {window.pad_before.begin(), window.pad_before.end()};
   }
-  /// Padding behind, such that oneDNN's extents agree when the stride leaves a rest.
   [[nodiscard]] dnnl::memory::dims pad_after() const {
     return {window.pad_after.begin(), window.pad_after.end()};
   }

@@ -11,9 +11,9 @@ PrimitiveKernel::PrimitiveKernel(const dnnl::engine& engine, dnnl::primitive pri
   for (const Argument& argument : arguments) {
     dnnl::memory memory(argument.desc, engine, DNNL_MEMORY_NONE);
     bound_.push_back({.memory = memory, .from = argument.from, .position = argument.position});
-    arguments_.emplace(argument.id, memory);
+    arguments_.push_back({argument.id, memory.get()});
   }
-  arguments_.emplace(DNNL_ARG_SCRATCHPAD, scratchpad_);
+  arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad_.get()});
 }
 
 void PrimitiveKernel::launch(Stream& stream, std::span<const TensorView> inputs,
@@ -23,10 +23,11 @@ void PrimitiveKernel::launch(Stream& stream, std::span<const TensorView> inputs,
     bound.memory.set_data_handle(views[bound.position].data);
   }
   scratchpad_.set_data_handle(workspace);
-  try {
-    primitive_.execute(static_cast<OnednnStream&>(stream).get(), arguments_);
-  } catch (const dnnl::error& error) {
-    throw DeviceError(cat("oneDNN: execute failed with status ", error.status, ": ", error.what()));
+  const auto status =
+      dnnl_primitive_execute(primitive_.get(), static_cast<OnednnStream&>(stream).get().get(),
+                             static_cast<int>(arguments_.size()), arguments_.data());
+  if (status != dnnl_success) {
+    throw DeviceError(cat("oneDNN: execute failed with status ", status));
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
-#include <unordered_map>
 #include <vector>
 
 #include "kernels/backend.h"
@@ -43,7 +42,7 @@ class PrimitiveKernel final : public Kernel {
   dnnl::primitive primitive_;
   std::vector<Bound> bound_;
   dnnl::memory scratchpad_;
-  std::unordered_map<int, dnnl::memory> arguments_;
+  std::vector<dnnl_exec_arg_t> arguments_;
 };
 
 /// What a candidate's `make` does for a primitive descriptor.

@@ -73,7 +73,7 @@ Operation top_k_accuracy(const Graph&, const Node& node) {
     std::int64_t hits = 0;
     for (std::int64_t row = 0; row < logits.rows(); ++row) {
       const double own = logits(row, label_of(in[1], row, logits.cols()));
-      hits += (logits.row(row).array() > own).count() < k ? 1 : 0;
+      hits += std::isfinite(own) && (logits.row(row).array() > own).count() < k ? 1 : 0;
     }
     out[0][0] = static_cast<double>(hits) / static_cast<double>(logits.rows());
   }};

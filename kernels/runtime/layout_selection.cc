@@ -173,7 +173,8 @@ LayoutChoice select_layouts(const LayoutProblem& problem) {
   Selection selection(problem);
   LayoutChoice best;
   best.seconds = std::numeric_limits<double>::infinity();
-  for (int layout = 0; layout < std::max(problem.layouts, 1); ++layout) {
+  check(!problem.starts.empty(), "layout selection: there is no layout to start from");
+  for (const int layout : problem.starts) {
     if (LayoutChoice choice = selection.from(layout); choice.seconds < best.seconds) {
       best = std::move(choice);
     }

@@ -31,7 +31,8 @@ struct LayoutProblem {
 
   std::vector<Node> nodes;
   std::vector<Value> values;
-  int layouts = 0;
+  /// The layouts from which the search starts, one start each.
+  std::vector<int> starts;
   std::function<double(int value, int from, int to)> reorder_seconds;
 };
 

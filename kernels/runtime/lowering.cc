@@ -13,6 +13,9 @@ namespace {
 
 std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 
+// What a producer and a reader of an opaque value cost that do not agree on its layout.
+constexpr double kImpossibleSeconds = 1e9;
+
 /// Numbers for layouts, in the order in which they are first seen.
 class LayoutNumbers {
  public:
@@ -26,7 +29,6 @@ class LayoutNumbers {
   [[nodiscard]] const Layout& layout(int number) const {
     return layouts_[static_cast<std::size_t>(number)];
   }
-  [[nodiscard]] int count() const { return static_cast<int>(layouts_.size()); }
 
  private:
   std::map<Layout, int> numbers_;
@@ -99,13 +101,35 @@ class Lowering {
     for (const auto& [variable, gradient] : graph_.gradients()) {
       problem.values[at(gradient)].deliver_as = variable.index;
     }
-    problem.layouts = numbers_.count();
+    problem.starts = activation_layouts();
     problem.reorder_seconds = [&](int value, int from, int to) {
+      if (graph_.type(ValueId{value}).opaque) {
+        return kImpossibleSeconds;
+      }
       return backend_.reorder_seconds(graph_.type(ValueId{value}), numbers_.layout(from),
                                       numbers_.layout(to));
     };
     choice_ = select_layouts(problem);
     lowered_.seconds = choice_.seconds;
+  }
+
+  /// The layouts that any candidate gives its first output, filters' gradients left out: what the
+  /// search for a cheapest graph starts from.
+  std::vector<int> activation_layouts() {
+    std::set<int> layouts;
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const ValueId output = graph_.nodes()[n].outputs[0];
+      const auto gradients = graph_.gradients();
+      const bool of_variable =
+          std::any_of(gradients.begin(), gradients.end(),
+                      [&](const Graph::Pair& pair) { return pair.value == output; });
+      for (const Candidate& candidate : candidates_[n]) {
+        if (!of_variable) {
+          layouts.insert(numbers_.number(candidate.outputs[0]));
+        }
+      }
+    }
+    return {layouts.begin(), layouts.end()};
   }
 
   /// The layouts in which any candidate would read a variable, or the canonical one.
@@ -151,10 +175,11 @@ class Lowering {
   /// The value's buffer in `layout`; appends a reorder when there is none yet.
   std::size_t in_layout(ValueId value, const Layout& layout) {
     const std::size_t own = lowered_.buffer_of[at(value)];
-    if (graph_.type(value).opaque || layout == Layout::any() ||
-        lowered_.buffers[own].layout == layout) {
+    if (layout == Layout::any() || lowered_.buffers[own].layout == layout) {
       return own;
     }
+    check(!graph_.type(value).opaque,
+          cat("lowering: ", graph_.value(value).name, " is read in another layout than written"));
     const auto [entry, fresh] = copies_.try_emplace({value, layout}, 0);
     if (fresh) {
       entry->second = add_buffer(value, layout, 0);

@@ -30,7 +30,7 @@ struct TopKAttributes {
 std::ostream& operator<<(std::ostream& out, const TopKAttributes& attributes);
 
 /// (logits[N,C], labels s32[N]) -> scalar: the share of rows where fewer than k classes have a
-/// strictly larger logit than the label's.
+/// strictly larger logit than the label's; one that is not finite is a miss.
 extern const OpDef kTopKAccuracy;
 
 }  // namespace bench

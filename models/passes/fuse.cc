@@ -208,7 +208,10 @@ Graph fuse(const Graph& graph, const SupportQuery& supports) {
     }
     emit_ready();
   }
-  emit_ready();
+  for (std::size_t before = waiting.size() + 1; waiting.size() < before;) {
+    before = waiting.size();
+    emit_ready();
+  }
   check(waiting.empty(), "fuse: a node waits for a value that never comes");
   for (const auto& [name, id] : graph.outputs()) {
     result.set_output(name, slot(id));

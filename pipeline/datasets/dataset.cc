@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/base/errors.h"
+#include "pipeline/stages/shard_list.h"
 
 namespace bench {
 namespace {
@@ -38,6 +39,14 @@ std::string names() {
   return out;
 }
 
+void require_built(const Dataset& dataset) {
+  if (dataset.make_input == nullptr) {
+    throw UsageError(cat("real data of ", dataset.name,
+                         " are not built yet; leave out --data_dir, "
+                         "or name the dataset with --data_name if this is another one"));
+  }
+}
+
 }  // namespace
 
 std::span<const Dataset> datasets() { return kDatasets; }
@@ -51,14 +60,15 @@ const Dataset& dataset_named(std::string_view name) {
   return *found;
 }
 
+void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training) {
+  require_built(dataset);
+  find_shards(data_dir, shard_prefix(training));
+}
+
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,
                                                 const DatasetOptions& options,
                                                 std::shared_ptr<HostAllocator> allocator) {
-  if (dataset.make_input == nullptr) {
-    throw UsageError(cat("real data of ", dataset.name,
-                         " are not built yet; leave out --data_dir, "
-                         "or name the dataset with --data_name if this is another one"));
-  }
+  require_built(dataset);
   return dataset.make_input(spec, options, std::move(allocator));
 }
 

@@ -32,6 +32,10 @@ std::span<const Dataset> datasets();
 /// The dataset of that name; throws UsageError naming those there are.
 const Dataset& dataset_named(std::string_view name);
 
+/// Throws the UsageError that make_dataset_input would for a folder that is missing or holds no
+/// shards, or for a dataset that is not built yet; opens nothing.
+void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training);
+
 /// The dataset's input, or a UsageError saying that it is not built yet.
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,
                                                 const DatasetOptions& options,

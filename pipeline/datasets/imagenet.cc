@@ -71,8 +71,8 @@ class ImagenetWorker final : public SampleWorker {
     }
     const std::int64_t label = feature.ints.front();
     if (label < 0 || label >= num_classes_) {
-      throw DataError(
-          cat("label ", label, " is out of range; 0 to ", num_classes_ - 1, " are accepted"));
+      throw DataError(cat("label ", label, " is out of range; 0 to ", num_classes_ - 1,
+                          " are accepted; --num_classes=", label + 1, " would take it"));
     }
     return static_cast<std::int32_t>(label);
   }
@@ -164,7 +164,7 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
                                                  const DatasetOptions& options,
                                                  std::shared_ptr<HostAllocator> allocator) {
   check_input(spec, options);
-  const auto shards = find_shards(options.data_dir, options.training ? "train" : "validation");
+  const auto shards = find_shards(options.data_dir, shard_prefix(options.training));
 
   // Evaluation and unfused training decode with the fast DCT, as the original does.
   const bool accurate = options.training && options.fuse_decode_and_crop;

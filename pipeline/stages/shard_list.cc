@@ -10,11 +10,14 @@
 
 namespace bench {
 
+std::string_view shard_prefix(bool training) { return training ? "train" : "validation"; }
+
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix) {
   const std::string pattern = cat(prefix, "-*-of-*");
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
-    throw UsageError(cat("data_dir '", folder, "' is no folder; it must hold files ", pattern));
+    throw UsageError(
+        cat("--data_dir=", folder, ": there is no such folder; it must hold files ", pattern));
   }
   std::vector<std::string> shards;
   std::filesystem::directory_iterator entries(folder, error);
@@ -25,10 +28,10 @@ std::vector<std::string> find_shards(const std::string& folder, std::string_view
     }
   }
   if (error) {
-    throw UsageError(cat("data_dir '", folder, "' cannot be read: ", error.message()));
+    throw UsageError(cat("--data_dir=", folder, ": cannot be read: ", error.message()));
   }
   if (shards.empty()) {
-    throw UsageError(cat("data_dir '", folder, "' holds no files ", pattern));
+    throw UsageError(cat("--data_dir=", folder, ": holds no files ", pattern));
   }
   std::sort(shards.begin(), shards.end());
   return shards;

@@ -11,6 +11,9 @@ namespace bench {
 /// count is no error. Throws UsageError when the folder is missing or holds no such file.
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix);
 
+/// What the names of a subset's shards begin with: train or validation.
+std::string_view shard_prefix(bool training);
+
 /// Their size together. A file that cannot be looked at counts as empty: reading it will say why.
 std::uint64_t total_bytes(const std::vector<std::string>& shards);
 

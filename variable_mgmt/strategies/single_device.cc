@@ -11,8 +11,7 @@ class SingleDevice final : public UpdateStrategy {
       : tower_(tower),
         optimizer_(tower.backend().make_optimizer(settings, tower.executor().segments())) {
     if (settings.kind == OptimizerKind::momentum) {
-      bytes_ = tower.executor().variables().size_bytes();
-      slots_ = tower.backend().allocate(bytes_);
+      slots_ = tower.backend().allocate(tower.executor().variables().size_bytes());
     }
   }
 
@@ -24,13 +23,10 @@ class SingleDevice final : public UpdateStrategy {
     tower_.stream().synchronize();
   }
 
-  [[nodiscard]] std::size_t bytes() const override { return bytes_; }
-
  private:
   Tower& tower_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<DeviceMemory> slots_;
-  std::size_t bytes_ = 0;
 };
 
 }  // namespace

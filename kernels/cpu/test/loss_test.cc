@@ -1,6 +1,7 @@
 #include "kernels/cpu/loss.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/cpu/test/kernel_test.h"
 #include "models/base/errors.h"
@@ -134,6 +135,19 @@ TEST(TopKAccuracy, CountsStrictlyLargerLogits) {
     EXPECT_EQ(accuracy(1), 2.0 / 3);
     EXPECT_EQ(accuracy(3), 2.0 / 3);
     EXPECT_EQ(accuracy(4), 1);
+  });
+}
+
+TEST(TopKAccuracy, CountsALogitThatIsNoNumberAsAMiss) {
+  const std::vector<float> values{std::nanf(""), 1, 2, 3};
+  const std::vector<std::int32_t> labels{0};
+  test::for_teams([&](ThreadTeam& team) {
+    const GuardedFloats logits(values);
+    EXPECT_EQ(
+        top_k_accuracy(
+            team,
+            {.rows = 1, .classes = 4, .logits = logits.data(), .labels = labels.data(), .k = 4}),
+        0);
   });
 }
 

@@ -17,7 +17,7 @@ constexpr int kB = 1;
 /// A chain of `nodes` nodes, each with one candidate per layout, costing as given.
 LayoutProblem chain(const std::vector<std::array<double, 2>>& seconds, double reorder) {
   LayoutProblem problem;
-  problem.layouts = 2;
+  problem.starts = {kA, kB};
   problem.values.resize(seconds.size() + 1);
   problem.values[0].free_layouts = {kA, kB};
   for (std::size_t n = 0; n < seconds.size(); ++n) {
@@ -64,7 +64,7 @@ TEST(LayoutSelection, LetsAKernelThatTakesAnyLayoutReadWhatIsThere) {
 TEST(LayoutSelection, BringsAGradientIntoItsVariablesLayout) {
   // Value 0 is the variable, value 2 its gradient, which only comes in layout B.
   LayoutProblem problem;
-  problem.layouts = 2;
+  problem.starts = {kA, kB};
   problem.values.resize(3);
   problem.values[0].free_layouts = {kA, kB};
   problem.values[2].deliver_as = 0;

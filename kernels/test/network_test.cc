@@ -1,0 +1,130 @@
+// A small residual network as the executor runs it: fused, planned with memory shared and inputs
+// overwritten, running statistics written through. Backends are compared over whole steps.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/executor.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "models/passes/backward.h"
+#include "models/passes/fuse.h"
+#include "models/zoo/builder.h"
+#include "models/zoo/zoo.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kBatch = 4;
+constexpr std::int64_t kSize = 16;
+constexpr std::int64_t kClasses = 7;
+
+ValueId conv_norm(NetworkBuilder& net, const std::string& path, ValueId x, std::int64_t channels,
+                  const WindowSpec& window) {
+  const ValueId y =
+      net.conv(path + ".conv", x, {.channels = channels, .window = window, .bias = false});
+  return net.batch_norm(path + ".bn", y, {.epsilon = 1e-5, .decay = 0.9, .scale = true});
+}
+
+/// A stem with max pooling, one block with an identity shortcut and one with a projection.
+ValueId build_small_resnet(NetworkBuilder& net, ValueId images) {
+  const WindowSpec three{.kernel = 3};
+  const WindowSpec halving{.kernel = 3, .stride = 2, .padding = Padding::same_resnet};
+  ValueId x = net.relu("relu", conv_norm(net, "stem", images, 32, three));
+  x = net.max_pool("pool", x, {.kernel = 3, .stride = 2});
+  ValueId y = net.relu("a.relu1", conv_norm(net, "a.1", x, 32, three));
+  y = conv_norm(net, "a.2", y, 32, three);
+  x = net.relu("a.relu2", net.add("a.add", y, x));
+  const ValueId shortcut = conv_norm(net, "b.down", x, 64, {.stride = 2});
+  y = net.relu("b.relu1", conv_norm(net, "b.1", x, 48, halving));
+  y = conv_norm(net, "b.2", y, 64, three);
+  x = net.relu("b.relu2", net.add("b.add", y, shortcut));
+  return net.spatial_mean("mean", x);
+}
+
+constexpr Model kSmallResnet{.name = "small_resnet",
+                             .printed_name = "small_resnet",
+                             .dataset = "imagenet",
+                             .image_size = kSize,
+                             .default_batch = kBatch,
+                             .build = build_small_resnet};
+
+/// Loss, gradients and running statistics of one step.
+using Results = std::map<std::string, std::vector<float>>;
+
+Results run_step(Backend& backend, DataFormat format) {
+  const Graph network = build_network(kSmallResnet, {.batch = kBatch, .num_classes = kClasses});
+  const Graph fused = fuse(
+      network, [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+  Executor executor(add_backward(fused, "loss"), backend, {.format = format, .poison = true});
+  const Graph& graph = executor.graph();
+  for (const Variable& variable : graph.variables()) {
+    const std::string& name = graph.value(variable.value).name;
+    RandomStream random(1, hash_name(name));
+    std::vector<float> values(static_cast<std::size_t>(graph.shape(variable.value).elements()),
+                              static_cast<float>(variable.initial.mean));
+    for (float& value : values) {
+      // Every kind of variable gets values of its own, so that a mix-up shows.
+      value += static_cast<float>(variable.initial.stddev + 0.05) * random.truncated_normal();
+    }
+    executor.write_variable(name, values);
+  }
+  RandomStream random(2);
+  std::vector<float> images(static_cast<std::size_t>(kBatch * 3 * kSize * kSize));
+  for (float& pixel : images) {
+    pixel = random.normal();
+  }
+  const std::vector<std::int32_t> labels{1, 6, 0, 3};
+  const float scale = 1;
+  executor.write_input("images", std::as_bytes(std::span(images)));
+  executor.write_input("labels", std::as_bytes(std::span(labels)));
+  executor.write_input("loss_scale", std::as_bytes(std::span(&scale, 1)));
+  const auto stream = backend.make_stream();
+  executor.run(*stream);
+  Results results{{"loss", {executor.read_scalar("loss")}}};
+  for (const Variable& variable : graph.variables()) {
+    const std::string& name = graph.value(variable.value).name;
+    results[name] =
+        variable.trainable ? executor.read_gradient(name) : executor.read_variable(name);
+  }
+  return results;
+}
+
+class ResidualNetwork : public testing::TestWithParam<DataFormat> {};
+
+TEST_P(ResidualNetwork, HasTheReferencesLossGradientsAndRunningStatistics) {
+  const auto reference = make_reference_backend();
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  const Results expected = run_step(*reference, DataFormat::nchw);
+  const Results actual = run_step(*backend, GetParam());
+  ASSERT_EQ(actual.size(), expected.size());
+  // Rounding of a dozen layers, each a sum of some hundred products, forward and backward.
+  const double tolerance = 2000 * std::numeric_limits<float>::epsilon();
+  for (const auto& [name, values] : expected) {
+    double square = 0;
+    for (const float value : values) {
+      square += static_cast<double>(value) * value;
+    }
+    const double size = std::sqrt(square / static_cast<double>(values.size()));
+    EXPECT_GT(size, 0) << name << " is all zero";
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_NEAR(actual.at(name)[i], values[i], tolerance * (size + std::abs(values[i])))
+          << name << "[" << i << "]";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Onednn, ResidualNetwork,
+                         testing::Values(DataFormat::nchw, DataFormat::nhwc, DataFormat::automatic),
+                         [](const auto& format) { return std::string(name_of(format.param)); });
+
+}  // namespace
+}  // namespace bench
