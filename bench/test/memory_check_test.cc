@@ -28,6 +28,8 @@ struct Need {
   }
   std::string refusal(std::int64_t batch, const Captured<MemoryLimit>& limit) {
     RunSettings settings;
+    settings.model = find_model("lenet");
+    settings.dataset = &dataset_named("imagenet");
     settings.batch = batch;
     PlannedMemory memory;
     memory.executor.activations = bytes(batch);
@@ -86,8 +88,9 @@ RunSettings lenet(const std::vector<std::string_view>& more = {}) {
 TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
   constexpr std::size_t kSlot = std::size_t{4} * 3 * 28 * 28 * sizeof(float);
   EXPECT_EQ(run_memory(lenet(), {}, 4).input_slots, kSlot);
-  EXPECT_EQ(run_memory(lenet({"--data_dir=/imagenet"}), {}, 4).input_slots,
-            kSlot * DatasetOptions{}.prefetch_batches);
+  RunSettings reading = lenet();
+  reading.flags.data_dir = "/imagenet";
+  EXPECT_EQ(run_memory(reading, {}, 4).input_slots, kSlot * DatasetOptions{}.prefetch_batches);
 }
 
 TEST(RunMemory, CountsMomentumsSlotsWhenTraining) {
