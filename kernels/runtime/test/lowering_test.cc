@@ -1,0 +1,173 @@
+#include "kernels/runtime/lowering.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/runtime/memory.h"
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+#include "models/ops/activation.h"
+#include "models/ops/moving_average.h"
+#include "models/ops/pool.h"
+
+namespace bench {
+namespace {
+
+/// A backend that runs nothing: every node can have its tensors in layout "a" or "b", at costs a
+/// test sets by op.
+class TwoLayoutBackend final : public Backend {
+ public:
+  std::map<const OpDef*, std::pair<double, double>> seconds = {};
+  double reorder = 1;
+
+  [[nodiscard]] std::string_view name() const override { return "two layouts"; }
+  [[nodiscard]] Support supports(const Graph&, const Node&) const override { return {}; }
+  std::vector<Candidate> candidates(const Graph& graph, const Node& node, DataFormat) override {
+    const auto found = seconds.find(node.op);
+    const auto [a, b] = found == seconds.end() ? std::pair(1.0, 1.0) : found->second;
+    return {candidate(graph, node, "a", a), candidate(graph, node, "b", b)};
+  }
+  [[nodiscard]] Layout canonical_layout(const TensorType&) const override { return Layout("a"); }
+  [[nodiscard]] std::vector<Layout> input_layouts(const TensorType&, DataFormat) const override {
+    return {Layout("a"), Layout("b")};
+  }
+  std::size_t bytes(const TensorType& type, const Layout&) override {
+    return static_cast<std::size_t>(type.shape.elements()) * size_of(type.dtype);
+  }
+  std::unique_ptr<Kernel> make_reorder(const TensorType&, const Layout&, const Layout&) override {
+    throw InternalError("nothing runs here");
+  }
+  double reorder_seconds(const TensorType&, const Layout&, const Layout&) override {
+    return reorder;
+  }
+  std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings&,
+                                            std::vector<OptimizerSegment>) override {
+    throw InternalError("nothing runs here");
+  }
+  std::unique_ptr<Stream> make_stream() override { throw InternalError("nothing runs here"); }
+  std::unique_ptr<DeviceMemory> allocate(std::size_t) override {
+    throw InternalError("nothing runs here");
+  }
+
+ private:
+  static Candidate candidate(const Graph& graph, const Node& node, const std::string& layout,
+                             double cost) {
+    const auto layouts = [&](const std::vector<ValueId>& ids) {
+      std::vector<Layout> result;
+      for (const ValueId id : ids) {
+        result.emplace_back(graph.type(id).opaque ? "opaque " + layout : layout);
+      }
+      return result;
+    };
+    Candidate result;
+    result.implementation = layout;
+    result.inputs = layouts(node.inputs);
+    result.outputs = layouts(node.outputs);
+    result.opaque_bytes.assign(node.outputs.size(), 8);
+    result.seconds = cost;
+    result.may_overwrite = {{.output = 0, .input = 0}};
+    return result;
+  }
+};
+
+std::vector<std::string> ops_of(const LoweredGraph& lowered) {
+  std::vector<std::string> ops;
+  std::transform(lowered.steps.begin(), lowered.steps.end(), std::back_inserter(ops),
+                 [](const Step& step) { return step.op + " " + step.implementation; });
+  return ops;
+}
+
+ValueId relu(Graph& graph, const std::string& name, ValueId x) {
+  return graph.add_node(kActivation, name, ActivationAttributes{ActivationKind::relu}, {x})[0];
+}
+
+TEST(Lowering, ReadsWhatOnlyABackendKnowsInTheLayoutItWasWrittenIn) {
+  const Shape input{1, 1, 4, 4};
+  const PoolAttributes pool{.window = {.kernel = {2, 2}, .stride = {2, 2}}, .input = input};
+  Graph graph;
+  const ValueId x = graph.add_input("x", {.dtype = DType::f32, .shape = input});
+  const ValueId dy = graph.add_input("dy", {.dtype = DType::f32, .shape = {1, 1, 2, 2}});
+  const auto pooled = graph.add_node(kMaxPool, "pool", pool, {x});
+  graph.set_output("dx", graph.add_node(kMaxPoolBackward, "back", pool, {dy, pooled[1]})[0]);
+  TwoLayoutBackend backend;
+  backend.seconds = {{&kMaxPool, {1, 9}}, {&kMaxPoolBackward, {9, 1}}};
+  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  ASSERT_EQ(lowered.steps.size(), 2U);
+  EXPECT_EQ(lowered.steps[0].implementation, lowered.steps[1].implementation);
+}
+
+TEST(Lowering, PutsAReorderBetweenKernelsThatDisagree) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", {.dtype = DType::f32, .shape = {1, 1, 4, 4}});
+  const PoolAttributes pool{.window = {}, .input = {1, 1, 4, 4}};
+  const ValueId y = graph.add_node(kAvgPool, "pool", pool, {x})[0];
+  graph.set_output("y", relu(graph, "relu", y));
+  TwoLayoutBackend backend;
+  backend.seconds = {{&kAvgPool, {1, 9}}, {&kActivation, {9, 1}}};
+  EXPECT_EQ(ops_of(lower(graph, backend, DataFormat::automatic)),
+            (std::vector<std::string>{"avg_pool a", "reorder a to b", "activation b"}));
+}
+
+/// running = average(running, batch), read once more or not.
+Graph running_average(bool read_again) {
+  Graph graph;
+  const TensorType vector{.dtype = DType::f32, .shape = {4}};
+  const ValueId running = graph.add_variable("running", vector, {}, false, false);
+  const ValueId batch = graph.add_input("batch", vector);
+  const ValueId fresh =
+      graph.add_node(kMovingAverage, "average", MovingAverageAttributes{}, {running, batch})[0];
+  graph.add_update(running, fresh);
+  if (read_again) {
+    graph.set_output("old", relu(graph, "relu", running));
+  }
+  return graph;
+}
+
+TEST(Lowering, WritesAnUpdateStraightOntoItsVariable) {
+  TwoLayoutBackend backend;
+  const Graph graph = running_average(/*read_again=*/false);
+  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  ASSERT_EQ(lowered.steps.size(), 1U);
+  EXPECT_EQ(lowered.steps[0].outputs[0], lowered.steps[0].inputs[0]);
+}
+
+TEST(Lowering, CopiesAnUpdateWhereTheOldValueIsReadLater) {
+  TwoLayoutBackend backend;
+  const Graph graph = running_average(/*read_again=*/true);
+  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  ASSERT_EQ(lowered.steps.size(), 3U);
+  EXPECT_NE(lowered.steps[0].outputs[0], lowered.steps[0].inputs[0]);
+  EXPECT_EQ(lowered.steps[2].op, "copy");
+  EXPECT_EQ(lowered.steps[2].outputs[0], lowered.steps[0].inputs[0]);
+}
+
+/// x -> a -> b -> c, each allowed to lie on what it reads.
+LoweredGraph chain(TwoLayoutBackend& backend) {
+  Graph graph;
+  ValueId x = graph.add_input("x", {.dtype = DType::f32, .shape = {1, 1, 32, 32}});
+  for (const char* name : {"a", "b", "c"}) {
+    x = relu(graph, name, x);
+  }
+  graph.set_output("c", x);
+  return lower(graph, backend, DataFormat::automatic);
+}
+
+TEST(MemoryLayout, LaysAnOutputOnTheInputThatDiesThere) {
+  TwoLayoutBackend backend;
+  const LoweredGraph lowered = chain(backend);
+  const MemoryLayout layout = lay_out_memory(lowered, {lowered.steps[2].outputs[0]}, 0);
+  EXPECT_EQ(layout.report.activations, 32 * 32 * sizeof(float));
+}
+
+TEST(MemoryLayout, SparesAnInputThatIsKept) {
+  TwoLayoutBackend backend;
+  const LoweredGraph lowered = chain(backend);
+  const std::size_t kept = lowered.steps[0].outputs[0];
+  const MemoryLayout layout = lay_out_memory(lowered, {kept, lowered.steps[2].outputs[0]}, 0);
+  EXPECT_EQ(layout.report.activations, 2 * 32 * 32 * sizeof(float));
+  EXPECT_NE(layout.offsets[kept], layout.offsets[lowered.steps[1].outputs[0]]);
+}
+
+}  // namespace
+}  // namespace bench
