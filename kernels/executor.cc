@@ -26,8 +26,8 @@ struct BoundStep {
 
 struct Executor::State {
   static Graph runnable(const Graph& original, Backend& device) {
-    return decompose_unsupported(original, [&](const Graph& graph, const Node& node) {
-      return device.supports(graph, node);
+    return decompose_unsupported(original, [&](const Graph& around, const Node& node) {
+      return device.supports(around, node);
     });
   }
 

@@ -27,7 +27,7 @@ class ThreadTeam {
   ThreadTeam(std::vector<int> processors, bool pin);
   /// Gives the calling host thread and its OpenMP pool back the processors and the team size they
   /// had.
-  ~ThreadTeam();
+  ~ThreadTeam();  // NOLINT(bugprone-exception-escape)
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 

@@ -41,14 +41,13 @@ TopologyHandle make_topology() {
 }
 
 int package_of(hwloc_topology* topology, hwloc_obj_t processor) {
-  const hwloc_obj_t package =
-      hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, processor);
+  const auto* package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, processor);
   return package != nullptr ? static_cast<int>(package->logical_index) : 0;
 }
 
 /// The core, or the processor itself on machines that tell no cores.
 int core_of(hwloc_topology* topology, hwloc_obj_t processor) {
-  const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, processor);
+  const auto* core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, processor);
   return static_cast<int>(core != nullptr ? core->logical_index : processor->logical_index);
 }
 

@@ -22,7 +22,7 @@ ValueId Graph::add_value(Value value) {
 
 ValueId Graph::add_input(std::string name, TensorType type) {
   const ValueId id =
-      add_value({.name = std::move(name), .type = std::move(type), .origin = Value::Origin::input});
+      add_value({.name = std::move(name), .type = type, .origin = Value::Origin::input});
   inputs_.push_back(id);
   return id;
 }
@@ -32,8 +32,8 @@ ValueId Graph::add_variable(std::string name, TensorType type, Initializer initi
   const bool taken = std::any_of(variables_.begin(), variables_.end(),
                                  [&](const Variable& v) { return value(v.value).name == name; });
   check(!taken, cat("graph: two variables are named ", name));
-  const ValueId id = add_value(
-      {.name = std::move(name), .type = std::move(type), .origin = Value::Origin::variable});
+  const ValueId id =
+      add_value({.name = std::move(name), .type = type, .origin = Value::Origin::variable});
   variables_.push_back(
       {.value = id, .initial = initial, .trainable = trainable, .decayed = decayed});
   return id;

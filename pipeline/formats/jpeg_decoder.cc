@@ -114,7 +114,7 @@ bool decode_rows(jpeg_decompress_struct& info, ErrorHandler& handler, const Pixe
     jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(window.y));
   }
   for (int y = 0; y < window.height;) {
-    JSAMPROW row =
+    auto* row =
         reinterpret_cast<JSAMPROW>(target.pixels + static_cast<std::size_t>(y) * target.capacity);
     y += static_cast<int>(jpeg_read_scanlines(&info, &row, 1));
   }

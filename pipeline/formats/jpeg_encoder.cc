@@ -58,7 +58,7 @@ bool encode(jpeg_compress_struct& info, ErrorHandler& handler, const JpegSource&
       static_cast<std::size_t>(source.width) * static_cast<std::size_t>(source.components);
   while (info.next_scanline < info.image_height) {
     // libjpeg does not write to its input rows, but lacks the const.
-    JSAMPROW row = const_cast<JSAMPROW>(source.samples.data() + info.next_scanline * row_bytes);
+    auto* row = const_cast<JSAMPROW>(source.samples.data() + info.next_scanline * row_bytes);
     jpeg_write_scanlines(&info, &row, 1);
   }
   jpeg_finish_compress(&info);

@@ -9,6 +9,7 @@
 // mutations of the second.
 
 /// Must return for every input; a crash, a sanitizer report or an uncaught exception is a finding.
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 /// Valid inputs to start from.

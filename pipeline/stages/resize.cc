@@ -20,9 +20,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// Mixes a row of pixels along x into three planes of `plane` floats each, plane >= the number of
 /// taps rounded up to whole vectors. The tap arrays are as long as the planes.
-void MixColumns(const std::uint32_t* HWY_RESTRICT pixels, const std::int32_t* HWY_RESTRICT first,
-                const std::int32_t* HWY_RESTRICT second, const float* HWY_RESTRICT weight,
-                std::size_t plane, float* HWY_RESTRICT out) {
+void mix_columns(const std::uint32_t* HWY_RESTRICT pixels, const std::int32_t* HWY_RESTRICT first,
+                 const std::int32_t* HWY_RESTRICT second, const float* HWY_RESTRICT weight,
+                 std::size_t plane, float* HWY_RESTRICT out) {
   const hn::ScalableTag<float> df;
   const hn::RebindToSigned<decltype(df)> di;
   const std::size_t lanes = hn::Lanes(df);
@@ -45,8 +45,8 @@ void MixColumns(const std::uint32_t* HWY_RESTRICT pixels, const std::int32_t* HW
 
 /// Mixes two rows of one channel and normalises; returns one vector from position x on.
 template <class D>
-HWY_INLINE hn::Vec<D> MixRows(D d, const float* upper, const float* lower, std::size_t x,
-                              hn::Vec<D> weight) {
+HWY_INLINE hn::Vec<D> mix_rows(D d, const float* upper, const float* lower, std::size_t x,
+                               hn::Vec<D> weight) {
   const auto top = hn::LoadU(d, upper + x);
   const auto bottom = hn::LoadU(d, lower + x);
   const auto mixed = hn::Add(top, hn::Mul(hn::Sub(bottom, top), weight));
@@ -54,18 +54,18 @@ HWY_INLINE hn::Vec<D> MixRows(D d, const float* upper, const float* lower, std::
 }
 
 /// One channel of an output row in NCHW.
-void PackPlane(const float* HWY_RESTRICT upper, const float* HWY_RESTRICT lower, float weight,
-               std::size_t width, float* HWY_RESTRICT out) {
+void pack_plane(const float* HWY_RESTRICT upper, const float* HWY_RESTRICT lower, float weight,
+                std::size_t width, float* HWY_RESTRICT out) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
   const auto w = hn::Set(d, weight);
   std::size_t x = 0;
   for (; x + lanes <= width; x += lanes) {
-    hn::StoreU(MixRows(d, upper, lower, x, w), d, out + x);
+    hn::StoreU(mix_rows(d, upper, lower, x, w), d, out + x);
   }
   if (x < width) {
     HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)];
-    hn::Store(MixRows(d, upper, lower, x, w), d, rest);
+    hn::Store(mix_rows(d, upper, lower, x, w), d, rest);
     for (std::size_t i = 0; x + i < width; ++i) {
       out[x + i] = rest[i];
     }
@@ -73,20 +73,20 @@ void PackPlane(const float* HWY_RESTRICT upper, const float* HWY_RESTRICT lower,
 }
 
 /// A whole output row in NHWC.
-void PackInterleaved(const float* HWY_RESTRICT upper, const float* HWY_RESTRICT lower, float weight,
-                     std::size_t width, std::size_t plane, float* HWY_RESTRICT out) {
+void pack_interleaved(const float* HWY_RESTRICT upper, const float* HWY_RESTRICT lower,
+                      float weight, std::size_t width, std::size_t plane, float* HWY_RESTRICT out) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
   const auto w = hn::Set(d, weight);
   for (std::size_t x = 0; x < width; x += lanes) {
-    const auto red = MixRows(d, upper, lower, x, w);
-    const auto green = MixRows(d, upper + plane, lower + plane, x, w);
-    const auto blue = MixRows(d, upper + 2 * plane, lower + 2 * plane, x, w);
+    const auto red = mix_rows(d, upper, lower, x, w);
+    const auto green = mix_rows(d, upper + plane, lower + plane, x, w);
+    const auto blue = mix_rows(d, upper + 2 * plane, lower + 2 * plane, x, w);
     if (x + lanes <= width) {
       hn::StoreInterleaved3(red, green, blue, d, out + 3 * x);
       continue;
     }
-    float rest[3 * HWY_MAX_BYTES / sizeof(float)];
+    float rest[std::size_t{3} * HWY_MAX_BYTES / sizeof(float)];
     hn::StoreInterleaved3(red, green, blue, d, rest);
     for (std::size_t i = 0; i < 3 * (width - x); ++i) {
       out[3 * x + i] = rest[i];
@@ -102,9 +102,9 @@ HWY_AFTER_NAMESPACE();
 namespace bench {
 namespace {
 
-HWY_EXPORT(MixColumns);
-HWY_EXPORT(PackPlane);
-HWY_EXPORT(PackInterleaved);
+HWY_EXPORT(mix_columns);
+HWY_EXPORT(pack_plane);
+HWY_EXPORT(pack_interleaved);
 
 /// Planes are this much padded, so that whole vectors fit on every machine.
 constexpr std::size_t kPlaneMultiple = 64;
@@ -135,7 +135,7 @@ void Resizer::run(const RgbxView& source, const AxisTaps& columns, const AxisTap
   int upper_row = -1;
   int lower_row = -1;
   const auto mix_columns = [&](int row, std::vector<float>& out) {
-    HWY_DYNAMIC_DISPATCH(MixColumns)
+    HWY_DYNAMIC_DISPATCH(mix_columns)
     (source.row(row), first.data(), second.data(), weight.data(), plane, out.data());
   };
   for (std::size_t y = 0; y < height; ++y) {
@@ -155,12 +155,12 @@ void Resizer::run(const RgbxView& source, const AxisTaps& columns, const AxisTap
     }
     const float* below = lower == upper ? upper_.data() : lower_.data();
     if (layout == SlotLayout::nhwc) {
-      HWY_DYNAMIC_DISPATCH(PackInterleaved)
+      HWY_DYNAMIC_DISPATCH(pack_interleaved)
       (upper_.data(), below, rows.weight[y], width, plane, output + 3 * width * y);
       continue;
     }
     for (std::size_t c = 0; c < 3; ++c) {
-      HWY_DYNAMIC_DISPATCH(PackPlane)
+      HWY_DYNAMIC_DISPATCH(pack_plane)
       (upper_.data() + c * plane, below + c * plane, rows.weight[y], width,
        output + (c * height + y) * width);
     }
