@@ -148,7 +148,7 @@ void LearningRate::use_request(const LearningRateOptions& options) {
 }
 
 void LearningRate::use_resnet(const LearningRateOptions& options) {
-  const double examples_per_step = static_cast<double>(options.examples_per_step);
+  const auto examples_per_step = static_cast<double>(options.examples_per_step);
   const double rate = options.resnet_base * examples_per_step / kResnetImagesPerBase /
                       static_cast<double>(options.summed_devices);
   const double steps_per_epoch = kImagenetTrainingImages / examples_per_step;
@@ -170,8 +170,8 @@ double LearningRate::at(std::int64_t global_step) const {
   if (decay_steps_ == 0) {
     return piece->value;
   }
-  const auto decays = static_cast<double>(global_step / decay_steps_);
-  return std::max(piece->value * std::pow(decay_factor_, decays), minimum_);
+  const std::int64_t decays = global_step / decay_steps_;
+  return std::max(piece->value * std::pow(decay_factor_, static_cast<double>(decays)), minimum_);
 }
 
 }  // namespace bench

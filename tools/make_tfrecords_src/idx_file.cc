@@ -54,7 +54,7 @@ IdxFile read_idx_file(const std::string& path) {
   if (!rest.starts_with(kUnsignedBytes) || rest.size() < 4) {
     throw DataError(cat(path, ": is no idx file of unsigned bytes"));
   }
-  const auto axes = static_cast<std::size_t>(rest[3]);
+  const auto axes = static_cast<std::size_t>(static_cast<unsigned char>(rest[3]));
   rest.remove_prefix(4);
   IdxFile file;
   std::int64_t elements = 1;
