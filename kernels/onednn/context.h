@@ -60,7 +60,7 @@ std::vector<Layout> activation_layouts(const Context& context, const Shape& shap
                                        DataFormat format);
 
 /// Rough machine speeds behind the estimates that rank candidates. Only their ratios matter: one
-/// core does some 150 multiply-adds in the time it moves one byte to or from memory.
+/// core does some 5 multiply-adds in the time it moves one byte to or from memory.
 double compute_seconds(const Context& context, std::int64_t multiply_adds,
                        const std::string& implementation, const Layout& activations);
 double memory_seconds(const Context& context, std::int64_t bytes);
