@@ -112,7 +112,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .global_batch = settings.batch,
                      .dtype = "f32",
                      .layout = std::string(name_of(settings.format)),
-                     .image_size = static_cast<int>(settings.model->image_size),
+                     .image_size = static_cast<int>(settings.image_size),
                      .optimizer = settings.flags.optimizer,
                      .variable_update = settings.flags.variable_update,
                      .num_batches = settings.steps.num_batches,

@@ -10,8 +10,8 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
   const Flags& flags = settings.flags;
   const InputSpec spec{.batch = settings.batch,
                        .channels = settings.dataset->channels,
-                       .height = settings.model->image_size,
-                       .width = settings.model->image_size,
+                       .height = settings.image_size,
+                       .width = settings.image_size,
                        .layout = nhwc ? SlotLayout::nhwc : SlotLayout::nchw,
                        .num_classes = static_cast<std::int32_t>(settings.num_classes),
                        .seed = static_cast<std::uint64_t>(flags.tf_random_seed)};

@@ -48,7 +48,7 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
 }
 
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
-  const std::int64_t size = settings.model->image_size;
+  const std::int64_t size = settings.image_size;
   return static_cast<std::size_t>(batch * settings.dataset->channels * size * size) * sizeof(float);
 }
 

@@ -10,12 +10,17 @@
 namespace bench {
 namespace {
 
-const Model& resolve_model(const Flags& flags) {
-  if (const Model* model = find_model(flags.model)) {
+const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
+  if (const Model* model = find_model(flags.model, dataset.name)) {
     return *model;
   }
   std::vector<std::string_view> names;
   for (const Model& model : all_models()) {
+    if (model.name == flags.model) {
+      throw UsageError(cat("--model=", flags.model, " is a network for ", model.dataset,
+                           ", the data are ", dataset.name,
+                           "; choose them with --data_name=", model.dataset));
+    }
     names.push_back(model.name);
   }
   throw unknown_value("model", flags.model, names);
@@ -33,12 +38,8 @@ DataFormat format_named(std::string_view name) {
 RunSettings resolve_settings(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   RunSettings settings{.flags = flags};
-  settings.model = &resolve_model(flags);
   settings.dataset = &dataset_named(resolve_data_name(flags));
-  if (settings.dataset->name != settings.model->dataset) {
-    throw UsageError(cat("--model=", flags.model, " is a network for ", settings.model->dataset,
-                         ", the data are ", settings.dataset->name));
-  }
+  settings.model = &resolve_model(flags, *settings.dataset);
   if (flags.data_dir) {
     check_dataset_folder(*settings.dataset, *flags.data_dir, /*training=*/true);
   }
@@ -51,7 +52,11 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   settings.notices.insert(settings.notices.end(), placement.notices.begin(),
                           placement.notices.end());
   settings.batch = flags.batch_size > 0 ? flags.batch_size : settings.model->default_batch;
-  settings.num_classes = flags.num_classes.value_or(settings.dataset->num_classes);
+  settings.image_size = settings.model->image_size;
+  const std::int64_t own_classes = settings.model->num_classes > 0
+                                       ? settings.model->num_classes
+                                       : std::int64_t{settings.dataset->num_classes};
+  settings.num_classes = flags.num_classes.value_or(own_classes);
   settings.warmup = plan_warmup({.num_warmup_batches = flags.num_warmup_batches,
                                  .autotune_threshold = flags.autotune_threshold,
                                  .batch_group_size = flags.batch_group_size});
@@ -79,6 +84,7 @@ Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
   return build_network(*settings.model,
                        {.batch = batch,
                         .num_classes = settings.num_classes,
+                        .image_size = settings.image_size,
                         .training = settings.training(),
                         .accuracies = settings.accuracies(),
                         .weight_decay = settings.flags.weight_decay,

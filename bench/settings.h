@@ -24,6 +24,8 @@ struct RunSettings {
   std::string device_label = {};
   DataFormat format = DataFormat::automatic;
   std::int64_t batch = 0;
+  /// Height and width of the network's input, in pixels.
+  std::int64_t image_size = 0;
   std::int64_t num_classes = 0;
   Warmup warmup = {};
   StepCount steps = {};

@@ -30,6 +30,7 @@ struct Need {
     RunSettings settings;
     settings.model = find_model("lenet");
     settings.dataset = &dataset_named("imagenet");
+    settings.image_size = settings.model->image_size;
     settings.batch = batch;
     PlannedMemory memory;
     memory.executor.activations = bytes(batch);

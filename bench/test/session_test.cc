@@ -24,7 +24,7 @@ constexpr const char* kRule = "-------------------------------------------------
 
 ValueId build_tiny(NetworkBuilder& net, ValueId images) {
   const ValueId x = net.conv("conv", images, {.channels = 2, .window = {.kernel = 1}});
-  return net.spatial_mean("mean", x);
+  return net.head(net.spatial_mean("mean", x));
 }
 
 constexpr Model kTiny{.name = "tiny",
@@ -32,8 +32,6 @@ constexpr Model kTiny{.name = "tiny",
                       .dataset = "imagenet",
                       .image_size = kImageSize,
                       .default_batch = 2,
-                      .parameters = 0,
-                      .multiply_adds = 0,
                       .rate = ModelRate::constant,
                       .build = build_tiny};
 

@@ -80,7 +80,8 @@ TEST(Settings, RefuseDataOfAnotherKindThanTheModels) {
   ParseResult parsed = parse({"--model=resnet50"});
   parsed.flags.data_name = "cifar10";
   EXPECT_EQ(usage_error([&] { resolve_settings(parsed); }),
-            "--model=resnet50 is a network for imagenet, the data are cifar10");
+            "--model=resnet50 is a network for imagenet, the data are cifar10; choose them with "
+            "--data_name=imagenet");
 }
 
 TEST(Settings, RefuseAFolderOfADatasetThatIsNotBuilt) {

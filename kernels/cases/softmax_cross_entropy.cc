@@ -17,7 +17,7 @@ KernelCase make_case(const Spec& spec) {
   return {
       .name = "softmax_cross_entropy_" + spec.name,
       .op = &kSoftmaxCrossEntropy,
-      .attributes = {},
+      .attributes = SoftmaxCrossEntropyAttributes{},
       .inputs = {{.shape = {spec.rows, spec.classes}}, {.dtype = DType::s32, .shape = {spec.rows}}},
       .fills = {{.scale = spec.logit_scale},
                 {.kind = InputFill::Kind::labels, .scale = static_cast<double>(spec.classes)}},

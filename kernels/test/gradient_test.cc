@@ -166,7 +166,8 @@ class Network {
     const ValueId weight = variable("fc.weight", {7, graph_.shape(x)[1]});
     x = graph_.add_node(kFullyConnected, "fc", FullyConnectedAttributes{}, {x, weight})[0];
     x = bias("fc", x);
-    const auto loss = graph_.add_node(kSoftmaxCrossEntropy, "cross_entropy", {}, {x, labels});
+    const auto loss = graph_.add_node(kSoftmaxCrossEntropy, "cross_entropy",
+                                      SoftmaxCrossEntropyAttributes{}, {x, labels});
     const ValueId l2 =
         graph_.add_node(kL2Loss, "l2", L2LossAttributes{.coefficient = 0.25}, weights_)[0];
     graph_.set_output("loss", graph_.add_node(kAdd, "loss", {}, {loss[0], l2})[0]);

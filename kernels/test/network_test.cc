@@ -47,7 +47,7 @@ ValueId build_small_resnet(NetworkBuilder& net, ValueId images) {
   y = net.relu("b.relu1", conv_norm(net, "b.1", x, 48, halving));
   y = conv_norm(net, "b.2", y, 64, three);
   x = net.relu("b.relu2", net.add("b.add", y, shortcut));
-  return net.spatial_mean("mean", x);
+  return net.head(net.spatial_mean("mean", x));
 }
 
 constexpr Model kSmallResnet{.name = "small_resnet",

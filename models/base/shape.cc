@@ -24,6 +24,13 @@ std::int64_t Shape::operator[](std::size_t axis) const {
   return extents_[axis];
 }
 
+Shape Shape::with(std::size_t axis, std::int64_t extent) const {
+  check(axis < rank_, "shape: no such axis");
+  Shape changed = *this;
+  changed.extents_.at(axis) = extent;
+  return changed;
+}
+
 std::int64_t Shape::elements() const {
   const auto all = extents();
   return std::accumulate(all.begin(), all.end(), std::int64_t{1}, std::multiplies<>());

@@ -22,6 +22,8 @@ class Shape {
   [[nodiscard]] std::size_t rank() const { return rank_; }
   /// Extent of an axis; throws InternalError when there is no such axis.
   [[nodiscard]] std::int64_t operator[](std::size_t axis) const;
+  /// The same shape with another extent along one axis.
+  [[nodiscard]] Shape with(std::size_t axis, std::int64_t extent) const;
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] std::span<const std::int64_t> extents() const { return {extents_.data(), rank_}; }
 

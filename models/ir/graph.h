@@ -34,9 +34,15 @@ struct TensorType {
 };
 std::ostream& operator<<(std::ostream& out, const TensorType& type);
 
-/// How a variable begins: every element `mean`, or mean + stddev * (normal cut at two sigmas).
+/// How a variable begins: every element `mean`, or drawn around it: normal; normal and cut at two
+/// `stddev` (which makes the deviation smaller); or uniform within sqrt(3) * stddev.
 struct Initializer {
-  enum class Kind : std::uint8_t { constant, truncated_normal } kind = Kind::constant;
+  enum class Kind : std::uint8_t {
+    constant,
+    normal,
+    truncated_normal,
+    uniform
+  } kind = Kind::constant;
   double mean = 0;
   double stddev = 0;
 };

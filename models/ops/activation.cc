@@ -11,9 +11,12 @@ std::vector<TensorType> infer(const OpContext& context) {
 }
 
 std::vector<ValueId> gradient(GradientContext& context) {
+  const bool from_output =
+      derivative_from_output(context.node.attributes.as<ActivationAttributes>().kind);
   return context.graph.add_node(kActivationBackward, context.node.name + "/backward",
                                 context.node.attributes,
-                                {context.output_gradients[0], context.node.outputs[0]});
+                                {context.output_gradients[0],
+                                 from_output ? context.node.outputs[0] : context.node.inputs[0]});
 }
 
 std::vector<TensorType> infer_backward(const OpContext& context) {
@@ -30,6 +33,16 @@ std::ostream& operator<<(std::ostream& out, ActivationKind kind) {
       return out << "none";
     case ActivationKind::relu:
       return out << "relu";
+    case ActivationKind::relu6:
+      return out << "relu6";
+    case ActivationKind::sigmoid:
+      return out << "sigmoid";
+    case ActivationKind::hard_sigmoid:
+      return out << "hard_sigmoid";
+    case ActivationKind::silu:
+      return out << "silu";
+    case ActivationKind::hard_swish:
+      return out << "hard_swish";
   }
   return out;
 }

@@ -7,7 +7,6 @@ namespace {
 
 std::vector<TensorType> infer(const OpContext& context) {
   require_inputs(context, 2);
-  require_rank(context, 0, 2);
   require_rank(context, 1, 0);
   return {context.inputs[0]};
 }

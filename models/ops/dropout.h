@@ -17,11 +17,11 @@ struct DropoutAttributes {
 };
 std::ostream& operator<<(std::ostream& out, const DropoutAttributes& attributes);
 
-/// (x[N,C], step s32 scalar) -> y. Element e of step t is kept when the uniform number in [0, 1)
-/// made from the upper 24 bits of word e % 4 of
-/// philox4x32({e / 4 low, e / 4 high, stream low, t}, {seed low, stream high}) is below `keep`.
+/// (x, step s32 scalar) -> y, any shape. Element e (in canonical order) of step t is kept when the
+/// uniform number in [0, 1) made from the upper 24 bits of word e % 4 of philox4x32({e / 4 low, e /
+/// 4 high, stream low, t}, {seed low, stream high}) is below `keep`. With a negative step y = x.
 extern const OpDef kDropout;
-/// (dy[N,C], step) -> dx with the same elements kept.
+/// (dy, step) -> dx with the same elements kept.
 extern const OpDef kDropoutBackward;
 
 }  // namespace bench

@@ -34,7 +34,7 @@ std::vector<ValueId> gradient_cross_entropy(GradientContext& context) {
         "softmax_cross_entropy: no gradient flows through its probabilities");
   const Node node = context.node;
   const auto outputs =
-      context.graph.add_node(kSoftmaxCrossEntropyBackward, node.name + "/backward", {},
+      context.graph.add_node(kSoftmaxCrossEntropyBackward, node.name + "/backward", node.attributes,
                              {node.outputs[1], node.inputs[1], context.output_gradients[0]});
   return {outputs[0], {}};
 }
@@ -77,6 +77,10 @@ std::vector<TensorType> infer_top_k(const OpContext& context) {
 }
 
 }  // namespace
+
+std::ostream& operator<<(std::ostream& out, const SoftmaxCrossEntropyAttributes& attributes) {
+  return out << "label_smoothing " << attributes.label_smoothing << " weight " << attributes.weight;
+}
 
 std::ostream& operator<<(std::ostream& out, const L2LossAttributes& attributes) {
   return out << attributes.coefficient;

@@ -6,10 +6,21 @@
 
 namespace bench {
 
-/// (logits[N,C], labels s32[N]) -> (loss scalar, probabilities[N,C]); the mean over N of
-/// -log softmax(logits)[label].
+struct SoftmaxCrossEntropyAttributes {
+  /// The target is (1 - label_smoothing) * onehot(label) + label_smoothing / C; Szegedy et al.,
+  /// arXiv:1512.00567.
+  double label_smoothing = 0;
+  /// Multiplies the loss.
+  double weight = 1;
+  bool operator==(const SoftmaxCrossEntropyAttributes&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const SoftmaxCrossEntropyAttributes& attributes);
+
+/// (logits[N,C], labels s32[N]) -> (loss scalar, probabilities[N,C]); weight times the mean over N
+/// of -sum over C of target * log softmax(logits).
 extern const OpDef kSoftmaxCrossEntropy;
-/// (probabilities[N,C], labels s32[N], dloss scalar) -> dlogits = (p - onehot) * dloss / N.
+/// (probabilities[N,C], labels s32[N], dloss scalar) -> dlogits = weight * (p - target) * dloss /
+/// N; the attributes are the forward's.
 extern const OpDef kSoftmaxCrossEntropyBackward;
 
 struct L2LossAttributes {

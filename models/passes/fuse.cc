@@ -51,8 +51,9 @@ std::optional<Epilogue> extend(Epilogue epilogue, const Node& node, const OpDef&
   }
   const bool norm = &producer == &kBatchNorm || &producer == &kBatchNormInference;
   if (node.op == &kActivation) {
+    // A fused node does not keep what it activates, from which some derivatives are taken.
     epilogue.activation = node.attributes.as<ActivationAttributes>().kind;
-    return epilogue;
+    return derivative_from_output(epilogue.activation) ? std::optional(epilogue) : std::nullopt;
   }
   if (node.op == &kBiasAdd && !norm && !epilogue.bias && !epilogue.residual) {
     epilogue.bias = true;

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "models/base/philox.h"
 #include "models/ir/op.h"
-#include "models/ops/activation.h"
 #include "models/ops/add.h"
 #include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
+#include "models/ops/channel_scale.h"
+#include "models/ops/channel_shuffle.h"
+#include "models/ops/channel_slice.h"
+#include "models/ops/concat.h"
+#include "models/ops/drop_path.h"
 #include "models/ops/dropout.h"
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
@@ -24,47 +29,81 @@ constexpr double kTruncatedDeviation = 0.87962566103423978;
 
 constexpr const char* kStepInput = "step";
 
+DType statistics_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
 }  // namespace
 
 Window make_window(const WindowSpec& spec, const Shape& input) {
-  Window window{.kernel = {spec.kernel, spec.kernel}, .stride = {spec.stride, spec.stride}};
+  Window window{.kernel = spec.kernel.array(), .stride = spec.stride.array()};
   for (const std::size_t axis : {0U, 1U}) {
     const std::int64_t in = input[2 + axis];
-    std::int64_t total = 0;
-    if (spec.padding == Padding::same_resnet && spec.stride > 1) {
-      total = spec.kernel - 1;
-    } else if (spec.padding != Padding::valid) {
-      const std::int64_t out = (in + spec.stride - 1) / spec.stride;
-      total = std::max<std::int64_t>((out - 1) * spec.stride + spec.kernel - in, 0);
+    const std::int64_t kernel = window.kernel.at(axis);
+    const std::int64_t stride = window.stride.at(axis);
+    std::int64_t before = spec.pad.array().at(axis);
+    std::int64_t after = before;
+    if (spec.padding == Padding::same_resnet && stride > 1) {
+      before = (kernel - 1) / 2;
+      after = kernel - 1 - before;
+    } else if (spec.padding == Padding::same || spec.padding == Padding::same_resnet) {
+      const std::int64_t out = (in + stride - 1) / stride;
+      const std::int64_t total = std::max<std::int64_t>((out - 1) * stride + kernel - in, 0);
+      before = total / 2;
+      after = total - before;
+    } else if (spec.padding == Padding::ceiling) {
+      const std::int64_t rest = (in + 2 * before - kernel) % stride;
+      // The last window must begin within the input or the padding before it.
+      const std::int64_t begin = in + 2 * before - kernel - rest + stride;
+      if (rest > 0 && begin < in + before) {
+        after += stride - rest;
+      }
     }
-    window.pad_before[axis] = total / 2;
-    window.pad_after[axis] = total - total / 2;
+    window.pad_before.at(axis) = before;
+    window.pad_after.at(axis) = after;
   }
   return window;
 }
 
+Initializer variance_scaling(const Fans& fans) {
+  return {.kind = Initializer::Kind::truncated_normal,
+          .stddev = std::sqrt(1 / fans.in) / kTruncatedDeviation};
+}
+
+WeightInit cut_normal(double gain) {
+  return [gain](const Fans& fans) {
+    return Initializer{.kind = Initializer::Kind::truncated_normal,
+                       .stddev = std::sqrt(gain / fans.in)};
+  };
+}
+
+WeightInit cut_normal_of(double stddev) {
+  return [stddev](const Fans&) {
+    return Initializer{.kind = Initializer::Kind::truncated_normal, .stddev = stddev};
+  };
+}
+
 ValueId NetworkBuilder::conv(const std::string& path, ValueId x, const ConvSpec& spec) {
-  const std::int64_t kernel = spec.window.kernel;
-  const Shape weights{spec.channels, channels(x), kernel, kernel};
-  const auto fan_in = static_cast<double>(channels(x) * kernel * kernel);
+  const Window window = make_window(spec.window, graph_.shape(x));
+  const Shape weights{spec.channels, channels(x) / spec.groups, window.kernel[0], window.kernel[1]};
+  const auto taps = static_cast<double>(window.kernel[0] * window.kernel[1]);
+  const Fans fans{.in = static_cast<double>(weights[1]) * taps,
+                  .out = static_cast<double>(weights[0]) * taps};
   const DType dtype = graph_.type(x).dtype;
-  const ValueId w = graph_.add_variable(path + ".weight", {.dtype = dtype, .shape = weights},
-                                        {.kind = Initializer::Kind::truncated_normal,
-                                         .stddev = std::sqrt(1 / fan_in) / kTruncatedDeviation},
-                                        /*trainable=*/true, /*decayed=*/true);
-  const Conv2dAttributes attributes{.window = make_window(spec.window, graph_.shape(x))};
+  const ValueId w =
+      graph_.add_variable(path + ".weight", {.dtype = dtype, .shape = weights}, spec.initial(fans),
+                          /*trainable=*/true, /*decayed=*/true);
+  const Conv2dAttributes attributes{.window = window, .groups = spec.groups};
   const ValueId y = graph_.add_node(kConv2d, path, attributes, {x, w})[0];
   if (!spec.bias) {
     return y;
   }
   const ValueId bias =
-      graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.channels}}, {},
-                          /*trainable=*/true, /*decayed=*/true);
+      graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.channels}},
+                          {.mean = spec.bias_value}, /*trainable=*/true, /*decayed=*/true);
   return graph_.add_node(kBiasAdd, path + "/bias", {}, {y, bias})[0];
 }
 
 ValueId NetworkBuilder::batch_norm(const std::string& path, ValueId x, const BatchNormSpec& spec) {
-  const TensorType vector{.dtype = DType::f32, .shape = {channels(x)}};
+  const TensorType vector{.dtype = statistics_dtype(graph_.type(x).dtype), .shape = {channels(x)}};
   const Initializer one{.kind = Initializer::Kind::constant, .mean = 1};
   std::vector<ValueId> inputs{x};
   if (spec.scale) {
@@ -74,7 +113,7 @@ ValueId NetworkBuilder::batch_norm(const std::string& path, ValueId x, const Bat
   const ValueId mean = graph_.add_variable(path + ".running_mean", vector, {}, false, false);
   const ValueId variance = graph_.add_variable(path + ".running_var", vector, one, false, false);
   const BatchNormAttributes attributes{.epsilon = spec.epsilon, .scale = spec.scale};
-  if (!training_) {
+  if (!options_.training) {
     inputs.push_back(mean);
     inputs.push_back(variance);
     return graph_.add_node(kBatchNormInference, path, attributes, std::move(inputs))[0];
@@ -92,8 +131,8 @@ ValueId NetworkBuilder::batch_norm(const std::string& path, ValueId x, const Bat
   return outputs[0];
 }
 
-ValueId NetworkBuilder::relu(const std::string& name, ValueId x) {
-  return graph_.add_node(kActivation, name, ActivationAttributes{ActivationKind::relu}, {x})[0];
+ValueId NetworkBuilder::activation(const std::string& name, ValueId x, ActivationKind kind) {
+  return graph_.add_node(kActivation, name, ActivationAttributes{kind}, {x})[0];
 }
 
 ValueId NetworkBuilder::add(const std::string& name, ValueId a, ValueId b) {
@@ -106,6 +145,17 @@ ValueId NetworkBuilder::max_pool(const std::string& name, ValueId x, const Windo
   return graph_.add_node(kMaxPool, name, attributes, {x})[0];
 }
 
+ValueId NetworkBuilder::avg_pool(const std::string& name, ValueId x, const WindowSpec& spec) {
+  const PoolAttributes attributes{.window = make_window(spec, graph_.shape(x)),
+                                  .input = graph_.shape(x)};
+  return graph_.add_node(kAvgPool, name, attributes, {x})[0];
+}
+
+ValueId NetworkBuilder::global_avg_pool(const std::string& name, ValueId x) {
+  const Shape& shape = graph_.shape(x);
+  return avg_pool(name, x, {.kernel = {shape[2], shape[3]}, .padding = Padding::valid});
+}
+
 ValueId NetworkBuilder::spatial_mean(const std::string& name, ValueId x) {
   return graph_.add_node(kSpatialMean, name, {}, {x})[0];
 }
@@ -114,25 +164,69 @@ ValueId NetworkBuilder::flatten(const std::string& name, ValueId x) {
   return graph_.add_node(kFlatten, name, {}, {x})[0];
 }
 
+ValueId NetworkBuilder::concat(const std::string& name, std::span<const ValueId> parts) {
+  return graph_.add_node(kConcat, name, {}, {parts.begin(), parts.end()})[0];
+}
+
+ValueId NetworkBuilder::channel_slice(const std::string& name, ValueId x, std::int64_t begin,
+                                      std::int64_t count) {
+  return graph_.add_node(kChannelSlice, name,
+                         ChannelSliceAttributes{.begin = begin, .count = count}, {x})[0];
+}
+
+ValueId NetworkBuilder::channel_pad(const std::string& name, ValueId x, std::int64_t before,
+                                    std::int64_t after) {
+  return graph_.add_node(kChannelPad, name, ChannelPadAttributes{.before = before, .after = after},
+                         {x})[0];
+}
+
+ValueId NetworkBuilder::channel_shuffle(const std::string& name, ValueId x, std::int64_t groups) {
+  return graph_.add_node(kChannelShuffle, name, ChannelShuffleAttributes{.groups = groups}, {x})[0];
+}
+
+ValueId NetworkBuilder::channel_scale(const std::string& name, ValueId x, ValueId s) {
+  return graph_.add_node(kChannelScale, name, {}, {x, s})[0];
+}
+
+ValueId NetworkBuilder::spatial_pad(const std::string& name, ValueId x,
+                                    const SpatialPadAttributes& pads) {
+  return graph_.add_node(kSpatialPad, name, pads, {x})[0];
+}
+
+ValueId NetworkBuilder::lrn(const std::string& name, ValueId x, const LrnAttributes& attributes) {
+  return graph_.add_node(kLrn, name, attributes, {x})[0];
+}
+
 ValueId NetworkBuilder::dropout(const std::string& name, ValueId x, double keep) {
-  if (!training_) {
+  if (!options_.training) {
     return x;
   }
-  const DropoutAttributes attributes{.keep = keep, .seed = seed_, .stream = hash_name(name)};
+  const DropoutAttributes attributes{
+      .keep = keep, .seed = options_.seed, .stream = hash_name(name)};
   return graph_.add_node(kDropout, name, attributes, {x, step()})[0];
 }
 
-ValueId NetworkBuilder::fully_connected(const std::string& path, ValueId x, std::int64_t outputs,
-                                        double gain) {
+ValueId NetworkBuilder::drop_path(const std::string& name, ValueId x, double keep,
+                                  std::int64_t ramp_steps) {
+  if (!options_.training || keep >= 1) {
+    return x;
+  }
+  const DropPathAttributes attributes{
+      .keep = keep, .ramp_steps = ramp_steps, .seed = options_.seed, .stream = hash_name(name)};
+  return graph_.add_node(kDropPath, name, attributes, {x, step()})[0];
+}
+
+ValueId NetworkBuilder::fully_connected(const std::string& path, ValueId x,
+                                        const FullyConnectedSpec& spec) {
   const DType dtype = graph_.type(x).dtype;
   const std::int64_t inputs = channels(x);
-  const ValueId w =
-      graph_.add_variable(path + ".weight", {.dtype = dtype, .shape = {outputs, inputs}},
-                          {.kind = Initializer::Kind::truncated_normal,
-                           .stddev = std::sqrt(gain / static_cast<double>(inputs))},
-                          /*trainable=*/true, /*decayed=*/true);
-  const ValueId bias = graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {outputs}}, {},
-                                           /*trainable=*/true, /*decayed=*/true);
+  const Fans fans{.in = static_cast<double>(inputs), .out = static_cast<double>(spec.outputs)};
+  const ValueId w = graph_.add_variable(
+      path + ".weight", {.dtype = dtype, .shape = {spec.outputs, inputs}}, spec.initial(fans),
+      /*trainable=*/true, /*decayed=*/true);
+  const ValueId bias =
+      graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.outputs}},
+                          {.mean = spec.bias_value}, /*trainable=*/true, /*decayed=*/true);
   const ValueId y = graph_.add_node(kFullyConnected, path, FullyConnectedAttributes{}, {x, w})[0];
   return graph_.add_node(kBiasAdd, path + "/bias", {}, {y, bias})[0];
 }

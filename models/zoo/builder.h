@@ -1,24 +1,59 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "models/ir/graph.h"
+#include "models/ops/activation.h"
 #include "models/ops/conv2d.h"
+#include "models/ops/lrn.h"
+#include "models/ops/spatial_pad.h"
 
 namespace bench {
 
+/// (H, W); one number stands for both.
+struct Extent2 {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  constexpr Extent2(
+      std::int64_t both)  // NOLINT(google-explicit-constructor): a square is one number
+      : height(both), width(both) {}
+  constexpr Extent2(std::int64_t h, std::int64_t w) : height(h), width(w) {}
+  [[nodiscard]] constexpr std::array<std::int64_t, 2> array() const { return {height, width}; }
+};
+
 /// How a window is padded. same: TensorFlow's SAME, the odd pixel at the bottom and right.
 /// same_resnet: with a stride above 1 explicitly (k-1)/2 before and the rest behind, else SAME.
-enum class Padding : std::uint8_t { valid, same, same_resnet };
+/// symmetric: WindowSpec::pad on each side. ceiling: the same, and at the bottom and right as much
+/// more as lets a last window begin that would be cut.
+enum class Padding : std::uint8_t { valid, same, same_resnet, symmetric, ceiling };
 
 /// A filter's extents, stride and padding, for one input.
 struct WindowSpec {
-  std::int64_t kernel = 1;
-  std::int64_t stride = 1;
+  Extent2 kernel = 1;
+  Extent2 stride = 1;
   Padding padding = Padding::same;
+  Extent2 pad = 0;
 };
 Window make_window(const WindowSpec& spec, const Shape& input);
+
+/// Elements that one output of a filter reads, and that read one input.
+struct Fans {
+  double in = 1;
+  double out = 1;
+};
+/// How a filter's or a fully connected layer's weights begin.
+using WeightInit = std::function<Initializer(const Fans&)>;
+/// Variance 1 / fan in, from a normal distribution cut at two deviations.
+Initializer variance_scaling(const Fans& fans);
+/// A normal distribution of deviation sqrt(gain / fan in), which is then cut at two deviations.
+WeightInit cut_normal(double gain);
+/// A normal distribution of that deviation, which is then cut at two deviations.
+WeightInit cut_normal_of(double stddev);
 
 struct BatchNormSpec {
   double epsilon = 1e-3;
@@ -29,39 +64,93 @@ struct BatchNormSpec {
 struct ConvSpec {
   std::int64_t channels = 0;
   WindowSpec window = {};
+  std::int64_t groups = 1;
   bool bias = true;
+  double bias_value = 0;
+  WeightInit initial = variance_scaling;
+};
+
+struct FullyConnectedSpec {
+  std::int64_t outputs = 0;
+  double bias_value = 0;
+  WeightInit initial = cut_normal(1);
+};
+
+/// What a builder needs to know of the network it makes.
+struct BuilderOptions {
+  std::int64_t num_classes = 0;
+  bool training = true;
+  /// Whether a model that has auxiliary logits should give them.
+  bool aux_head = false;
+  std::uint64_t seed = 0;
 };
 
 /// Adds layers to a graph: values in, values out. Variables are named after the module path given,
 /// with the leaves weight, bias, running_mean and running_var. In training, batch norm takes the
-/// batch's statistics and updates the running ones; dropout drops.
+/// batch's statistics and updates the running ones; dropout and drop-path drop.
 class NetworkBuilder {
  public:
-  NetworkBuilder(Graph& graph, bool training, std::uint64_t seed)
-      : graph_(graph), training_(training), seed_(seed) {}
+  NetworkBuilder(Graph& graph, const BuilderOptions& options) : graph_(graph), options_(options) {}
 
-  /// Filters begin with variance scaling, scale 1, fan in: stddev = sqrt(1 / fan_in) / 0.87962566,
-  /// cut at two deviations; biases with 0.
+  /// Layers are counted per kind in the order in which they are made: "conv0", "conv1", ...
+  std::string next(const std::string& kind) { return cat(kind, counts_[kind]++); }
+
   ValueId conv(const std::string& path, ValueId x, const ConvSpec& spec);
   ValueId batch_norm(const std::string& path, ValueId x, const BatchNormSpec& spec);
-  ValueId relu(const std::string& name, ValueId x);
+  ValueId activation(const std::string& name, ValueId x, ActivationKind kind);
+  ValueId relu(const std::string& name, ValueId x) {
+    return activation(name, x, ActivationKind::relu);
+  }
   ValueId add(const std::string& name, ValueId a, ValueId b);
   ValueId max_pool(const std::string& name, ValueId x, const WindowSpec& spec);
+  /// Padding is not counted.
+  ValueId avg_pool(const std::string& name, ValueId x, const WindowSpec& spec);
+  /// [N,C,H,W] -> [N,C,1,1], the mean.
+  ValueId global_avg_pool(const std::string& name, ValueId x);
+  /// [N,C,H,W] -> [N,C], the mean.
   ValueId spatial_mean(const std::string& name, ValueId x);
   ValueId flatten(const std::string& name, ValueId x);
+  /// Over the channels.
+  ValueId concat(const std::string& name, std::span<const ValueId> parts);
+  ValueId channel_slice(const std::string& name, ValueId x, std::int64_t begin, std::int64_t count);
+  ValueId channel_pad(const std::string& name, ValueId x, std::int64_t before, std::int64_t after);
+  ValueId channel_shuffle(const std::string& name, ValueId x, std::int64_t groups);
+  /// x[N,C,H,W] * s[N,C,1,1].
+  ValueId channel_scale(const std::string& name, ValueId x, ValueId s);
+  ValueId spatial_pad(const std::string& name, ValueId x, const SpatialPadAttributes& pads);
+  ValueId lrn(const std::string& name, ValueId x, const LrnAttributes& attributes);
+  /// Elements stay with probability `keep`.
   ValueId dropout(const std::string& name, ValueId x, double keep);
-  /// x * w^T + bias; w begins with stddev sqrt(gain / fan_in): gain 2 before a ReLU, else 1.
-  ValueId fully_connected(const std::string& path, ValueId x, std::int64_t outputs, double gain);
+  /// Examples stay with probability `keep`, which is reached in `ramp_steps` steps.
+  ValueId drop_path(const std::string& name, ValueId x, double keep, std::int64_t ramp_steps = 0);
+  /// x * w^T + bias.
+  ValueId fully_connected(const std::string& path, ValueId x, const FullyConnectedSpec& spec);
+  /// The logits of most models: a fully connected layer `fc` with an output per class.
+  ValueId head(ValueId features) {
+    return fully_connected("fc", features, {.outputs = options_.num_classes});
+  }
 
+  [[nodiscard]] const Shape& shape(ValueId x) const { return graph_.shape(x); }
   [[nodiscard]] std::int64_t channels(ValueId x) const { return graph_.shape(x)[1]; }
+  [[nodiscard]] std::int64_t num_classes() const { return options_.num_classes; }
+  [[nodiscard]] bool aux_head() const { return options_.aux_head; }
+  /// Logits whose cross-entropy is added to the loss, times `weight`.
+  void set_aux_logits(ValueId logits, double weight) { aux_ = {logits, weight}; }
+
+  struct AuxLogits {
+    ValueId logits;
+    double weight = 0;
+  };
+  [[nodiscard]] const AuxLogits& aux_logits() const { return aux_; }
 
  private:
   /// The step's number, on which dropout depends; a graph input of that name.
   ValueId step();
 
   Graph& graph_;
-  bool training_;
-  std::uint64_t seed_;
+  BuilderOptions options_;
+  std::map<std::string, int> counts_;
+  AuxLogits aux_;
 };
 
 }  // namespace bench

@@ -11,7 +11,8 @@ ValueId build_lenet(NetworkBuilder& net, ValueId images) {
   x = net.relu("relu1", net.conv("conv1", x, {.channels = 64, .window = filter}));
   x = net.max_pool("pool1", x, pool);
   x = net.flatten("flatten", x);
-  return net.relu("relu2", net.fully_connected("fc0", x, 512, /*gain=*/2));
+  x = net.fully_connected("fc0", x, {.outputs = 512, .initial = cut_normal(2)});
+  return net.head(net.relu("relu2", x));
 }
 
 }  // namespace bench

@@ -64,7 +64,7 @@ ValueId build_resnet(NetworkBuilder& net, ValueId images, const std::array<int, 
                      version);
     }
   }
-  return net.spatial_mean("mean", x);
+  return net.head(net.spatial_mean("mean", x));
 }
 
 }  // namespace

@@ -6,8 +6,9 @@ namespace bench {
 /// everything around a network costs.
 ValueId build_trivial(NetworkBuilder& net, ValueId images) {
   ValueId x = net.flatten("flatten", images);
-  x = net.relu("relu0", net.fully_connected("fc0", x, 1, /*gain=*/2));
-  return net.relu("relu1", net.fully_connected("fc1", x, 4096, /*gain=*/2));
+  x = net.fully_connected("fc0", x, {.outputs = 1, .initial = cut_normal(2)});
+  x = net.fully_connected("fc1", net.relu("relu0", x), {.outputs = 4096, .initial = cut_normal(2)});
+  return net.head(net.relu("relu1", x));
 }
 
 }  // namespace bench

@@ -5,48 +5,72 @@
 
 #include "models/base/errors.h"
 #include "models/ir/op.h"
+#include "models/ops/add.h"
 #include "models/ops/loss.h"
 #include "models/zoo/builder.h"
 
 namespace bench {
+namespace {
 
-#define BENCH_MODEL(name, printed, dataset, size, batch, parameters, macs, rate, build) \
+constexpr std::int64_t kImageChannels = 3;
+
+}  // namespace
+
+#define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
   ValueId build(NetworkBuilder&, ValueId);
 #include "models/zoo/zoo.inc"
 #undef BENCH_MODEL
 
 std::span<const Model> all_models() {
   static constexpr std::array kModels{
-#define BENCH_MODEL(name, printed, dataset, size, batch, parameters, macs, rate, build) \
-  Model{name, printed, dataset, size, batch, parameters, macs, ModelRate::rate, build},
+#define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
+  Model{name, printed, dataset, size, batch, classes, ModelRate::rate, build},
 #include "models/zoo/zoo.inc"
 #undef BENCH_MODEL
   };
   return kModels;
 }
 
-const Model* find_model(std::string_view name) {
+const Model* find_model(std::string_view name, std::string_view dataset) {
   const auto models = all_models();
-  const auto found = std::find_if(models.begin(), models.end(),
-                                  [&](const Model& model) { return model.name == name; });
+  const auto found = std::find_if(models.begin(), models.end(), [&](const Model& model) {
+    return model.name == name && model.dataset == dataset;
+  });
   return found == models.end() ? nullptr : &*found;
 }
 
 Graph build_network(const Model& model, const NetworkOptions& options) {
   Graph graph;
+  const std::int64_t size = options.image_size > 0 ? options.image_size : model.image_size;
   const ValueId images = graph.add_input(
-      "images",
-      {.dtype = DType::f32, .shape = {options.batch, 3, model.image_size, model.image_size}});
-  NetworkBuilder builder(graph, options.training, options.seed);
-  const ValueId features = model.build(builder, images);
-  const ValueId logits = builder.fully_connected("fc", features, options.num_classes, /*gain=*/1);
+      "images", {.dtype = options.dtype, .shape = {options.batch, kImageChannels, size, size}});
+  NetworkBuilder builder(graph, {.num_classes = options.num_classes,
+                                 .training = options.training,
+                                 .aux_head = options.aux_head && options.training,
+                                 .seed = options.seed});
+  const ValueId logits = model.build(builder, images);
+  const NetworkBuilder::AuxLogits& aux = builder.aux_logits();
+  if (options.aux_head && options.training && !aux.logits.valid()) {
+    throw UsageError(cat("--aux_head: ", model.name, " has no auxiliary head"));
+  }
   graph.set_output("logits", logits);
   if (!options.training && !options.accuracies) {
     return graph;
   }
   const ValueId labels = graph.add_input("labels", {.dtype = DType::s32, .shape = {options.batch}});
   if (options.training) {
-    graph.set_output("loss", graph.add_node(kSoftmaxCrossEntropy, "loss", {}, {logits, labels})[0]);
+    const auto cross_entropy = [&](const char* name, ValueId of, double weight) {
+      return graph.add_node(kSoftmaxCrossEntropy, name,
+                            SoftmaxCrossEntropyAttributes{
+                                .label_smoothing = options.label_smoothing, .weight = weight},
+                            {of, labels})[0];
+    };
+    ValueId loss = cross_entropy("loss", logits, 1);
+    if (aux.logits.valid()) {
+      const ValueId aux_loss = cross_entropy("aux_loss", aux.logits, aux.weight);
+      loss = graph.add_node(kAdd, "loss_sum", {}, {loss, aux_loss})[0];
+    }
+    graph.set_output("loss", loss);
     std::vector<ValueId> decayed;
     for (const Variable& variable : graph.variables()) {
       if (variable.decayed) {

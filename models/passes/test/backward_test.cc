@@ -55,7 +55,8 @@ class BackwardTest : public testing::Test {
     x = graph_.add_node(kSpatialMean, "mean", {}, {x})[0];
     const ValueId w = weight("fc", {10, graph_.shape(x)[1]});
     x = graph_.add_node(kFullyConnected, "fc", FullyConnectedAttributes{}, {x, w})[0];
-    ValueId loss = graph_.add_node(kSoftmaxCrossEntropy, "loss", {}, {x, labels_})[0];
+    ValueId loss = graph_.add_node(kSoftmaxCrossEntropy, "loss", SoftmaxCrossEntropyAttributes{},
+                                   {x, labels_})[0];
     if (with_l2) {
       decayed.push_back(w);
       const ValueId l2 = graph_.add_node(kL2Loss, "l2", L2LossAttributes{}, std::move(decayed))[0];
@@ -173,8 +174,8 @@ TEST_F(BackwardTest, MakesTheBiasGradientWithTheWeights) {
 
 TEST_F(BackwardTest, RefusesALossWithoutTrainedVariables) {
   const ValueId logits = graph_.add_input("logits", {.shape = {2, 10}});
-  graph_.set_output("loss",
-                    graph_.add_node(kSoftmaxCrossEntropy, "loss", {}, {logits, labels_})[0]);
+  graph_.set_output("loss", graph_.add_node(kSoftmaxCrossEntropy, "loss",
+                                            SoftmaxCrossEntropyAttributes{}, {logits, labels_})[0]);
   EXPECT_THROW(add_backward(graph_, "loss"), InternalError);
 }
 

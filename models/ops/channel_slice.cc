@@ -1,0 +1,65 @@
+#include "models/ops/channel_slice.h"
+
+#include <ostream>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+std::vector<TensorType> infer_slice(const OpContext& context) {
+  require_inputs(context, 1);
+  require_rank(context, 0, 4);
+  const auto& attributes = context.attributes.as<ChannelSliceAttributes>();
+  const Shape& shape = context.inputs[0].shape;
+  if (attributes.begin < 0 || attributes.count < 1 ||
+      attributes.begin + attributes.count > shape[1]) {
+    throw UsageError(cat(context.op, ": channels ", attributes.begin, " to ",
+                         attributes.begin + attributes.count - 1, " of ", shape[1], " (axis C of ",
+                         context.node, ")"));
+  }
+  return {{.dtype = context.inputs[0].dtype, .shape = shape.with(1, attributes.count)}};
+}
+
+std::vector<ValueId> gradient_slice(GradientContext& context) {
+  const auto& attributes = context.node.attributes.as<ChannelSliceAttributes>();
+  const std::int64_t channels = context.graph.shape(context.node.inputs[0])[1];
+  const ChannelPadAttributes pad{.before = attributes.begin,
+                                 .after = channels - attributes.begin - attributes.count};
+  return context.graph.add_node(kChannelPad, context.node.name + "/backward", pad,
+                                {context.output_gradients[0]});
+}
+
+std::vector<TensorType> infer_pad(const OpContext& context) {
+  require_inputs(context, 1);
+  require_rank(context, 0, 4);
+  const auto& attributes = context.attributes.as<ChannelPadAttributes>();
+  check(attributes.before >= 0 && attributes.after >= 0, "channel_pad: pads by less than nothing");
+  const Shape& x = context.inputs[0].shape;
+  return {{.dtype = context.inputs[0].dtype,
+           .shape = x.with(1, x[1] + attributes.before + attributes.after)}};
+}
+
+std::vector<ValueId> gradient_pad(GradientContext& context) {
+  const auto& attributes = context.node.attributes.as<ChannelPadAttributes>();
+  const ChannelSliceAttributes slice{.begin = attributes.before,
+                                     .count = context.graph.shape(context.node.inputs[0])[1]};
+  return context.graph.add_node(kChannelSlice, context.node.name + "/backward", slice,
+                                {context.output_gradients[0]});
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const ChannelSliceAttributes& attributes) {
+  return out << "from " << attributes.begin << " count " << attributes.count;
+}
+
+std::ostream& operator<<(std::ostream& out, const ChannelPadAttributes& attributes) {
+  return out << "before " << attributes.before << " after " << attributes.after;
+}
+
+const OpDef kChannelSlice{
+    .name = "channel_slice", .infer = infer_slice, .gradient = gradient_slice};
+const OpDef kChannelPad{.name = "channel_pad", .infer = infer_pad, .gradient = gradient_pad};
+
+}  // namespace bench
