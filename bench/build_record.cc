@@ -110,7 +110,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .batch_per_device = settings.batch,
                      .devices = 1,
                      .global_batch = settings.batch,
-                     .dtype = "f32",
+                     .dtype = std::string(name_of(settings.dtype)),
                      .layout = std::string(name_of(settings.format)),
                      .image_size = static_cast<int>(settings.image_size),
                      .optimizer = settings.flags.optimizer,

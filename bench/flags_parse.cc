@@ -54,6 +54,9 @@ GivenFlag read_flag(Arguments arguments, std::size_t& used) {
   if (row->type == FlagType::kBool) {
     return {.row = row, .text = "true"};
   }
+  if (!row->accepted.bare.empty()) {
+    return {.row = row, .text = std::string(row->accepted.bare)};
+  }
   if (arguments.size() < 2 || arguments[1].starts_with("--")) {
     throw UsageError(cat("--", name, " needs a value: ", describe_accepted(*row)));
   }

@@ -28,6 +28,7 @@ struct Accepted {
   bool any_case = false;         ///< of `values`; the flag's value becomes the listed spelling
   bool empty_too = false;        ///< beside `values`
   bool not_empty = false;
+  std::string_view bare = {};  ///< the value of `--flag` alone; empty: one must be given
   std::optional<double> minimum = {};
   bool minimum_excluded = false;
   std::optional<double> maximum = {};
@@ -35,6 +36,11 @@ struct Accepted {
   constexpr Accepted in_any_case() const {
     Accepted changed = *this;
     changed.any_case = true;
+    return changed;
+  }
+  constexpr Accepted or_bare(std::string_view meaning) const {
+    Accepted changed = *this;
+    changed.bare = meaning;
     return changed;
   }
   constexpr Accepted or_empty() const {

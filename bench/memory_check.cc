@@ -38,7 +38,7 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
   if (settings.training()) {
     const StrategyRow& strategy = find_strategy(settings.flags.variable_update);
     memory.optimizer_slots =
-        strategy.bytes(memory.executor.variables / sizeof(float), settings.optimizer);
+        strategy.bytes(memory.executor.variables / size_of(settings.dtype), settings.optimizer);
   }
   const std::size_t slot = image_bytes(settings, batch);
   memory.input_slots = settings.synthetic()

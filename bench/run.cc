@@ -19,6 +19,7 @@
 #include "bench/process_age.h"
 #include "bench/session.h"
 #include "bench/settings.h"
+#include "bench/verification.h"
 #include "models/base/errors.h"
 #include "results/build_info.h"
 #include "results/writer.h"
@@ -100,6 +101,33 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
       << " % of the step time\n";
 }
 
+/// Holds what the executor that was timed computes against the stored fingerprint. Returns why the
+/// run is not to be trusted; empty when it is.
+std::string verify(const RunSettings& settings, Tower& tower, results::Record& record,
+                   std::ostream& err) {
+  const Verification result = verify_tower(settings, tower);
+  record.verification.skipped = result.skipped;
+  if (!result.skipped.empty()) {
+    err << "fingerprint not checked: " << result.skipped << "\n";
+    return "";
+  }
+  double worst = 0;
+  for (const CheckedNumber& number : result.numbers) {
+    record.verification.numbers.push_back({.name = std::string(number.name),
+                                           .measured = number.measured,
+                                           .stored = number.stored,
+                                           .deviation = number.deviation,
+                                           .tolerance = number.tolerance});
+    worst = std::max(worst, number.deviation);
+  }
+  if (!result.passed()) {
+    return cat("the network computes something else than ", settings.model->name,
+               " should: ", result.failures());
+  }
+  err << std::scientific << "fingerprint: matches the reference, deviation " << worst << "\n";
+  return "";
+}
+
 /// The record, which is written whatever way the run ends.
 class RecordFile {
  public:
@@ -126,6 +154,9 @@ class RecordFile {
 
 int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
                   const RunStreams& streams) {
+  if (parsed.flags.verify) {
+    return run_verification(parsed, streams.out);
+  }
   const SteadyClock clock;
   const SystemFiles files;
   const nanoseconds launched = clock.now() - since_launch(files);
@@ -233,6 +264,12 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     ended = cat("--max_seconds=", *settings.flags.max_seconds, " ended the run after ",
                 session.steps.size(), " of ", settings.steps.num_batches, " steps");
     LOG(INFO) << "note: " << ended;
+  }
+  const std::string mismatch = verify(settings, tower, file.record(), streams.err);
+  if (!mismatch.empty()) {
+    file.write(results::Status::kFailed, false, mismatch);
+    streams.err << "bench: " << mismatch << "\n";
+    return 1;
   }
   file.write(results::Status::kOk, false, ended);
   return 0;

@@ -48,6 +48,11 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   const auto given = parsed.given.find("device");
   settings.device_label = given == parsed.given.end() ? placement.device : given->second;
   settings.format = format_named(placement.data_format);
+  settings.dtype = flags.dtype == "f64" ? DType::f64 : DType::f32;
+  if (settings.dtype == DType::f64 && settings.device != "reference") {
+    throw UsageError(
+        cat("--dtype=f64: only --device=reference computes in f64, not ", settings.device_label));
+  }
   settings.notices = parsed.notices;
   settings.notices.insert(settings.notices.end(), placement.notices.begin(),
                           placement.notices.end());
@@ -69,7 +74,8 @@ RunSettings resolve_settings(const ParseResult& parsed) {
       .kind = flags.optimizer == "momentum" ? OptimizerKind::momentum : OptimizerKind::sgd,
       .momentum = flags.momentum,
       .weight_decay = flags.weight_decay,
-      .clip = flags.gradient_clip};
+      .clip = flags.gradient_clip,
+      .dtype = settings.dtype};
   settings.learning_rate = {
       .model_schedule = settings.model->rate == ModelRate::resnet ? ModelSchedule::kResnetImagenet
                                                                   : ModelSchedule::kConstant,
@@ -85,6 +91,7 @@ Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
                        {.batch = batch,
                         .num_classes = settings.num_classes,
                         .image_size = settings.image_size,
+                        .dtype = settings.dtype,
                         .training = settings.training(),
                         .accuracies = settings.accuracies(),
                         .weight_decay = settings.flags.weight_decay,

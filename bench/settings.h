@@ -23,6 +23,7 @@ struct RunSettings {
   std::string device = {};
   std::string device_label = {};
   DataFormat format = DataFormat::automatic;
+  DType dtype = DType::f32;
   std::int64_t batch = 0;
   /// Height and width of the network's input, in pixels.
   std::int64_t image_size = 0;

@@ -93,8 +93,8 @@ struct Candidate {
 
 enum class OptimizerKind : std::uint8_t { sgd, momentum };
 
-/// What one optimizer launch does, over flat f32 regions of variables, gradients and slots that
-/// share their offsets. Per element g = gradient * gradient_scale + (decayed ? weight_decay * w :
+/// What one optimizer launch does, over flat regions of variables, gradients and slots that share
+/// their offsets. Per element g = gradient * gradient_scale + (decayed ? weight_decay * w :
 /// 0), clamped to +-clip; sgd: w -= lr*g; momentum (Nesterov): a = momentum*a + g, w -= lr*g +
 /// lr*momentum*a.
 struct OptimizerSettings {
@@ -102,6 +102,8 @@ struct OptimizerSettings {
   double momentum = 0.9;
   double weight_decay = 0;
   std::optional<double> clip = {};
+  /// Of all three regions. Every backend has f32; the reference also f64.
+  DType dtype = DType::f32;
 };
 /// A stretch of elements, in elements from the region's beginning.
 struct OptimizerSegment {
@@ -128,7 +130,7 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
   virtual ~Optimizer() = default;
   /// Updates variables and slots in place; may return before it is done. `slots` is null for sgd.
-  virtual void launch(Stream& stream, float* variables, const float* gradients, float* slots,
+  virtual void launch(Stream& stream, void* variables, const void* gradients, void* slots,
                       double learning_rate, double gradient_scale) = 0;
 };
 
@@ -156,6 +158,7 @@ class Backend {
                                                const Layout& to) = 0;
   [[nodiscard]] virtual double reorder_seconds(const TensorType& type, const Layout& from,
                                                const Layout& to) = 0;
+  /// Throws InternalError for an element type that the backend does not update.
   virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                                     std::vector<OptimizerSegment> segments) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;

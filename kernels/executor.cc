@@ -61,11 +61,24 @@ struct Executor::State {
     activations = backend.allocate(layout.report.activations);
     workspace = backend.allocate(layout.report.workspace);
     for (const auto& trained : lowered.trained) {
-      const std::size_t bytes = lowered.buffers[trained.variable].bytes;
-      segments.push_back({.offset = layout.offsets[trained.variable] / sizeof(float),
-                          .count = bytes / sizeof(float),
+      const Buffer& variable = lowered.buffers[trained.variable];
+      check(variable.type.dtype == trained_dtype(), "executor: variables of several types");
+      segments.push_back({.offset = layout.offsets[trained.variable] / size_of(trained_dtype()),
+                          .count = variable.bytes / size_of(trained_dtype()),
                           .decayed = trained.decayed});
     }
+  }
+
+  [[nodiscard]] DType trained_dtype() const {
+    return lowered.trained.empty() ? DType::f32
+                                   : lowered.buffers[lowered.trained.front().variable].type.dtype;
+  }
+
+  /// Up to the end of the last segment.
+  [[nodiscard]] std::size_t flat_bytes() const {
+    return segments.empty()
+               ? 0
+               : (segments.back().offset + segments.back().count) * size_of(trained_dtype());
   }
 
   [[nodiscard]] TensorView view(std::size_t buffer) const {
@@ -162,10 +175,18 @@ struct Executor::State {
   }
 
   std::vector<float> read_floats(std::size_t buffer) {
-    check(lowered.buffers[buffer].type.dtype == DType::f32, "executor: the value is not f32");
+    const DType dtype = lowered.buffers[buffer].type.dtype;
     const auto bytes = read(buffer);
-    std::vector<float> result(bytes.size() / sizeof(float));
-    std::memcpy(result.data(), bytes.data(), bytes.size());
+    std::vector<float> result(bytes.size() / size_of(dtype));
+    if (dtype == DType::f64) {
+      std::vector<double> wide(result.size());
+      std::memcpy(wide.data(), bytes.data(), bytes.size());
+      std::transform(wide.begin(), wide.end(), result.begin(),
+                     [](double value) { return static_cast<float>(value); });
+    } else {
+      check(dtype == DType::f32, "executor: the value is no floating number");
+      std::memcpy(result.data(), bytes.data(), bytes.size());
+    }
     return result;
   }
 
@@ -266,7 +287,12 @@ void Executor::write_input(const std::string& name, std::span<const std::byte> c
 
 void Executor::write_variable(const std::string& name, std::span<const float> canonical) {
   const std::size_t buffer = state_->variable_buffer(name);
-  state_->write(buffer, state_->view(buffer), std::as_bytes(canonical));
+  if (state_->lowered.buffers[buffer].type.dtype == DType::f64) {
+    const std::vector<double> wide(canonical.begin(), canonical.end());
+    state_->write(buffer, state_->view(buffer), std::as_bytes(std::span(wide)));
+  } else {
+    state_->write(buffer, state_->view(buffer), std::as_bytes(canonical));
+  }
 }
 
 std::vector<float> Executor::read_variable(const std::string& name) {
@@ -275,6 +301,10 @@ std::vector<float> Executor::read_variable(const std::string& name) {
 
 std::vector<std::byte> Executor::read_output(const std::string& name) {
   return state_->read(state_->lowered.buffer_of[at(state_->graph.output(name))]);
+}
+
+std::vector<float> Executor::read_output_as_floats(const std::string& name) {
+  return state_->read_floats(state_->lowered.buffer_of[at(state_->graph.output(name))]);
 }
 
 std::vector<float> Executor::read_gradient(const std::string& variable) {
@@ -287,13 +317,16 @@ std::vector<float> Executor::read_gradient(const std::string& variable) {
   throw InternalError(cat("executor: ", variable, " has no gradient"));
 }
 
-float Executor::read_scalar(const std::string& name) {
+double Executor::read_scalar(const std::string& name) {
   const std::size_t buffer = state_->lowered.buffer_of[at(state_->graph.output(name))];
   const TensorType& type = state_->lowered.buffers[buffer].type;
-  check(type.dtype == DType::f32 && type.shape.elements() == 1, "executor: no f32 scalar is read");
-  float value = 0;
-  std::memcpy(&value, state_->view(buffer).data, sizeof(value));
-  return value;
+  check(type.shape.elements() == 1, "executor: no scalar is read");
+  const TensorView view = state_->view(buffer);
+  if (type.dtype == DType::f64) {
+    return *view.as<const double>();
+  }
+  check(type.dtype == DType::f32, "executor: the scalar is no floating number");
+  return *view.as<const float>();
 }
 
 void Executor::run(Stream& stream) {
@@ -315,15 +348,15 @@ void Executor::run(Stream& stream) {
   }
 }
 
-std::span<float> Executor::variables() {
-  const auto& segments = state_->segments;
-  const std::size_t count = segments.empty() ? 0 : segments.back().offset + segments.back().count;
-  return {reinterpret_cast<float*>(state_->variables->data()), count};
+TensorView Executor::variables() {
+  return {.data = state_->variables->data(), .bytes = state_->flat_bytes()};
 }
 
-std::span<const float> Executor::gradients() {
-  return {reinterpret_cast<const float*>(state_->gradients->data()), variables().size()};
+TensorView Executor::gradients() {
+  return {.data = state_->gradients->data(), .bytes = state_->flat_bytes()};
 }
+
+DType Executor::trained_dtype() const { return state_->trained_dtype(); }
 
 const std::vector<OptimizerSegment>& Executor::segments() const { return state_->segments; }
 

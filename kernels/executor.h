@@ -48,22 +48,25 @@ class Executor {
   /// Copies a graph input in canonical order into memory of the executor's own; waits.
   void write_input(const std::string& name, std::span<const std::byte> canonical);
 
-  /// Copies a variable from or to canonical order (f32 elements); waits.
+  /// Copies a variable from or to canonical order, converting from and to f32; waits.
   void write_variable(const std::string& name, std::span<const float> canonical);
   [[nodiscard]] std::vector<float> read_variable(const std::string& name);
-  /// A named output, or the gradient of a variable, of the last run in canonical order; waits.
+  /// A named output, in its own type or converted to f32, or the gradient of a variable (converted
+  /// too), of the last run in canonical order; waits.
   [[nodiscard]] std::vector<std::byte> read_output(const std::string& name);
+  [[nodiscard]] std::vector<float> read_output_as_floats(const std::string& name);
   [[nodiscard]] std::vector<float> read_gradient(const std::string& variable);
-  /// The same for a single f32 in memory that the host can read; allocates nothing.
-  [[nodiscard]] float read_scalar(const std::string& name);
+  /// The same for a single f32 or f64 in memory that the host can read; allocates nothing.
+  [[nodiscard]] double read_scalar(const std::string& name);
 
   /// Runs every kernel in order; waits for the end. Every input must be bound or written before.
   void run(Stream& stream);
 
-  /// The flat regions of trainable variables and their gradients: equal offsets, f32 elements, in
-  /// the order in which the gradients become final.
-  [[nodiscard]] std::span<float> variables();
-  [[nodiscard]] std::span<const float> gradients();
+  /// The flat regions of trainable variables and their gradients: equal offsets, elements of one
+  /// type, in the order in which the gradients become final.
+  [[nodiscard]] TensorView variables();
+  [[nodiscard]] TensorView gradients();
+  [[nodiscard]] DType trained_dtype() const;
   [[nodiscard]] const std::vector<OptimizerSegment>& segments() const;
 
   /// Time spent inside kernels by all runs since the last reset_kernel_time().

@@ -180,6 +180,21 @@ struct Implementation {
   std::int64_t count = 0;
 };
 
+/// One number of the network's fingerprint beside the stored one.
+struct VerifiedNumber {
+  std::string name{};
+  double measured = 0;
+  double stored = 0;
+  double deviation = 0;  ///< |measured - stored| / |stored|.
+  double tolerance = 0;  ///< The largest deviation that passes.
+};
+
+/// Whether the executor that was timed computes what the network should.
+struct Verification {
+  std::vector<VerifiedNumber> numbers{};
+  std::string skipped{};  ///< Why nothing was checked; empty when something was, or on a failure.
+};
+
 struct Quality {
   std::vector<std::string> warnings{};
 };
@@ -202,6 +217,7 @@ struct Record {
   std::vector<Metric> metrics{};
   Series series{};
   std::vector<Implementation> implementations{};
+  Verification verification{};
   Quality quality{};
 };
 

@@ -287,6 +287,16 @@ std::string record_json(const Record& record) {
                  item.put("layout", implementation.layout);
                  item.put("count", implementation.count);
                });
+  Section verification = out.child("verification");
+  verification.put("skipped", record.verification.skipped);
+  verification.put_list("numbers", record.verification.numbers,
+                        [](Section& item, const VerifiedNumber& number) {
+                          item.put("name", number.name);
+                          item.put("measured", number.measured);
+                          item.put("stored", number.stored);
+                          item.put("deviation", number.deviation);
+                          item.put("tolerance", number.tolerance);
+                        });
   out.child("quality").put("warnings", record.quality.warnings);
   root["capture_errors"] = errors;
 

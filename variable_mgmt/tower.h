@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/executor.h"
 #include "variable_mgmt/variables.h"
@@ -17,8 +19,17 @@ class Tower {
         const InitialValues& values);
 
   /// Runs forward and, where the graph has it, backward on a batch: images f32 in
-  /// executor().input_layout("images"), labels s32. Waits.
+  /// executor().input_layout("images"), widened where the graph computes in f64; labels s32. Waits.
   void run(const float* images, const std::int32_t* labels, std::int32_t step);
+  /// The same with images in canonical order (N, C, H, W), copied into memory of the executor's
+  /// own.
+  void run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
+                     std::int32_t step);
+
+  /// Gives every variable the value of its name.
+  void write_variables(const InitialValues& values);
+  /// The type of the graph's input of that name; null when there is none.
+  [[nodiscard]] const TensorType* find_input(const std::string& name) const;
 
   [[nodiscard]] Executor& executor() { return executor_; }
   [[nodiscard]] const Executor& executor() const { return executor_; }
@@ -26,12 +37,15 @@ class Tower {
   [[nodiscard]] Backend& backend() { return backend_; }
 
  private:
-  [[nodiscard]] bool has_input(const std::string& name) const;
+  void run_bound(std::int32_t step);
 
   Backend& backend_;
   Executor executor_;
   std::unique_ptr<Stream> stream_;
   float loss_scale_ = 1;
+  double wide_loss_scale_ = 1;
+  /// The images of a graph in f64.
+  std::vector<double> wide_images_;
   std::int32_t step_ = 0;
 };
 

@@ -25,7 +25,7 @@ RunSettings lenet(std::string_view format) {
 }
 
 /// Loss and L2 term of each step, one after the other.
-std::vector<float> train(Backend& backend, std::string_view format, int steps,
+std::vector<double> train(Backend& backend, std::string_view format, int steps,
                          std::string_view seed = "1234") {
   RunSettings settings = lenet(format);
   settings.flags.tf_random_seed = std::stoll(std::string(seed));
@@ -37,7 +37,7 @@ std::vector<float> train(Backend& backend, std::string_view format, int steps,
       find_strategy(settings.flags.variable_update).make(towers, settings.optimizer);
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const LearningRate rate(settings.learning_rate);
-  std::vector<float> losses;
+  std::vector<double> losses;
   for (int step = 0; step < steps; ++step) {
     const InputBatch batch = input->next();
     tower.run(batch.images, batch.labels, step);
@@ -55,7 +55,7 @@ std::vector<int> processors(std::size_t threads) {
   return usable;
 }
 
-std::vector<float> train_onednn(std::size_t threads, std::string_view format, int steps,
+std::vector<double> train_onednn(std::size_t threads, std::string_view format, int steps,
                                 std::string_view seed = "1234") {
   const auto backend =
       make_onednn_backend({.processors = processors(threads), .pin = false, .max_isa = {}});
@@ -63,7 +63,7 @@ std::vector<float> train_onednn(std::size_t threads, std::string_view format, in
 }
 
 /// The largest relative difference, in units of the f32 epsilon.
-double epsilons_apart(const std::vector<float>& a, const std::vector<float>& b) {
+double epsilons_apart(const std::vector<double>& a, const std::vector<double>& b) {
   EXPECT_EQ(a.size(), b.size());
   double largest = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -79,7 +79,7 @@ double epsilons_apart(const std::vector<float>& a, const std::vector<float>& b) 
 constexpr double kRoundingEpsilons = 32;
 
 TEST(Training, GivesTheSameBitsForTheSameSeedAndThreads) {
-  const std::vector<float> first = train_onednn(2, "auto", 5);
+  const std::vector<double> first = train_onednn(2, "auto", 5);
   EXPECT_EQ(first, train_onednn(2, "auto", 5));
   EXPECT_NE(first[0], train_onednn(1, "auto", 1, "4321")[0]);
   EXPECT_NE(first[0], first[8]) << "nothing was learnt";
@@ -91,7 +91,7 @@ TEST(Training, GivesTheSameLossesForOneAndTwoThreadsUpToRounding) {
 }
 
 TEST(Training, GivesTheSameLossesInEveryLayoutUpToRounding) {
-  const std::vector<float> nchw = train_onednn(1, "NCHW", 3);
+  const std::vector<double> nchw = train_onednn(1, "NCHW", 3);
   EXPECT_LE(epsilons_apart(train_onednn(1, "NHWC", 3), nchw), kRoundingEpsilons);
   EXPECT_LE(epsilons_apart(train_onednn(1, "auto", 3), nchw), kRoundingEpsilons);
 }

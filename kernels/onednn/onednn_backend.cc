@@ -68,14 +68,16 @@ class VectorOptimizer final : public Optimizer {
  public:
   VectorOptimizer(cpu::ThreadTeam& team, const OptimizerSettings& settings,
                   std::vector<OptimizerSegment> segments)
-      : team_(team), settings_(settings), segments_(std::move(segments)) {}
-  void launch(Stream& /*stream*/, float* variables, const float* gradients, float* slots,
+      : team_(team), settings_(settings), segments_(std::move(segments)) {
+    check(settings.dtype == DType::f32, "onednn: the optimizer updates f32");
+  }
+  void launch(Stream& /*stream*/, void* variables, const void* gradients, void* slots,
               double learning_rate, double gradient_scale) override {
     cpu::optimizer_step(team_, {.settings = settings_,
                                 .segments = segments_,
-                                .variables = variables,
-                                .gradients = gradients,
-                                .slots = slots,
+                                .variables = static_cast<float*>(variables),
+                                .gradients = static_cast<const float*>(gradients),
+                                .slots = static_cast<float*>(slots),
                                 .learning_rate = learning_rate,
                                 .gradient_scale = gradient_scale});
   }

@@ -7,15 +7,19 @@
 namespace bench::reference {
 namespace {
 
+template <class T>
 class ReferenceOptimizer : public Optimizer {
  public:
   ReferenceOptimizer(const OptimizerSettings& settings, std::vector<OptimizerSegment> segments)
       : settings_(settings), segments_(std::move(segments)) {}
 
-  void launch(Stream&, float* variables, const float* gradients, float* slots, double learning_rate,
-              double gradient_scale) override {
-    check(settings_.kind == OptimizerKind::sgd || slots != nullptr,
+  void launch(Stream&, void* all_variables, const void* all_gradients, void* all_slots,
+              double learning_rate, double gradient_scale) override {
+    check(settings_.kind == OptimizerKind::sgd || all_slots != nullptr,
           "reference: momentum needs its slots");
+    auto* variables = static_cast<T*>(all_variables);
+    const auto* gradients = static_cast<const T*>(all_gradients);
+    auto* slots = static_cast<T*>(all_slots);
     for (const OptimizerSegment& segment : segments_) {
       for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
         const double w = variables[i];
@@ -29,10 +33,10 @@ class ReferenceOptimizer : public Optimizer {
         double step = learning_rate * g;
         if (settings_.kind == OptimizerKind::momentum) {
           const double a = settings_.momentum * slots[i] + g;
-          slots[i] = static_cast<float>(a);
+          slots[i] = static_cast<T>(a);
           step += learning_rate * settings_.momentum * a;
         }
-        variables[i] = static_cast<float>(w - step);
+        variables[i] = static_cast<T>(w - step);
       }
     }
   }
@@ -46,7 +50,11 @@ class ReferenceOptimizer : public Optimizer {
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                           std::vector<OptimizerSegment> segments) {
-  return std::make_unique<ReferenceOptimizer>(settings, std::move(segments));
+  if (settings.dtype == DType::f64) {
+    return std::make_unique<ReferenceOptimizer<double>>(settings, std::move(segments));
+  }
+  check(settings.dtype == DType::f32, "reference: the optimizer updates f32 and f64");
+  return std::make_unique<ReferenceOptimizer<float>>(settings, std::move(segments));
 }
 
 }  // namespace bench::reference

@@ -89,7 +89,7 @@ Results run_step(Backend& backend, DataFormat format) {
   executor.write_input("loss_scale", std::as_bytes(std::span(&scale, 1)));
   const auto stream = backend.make_stream();
   executor.run(*stream);
-  Results results{{"loss", {executor.read_scalar("loss")}}};
+  Results results{{"loss", {static_cast<float>(executor.read_scalar("loss"))}}};
   for (const Variable& variable : graph.variables()) {
     const std::string& name = graph.value(variable.value).name;
     results[name] =

@@ -10,16 +10,18 @@ class SingleDevice final : public UpdateStrategy {
   SingleDevice(Tower& tower, const OptimizerSettings& settings)
       : tower_(tower),
         optimizer_(tower.backend().make_optimizer(settings, tower.executor().segments())) {
+    check(tower.executor().trained_dtype() == settings.dtype,
+          "single_device: the optimizer is made for another type than the variables have");
     if (settings.kind == OptimizerKind::momentum) {
-      slots_ = tower.backend().allocate(tower.executor().variables().size_bytes());
+      slots_ = tower.backend().allocate(tower.executor().variables().bytes);
     }
   }
 
   void update(double learning_rate) override {
     Executor& executor = tower_.executor();
-    float* slots = slots_ == nullptr ? nullptr : reinterpret_cast<float*>(slots_->data());
-    optimizer_->launch(tower_.stream(), executor.variables().data(), executor.gradients().data(),
-                       slots, learning_rate, /*gradient_scale=*/1);
+    optimizer_->launch(tower_.stream(), executor.variables().data, executor.gradients().data,
+                       slots_ == nullptr ? nullptr : slots_->data(), learning_rate,
+                       /*gradient_scale=*/1);
     tower_.stream().synchronize();
   }
 
@@ -38,7 +40,7 @@ std::unique_ptr<UpdateStrategy> make_single_device(std::span<Tower* const> tower
 }
 
 std::size_t single_device_bytes(std::size_t elements, const OptimizerSettings& settings) {
-  return settings.kind == OptimizerKind::momentum ? elements * sizeof(float) : 0;
+  return settings.kind == OptimizerKind::momentum ? elements * size_of(settings.dtype) : 0;
 }
 
 }  // namespace bench

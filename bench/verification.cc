@@ -1,0 +1,177 @@
+#include "bench/verification.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <ostream>
+
+#include "bench/device.h"
+#include "models/base/errors.h"
+#include "variable_mgmt/fingerprint.h"
+
+namespace bench {
+namespace {
+
+/// Relative; for each type the largest deviation seen over all models was some ten times smaller.
+struct Tolerances {
+  double loss = 0;
+  double norm = 0;
+};
+
+Tolerances tolerances_for(DType dtype) {
+  return dtype == DType::f64 ? Tolerances{.loss = 1e-9, .norm = 1e-6}
+                             : Tolerances{.loss = 1e-4, .norm = 1e-2};
+}
+
+/// Why a run's network is another one than that of the stored fingerprint; empty when it is not.
+std::string difference_to_stored(const RunSettings& settings) {
+  const Model& model = *settings.model;
+  const std::int64_t classes =
+      model.num_classes > 0 ? model.num_classes : std::int64_t{settings.dataset->num_classes};
+  if (settings.image_size != model.image_size) {
+    return cat("the images are ", settings.image_size, " wide, the model's own ", model.image_size);
+  }
+  if (settings.num_classes != classes) {
+    return cat("the network has ", settings.num_classes, " classes, the model's own ", classes);
+  }
+  return "";
+}
+
+CheckedNumber checked(std::string_view name, double measured, double stored, double tolerance) {
+  return {.name = name,
+          .measured = measured,
+          .stored = stored,
+          .deviation = std::abs(measured - stored) / std::abs(stored),
+          .tolerance = tolerance};
+}
+
+void append(Verification& to, const Verification& from) {
+  to.numbers.insert(to.numbers.end(), from.numbers.begin(), from.numbers.end());
+}
+
+/// The settings of one model's check; small batches do.
+RunSettings settings_for(const ParseResult& parsed, const Model& model, bool training) {
+  constexpr std::int64_t kBatch = 2;
+  ParseResult own = parsed;
+  own.flags.model = model.name;
+  own.flags.data_name = model.dataset;
+  own.flags.forward_only = !training;
+  own.flags.batch_size = parsed.flags.batch_size > 0 ? parsed.flags.batch_size : kBatch;
+  return resolve_settings(own);
+}
+
+Verification verify_model(const RunSettings& settings, Backend& backend) {
+  const Graph graph = build_run_graph(settings, backend, settings.batch);
+  Tower tower(graph, backend, {.format = settings.format}, fingerprint_values(graph));
+  return verify_tower(settings, tower);
+}
+
+constexpr int kNameWidth = 26;
+constexpr int kNumberWidth = 20;
+
+void print_titles(std::ostream& out) {
+  out << std::left << std::setw(kNameWidth) << "model" << std::setw(10) << "dataset" << std::right;
+  for (const char* title : {"loss", "gradient norm", "first gradient norm", "logits norm"}) {
+    out << std::setw(kNumberWidth) << title;
+  }
+  out << std::setw(13) << "deviation"
+      << "  verdict\n";
+}
+
+void print_line(std::ostream& out, const Model& model, const Verification& result) {
+  out << std::left << std::setw(kNameWidth) << model.name << std::setw(10) << model.dataset
+      << std::right;
+  constexpr int kDigits = 12;
+  constexpr std::size_t kNumbers = 4;
+  double worst = 0;
+  for (const CheckedNumber& number : result.numbers) {
+    out << std::setw(kNumberWidth) << std::setprecision(kDigits) << number.measured;
+    worst = std::max(worst, number.deviation);
+  }
+  for (std::size_t i = result.numbers.size(); i < kNumbers; ++i) {
+    out << std::setw(kNumberWidth) << "-";
+  }
+  out << std::setw(13) << std::setprecision(2) << worst << "  ";
+  if (!result.skipped.empty()) {
+    out << "not checked: " << result.skipped << "\n";
+  } else if (result.passed()) {
+    out << "ok\n";
+  } else {
+    out << "MISMATCH: " << result.failures() << "\n";
+  }
+  out.flush();
+}
+
+}  // namespace
+
+bool Verification::passed() const {
+  // A number that is not finite does not compare and so does not pass.
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](const CheckedNumber& number) { return number.passed(); });
+}
+
+std::string Verification::failures() const {
+  std::string text;
+  for (const CheckedNumber& number : numbers) {
+    if (!number.passed()) {
+      text += cat(text.empty() ? "" : ", ", number.name, " ", number.measured, " deviates by ",
+                  number.deviation, " from ", number.stored, " (at most ", number.tolerance,
+                  " is allowed)");
+    }
+  }
+  return text;
+}
+
+Verification verify_tower(const RunSettings& settings, Tower& tower) {
+  Verification result{.skipped = difference_to_stored(settings)};
+  if (!result.skipped.empty()) {
+    return result;
+  }
+  const Fingerprint* found = stored_fingerprint(*settings.model);
+  if (found == nullptr) {
+    result.skipped = "no fingerprint is stored for this model";
+  }
+  const Fingerprint stored = found != nullptr ? *found : Fingerprint{};
+  const Tolerances tolerances = tolerances_for(settings.dtype);
+  if (settings.training()) {
+    const Fingerprint measured = measure_training_fingerprint(tower);
+    result.numbers = {
+        checked("loss", measured.loss, stored.loss, tolerances.loss),
+        checked("gradient norm", measured.gradient_norm, stored.gradient_norm, tolerances.norm),
+        checked("first gradient norm", measured.first_gradient_norm, stored.first_gradient_norm,
+                tolerances.norm)};
+  } else {
+    const Fingerprint measured = measure_inference_fingerprint(tower);
+    result.numbers = {
+        checked("logits norm", measured.logits_norm, stored.logits_norm, tolerances.norm)};
+  }
+  return result;
+}
+
+int run_verification(const ParseResult& parsed, std::ostream& out) {
+  const RunSettings asked = resolve_settings(parsed);
+  const Device device = make_device(asked);
+  const bool all = *parsed.flags.verify == "all";
+  bool passed = true;
+  print_titles(out);
+  for (const Model& model : all_models()) {
+    if (!all && &model != asked.model) {
+      continue;
+    }
+    Verification result;
+    for (const bool training : {true, false}) {
+      if (training && parsed.flags.forward_only) {
+        continue;
+      }
+      const RunSettings settings = settings_for(parsed, model, training);
+      const Verification part = verify_model(settings, *device.backend);
+      append(result, part);
+      result.skipped = part.skipped;
+    }
+    passed = passed && (!result.skipped.empty() || result.passed());
+    print_line(out, model, result);
+  }
+  return passed ? 0 : 1;
+}
+
+}  // namespace bench

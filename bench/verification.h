@@ -1,0 +1,48 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "bench/flags.h"
+#include "bench/settings.h"
+#include "models/zoo/fingerprint.h"
+#include "variable_mgmt/tower.h"
+
+namespace bench {
+
+/// One number of a fingerprint beside the stored one.
+struct CheckedNumber {
+  std::string_view name;
+  double measured = 0;
+  double stored = 0;
+  /// |measured - stored| / |stored|.
+  double deviation = 0;
+  /// The largest deviation that passes.
+  double tolerance = 0;
+
+  [[nodiscard]] bool passed() const { return deviation <= tolerance; }
+};
+
+/// A network's fingerprint held against the stored one.
+struct Verification {
+  std::vector<CheckedNumber> numbers = {};
+  /// Why nothing could be checked; empty when something was.
+  std::string skipped = {};
+
+  [[nodiscard]] bool passed() const;
+  /// "loss 6.93 deviates by 1.2e-07 (at most 1e-04 is allowed), ...": those that did not pass.
+  [[nodiscard]] std::string failures() const;
+};
+
+/// Measures the fingerprint of a tower made by these settings, which overwrites its variables, and
+/// compares it: loss and gradients of a training run, the logits of a forward-only one. Skipped
+/// where the settings change what the network computes (size, classes, loss), with the reason.
+Verification verify_tower(const RunSettings& settings, Tower& tower);
+
+/// What --verify does: measures the model's fingerprint, or every model's, in training and (without
+/// --forward_only, also) inference, prints one line for each. Returns the exit status: 1 when a
+/// number deviates too much.
+int run_verification(const ParseResult& parsed, std::ostream& out);
+
+}  // namespace bench
