@@ -222,5 +222,11 @@ TEST(FlagValues, ListEveryFlagWithItsTypedValue) {
   EXPECT_EQ(value_of("allow_growth"), FlagValue());
 }
 
+TEST(ParseFlags, TakesAMeaningOfTheirOwnWhenGivenBare) {
+  EXPECT_EQ(parse({"--verify"}).flags.verify, "model");
+  EXPECT_EQ(parse({"--verify=all"}).flags.verify, "all");
+  EXPECT_FALSE(parse({}).flags.verify.has_value());
+}
+
 }  // namespace
 }  // namespace bench
