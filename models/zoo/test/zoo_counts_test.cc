@@ -98,7 +98,7 @@ double expected_l2_loss(const Graph& graph, double weight_decay) {
 
 class ZooCounts : public testing::TestWithParam<GoldenCounts> {};
 
-TEST_P(ZooCounts, AreThoseThatWerePublished) {
+TEST_P(ZooCounts, AgreeWithTheIndependentCount) {
   const GoldenCounts& golden = GetParam();
   const Model* model = find_model(golden.name, golden.dataset);
   ASSERT_NE(model, nullptr) << golden;
