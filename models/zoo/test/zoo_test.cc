@@ -3,21 +3,31 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
 
+#include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/passes/backward.h"
 
 namespace bench {
 namespace {
 
-std::int64_t trainable_scalars(const Graph& graph, bool decayed_only = false) {
+std::int64_t trainable_scalars(const Graph& graph) {
   std::int64_t sum = 0;
   for (const Variable& variable : graph.variables()) {
-    if (variable.trainable && (variable.decayed || !decayed_only)) {
+    if (variable.trainable) {
       sum += graph.shape(variable.value).elements();
     }
   }
   return sum;
+}
+
+bool has_variable(const Graph& graph, std::string_view name) {
+  const auto variables = graph.variables();
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](const Variable& v) { return graph.value(v.value).name == name; });
 }
 
 class Zoo : public testing::TestWithParam<Model> {};
@@ -33,41 +43,109 @@ TEST_P(Zoo, GivesEveryTrainableVariableOneGradient) {
   }
 }
 
+TEST_P(Zoo, GivesALogitPerExampleAndClass) {
+  const Graph graph = build_network(GetParam(), {.batch = 2, .num_classes = 7, .training = false});
+  EXPECT_EQ(graph.shape(graph.output("logits")), (Shape{2, 7}));
+}
+
+TEST_P(Zoo, HasTheSameVariablesForInferenceAsForTraining) {
+  const Graph training = build_network(GetParam(), {.batch = 1});
+  const Graph inference = build_network(GetParam(), {.batch = 1, .training = false});
+  ASSERT_EQ(training.variables().size(), inference.variables().size());
+  for (std::size_t i = 0; i < training.variables().size(); ++i) {
+    const ValueId a = training.variables()[i].value;
+    const ValueId b = inference.variables()[i].value;
+    EXPECT_EQ(training.value(a).name, inference.value(b).name);
+    EXPECT_EQ(training.type(a), inference.type(b));
+  }
+}
+
+TEST_P(Zoo, TrainsAllVariablesButMovingStatistics) {
+  const Graph graph = build_network(GetParam(), {.batch = 1});
+  for (const Variable& variable : graph.variables()) {
+    const std::string& name = graph.value(variable.value).name;
+    EXPECT_EQ(variable.trainable,
+              !name.ends_with(".running_mean") && !name.ends_with(".running_var"))
+        << name;
+    EXPECT_TRUE(variable.trainable || !variable.decayed) << name;
+  }
+  for (const Graph::Pair& update : graph.updates()) {
+    EXPECT_FALSE(graph.find_variable(update.variable)->trainable);
+  }
+}
+
+TEST_P(Zoo, CallsNoTwoVariablesOrNodesTheSame) {
+  const Graph graph = build_network(GetParam(), {.batch = 1});
+  std::set<std::string> names;
+  for (const Variable& variable : graph.variables()) {
+    EXPECT_TRUE(names.insert(graph.value(variable.value).name).second)
+        << graph.value(variable.value).name;
+  }
+  for (const Node& node : graph.nodes()) {
+    EXPECT_TRUE(names.insert(node.name).second) << node.name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Zoo, testing::ValuesIn(all_models().begin(), all_models().end()),
                          [](const auto& row) {
-                           std::string name(row.param.name);
+                           std::string name = cat(row.param.dataset, "_", row.param.name);
                            std::replace(name.begin(), name.end(), '.', '_');
                            return name;
                          });
 
-TEST(ResNet50, LeavesBatchNormOutOfTheL2Sum) {
-  const Graph graph = build_network(*find_model("resnet50"), {.batch = 1});
-  EXPECT_EQ(trainable_scalars(graph, /*decayed_only=*/true), 25505961);
-}
+/// What the literature counts with 1000 classes.
+struct Anchor {
+  std::string_view name;
+  std::int64_t scalars = 0;
+  /// Where the literature has one gamma per beta and the model none.
+  std::int64_t gammas = 0;
+};
 
-TEST(ResNet50, HasTorchvisionsNumberOfParametersWithAThousandClasses) {
+class Literature : public testing::TestWithParam<Anchor> {};
+
+TEST_P(Literature, CountsAsManyParametersWithAThousandClasses) {
   const Graph graph =
-      build_network(*find_model("resnet50_v1.5"), {.batch = 1, .num_classes = 1000});
-  EXPECT_EQ(trainable_scalars(graph), 25557032);
-  const auto variables = graph.variables();
-  const auto named = [&](std::string_view name) {
-    return std::any_of(variables.begin(), variables.end(),
-                       [&](const Variable& v) { return graph.value(v.value).name == name; });
-  };
-  EXPECT_TRUE(named("layer1.0.downsample.1.running_var"));
-  EXPECT_TRUE(named("layer4.2.conv3.weight"));
-  EXPECT_TRUE(named("bn1.bias"));
+      build_network(*find_model(GetParam().name), {.batch = 1, .num_classes = 1000});
+  EXPECT_EQ(trainable_scalars(graph) + GetParam().gammas, GetParam().scalars);
 }
 
-TEST(ResNet50, HasNoVariableForInferenceThatTrainingLacks) {
-  const Model& model = *find_model("resnet50");
-  const Graph training = build_network(model, {.batch = 1});
-  const Graph inference = build_network(model, {.batch = 1, .training = false});
-  ASSERT_EQ(training.variables().size(), inference.variables().size());
-  for (std::size_t i = 0; i < training.variables().size(); ++i) {
-    EXPECT_EQ(training.value(training.variables()[i].value).name,
-              inference.value(inference.variables()[i].value).name);
+constexpr Anchor kAnchors[] = {{"resnet50", 25557032},   {"resnet50_v1.5", 25557032},
+                               {"resnet101", 44549160},  {"resnet101_v1.5", 44549160},
+                               {"resnet152", 60192808},  {"resnet152_v1.5", 60192808},
+                               {"vgg16", 138357544},     {"vgg19", 143667240},
+                               {"inception3", 23817352}, {"inception4", 42679816, 31584},
+                               {"googlenet", 6998552},   {"mobilenet", 3504872}};
+
+INSTANTIATE_TEST_SUITE_P(All, Literature, testing::ValuesIn(kAnchors), [](const auto& row) {
+  std::string name(row.param.name);
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+});
+
+TEST(ResNet50, HasTorchvisionsNames) {
+  const Graph graph = build_network(*find_model("resnet50_v1.5"), {.batch = 1});
+  EXPECT_TRUE(has_variable(graph, "layer1.0.downsample.1.running_var"));
+  EXPECT_TRUE(has_variable(graph, "layer4.2.conv3.weight"));
+  EXPECT_TRUE(has_variable(graph, "bn1.bias"));
+}
+
+TEST(Inception3, CountsWhatWasPublishedWithItsAuxiliaryHead) {
+  const Graph graph = build_network(*find_model("inception3"), {.batch = 1, .aux_head = true});
+  EXPECT_EQ(trainable_scalars(graph), 27145970);
+  EXPECT_EQ(std::llround(static_cast<double>(multiply_adds(graph)) / 1e5), 57189);
+}
+
+TEST(Inception3, CallsItsOtherVariablesTheSameWithAndWithoutAuxiliaryHead) {
+  const Model& model = *find_model("inception3");
+  const Graph with = build_network(model, {.batch = 1, .aux_head = true});
+  const Graph without = build_network(model, {.batch = 1});
+  for (const Variable& variable : without.variables()) {
+    EXPECT_TRUE(has_variable(with, without.value(variable.value).name));
   }
+}
+
+TEST(AuxiliaryHead, IsRefusedByModelsThatHaveNone) {
+  EXPECT_THROW(build_network(*find_model("vgg16"), {.batch = 1, .aux_head = true}), UsageError);
 }
 
 }  // namespace
