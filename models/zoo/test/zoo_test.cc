@@ -35,7 +35,7 @@ TEST_P(Zoo, GivesEveryTrainableVariableOneGradient) {
 
 INSTANTIATE_TEST_SUITE_P(All, Zoo, testing::ValuesIn(all_models().begin(), all_models().end()),
                          [](const auto& row) {
-                           std::string name(row.param.name);
+                           std::string name = cat(row.param.dataset, "_", row.param.name);
                            std::replace(name.begin(), name.end(), '.', '_');
                            return name;
                          });
