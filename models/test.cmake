@@ -4,6 +4,7 @@ bench_test(models_test LABELS quick
     ir/test/graph_test.cc
     ops/test/shape_rules_test.cc
     passes/test/backward_test.cc
+    passes/test/fold_batch_norm_test.cc
     passes/test/fuse_test.cc
     passes/test/rewrite_test.cc
   LINK bench_models)

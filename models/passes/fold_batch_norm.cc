@@ -1,0 +1,139 @@
+#include "models/passes/fold_batch_norm.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "models/ops/batch_norm.h"
+#include "models/ops/bias_add.h"
+#include "models/ops/conv2d.h"
+#include "models/passes/rewrite.h"
+
+namespace bench {
+namespace {
+
+class Folder {
+ public:
+  explicit Folder(const Graph& graph) : graph_(graph), uses_(count_uses(graph)) {}
+
+  /// The convolution's weight and what of the batch norm goes into it; none where it does not.
+  [[nodiscard]] std::optional<FoldedBatchNorm> fold(const Node& norm) const {
+    const auto& attributes = norm.attributes.as<BatchNormAttributes>();
+    if (!attributes.epilogue.empty()) {
+      return std::nullopt;
+    }
+    FoldedBatchNorm fold{.epsilon = attributes.epsilon};
+    const Node* before = sole_producer(norm.inputs[0]);
+    if (before != nullptr && before->op == &kBiasAdd) {
+      fold.old_bias = variable_name(before->inputs[1]);
+      before = fold.old_bias.empty() ? nullptr : sole_producer(before->inputs[0]);
+    }
+    if (before == nullptr || before->op != &kConv2d ||
+        !before->attributes.as<Conv2dAttributes>().epilogue.empty()) {
+      return std::nullopt;
+    }
+    const BatchNormInputs at = batch_norm_inference_inputs(attributes);
+    const auto name = [&](int position) {
+      return position < 0 ? std::string()
+                          : variable_name(norm.inputs[static_cast<std::size_t>(position)]);
+    };
+    fold.weight = variable_name(before->inputs[1]);
+    fold.gamma = name(at.gamma);
+    fold.beta = name(at.beta);
+    fold.mean = name(at.mean);
+    fold.variance = name(at.variance);
+    fold.bias = before->name + ".folded_bias";
+    const bool all = !fold.weight.empty() && (at.gamma < 0 || !fold.gamma.empty()) &&
+                     !fold.beta.empty() && !fold.mean.empty() && !fold.variance.empty();
+    return all ? std::optional(fold) : std::nullopt;
+  }
+
+ private:
+  /// The node whose first output this is, if nobody else reads it.
+  [[nodiscard]] const Node* sole_producer(ValueId id) const {
+    const Value& value = graph_.value(id);
+    if (value.origin != Value::Origin::node || value.position != 0 ||
+        uses_[static_cast<std::size_t>(id.index)] != 1) {
+      return nullptr;
+    }
+    return &graph_.nodes()[static_cast<std::size_t>(value.producer)];
+  }
+  /// Empty unless the value is a variable that is read once.
+  [[nodiscard]] std::string variable_name(ValueId id) const {
+    const bool own =
+        graph_.find_variable(id) != nullptr && uses_[static_cast<std::size_t>(id.index)] == 1;
+    return own ? graph_.value(id).name : std::string();
+  }
+
+  const Graph& graph_;
+  std::vector<int> uses_;
+};
+
+/// The graph without the variables that nothing reads.
+Graph without_unread_variables(const Graph& graph) {
+  const std::vector<int> uses = count_uses(graph);
+  Graph result;
+  std::vector<ValueId> renamed(graph.values().size());
+  const auto slot = [&](ValueId id) -> ValueId& {
+    return renamed[static_cast<std::size_t>(id.index)];
+  };
+  for (const ValueId id : graph.inputs()) {
+    slot(id) = result.add_input(graph.value(id).name, graph.type(id));
+  }
+  for (const Variable& variable : graph.variables()) {
+    if (uses[static_cast<std::size_t>(variable.value.index)] > 0) {
+      slot(variable.value) =
+          result.add_variable(graph.value(variable.value).name, graph.type(variable.value),
+                              variable.initial, variable.trainable, variable.decayed);
+    }
+  }
+  for (Node node : graph.nodes()) {
+    std::transform(node.inputs.begin(), node.inputs.end(), node.inputs.begin(), slot);
+    const auto outputs = append(result, node);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      slot(node.outputs[i]) = outputs[i];
+    }
+  }
+  for (const auto& [name, id] : graph.outputs()) {
+    result.set_output(name, slot(id));
+  }
+  return result;
+}
+
+}  // namespace
+
+FoldedGraph fold_batch_norm(const Graph& graph) {
+  const Folder folder(graph);
+  FoldedGraph folded;
+  std::set<std::string> replaced;  // biases that a fold takes in
+  std::map<std::string, FoldedBatchNorm> by_norm;
+  for (const Node& node : graph.nodes()) {
+    if (node.op != &kBatchNormInference) {
+      continue;
+    }
+    if (auto fold = folder.fold(node)) {
+      replaced.insert(fold->old_bias);
+      folded.folds.push_back(*fold);
+      by_norm.emplace(node.name, *fold);
+    }
+  }
+  const Graph rewritten = rewrite(graph, [&](Graph& result, const Node& node) {
+    const auto found = node.op == &kBatchNormInference ? by_norm.find(node.name) : by_norm.end();
+    if (found != by_norm.end()) {
+      const TensorType& x = result.type(node.inputs[0]);
+      const ValueId bias = result.add_variable(
+          found->second.bias, {.dtype = x.dtype, .shape = {x.shape[1]}}, {}, true, true);
+      return result.add_node(kBiasAdd, node.name, {}, {node.inputs[0], bias});
+    }
+    if (node.op == &kBiasAdd && result.find_variable(node.inputs[1]) != nullptr &&
+        replaced.count(result.value(node.inputs[1]).name) != 0) {
+      return std::vector<ValueId>{node.inputs[0]};
+    }
+    return append(result, node);
+  });
+  folded.graph = without_unread_variables(rewritten);
+  return folded;
+}
+
+}  // namespace bench
