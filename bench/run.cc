@@ -17,6 +17,7 @@
 #include "bench/machine.h"
 #include "bench/memory_check.h"
 #include "bench/process_age.h"
+#include "bench/profile.h"
 #include "bench/session.h"
 #include "bench/settings.h"
 #include "bench/verification.h"
@@ -264,6 +265,14 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     ended = cat("--max_seconds=", *settings.flags.max_seconds, " ended the run after ",
                 session.steps.size(), " of ", settings.steps.num_batches, " steps");
     LOG(INFO) << "note: " << ended;
+  }
+  if (settings.flags.profile) {
+    Profile profile = make_profile(tower.executor(), session, settings.optimizer);
+    profile.ceiling = device.backend->measure_ceiling(settings.dtype);
+    print_profile(streams.out, profile);
+  }
+  if (!settings.flags.trace_file.empty()) {
+    write_trace(settings.flags.trace_file, tower.executor());
   }
   const std::string mismatch = verify(settings, tower, file.record(), streams.err);
   if (!mismatch.empty()) {

@@ -81,7 +81,7 @@ class Session {
     progress_.start("measuring", settings_.steps.num_batches);
     result_.input_wait = {};
     parts_.tower.executor().reset_kernel_time();
-    optimizer_time_ = {};
+    result_.optimizer = {};
     const nanoseconds begin = parts_.clock.now();
     double top_1 = 0;
     double top_5 = 0;
@@ -89,7 +89,7 @@ class Session {
       const Outcome outcome = step();
       result_.wall = parts_.clock.now() - begin;
       result_.steps.push_back(outcome.duration);
-      result_.kernels = parts_.tower.executor().kernel_time() + optimizer_time_;
+      result_.kernels = parts_.tower.executor().kernel_time() + result_.optimizer;
       if (settings_.training()) {
         result_.loss_first = result_.loss_first.value_or(outcome.loss);
         result_.loss_last = outcome.loss;
@@ -125,7 +125,7 @@ class Session {
     if (parts_.strategy != nullptr) {
       const nanoseconds update = parts_.clock.now();
       parts_.strategy->update(learning_rate_.at(global_step_));
-      optimizer_time_ += parts_.clock.now() - update;
+      result_.optimizer += parts_.clock.now() - update;
     }
     Outcome outcome{.duration = {}, .loss = 0, .accuracies = {}};
     Executor& executor = parts_.tower.executor();
@@ -175,7 +175,6 @@ class Session {
   Progress progress_;
   std::optional<nanoseconds> limit_;
   nanoseconds started_{};
-  nanoseconds optimizer_time_{};
   std::int64_t global_step_ = 0;
 };
 

@@ -35,6 +35,8 @@ struct SessionResult {
   std::chrono::nanoseconds input_wait{};
   /// Within the measured steps: inside kernels (the optimizer's included).
   std::chrono::nanoseconds kernels{};
+  /// The optimizer's part of that.
+  std::chrono::nanoseconds optimizer{};
   /// The clock when the first warm-up step (or, without any, the first step) began.
   std::chrono::nanoseconds first_step_at{};
   std::int64_t warmup_steps = 0;

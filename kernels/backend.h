@@ -134,6 +134,13 @@ class Optimizer {
                       double learning_rate, double gradient_scale) = 0;
 };
 
+/// What a device can do at most, measured by running it.
+struct Ceiling {
+  double flops_per_second = 0;
+  /// To and from memory, reads and writes together.
+  double bytes_per_second = 0;
+};
+
 /// Everything a device offers: candidates per node, reorders, the optimizer, memory.
 class Backend {
  public:
@@ -162,6 +169,9 @@ class Backend {
   virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                                     std::vector<OptimizerSegment> segments) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
+  /// The speed of a large matrix product of that type and of a large addition, measured now; takes
+  /// at most three seconds. None where the device is not made to be fast.
+  virtual std::optional<Ceiling> measure_ceiling(DType dtype) = 0;
   /// Zeroed memory; throws DeviceError when there is none.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
 };

@@ -22,6 +22,8 @@ struct BoundStep {
   std::vector<TensorView> outputs;
 };
 
+using Clock = std::chrono::steady_clock;
+
 }  // namespace
 
 struct Executor::State {
@@ -111,6 +113,7 @@ struct Executor::State {
       }
       steps.push_back(std::move(bound));
     }
+    step_times.resize(steps.size());
   }
 
   [[nodiscard]] std::size_t input_buffer(const std::string& name) const {
@@ -248,7 +251,7 @@ struct Executor::State {
   std::map<std::size_t, bool> bound_inputs;
   bool inputs_checked = false;
   std::map<std::size_t, std::unique_ptr<DeviceMemory>> own_inputs;
-  std::chrono::nanoseconds kernel_time{0};
+  std::vector<StepTime> step_times;
 };
 
 Executor::Executor(const Graph& graph, Backend& backend, const ExecutorOptions& options)
@@ -330,17 +333,19 @@ double Executor::read_scalar(const std::string& name) {
 }
 
 void Executor::run(Stream& stream) {
-  using Clock = std::chrono::steady_clock;
   State& state = *state_;
   state.check_inputs();
   if (state.options.poison) {
     state.poison();
   }
   void* const workspace = state.workspace->data();
-  for (BoundStep& step : state.steps) {
-    const auto start = Clock::now();
+  for (std::size_t s = 0; s < state.steps.size(); ++s) {
+    BoundStep& step = state.steps[s];
+    StepTime& time = state.step_times[s];
+    time.begin = Clock::now();
     step.kernel->launch(stream, step.inputs, step.outputs, workspace);
-    state.kernel_time += Clock::now() - start;
+    time.end = Clock::now();
+    time.total += time.end - time.begin;
   }
   stream.synchronize();
   if (state.options.poison) {
@@ -360,7 +365,20 @@ DType Executor::trained_dtype() const { return state_->trained_dtype(); }
 
 const std::vector<OptimizerSegment>& Executor::segments() const { return state_->segments; }
 
-std::chrono::nanoseconds Executor::kernel_time() const { return state_->kernel_time; }
-void Executor::reset_kernel_time() { state_->kernel_time = {}; }
+std::span<const Executor::StepTime> Executor::step_times() const { return state_->step_times; }
+
+std::chrono::nanoseconds Executor::kernel_time() const {
+  std::chrono::nanoseconds sum{};
+  for (const StepTime& time : state_->step_times) {
+    sum += time.total;
+  }
+  return sum;
+}
+
+void Executor::reset_kernel_time() {
+  for (StepTime& time : state_->step_times) {
+    time.total = {};
+  }
+}
 
 }  // namespace bench

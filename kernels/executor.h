@@ -69,6 +69,14 @@ class Executor {
   [[nodiscard]] DType trained_dtype() const;
   [[nodiscard]] const std::vector<OptimizerSegment>& segments() const;
 
+  /// When each step of the plan ran: in total over all runs since the last reset_kernel_time(), and
+  /// in the last run.
+  struct StepTime {
+    std::chrono::nanoseconds total{};
+    std::chrono::steady_clock::time_point begin;
+    std::chrono::steady_clock::time_point end;
+  };
+  [[nodiscard]] std::span<const StepTime> step_times() const;
   /// Time spent inside kernels by all runs since the last reset_kernel_time().
   [[nodiscard]] std::chrono::nanoseconds kernel_time() const;
   void reset_kernel_time();

@@ -59,6 +59,9 @@ std::vector<Candidate> moving_average(Context&, const Graph&, const Node&, DataF
 std::vector<Layout> activation_layouts(const Context& context, const Shape& shape,
                                        DataFormat format);
 
+/// See Backend.
+Ceiling measure_ceiling(const Context& context, DType dtype);
+
 /// Rough machine speeds behind the estimates that rank candidates. Only their ratios matter: one
 /// core does some 5 multiply-adds in the time it moves one byte to or from memory.
 double compute_seconds(const Context& context, std::int64_t multiply_adds,

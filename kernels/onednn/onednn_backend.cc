@@ -182,6 +182,10 @@ class OnednnBackend final : public Backend {
     return std::make_unique<VectorOptimizer>(team_, settings, std::move(segments));
   }
 
+  std::optional<Ceiling> measure_ceiling(DType dtype) override {
+    return onednn::measure_ceiling(context_, dtype);
+  }
+
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<OnednnStream>(context_.engine);
   }

@@ -230,6 +230,8 @@ class ReferenceBackend : public Backend {
     return reference::make_optimizer(settings, std::move(segments));
   }
 
+  std::optional<Ceiling> measure_ceiling(DType) override { return std::nullopt; }
+
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<ReferenceStream>(); }
 
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {

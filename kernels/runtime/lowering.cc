@@ -201,6 +201,8 @@ class Lowering {
          .may_overwrite = {},
          .workspace_bytes = 0,
          .seconds = backend_.reorder_seconds(source.type, source.layout, target.layout),
+         .work = {.multiply_adds = 0,
+                  .bytes = static_cast<std::int64_t>(source.bytes + target.bytes)},
          .make = [backend = &backend_, type = source.type, a = source.layout, b = target.layout] {
            return backend->make_reorder(type, a, b);
          }});
@@ -217,6 +219,7 @@ class Lowering {
               .may_overwrite = candidate.may_overwrite,
               .workspace_bytes = candidate.workspace_bytes,
               .seconds = candidate.seconds,
+              .work = work_of(graph_, node),
               .make = candidate.make};
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       step.inputs.push_back(in_layout(node.inputs[i], candidate.inputs[i]));

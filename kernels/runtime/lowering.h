@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/backend.h"
+#include "models/ir/op.h"
 
 namespace bench {
 
@@ -30,6 +31,8 @@ struct Step {
   std::vector<Candidate::Overwrite> may_overwrite;
   std::size_t workspace_bytes = 0;
   double seconds = 0;
+  /// What it has to do: multiply-adds of a node, and the bytes of what it reads and writes.
+  Work work = {};
   std::function<std::unique_ptr<Kernel>()> make;
 };
 
