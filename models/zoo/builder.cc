@@ -224,9 +224,11 @@ ValueId NetworkBuilder::fully_connected(const std::string& path, ValueId x,
   const ValueId w = graph_.add_variable(
       path + ".weight", {.dtype = dtype, .shape = {spec.outputs, inputs}}, spec.initial(fans),
       /*trainable=*/true, /*decayed=*/true);
+  const Initializer bias_initial =
+      spec.bias_initial ? spec.bias_initial(fans) : Initializer{.mean = spec.bias_value};
   const ValueId bias =
-      graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.outputs}},
-                          {.mean = spec.bias_value}, /*trainable=*/true, /*decayed=*/true);
+      graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.outputs}}, bias_initial,
+                          /*trainable=*/true, /*decayed=*/true);
   const ValueId y = graph_.add_node(kFullyConnected, path, FullyConnectedAttributes{}, {x, w})[0];
   return graph_.add_node(kBiasAdd, path + "/bias", {}, {y, bias})[0];
 }

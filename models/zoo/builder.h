@@ -74,6 +74,8 @@ struct FullyConnectedSpec {
   std::int64_t outputs = 0;
   double bias_value = 0;
   WeightInit initial = cut_normal(1);
+  /// Where given, the biases begin so and `bias_value` is not looked at.
+  WeightInit bias_initial = nullptr;
 };
 
 /// What a builder needs to know of the network it makes.
