@@ -7,24 +7,22 @@
 #include "models/zoo/builder.h"
 
 // NASNet-A, Zoph et al., arXiv:1707.07012. Convolutions have neither bias nor an activation of
-// their own.
+// their own. Windows are padded as Padding::same does it, but for the ImageNet stem's.
 //
-// Order in which layers are made, and so counted:
-//   1. the stem's convolution and batch norm (conv0, bn0);
-//   2. the cells, from the image to the logits; in a cell
-//      a. the previous cell's output is adapted: where its height differs, two 1x1 convolutions
-//         (the unshifted pixels, then the shifted ones) and one batch norm; else, where its
-//         channels differ, one 1x1 convolution and batch norm;
-//      b. the 1x1 convolution of the cell's input and its batch norm;
-//      c. the five combinations, of each the left operand before the right one. A separable filter
-//      is
-//         depthwise, pointwise, batch norm, depthwise, pointwise, batch norm. A pool, or an operand
-//         that is taken as it is, has a 1x1 convolution and a batch norm only where it does not
-//         have the cell's channels;
-//      d. an operand that goes into the cell's output without having its channels: 1x1 convolution,
-//         batch norm;
-//   3. the head, fc.
-// A convolution takes the counter "conv", a depthwise or pointwise one too; a batch norm "bn".
+// Layers are made, and so counted, in this order; every convolution takes the counter "conv", be it
+// depthwise or pointwise, and every batch norm "bn":
+// 1. The stem's convolution and batch norm: conv0, bn0.
+// 2. The cells, from the image to the logits. In a cell
+//    a. the previous cell's output is adapted: where its width differs by two 1x1 convolutions (of
+//       the pixels in place, then of the shifted ones) and one batch norm, else, where its channels
+//       differ, by one 1x1 convolution and batch norm;
+//    b. the 1x1 convolution of the cell's input and its batch norm;
+//    c. the five combinations, of each the left operand before the right one. A separable filter:
+//       depthwise, pointwise, batch norm, depthwise, pointwise, batch norm. A pool, or an operand
+//       taken as it is: a 1x1 convolution and batch norm where its channels are not the cell's;
+//    d. a state that is part of the cell's output, but has other channels: a 1x1 convolution and
+//       batch norm.
+// 3. The head, fc.
 
 namespace bench {
 namespace {

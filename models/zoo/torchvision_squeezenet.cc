@@ -1,4 +1,5 @@
 #include <array>
+#include <vector>
 
 #include "models/zoo/torch_init.h"
 #include "models/zoo/torchvision_layers.h"
@@ -31,24 +32,18 @@ ValueId fire(NetworkBuilder& net, const std::string& path, ValueId x, const Fire
 /// less than half of the work.
 ValueId build_squeezenet1_1(NetworkBuilder& net, ValueId images) {
   constexpr double kDropoutKeep = 0.5;
-  // Pools, by their numbers among the features.
-  constexpr std::array kPools{2, 5, 8};
-  constexpr std::array<Fire, 8> kFires{
-      {{16, 64}, {16, 64}, {32, 128}, {32, 128}, {48, 192}, {48, 192}, {64, 256}, {64, 256}}};
-  const auto pool = [&](int feature, ValueId x) {
-    return net.max_pool(cat("features.", feature), x,
-                        {.kernel = 3, .stride = 2, .padding = Padding::ceiling});
-  };
+  // A pool stands before each group.
+  const std::array<std::vector<Fire>, 3> groups{
+      {{{16, 64}, {16, 64}}, {{32, 128}, {32, 128}}, {{48, 192}, {48, 192}, {64, 256}, {64, 256}}}};
   ValueId x = conv_relu(net, "features.0", images, 64,
                         {.kernel = 3, .stride = 2, .padding = Padding::valid});
   int feature = 2;
-  std::size_t pools = 0;
-  for (const Fire& spec : kFires) {
-    if (pools < kPools.size() && feature == kPools.at(pools)) {
-      x = pool(feature++, x);
-      ++pools;
+  const auto path = [&] { return cat("features.", feature++); };
+  for (const std::vector<Fire>& fires : groups) {
+    x = net.max_pool(path(), x, {.kernel = 3, .stride = 2, .padding = Padding::ceiling});
+    for (const Fire& spec : fires) {
+      x = fire(net, path(), x, spec);
     }
-    x = fire(net, cat("features.", feature++), x, spec);
   }
   x = net.dropout("classifier.0", x, kDropoutKeep);
   x = net.conv("classifier.1", x,

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <compare>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "models/ir/op.h"
@@ -158,12 +158,7 @@ TEST(Inception, JoinsAsManyChannelsAsPublished) {
 }
 
 /// Decay, epsilon, and whether there is a gamma.
-struct Norm {
-  double decay = 0;
-  double epsilon = 0;
-  bool scale = false;
-  auto operator<=>(const Norm&) const = default;
-};
+using Norm = std::tuple<double, double, bool>;
 
 std::set<Norm> norms(const Graph& graph) {
   std::set<Norm> found;

@@ -10,6 +10,7 @@
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/passes/backward.h"
+#include "models/passes/fuse.h"
 
 namespace bench {
 namespace {
@@ -32,15 +33,31 @@ bool has_variable(const Graph& graph, std::string_view name) {
 
 class Zoo : public testing::TestWithParam<Model> {};
 
-TEST_P(Zoo, GivesEveryTrainableVariableOneGradient) {
-  const Graph graph = add_backward(build_network(GetParam(), {.batch = 2}), "loss");
-  const auto variables = graph.variables();
-  const auto trained = std::count_if(variables.begin(), variables.end(),
-                                     [](const Variable& v) { return v.trainable; });
-  EXPECT_EQ(static_cast<std::ptrdiff_t>(graph.gradients().size()), trained);
+void expect_one_gradient_per_trainable_variable(const Graph& graph) {
+  std::set<std::int32_t> trained;
+  for (const Variable& variable : graph.variables()) {
+    if (variable.trainable) {
+      trained.insert(variable.value.index);
+    }
+  }
+  EXPECT_EQ(graph.gradients().size(), trained.size());
   for (const auto& pair : graph.gradients()) {
+    EXPECT_EQ(trained.erase(pair.variable.index), 1) << graph.value(pair.variable).name;
     EXPECT_EQ(graph.shape(pair.variable), graph.shape(pair.value));
   }
+}
+
+TEST_P(Zoo, GivesEveryTrainableVariableOneGradient) {
+  const Graph graph = build_network(GetParam(), {.batch = 2});
+  expect_one_gradient_per_trainable_variable(add_backward(graph, "loss"));
+}
+
+TEST_P(Zoo, KeepsGradientsAndMultiplyAddsWhenFused) {
+  const Graph graph = build_network(GetParam(), {.batch = 2});
+  const Graph fused = fuse(graph, [](const Graph&, const Node&) { return Support{}; });
+  EXPECT_LT(fused.nodes().size(), graph.nodes().size());
+  EXPECT_EQ(multiply_adds(fused), multiply_adds(graph));
+  expect_one_gradient_per_trainable_variable(add_backward(fused, "loss"));
 }
 
 TEST_P(Zoo, GivesALogitPerExampleAndClass) {
