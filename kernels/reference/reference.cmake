@@ -2,7 +2,9 @@
 bench_library(bench_reference
   SOURCES
     reference/batch_norm.cc
+    reference/channels.cc
     reference/conv2d.cc
+    reference/drop_path.cc
     reference/elementwise.cc
     reference/fully_connected.cc
     reference/losses.cc
