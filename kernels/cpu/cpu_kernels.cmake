@@ -42,6 +42,7 @@ bench_test(cpu_kernels_test LABELS quick
   SOURCES
     cpu/test/batch_norm_test.cc
     cpu/test/channel_kernels_test.cc
+    cpu/test/channel_ops_test.cc
     cpu/test/channel_view_test.cc
     cpu/test/elementwise_test.cc
     cpu/test/kernel_test.cc
