@@ -7,7 +7,13 @@ bench_library(bench_cases
     cases/batch_norm.cc
     cases/bias_add.cc
     cases/cases.cc
+    cases/channel_pad.cc
+    cases/channel_scale.cc
+    cases/channel_shuffle.cc
+    cases/channel_slice.cc
+    cases/concat.cc
     cases/conv2d.cc
+    cases/drop_path.cc
     cases/dropout.cc
     cases/flatten.cc
     cases/fully_connected.cc
@@ -17,6 +23,7 @@ bench_library(bench_cases
     cases/moving_average.cc
     cases/softmax_cross_entropy.cc
     cases/spatial_mean.cc
+    cases/spatial_pad.cc
     cases/top_k_accuracy.cc
   HEADERS cases/cases.h cases/kernel_case.h
   LINK bench_models)

@@ -3,26 +3,37 @@ bench_library(bench_cpu_kernels
     cpu/batch_norm.cc
     cpu/bias.cc
     cpu/channel_passes.cc
+    cpu/channel_scale.cc
+    cpu/channel_shuffle.cc
     cpu/channel_view.cc
     cpu/channel_workspace.cc
+    cpu/drop_path.cc
     cpu/dropout.cc
     cpu/elementwise.cc
+    cpu/join_rows.cc
     cpu/loss.cc
     cpu/optimizer.cc
     cpu/spatial_mean.cc
+    cpu/spatial_pad.cc
     cpu/thread_team.cc
   HEADERS
     cpu/batch_norm.h
     cpu/bias.h
     cpu/channel_passes.h
     cpu/channel_plan.h
+    cpu/channel_scale.h
+    cpu/channel_shuffle.h
+    cpu/channel_tiles.h
     cpu/channel_view.h
     cpu/channel_workspace.h
+    cpu/drop_path.h
     cpu/dropout.h
     cpu/elementwise.h
+    cpu/join_rows.h
     cpu/loss.h
     cpu/optimizer.h
     cpu/spatial_mean.h
+    cpu/spatial_pad.h
     cpu/thread_team.h
   LINK bench_base
   PRIVATE_LINK hwy::hwy OpenMP::OpenMP_CXX)
@@ -31,6 +42,7 @@ bench_test(cpu_kernels_test LABELS quick
   SOURCES
     cpu/test/batch_norm_test.cc
     cpu/test/channel_kernels_test.cc
+    cpu/test/channel_ops_test.cc
     cpu/test/channel_view_test.cc
     cpu/test/elementwise_test.cc
     cpu/test/kernel_test.cc

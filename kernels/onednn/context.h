@@ -44,6 +44,14 @@ std::vector<Candidate> bias_backward(Context&, const Graph&, const Node&, DataFo
 std::vector<Candidate> spatial_mean(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> spatial_mean_backward(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> reshape(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> channel_pad(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> channel_scale(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> channel_scale_backward(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> channel_shuffle(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> channel_slice(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> concat(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> drop_path(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> spatial_pad(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> dropout(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> softmax_cross_entropy(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> softmax_cross_entropy_backward(Context&, const Graph&, const Node&,

@@ -14,7 +14,12 @@
 #include "models/ops/add.h"
 #include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
+#include "models/ops/channel_scale.h"
+#include "models/ops/channel_shuffle.h"
+#include "models/ops/channel_slice.h"
+#include "models/ops/concat.h"
 #include "models/ops/conv2d.h"
+#include "models/ops/drop_path.h"
 #include "models/ops/dropout.h"
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
@@ -22,6 +27,7 @@
 #include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
 #include "models/ops/spatial_mean.h"
+#include "models/ops/spatial_pad.h"
 
 namespace bench {
 namespace onednn {
@@ -40,9 +46,16 @@ Candidates maker_of(const OpDef* op) {
       {&kBatchNormInference, batch_norm_inference},
       {&kBiasAdd, bias_add},
       {&kBiasBackward, bias_backward},
+      {&kChannelPad, channel_pad},
+      {&kChannelScale, channel_scale},
+      {&kChannelScaleBackward, channel_scale_backward},
+      {&kChannelShuffle, channel_shuffle},
+      {&kChannelSlice, channel_slice},
+      {&kConcat, concat},
       {&kConv2d, conv2d},
       {&kConv2dBackwardData, conv2d_backward_data},
       {&kConv2dBackwardWeights, conv2d_backward_weights},
+      {&kDropPath, drop_path},
       {&kDropout, dropout},
       {&kDropoutBackward, dropout},
       {&kFlatten, reshape},
@@ -58,6 +71,7 @@ Candidates maker_of(const OpDef* op) {
       {&kSoftmaxCrossEntropyBackward, softmax_cross_entropy_backward},
       {&kSpatialMean, spatial_mean},
       {&kSpatialMeanBackward, spatial_mean_backward},
+      {&kSpatialPad, spatial_pad},
       {&kTopKAccuracy, top_k_accuracy},
       {&kUnflatten, reshape}};
   const auto found = kMakers.find(op);

@@ -28,6 +28,19 @@ Operation fully_connected(const Graph& graph, const Node& node);
 Operation fully_connected_backward_data(const Graph& graph, const Node& node);
 Operation fully_connected_backward_weights(const Graph& graph, const Node& node);
 
+// channels.cc
+Operation channel_pad(const Graph& graph, const Node& node);
+Operation channel_scale(const Graph& graph, const Node& node);
+Operation channel_scale_backward(const Graph& graph, const Node& node);
+Operation channel_shuffle(const Graph& graph, const Node& node);
+Operation channel_slice(const Graph& graph, const Node& node);
+Operation concat(const Graph& graph, const Node& node);
+Operation spatial_pad(const Graph& graph, const Node& node);
+
+// drop_path.cc
+/// Its own backward.
+Operation drop_path(const Graph& graph, const Node& node);
+
 // losses.cc
 Operation softmax_cross_entropy(const Graph& graph, const Node& node);
 Operation softmax_cross_entropy_backward(const Graph& graph, const Node& node);

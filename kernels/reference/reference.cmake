@@ -2,7 +2,9 @@
 bench_library(bench_reference
   SOURCES
     reference/batch_norm.cc
+    reference/channels.cc
     reference/conv2d.cc
+    reference/drop_path.cc
     reference/elementwise.cc
     reference/fully_connected.cc
     reference/losses.cc
@@ -20,5 +22,6 @@ bench_library(bench_reference
   LINK bench_models bench_runtime Eigen3::Eigen)
 
 bench_test(reference_test LABELS quick
-  SOURCES reference/test/reference_backend_test.cc reference/test/reference_kernels_test.cc
+  SOURCES reference/test/channels_test.cc reference/test/reference_backend_test.cc
+          reference/test/reference_kernels_test.cc
   LINK bench_case_runner)

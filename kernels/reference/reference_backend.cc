@@ -14,7 +14,12 @@
 #include "models/ops/add.h"
 #include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
+#include "models/ops/channel_scale.h"
+#include "models/ops/channel_shuffle.h"
+#include "models/ops/channel_slice.h"
+#include "models/ops/concat.h"
 #include "models/ops/conv2d.h"
+#include "models/ops/drop_path.h"
 #include "models/ops/dropout.h"
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
@@ -22,6 +27,7 @@
 #include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
 #include "models/ops/spatial_mean.h"
+#include "models/ops/spatial_pad.h"
 
 namespace bench {
 namespace {
@@ -46,9 +52,16 @@ constexpr std::array kOperations{
     Entry{&kBatchNormInference, reference::batch_norm_inference},
     Entry{&kBiasAdd, reference::bias_add},
     Entry{&kBiasBackward, reference::bias_backward},
+    Entry{&kChannelPad, reference::channel_pad},
+    Entry{&kChannelScale, reference::channel_scale},
+    Entry{&kChannelScaleBackward, reference::channel_scale_backward},
+    Entry{&kChannelShuffle, reference::channel_shuffle},
+    Entry{&kChannelSlice, reference::channel_slice},
+    Entry{&kConcat, reference::concat},
     Entry{&kConv2d, reference::conv2d},
     Entry{&kConv2dBackwardData, reference::conv2d_backward_data},
     Entry{&kConv2dBackwardWeights, reference::conv2d_backward_weights},
+    Entry{&kDropPath, reference::drop_path},
     Entry{&kDropout, reference::dropout},
     Entry{&kDropoutBackward, reference::dropout},
     Entry{&kFlatten, reference::reshape},
@@ -64,6 +77,7 @@ constexpr std::array kOperations{
     Entry{&kSoftmaxCrossEntropyBackward, reference::softmax_cross_entropy_backward},
     Entry{&kSpatialMean, reference::spatial_mean},
     Entry{&kSpatialMeanBackward, reference::spatial_mean_backward},
+    Entry{&kSpatialPad, reference::spatial_pad},
     Entry{&kTopKAccuracy, reference::top_k_accuracy},
     Entry{&kUnflatten, reference::reshape},
 };

@@ -16,5 +16,5 @@ bench_test(gradient_test LABELS quick
   LINK bench_case_runner)
 
 bench_test(onednn_conformance_test LABELS conformance
-  SOURCES test/onednn_conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
+  SOURCES test/onednn_candidates_test.cc test/onednn_conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
   LINK bench_case_runner bench_onednn bench_cpu_host)

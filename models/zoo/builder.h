@@ -19,9 +19,8 @@ namespace bench {
 struct Extent2 {
   std::int64_t height = 0;
   std::int64_t width = 0;
-  constexpr Extent2(
-      std::int64_t both)  // NOLINT(google-explicit-constructor): a square is one number
-      : height(both), width(both) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): a square is one number
+  constexpr Extent2(std::int64_t both) : height(both), width(both) {}
   constexpr Extent2(std::int64_t h, std::int64_t w) : height(h), width(w) {}
   [[nodiscard]] constexpr std::array<std::int64_t, 2> array() const { return {height, width}; }
 };

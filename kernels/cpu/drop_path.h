@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/thread_team.h"
+
+namespace bench::cpu {
+
+/// kDropPath of models/ops/drop_path.h on examples that lie one behind the other, whatever the
+/// layout within. y may be x. The same examples for every team size. Waits.
+struct DropPath {
+  std::uint64_t seed = 0;
+  std::uint64_t stream = 0;
+  std::int32_t step = 0;
+  /// keep_probability of the step; not read for a negative one.
+  double keep = 1;
+  std::int64_t examples = 0;
+  /// Per example, padding included.
+  std::int64_t elements = 0;
+  const float* x = nullptr;
+  float* y = nullptr;
+};
+void drop_path(ThreadTeam& team, const DropPath& args);
+
+}  // namespace bench::cpu

@@ -1,0 +1,48 @@
+#include "kernels/cpu/join_rows.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace bench::cpu {
+namespace {
+
+/// Elements range.begin..range.end-1 of y. They are written in order, by plain copies: the
+/// library's choose their instructions by length, which runs from some channels to whole samples.
+void join_range(const JoinRows& args, std::int64_t row_width, Range range) {
+  std::int64_t row = range.begin / row_width;
+  std::int64_t skip = range.begin % row_width;
+  float* y = args.y + range.begin;
+  std::int64_t left = range.count();
+  for (; left > 0; ++row) {
+    for (const RowPart& part : args.parts) {
+      if (skip >= part.width) {
+        skip -= part.width;
+        continue;
+      }
+      const std::int64_t count = std::min(part.width - skip, left);
+      const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float);
+      if (part.x == nullptr) {
+        std::memset(y, 0, bytes);
+      } else {
+        std::memcpy(y, part.x + row * part.stride + skip, bytes);
+      }
+      y += count;
+      left -= count;
+      skip = 0;
+    }
+  }
+}
+
+}  // namespace
+
+void join_rows(ThreadTeam& team, const JoinRows& args) {
+  const std::int64_t row_width =
+      std::accumulate(args.parts.begin(), args.parts.end(), std::int64_t{0},
+                      [](std::int64_t sum, const RowPart& part) { return sum + part.width; });
+  constexpr std::int64_t kGrain = 4096;
+  team.for_ranges(args.rows * row_width, kGrain,
+                  [&](Range range) { join_range(args, row_width, range); });
+}
+
+}  // namespace bench::cpu

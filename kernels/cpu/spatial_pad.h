@@ -1,0 +1,21 @@
+#pragma once
+
+#include "kernels/cpu/channel_view.h"
+#include "kernels/cpu/thread_team.h"
+#include "models/ops/spatial_pad.h"
+
+namespace bench::cpu {
+
+/// kSpatialPad of models/ops/spatial_pad.h. y has x's kind of view and overlaps it nowhere. Waits.
+struct SpatialPad {
+  /// Of x; spatial is height * width.
+  ChannelView view;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  SpatialPadAttributes pad;
+  const float* x = nullptr;
+  float* y = nullptr;
+};
+void spatial_pad(ThreadTeam& team, const SpatialPad& args);
+
+}  // namespace bench::cpu
