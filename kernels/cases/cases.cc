@@ -7,7 +7,7 @@ std::vector<KernelCase> all_cases() {
   for (const auto cases :
        {activation_cases(), add_cases(), avg_pool_cases(), batch_norm_cases(), bias_add_cases(),
         conv2d_cases(), dropout_cases(), flatten_cases(), fully_connected_cases(), l2_loss_cases(),
-        max_pool_cases(), moving_average_cases(), softmax_cross_entropy_cases(),
+        lrn_cases(), max_pool_cases(), moving_average_cases(), softmax_cross_entropy_cases(),
         spatial_mean_cases(), top_k_accuracy_cases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }

@@ -1,5 +1,6 @@
 bench_library(bench_cpu_kernels
   SOURCES
+    cpu/activation.cc
     cpu/batch_norm.cc
     cpu/bias.cc
     cpu/channel_passes.cc
@@ -8,10 +9,12 @@ bench_library(bench_cpu_kernels
     cpu/dropout.cc
     cpu/elementwise.cc
     cpu/loss.cc
+    cpu/lrn.cc
     cpu/optimizer.cc
     cpu/spatial_mean.cc
     cpu/thread_team.cc
   HEADERS
+    cpu/activation.h
     cpu/batch_norm.h
     cpu/bias.h
     cpu/channel_passes.h
@@ -21,6 +24,8 @@ bench_library(bench_cpu_kernels
     cpu/dropout.h
     cpu/elementwise.h
     cpu/loss.h
+    cpu/lrn.h
+    cpu/lrn_slab.h
     cpu/optimizer.h
     cpu/spatial_mean.h
     cpu/thread_team.h
@@ -29,12 +34,15 @@ bench_library(bench_cpu_kernels
 
 bench_test(cpu_kernels_test LABELS quick
   SOURCES
+    cpu/test/activation_test.cc
     cpu/test/batch_norm_test.cc
     cpu/test/channel_kernels_test.cc
     cpu/test/channel_view_test.cc
+    cpu/test/dropout_test.cc
     cpu/test/elementwise_test.cc
     cpu/test/kernel_test.cc
     cpu/test/loss_test.cc
+    cpu/test/lrn_test.cc
     cpu/test/optimizer_test.cc
     cpu/test/thread_team_test.cc
   LINK bench_cpu_kernels hwy::hwy)

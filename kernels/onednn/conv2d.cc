@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "kernels/onednn/context.h"
+#include "kernels/onednn/epilogue.h"
 #include "kernels/onednn/primitive_kernel.h"
 
 namespace bench::onednn {
@@ -84,9 +85,7 @@ dnnl::primitive_attr epilogue_attributes(const Epilogue& epilogue, const Desc& y
   if (epilogue.residual) {
     post_ops.append_binary(algorithm::binary_add, y);
   }
-  if (epilogue.activation == ActivationKind::relu) {
-    post_ops.append_eltwise(algorithm::eltwise_relu, 0.0F, 0.0F);
-  }
+  append_activation(post_ops, epilogue.activation);
   attributes.set_post_ops(post_ops);
   return attributes;
 }

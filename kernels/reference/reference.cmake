@@ -1,11 +1,13 @@
 # The oracle: all ops with Eigen, in double.
 bench_library(bench_reference
   SOURCES
+    reference/activation.cc
     reference/batch_norm.cc
     reference/conv2d.cc
     reference/elementwise.cc
     reference/fully_connected.cc
     reference/losses.cc
+    reference/lrn.cc
     reference/optimizer.cc
     reference/pool.cc
     reference/reference_backend.cc
