@@ -1,31 +1,69 @@
 #include "models/ops/activation.h"
 
+#include <sstream>
+
 #include "kernels/cases/cases.h"
 
 namespace bench {
 namespace {
 
-KernelCase make_case(const std::string& name, const Shape& x, ActivationKind kind) {
-  return {.name = "activation_" + name,
+struct Spec {
+  std::string name;
+  Shape x;
+  ActivationKind kind = ActivationKind::relu;
+  InputFill fill = {};
+  bool exact = false;
+  bool smooth = true;
+  double epsilons = 8;
+};
+
+KernelCase make_case(const Spec& spec) {
+  return {.name = "activation_" + spec.name,
           .op = &kActivation,
-          .attributes = ActivationAttributes{.kind = kind},
-          .inputs = {{.shape = x}},
-          .fills = {{.kind = InputFill::Kind::away_from_zero}},
+          .attributes = ActivationAttributes{.kind = spec.kind},
+          .inputs = {{.shape = spec.x}},
+          .fills = {spec.fill},
           .weights = {},
-          .exact = true};
+          .exact = spec.exact,
+          .smooth = spec.smooth,
+          .epsilons = spec.epsilons};
+}
+
+std::string text(ActivationKind kind) {
+  std::ostringstream out;
+  out << kind;
+  return out.str();
+}
+
+/// Whether each result is an input or a constant.
+bool is_exact(ActivationKind kind) {
+  return kind == ActivationKind::none || kind == ActivationKind::relu ||
+         kind == ActivationKind::relu6;
 }
 
 std::vector<KernelCase> make_cases() {
-  std::vector<KernelCase> cases{
-      make_case("relu", {2, 16, 6, 6}, ActivationKind::relu),
-      make_case("relu_odd", {3, 5, 7, 3}, ActivationKind::relu),
-      make_case("relu_matrix", {5, 37}, ActivationKind::relu),
-      make_case("none", {2, 16, 6, 6}, ActivationKind::none),
-      make_case("relu_zeros", {2, 16, 6, 6}, ActivationKind::relu),
-  };
-  // At 0 itself the gradient is 0.
-  cases.back().fills = {{.kind = InputFill::Kind::integers, .scale = 1}};
-  cases.back().smooth = false;
+  std::vector<KernelCase> cases;
+  for (const auto kind :
+       {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6, ActivationKind::sigmoid,
+        ActivationKind::hard_sigmoid, ActivationKind::silu, ActivationKind::hard_swish}) {
+    Spec spec{.name = "", .x = {}, .kind = kind, .exact = is_exact(kind)};
+    // Where a sigmoid's output is near 1 its derivative, y * (1 - y), is little but y's rounding.
+    spec.epsilons = kind == ActivationKind::sigmoid ? 32 : 8;
+    // For these shapes no value lies near a kink: 0, 6, -3 or 3.
+    spec.fill = {.kind = InputFill::Kind::distinct, .mean = 0.1, .scale = 7.3};
+    const auto add = [&](const std::string& suffix, const Shape& x) {
+      spec.name = text(kind) + suffix;
+      spec.x = x;
+      cases.push_back(make_case(spec));
+    };
+    add("", {2, 16, 6, 6});
+    add("_odd", {3, 5, 7, 3});
+    add("_matrix", {5, 37});
+    add("_vector", {19});
+    spec.fill = {.kind = InputFill::Kind::integers, .scale = 7};
+    spec.smooth = false;
+    add("_kinks", {2, 16, 6, 6});
+  }
   return cases;
 }
 

@@ -17,7 +17,7 @@ KernelCase make_case(const std::string& name, const Shape& shape) {
 
 std::vector<KernelCase> make_cases() {
   return {make_case("image", {2, 16, 6, 6}), make_case("odd", {3, 5, 7, 3}),
-          make_case("matrix", {5, 37}), make_case("vector", {19})};
+          make_case("matrix", {5, 37}), make_case("vector", {19}), make_case("scalar", {})};
 }
 
 }  // namespace

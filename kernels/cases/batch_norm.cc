@@ -13,6 +13,7 @@ struct Spec {
   InputFill fill = {};
   double epsilon = 1e-5;
   double epsilons = 8;
+  InputFill beta = {};
 };
 
 void add_vector(KernelCase& result, std::int64_t channels, const InputFill& fill) {
@@ -37,7 +38,7 @@ KernelCase make_case(const Spec& spec, const OpDef& op) {
   if (spec.scale) {
     add_vector(result, spec.x[1], {.mean = 1, .scale = 0.5});
   }
-  add_vector(result, spec.x[1], {});
+  add_vector(result, spec.x[1], spec.beta);
   if (inference) {
     add_vector(result, spec.x[1], {.mean = spec.fill.mean});
     add_vector(result, spec.x[1], {.kind = InputFill::Kind::positive, .mean = 0.5});
@@ -51,6 +52,7 @@ KernelCase make_case(const Spec& spec, const OpDef& op) {
 
 std::vector<KernelCase> make_cases() {
   constexpr auto kRelu = ActivationKind::relu;
+  constexpr auto kRelu6 = ActivationKind::relu6;
   std::vector<KernelCase> cases;
   const std::vector<Spec> common{
       {.name = "scale", .x = {4, 16, 6, 6}},
@@ -78,6 +80,27 @@ std::vector<KernelCase> make_cases() {
        .epilogue = {.residual = true, .activation = kRelu},
        .fill = {.mean = -100},
        .epsilons = 200},
+      // A beta around 3 puts elements below 0, between, and above 6.
+      {.name = "relu6",
+       .x = {4, 16, 6, 6},
+       .epilogue = {.activation = kRelu6},
+       .beta = {.mean = 3, .scale = 3}},
+      {.name = "no_scale_relu6_odd",
+       .x = {3, 13, 5, 7},
+       .scale = false,
+       .epilogue = {.activation = kRelu6},
+       .beta = {.mean = 3, .scale = 3}},
+      {.name = "residual_relu6",
+       .x = {4, 16, 5, 5},
+       .epilogue = {.residual = true, .activation = kRelu6},
+       .beta = {.mean = 3, .scale = 3}},
+      // Activations that kernels may leave to a node of its own.
+      {.name = "sigmoid", .x = {4, 16, 5, 5}, .epilogue = {.activation = ActivationKind::sigmoid}},
+      {.name = "residual_hard_sigmoid",
+       .x = {4, 16, 5, 5},
+       .epilogue = {.residual = true, .activation = ActivationKind::hard_sigmoid},
+       .fill = {},
+       .beta = {.scale = 2}},
       {.name = "large_epsilon", .x = {4, 16, 6, 6}, .epsilon = 1e-3},
   };
   for (const Spec& spec : common) {

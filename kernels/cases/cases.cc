@@ -20,6 +20,7 @@ std::vector<KernelCase> all_cases() {
                            flatten_cases(),
                            fully_connected_cases(),
                            l2_loss_cases(),
+                           lrn_cases(),
                            max_pool_cases(),
                            moving_average_cases(),
                            softmax_cross_entropy_cases(),

@@ -19,6 +19,7 @@ bench_library(bench_cases
     cases/fully_connected.cc
     cases/kernel_case.cc
     cases/l2_loss.cc
+    cases/lrn.cc
     cases/max_pool.cc
     cases/moving_average.cc
     cases/softmax_cross_entropy.cc

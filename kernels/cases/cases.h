@@ -25,6 +25,7 @@ std::span<const KernelCase> dropout_cases();
 std::span<const KernelCase> flatten_cases();
 std::span<const KernelCase> fully_connected_cases();
 std::span<const KernelCase> l2_loss_cases();
+std::span<const KernelCase> lrn_cases();
 std::span<const KernelCase> max_pool_cases();
 std::span<const KernelCase> moving_average_cases();
 std::span<const KernelCase> softmax_cross_entropy_cases();

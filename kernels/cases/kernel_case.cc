@@ -36,7 +36,7 @@ std::vector<double> draw_distinct(const InputFill& fill, std::size_t count, Rand
   }
   const double half = static_cast<double>(count) / 2;
   for (double& value : values) {
-    value = static_cast<float>(fill.scale * (value - half) / half);
+    value = static_cast<float>(fill.mean + fill.scale * (value - half) / half);
   }
   return values;
 }

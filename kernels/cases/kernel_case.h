@@ -21,7 +21,7 @@ struct InputFill {
     away_from_zero,
     /// Whole numbers in [-scale, scale]: sums stay exact.
     integers,
-    /// All different, evenly spaced over [-scale, scale], in random order: no ties.
+    /// All different, evenly spaced over [mean - scale, mean + scale), in random order: no ties.
     distinct,
     /// Whole numbers in [0, scale): labels.
     labels,

@@ -46,6 +46,17 @@ std::vector<KernelCase> make_cases() {
            {.name = "2x2_stride2_ties", .x = {2, 32, 8, 6}, .window = half, .ties = true},
            {.name = "3x3_dense", .x = {2, 16, 7, 7}, .window = dense},
            {.name = "3x3_dense_ties", .x = {2, 16, 7, 7}, .window = dense, .ties = true},
+           // Rounded up: the last window hangs over the edge.
+           {.name = "3x3_stride2_rounded_up",
+           .x = {2, 16, 12, 11},
+           .window = {.kernel = {3, 3}, .stride = {2, 2}, .pad_after = {1, 0}}},
+           {.name = "2x2_stride2_rounded_up",
+           .x = {2, 5, 7, 7},
+           .window = {.kernel = {2, 2}, .stride = {2, 2}, .pad_after = {1, 1}}},
+           {.name = "1x1_stride2", .x = {2, 16, 7, 7}, .window = {.stride = {2, 2}}},
+           {.name = "5x5_dense_same",
+           .x = {2, 16, 8, 8},
+           .window = {.kernel = {5, 5}, .pad_before = {2, 2}, .pad_after = {2, 2}}},
            {.name = "odd_channels", .x = {3, 5, 9, 7}, .window = resnet},
        }) {
     cases.push_back(make_case(spec));

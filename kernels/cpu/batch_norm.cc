@@ -6,6 +6,7 @@
 #include "kernels/cpu/channel_passes.h"
 #include "kernels/cpu/channel_plan.h"
 #include "kernels/cpu/channel_workspace.h"
+#include "models/base/errors.h"
 
 namespace bench::cpu {
 namespace {
@@ -140,9 +141,19 @@ void for_channels(Range channels, const ChannelTiling& tiling, const ChannelWork
   }
 }
 
+void check_activation(ActivationKind activation) {
+  check(batch_norm_carries(activation), "batch norm's kernels carry no such activation");
+}
+
 }  // namespace
 
+bool batch_norm_carries(ActivationKind activation) {
+  return activation == ActivationKind::none || activation == ActivationKind::relu ||
+         activation == ActivationKind::relu6;
+}
+
 void batch_norm_forward(ThreadTeam& team, const BatchNormForward& args) {
+  check_activation(args.activation);
   const ChannelTiling tiling = ChannelTiling::joined(args.view);
   const ChannelWorkspace workspace(args.workspace, tiling, team.size());
   const RowPlan plan(tiling, team.size());
@@ -169,12 +180,14 @@ void batch_norm_forward(ThreadTeam& team, const BatchNormForward& args) {
       [&](int thread, Range rows) { reduce_moments(args.x, tiling, rows, workspace, thread); },
       finish,
       [&](Range rows) {
-        normalize_rows(tiling, rows, workspace, plan,
-                       {.x = args.x, .residual = args.residual, .y = args.y, .relu = args.relu});
+        normalize_rows(
+            tiling, rows, workspace, plan,
+            {.x = args.x, .residual = args.residual, .y = args.y, .activation = args.activation});
       });
 }
 
 void batch_norm_inference(ThreadTeam& team, const BatchNormInference& args) {
+  check_activation(args.activation);
   const ChannelTiling tiling = ChannelTiling::joined(args.view);
   const ChannelWorkspace workspace(args.workspace, tiling, team.size());
   const RowPlan plan(tiling, team.size());
@@ -191,8 +204,9 @@ void batch_norm_inference(ThreadTeam& team, const BatchNormInference& args) {
   reduce_and_apply(
       team, tiling, [](int, Range) {}, finish,
       [&](Range rows) {
-        normalize_rows(tiling, rows, workspace, plan,
-                       {.x = args.x, .residual = args.residual, .y = args.y, .relu = args.relu});
+        normalize_rows(
+            tiling, rows, workspace, plan,
+            {.x = args.x, .residual = args.residual, .y = args.y, .activation = args.activation});
       });
 }
 
@@ -218,7 +232,8 @@ void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling
     }
   };
   // Where dz is dy, in the same place, there is nothing to write.
-  const bool write = args.dresidual != nullptr && (args.dresidual != args.dy || args.y != nullptr);
+  const bool masked = args.activation != ActivationKind::none;
+  const bool write = args.dresidual != nullptr && (args.dresidual != args.dy || masked);
   for_each_piece(tiling, rows, tiling.all_rows(), [&](const Piece& piece) {
     if (piece.group != group) {
       flush();
@@ -239,7 +254,8 @@ void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling
       add_gradient_sums({.rows = take, .width = width},
                         {.dy = args.dy + at,
                          .x = args.x + at,
-                         .y = args.y == nullptr ? nullptr : args.y + at,
+                         .y = masked ? args.y + at : nullptr,
+                         .activation = args.activation,
                          .dresidual = write ? args.dresidual + at : nullptr,
                          .mean = sums.shift,
                          .first = sums.first,
@@ -257,6 +273,7 @@ void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling
 }  // namespace
 
 void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args) {
+  check_activation(args.activation);
   const ChannelTiling tiling = ChannelTiling::joined(args.view);
   const ChannelWorkspace workspace(args.workspace, tiling, team.size());
   const RowPlan plan(tiling, team.size());
@@ -280,7 +297,9 @@ void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args) {
       workspace.vector(kOffset)[channel] = static_cast<float>(scale * sum_dz / count);
     });
   };
-  const bool masked = args.dresidual == nullptr && args.y != nullptr;
+  // The residual's gradient is masked already.
+  const ActivationKind activation =
+      args.dresidual == nullptr ? args.activation : ActivationKind::none;
   const float* const dz = args.dresidual == nullptr ? args.dy : args.dresidual;
   const auto apply = [&](Range rows) {
     for_each_piece_backwards(tiling, rows, plan.piece_rows(), [&](const Piece& piece) {
@@ -288,7 +307,8 @@ void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args) {
       input_gradient({.rows = piece.rows, .width = tiling.width},
                      {.dy = dz + piece.offset,
                       .x = args.x + piece.offset,
-                      .y = masked ? args.y + piece.offset : nullptr,
+                      .y = activation == ActivationKind::none ? nullptr : args.y + piece.offset,
+                      .activation = activation,
                       .dx = args.dx + piece.offset,
                       .mean = workspace.vector(kMean) + channel,
                       .scale = workspace.vector(kScale) + channel,

@@ -4,12 +4,17 @@
 
 #include "kernels/cpu/channel_view.h"
 #include "kernels/cpu/thread_team.h"
+#include "models/ops/activation.h"
 
 namespace bench::cpu {
 
 /// Scratch that any per-channel kernel (batch norm, bias gradient, spatial mean) needs for this
 /// view and team size, in bytes; to be 64-byte aligned, contents need not survive.
 std::size_t channel_workspace_bytes(const ChannelView& view, int threads);
+
+/// Whether the kernels below carry the activation: none, ReLU or ReLU6. They throw InternalError
+/// for any other.
+bool batch_norm_carries(ActivationKind activation);
 
 /// kBatchNorm of models/ops/batch_norm.h. Vectors hold `channels` floats, tensors view.elements().
 struct BatchNormForward {
@@ -20,7 +25,7 @@ struct BatchNormForward {
   const float* beta = nullptr;
   /// Added before the activation; null: none.
   const float* residual = nullptr;
-  bool relu = false;
+  ActivationKind activation = ActivationKind::none;
   double epsilon = 1e-3;
   /// May be x or residual.
   float* y = nullptr;
@@ -43,7 +48,7 @@ struct BatchNormInference {
   const float* mean = nullptr;
   const float* variance = nullptr;
   const float* residual = nullptr;
-  bool relu = false;
+  ActivationKind activation = ActivationKind::none;
   double epsilon = 1e-3;
   float* y = nullptr;
   void* workspace = nullptr;
@@ -58,7 +63,8 @@ struct BatchNormBackward {
   const float* gamma = nullptr;
   const float* mean = nullptr;
   const float* variance = nullptr;
-  /// The forward's output, for the ReLU's mask; null: no ReLU.
+  ActivationKind activation = ActivationKind::none;
+  /// The forward's output, for the activation's mask; not read without an activation.
   const float* y = nullptr;
   double epsilon = 1e-3;
   /// May be dy, x or y, but not dresidual.
@@ -70,10 +76,11 @@ struct BatchNormBackward {
   float* dresidual = nullptr;
   void* workspace = nullptr;
 };
-/// With dz = dy where y > 0, n elements per channel and xhat = (x - mean) / sqrt(variance +
-/// epsilon): dbeta = sum(dz), dgamma = sum(dz * xhat), dresidual = dz, dx = gamma / sqrt(variance +
-/// epsilon) * (dz - dbeta / n - xhat * sum(dz * xhat) / n). Two passes; the second reads dresidual
-/// instead of dy and y where there is one. Waits.
+/// With dz = dy where the activation's slope is 1 (y > 0, and y < 6 for ReLU6), n elements per
+/// channel and xhat = (x - mean) / sqrt(variance + epsilon): dbeta = sum(dz), dgamma = sum(dz *
+/// xhat), dresidual = dz, dx = gamma / sqrt(variance + epsilon) * (dz - dbeta / n - xhat * sum(dz *
+/// xhat) / n). Two passes; the second reads dresidual instead of dy and y where there is one.
+/// Waits.
 void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args);
 
 }  // namespace bench::cpu

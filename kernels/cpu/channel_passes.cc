@@ -56,7 +56,28 @@ void add_sums_of(const float* x, RowBlock block, float* sums) {
                    });
 }
 
-template <bool kPlane, bool kResidual, bool kRelu>
+template <ActivationKind kActivation>
+HWY_INLINE Vector activated(Vector y) {
+  if constexpr (kActivation == ActivationKind::relu) {
+    return relu(y);
+  } else if constexpr (kActivation == ActivationKind::relu6) {
+    return relu6(y);
+  } else {
+    return y;
+  }
+}
+
+/// `dy` where the activation with output `y` has the slope 1, else 0.
+template <ActivationKind kActivation>
+HWY_INLINE Vector masked(Vector y, Vector dy) {
+  if constexpr (kActivation == ActivationKind::relu6) {
+    return where_below(y, 6.0F, dy);
+  } else {
+    return where_positive(y, dy);
+  }
+}
+
+template <bool kPlane, bool kResidual, ActivationKind kActivation>
 void normalize_of(RowBlock block, const Normalize& args) {
   traverse<kPlane>(size(block.rows), size(block.width),
                    [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
@@ -70,15 +91,12 @@ void normalize_of(RowBlock block, const Normalize& args) {
                        if constexpr (kResidual) {
                          y = hn::Add(y, load(args.residual + i, lanes));
                        }
-                       if constexpr (kRelu) {
-                         y = relu(y);
-                       }
-                       store(y, args.y + i, lanes);
+                       store(activated<kActivation>(y), args.y + i, lanes);
                      }
                    });
 }
 
-template <bool kPlane, bool kMask, bool kWrite>
+template <bool kPlane, ActivationKind kActivation, bool kWrite>
 void add_gradient_sums_of(RowBlock block, const GradientSums& args) {
   traverse<kPlane>(
       size(block.rows), size(block.width),
@@ -91,8 +109,8 @@ void add_gradient_sums_of(RowBlock block, const GradientSums& args) {
             for (std::size_t q = 0; q < size(vectors); ++q) {
               const std::size_t i = offset + q * stride;
               Vector dz = load(args.dy + i, lanes);
-              if constexpr (kMask) {
-                dz = where_positive(load(args.y + i, lanes), dz);
+              if constexpr (kActivation != ActivationKind::none) {
+                dz = masked<kActivation>(load(args.y + i, lanes), dz);
               }
               if constexpr (kWrite) {
                 store(dz, args.dresidual + i, lanes);
@@ -105,7 +123,7 @@ void add_gradient_sums_of(RowBlock block, const GradientSums& args) {
           });
 }
 
-template <bool kPlane, bool kMask>
+template <bool kPlane, ActivationKind kActivation>
 void input_gradient_of(RowBlock block, const InputGradient& args) {
   traverse<kPlane>(
       size(block.rows), size(block.width),
@@ -118,8 +136,8 @@ void input_gradient_of(RowBlock block, const InputGradient& args) {
             for (std::size_t q = 0; q < size(vectors); ++q) {
               const std::size_t i = offset + q * stride;
               Vector dz = load(args.dy + i, lanes);
-              if constexpr (kMask) {
-                dz = where_positive(load(args.y + i, lanes), dz);
+              if constexpr (kActivation != ActivationKind::none) {
+                dz = masked<kActivation>(load(args.y + i, lanes), dz);
               }
               const Vector centred = hn::Sub(load(args.x + i, lanes), mean);
               const Vector dx = hn::NegMulAdd(slope, centred, hn::MulSub(scale, dz, constant));
@@ -164,6 +182,18 @@ void choose(bool value, const Call& call) {
     call(std::true_type{});
   } else {
     call(std::false_type{});
+  }
+}
+
+/// call(integral constant) of the activation; of none, ReLU and ReLU6.
+template <class Call>
+void choose_activation(ActivationKind kind, const Call& call) {
+  if (kind == ActivationKind::relu6) {
+    call(std::integral_constant<ActivationKind, ActivationKind::relu6>{});
+  } else if (kind == ActivationKind::relu) {
+    call(std::integral_constant<ActivationKind, ActivationKind::relu>{});
+  } else {
+    call(std::integral_constant<ActivationKind, ActivationKind::none>{});
   }
 }
 
@@ -237,8 +267,8 @@ void flush_sums_any(std::int64_t width, float* first, double* total) {
 void normalize_any(RowBlock block, const Normalize& args) {
   choose(block.width == 1, [&](auto plane) HWY_ATTR {
     choose(args.residual != nullptr, [&](auto residual) HWY_ATTR {
-      choose(args.relu, [&](auto rectified) HWY_ATTR {
-        normalize_of<decltype(plane)::value, decltype(residual)::value, decltype(rectified)::value>(
+      choose_activation(args.activation, [&](auto kind) HWY_ATTR {
+        normalize_of<decltype(plane)::value, decltype(residual)::value, decltype(kind)::value>(
             block, args);
       });
     });
@@ -247,9 +277,9 @@ void normalize_any(RowBlock block, const Normalize& args) {
 
 void add_gradient_sums_any(RowBlock block, const GradientSums& args) {
   choose(block.width == 1, [&](auto plane) HWY_ATTR {
-    choose(args.y != nullptr, [&](auto mask) HWY_ATTR {
+    choose_activation(args.activation, [&](auto kind) HWY_ATTR {
       choose(args.dresidual != nullptr, [&](auto write) HWY_ATTR {
-        add_gradient_sums_of<decltype(plane)::value, decltype(mask)::value, decltype(write)::value>(
+        add_gradient_sums_of<decltype(plane)::value, decltype(kind)::value, decltype(write)::value>(
             block, args);
       });
     });
@@ -258,8 +288,8 @@ void add_gradient_sums_any(RowBlock block, const GradientSums& args) {
 
 void input_gradient_any(RowBlock block, const InputGradient& args) {
   choose(block.width == 1, [&](auto plane) HWY_ATTR {
-    choose(args.y != nullptr, [&](auto mask) HWY_ATTR {
-      input_gradient_of<decltype(plane)::value, decltype(mask)::value>(block, args);
+    choose_activation(args.activation, [&](auto kind) HWY_ATTR {
+      input_gradient_of<decltype(plane)::value, decltype(kind)::value>(block, args);
     });
   });
 }

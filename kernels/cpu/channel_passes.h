@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/ops/activation.h"
+
 namespace bench::cpu {
 
 /// Single-threaded vector passes over consecutive rows of one group (channel_view.h), on which the
@@ -55,8 +57,8 @@ void add_sums(const float* x, RowBlock block, float* first);
 /// total += first, then first = 0.
 void flush_sums(std::int64_t width, float* first, double* total);
 
-/// y = (x - mean) * scale + shift [+ residual], then ReLU if asked. Null residual: none. y may be x
-/// or residual.
+/// y = (x - mean) * scale + shift [+ residual], then activated: none, ReLU or ReLU6. Null residual:
+/// none. y may be x or residual.
 struct Normalize {
   const float* x = nullptr;
   const float* residual = nullptr;
@@ -64,16 +66,18 @@ struct Normalize {
   const float* mean = nullptr;
   const float* scale = nullptr;
   const float* shift = nullptr;
-  bool relu = false;
+  ActivationKind activation = ActivationKind::none;
 };
 void normalize(RowBlock block, const Normalize& args);
 
-/// dz = y ? (y > 0 ? dy : 0) : dy; first += dz, second += dz * (x - mean), and dz goes to dresidual
-/// unless that is null. dresidual may be dy.
+/// dz is dy behind the activation's backward: dy itself for none, dy where y > 0 for ReLU, where
+/// 0 < y < 6 for ReLU6, else 0. first += dz, second += dz * (x - mean), and dz goes to dresidual
+/// unless that is null. dresidual may be dy. y is read where there is an activation.
 struct GradientSums {
   const float* dy = nullptr;
   const float* x = nullptr;
   const float* y = nullptr;
+  ActivationKind activation = ActivationKind::none;
   float* dresidual = nullptr;
   const float* mean = nullptr;
   float* first = nullptr;
@@ -86,6 +90,7 @@ struct InputGradient {
   const float* dy = nullptr;
   const float* x = nullptr;
   const float* y = nullptr;
+  ActivationKind activation = ActivationKind::none;
   float* dx = nullptr;
   const float* mean = nullptr;
   const float* scale = nullptr;

@@ -1,5 +1,6 @@
 bench_library(bench_cpu_kernels
   SOURCES
+    cpu/activation.cc
     cpu/batch_norm.cc
     cpu/bias.cc
     cpu/channel_passes.cc
@@ -12,11 +13,13 @@ bench_library(bench_cpu_kernels
     cpu/elementwise.cc
     cpu/join_rows.cc
     cpu/loss.cc
+    cpu/lrn.cc
     cpu/optimizer.cc
     cpu/spatial_mean.cc
     cpu/spatial_pad.cc
     cpu/thread_team.cc
   HEADERS
+    cpu/activation.h
     cpu/batch_norm.h
     cpu/bias.h
     cpu/channel_passes.h
@@ -31,6 +34,8 @@ bench_library(bench_cpu_kernels
     cpu/elementwise.h
     cpu/join_rows.h
     cpu/loss.h
+    cpu/lrn.h
+    cpu/lrn_slab.h
     cpu/optimizer.h
     cpu/spatial_mean.h
     cpu/spatial_pad.h
@@ -40,13 +45,16 @@ bench_library(bench_cpu_kernels
 
 bench_test(cpu_kernels_test LABELS quick
   SOURCES
+    cpu/test/activation_test.cc
     cpu/test/batch_norm_test.cc
     cpu/test/channel_kernels_test.cc
     cpu/test/channel_ops_test.cc
     cpu/test/channel_view_test.cc
+    cpu/test/dropout_test.cc
     cpu/test/elementwise_test.cc
     cpu/test/kernel_test.cc
     cpu/test/loss_test.cc
+    cpu/test/lrn_test.cc
     cpu/test/optimizer_test.cc
     cpu/test/thread_team_test.cc
   LINK bench_cpu_kernels hwy::hwy)

@@ -2,38 +2,220 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstring>
 
-#include "models/base/philox.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/dropout.cc"
+#include "hwy/foreach_target.h"
+#include "kernels/cpu/vector-inl.h"
 
+HWY_BEFORE_NAMESPACE();
 namespace bench::cpu {
+namespace HWY_NAMESPACE {
 namespace {
+
+using U32 = hn::ScalableTag<std::uint32_t>;
+using Words = hn::Vec<U32>;
 
 constexpr std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); }
+
+/// The upper halves of the products of all lanes of `a` with those of `b`, which are all equal.
+HWY_INLINE Words upper_product(Words a, Words b) {
+  const U32 d;
+#if HWY_TARGET == HWY_SCALAR
+  return hn::Set(d, high(std::uint64_t{hn::GetLane(a)} * hn::GetLane(b)));
+#else
+  const hn::RepartitionToWide<U32> wide;
+  const auto even = hn::MulEven(a, b);
+  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide, a))), b);
+  return hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
+#endif
+}
+
+/// scale or 0, as the generator's word says.
+HWY_INLINE Vector factor_of(Words word, float threshold, float scale) {
+  const F32 d;
+  // The upper 24 bits: an exact float.
+  const Vector uniform =
+      hn::ConvertTo(d, hn::BitCast(hn::RebindToSigned<U32>(), hn::ShiftRight<8>(word)));
+  return hn::IfThenElseZero(hn::Lt(uniform, hn::Set(d, threshold)), hn::Set(d, scale));
+}
+
+/// What multiplies the elements 4 * block and on, until `count` or a few more are written.
+/// Philox4x32-10 as in models/base/philox.h, a block per lane.
+void dropout_factors(const DropoutAttributes& attributes, std::int32_t step, std::uint64_t block,
+                     std::int64_t count, float* factors) {
+  constexpr int kRounds = 10;
+  const U32 d;
+  const F32 df;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto scale = static_cast<float>(1.0 / attributes.keep);
+  // u / 2^24 < keep for a whole number u is u < ceil(keep * 2^24), which a float holds.
+  const auto threshold = static_cast<float>(std::ceil(attributes.keep * 0x1.0p24));
+  const Words first_factor = hn::Set(d, 0xD2511F53U);
+  const Words second_factor = hn::Set(d, 0xCD9E8D57U);
+  for (std::int64_t done = 0; done < count; done += 4 * lanes) {
+    const Words start = hn::Set(d, low(block));
+    Words a = hn::Add(start, hn::Iota(d, 0));
+    // A carry where the lower half wrapped around.
+    const Words upper = hn::Set(d, high(block));
+    Words b = hn::IfThenElse(hn::Lt(a, start), hn::Add(upper, hn::Set(d, 1)), upper);
+    Words c = hn::Set(d, low(attributes.stream));
+    Words e = hn::Set(d, static_cast<std::uint32_t>(step));
+    Words first_key = hn::Set(d, low(attributes.seed));
+    Words second_key = hn::Set(d, high(attributes.stream));
+    for (int round = 0; round < kRounds; ++round) {
+      const Words a_upper = upper_product(a, first_factor);
+      const Words a_lower = hn::Mul(a, first_factor);
+      const Words c_upper = upper_product(c, second_factor);
+      const Words c_lower = hn::Mul(c, second_factor);
+      a = hn::Xor(hn::Xor(c_upper, b), first_key);
+      b = c_lower;
+      c = hn::Xor(hn::Xor(a_upper, e), second_key);
+      e = a_lower;
+      first_key = hn::Add(first_key, hn::Set(d, 0x9E3779B9U));
+      second_key = hn::Add(second_key, hn::Set(d, 0xBB67AE85U));
+    }
+    hn::StoreInterleaved4(factor_of(a, threshold, scale), factor_of(b, threshold, scale),
+                          factor_of(c, threshold, scale), factor_of(e, threshold, scale), df,
+                          factors + done);
+    block += static_cast<std::uint64_t>(lanes);
+  }
+}
+
+/// y = x * factor, and 0 where the factor is, whatever x is.
+void apply_factors(const float* x, const float* factors, std::size_t count, float* y) {
+  const Vector zero = hn::Zero(F32());
+  sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
+    const Vector factor = load(factors + i, lanes);
+    const Vector scaled = hn::Mul(load(x + i, lanes), factor);
+    store(hn::IfThenZeroElse(hn::Eq(factor, zero), scaled), y + i, lanes);
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace bench::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace bench::cpu {
+namespace {
+
 /// Elements per block of the generator.
 constexpr std::int64_t kWords = 4;
+/// What dropout_factors may write behind the last element: four of the longest vectors.
+constexpr std::int64_t kExcess = 4 * 64;
+constexpr std::int64_t kLineElements = 1024;
+/// A tile's channels are a cache line of them.
+constexpr std::int64_t kTileColumns = 16;
+constexpr std::int64_t kTileRows = 256;
+constexpr std::int64_t kTilePitch = kTileRows + kWords + kExcess;
 
 }  // namespace
 
-void dropout(ThreadTeam& team, const Dropout& args) {
-  const auto scale = static_cast<float>(1.0 / args.attributes.keep);
-  // u / 2^24 < keep, with both sides times 2^24: exact.
-  const double threshold = args.attributes.keep * 0x1.0p24;
-  const std::array<std::uint32_t, 2> key{low(args.attributes.seed), high(args.attributes.stream)};
-  constexpr std::int64_t kGrain = 256 * kWords;
-  team.for_ranges(args.count, kGrain, [&](Range range) {
-    for (std::int64_t begin = range.begin; begin < range.end; begin += kWords) {
-      const auto block = static_cast<std::uint64_t>(begin / kWords);
-      const auto words = philox4x32({low(block), high(block), low(args.attributes.stream),
-                                     static_cast<std::uint32_t>(args.step)},
-                                    key);
-      const std::int64_t end = std::min(begin + kWords, range.end);
-      for (std::int64_t i = begin; i < end; ++i) {
-        const std::uint32_t u = words[static_cast<std::size_t>(i - begin)] >> 8U;
-        args.y[i] = static_cast<double>(u) < threshold ? args.x[i] * scale : 0.0F;
+HWY_EXPORT(dropout_factors);
+HWY_EXPORT(apply_factors);
+
+namespace {
+
+/// Writes the factors of elements first..first+count-1; returns where the first one's is.
+const float* fill_factors(const Dropout& args, std::int64_t first, std::int64_t count,
+                          float* factors) {
+  const std::int64_t lead = first % kWords;
+  HWY_DYNAMIC_DISPATCH(dropout_factors)
+  (args.attributes, args.step, static_cast<std::uint64_t>(first / kWords), lead + count, factors);
+  return factors + lead;
+}
+
+/// Elements in canonical order.
+void dropout_line(ThreadTeam& team, const Dropout& args) {
+  team.for_ranges(args.view.elements(), kLineElements, [&](Range range) {
+    alignas(64) std::array<float, kLineElements + kWords + kExcess> factors;
+    for (std::int64_t begin = range.begin; begin < range.end; begin += kLineElements) {
+      const std::int64_t count = std::min(kLineElements, range.end - begin);
+      const float* const first = fill_factors(args, begin, count, factors.data());
+      HWY_DYNAMIC_DISPATCH(apply_factors)
+      (args.x + begin, first, static_cast<std::size_t>(count), args.y + begin);
+    }
+  });
+}
+
+/// Some rows of at most kTileColumns channels that lie side by side.
+struct Tile {
+  std::int64_t sample = 0;
+  std::int64_t group = 0;
+  /// Within the group.
+  std::int64_t first_column = 0;
+  std::int64_t columns = 0;
+  std::int64_t first_row = 0;
+  std::int64_t rows = 0;
+};
+
+/// Draws the factors channel by channel, as the generator counts, and applies them row by row.
+void dropout_tile(const Dropout& args, const ChannelTiling& tiling, const Tile& tile) {
+  alignas(64) std::array<float, kTileColumns * kTilePitch> factors;
+  std::array<const float*, kTileColumns> of_column{};
+  for (std::int64_t column = 0; column < tile.columns; ++column) {
+    const std::int64_t channel = tile.group * tiling.width + tile.first_column + column;
+    float* const line = factors.data() + column * kTilePitch;
+    const float*& first = of_column[static_cast<std::size_t>(column)];
+    if (channel < tiling.channels) {
+      const std::int64_t plane = (tile.sample * tiling.channels + channel) * tiling.rows;
+      first = fill_factors(args, plane + tile.first_row, tile.rows, line);
+    } else {
+      std::fill_n(line, tile.rows, 0.0F);
+      first = line;
+    }
+  }
+  const Piece piece = tiling.piece(tile.group, tile.sample, tile.first_row, tile.rows);
+  for (std::int64_t row = 0; row < tile.rows; ++row) {
+    const std::int64_t offset = piece.offset + row * tiling.width + tile.first_column;
+    for (std::int64_t column = 0; column < tile.columns; ++column) {
+      const float factor = of_column[static_cast<std::size_t>(column)][row];
+      args.y[offset + column] = factor == 0 ? 0 : args.x[offset + column] * factor;
+    }
+  }
+}
+
+/// Rows of several channels.
+void dropout_rows(ThreadTeam& team, const Dropout& args) {
+  const ChannelTiling tiling = ChannelTiling::by_sample(args.view);
+  const std::int64_t strips = (tiling.width + kTileColumns - 1) / kTileColumns;
+  team.for_ranges(tiling.batch * tiling.groups * strips, 1, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const std::int64_t column = i % strips * kTileColumns;
+      for (std::int64_t row = 0; row < tiling.rows; row += kTileRows) {
+        dropout_tile(args, tiling,
+                     {.sample = i / strips / tiling.groups,
+                      .group = i / strips % tiling.groups,
+                      .first_column = column,
+                      .columns = std::min(kTileColumns, tiling.width - column),
+                      .first_row = row,
+                      .rows = std::min(kTileRows, tiling.rows - row)});
       }
     }
   });
 }
 
+}  // namespace
+
+void dropout(ThreadTeam& team, const Dropout& args) {
+  if (args.step < 0) {
+    if (args.y != args.x) {
+      std::memcpy(args.y, args.x, static_cast<std::size_t>(args.view.elements()) * sizeof(float));
+    }
+    return;
+  }
+  const bool dense = args.view.kind != ChannelView::Kind::blocked;
+  if (args.view.kind == ChannelView::Kind::nchw || (dense && args.view.spatial == 1)) {
+    dropout_line(team, args);
+  } else {
+    dropout_rows(team, args);
+  }
+}
+
 }  // namespace bench::cpu
+#endif  // HWY_ONCE

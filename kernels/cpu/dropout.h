@@ -2,18 +2,19 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/channel_view.h"
 #include "kernels/cpu/thread_team.h"
 #include "models/ops/dropout.h"
 
 namespace bench::cpu {
 
-/// kDropout and kDropoutBackward of models/ops/dropout.h on `count` elements in canonical order:
-/// y = x / keep where (seed, stream, step, index) keep the element, else 0. y may be x. The same
-/// elements for every team size. Waits.
+/// kDropout and kDropoutBackward of models/ops/dropout.h: y = x / keep where (seed, stream, step,
+/// canonical index) keep the element, else 0; y = x for a negative step. In every view the same
+/// elements stay, for every team size; padded channels become zero. y may be x. Waits.
 struct Dropout {
   DropoutAttributes attributes;
   std::int32_t step = 0;
-  std::int64_t count = 0;
+  ChannelView view;
   const float* x = nullptr;
   float* y = nullptr;
 };

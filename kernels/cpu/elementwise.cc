@@ -28,21 +28,6 @@ void add_range(const Add& args, Range range) {
   }
 }
 
-void relu_range(const float* x, float* y, Range range) {
-  sweep(static_cast<std::size_t>(range.count()), [&](std::size_t i, auto lanes) HWY_ATTR {
-    store(relu(load(x + range.begin + i, lanes)), y + range.begin + i, lanes);
-  });
-}
-
-void relu_backward_range(const ReluBackward& args, Range range) {
-  const float* const dy = args.dy + range.begin;
-  const float* const y = args.y + range.begin;
-  float* const dx = args.dx + range.begin;
-  sweep(static_cast<std::size_t>(range.count()), [&](std::size_t i, auto lanes) HWY_ATTR {
-    store(where_positive(load(y + i, lanes), load(dy + i, lanes)), dx + i, lanes);
-  });
-}
-
 void scale_range(const Scale& args, Range range) {
   const Vector factor = hn::Set(F32(), static_cast<float>(args.factor));
   const float* const x = args.x + range.begin;
@@ -86,8 +71,6 @@ constexpr std::int64_t kGrain = 4096;
 }  // namespace
 
 HWY_EXPORT(add_range);
-HWY_EXPORT(relu_range);
-HWY_EXPORT(relu_backward_range);
 HWY_EXPORT(scale_range);
 HWY_EXPORT(moving_average_range);
 HWY_EXPORT(fill_range);
@@ -95,18 +78,6 @@ HWY_EXPORT(fill_range);
 void add(ThreadTeam& team, const Add& args) {
   team.for_ranges(args.count, kGrain, [&](Range range) {
     HWY_DYNAMIC_DISPATCH(add_range)(args, range);
-  });
-}
-
-void relu(ThreadTeam& team, std::int64_t count, const float* x, float* y) {
-  team.for_ranges(count, kGrain, [&](Range range) {
-    HWY_DYNAMIC_DISPATCH(relu_range)(x, y, range);
-  });
-}
-
-void relu_backward(ThreadTeam& team, const ReluBackward& args) {
-  team.for_ranges(args.count, kGrain, [&](Range range) {
-    HWY_DYNAMIC_DISPATCH(relu_backward_range)(args, range);
   });
 }
 

@@ -21,18 +21,6 @@ struct Add {
 };
 void add(ThreadTeam& team, const Add& args);
 
-/// y = max(x, 0); a NaN stays.
-void relu(ThreadTeam& team, std::int64_t count, const float* x, float* y);
-
-/// dx = y > 0 ? dy : 0.
-struct ReluBackward {
-  std::int64_t count = 0;
-  const float* dy = nullptr;
-  const float* y = nullptr;
-  float* dx = nullptr;
-};
-void relu_backward(ThreadTeam& team, const ReluBackward& args);
-
 /// y = factor * x.
 struct Scale {
   std::int64_t count = 0;

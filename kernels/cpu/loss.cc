@@ -24,8 +24,8 @@ HWY_INLINE Vector with_rest(Vector loaded, float value, Part part) {
   return hn::IfThenElse(hn::FirstN(d, part.lanes), loaded, hn::Set(d, value));
 }
 
-/// Writes softmax(logits) and returns log(sum(exp(logits - logits[label]))).
-double softmax_row(const float* logits, std::size_t classes, std::size_t label,
+/// Writes softmax(logits) and returns the cross-entropy with the smoothed target.
+double softmax_row(const float* logits, std::size_t classes, std::size_t label, double smoothing,
                    float* probabilities) {
   const F32 d;
   const float label_logit = logits[label];
@@ -35,20 +35,28 @@ double softmax_row(const float* logits, std::size_t classes, std::size_t label,
   });
   const Vector top = hn::MaxOfLanes(d, largest);
   Vector sums = hn::Zero(d);
+  Vector exponents = hn::Zero(d);
   sweep(classes, [&](std::size_t i, auto lanes) HWY_ATTR {
     const Vector exponent = hn::Sub(load(logits + i, lanes), top);
     // Exp takes a NaN for a very small number.
     const Vector raised = hn::IfThenElse(hn::IsNaN(exponent), exponent, hn::Exp(d, exponent));
     store(raised, probabilities + i, lanes);
     sums = hn::Add(sums, with_rest(raised, 0, lanes));
+    exponents = hn::Add(exponents, with_rest(exponent, 0, lanes));
   });
   const float sum = hn::GetLane(hn::SumOfLanes(d, sums));
   const Vector factor = hn::Set(d, 1.0F / sum);
   sweep(classes, [&](std::size_t i, auto lanes) HWY_ATTR {
     store(hn::Mul(load(probabilities + i, lanes), factor), probabilities + i, lanes);
   });
-  return std::log(static_cast<double>(sum)) + static_cast<double>(hn::GetLane(top)) -
-         static_cast<double>(label_logit);
+  // Against the largest logit.
+  double aimed_at = static_cast<double>(label_logit) - static_cast<double>(hn::GetLane(top));
+  // Without smoothing a logit of minus infinity costs its own row's label alone.
+  if (smoothing != 0) {
+    const auto total = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, exponents)));
+    aimed_at = (1 - smoothing) * aimed_at + smoothing * total / static_cast<double>(classes);
+  }
+  return std::log(static_cast<double>(sum)) - aimed_at;
 }
 
 /// How many logits are larger than `threshold`.
@@ -63,10 +71,13 @@ std::size_t count_larger(const float* logits, std::size_t classes, float thresho
   return larger;
 }
 
-void scaled_row(const float* x, std::size_t count, float factor, float* y) {
+/// y = (x - offset) * factor.
+void scaled_row(const float* x, std::size_t count, float offset, float factor, float* y) {
+  const Vector offsets = hn::Set(F32(), offset);
   const Vector factors = hn::Set(F32(), factor);
-  sweep(count, [&](std::size_t i, auto lanes)
-                   HWY_ATTR { store(hn::Mul(load(x + i, lanes), factors), y + i, lanes); });
+  sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
+    store(hn::Mul(hn::Sub(load(x + i, lanes), offsets), factors), y + i, lanes);
+  });
 }
 
 double squares(const float* x, std::size_t count) {
@@ -125,24 +136,30 @@ double softmax_cross_entropy(ThreadTeam& team, const SoftmaxCrossEntropy& args) 
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       loss += HWY_DYNAMIC_DISPATCH(softmax_row)(
           args.logits + row * args.classes, static_cast<std::size_t>(args.classes),
-          static_cast<std::size_t>(args.labels[row]), args.probabilities + row * args.classes);
+          static_cast<std::size_t>(args.labels[row]), args.attributes.label_smoothing,
+          args.probabilities + row * args.classes);
     }
     return loss;
   });
-  return total / static_cast<double>(args.rows);
+  return args.attributes.weight * total / static_cast<double>(args.rows);
 }
 
 void softmax_cross_entropy_backward(ThreadTeam& team, const SoftmaxCrossEntropyBackward& args) {
   check_labels(args.labels, args.rows, args.classes);
-  const auto factor = static_cast<float>(args.dloss / static_cast<double>(args.rows));
+  const auto factor =
+      static_cast<float>(args.attributes.weight * args.dloss / static_cast<double>(args.rows));
+  const double smoothing = args.attributes.label_smoothing;
+  const double target = smoothing / static_cast<double>(args.classes);
+  const auto target_of_label = static_cast<float>(1 - smoothing + target);
   team.for_ranges(args.rows, 1, [&](Range rows) {
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       const float* const probabilities = args.probabilities + row * args.classes;
       float* const dlogits = args.dlogits + row * args.classes;
       // Before the row is scaled, which may be in place.
-      const float of_label = (probabilities[args.labels[row]] - 1.0F) * factor;
+      const float of_label = (probabilities[args.labels[row]] - target_of_label) * factor;
       HWY_DYNAMIC_DISPATCH(scaled_row)
-      (probabilities, static_cast<std::size_t>(args.classes), factor, dlogits);
+      (probabilities, static_cast<std::size_t>(args.classes), static_cast<float>(target), factor,
+       dlogits);
       dlogits[args.labels[row]] = of_label;
     }
   });

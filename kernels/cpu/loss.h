@@ -5,15 +5,17 @@
 #include <span>
 
 #include "kernels/cpu/thread_team.h"
+#include "models/ops/loss.h"
 
 namespace bench::cpu {
 
 /// The kernels of models/ops/loss.h on dense logits[rows][classes] and labels[rows]. They wait.
 
-/// Returns the mean over rows of -log softmax(logits)[label], stable for logits of any size, and
-/// writes the probabilities. Throws DataError for a label outside 0..classes-1. `probabilities` may
-/// be `logits`.
+/// Returns weight times the mean over rows of the cross-entropy with the smoothed target, stable
+/// for logits of any size, and writes the probabilities. Throws DataError for a label outside
+/// 0..classes-1. `probabilities` may be `logits`.
 struct SoftmaxCrossEntropy {
+  SoftmaxCrossEntropyAttributes attributes = {};
   std::int64_t rows = 0;
   std::int64_t classes = 0;
   const float* logits = nullptr;
@@ -22,8 +24,9 @@ struct SoftmaxCrossEntropy {
 };
 double softmax_cross_entropy(ThreadTeam& team, const SoftmaxCrossEntropy& args);
 
-/// dlogits = (probabilities - onehot(label)) * dloss / rows. May be in place. Labels as above.
+/// dlogits = weight * (probabilities - target) * dloss / rows. May be in place. Labels as above.
 struct SoftmaxCrossEntropyBackward {
+  SoftmaxCrossEntropyAttributes attributes = {};
   std::int64_t rows = 0;
   std::int64_t classes = 0;
   const float* probabilities = nullptr;

@@ -71,9 +71,20 @@ HWY_INLINE Vector relu(Vector value) {
   return hn::IfThenZeroElse(hn::Lt(value, hn::Zero(F32())), value);
 }
 
+/// min(max(value, 0), 6); keeps a NaN.
+HWY_INLINE Vector relu6(Vector value) {
+  const Vector six = hn::Set(F32(), 6.0F);
+  return hn::IfThenElse(hn::Gt(value, six), six, relu(value));
+}
+
 /// `value` where `output` is positive, else 0.
 HWY_INLINE Vector where_positive(Vector output, Vector value) {
   return hn::IfThenElseZero(hn::Gt(output, hn::Zero(F32())), value);
+}
+
+/// `value` where `output` is positive and below `limit`, else 0.
+HWY_INLINE Vector where_below(Vector output, float limit, Vector value) {
+  return hn::IfThenElseZero(hn::Lt(output, hn::Set(F32(), limit)), where_positive(output, value));
 }
 
 /// body(i, lanes) for consecutive vectors that cover 0..count-1.

@@ -6,10 +6,6 @@
 namespace bench::onednn {
 namespace {
 
-bool has_relu(const BatchNormAttributes& attributes) {
-  return attributes.epilogue.activation == ActivationKind::relu;
-}
-
 /// Layouts of a node's values: tensors in `layout`, vectors in their only one.
 std::vector<Layout> layouts_of(const Graph& graph, const std::vector<ValueId>& ids,
                                const Layout& layout) {
@@ -38,7 +34,7 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
                                                 .gamma = launch.in(at.gamma),
                                                 .beta = launch.in(at.beta),
                                                 .residual = launch.in(at.residual),
-                                                .relu = has_relu(attributes),
+                                                .activation = attributes.epilogue.activation,
                                                 .epsilon = attributes.epsilon,
                                                 .y = launch.out(0),
                                                 .mean = launch.out(1),
@@ -73,7 +69,7 @@ std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph
                                                   .mean = launch.in(at.mean),
                                                   .variance = launch.in(at.variance),
                                                   .residual = launch.in(at.residual),
-                                                  .relu = has_relu(attributes),
+                                                  .activation = attributes.epilogue.activation,
                                                   .epsilon = attributes.epsilon,
                                                   .y = launch.out(0),
                                                   .workspace = launch.workspace});
@@ -105,6 +101,7 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
                                                  .gamma = launch.in(at.gamma),
                                                  .mean = launch.in(at.mean),
                                                  .variance = launch.in(at.variance),
+                                                 .activation = attributes.epilogue.activation,
                                                  .y = launch.in(at.y),
                                                  .epsilon = attributes.epsilon,
                                                  .dx = launch.out(0),

@@ -58,6 +58,8 @@ std::vector<Candidate> softmax_cross_entropy_backward(Context&, const Graph&, co
                                                       DataFormat);
 std::vector<Candidate> l2_loss(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> l2_loss_backward(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> lrn(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> lrn_backward(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> top_k_accuracy(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> moving_average(Context&, const Graph&, const Node&, DataFormat);
 

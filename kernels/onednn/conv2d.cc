@@ -1,8 +1,11 @@
 #include "models/ops/conv2d.h"
 
+#include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "kernels/onednn/context.h"
+#include "kernels/onednn/epilogue.h"
 #include "kernels/onednn/primitive_kernel.h"
 
 namespace bench::onednn {
@@ -78,22 +81,27 @@ Descs describe(const Context& context, const Problem& problem, const Activations
           .y = context.layouts.desc({.dtype = problem.dtype, .shape = problem.y}, layouts.y)};
 }
 
-dnnl::primitive_attr epilogue_attributes(const Epilogue& epilogue, const Desc& y) {
+/// How a primitive comes by the residual: as one more argument, or it lies where the output goes.
+enum class Residual : std::uint8_t { argument, in_output };
+
+dnnl::primitive_attr epilogue_attributes(const Epilogue& epilogue, const Desc& y,
+                                         Residual residual) {
   dnnl::primitive_attr attributes = base_attributes();
   dnnl::post_ops post_ops;
-  if (epilogue.residual) {
+  if (epilogue.residual && residual == Residual::argument) {
     post_ops.append_binary(algorithm::binary_add, y);
+  } else if (epilogue.residual) {
+    post_ops.append_sum();
   }
-  if (epilogue.activation == ActivationKind::relu) {
-    post_ops.append_eltwise(algorithm::eltwise_relu, 0.0F, 0.0F);
-  }
+  append_activation(post_ops, epilogue.activation);
   attributes.set_post_ops(post_ops);
   return attributes;
 }
 
 dnnl::convolution_forward::primitive_desc forward(const Context& context, const Problem& problem,
                                                   const Descs& descs, const Epilogue& epilogue,
-                                                  const Desc& weights) {
+                                                  const Desc& weights,
+                                                  Residual residual = Residual::argument) {
   return {context.engine,
           prop_kind::forward_training,
           algorithm::convolution_direct,
@@ -105,7 +113,7 @@ dnnl::convolution_forward::primitive_desc forward(const Context& context, const 
           problem.dilations(),
           problem.pad_before(),
           problem.pad_after(),
-          epilogue_attributes(epilogue, descs.y),
+          epilogue_attributes(epilogue, descs.y, residual),
           /*allow_empty=*/true};
 }
 
@@ -139,6 +147,35 @@ Problem problem_of(const Graph& graph, const Window& window, std::int64_t groups
           .dtype = graph.type(y).dtype};
 }
 
+bool is_reference(const dnnl::convolution_forward::primitive_desc& desc) {
+  return std::string_view(desc.impl_info_str()).starts_with("ref");
+}
+
+/// Puts the residual where the output goes, then runs a kernel that adds to its output.
+class AddToResidual final : public Kernel {
+ public:
+  AddToResidual(cpu::ThreadTeam& team, std::unique_ptr<Kernel> kernel, std::size_t residual)
+      : team_(team), kernel_(std::move(kernel)), residual_(residual) {}
+  void launch(Stream& stream, std::span<const TensorView> inputs,
+              std::span<const TensorView> outputs, void* workspace) override {
+    const auto* const from = inputs[residual_].as<const std::byte>();
+    auto* const to = outputs[0].as<std::byte>();
+    if (from != to) {
+      constexpr std::int64_t kPageBytes = 4096;
+      team_.for_ranges(static_cast<std::int64_t>(outputs[0].bytes), kPageBytes, [&](Range range) {
+        std::memcpy(to + range.begin, from + range.begin, static_cast<std::size_t>(range.count()));
+      });
+    }
+    kernel_->launch(stream, inputs, outputs, workspace);
+  }
+
+ private:
+  using Range = cpu::Range;
+  cpu::ThreadTeam& team_;
+  std::unique_ptr<Kernel> kernel_;
+  std::size_t residual_;
+};
+
 }  // namespace
 
 std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& node,
@@ -151,9 +188,19 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
   std::vector<Candidate> candidates;
   for (const auto& layouts : activation_pairs(context, problem.x, problem.y, format)) {
     const Descs descs = describe(context, problem, layouts);
-    const auto desc = forward(context, problem, descs, epilogue, problem.any_weights());
+    auto desc = forward(context, problem, descs, epilogue, problem.any_weights());
     if (!desc) {
       continue;
+    }
+    Residual residual = Residual::argument;
+    if (epilogue.residual && is_reference(desc)) {
+      // In NCHW the fast kernels can add a residual only to what their output holds.
+      auto adding =
+          forward(context, problem, descs, epilogue, problem.any_weights(), Residual::in_output);
+      if (adding && !is_reference(adding)) {
+        desc = std::move(adding);
+        residual = Residual::in_output;
+      }
     }
     Candidate candidate;
     candidate.implementation = desc.impl_info_str();
@@ -171,13 +218,21 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
     }
     if (epilogue.residual) {
       candidate.inputs.push_back(layouts.y);
+    }
+    if (epilogue.residual && residual == Residual::argument) {
       arguments.push_back(
-          {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, descs.y, From::input, next++});
+          {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, descs.y, From::input, next});
     }
     candidate.workspace_bytes = desc.scratchpad_desc().get_size();
     candidate.seconds =
         compute_seconds(context, problem.multiply_adds(), candidate.implementation, layouts.y);
     candidate.make = make_primitive(context.engine, desc, std::move(arguments));
+    if (residual == Residual::in_output) {
+      candidate.may_overwrite = {{.output = 0, .input = next}};
+      candidate.make = [&team = context.team, make = std::move(candidate.make), next] {
+        return std::make_unique<AddToResidual>(team, make(), next);
+      };
+    }
     candidates.push_back(std::move(candidate));
   }
   return candidates;

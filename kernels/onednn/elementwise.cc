@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "kernels/cpu/activation.h"
 #include "kernels/cpu/batch_norm.h"
 #include "kernels/cpu/bias.h"
 #include "kernels/cpu/dropout.h"
@@ -41,23 +42,34 @@ void copy(const Launch& launch, std::int64_t count) {
 
 std::vector<Candidate> activation(Context& context, const Graph& graph, const Node& node,
                                   DataFormat format) {
-  if (node.attributes.as<ActivationAttributes>().kind == ActivationKind::none) {
+  const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
+  if (kind == ActivationKind::none) {
     return alike(context, graph, node, format, copy);
   }
-  return alike(context, graph, node, format, [](const Launch& launch, std::int64_t count) {
-    cpu::relu(launch.team, count, launch.in(0), launch.out(0));
+  return alike(context, graph, node, format, [kind](const Launch& launch, std::int64_t count) {
+    cpu::activation(launch.team,
+                    {.kind = kind, .count = count, .x = launch.in(0), .y = launch.out(0)});
   });
 }
 
 std::vector<Candidate> activation_backward(Context& context, const Graph& graph, const Node& node,
                                            DataFormat format) {
-  if (node.attributes.as<ActivationAttributes>().kind == ActivationKind::none) {
+  const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
+  if (kind == ActivationKind::none) {
     return alike(context, graph, node, format, copy);
   }
-  return alike(context, graph, node, format, [](const Launch& launch, std::int64_t count) {
-    cpu::relu_backward(
-        launch.team, {.count = count, .dy = launch.in(0), .y = launch.in(1), .dx = launch.out(0)});
-  });
+  auto candidates =
+      alike(context, graph, node, format, [kind](const Launch& launch, std::int64_t count) {
+        cpu::activation_backward(launch.team, {.kind = kind,
+                                               .count = count,
+                                               .dy = launch.in(0),
+                                               .v = launch.in(1),
+                                               .dx = launch.out(0)});
+      });
+  for (Candidate& candidate : candidates) {
+    candidate.may_overwrite.push_back({.output = 0, .input = 1});
+  }
+  return candidates;
 }
 
 std::vector<Candidate> add(Context& context, const Graph& graph, const Node& node,
@@ -171,20 +183,27 @@ std::vector<Candidate> reshape(Context& context, const Graph& graph, const Node&
 }
 
 std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node& node,
-                               DataFormat /*format*/) {
+                               DataFormat format) {
   const auto attributes = node.attributes.as<DropoutAttributes>();
-  const std::int64_t count = graph.shape(node.inputs[0]).elements();
-  Candidate candidate = vector_candidate(
-      context, graph, node, {LayoutTable::canonical(2), LayoutTable::canonical(0)},
-      {LayoutTable::canonical(2)}, [attributes, count](const Launch& launch) {
-        cpu::dropout(launch.team, {.attributes = attributes,
-                                   .step = *launch.inputs[1].as<const std::int32_t>(),
-                                   .count = count,
-                                   .x = launch.in(0),
-                                   .y = launch.out(0)});
-      });
-  candidate.may_overwrite = {{.output = 0, .input = 0}};
-  return {candidate};
+  const Shape& shape = graph.shape(node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    // Any other rank is one line in canonical order.
+    const cpu::ChannelView view = shape.rank() == 4
+                                      ? channel_view(context, shape, layout)
+                                      : cpu::ChannelView{.batch = 1, .channels = shape.elements()};
+    Candidate& candidate = candidates.emplace_back(vector_candidate(
+        context, graph, node, {layout, LayoutTable::canonical(0)}, {layout},
+        [attributes, view](const Launch& launch) {
+          cpu::dropout(launch.team, {.attributes = attributes,
+                                     .step = *launch.inputs[1].as<const std::int32_t>(),
+                                     .view = view,
+                                     .x = launch.in(0),
+                                     .y = launch.out(0)});
+        }));
+    candidate.may_overwrite = {{.output = 0, .input = 0}};
+  }
+  return candidates;
 }
 
 }  // namespace bench::onednn

@@ -1,12 +1,12 @@
 #include "models/ops/fully_connected.h"
 
 #include "kernels/onednn/context.h"
+#include "kernels/onednn/epilogue.h"
 #include "kernels/onednn/primitive_kernel.h"
 
 namespace bench::onednn {
 namespace {
 
-using dnnl::algorithm;
 using dnnl::prop_kind;
 using Desc = dnnl::memory::desc;
 using From = Argument::From;
@@ -30,11 +30,9 @@ std::vector<Candidate> fully_connected(Context& context, const Graph& graph, con
   const Epilogue& epilogue = node.attributes.as<FullyConnectedAttributes>().epilogue;
   const TensorType& weights = graph.type(node.inputs[1]);
   dnnl::primitive_attr attributes = base_attributes();
-  if (epilogue.activation == ActivationKind::relu) {
-    dnnl::post_ops post_ops;
-    post_ops.append_eltwise(algorithm::eltwise_relu, 0.0F, 0.0F);
-    attributes.set_post_ops(post_ops);
-  }
+  dnnl::post_ops post_ops;
+  append_activation(post_ops, epilogue.activation);
+  attributes.set_post_ops(post_ops);
   const dnnl::inner_product_forward::primitive_desc desc(
       context.engine, prop_kind::forward_training, plain(graph, node.inputs[0]),
       any_filter(weights.dtype, weights.shape),

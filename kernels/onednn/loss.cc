@@ -19,31 +19,36 @@ const std::int32_t* labels(const Launch& launch) {
 
 std::vector<Candidate> softmax_cross_entropy(Context& context, const Graph& graph, const Node& node,
                                              DataFormat /*format*/) {
+  const auto attributes = node.attributes.as<SoftmaxCrossEntropyAttributes>();
   const Shape shape = graph.shape(node.inputs[0]);
-  return {vector_candidate(
-      context, graph, node, {rows(), line()}, {scalar(), rows()}, [shape](const Launch& launch) {
-        const double loss =
-            cpu::softmax_cross_entropy(launch.team, {.rows = shape[0],
-                                                     .classes = shape[1],
-                                                     .logits = launch.in(0),
-                                                     .labels = labels(launch),
-                                                     .probabilities = launch.out(1)});
-        *launch.out(0) = static_cast<float>(loss);
-      })};
+  return {vector_candidate(context, graph, node, {rows(), line()}, {scalar(), rows()},
+                           [attributes, shape](const Launch& launch) {
+                             const double loss = cpu::softmax_cross_entropy(
+                                 launch.team, {.attributes = attributes,
+                                               .rows = shape[0],
+                                               .classes = shape[1],
+                                               .logits = launch.in(0),
+                                               .labels = labels(launch),
+                                               .probabilities = launch.out(1)});
+                             *launch.out(0) = static_cast<float>(loss);
+                           })};
 }
 
 std::vector<Candidate> softmax_cross_entropy_backward(Context& context, const Graph& graph,
                                                       const Node& node, DataFormat /*format*/) {
+  const auto attributes = node.attributes.as<SoftmaxCrossEntropyAttributes>();
   const Shape shape = graph.shape(node.inputs[0]);
-  return {vector_candidate(
-      context, graph, node, {rows(), line(), scalar()}, {rows()}, [shape](const Launch& launch) {
-        cpu::softmax_cross_entropy_backward(launch.team, {.rows = shape[0],
-                                                          .classes = shape[1],
-                                                          .probabilities = launch.in(0),
-                                                          .labels = labels(launch),
-                                                          .dloss = *launch.in(2),
-                                                          .dlogits = launch.out(0)});
-      })};
+  return {vector_candidate(context, graph, node, {rows(), line(), scalar()}, {rows()},
+                           [attributes, shape](const Launch& launch) {
+                             cpu::softmax_cross_entropy_backward(launch.team,
+                                                                 {.attributes = attributes,
+                                                                  .rows = shape[0],
+                                                                  .classes = shape[1],
+                                                                  .probabilities = launch.in(0),
+                                                                  .labels = labels(launch),
+                                                                  .dloss = *launch.in(2),
+                                                                  .dlogits = launch.out(0)});
+                           })};
 }
 
 std::vector<Candidate> l2_loss(Context& context, const Graph& graph, const Node& node,

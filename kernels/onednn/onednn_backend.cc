@@ -6,6 +6,7 @@
 #include "kernels/cpu/optimizer.h"
 #include "kernels/cpu/thread_team.h"
 #include "kernels/onednn/context.h"
+#include "kernels/onednn/epilogue.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "kernels/onednn/vector_kernel.h"
 #include "kernels/runtime/host_memory.h"
@@ -24,6 +25,7 @@
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/loss.h"
+#include "models/ops/lrn.h"
 #include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
 #include "models/ops/spatial_mean.h"
@@ -64,6 +66,8 @@ Candidates maker_of(const OpDef* op) {
       {&kFullyConnectedBackwardWeights, fully_connected_backward_weights},
       {&kL2Loss, l2_loss},
       {&kL2LossBackward, l2_loss_backward},
+      {&kLrn, lrn},
+      {&kLrnBackward, lrn_backward},
       {&kMaxPool, max_pool},
       {&kMaxPoolBackward, max_pool_backward},
       {&kMovingAverage, moving_average},
@@ -125,7 +129,7 @@ class OnednnBackend final : public Backend {
         return no(cat("onednn runs f32 only, ", node.name, " reads ", name_of(type.dtype)));
       }
     }
-    return {};
+    return supports_epilogue(node);
   }
 
   std::vector<Candidate> candidates(const Graph& graph, const Node& node,

@@ -1,39 +1,9 @@
 #include "kernels/reference/operations.h"
 #include "models/base/philox.h"
-#include "models/ops/activation.h"
 #include "models/ops/dropout.h"
 #include "models/ops/moving_average.h"
 
 namespace bench::reference {
-
-Operation activation(const Graph&, const Node& node) {
-  const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
-  return {.compute = [kind](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-    switch (kind) {
-      case ActivationKind::none:
-        out[0].array() = in[0].array();
-        return;
-      case ActivationKind::relu:
-        // Written so that NaN stays NaN.
-        out[0].array() = (in[0].array() <= 0).select(0.0, in[0].array());
-        return;
-    }
-  }};
-}
-
-Operation activation_backward(const Graph&, const Node& node) {
-  const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
-  return {.compute = [kind](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-    switch (kind) {
-      case ActivationKind::none:
-        out[0].array() = in[0].array();
-        return;
-      case ActivationKind::relu:
-        out[0].array() = (in[1].array() > 0).select(in[0].array(), 0.0);
-        return;
-    }
-  }};
-}
 
 Operation add(const Graph&, const Node&) {
   return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
@@ -79,7 +49,11 @@ Operation dropout(const Graph&, const Node& node) {
       .compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
         const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
         const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); };
-        const auto step = static_cast<std::uint32_t>(static_cast<std::int32_t>(in[1][0]));
+        if (in[1][0] < 0) {
+          out[0].array() = in[0].array();
+          return;
+        }
+        const auto step = static_cast<std::uint32_t>(in[1][0]);
         for (std::int64_t e = 0; e < in[0].elements(); ++e) {
           const auto block = static_cast<std::uint64_t>(e) / 4;
           const auto words = philox4x32({low(block), high(block), low(attributes.stream), step},

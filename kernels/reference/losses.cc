@@ -16,32 +16,45 @@ std::int64_t label_of(const Tensor& labels, std::int64_t row, std::int64_t class
 
 }  // namespace
 
-Operation softmax_cross_entropy(const Graph&, const Node&) {
-  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-    const auto logits = in[0].matrix();
-    auto probabilities = out[1].matrix();
-    double sum = 0;
-    for (std::int64_t row = 0; row < logits.rows(); ++row) {
-      // The largest logit is taken off first, so that no exponential overflows.
-      const double largest = logits.row(row).maxCoeff();
-      probabilities.row(row) = (logits.row(row).array() - largest).exp();
-      const double total = probabilities.row(row).sum();
-      probabilities.row(row) /= total;
-      sum += std::log(total) - (logits(row, label_of(in[1], row, logits.cols())) - largest);
-    }
-    out[0][0] = sum / static_cast<double>(logits.rows());
-  }};
+Operation softmax_cross_entropy(const Graph&, const Node& node) {
+  const auto attributes = node.attributes.as<SoftmaxCrossEntropyAttributes>();
+  return {
+      .compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+        const auto logits = in[0].matrix();
+        auto probabilities = out[1].matrix();
+        const double smoothing = attributes.label_smoothing;
+        double sum = 0;
+        for (std::int64_t row = 0; row < logits.rows(); ++row) {
+          // The largest logit is taken off first, so that no exponential overflows.
+          const double largest = logits.row(row).maxCoeff();
+          probabilities.row(row) = (logits.row(row).array() - largest).exp();
+          const double total = probabilities.row(row).sum();
+          probabilities.row(row) /= total;
+          double aimed_at = logits(row, label_of(in[1], row, logits.cols())) - largest;
+          // Without smoothing a logit of minus infinity costs its own row's label alone.
+          if (smoothing != 0) {
+            aimed_at =
+                (1 - smoothing) * aimed_at + smoothing * (logits.row(row).array() - largest).mean();
+          }
+          sum += std::log(total) - aimed_at;
+        }
+        out[0][0] = attributes.weight * sum / static_cast<double>(logits.rows());
+      }};
 }
 
-Operation softmax_cross_entropy_backward(const Graph&, const Node&) {
-  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+Operation softmax_cross_entropy_backward(const Graph&, const Node& node) {
+  const auto attributes = node.attributes.as<SoftmaxCrossEntropyAttributes>();
+  return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
+                                  double*) {
     const auto probabilities = in[0].matrix();
     auto dlogits = out[0].matrix();
-    const double scale = in[2][0] / static_cast<double>(probabilities.rows());
-    dlogits = probabilities * scale;
+    const double scale = attributes.weight * in[2][0] / static_cast<double>(dlogits.rows());
+    const double of_all = attributes.label_smoothing / static_cast<double>(probabilities.cols());
+    const double of_label = 1 - attributes.label_smoothing + of_all;
+    dlogits = (probabilities.array() - of_all) * scale;
     for (std::int64_t row = 0; row < probabilities.rows(); ++row) {
       const std::int64_t label = label_of(in[1], row, probabilities.cols());
-      dlogits(row, label) = (probabilities(row, label) - 1) * scale;
+      dlogits(row, label) = (probabilities(row, label) - of_label) * scale;
     }
   }};
 }

@@ -48,9 +48,15 @@ Operation l2_loss(const Graph& graph, const Node& node);
 Operation l2_loss_backward(const Graph& graph, const Node& node);
 Operation top_k_accuracy(const Graph& graph, const Node& node);
 
-// elementwise.cc
+// activation.cc
 Operation activation(const Graph& graph, const Node& node);
 Operation activation_backward(const Graph& graph, const Node& node);
+
+// lrn.cc
+Operation lrn(const Graph& graph, const Node& node);
+Operation lrn_backward(const Graph& graph, const Node& node);
+
+// elementwise.cc
 Operation add(const Graph& graph, const Node& node);
 Operation bias_add(const Graph& graph, const Node& node);
 Operation bias_backward(const Graph& graph, const Node& node);

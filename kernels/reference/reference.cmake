@@ -1,6 +1,7 @@
 # The oracle: all ops with Eigen, in double.
 bench_library(bench_reference
   SOURCES
+    reference/activation.cc
     reference/batch_norm.cc
     reference/channels.cc
     reference/conv2d.cc
@@ -8,6 +9,7 @@ bench_library(bench_reference
     reference/elementwise.cc
     reference/fully_connected.cc
     reference/losses.cc
+    reference/lrn.cc
     reference/optimizer.cc
     reference/pool.cc
     reference/reference_backend.cc

@@ -24,6 +24,7 @@
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/loss.h"
+#include "models/ops/lrn.h"
 #include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
 #include "models/ops/spatial_mean.h"
@@ -70,6 +71,8 @@ constexpr std::array kOperations{
     Entry{&kFullyConnectedBackwardWeights, reference::fully_connected_backward_weights},
     Entry{&kL2Loss, reference::l2_loss},
     Entry{&kL2LossBackward, reference::l2_loss_backward},
+    Entry{&kLrn, reference::lrn},
+    Entry{&kLrnBackward, reference::lrn_backward},
     Entry{&kMaxPool, reference::max_pool},
     Entry{&kMaxPoolBackward, reference::max_pool_backward},
     Entry{&kMovingAverage, reference::moving_average},

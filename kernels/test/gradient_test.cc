@@ -54,7 +54,8 @@ class Objective {
 
   struct Slope {
     double value = 0;
-    /// False when an output became zero or ceased to be: a kink lies between both ends.
+    /// False when an output began or ceased to be one at which an activation is flat: a kink lies
+    /// between both ends.
     bool smooth = true;
   };
 
@@ -64,7 +65,9 @@ class Objective {
     const auto below = shifted(input, direction, -kStep);
     Slope slope{.value = (dot(above, data_.dout) - dot(below, data_.dout)) / (2 * kStep)};
     for (std::size_t i = 0; i < above.size(); ++i) {
-      slope.smooth = slope.smooth && (above[i] == 0) == (below[i] == 0);
+      for (const double flat : {0.0, 1.0, 6.0}) {
+        slope.smooth = slope.smooth && (above[i] == flat) == (below[i] == flat);
+      }
     }
     return slope;
   }

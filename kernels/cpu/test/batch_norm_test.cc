@@ -1,5 +1,6 @@
 #include "kernels/cpu/batch_norm.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "kernels/cpu/test/kernel_test.h"
@@ -20,7 +21,7 @@ struct Case {
   ChannelView view;
   bool scale = true;
   bool residual = false;
-  bool relu = false;
+  ActivationKind activation = ActivationKind::none;
   float x_mean = 0.5F;
   double epsilon = 1e-3;
 
@@ -49,6 +50,11 @@ struct Case {
     return static_cast<double>(x[i]) - mean[at(c)];
   }
 
+  /// Where the activation cuts off.
+  [[nodiscard]] double largest() const {
+    return activation == ActivationKind::relu6 ? 6 : std::numeric_limits<double>::infinity();
+  }
+
   void find_moments() {
     mean.assign(at(view.channels), 0);
     variance.assign(at(view.channels), 0);
@@ -67,7 +73,7 @@ struct Case {
       const auto i = at(test::place(view, n, c, s));
       y[i] = centred(i, c) * factor(c) + static_cast<double>(beta[at(c)]) +
              (residual ? static_cast<double>(added[i]) : 0);
-      y[i] = relu ? std::max(y[i], 0.0) : y[i];
+      y[i] = activation == ActivationKind::none ? y[i] : std::clamp(y[i], 0.0, largest());
     });
   }
 
@@ -78,7 +84,8 @@ struct Case {
     dgamma.assign(at(view.channels), 0);
     test::for_elements(view, [&](auto n, auto c, auto s) {
       const auto i = at(test::place(view, n, c, s));
-      dz[i] = !relu || y[i] > 0 ? static_cast<double>(dy[i]) : 0;
+      const bool passes = activation == ActivationKind::none || (y[i] > 0 && y[i] < largest());
+      dz[i] = passes ? static_cast<double>(dy[i]) : 0;
       dbeta[at(c)] += dz[i];
       dgamma[at(c)] += dz[i] * centred(i, c) * inverse(c);
     });
@@ -94,8 +101,10 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const ChannelView& view : test::views()) {
     for (const bool residual : {false, true}) {
-      for (const bool relu : {false, true}) {
-        all.push_back({.view = view, .scale = !residual, .residual = residual, .relu = relu});
+      for (const auto activation :
+           {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6}) {
+        all.push_back(
+            {.view = view, .scale = !residual, .residual = residual, .activation = activation});
       }
     }
   }
@@ -105,7 +114,7 @@ std::vector<Case> cases() {
 /// One of the `count` values of an enumeration: over the cases, each meets each epilogue.
 template <class Enumeration>
 Enumeration rotated(std::size_t index, std::size_t count) {
-  constexpr std::size_t kEpilogues = 4;
+  constexpr std::size_t kEpilogues = 6;
   return static_cast<Enumeration>((index + index / kEpilogues) % count);
 }
 
@@ -147,7 +156,7 @@ struct Forward {
                               .gamma = c.scale ? gamma.data() : nullptr,
                               .beta = beta.data(),
                               .residual = c.residual ? added.data() : nullptr,
-                              .relu = c.relu,
+                              .activation = c.activation,
                               .epsilon = c.epsilon,
                               .y = y,
                               .mean = mean.data(),
@@ -203,7 +212,7 @@ TEST(BatchNormForward, StaysAccurateWhenTheFirstElementIsAnOutlier) {
 }
 
 TEST(BatchNormForward, KeepsNaN) {
-  Case c{.view = {.batch = 2, .channels = 3, .spatial = 7}, .relu = true};
+  Case c{.view = {.batch = 2, .channels = 3, .spatial = 7}, .activation = ActivationKind::relu};
   c.prepare();
   c.x[4] = std::numeric_limits<float>::quiet_NaN();
   test::for_teams([&](ThreadTeam& team) {
@@ -216,7 +225,7 @@ TEST(BatchNormForward, KeepsNaN) {
 
 TEST(BatchNormForward, RepeatsBitForBit) {
   for (const ChannelView& view : test::views()) {
-    Case c{.view = view, .relu = true};
+    Case c{.view = view, .activation = ActivationKind::relu};
     c.prepare();
     test::for_teams([&](ThreadTeam& team) {
       const Forward first(c, team, Place::apart);
@@ -230,6 +239,12 @@ TEST(BatchNormForward, RepeatsBitForBit) {
 TEST(BatchNormForward, RefusesAMissingWorkspace) {
   ThreadTeam team({0}, false);
   EXPECT_THROW(batch_norm_forward(team, {.view = {.batch = 1, .channels = 1}}), InternalError);
+}
+
+TEST(BatchNormForward, RefusesAnActivationItDoesNotCarry) {
+  ThreadTeam team({0}, false);
+  EXPECT_THROW(batch_norm_forward(team, {.view = {}, .activation = ActivationKind::silu}),
+               InternalError);
 }
 
 TEST(BatchNormInference, EqualsDoubleInEveryView) {
@@ -258,7 +273,7 @@ TEST(BatchNormInference, EqualsDoubleInEveryView) {
                                   .mean = given_mean.data(),
                                   .variance = given_variance.data(),
                                   .residual = c.residual ? added.data() : nullptr,
-                                  .relu = c.relu,
+                                  .activation = c.activation,
                                   .epsilon = c.epsilon,
                                   .y = y.data(),
                                   .workspace = scratch.data()});
@@ -299,7 +314,8 @@ struct Backward {
                                .gamma = c.scale ? gamma.data() : nullptr,
                                .mean = mean.data(),
                                .variance = variance.data(),
-                               .y = c.relu ? y.data() : nullptr,
+                               .activation = c.activation,
+                               .y = y.data(),
                                .epsilon = c.epsilon,
                                .dx = dx,
                                .dbeta = dbeta.data(),
@@ -337,7 +353,7 @@ TEST(BatchNormBackward, EqualsDoubleInEveryViewAndPlace) {
 
 TEST(BatchNormBackward, RepeatsBitForBit) {
   for (const ChannelView& view : test::views()) {
-    Case c{.view = view, .relu = true};
+    Case c{.view = view, .activation = ActivationKind::relu};
     c.prepare();
     test::for_teams([&](ThreadTeam& team) {
       const Backward first(c, team, Overwrite::none);

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/dropout.h"
 #include "kernels/cpu/test/kernel_test.h"
-#include "models/base/philox.h"
 
 namespace bench::cpu {
 namespace {
@@ -54,38 +52,6 @@ TEST(Add, AddsAndActivates) {
   }
 }
 
-TEST(Relu, CutsNegativesOff) {
-  expect_elements([](ThreadTeam& team, const GuardedFloats& a, const GuardedFloats&,
-                     float* y) { relu(team, a.count(), a.data(), y); },
-                  [](double a, double) { return std::max(a, 0.0); }, 0);
-}
-
-TEST(Relu, KeepsNaN) {
-  test::for_teams([](ThreadTeam& team) {
-    const GuardedFloats x(35);
-    relu(team, x.count(), x.data(), x.data());
-    for (std::int64_t i = 0; i < x.count(); ++i) {
-      EXPECT_TRUE(std::isnan(x[i]));
-    }
-  });
-}
-
-TEST(ReluBackward, PassesWhereTheOutputIsPositive) {
-  expect_elements(
-      [](ThreadTeam& team, const GuardedFloats& a, const GuardedFloats& b, float* y) {
-        relu_backward(team, {.count = a.count(), .dy = a.data(), .y = b.data(), .dx = y});
-      },
-      [](double a, double b) { return b > 0 ? a : 0.0; }, 0);
-}
-
-TEST(ReluBackward, BlocksAtZero) {
-  ThreadTeam team({0}, false);
-  const GuardedFloats dy(std::vector<float>{1, 2, 3});
-  const GuardedFloats y(std::vector<float>{0, -0.0F, 1e-30F});
-  relu_backward(team, {.count = 3, .dy = dy.data(), .y = y.data(), .dx = dy.data()});
-  EXPECT_EQ(dy.values(), (std::vector<float>{0, 0, 3}));
-}
-
 TEST(Scale, MultipliesByTheFactor) {
   expect_elements(
       [](ThreadTeam& team, const GuardedFloats& a, const GuardedFloats&, float* y) {
@@ -118,44 +84,6 @@ TEST(Fill, WritesTheValueAndNothingElse) {
       EXPECT_TRUE(y.intact());
     });
   }
-}
-
-TEST(Dropout, KeepsWhatTheFormulaKeeps) {
-  const DropoutAttributes attributes{
-      .keep = 0.7, .seed = 0x123456789ABCDEF0, .stream = 0x0FEDCBA987654321};
-  for (const std::int64_t count : {1, 6, 4099}) {
-    const auto values = random_floats(count, 1);
-    for (const std::int32_t step : {0, 7}) {
-      std::vector<float> expected(at(count));
-      for (std::int64_t e = 0; e < count; ++e) {
-        const auto words = philox4x32(
-            {static_cast<std::uint32_t>(e / 4), 0, 0x87654321, static_cast<std::uint32_t>(step)},
-            {0x9ABCDEF0, 0x0FEDCBA9});
-        const double uniform = static_cast<double>(words[at(e % 4)] >> 8U) * 0x1.0p-24;
-        expected[at(e)] = uniform < 0.7 ? values[at(e)] * static_cast<float>(1 / 0.7) : 0;
-      }
-      for (int threads = 1; threads <= 3; ++threads) {
-        ThreadTeam team(std::vector<int>(at(threads), 0), false);
-        const GuardedFloats x(values), y(count);
-        const Dropout args{
-            .attributes = attributes, .step = step, .count = count, .x = x.data(), .y = y.data()};
-        dropout(team, args);
-        EXPECT_EQ(y.values(), expected);
-        Dropout in_place = args;
-        in_place.y = x.data();
-        dropout(team, in_place);
-        EXPECT_EQ(x.values(), expected);
-      }
-    }
-  }
-}
-
-TEST(Dropout, KeepsEverythingAtOne) {
-  ThreadTeam team({0}, false);
-  const auto values = random_floats(1000, 1);
-  const GuardedFloats x(values);
-  dropout(team, {.attributes = {.keep = 1}, .count = 1000, .x = x.data(), .y = x.data()});
-  EXPECT_EQ(x.values(), values);
 }
 
 }  // namespace

@@ -29,12 +29,22 @@ std::vector<std::int32_t> labels_for(const Sizes& sizes) {
   return labels;
 }
 
+/// The plain loss, and one with everything on.
+const std::vector<SoftmaxCrossEntropyAttributes> kAttributes{
+    {}, {.label_smoothing = 0.1, .weight = 0.4}};
+
+/// What the probability of a class should be.
+double target(const SoftmaxCrossEntropyAttributes& attributes, const Sizes& sizes, bool hot) {
+  return (hot ? 1 - attributes.label_smoothing : 0) +
+         attributes.label_smoothing / static_cast<double>(sizes.classes);
+}
+
 struct Oracle {
   double loss = 0;
   std::vector<double> probabilities;
 
-  Oracle(const Sizes& sizes, const std::vector<float>& logits,
-         const std::vector<std::int32_t>& labels)
+  Oracle(const SoftmaxCrossEntropyAttributes& attributes, const Sizes& sizes,
+         const std::vector<float>& logits, const std::vector<std::int32_t>& labels)
       : probabilities(logits.size()) {
     for (std::int64_t row = 0; row < sizes.rows; ++row) {
       const auto begin = logits.begin() + row * sizes.classes;
@@ -47,37 +57,62 @@ struct Oracle {
         probabilities[at(row * sizes.classes + c)] =
             std::exp(static_cast<double>(begin[c]) - top) / sum;
       }
-      loss += (std::log(sum) + top - static_cast<double>(begin[labels[at(row)]])) /
-              static_cast<double>(sizes.rows);
+      for (std::int64_t c = 0; c < sizes.classes; ++c) {
+        loss += attributes.weight * target(attributes, sizes, labels[at(row)] == c) *
+                (std::log(sum) + top - static_cast<double>(begin[c])) /
+                static_cast<double>(sizes.rows);
+      }
     }
   }
 };
 
+/// The kernel against the oracle, apart and in place.
+void expect_loss(const SoftmaxCrossEntropyAttributes& attributes, const Sizes& sizes,
+                 float deviation) {
+  const auto labels = labels_for(sizes);
+  const auto values = random_floats(sizes.rows * sizes.classes, 1, 50, deviation);
+  const Oracle oracle(attributes, sizes, values, labels);
+  test::for_teams([&](ThreadTeam& team) {
+    for (const bool in_place : {false, true}) {
+      const GuardedFloats logits(values), apart(sizes.rows * sizes.classes);
+      const GuardedFloats& probabilities = in_place ? logits : apart;
+      const double loss = softmax_cross_entropy(team, {.attributes = attributes,
+                                                       .rows = sizes.rows,
+                                                       .classes = sizes.classes,
+                                                       .logits = logits.data(),
+                                                       .labels = labels.data(),
+                                                       .probabilities = probabilities.data()});
+      EXPECT_TRUE(close(loss, oracle.loss, 1e-6));
+      for (std::int64_t i = 0; i < probabilities.count(); ++i) {
+        ASSERT_TRUE(
+            close(static_cast<double>(probabilities[i]), oracle.probabilities[at(i)], 1e-6));
+      }
+      EXPECT_TRUE(probabilities.intact());
+    }
+  });
+}
+
 TEST(SoftmaxCrossEntropy, EqualsDoubleForSmallAndLargeLogits) {
-  for (const Sizes& sizes : kSizes) {
-    const auto labels = labels_for(sizes);
-    for (const float deviation : {1.0F, 300.0F}) {
-      const auto values = random_floats(sizes.rows * sizes.classes, 1, 50, deviation);
-      const Oracle oracle(sizes, values, labels);
-      test::for_teams([&](ThreadTeam& team) {
-        for (const bool in_place : {false, true}) {
-          const GuardedFloats logits(values), apart(sizes.rows * sizes.classes);
-          const GuardedFloats& probabilities = in_place ? logits : apart;
-          const double loss = softmax_cross_entropy(team, {.rows = sizes.rows,
-                                                           .classes = sizes.classes,
-                                                           .logits = logits.data(),
-                                                           .labels = labels.data(),
-                                                           .probabilities = probabilities.data()});
-          EXPECT_TRUE(close(loss, oracle.loss, 1e-6));
-          for (std::int64_t i = 0; i < probabilities.count(); ++i) {
-            ASSERT_TRUE(
-                close(static_cast<double>(probabilities[i]), oracle.probabilities[at(i)], 1e-6));
-          }
-          EXPECT_TRUE(probabilities.intact());
-        }
-      });
+  for (const auto& attributes : kAttributes) {
+    for (const Sizes& sizes : kSizes) {
+      for (const float deviation : {1.0F, 300.0F}) {
+        expect_loss(attributes, sizes, deviation);
+      }
     }
   }
+}
+
+TEST(SoftmaxCrossEntropy, BearsALogitOfMinusInfinityWithoutSmoothing) {
+  test::for_teams([](ThreadTeam& team) {
+    const std::vector<std::int32_t> labels{0};
+    const GuardedFloats logits(std::vector<float>{1, -std::numeric_limits<float>::infinity(), 1});
+    EXPECT_TRUE(close(softmax_cross_entropy(team, {.rows = 1,
+                                                   .classes = 3,
+                                                   .logits = logits.data(),
+                                                   .labels = labels.data(),
+                                                   .probabilities = logits.data()}),
+                      std::log(2.0), 1e-6));
+  });
 }
 
 TEST(SoftmaxCrossEntropy, OfNaNIsNaN) {
@@ -94,29 +129,38 @@ TEST(SoftmaxCrossEntropy, OfNaNIsNaN) {
   });
 }
 
-TEST(SoftmaxCrossEntropyBackward, IsProbabilityMinusOneHot) {
-  for (const Sizes& sizes : kSizes) {
-    const auto labels = labels_for(sizes);
-    const auto values = random_floats(sizes.rows * sizes.classes, 1);
-    test::for_teams([&](ThreadTeam& team) {
-      for (const bool in_place : {false, true}) {
-        const GuardedFloats probabilities(values), apart(sizes.rows * sizes.classes);
-        const GuardedFloats& dlogits = in_place ? probabilities : apart;
-        softmax_cross_entropy_backward(team, {.rows = sizes.rows,
-                                              .classes = sizes.classes,
-                                              .probabilities = probabilities.data(),
-                                              .labels = labels.data(),
-                                              .dloss = 0.5,
-                                              .dlogits = dlogits.data()});
-        for (std::int64_t i = 0; i < dlogits.count(); ++i) {
-          const bool hot = labels[at(i / sizes.classes)] == i % sizes.classes;
-          const double expected = (static_cast<double>(values[at(i)]) - (hot ? 1 : 0)) * 0.5 /
-                                  static_cast<double>(sizes.rows);
-          ASSERT_TRUE(close(static_cast<double>(dlogits[i]), expected, 2e-7));
-        }
-        EXPECT_TRUE(dlogits.intact());
+/// The kernel against the formula, apart and in place.
+void expect_gradient(const SoftmaxCrossEntropyAttributes& attributes, const Sizes& sizes) {
+  const auto labels = labels_for(sizes);
+  const auto values = random_floats(sizes.rows * sizes.classes, 1);
+  test::for_teams([&](ThreadTeam& team) {
+    for (const bool in_place : {false, true}) {
+      const GuardedFloats probabilities(values), apart(sizes.rows * sizes.classes);
+      const GuardedFloats& dlogits = in_place ? probabilities : apart;
+      softmax_cross_entropy_backward(team, {.attributes = attributes,
+                                            .rows = sizes.rows,
+                                            .classes = sizes.classes,
+                                            .probabilities = probabilities.data(),
+                                            .labels = labels.data(),
+                                            .dloss = 0.5,
+                                            .dlogits = dlogits.data()});
+      for (std::int64_t i = 0; i < dlogits.count(); ++i) {
+        const bool hot = labels[at(i / sizes.classes)] == i % sizes.classes;
+        const double expected =
+            (static_cast<double>(values[at(i)]) - target(attributes, sizes, hot)) * 0.5 *
+            attributes.weight / static_cast<double>(sizes.rows);
+        ASSERT_TRUE(close(static_cast<double>(dlogits[i]), expected, 2e-7));
       }
-    });
+      EXPECT_TRUE(dlogits.intact());
+    }
+  });
+}
+
+TEST(SoftmaxCrossEntropyBackward, IsProbabilityMinusTarget) {
+  for (const auto& attributes : kAttributes) {
+    for (const Sizes& sizes : kSizes) {
+      expect_gradient(attributes, sizes);
+    }
   }
 }
 

@@ -7,11 +7,13 @@
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/case_runner.h"
 #include "models/base/errors.h"
+#include "models/ops/activation.h"
 #include "models/ops/add.h"
 #include "models/ops/batch_norm.h"
 #include "models/ops/conv2d.h"
 #include "models/ops/dropout.h"
 #include "models/ops/loss.h"
+#include "models/ops/lrn.h"
 #include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
 
@@ -122,15 +124,27 @@ TEST(ReferenceBatchNorm, InferenceUsesTheGivenStatistics) {
 }
 
 TEST(ReferenceLoss, IsTheLogarithmOfTheClassesForEqualLogits) {
-  const auto y =
-      evaluate(kSoftmaxCrossEntropy, {}, {{{2, 4}, Values(8, 1000.0)}, {{2}, {0, 3}, DType::s32}});
+  const auto y = evaluate(kSoftmaxCrossEntropy, SoftmaxCrossEntropyAttributes{},
+                          {{{2, 4}, Values(8, 1000.0)}, {{2}, {0, 3}, DType::s32}});
   EXPECT_DOUBLE_EQ(y[0][0], std::log(4.0));
   EXPECT_THAT(y[1], Pointwise(DoubleEq(), Values(8, 0.25)));
 }
 
 TEST(ReferenceLoss, RefusesALabelOutsideTheClasses) {
   const std::vector<Operand> operands{{{1, 4}, Values(4, 1.0)}, {{1}, {4}, DType::s32}};
-  EXPECT_THROW(evaluate(kSoftmaxCrossEntropy, {}, operands), InternalError);
+  EXPECT_THROW(evaluate(kSoftmaxCrossEntropy, SoftmaxCrossEntropyAttributes{}, operands),
+               InternalError);
+}
+
+TEST(ReferenceLoss, MixesInTheMeanOverTheClassesAndItsWeight) {
+  // log softmax is -log 4 for the equal logits of row 0, and of row 1 log(1/2) for the first two.
+  const double half = std::log(0.5);
+  const Values logits{3, 3, 3, 3, half, half, -800, -800};
+  const auto y = evaluate(kSoftmaxCrossEntropy,
+                          SoftmaxCrossEntropyAttributes{.label_smoothing = 0.2, .weight = 10},
+                          {{{2, 4}, logits}, {{2}, {1, 0}, DType::s32}});
+  const double second = -(0.8 * half + 0.2 * (half + half - 800 - 800) / 4);
+  EXPECT_NEAR(y[0][0], 10 * (std::log(4.0) + second) / 2, 1e-12);
 }
 
 TEST(ReferenceL2Loss, IsHalfTheSquaresTimesTheCoefficient) {
@@ -153,6 +167,36 @@ TEST(ReferenceMovingAverage, WeighsTheBatchByFactorAndDecay) {
   EXPECT_THAT(y[0], ElementsAre(6.5));
 }
 
+Values activated(ActivationKind kind, const Values& x) {
+  const auto count = static_cast<std::int64_t>(x.size());
+  return evaluate(kActivation, ActivationAttributes{.kind = kind}, {{{count}, x}})[0];
+}
+
+TEST(ReferenceActivation, CutsAtItsKinks) {
+  const Values x{-4, -3, -1, 0, 1, 3, 6, 7};
+  EXPECT_THAT(activated(ActivationKind::relu6, x), ElementsAre(0, 0, 0, 0, 1, 3, 6, 6));
+  EXPECT_THAT(activated(ActivationKind::hard_sigmoid, x),
+              ElementsAre(0, 0, 2.0 / 6, 0.5, 4.0 / 6, 1, 1, 1));
+  EXPECT_THAT(activated(ActivationKind::hard_swish, x),
+              ElementsAre(0, 0, -2.0 / 6, 0, 4.0 / 6, 3, 6, 7));
+}
+
+TEST(ReferenceActivation, KnowsTheLogisticFunction) {
+  const double x = std::log(3.0);
+  EXPECT_THAT(activated(ActivationKind::sigmoid, {-x, 0, x}),
+              Pointwise(DoubleEq(), Values{0.25, 0.5, 0.75}));
+  EXPECT_THAT(activated(ActivationKind::silu, {-x, 0, x}),
+              Pointwise(DoubleEq(), Values{-0.25 * x, 0, 0.75 * x}));
+}
+
+TEST(ReferenceLrn, SumsSquaresOfNearChannelsAsTheyAre) {
+  // The windows hold 1 + 4, 1 + 4 + 9 and 4 + 9.
+  const LrnAttributes attributes{.radius = 1, .bias = 1, .alpha = 3, .beta = 0.5};
+  const auto y = evaluate(kLrn, attributes, {{{1, 3, 1, 1}, {1, 2, 3}}});
+  EXPECT_THAT(y[0],
+              Pointwise(DoubleEq(), Values{1.0 / 4, 2 / std::sqrt(43.0), 3 / std::sqrt(40.0)}));
+}
+
 Values dropped(const DropoutAttributes& attributes, double step, std::size_t count) {
   return evaluate(
       kDropout, attributes,
@@ -165,6 +209,10 @@ TEST(ReferenceDropout, KeepsTheShareAskedAndScalesIt) {
   const auto zeros = static_cast<double>(std::count(y.begin(), y.end(), 0.0));
   EXPECT_NEAR(zeros / kCount, 0.25, 0.01);
   EXPECT_EQ(*std::max_element(y.begin(), y.end()), 1 / 0.75);
+}
+
+TEST(ReferenceDropout, KeepsEverythingInANegativeStep) {
+  EXPECT_EQ(dropped({.keep = 0.5, .seed = 3, .stream = 4}, -1, 64), Values(64, 1.0));
 }
 
 TEST(ReferenceDropout, DrawsWordsOfPhiloxByElementAndStep) {

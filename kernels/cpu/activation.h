@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/thread_team.h"
+#include "models/ops/activation.h"
+
+namespace bench::cpu {
+
+/// kActivation of models/ops/activation.h on `count` elements in a line, whatever their layout; y
+/// may be x. A NaN stays. Padded zeros stay zero but for sigmoid and hard_sigmoid. The exponential
+/// of sigmoid and silu is good to one unit in the last place, the results to some three. Waits.
+struct Activation {
+  ActivationKind kind = ActivationKind::relu;
+  std::int64_t count = 0;
+  const float* x = nullptr;
+  float* y = nullptr;
+};
+void activation(ThreadTeam& team, const Activation& args);
+
+/// kActivationBackward: dx = dy * f'. dx may be dy or v.
+struct ActivationBackward {
+  ActivationKind kind = ActivationKind::relu;
+  std::int64_t count = 0;
+  const float* dy = nullptr;
+  /// The forward's output where derivative_from_output(kind), else its input.
+  const float* v = nullptr;
+  float* dx = nullptr;
+};
+void activation_backward(ThreadTeam& team, const ActivationBackward& args);
+
+}  // namespace bench::cpu
