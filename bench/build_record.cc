@@ -72,7 +72,18 @@ void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
   }
   dataset.shards = input.shards;
   dataset.bytes = static_cast<std::int64_t>(input.shard_bytes);
-  dataset.records = Unknown{"only reading all shards to their end would count the records"};
+  if (input.records > 0) {
+    dataset.records = input.records;
+  } else {
+    dataset.records = Unknown{"only reading all shards to their end would count the records"};
+  }
+}
+
+std::string data_of(const RunSettings& settings) {
+  if (settings.flags.input_file) {
+    return "file";
+  }
+  return settings.synthetic() ? "synthetic" : "tfrecord";
 }
 
 Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const SystemFiles& files) {
@@ -106,7 +117,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
   record.run_uuid = results::new_run_uuid(record.time.start_utc);
   record.workload = {.model = std::string(settings.model->name),
                      .mode = settings.training() ? "train" : "fwd",
-                     .data = settings.synthetic() ? "synthetic" : "tfrecord",
+                     .data = data_of(settings),
                      .batch_per_device = settings.batch,
                      .devices = 1,
                      .global_batch = settings.batch,
@@ -179,6 +190,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
        .top1 = known(session.top_1, no_accuracy),
        .top5 = known(session.top_5, no_accuracy)});
   record.series.step_ns = session.steps;
+  record.series.loss = session.losses;
   record.workload.warmup = session.warmup_steps;
   add_dataset(record.dataset, measured.input);
   record.load.after = capture_load(files);

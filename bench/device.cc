@@ -42,7 +42,7 @@ Device make_device(const RunSettings& settings) {
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,
                         // Threads that decode images must be able to run anywhere.
-                        .pin = settings.synthetic(),
+                        .pin = !settings.flags.data_dir,
                         .max_isa = std::nullopt};
   if (const auto cpuid = this_processor()) {
     if (const auto cap = cap_for_hidden_amx_tiles(*cpuid)) {

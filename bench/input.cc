@@ -15,6 +15,9 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
                        .layout = nhwc ? SlotLayout::nhwc : SlotLayout::nchw,
                        .num_classes = static_cast<std::int32_t>(settings.num_classes),
                        .seed = static_cast<std::uint64_t>(flags.tf_random_seed)};
+  if (flags.input_file) {
+    return make_tensor_file_input(spec, *flags.input_file);
+  }
   if (settings.synthetic()) {
     return make_synthetic_input(spec);
   }

@@ -41,9 +41,9 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
         strategy.bytes(memory.executor.variables / size_of(settings.dtype), settings.optimizer);
   }
   const std::size_t slot = image_bytes(settings, batch);
-  memory.input_slots = settings.synthetic()
-                           ? slot
-                           : slot * static_cast<std::size_t>(DatasetOptions{}.prefetch_batches);
+  memory.input_slots = settings.flags.data_dir
+                           ? slot * static_cast<std::size_t>(DatasetOptions{}.prefetch_batches)
+                           : slot;
   return memory;
 }
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "models/base/atomic_file.h"
 #include "models/base/errors.h"
-#include "results/atomic_file.h"
 
 namespace bench {
 namespace {
@@ -190,7 +190,7 @@ void write_trace(const std::string& path, const Executor& executor) {
                         {"flops", 2 * steps[i].work.multiply_adds},
                         {"bytes", steps[i].work.bytes}}}});
   }
-  results::AtomicFile(path).write(nlohmann::json{{"traceEvents", events}}.dump() + "\n");
+  AtomicFile(path, "trace file").write(nlohmann::json{{"traceEvents", events}}.dump() + "\n");
 }
 
 }  // namespace bench

@@ -20,6 +20,7 @@
 #include "bench/profile.h"
 #include "bench/session.h"
 #include "bench/settings.h"
+#include "bench/tensor_files.h"
 #include "bench/verification.h"
 #include "models/base/errors.h"
 #include "results/build_info.h"
@@ -41,7 +42,7 @@ nanoseconds since_launch(const SystemFiles& files) {
 report::Header header_of(const RunSettings& settings) {
   return {.version = results::source_info().bench_version,
           .model = std::string(settings.model->printed_name),
-          .dataset = std::string(settings.dataset->name),
+          .dataset = cat(settings.dataset->name, settings.flags.input_file ? " (file)" : ""),
           .synthetic = settings.synthetic(),
           .mode = settings.training() ? "training" : "forward only",
           .global_batch = settings.batch,
@@ -166,17 +167,22 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   const InterruptGuard interrupt;
   RecordFile file(parsed.flags, begin_record(settings, parsed, command_line, files));
 
+  const Graph network = build_run_network(settings, settings.batch);
+  const RunTensorFiles tensor_files(settings, network);
+
   // Drawn meanwhile, by threads that are not yet bound to processors.
-  auto values = std::async(std::launch::async, [&settings] {
-    return initial_values(build_run_network(settings, settings.batch),
-                          static_cast<std::uint64_t>(settings.flags.tf_random_seed));
+  auto values = std::async(std::launch::async, [&] {
+    InitialValues first =
+        initial_values(network, static_cast<std::uint64_t>(settings.flags.tf_random_seed));
+    tensor_files.load(first);
+    return first;
   });
   Device device = make_device(settings);
   if (!settings.flags.dump.empty()) {
     dump(settings, *device.backend, streams.out);
     return 0;
   }
-  for (const auto& notices : {settings.notices, device.notices}) {
+  for (const auto& notices : {settings.notices, device.notices, tensor_files.notices()}) {
     for (const std::string& notice : notices) {
       LOG(INFO) << "note: " << notice;
     }
@@ -208,6 +214,10 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     strategy = find_strategy(settings.flags.variable_update).make(towers, settings.optimizer);
   }
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
+  if (tensor_files.dumps()) {
+    tensor_files.dump(tower, input->next());
+    return 0;
+  }
   add_plan(file.record(), settings, device, tower.executor());
   file.record().quality.warnings = warnings_before(files, device, before);
   for (const std::string& warning : file.record().quality.warnings) {
@@ -246,6 +256,14 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
                     .times_before = before.times},
                    files);
   print_closing_notes(session, statistics, streams.err);
+  if (failure.empty()) {
+    try {
+      tensor_files.save(tower.executor(), session.global_steps());
+    } catch (const std::exception& error) {
+      failure = error.what();
+      fatal = std::current_exception();
+    }
+  }
   if (!failure.empty()) {
     file.write(results::Status::kFailed, true, failure);
     if (fatal != nullptr) {

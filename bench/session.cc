@@ -30,8 +30,10 @@ class Session {
           static_cast<std::int64_t>(std::min(*settings.flags.max_seconds, kLongestSeconds) * 1e9));
     }
     // Longer lists grow between steps, outside what is timed.
-    result_.steps.reserve(
-        static_cast<std::size_t>(std::min(settings.steps.num_batches, kReservedSteps)));
+    const auto expected =
+        static_cast<std::size_t>(std::min(settings.steps.num_batches, kReservedSteps));
+    result_.steps.reserve(expected);
+    result_.losses.reserve(settings.training() ? expected : 0);
   }
 
   void run() {
@@ -93,6 +95,7 @@ class Session {
       if (settings_.training()) {
         result_.loss_first = result_.loss_first.value_or(outcome.loss);
         result_.loss_last = outcome.loss;
+        result_.losses.push_back(outcome.loss);
       }
       if (settings_.accuracies()) {
         top_1 += outcome.accuracies.top_1;
@@ -121,7 +124,7 @@ class Session {
     const nanoseconds begin = parts_.clock.now();
     const InputBatch batch = parts_.input.next();
     result_.input_wait += parts_.clock.now() - begin;
-    parts_.tower.run(batch.images, batch.labels, static_cast<std::int32_t>(global_step_));
+    parts_.tower.run(batch.images, batch.labels, layer_step(settings_, global_step_));
     if (parts_.strategy != nullptr) {
       const nanoseconds update = parts_.clock.now();
       parts_.strategy->update(learning_rate_.at(global_step_));
@@ -179,6 +182,10 @@ class Session {
 };
 
 }  // namespace
+
+std::int32_t layer_step(const RunSettings& settings, std::int64_t global_step) {
+  return settings.flags.deterministic_layers ? -1 : static_cast<std::int32_t>(global_step);
+}
 
 void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result) {
   Session(settings, parts, result).run();

@@ -30,6 +30,8 @@ struct SessionParts {
 /// What the loop measured.
 struct SessionResult {
   std::vector<std::chrono::nanoseconds> steps;
+  /// The reported loss of each of them; empty for a forward-only run.
+  std::vector<double> losses;
   /// From the end of warm-up to the end of the last step.
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};
@@ -48,7 +50,16 @@ struct SessionResult {
   bool interrupted = false;
   /// --max_seconds ended the run before its last step.
   bool out_of_time = false;
+
+  /// Steps that were completed, warm-up included.
+  [[nodiscard]] std::int64_t global_steps() const {
+    return warmup_steps + static_cast<std::int64_t>(steps.size());
+  }
 };
+
+/// The number of a step as dropout and drop-path see it: -1, which turns them off, with
+/// --deterministic_layers.
+std::int32_t layer_step(const RunSettings& settings, std::int64_t global_step);
 
 /// The loss is no number any more.
 class LossError : public std::runtime_error {

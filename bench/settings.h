@@ -39,7 +39,7 @@ struct RunSettings {
   [[nodiscard]] bool accuracies() const {
     return flags.forward_only || flags.print_training_accuracy;
   }
-  [[nodiscard]] bool synthetic() const { return !flags.data_dir.has_value(); }
+  [[nodiscard]] bool synthetic() const { return !flags.data_dir && !flags.input_file; }
 };
 
 /// Throws UsageError for a model, dataset or value that does not exist or does not fit.

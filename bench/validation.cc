@@ -192,6 +192,19 @@ void check_late(const Flags& flags) {
       "--ml_perf_compliance_logging is for --model=resnet50_v1.5 and ssd300 alone");
 }
 
+void check_tensor_files(const Flags& flags) {
+  refuse_if(flags.init_from_partial && !flags.init_from, "--init_from_partial needs --init_from");
+  refuse_if(flags.input_file && flags.data_dir,
+            "--input_file and --data_dir exclude each other; give one of them");
+  refuse_if(flags.dump_tensors && flags.save_variables,
+            "--dump_tensors ends the run before any update: leave --save_variables out");
+  refuse_if(flags.dump_tensors && flags.result_file,
+            "--dump_tensors ends the run before anything is measured: leave --result_file out");
+  refuse_if(!flags.dump.empty() && (flags.dump_tensors || flags.save_variables),
+            "--dump ends the run before its first step: leave --dump_tensors and --save_variables "
+            "out");
+}
+
 }  // namespace
 
 LearningRateRequest learning_rate_request(const Flags& flags) {
@@ -221,6 +234,7 @@ void validate(const Flags& flags) {
   refuse_if(flags.staged_vars && flags.variable_update != "parameter_server",
             "--staged_vars needs --variable_update=parameter_server");
   check_variable_update(flags);
+  check_tensor_files(flags);
   check_late(flags);
 }
 

@@ -48,6 +48,7 @@ struct InputStatistics {
   int threads = 0;                           ///< that prepare images
   std::int64_t shards = 0;                   ///< files of the dataset; 0 for synthetic images
   std::uint64_t shard_bytes = 0;             ///< their size when they were opened
+  std::int64_t records = 0;                  ///< images of the dataset; 0: not counted
 };
 
 /// An endless stream of batches. One thread at a time may call it.
@@ -66,6 +67,14 @@ class InputSource {
 /// memory. Throws UsageError when a size is not positive or num_classes < 2.
 std::unique_ptr<InputSource> make_synthetic_input(
     const InputSpec& spec, std::shared_ptr<HostAllocator> allocator = nullptr);
+
+/// The batches of a safetensors file, in order and from the beginning again: `images` (k * batch x
+/// channels x height x width, a floating type), taken as they are, and `labels` (k * batch, I64 or
+/// I32). One batch is in memory at a time. Throws UsageError or DataError (file, reason) when the
+/// file cannot be read, or its sizes or labels do not fit the spec.
+std::unique_ptr<InputSource> make_tensor_file_input(
+    const InputSpec& spec, const std::string& path,
+    std::shared_ptr<HostAllocator> allocator = nullptr);
 
 /// How an image gets the network's size.
 enum class ResizeMethod : std::uint8_t { bilinear, nearest, bicubic, area, round_robin, crop };

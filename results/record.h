@@ -38,7 +38,7 @@ struct Workload {
   std::string model{};
   std::string mode{};     ///< train, fwd or eval.
   std::string backend{};  ///< onednn, reference, ...
-  std::string data{};     ///< synthetic or tfrecord.
+  std::string data{};     ///< synthetic, tfrecord or file.
   std::int64_t batch_per_device = 0;
   int devices = 0;
   std::int64_t global_batch = 0;
@@ -170,6 +170,7 @@ struct Metric {
 
 struct Series {
   std::vector<std::chrono::nanoseconds> step_ns{};  ///< Every timed step, in order.
+  std::vector<double> loss{};  ///< The reported loss of each; empty when none is computed.
 };
 
 /// A kernel that really ran, and on how many nodes of one step.

@@ -279,7 +279,9 @@ std::string record_json(const Record& record) {
   put_load(out.child("load"), record.load);
   out.put_list("metrics", record.metrics, put_metric,
                [](const Metric& metric, std::size_t) { return metric.name; });
-  out.child("series").put("step_ns", counts(record.series.step_ns));
+  Section series = out.child("series");
+  series.put("step_ns", counts(record.series.step_ns));
+  series.put("loss", record.series.loss);
   out.put_list("implementations", record.implementations,
                [](Section& item, const Implementation& implementation) {
                  item.put("op", implementation.op);

@@ -41,6 +41,11 @@ TEST(Record, BeginsWithTheWorkloadAndBothGivenAndEffectiveFlags) {
   EXPECT_EQ(record.workload.flags_all.at("num_classes"), results::FlagValue(std::int64_t{1001}));
 }
 
+TEST(Record, NamesTheSourceOfTheImages) {
+  const FakeSystem system;
+  EXPECT_EQ(begun({"--input_file=a.safetensors"}, system.files()).workload.data, "file");
+}
+
 TEST(Record, SaysWhyWhatTheMachineDoesNotTellIsUnknown) {
   const FakeSystem system;
   const results::Record record = begun({"--model=lenet"}, system.files());
@@ -83,6 +88,7 @@ results::Record measured(const InputStatistics& input, const FakeSystem& system)
   results::Record record = begin_record(settings, parsed, {}, system.files());
   SessionResult session;
   session.steps = {milliseconds(100), milliseconds(300)};
+  session.losses = {2.5, 2.25};
   session.wall = milliseconds(500);
   add_measurements(record, settings,
                    {.session = session,
@@ -107,6 +113,7 @@ TEST(Record, HoldsEveryStepAndBothSpeeds) {
   const FakeSystem system;
   const results::Record record = measured({}, system);
   EXPECT_THAT(record.series.step_ns, ElementsAre(milliseconds(100), milliseconds(300)));
+  EXPECT_THAT(record.series.loss, ElementsAre(2.5, 2.25));
   EXPECT_DOUBLE_EQ(metric(record, "images_per_sec"), 16);
   EXPECT_DOUBLE_EQ(metric(record, "images_per_sec_steps"), 20);
 }
@@ -122,6 +129,7 @@ TEST(Record, TellsTheFilesOfADatasetAndWhySyntheticImagesHaveNone) {
   EXPECT_EQ(read.shards.value(), 8);
   EXPECT_EQ(read.bytes.value(), 1000);
   EXPECT_THAT(read.records.why(), HasSubstr("count"));
+  EXPECT_EQ(measured({.shards = 1, .records = 64}, system).dataset.records.value(), 64);
   const results::Dataset synthetic = measured({}, system).dataset;
   EXPECT_THAT(synthetic.shards.why(), HasSubstr("synthetic"));
   EXPECT_THAT(synthetic.bytes.why(), HasSubstr("synthetic"));

@@ -199,6 +199,93 @@ RECORD
 refused "$work/text/train-00000-of-00001, offset 0: " $data --data_dir="$work/text"
 says "$err" 'JPEG'
 
+# --- tensor files --------------------------------------------------------------------------------
+
+tiny="--model=lenet --batch_size=2 --num_classes=10 --num_warmup_batches=0 --num_intra_threads=1"
+
+# holds CONDITION FILE: whether Python finds it true of the tensors t (name: dtype, shape, values of
+# F32) and the metadata m of a safetensors file.
+holds() {
+  [ -n "$python" ] || return 0
+  "$python" -c "import json, struct, sys
+raw = open(sys.argv[1], 'rb').read()
+size = struct.unpack('<Q', raw[:8])[0]
+head = json.loads(raw[8:8 + size])
+m = head.pop('__metadata__')
+data = raw[8 + size:]
+t = {n: (e['dtype'], e['shape'], struct.unpack('<%df' % ((e['data_offsets'][1] -
+     e['data_offsets'][0]) // 4), data[slice(*e['data_offsets'])])) for n, e in head.items()}
+assert $1, (m, {n: e[:2] for n, e in t.items()})" "$2" 2>>"$err" ||
+    fail "the tensors do not hold: $1"
+}
+
+# shellcheck disable=SC2086
+run 0 $tiny --num_batches=3 --init_learning_rate=1e-7 --save_variables="$work/saved" \
+  --result_file="$work/saved.json"
+holds "m['format'] == 'bench' and m['model'] == 'lenet' and m['global_step'] == '3'" "$work/saved"
+holds "t['fc.weight'][:2] == ('F32', [10, 512]) and len(t) == 8" "$work/saved"
+record_holds "len(r['series']['loss']) == 3" "$work/saved.json"
+# shellcheck disable=SC2086
+run 0 $tiny --init_from="$work/saved" --dump_tensors="$work/tensors"
+says "$err" '8 of 8 variables begin with the values of '
+lacks "$out" 'Running warm up'
+holds "t['logits'][1] == [2, 10] and t['grad/conv0.weight'][1] == [32, 3, 5, 5]" "$work/tensors"
+holds "len(t) == 11 and t['total_loss'][2][0] > t['loss'][2][0] > 0" "$work/tensors"
+# shellcheck disable=SC2086
+run 0 $tiny --forward_only --init_from="$work/saved" --dump_tensors="$work/logits"
+holds "list(t) == ['logits']" "$work/logits"
+# Loaded, left alone for as many steps and saved again they are the same, whatever the seed.
+# shellcheck disable=SC2086
+run 0 $tiny --num_batches=3 --forward_only --tf_random_seed=7 --init_from="$work/saved" \
+  --save_variables="$work/again"
+cmp "$work/saved" "$work/again" || fail 'the variables changed on their way'
+# A run that goes on from the saved variables begins with their loss.
+# shellcheck disable=SC2086
+run 0 $tiny --num_batches=1 --init_from="$work/saved" --result_file="$work/on.json"
+record_holds "abs(r['series']['loss'][0] / $([ -z "$python" ] || "$python" -c "
+import json, struct, sys
+raw = open(sys.argv[1], 'rb').read()
+size = struct.unpack('<Q', raw[:8])[0]
+begin = json.loads(raw[8:8 + size])['total_loss']['data_offsets'][0] + 8 + size
+print(struct.unpack('<f', raw[begin:begin + 4])[0])" "$work/tensors") - 1) < 1e-5" "$work/on.json"
+
+# shellcheck disable=SC2086
+refused 'fc.weight is 10x512, not 11x512' $tiny --num_classes=11 --init_from="$work/saved"
+refused 'missing: ' --model=trivial --init_from="$work/saved"
+refused 'No such file' --model=lenet --init_from="$work/absent"
+refused 'begin with' --model=lenet --init_from="$work/good/train-00000-of-00001"
+refused '--input_file and --data_dir exclude' --input_file=a --data_dir=imagenet
+# shellcheck disable=SC2086
+refused 'cannot write the file of --save_variables' $tiny --save_variables="$work/absent/file"
+
+if [ -n "$python" ]; then
+  "$python" -c "import json, struct, sys
+pixels = 3 * 28 * 28
+images = struct.pack('<%df' % (4 * pixels), *((i % 251) / 125 - 1 for i in range(4 * pixels)))
+labels = struct.pack('<4q', 1, 2, 3, 4)
+head = json.dumps({'images': {'dtype': 'F32', 'shape': [4, 3, 28, 28], 'data_offsets':
+                              [0, len(images)]},
+                   'labels': {'dtype': 'I64', 'shape': [4], 'data_offsets':
+                              [len(images), len(images) + 32]}}).encode()
+open(sys.argv[1], 'wb').write(struct.pack('<Q', len(head)) + head + images + labels)" "$work/batches"
+  for format in NCHW NHWC; do
+    # shellcheck disable=SC2086
+    run 0 $tiny --num_batches=4 --input_file="$work/batches" --init_learning_rate=0 \
+      --init_from="$work/saved" --data_format=$format --result_file="$work/$format.json"
+    says "$out" 'Dataset:     imagenet (file)'
+    record_holds "r['workload']['data'] == 'file' and r['dataset']['records'] == 4" \
+      "$work/$format.json"
+    # Two batches, and again; nothing is learnt meanwhile.
+    record_holds "(lambda l: l[0] == l[2] != l[1] == l[3])(r['series']['loss'])" "$work/$format.json"
+  done
+  record_holds "abs(r['series']['loss'][0] / \
+json.load(open('$work/NCHW.json'))['series']['loss'][0] - 1) < 1e-4" "$work/NHWC.json"
+  # shellcheck disable=SC2086
+  refused 'N a multiple of the batch of 3' $tiny --batch_size=3 --input_file="$work/batches"
+  # shellcheck disable=SC2086
+  refused '0 to 3 are accepted' $tiny --num_classes=4 --input_file="$work/batches"
+fi
+
 # --- results that cannot be written --------------------------------------------------------------
 
 if [ -w /dev/full ]; then
@@ -249,7 +336,8 @@ ended() {
   case_name="SIG$1"
   : >"$out"
   # shellcheck disable=SC2086
-  "$bench" $endless --result_file="$work/$1.json" >"$out" 2>"$err" </dev/null &
+  "$bench" $endless --result_file="$work/$1.json" --save_variables="$work/$1.safetensors" \
+    >"$out" 2>"$err" </dev/null &
   pid=$!
   started "$pid" "$2"
   kill -"$1" "$pid"
@@ -258,6 +346,7 @@ ended() {
   [ "$status" -eq "$3" ] || fail "exit status $status, not $3"
   says "$err" "ended by SIG$1 after "
   lacks "$out" 'total images/sec'
+  [ -s "$work/$1.safetensors" ] || fail 'no variables were saved'
   record_holds "r['status'] == 'aborted' and r['partial'] and 'SIG$1' in r['status_reason']" \
     "$work/$1.json"
 }

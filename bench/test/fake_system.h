@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "bench/system_files.h"
-#include "results/test/scratch_folder.h"
+#include "models/base/test/scratch_folder.h"
 
 namespace bench {
 

@@ -52,7 +52,9 @@ constexpr std::string_view kOriginalFlags =
     "debugger summary_verbosity save_summaries_steps save_model_secs save_model_steps "
     "max_ckpts_to_keep train_dir eval_dir backbone_model_path benchmark_log_dir benchmark_test_id";
 
-constexpr std::string_view kOwnFlags = "dtype num_classes verify max_seconds result_file dump help version";
+constexpr std::string_view kOwnFlags =
+    "dtype verify profile num_classes max_seconds result_file dump help version "
+    "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers";
 
 std::vector<std::string_view> names_in_table(bool own) {
   std::vector<std::string_view> names;

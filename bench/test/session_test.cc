@@ -349,6 +349,24 @@ TEST(Session, UpdatesTheVariablesInEveryStepWarmUpIncluded) {
   tiny.run();
   EXPECT_LT(tiny.result.loss_first.value(), std::log(4) - 0.1);
   EXPECT_LT(tiny.result.loss_last.value(), tiny.result.loss_first.value() - 0.1);
+  EXPECT_EQ(tiny.result.global_steps(), 4);
+}
+
+TEST(Session, KeepsTheLossOfEveryMeasuredStep) {
+  TinyRun tiny;
+  tiny.settings.learning_rate.request.init_learning_rate = 0.5;
+  tiny.settings.warmup.num_batches = 1;
+  tiny.run();
+  ASSERT_EQ(tiny.result.losses.size(), 3U);
+  EXPECT_EQ(tiny.result.losses.front(), tiny.result.loss_first);
+  EXPECT_GT(tiny.result.losses[0], tiny.result.losses[1]);
+  EXPECT_EQ(tiny.result.losses.back(), tiny.result.loss_last);
+
+  TinyRun forward;
+  forward.settings.flags.forward_only = true;
+  forward.settings.num_classes = 7;
+  forward.run();
+  EXPECT_TRUE(forward.result.losses.empty());
 }
 
 }  // namespace

@@ -212,6 +212,32 @@ const std::vector<Rule>& rules() {
          f.gpu_thread_mode = "global";
          f.per_gpu_thread_count = 2;
        }},
+      {"--init_from_partial needs --init_from", [](Flags& f) { f.init_from_partial = true; }},
+      {"--input_file and --data_dir exclude each other",
+       [](Flags& f) {
+         f.input_file = "x";
+         f.data_dir = "imagenet";
+       }},
+      {"leave --save_variables out",
+       [](Flags& f) {
+         f.dump_tensors = "x";
+         f.save_variables = "y";
+       }},
+      {"leave --result_file out",
+       [](Flags& f) {
+         f.dump_tensors = "x";
+         f.result_file = "y";
+       }},
+      {"leave --dump_tensors and --save_variables out",
+       [](Flags& f) {
+         f.dump = {"graph"};
+         f.dump_tensors = "x";
+       }},
+      {"leave --dump_tensors and --save_variables out",
+       [](Flags& f) {
+         f.dump = {"plan"};
+         f.save_variables = "x";
+       }},
       {"--backbone_model_path", [](Flags& f) { f.backbone_model_path = "x"; }},
       {"--ml_perf_compliance_logging", [](Flags& f) { f.ml_perf_compliance_logging = true; }},
   };

@@ -37,6 +37,7 @@ Record small_record() {
        .unit = "bytes",
        .better = Better::kLower}};
   record.series.step_ns = {nanoseconds(5'000'000'000), nanoseconds(7)};
+  record.series.loss = {1.0 / 3, 2.5};
   record.implementations = {{"conv2d", "brgconv:avx512_core", "NHWC", 53}};
   record.quality.warnings = {"busy"};
   return record;
@@ -62,6 +63,7 @@ TEST(RecordJson, KeepsTypesAndEveryStep) {
   EXPECT_EQ(out["workload"]["flags_all"]["device"], "cpu");
   EXPECT_EQ(out["cpu"]["processors_used"], json::array({0, 2}));
   EXPECT_EQ(out["series"]["step_ns"], json::array({5'000'000'000, 7}));
+  EXPECT_EQ(out["series"]["loss"], json::array({1.0 / 3, 2.5}));
   EXPECT_EQ(out["metrics"][0]["value"], 12.5);
   EXPECT_EQ(out["metrics"][0]["better"], "higher");
   EXPECT_EQ(out["implementations"][0]["count"], 53);

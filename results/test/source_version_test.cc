@@ -11,7 +11,7 @@
 #include <string>
 
 #include "models/base/errors.h"
-#include "results/test/scratch_folder.h"
+#include "models/base/test/scratch_folder.h"
 
 namespace bench::results {
 namespace {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/base/errors.h"
+#include "models/base/test/scratch_folder.h"
 #include "results/record_json.h"
-#include "results/test/scratch_folder.h"
 
 namespace bench::results {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "results/atomic_file.h"
+#include "models/base/atomic_file.h"
 #include "results/record_json.h"
 
 namespace bench::results {

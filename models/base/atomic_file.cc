@@ -1,4 +1,4 @@
-#include "results/atomic_file.h"
+#include "models/base/atomic_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 #include "models/base/errors.h"
 
-namespace bench::results {
+namespace bench {
 namespace {
 
 /// A file descriptor that closes itself.
@@ -54,49 +54,53 @@ bool write_all(int fd, std::string_view contents) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::filesystem::path& path) {
+AtomicFile::AtomicFile(const std::filesystem::path& path, std::string_view what) : what_(what) {
   const std::string given = path.string();
   std::error_code error;
   if (!path.has_filename()) {
-    throw UsageError(cat("cannot write the result file '", given, "': it names no file"));
+    throw UsageError(cat("cannot write the ", what_, " '", given, "': it names no file"));
   }
   path_ = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   if (error) {
-    throw UsageError(cat("cannot write the result file '", given, "': ", error.message()));
+    throw UsageError(cat("cannot write the ", what_, " '", given, "': ", error.message()));
   }
   const auto status = std::filesystem::status(path_, error);
   if (std::filesystem::is_directory(status)) {
-    throw UsageError(cat("cannot write the result file '", given, "': it is a folder"));
+    throw UsageError(cat("cannot write the ", what_, " '", given, "': it is a folder"));
   }
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw UsageError(
-        cat("cannot write the result file '", given, "': it is there and no ordinary file"));
+        cat("cannot write the ", what_, " '", given, "': it is there and no ordinary file"));
   }
   const std::filesystem::path folder = path_.parent_path();
   if (!std::filesystem::is_directory(folder, error)) {
-    throw UsageError(cat("cannot write the result file '", given, "': there is no folder '",
+    throw UsageError(cat("cannot write the ", what_, " '", given, "': there is no folder '",
                          folder.string(), "'"));
   }
   temporary_ = folder / cat(".", path_.filename().string(), ".", ::getpid(), ".tmp");
   const Descriptor file(create(temporary_));
   if (!file.open()) {
-    throw UsageError(cat("cannot write the result file '", given, "': no file can be made in '",
+    throw UsageError(cat("cannot write the ", what_, " '", given, "': no file can be made in '",
                          folder.string(), "': ", std::strerror(errno)));
   }
   ::unlink(temporary_.c_str());
 }
 
-void AtomicFile::write(std::string_view contents) const {
+void AtomicFile::write(std::string_view contents) const { write(std::span(&contents, 1)); }
+
+void AtomicFile::write(std::span<const std::string_view> parts) const {
   // The reason is read from errno before anything else can change it.
   const auto fail = [this](const char* call) {
     const std::string reason = std::strerror(errno);
     ::unlink(temporary_.c_str());
     throw WriteError(
-        cat("cannot write the result file '", path_.string(), "': ", call, ": ", reason));
+        cat("cannot write the ", what_, " '", path_.string(), "': ", call, ": ", reason));
   };
   Descriptor file(create(temporary_));
   if (!file.open()) fail("open");
-  if (!write_all(file.get(), contents)) fail("write");
+  for (const std::string_view part : parts) {
+    if (!write_all(file.get(), part)) fail("write");
+  }
   if (::fsync(file.get()) != 0) fail("fsync");
   if (!file.close_now()) fail("close");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename");
@@ -106,4 +110,4 @@ void AtomicFile::write(std::string_view contents) const {
   if (folder.open()) (void)::fsync(folder.get());
 }
 
-}  // namespace bench::results
+}  // namespace bench

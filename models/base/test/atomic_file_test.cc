@@ -1,18 +1,19 @@
-#include "results/atomic_file.h"
+#include "models/base/atomic_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <iterator>
 
 #include "models/base/errors.h"
-#include "results/test/scratch_folder.h"
+#include "models/base/test/scratch_folder.h"
 
-namespace bench::results {
+namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -43,6 +44,18 @@ TEST(AtomicFile, ReplacesWhatWasThere) {
   file.write("second");
   EXPECT_EQ(contents(path), "second");
   EXPECT_EQ(files_in(folder.path()), 1);
+}
+
+TEST(AtomicFile, JoinsTheParts) {
+  const ScratchFolder folder;
+  const std::array<std::string_view, 3> parts = {"one ", "", "two"};
+  AtomicFile(folder.path() / "parts").write(parts);
+  EXPECT_EQ(contents(folder.path() / "parts"), "one two");
+}
+
+TEST(AtomicFile, GoesByTheNameItIsGiven) {
+  EXPECT_THAT([] { AtomicFile file("/absent/x", "file of --save"); },
+              ThrowsMessage<UsageError>(HasSubstr("cannot write the file of --save '/absent/x'")));
 }
 
 TEST(AtomicFile, IsNotStoppedByWhatAKilledRunLeft) {
@@ -129,4 +142,4 @@ TEST(AtomicFile, KeepsTheOldContentsWhenAWriteFailsHalfway) {
 }
 
 }  // namespace
-}  // namespace bench::results
+}  // namespace bench

@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include "models/base/errors.h"
+#include "models/base/tensor_file.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kAlignment = 8;
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::uint64_t bytes_of(const TensorToWrite& tensor) {
+  std::uint64_t bytes = size_of(tensor.type);
+  for (const std::int64_t extent : tensor.shape) {
+    bytes *= static_cast<std::uint64_t>(extent);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void write_tensor_file(const AtomicFile& file, std::span<const TensorToWrite> tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  check(tensors.size() <= kMostStoredTensors, "more tensors than a file may have");
+  // Large elements first, so that each lies at a multiple of its size.
+  std::vector<const TensorToWrite*> order;
+  for (const TensorToWrite& tensor : tensors) {
+    order.push_back(&tensor);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return size_of(a->type) > size_of(b->type);
+  });
+  auto header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) {
+    header["__metadata__"] = metadata;
+  }
+  std::vector<std::string_view> parts(2);
+  std::uint64_t offset = 0;
+  for (const TensorToWrite* tensor : order) {
+    check(tensor->data.size() == bytes_of(*tensor), cat(tensor->name, " has another size"));
+    check(!header.contains(tensor->name), cat(tensor->name, " is written twice"));
+    header[tensor->name] = {{"dtype", name_of(tensor->type)},
+                            {"shape", tensor->shape},
+                            {"data_offsets", {offset, offset + tensor->data.size()}}};
+    offset += tensor->data.size();
+    parts.push_back(text_of(tensor->data));
+  }
+  std::string json = header.dump();
+  json.resize((json.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  check(json.size() <= kMostHeaderBytes, "a header longer than a file may have");
+  const std::uint64_t length = json.size();
+  parts[0] = text_of(std::as_bytes(std::span(&length, 1)));
+  parts[1] = json;
+  file.write(parts);
+}
+
+}  // namespace bench

@@ -1,0 +1,130 @@
+#include <utility>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "models/base/tensor_file.h"
+#include "pipeline/input.h"
+
+namespace bench {
+namespace {
+
+const StoredTensor& tensor_named(const TensorFile& file, const std::string& name) {
+  if (const StoredTensor* tensor = file.find(name)) {
+    return *tensor;
+  }
+  throw DataError(cat(file.name(), ": has no tensor '", name, "'; images and labels are needed"));
+}
+
+/// Throws DataError unless the images are whole batches of the spec.
+const StoredTensor& images_of(const TensorFile& file, const InputSpec& spec) {
+  const StoredTensor& images = tensor_named(file, "images");
+  const std::vector<std::int64_t> image = {spec.channels, spec.height, spec.width};
+  const bool fits = is_floating(images.type) && images.shape.size() == 4 && images.shape[0] > 0 &&
+                    images.shape[0] % spec.batch == 0 &&
+                    std::vector(images.shape.begin() + 1, images.shape.end()) == image;
+  if (!fits) {
+    throw DataError(cat(file.name(), ": images is ", shape_text(images.shape), " of ",
+                        name_of(images.type), "; this run takes floating numbers, Nx",
+                        shape_text(image), " with N a multiple of the batch of ", spec.batch));
+  }
+  return images;
+}
+
+/// Throws DataError unless there is one label per image and each names a class.
+std::vector<std::int32_t> read_labels(const TensorFile& file, const InputSpec& spec,
+                                      std::int64_t count) {
+  const StoredTensor& labels = tensor_named(file, "labels");
+  if (is_floating(labels.type) || labels.shape != std::vector{count}) {
+    throw DataError(cat(file.name(), ": labels is ", shape_text(labels.shape), " of ",
+                        name_of(labels.type), "; ", count, " of I64 are needed, one per image"));
+  }
+  std::vector<std::int64_t> wide(static_cast<std::size_t>(count));
+  file.read(labels, 0, wide);
+  std::vector<std::int32_t> result;
+  result.reserve(wide.size());
+  for (const std::int64_t label : wide) {
+    if (label < 0 || label >= spec.num_classes) {
+      throw DataError(cat(file.name(), ": labels[", result.size(), "] is ", label, "; 0 to ",
+                          spec.num_classes - 1, " are accepted"));
+    }
+    result.push_back(static_cast<std::int32_t>(label));
+  }
+  return result;
+}
+
+class TensorFileInput final : public InputSource {
+ public:
+  TensorFileInput(const InputSpec& spec, const std::string& path,
+                  const std::shared_ptr<HostAllocator>& allocator)
+      : spec_(spec),
+        file_(path),
+        images_(images_of(file_, spec)),
+        labels_(read_labels(file_, spec, images_.shape[0])),
+        image_elements_(static_cast<std::size_t>(spec.channels * spec.height * spec.width)),
+        batches_(images_.shape[0] / spec.batch),
+        slot_(allocator, image_elements_ * static_cast<std::size_t>(spec.batch)) {
+    statistics_.shards = 1;
+    statistics_.shard_bytes = file_.size_bytes();
+    statistics_.records = images_.shape[0];
+  }
+
+  InputBatch next() override {
+    const std::int64_t batch = passed_ % batches_;
+    const bool there_already = batches_ == 1 && passed_ > 0;
+    if (!there_already) {
+      fill(batch);
+      statistics_.images_prepared += spec_.batch;
+    }
+    statistics_.epoch = passed_ / batches_;
+    statistics_.images_delivered += spec_.batch;
+    ++passed_;
+    return {.images = slot_.data(), .labels = labels_.data() + batch * spec_.batch};
+  }
+
+  [[nodiscard]] InputStatistics statistics() const override { return statistics_; }
+
+ private:
+  void fill(std::int64_t batch) {
+    const auto first = static_cast<std::uint64_t>(batch * spec_.batch) * image_elements_;
+    const auto images = static_cast<std::size_t>(spec_.batch);
+    if (spec_.layout == SlotLayout::nchw) {
+      file_.read(images_, first, std::span(slot_.data(), images * image_elements_));
+      return;
+    }
+    std::vector<float> image(image_elements_);
+    for (std::size_t i = 0; i < images; ++i) {
+      file_.read(images_, first + i * image_elements_, image);
+      put_channels_last(image, slot_.data() + i * image_elements_);
+    }
+  }
+
+  void put_channels_last(const std::vector<float>& image, float* out) const {
+    const auto channels = static_cast<std::size_t>(spec_.channels);
+    const std::size_t pixels = image_elements_ / channels;
+    for (std::size_t c = 0; c < channels; ++c) {
+      for (std::size_t p = 0; p < pixels; ++p) {
+        out[p * channels + c] = image[c * pixels + p];
+      }
+    }
+  }
+
+  InputSpec spec_;
+  TensorFile file_;
+  const StoredTensor& images_;
+  std::vector<std::int32_t> labels_;
+  std::size_t image_elements_;
+  std::int64_t batches_;
+  HostArray<float> slot_;
+  std::int64_t passed_ = 0;
+  InputStatistics statistics_;
+};
+
+}  // namespace
+
+std::unique_ptr<InputSource> make_tensor_file_input(const InputSpec& spec, const std::string& path,
+                                                    std::shared_ptr<HostAllocator> allocator) {
+  return std::make_unique<TensorFileInput>(
+      spec, path, allocator != nullptr ? std::move(allocator) : make_host_allocator());
+}
+
+}  // namespace bench

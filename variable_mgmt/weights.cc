@@ -1,0 +1,122 @@
+#include "variable_mgmt/weights.h"
+
+#include <set>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// Names for one message; the first few are shown.
+class NameList {
+ public:
+  void add(const std::string& text) {
+    constexpr std::size_t kShown = 10;
+    if (++count_ <= kShown) {
+      text_ += cat(count_ == 1 ? "" : ", ", text);
+    }
+    more_ = count_ > kShown ? cat(" and ", count_ - kShown, " more") : "";
+  }
+  [[nodiscard]] std::size_t count() const { return count_; }
+  /// "TITLE a, b, c and 37 more"; nothing without names.
+  [[nodiscard]] std::string under(std::string_view title) const {
+    return count_ == 0 ? "" : cat("; ", title, " ", text_, more_);
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::string text_;
+  std::string more_;
+};
+
+/// How many batches torch's batch norm has seen; nothing here asks for it.
+bool is_batch_counter(const std::string& name, const StoredTensor& tensor) {
+  return name.ends_with("num_batches_tracked") && tensor.type == StoredType::i64 &&
+         tensor.elements() == 1;
+}
+
+/// Why the tensor cannot be the variable; empty: it can.
+std::string misfit(const StoredTensor& tensor, const Shape& shape) {
+  if (!is_floating(tensor.type)) {
+    return cat("is of ", name_of(tensor.type));
+  }
+  const std::vector<std::int64_t> wanted = stored_shape(shape);
+  return tensor.shape == wanted
+             ? ""
+             : cat("is ", shape_text(tensor.shape), ", not ", shape_text(wanted));
+}
+
+}  // namespace
+
+std::vector<std::int64_t> stored_shape(const Shape& shape) {
+  return {shape.extents().begin(), shape.extents().end()};
+}
+
+LoadPlan plan_load(const TensorFile& file, const Graph& graph, LoadMode mode) {
+  LoadPlan plan;
+  NameList missing;
+  NameList extra;
+  NameList misshapen;
+  std::set<std::string> known;
+  for (const Variable& variable : graph.variables()) {
+    const std::string& name = graph.value(variable.value).name;
+    known.insert(name);
+    const StoredTensor* tensor = file.find(name);
+    if (tensor == nullptr) {
+      missing.add(name);
+      continue;
+    }
+    plan.names.push_back(name);
+    if (const std::string why = misfit(*tensor, graph.shape(variable.value)); !why.empty()) {
+      misshapen.add(cat(name, " ", why));
+    }
+  }
+  for (const auto& [name, tensor] : file.tensors()) {
+    if (!known.contains(name) && !is_batch_counter(name, tensor)) {
+      extra.add(quoted_name(name));
+    }
+  }
+  const bool partial = mode == LoadMode::partial;
+  const bool incomplete = missing.count() + extra.count() > 0;
+  if (misshapen.count() > 0 || (!partial && incomplete)) {
+    throw UsageError(cat(
+        file.name(), " does not fit this network", misshapen.under("of another shape or type:"),
+        partial ? "" : missing.under("missing:"), partial ? "" : extra.under("not in the network:"),
+        misshapen.count() == 0 && !plan.names.empty() ? "; --init_from_partial takes what both have"
+                                                      : ""));
+  }
+  if (plan.names.empty()) {
+    throw UsageError(cat(file.name(), " has no variable of this network",
+                         missing.under("those are"), extra.under("the file has")));
+  }
+  plan.missing = missing.count();
+  plan.extra = extra.count();
+  return plan;
+}
+
+void load_variables(const TensorFile& file, const LoadPlan& plan, InitialValues& values) {
+  for (const std::string& name : plan.names) {
+    auto& elements = values.at(name);
+    const StoredTensor& tensor = *file.find(name);
+    check(tensor.elements() == elements.size(), cat(name, ": the plan is of another graph"));
+    file.read(tensor, 0, std::span(elements));
+  }
+}
+
+void save_variables(Executor& executor, const AtomicFile& file,
+                    const std::map<std::string, std::string>& metadata) {
+  const Graph& graph = executor.graph();
+  InitialValues values;
+  std::vector<TensorToWrite> tensors;
+  for (const Variable& variable : graph.variables()) {
+    const std::string& name = graph.value(variable.value).name;
+    const auto& elements = values.emplace(name, executor.read_variable(name)).first->second;
+    tensors.push_back({.name = name,
+                       .type = StoredType::f32,
+                       .shape = stored_shape(graph.shape(variable.value)),
+                       .data = std::as_bytes(std::span(elements))});
+  }
+  write_tensor_file(file, tensors, metadata);
+}
+
+}  // namespace bench
