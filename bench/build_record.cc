@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "bench/graph_counts.h"
 #include "bench/machine.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
@@ -34,11 +35,25 @@ results::FlagValues effective_flags(const RunSettings& settings) {
   }
   values["batch_size"] = settings.batch;
   values["num_classes"] = settings.num_classes;
+  values["image_size"] = settings.image_size;
   values["num_batches"] = settings.steps.num_batches;
   values["num_warmup_batches"] = settings.warmup.num_batches;
   values["device"] = settings.device;
-  if (settings.model->rate == ModelRate::resnet) {
-    values["resnet_base_lr"] = settings.learning_rate.resnet_base;
+  const LearningRateOptions& rate = settings.learning_rate;
+  if (!rate.request.init_learning_rate && !rate.request.piecewise_schedule) {
+    switch (rate.model_schedule) {
+      case ModelSchedule::kConstant:
+        values["init_learning_rate"] = rate.model_learning_rate;
+        break;
+      case ModelSchedule::kResnetImagenet:
+        values["resnet_base_lr"] = rate.resnet_base;
+        break;
+      case ModelSchedule::kOfficialResnet:
+      case ModelSchedule::kCifarResnet:
+      case ModelSchedule::kCifarDensenet:
+      case ModelSchedule::kCifarAlexnet:
+        break;  // No flag speaks of their rates.
+    }
   }
   values["data_format"] = std::string(name_of(settings.format));
   values["data_name"] = std::string(settings.dataset->name);
@@ -85,14 +100,6 @@ Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const Sy
   return steal_share(before.value(), after.value());
 }
 
-std::int64_t trainable_scalars(const Graph& graph) {
-  std::int64_t sum = 0;
-  for (const Variable& variable : graph.variables()) {
-    sum += variable.trainable ? graph.shape(variable.value).elements() : 0;
-  }
-  return sum;
-}
-
 }  // namespace
 
 results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
@@ -104,23 +111,24 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
   record.time.tz = capture_time_zone();
   record.time.clocksource = capture_clocksource(files);
   record.run_uuid = results::new_run_uuid(record.time.start_utc);
-  record.workload = {.model = std::string(settings.model->name),
-                     .mode = settings.training() ? "train" : "fwd",
-                     .data = settings.synthetic() ? "synthetic" : "tfrecord",
-                     .batch_per_device = settings.batch,
-                     .devices = 1,
-                     .global_batch = settings.batch,
-                     .dtype = std::string(name_of(settings.dtype)),
-                     .layout = std::string(name_of(settings.format)),
-                     .image_size = static_cast<int>(settings.image_size),
-                     .optimizer = settings.flags.optimizer,
-                     .variable_update = settings.flags.variable_update,
-                     .num_batches = settings.steps.num_batches,
-                     .warmup = settings.warmup.num_batches,
-                     .seed = settings.flags.tf_random_seed,
-                     .flags = explicit_flags(parsed),
-                     .flags_all = effective_flags(settings),
-                     .cmdline = command_line};
+  record.workload = {
+      .model = std::string(settings.model->name),
+      .mode = settings.training() ? "train" : "fwd",
+      .data = std::string(settings.synthetic() ? "synthetic" : settings.dataset->format),
+      .batch_per_device = settings.batch,
+      .devices = 1,
+      .global_batch = settings.batch,
+      .dtype = std::string(name_of(settings.dtype)),
+      .layout = std::string(name_of(settings.format)),
+      .image_size = static_cast<int>(settings.image_size),
+      .optimizer = settings.flags.optimizer,
+      .variable_update = settings.flags.variable_update,
+      .num_batches = settings.steps.num_batches,
+      .warmup = settings.warmup.num_batches,
+      .seed = settings.flags.tf_random_seed,
+      .flags = explicit_flags(parsed),
+      .flags_all = effective_flags(settings),
+      .cmdline = command_line};
   record.dataset.name = std::string(settings.dataset->name);
   record.source = results::source_info();
   record.build = results::build_info();
@@ -136,7 +144,7 @@ void add_plan(results::Record& record, const RunSettings& settings, const Device
               const Executor& executor) {
   const Graph& graph = executor.graph();
   record.workload.backend = std::string(device.backend->name());
-  record.workload.model_params = trainable_scalars(graph);
+  record.workload.model_params = count_variables(graph).trained.scalars;
   record.workload.flops_per_image = 2 * multiply_adds(graph) / settings.batch;
   record.cpu.processors_used = device.processors;
   record.workload.flags_all["num_intra_threads"] =
