@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "bench/graph_counts.h"
 #include "bench/machine.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
@@ -34,11 +35,25 @@ results::FlagValues effective_flags(const RunSettings& settings) {
   }
   values["batch_size"] = settings.batch;
   values["num_classes"] = settings.num_classes;
+  values["image_size"] = settings.image_size;
   values["num_batches"] = settings.steps.num_batches;
   values["num_warmup_batches"] = settings.warmup.num_batches;
   values["device"] = settings.device;
-  if (settings.model->rate == ModelRate::resnet) {
-    values["resnet_base_lr"] = settings.learning_rate.resnet_base;
+  const LearningRateOptions& rate = settings.learning_rate;
+  if (!rate.request.init_learning_rate && !rate.request.piecewise_schedule) {
+    switch (rate.model_schedule) {
+      case ModelSchedule::kConstant:
+        values["init_learning_rate"] = rate.model_learning_rate;
+        break;
+      case ModelSchedule::kResnetImagenet:
+        values["resnet_base_lr"] = rate.resnet_base;
+        break;
+      case ModelSchedule::kOfficialResnet:
+      case ModelSchedule::kCifarResnet:
+      case ModelSchedule::kCifarDensenet:
+      case ModelSchedule::kCifarAlexnet:
+        break;  // No flag speaks of their rates.
+    }
   }
   values["data_format"] = std::string(name_of(settings.format));
   values["data_name"] = std::string(settings.dataset->name);
@@ -83,7 +98,7 @@ std::string data_of(const RunSettings& settings) {
   if (settings.flags.input_file) {
     return "file";
   }
-  return settings.synthetic() ? "synthetic" : "tfrecord";
+  return std::string(settings.synthetic() ? "synthetic" : settings.dataset->format);
 }
 
 Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const SystemFiles& files) {
@@ -94,14 +109,6 @@ Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const Sy
     }
   }
   return steal_share(before.value(), after.value());
-}
-
-std::int64_t trainable_scalars(const Graph& graph) {
-  std::int64_t sum = 0;
-  for (const Variable& variable : graph.variables()) {
-    sum += variable.trainable ? graph.shape(variable.value).elements() : 0;
-  }
-  return sum;
 }
 
 }  // namespace
@@ -147,7 +154,7 @@ void add_plan(results::Record& record, const RunSettings& settings, const Device
               const Executor& executor) {
   const Graph& graph = executor.graph();
   record.workload.backend = std::string(device.backend->name());
-  record.workload.model_params = trainable_scalars(graph);
+  record.workload.model_params = count_variables(graph).trained.scalars;
   record.workload.flops_per_image = 2 * multiply_adds(graph) / settings.batch;
   record.cpu.processors_used = device.processors;
   record.workload.flags_all["num_intra_threads"] =

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "bench/flags_table.h"
 #include "kernels/cpu/cpu_isa.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/onednn/onednn_backend.h"
@@ -55,6 +56,17 @@ Device make_device(const RunSettings& settings) {
   device.isa = onednn_isa();
   device.library_version = onednn_version();
   return device;
+}
+
+std::vector<NamedBackend> make_all_backends() {
+  RunSettings settings;
+  settings.flags.num_intra_threads = 1;
+  std::vector<NamedBackend> all;
+  for (const std::string_view name : split_words(find_flag("device")->support.listed)) {
+    settings.device = name;
+    all.push_back({.name = settings.device, .backend = make_device(settings).backend});
+  }
+  return all;
 }
 
 }  // namespace bench

@@ -25,4 +25,13 @@ struct Device {
 /// be used, and makes the backend. Throws UsageError for more threads than processors.
 Device make_device(const RunSettings& settings);
 
+/// A device as --device names it.
+struct NamedBackend {
+  std::string name;
+  std::unique_ptr<Backend> backend;
+};
+
+/// Every device that is built, with one thread, to be asked what it can run.
+std::vector<NamedBackend> make_all_backends();
+
 }  // namespace bench

@@ -41,13 +41,15 @@ struct ParseResult {
   std::vector<std::string> notices;
   bool help_asked = false;
   bool version_asked = false;
+  bool models_asked = false;
+  bool variables_asked = false;
 };
 
 /// Reads a command line (without the program's name): `--flag=value`, `--flag value` (not for
 /// booleans), `--flag`, `--noflag`; one dash does too; the last of several wins. Throws UsageError
 /// for unknown flags (with near names), positional arguments, values out of type, list or bounds,
-/// what is not built yet, and combinations that exclude each other (see validate()). When help or
-/// the version is asked for, the last two are not looked at. Not thread-safe:
+/// what is not built yet, and combinations that exclude each other (see validate()). When help,
+/// the version or the list of models is asked for, the last two are not looked at. Not thread-safe:
 /// the gflags library's registry is changed and restored meanwhile.
 ParseResult parse_flags(std::span<const std::string_view> arguments);
 

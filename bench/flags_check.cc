@@ -37,7 +37,7 @@ std::string written(const FlagRow& row, std::string_view value) {
 
 // What to write instead of a value that is refused.
 std::string advice(const FlagRow& row) {
-  if (row.support.extent == Support::Extent::kListed) {
+  if (row.support.extent == FlagSupport::Extent::kListed) {
     return cat("; built are ", join(split_words(row.support.listed)));
   }
   if (!row.default_text || row.default_text->empty()) {
@@ -74,7 +74,9 @@ void check_bounds(const GivenFlag& flag, const TypedValue& value) {
   const double number = std::strtod(value.text.c_str(), nullptr);
   const bool too_low = accepted.minimum && (accepted.minimum_excluded ? number <= *accepted.minimum
                                                                       : number < *accepted.minimum);
-  const bool too_high = accepted.maximum && number > *accepted.maximum;
+  const bool too_high =
+      accepted.maximum &&
+      (accepted.maximum_excluded ? number >= *accepted.maximum : number > *accepted.maximum);
   if (!std::isfinite(number) || too_low || too_high) {
     throw UsageError(cat("--", row.name, "=", flag.text, ": accepted is ", describe_accepted(row)));
   }
@@ -82,11 +84,11 @@ void check_bounds(const GivenFlag& flag, const TypedValue& value) {
 
 void check_support(const GivenFlag& flag, const TypedValue& value) {
   const FlagRow& row = *flag.row;
-  const Support& support = row.support;
-  if (support.extent == Support::Extent::kAll || value.is_default) {
+  const FlagSupport& support = row.support;
+  if (support.extent == FlagSupport::Extent::kAll || value.is_default) {
     return;
   }
-  if (support.extent == Support::Extent::kListed) {
+  if (support.extent == FlagSupport::Extent::kListed) {
     const std::vector<std::string_view> listed = split_words(support.listed);
     if (std::find(listed.begin(), listed.end(), value.text) != listed.end()) {
       return;

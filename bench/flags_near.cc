@@ -96,6 +96,13 @@ UsageError unknown_value(std::string_view flag, std::string_view given,
                         question(near_names(given, accepted), "")));
 }
 
+UsageError unknown_value(std::string_view flag, std::string_view given,
+                         std::span<const std::string_view> accepted, std::string_view listed_by) {
+  const std::string asked = question(near_names(given, accepted), "");
+  return UsageError(cat("--", flag, "=", given, ": unknown value", asked.empty() ? ";" : asked,
+                        " --", listed_by, " lists all"));
+}
+
 UsageError unknown_flag(std::string_view given) {
   std::vector<std::string> negated;
   for (const FlagRow& row : flag_table()) {

@@ -23,6 +23,11 @@ std::vector<std::string_view> near_names(std::string_view given,
 UsageError unknown_value(std::string_view flag, std::string_view given,
                          std::span<const std::string_view> accepted);
 
+/// The same for values that are too many for one sentence, where another flag lists them:
+/// "--flag=given: unknown value; did you mean a? --list lists all".
+UsageError unknown_value(std::string_view flag, std::string_view given,
+                         std::span<const std::string_view> accepted, std::string_view listed_by);
+
 /// "--given: unknown flag; did you mean --a? (--help lists all)" `given` has no dashes.
 UsageError unknown_flag(std::string_view given);
 

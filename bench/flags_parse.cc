@@ -105,10 +105,12 @@ ParseResult parse_flags(std::span<const std::string_view> arguments) {
     if (typed.values[i].text == "true") {
       result.help_asked |= row.name == "help";
       result.version_asked |= row.name == "version";
+      result.models_asked |= row.name == "list_models";
+      result.variables_asked |= row.name == "list_variables";
     }
   }
   result.flags = std::move(typed.flags);
-  if (result.help_asked || result.version_asked) {
+  if (result.help_asked || result.version_asked || result.models_asked) {
     return result;
   }
   for (std::size_t i = 0; i < given.size(); ++i) {

@@ -20,14 +20,17 @@ constexpr Accepted above(double minimum) { return {.minimum = minimum, .minimum_
 constexpr Accepted between(double minimum, double maximum) {
   return {.minimum = minimum, .maximum = maximum};
 }
-
-constexpr Support built() { return {}; }
-constexpr Support built_only(std::string_view values) {
-  return {.extent = Support::Extent::kListed, .listed = values};
+constexpr Accepted from_to_below(double minimum, double maximum) {
+  return {.minimum = minimum, .maximum = maximum, .maximum_excluded = true};
 }
-constexpr Support not_built() { return {.extent = Support::Extent::kDefaultOnly}; }
-constexpr Support ignored(std::string_view why) { return built().without_effect(why); }
-constexpr Support refused(std::string_view why) { return not_built().because(why); }
+
+constexpr FlagSupport built() { return {}; }
+constexpr FlagSupport built_only(std::string_view values) {
+  return {.extent = FlagSupport::Extent::kListed, .listed = values};
+}
+constexpr FlagSupport not_built() { return {.extent = FlagSupport::Extent::kDefaultOnly}; }
+constexpr FlagSupport ignored(std::string_view why) { return built().without_effect(why); }
+constexpr FlagSupport refused(std::string_view why) { return not_built().because(why); }
 
 // A default as it stands in the table, without the quotes of a string literal.
 constexpr std::string_view unquoted(std::string_view literal) {
@@ -97,7 +100,8 @@ std::string_view title_of(FlagGroup group) {
 
 std::string describe_bounds(const Accepted& accepted) {
   if (accepted.minimum && accepted.maximum) {
-    return cat("from ", number_text(*accepted.minimum), " to ", number_text(*accepted.maximum));
+    return cat("from ", number_text(*accepted.minimum),
+               accepted.maximum_excluded ? " to below " : " to ", number_text(*accepted.maximum));
   }
   if (accepted.minimum) {
     return cat(accepted.minimum_excluded ? "above " : "at least ", number_text(*accepted.minimum));
@@ -126,12 +130,12 @@ std::string describe_accepted(const FlagRow& row) {
   return "";
 }
 
-std::string refusal_of(const Support& support) {
+std::string refusal_of(const FlagSupport& support) {
   return support.not_applicable.empty() ? "not built yet"
                                         : cat("not applicable: ", support.not_applicable);
 }
 
-std::string notice_of(const Support& support) {
+std::string notice_of(const FlagSupport& support) {
   return support.no_effect.empty() ? std::string(support.notice)
                                    : cat("no effect: ", support.no_effect);
 }

@@ -32,6 +32,7 @@ struct Accepted {
   std::optional<double> minimum = {};
   bool minimum_excluded = false;
   std::optional<double> maximum = {};
+  bool maximum_excluded = false;
 
   constexpr Accepted in_any_case() const {
     Accepted changed = *this;
@@ -51,7 +52,7 @@ struct Accepted {
 };
 
 /// What this version does with the allowed values.
-struct Support {
+struct FlagSupport {
   enum class Extent { kAll, kListed, kDefaultOnly };
   Extent extent = Extent::kAll;
   std::string_view listed = {};          ///< of kListed, separated by blanks
@@ -59,18 +60,18 @@ struct Support {
   std::string_view no_effect = {};       ///< why the flag does nothing; said once when given
   std::string_view notice = {};          ///< another thing to say once when given
 
-  constexpr Support because(std::string_view why) const {
-    Support changed = *this;
+  constexpr FlagSupport because(std::string_view why) const {
+    FlagSupport changed = *this;
     changed.not_applicable = why;
     return changed;
   }
-  constexpr Support without_effect(std::string_view why) const {
-    Support changed = *this;
+  constexpr FlagSupport without_effect(std::string_view why) const {
+    FlagSupport changed = *this;
     changed.no_effect = why;
     return changed;
   }
-  constexpr Support noticed(std::string_view text) const {
-    Support changed = *this;
+  constexpr FlagSupport noticed(std::string_view text) const {
+    FlagSupport changed = *this;
     changed.notice = text;
     return changed;
   }
@@ -84,7 +85,7 @@ struct FlagRow {
   FlagGroup group;
   FlagVerdict verdict;
   Accepted accepted;
-  Support support;
+  FlagSupport support;
   std::string_view help;
 };
 
@@ -104,10 +105,10 @@ std::string describe_bounds(const Accepted& accepted);
 std::string describe_accepted(const FlagRow& row);
 
 /// Why a value is refused that the flag means to allow: "not built yet".
-std::string refusal_of(const Support& support);
+std::string refusal_of(const FlagSupport& support);
 
 /// What to say once when the flag is given; empty: nothing.
-std::string notice_of(const Support& support);
+std::string notice_of(const FlagSupport& support);
 
 /// The parts of `list` between blanks; they point into it.
 std::vector<std::string_view> split_words(std::string_view list);

@@ -7,7 +7,7 @@
 
 #include "models/base/errors.h"
 
-// The table's flags enter gflags as its users do it. gflags itself defines --help and --version.
+// The table's flags enter gflags as its users do it.
 #define BENCH_UNSET_bool false
 #define BENCH_UNSET_int64 0
 #define BENCH_UNSET_double 0.0
@@ -24,6 +24,10 @@
 #undef BENCH_FLAG_UNSET
 #undef BENCH_FLAG_LIST
 #undef BENCH_FLAG_SWITCH
+
+// The switches are no members of Flags; gflags itself defines --help and --version.
+DEFINE_bool(list_models, false, "");
+DEFINE_bool(list_variables, false, "");
 
 namespace bench {
 namespace {

@@ -48,11 +48,11 @@ std::string placeholder(const FlagRow& row) {
 
 // What follows from the flag in this version, or nothing where all of it works.
 std::string state_of(const FlagRow& row) {
-  const Support& support = row.support;
-  if (support.extent == Support::Extent::kListed && support.not_applicable.empty()) {
+  const FlagSupport& support = row.support;
+  if (support.extent == FlagSupport::Extent::kListed && support.not_applicable.empty()) {
     return cat("built: ", join(split_words(support.listed)));
   }
-  if (support.extent != Support::Extent::kAll) {
+  if (support.extent != FlagSupport::Extent::kAll) {
     return refusal_of(support);
   }
   return notice_of(support);

@@ -4,6 +4,11 @@
 
 namespace bench {
 
+std::int32_t first_label(const RunSettings& settings) {
+  const Dataset& dataset = *settings.dataset;
+  return dataset.background_label && settings.num_classes == dataset.num_classes - 1 ? 1 : 0;
+}
+
 std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images) {
   const bool nhwc = images.token() == "nhwc";
   check(nhwc || images.token() == "nchw", cat("the plan wants images in layout ", images));
@@ -14,6 +19,7 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
                        .width = settings.image_size,
                        .layout = nhwc ? SlotLayout::nhwc : SlotLayout::nchw,
                        .num_classes = static_cast<std::int32_t>(settings.num_classes),
+                       .first_label = first_label(settings),
                        .seed = static_cast<std::uint64_t>(flags.tf_random_seed)};
   if (flags.input_file) {
     return make_tensor_file_input(spec, *flags.input_file);
@@ -27,7 +33,8 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
       .fuse_decode_and_crop = flags.fuse_decode_and_crop,
       .num_threads = static_cast<int>(flags.datasets_num_private_threads.value_or(0)),
       .use_caching = flags.datasets_use_caching,
-      .repeat_cached_sample = flags.datasets_repeat_cached_sample};
+      .repeat_cached_sample = flags.datasets_repeat_cached_sample,
+      .distortions = flags.distortions};
   if (flags.datasets_parallel_interleave_cycle_length) {
     options.interleave_cycle = static_cast<int>(*flags.datasets_parallel_interleave_cycle_length);
   }

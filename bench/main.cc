@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "bench/help.h"
+#include "bench/listing.h"
 #include "bench/logging.h"
 #include "bench/run.h"
 #include "models/base/errors.h"
@@ -23,6 +24,14 @@ int run(int argc, char** argv) {
   }
   if (parsed.version_asked) {
     std::cout << "bench " << bench::results::source_info().bench_version << "\n";
+    return 0;
+  }
+  if (parsed.models_asked) {
+    bench::list_models(std::cout, bench::make_all_backends());
+    return 0;
+  }
+  if (parsed.variables_asked) {
+    bench::list_variables(std::cout, bench::resolve_settings(parsed));
     return 0;
   }
   return bench::run_benchmark(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "bench/graph_counts.h"
 #include "models/base/errors.h"
 #include "variable_mgmt/strategy.h"
 
@@ -50,6 +51,19 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
   const std::int64_t size = settings.image_size;
   return static_cast<std::size_t>(batch * settings.dataset->channels * size * size) * sizeof(float);
+}
+
+void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit) {
+  const VariableCounts counts = count_variables(build_run_network(settings, 1));
+  const std::size_t bytes = static_cast<std::size_t>(counts.all.scalars) * sizeof(float);
+  if (!limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes)) {
+    return;
+  }
+  throw UsageError(cat("--model=", settings.model->name, " with images of ", settings.image_size,
+                       " pixels and ", settings.num_classes, " classes needs ", format_bytes(bytes),
+                       " for its variables alone, ",
+                       format_bytes(static_cast<std::size_t>(limit.value().bytes)),
+                       " may be used (", limit.value().set_by, ")"));
 }
 
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,

@@ -29,6 +29,9 @@ PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std
 /// Bytes of one batch of images.
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
 
+/// Throws UsageError when the network's variables alone exceed the limit: before they are drawn.
+void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit);
+
 /// Throws UsageError, naming the need, the limit and what set it, and the largest batch that fits,
 /// unless the memory fits into the limit. An unknown limit lets everything pass.
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,

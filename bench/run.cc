@@ -167,6 +167,8 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   const InterruptGuard interrupt;
   RecordFile file(parsed.flags, begin_record(settings, parsed, command_line, files));
 
+  const auto limit = memory_limit(files);
+  check_variables_memory(settings, limit);
   const Graph network = build_run_network(settings, settings.batch);
   const RunTensorFiles tensor_files(settings, network);
 
@@ -191,7 +193,6 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     return plan_run_memory(settings, *device.backend, batch).total();
   };
   // Planning is for batches whose images fit; the others are refused before it.
-  const auto limit = memory_limit(files);
   check_memory(settings, {.input_slots = image_bytes(settings, settings.batch)}, limit, bytes_for);
   PlannedMemory memory;
   const auto admit = [&](const MemoryReport& executor) {

@@ -1,5 +1,8 @@
 #include "bench/settings.h"
 
+#include <algorithm>
+#include <array>
+
 #include "bench/flags_near.h"
 #include "bench/flags_resolve.h"
 #include "bench/validation.h"
@@ -10,9 +13,43 @@
 namespace bench {
 namespace {
 
+constexpr std::string_view kDefaultDataset = "imagenet";
+constexpr double kCifarNasnetRate = 0.025;
+
+/// What tf_cnn_benchmarks has and this program does not: it tells images apart.
+struct OtherModel {
+  std::string_view name;
+  std::string_view kind;
+};
+constexpr std::array kOtherModels = {
+    OtherModel{.name = "ssd300", .kind = "finds objects"},
+    OtherModel{.name = "deepspeech2", .kind = "recognises speech"},
+    OtherModel{.name = "ncf", .kind = "recommends items"},
+};
+
+/// The dataset of the run. Where neither flag speaks of one, imagenet, or that of a model which
+/// imagenet has not.
+const Dataset& resolve_dataset(const Flags& flags) {
+  if (!flags.data_name && !flags.data_dir && find_model(flags.model, kDefaultDataset) == nullptr) {
+    const auto models = all_models();
+    const auto found = std::find_if(models.begin(), models.end(),
+                                    [&](const Model& model) { return model.name == flags.model; });
+    if (found != models.end()) {
+      return dataset_named(found->dataset);
+    }
+  }
+  return dataset_named(resolve_data_name(flags));
+}
+
 const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
   if (const Model* model = find_model(flags.model, dataset.name)) {
     return *model;
+  }
+  for (const OtherModel& other : kOtherModels) {
+    if (flags.model == other.name) {
+      throw UsageError(cat("--model=", flags.model, ": not built: it ", other.kind,
+                           ", and the networks here classify images; --list_models shows them"));
+    }
   }
   std::vector<std::string_view> names;
   for (const Model& model : all_models()) {
@@ -21,9 +58,53 @@ const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
                            ", the data are ", dataset.name,
                            "; choose them with --data_name=", model.dataset));
     }
-    names.push_back(model.name);
+    // One name may stand for a network of each dataset.
+    if (std::find(names.begin(), names.end(), model.name) == names.end()) {
+      names.push_back(model.name);
+    }
   }
-  throw unknown_value("model", flags.model, names);
+  throw unknown_value("model", flags.model, names, "list_models");
+}
+
+/// Throws the UsageError that building the network would, so that it comes before anything is done.
+void check_network(const RunSettings& settings) {
+  const Flags& flags = settings.flags;
+  if (flags.aux_head && flags.forward_only) {
+    throw UsageError("--aux_head cannot be combined with --forward_only: only training has it");
+  }
+  if (flags.aux_head) {
+    RunSettings own_size = settings;
+    own_size.image_size = settings.model->image_size;
+    build_run_network(own_size, 1);
+  }
+  if (!flags.image_size) {
+    return;
+  }
+  try {
+    build_run_network(settings, 1);
+  } catch (const UsageError& error) {
+    throw UsageError(cat("--image_size=", settings.image_size,
+                         " does not fit --model=", settings.model->name, ": ", error.what()));
+  }
+}
+
+ModelSchedule schedule_of(ModelRate rate) {
+  switch (rate) {
+    case ModelRate::constant:
+    case ModelRate::cifar_nasnet:
+      return ModelSchedule::kConstant;
+    case ModelRate::resnet:
+      return ModelSchedule::kResnetImagenet;
+    case ModelRate::official_resnet:
+      return ModelSchedule::kOfficialResnet;
+    case ModelRate::cifar_resnet:
+      return ModelSchedule::kCifarResnet;
+    case ModelRate::cifar_densenet:
+      return ModelSchedule::kCifarDensenet;
+    case ModelRate::cifar_alexnet:
+      return ModelSchedule::kCifarAlexnet;
+  }
+  throw InternalError("a model has no learning-rate rule");
 }
 
 DataFormat format_named(std::string_view name) {
@@ -35,13 +116,20 @@ DataFormat format_named(std::string_view name) {
 
 }  // namespace
 
+std::int64_t own_classes(const Model& model, const Dataset& dataset) {
+  return model.num_classes > 0 ? model.num_classes : std::int64_t{dataset.num_classes};
+}
+
 RunSettings resolve_settings(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   RunSettings settings{.flags = flags};
-  settings.dataset = &dataset_named(resolve_data_name(flags));
+  settings.dataset = &resolve_dataset(flags);
   settings.model = &resolve_model(flags, *settings.dataset);
   if (flags.data_dir) {
     check_dataset_folder(*settings.dataset, *flags.data_dir, /*training=*/true);
+  }
+  if (flags.distortions && settings.dataset->name == kDefaultDataset) {
+    throw UsageError("--distortions: not built yet for imagenet; leave it out");
   }
   const Placement placement = resolve_placement(flags, /*gpu_present=*/false);
   settings.device = placement.device;
@@ -57,11 +145,10 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   settings.notices.insert(settings.notices.end(), placement.notices.begin(),
                           placement.notices.end());
   settings.batch = flags.batch_size > 0 ? flags.batch_size : settings.model->default_batch;
-  settings.image_size = settings.model->image_size;
-  const std::int64_t own_classes = settings.model->num_classes > 0
-                                       ? settings.model->num_classes
-                                       : std::int64_t{settings.dataset->num_classes};
-  settings.num_classes = flags.num_classes.value_or(own_classes);
+  settings.image_size = flags.image_size.value_or(settings.model->image_size);
+  settings.num_classes =
+      flags.num_classes.value_or(own_classes(*settings.model, *settings.dataset));
+  check_network(settings);
   settings.warmup = plan_warmup({.num_warmup_batches = flags.num_warmup_batches,
                                  .autotune_threshold = flags.autotune_threshold,
                                  .batch_group_size = flags.batch_group_size});
@@ -77,8 +164,10 @@ RunSettings resolve_settings(const ParseResult& parsed) {
       .clip = flags.gradient_clip,
       .dtype = settings.dtype};
   settings.learning_rate = {
-      .model_schedule = settings.model->rate == ModelRate::resnet ? ModelSchedule::kResnetImagenet
-                                                                  : ModelSchedule::kConstant,
+      .model_schedule = schedule_of(settings.model->rate),
+      .model_learning_rate = settings.model->rate == ModelRate::cifar_nasnet
+                                 ? kCifarNasnetRate
+                                 : LearningRateOptions{}.model_learning_rate,
       .resnet_base = flags.resnet_base_lr.value_or(LearningRateOptions{}.resnet_base),
       .examples_per_step = settings.batch,
       .examples_per_epoch = examples,
@@ -94,6 +183,8 @@ Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
                         .dtype = settings.dtype,
                         .training = settings.training(),
                         .accuracies = settings.accuracies(),
+                        .aux_head = settings.flags.aux_head,
+                        .label_smoothing = settings.flags.label_smoothing,
                         .weight_decay = settings.flags.weight_decay,
                         .seed = static_cast<std::uint64_t>(settings.flags.tf_random_seed)});
 }

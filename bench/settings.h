@@ -45,6 +45,9 @@ struct RunSettings {
 /// Throws UsageError for a model, dataset or value that does not exist or does not fit.
 RunSettings resolve_settings(const ParseResult& parsed);
 
+/// The classes of a model where nobody asks for another number: its own, or else the dataset's.
+std::int64_t own_classes(const Model& model, const Dataset& dataset);
+
 /// The plain forward network of a run.
 Graph build_run_network(const RunSettings& settings, std::int64_t batch);
 

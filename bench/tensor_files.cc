@@ -53,10 +53,8 @@ class StepTensors {
   void add_gradients() {
     for (const Graph::Pair& pair : executor_.graph().gradients()) {
       const std::string& variable = executor_.graph().value(pair.variable).name;
-      const auto values = executor_.read_gradient(variable);
-      const auto bytes = std::as_bytes(std::span(values));
       add(cat("grad/", variable), executor_.graph().type(pair.variable),
-          {bytes.begin(), bytes.end()});
+          executor_.read_gradient_bytes(variable));
     }
   }
 

@@ -26,13 +26,18 @@ Tolerances tolerances_for(DType dtype) {
 /// Why a run's network is another one than that of the stored fingerprint; empty when it is not.
 std::string difference_to_stored(const RunSettings& settings) {
   const Model& model = *settings.model;
-  const std::int64_t classes =
-      model.num_classes > 0 ? model.num_classes : std::int64_t{settings.dataset->num_classes};
+  const std::int64_t classes = own_classes(model, *settings.dataset);
   if (settings.image_size != model.image_size) {
     return cat("the images are ", settings.image_size, " wide, the model's own ", model.image_size);
   }
   if (settings.num_classes != classes) {
     return cat("the network has ", settings.num_classes, " classes, the model's own ", classes);
+  }
+  if (settings.flags.aux_head) {
+    return "the network has an auxiliary head";
+  }
+  if (settings.flags.label_smoothing > 0) {
+    return "the labels are smoothed";
   }
   return "";
 }

@@ -134,6 +134,16 @@ struct Executor::State {
     throw InternalError(cat("executor: no variable is named ", name));
   }
 
+  [[nodiscard]] std::size_t gradient_buffer(const std::string& variable) const {
+    const std::size_t home = variable_buffer(variable);
+    for (const auto& trained : lowered.trained) {
+      if (trained.variable == home) {
+        return trained.gradient;
+      }
+    }
+    throw InternalError(cat("executor: ", variable, " has no gradient"));
+  }
+
   void bind_input(std::size_t buffer, const void* data) {
     for (std::size_t s = 0; s < steps.size(); ++s) {
       for (std::size_t i = 0; i < steps[s].inputs.size(); ++i) {
@@ -311,13 +321,11 @@ std::vector<float> Executor::read_output_as_floats(const std::string& name) {
 }
 
 std::vector<float> Executor::read_gradient(const std::string& variable) {
-  const std::size_t home = state_->variable_buffer(variable);
-  for (const auto& trained : state_->lowered.trained) {
-    if (trained.variable == home) {
-      return state_->read_floats(trained.gradient);
-    }
-  }
-  throw InternalError(cat("executor: ", variable, " has no gradient"));
+  return state_->read_floats(state_->gradient_buffer(variable));
+}
+
+std::vector<std::byte> Executor::read_gradient_bytes(const std::string& variable) {
+  return state_->read(state_->gradient_buffer(variable));
 }
 
 double Executor::read_scalar(const std::string& name) {

@@ -56,6 +56,8 @@ class Executor {
   [[nodiscard]] std::vector<std::byte> read_output(const std::string& name);
   [[nodiscard]] std::vector<float> read_output_as_floats(const std::string& name);
   [[nodiscard]] std::vector<float> read_gradient(const std::string& variable);
+  /// The same in the variable's own type.
+  [[nodiscard]] std::vector<std::byte> read_gradient_bytes(const std::string& variable);
   /// The same for a single f32 or f64 in memory that the host can read; allocates nothing.
   [[nodiscard]] double read_scalar(const std::string& name);
 

@@ -21,6 +21,7 @@ struct InputSpec {
   std::int64_t width = 0;
   SlotLayout layout = SlotLayout::nchw;
   std::int32_t num_classes = 0;  ///< labels are 0 .. num_classes - 1
+  std::int32_t first_label = 0;  ///< of a dataset's file; it becomes label 0
   std::uint64_t seed = 0;
 };
 
@@ -93,6 +94,7 @@ struct DatasetOptions {
   int shuffle_buffer = 10000;        ///< records; they are held in memory
   bool use_caching = false;          ///< keep all records in memory after the first epoch
   bool repeat_cached_sample = false;  ///< the first record for ever
+  bool distortions = false;           ///< CIFAR-10, training: shift within zeros, and flip
 };
 
 /// Opens a dataset of ImageNet-format TFRecords. Throws UsageError when the folder or the files are
@@ -101,5 +103,13 @@ struct DatasetOptions {
 std::unique_ptr<InputSource> make_imagenet_input(
     const InputSpec& spec, const DatasetOptions& options,
     std::shared_ptr<HostAllocator> allocator = nullptr);
+
+/// Opens CIFAR-10's binary version: data_batch_*.bin, or test_batch.bin for the validation subset.
+/// Images are 32 x 32 pixels; all files are read here and held in memory. Throws UsageError when
+/// the folder or the files are missing or the spec does not fit, and DataError for a file that is
+/// not a whole number of records.
+std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
+                                                const DatasetOptions& options,
+                                                std::shared_ptr<HostAllocator> allocator = nullptr);
 
 }  // namespace bench

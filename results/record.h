@@ -38,7 +38,7 @@ struct Workload {
   std::string model{};
   std::string mode{};     ///< train, fwd or eval.
   std::string backend{};  ///< onednn, reference, ...
-  std::string data{};     ///< synthetic, tfrecord or file.
+  std::string data{};     ///< synthetic, file, or the files' format: tfrecord, cifar10_bin.
   std::int64_t batch_per_device = 0;
   int devices = 0;
   std::int64_t global_batch = 0;

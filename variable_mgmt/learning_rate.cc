@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string_view>
 
 #include "models/base/errors.h"
@@ -14,22 +15,44 @@ namespace {
 
 constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
 
-// ResNet's schedule on ImageNet, whatever the dataset of the run.
+constexpr double kNoEnd = std::numeric_limits<double>::infinity();
+
+// The models' schedules count the epochs of their own dataset, whatever the run's.
 constexpr double kImagenetTrainingImages = 1281167;
+constexpr std::int64_t kCifarTrainingImages = 50000;
+
 constexpr double kResnetImagesPerBase = 256;
 constexpr double kResnetRampEpochs = 5;
+constexpr double kOfficialResnetBase = 0.0125;
+constexpr double kOfficialResnetImagesPerBase = 32;
 
-struct ResnetPiece {
+struct EpochPiece {
   double last_epoch;
   double factor;
 };
-constexpr std::array<ResnetPiece, 5> kResnetPieces = {{
+constexpr std::array<EpochPiece, 5> kResnetPieces = {{
     {.last_epoch = 30, .factor = 1},
     {.last_epoch = 60, .factor = 0.1},
     {.last_epoch = 80, .factor = 0.01},
     {.last_epoch = 90, .factor = 0.001},
-    {.last_epoch = std::numeric_limits<double>::infinity(), .factor = 0.0001},
+    {.last_epoch = kNoEnd, .factor = 0.0001},
 }};
+constexpr std::array<EpochPiece, 4> kCifarResnetPieces = {{
+    {.last_epoch = 82, .factor = 0.1},
+    {.last_epoch = 123, .factor = 0.01},
+    {.last_epoch = 300, .factor = 0.001},
+    {.last_epoch = kNoEnd, .factor = 0.0002},
+}};
+constexpr std::array<EpochPiece, 4> kCifarDensenetPieces = {{
+    {.last_epoch = 150, .factor = 0.1},
+    {.last_epoch = 225, .factor = 0.01},
+    {.last_epoch = 300, .factor = 0.001},
+    {.last_epoch = kNoEnd, .factor = 0.0001},
+}};
+
+constexpr double kCifarAlexnetRate = 0.1;
+constexpr double kCifarAlexnetFactor = 0.1;
+constexpr std::int64_t kCifarAlexnetEpochsPerDecay = 100;
 
 // Rounds towards zero; what no run can reach counts as for ever.
 std::int64_t whole_steps(double steps) {
@@ -113,10 +136,48 @@ LearningRate::LearningRate(const LearningRateOptions& options) {
   check_piecewise(options.request);
   if (options.request.init_learning_rate || options.request.piecewise_schedule) {
     use_request(options);
-  } else if (options.model_schedule == ModelSchedule::kResnetImagenet) {
-    use_resnet(options);
   } else {
-    pieces_ = {{.last_step = kForEver, .value = options.model_learning_rate}};
+    use_model(options);
+  }
+}
+
+void LearningRate::use_model(const LearningRateOptions& options) {
+  const auto images = static_cast<double>(options.examples_per_step);
+  const double imagenet_epoch = kImagenetTrainingImages / images;
+  const auto cifar_epoch = static_cast<double>(kCifarTrainingImages / options.examples_per_step);
+  const auto use_pieces = [&](std::span<const EpochPiece> table, double rate, double epoch) {
+    for (const EpochPiece& piece : table) {
+      pieces_.push_back(
+          {.last_step = whole_steps(epoch * piece.last_epoch), .value = rate * piece.factor});
+    }
+  };
+  switch (options.model_schedule) {
+    case ModelSchedule::kConstant:
+      pieces_ = {{.last_step = kForEver, .value = options.model_learning_rate}};
+      return;
+    case ModelSchedule::kResnetImagenet:
+      ramp_target_ = options.resnet_base * images / kResnetImagesPerBase /
+                     static_cast<double>(options.summed_devices);
+      ramp_steps_ = whole_steps(imagenet_epoch * kResnetRampEpochs);
+      use_pieces(kResnetPieces, ramp_target_, imagenet_epoch);
+      return;
+    case ModelSchedule::kOfficialResnet:
+      use_pieces(kResnetPieces, kOfficialResnetBase * images / kOfficialResnetImagesPerBase,
+                 imagenet_epoch);
+      return;
+    case ModelSchedule::kCifarResnet:
+      use_pieces(kCifarResnetPieces, 1, cifar_epoch);
+      return;
+    case ModelSchedule::kCifarDensenet:
+      use_pieces(kCifarDensenetPieces, 1, cifar_epoch);
+      return;
+    case ModelSchedule::kCifarAlexnet:
+      pieces_ = {{.last_step = kForEver, .value = kCifarAlexnetRate}};
+      // A batch of more images than a hundred epochs hold lets the rate fall in every step.
+      decay_steps_ = std::max<std::int64_t>(
+          kCifarAlexnetEpochsPerDecay * kCifarTrainingImages / options.examples_per_step, 1);
+      decay_factor_ = kCifarAlexnetFactor;
+      return;
   }
 }
 
@@ -145,19 +206,6 @@ void LearningRate::use_request(const LearningRateOptions& options) {
   }
   ramp_steps_ = whole_steps(steps_per_epoch * request.num_warmup_epochs);
   ramp_target_ = pieces_.front().value;
-}
-
-void LearningRate::use_resnet(const LearningRateOptions& options) {
-  const auto examples_per_step = static_cast<double>(options.examples_per_step);
-  const double rate = options.resnet_base * examples_per_step / kResnetImagesPerBase /
-                      static_cast<double>(options.summed_devices);
-  const double steps_per_epoch = kImagenetTrainingImages / examples_per_step;
-  for (const ResnetPiece& piece : kResnetPieces) {
-    pieces_.push_back({.last_step = whole_steps(steps_per_epoch * piece.last_epoch),
-                       .value = rate * piece.factor});
-  }
-  ramp_steps_ = whole_steps(steps_per_epoch * kResnetRampEpochs);
-  ramp_target_ = rate;
 }
 
 double LearningRate::at(std::int64_t global_step) const {

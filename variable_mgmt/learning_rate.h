@@ -11,6 +11,10 @@ namespace bench {
 enum class ModelSchedule {
   kConstant,        ///< one value for ever
   kResnetImagenet,  ///< ramp over 5 epochs, then a tenth after epochs 30, 60, 80, 90
+  kOfficialResnet,  ///< 0.0125 per 32 images, a tenth after epochs 30, 60, 80, 90
+  kCifarResnet,     ///< 0.1, 0.01, 0.001, 0.0002; changes after epochs 82, 123, 300
+  kCifarDensenet,   ///< 0.1, 0.01, 0.001, 0.0001; changes after epochs 150, 225, 300
+  kCifarAlexnet,    ///< 0.1, a tenth every 100 epochs
 };
 
 /// What the user asks of the learning rate; rates are dimensionless, times are epochs.
@@ -68,7 +72,7 @@ class LearningRate {
   };
 
   void use_request(const LearningRateOptions& options);
-  void use_resnet(const LearningRateOptions& options);
+  void use_model(const LearningRateOptions& options);
 
   std::vector<Piece> pieces_;     // never empty; the last one holds for ever
   std::int64_t decay_steps_ = 0;  // 0: no decay

@@ -46,6 +46,23 @@ TEST(Record, NamesTheSourceOfTheImages) {
   EXPECT_EQ(begun({"--input_file=a.safetensors"}, system.files()).workload.data, "file");
 }
 
+TEST(Record, TellsTheImageSizeAndTheRateThatTookEffect) {
+  const FakeSystem system;
+  const auto flags = [&](const std::vector<std::string_view>& arguments) {
+    return begun(arguments, system.files()).workload.flags_all;
+  };
+  const auto lenet = flags({"--model=lenet"});
+  EXPECT_EQ(lenet.at("image_size"), results::FlagValue(std::int64_t{28}));
+  EXPECT_EQ(lenet.at("init_learning_rate"), results::FlagValue(0.005));
+  EXPECT_EQ(lenet.at("resnet_base_lr"), results::FlagValue());
+  const auto resnet = flags({"--model=resnet50", "--image_size=64"});
+  EXPECT_EQ(resnet.at("image_size"), results::FlagValue(std::int64_t{64}));
+  EXPECT_EQ(resnet.at("init_learning_rate"), results::FlagValue());
+  EXPECT_EQ(resnet.at("resnet_base_lr"), results::FlagValue(0.128));
+  EXPECT_EQ(flags({"--model=resnet50", "--init_learning_rate=1"}).at("resnet_base_lr"),
+            results::FlagValue());
+}
+
 TEST(Record, SaysWhyWhatTheMachineDoesNotTellIsUnknown) {
   const FakeSystem system;
   const results::Record record = begun({"--model=lenet"}, system.files());

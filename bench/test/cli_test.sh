@@ -72,6 +72,13 @@ refused 'did you mean --batch_size' --batch_sise=2
 refused 'unknown' --no_such_thing_at_all
 refused 'did you mean resnet50' --model=resnet5O
 refused 'lenet' lenet
+refused '--list_models lists all' --model=quux
+refused 'it finds objects' --model=ssd300
+refused 'lenet has no auxiliary head' --model=lenet --aux_head
+refused 'a number from 0 to below 1' --label_smoothing=1
+refused 'choose them with --data_name=imagenet' --model=lenet --data_name=cifar10
+# Terabytes of variables, refused before they are drawn.
+refused 'for its variables alone' --model=lenet --image_size=16384
 refused '--batch_size=many' --batch_size=many
 refused 'not built yet' --model=lenet --use_fp16
 refused '--data_format=NCWH' --data_format=NCWH
@@ -99,6 +106,17 @@ done
 [ ! -s "$err" ] || fail 'something is on standard error'
 run 0 --version
 grep -qx 'bench [0-9][0-9.]*' "$out" || fail 'no version'
+run 0 --list_models
+[ ! -s "$err" ] || fail 'something is on standard error'
+grep -q '^model  *dataset  *image  *batch  *parameters  *GFLOP/image  *devices$' "$out" ||
+  fail 'no titles'
+grep -q '^resnet50  *imagenet  *224  *64  *25559081  *7\.7160  *cpu reference$' "$out" ||
+  fail 'no line of resnet50'
+run 0 --list_variables --model=lenet --num_classes=7 --image_size=32
+[ ! -s "$err" ] || fail 'something is on standard error'
+grep -q '^fc\.weight  *7x512  *yes  *yes$' "$out" || fail 'no line of fc.weight'
+tail -n 1 "$out" | grep -q '^total: 8 with [0-9]* scalars; trained: 8 ' || fail 'no totals'
+refused 'does not fit --model=lenet: ' --model=lenet --image_size=3 --list_variables
 # shellcheck disable=SC2086
 run 0 $quick --dump=graph
 says "$out" 'conv0.weight'
@@ -125,6 +143,7 @@ record_holds "r['schema'] == 'bench.record/1' and len(r['series']['step_ns']) ==
   "$work/record.json"
 record_holds "r['load']['steal_share'] is not None" "$work/record.json"
 total=$(sed -n 's,^total images/sec: ,,p' "$out")
+record_holds "r['workload']['flags_all']['image_size'] == 28" "$work/record.json"
 record_holds "abs([m['value'] for m in r['metrics'] if m['name'] == 'images_per_sec'][0] - $total) \
 < 0.006" "$work/record.json"
 

@@ -63,7 +63,7 @@ TEST(CheckSupport, AlwaysAcceptsADefault) {
 
 TEST(CheckSupport, RefusesEveryOtherValueOfWhatIsNotBuilt) {
   for (const FlagRow& row : flag_table()) {
-    if (row.support.extent != Support::Extent::kDefaultOnly) {
+    if (row.support.extent != FlagSupport::Extent::kDefaultOnly) {
       continue;
     }
     int refused = 0;
@@ -80,7 +80,7 @@ TEST(CheckSupport, RefusesEveryOtherValueOfWhatIsNotBuilt) {
 
 TEST(CheckSupport, AcceptsTheListedValuesAndNoOthers) {
   for (const FlagRow& row : flag_table()) {
-    if (row.support.extent != Support::Extent::kListed) {
+    if (row.support.extent != FlagSupport::Extent::kListed) {
       continue;
     }
     const std::vector<std::string_view> listed = split_words(row.support.listed);
@@ -93,7 +93,7 @@ TEST(CheckSupport, AcceptsTheListedValuesAndNoOthers) {
 
 TEST(CheckSupport, AcceptsEveryValueOfWhatIsBuiltOrIgnored) {
   for (const FlagRow& row : flag_table()) {
-    if (row.support.extent == Support::Extent::kAll) {
+    if (row.support.extent == FlagSupport::Extent::kAll) {
       for (const std::string& text : sample_texts(row)) {
         EXPECT_EQ(judged(row, text), "") << row.name;
       }
@@ -118,8 +118,7 @@ TEST(ParseFlags, SaysWhatIsBuiltInstead) {
             "--resize_method=area: not built yet; built are bilinear, nearest, crop");
   EXPECT_EQ(refusal({"--device=gpu"}), "--device=gpu: not built yet; built are cpu, reference");
   EXPECT_EQ(refusal({"--num_gpus=4"}), "--num_gpus=4: not built yet; accepted is --num_gpus=1");
-  EXPECT_EQ(refusal({"--distortions"}),
-            "--distortions: not built yet; accepted is --nodistortions");
+  EXPECT_EQ(refusal({"--ml_perf"}), "--ml_perf: not built yet; accepted is --noml_perf");
   EXPECT_EQ(refusal({"--nouse_datasets"}),
             "--nouse_datasets: not built yet; accepted is --use_datasets");
   EXPECT_EQ(refusal({"--all_reduce_spec=psgpu"}),

@@ -41,6 +41,14 @@ TEST(UnknownValue, NamesGivenAcceptedAndNear) {
                     "resnet50_v1.5, vgg16; did you mean lenet?"));
 }
 
+TEST(UnknownValue, PointsToTheListWhereThereAreTooMany) {
+  const std::vector<std::string_view> names = {"trivial", "lenet"};
+  EXPECT_THAT(unknown_value("model", "lenett", names, "list_models").what(),
+              StrEq("--model=lenett: unknown value; did you mean lenet? --list_models lists all"));
+  EXPECT_THAT(unknown_value("model", "quux", names, "list_models").what(),
+              StrEq("--model=quux: unknown value; --list_models lists all"));
+}
+
 TEST(UnknownFlag, NamesNearFlags) {
   EXPECT_THAT(unknown_flag("batchsize").what(),
               testing::HasSubstr("--batchsize: unknown flag; did you mean --batch_size"));

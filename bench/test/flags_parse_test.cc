@@ -175,6 +175,11 @@ TEST(ParseFlags, SeesWhetherHelpOrVersionIsAsked) {
   EXPECT_TRUE(parse({"--version"}).version_asked);
   EXPECT_FALSE(parse({"--help"}).version_asked);
   EXPECT_TRUE(parse({"--eval", "--help"}).help_asked);
+  EXPECT_TRUE(parse({"--eval", "--list_models"}).models_asked);
+  EXPECT_FALSE(parse({"--list_models"}).variables_asked);
+  EXPECT_TRUE(parse({"--list_variables", "--model=lenet"}).variables_asked);
+  EXPECT_EQ(refusal({"--eval", "--list_variables"}), refusal({"--eval"}));
+  EXPECT_FALSE(parse({"--nolist_models"}).models_asked);
   EXPECT_THAT(refusal({"--help", "--quux"}), HasSubstr("--quux"));
 }
 
@@ -212,7 +217,7 @@ TEST(FlagValues, ListEveryFlagWithItsTypedValue) {
     }
     return std::string("missing");
   };
-  EXPECT_EQ(values.size() + 2, flag_table().size());  // without help and version
+  EXPECT_EQ(values.size() + 4, flag_table().size());  // without those that end the program
   EXPECT_EQ(value_of("num_batches"), FlagValue(std::int64_t{7}));
   EXPECT_EQ(value_of("num_epochs"), FlagValue());
   EXPECT_EQ(value_of("weight_decay"), FlagValue(0.1));

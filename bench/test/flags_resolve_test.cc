@@ -45,6 +45,7 @@ TEST(ResolveDataName, IsImagenetForSyntheticData) { EXPECT_EQ(resolve_data_name(
 
 TEST(ResolveDataName, IsFoundInTheFolder) {
   EXPECT_EQ(resolve_data_name(parse({"--data_dir=/data/imagenet_small"}).flags), "imagenet");
+  EXPECT_EQ(resolve_data_name(parse({"--data_dir=/data/cifar10"}).flags), "cifar10");
 }
 
 TEST(ResolveDataName, PrefersTheFlag) {
@@ -59,9 +60,9 @@ TEST(ResolveDataName, RefusesFoldersThatDoNotSay) {
 
 TEST(ResolveDataName, RefusesDatasetsThatAreNotBuilt) {
   EXPECT_EQ(
-      usage_error([] { resolve_data_name(parse({"--data_dir=/data/cifar10"}).flags); }),
-      "--data_dir=/data/cifar10: its path contains cifar10, a dataset that is not built yet; if it "
-      "holds shards in ImageNet's format, add --data_name=imagenet");
+      usage_error([] { resolve_data_name(parse({"--data_dir=/data/coco"}).flags); }),
+      "--data_dir=/data/coco: its path contains coco, a dataset that is not built yet; if it holds "
+      "shards in ImageNet's format, add --data_name=imagenet");
 }
 
 }  // namespace

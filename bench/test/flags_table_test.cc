@@ -53,7 +53,8 @@ constexpr std::string_view kOriginalFlags =
     "max_ckpts_to_keep train_dir eval_dir backbone_model_path benchmark_log_dir benchmark_test_id";
 
 constexpr std::string_view kOwnFlags =
-    "dtype verify profile num_classes max_seconds result_file dump help version "
+    "num_classes image_size aux_head label_smoothing dtype verify max_seconds result_file profile "
+    "dump list_models list_variables help version "
     "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers";
 
 std::vector<std::string_view> names_in_table(bool own) {
@@ -122,7 +123,7 @@ TEST(FlagTable, GivesAReasonForEveryVerdictThatTakesSomethingAway) {
     const bool refused = !row.support.not_applicable.empty();
     if (row.verdict == FlagVerdict::kIgnored) {
       EXPECT_TRUE(noticed) << row.name;
-      EXPECT_EQ(row.support.extent, Support::Extent::kAll) << row.name;
+      EXPECT_EQ(row.support.extent, FlagSupport::Extent::kAll) << row.name;
     }
     if (row.verdict == FlagVerdict::kNotApplicable) {
       EXPECT_TRUE(noticed || refused) << row.name;
@@ -149,6 +150,7 @@ TEST(DescribeAccepted, SaysTypeAndBounds) {
   EXPECT_EQ(describe_accepted(*find_flag("display_every")), "a whole number at least 1");
   EXPECT_EQ(describe_accepted(*find_flag("display_perf_ewma")), "a number from 0 to 1");
   EXPECT_EQ(describe_accepted(*find_flag("max_seconds")), "a number above 0");
+  EXPECT_EQ(describe_accepted(*find_flag("label_smoothing")), "a number from 0 to below 1");
   EXPECT_EQ(describe_accepted(*find_flag("tf_random_seed")), "a whole number");
   EXPECT_EQ(describe_accepted(*find_flag("optimizer")), "one of sgd, momentum, rmsprop, adam");
   EXPECT_EQ(describe_accepted(*find_flag("dump")), "a comma-separated list of graph, plan");

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/input.h"
 #include "bench/test/usage_error.h"
 #include "kernels/reference/reference_backend.h"
+#include "models/ops/loss.h"
 
 namespace bench {
 namespace {
@@ -31,6 +33,7 @@ TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
   EXPECT_EQ(settings.warmup.num_batches, 10);
   EXPECT_EQ(settings.steps.num_batches, 100);
   EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kResnetImagenet);
+  EXPECT_EQ(settings_for({"--model=lenet"}).learning_rate.model_learning_rate, 0.005);
   EXPECT_EQ(settings.optimizer.kind, OptimizerKind::sgd);
   EXPECT_TRUE(settings.training());
   EXPECT_TRUE(settings.synthetic());
@@ -76,17 +79,87 @@ TEST(Settings, RefuseAMistypedModelWithNearNames) {
 }
 
 TEST(Settings, RefuseDataOfAnotherKindThanTheModels) {
-  // Flags let no other dataset pass before it is built.
-  ParseResult parsed = parse({"--model=resnet50"});
-  parsed.flags.data_name = "cifar10";
-  EXPECT_EQ(usage_error([&] { resolve_settings(parsed); }),
+  EXPECT_EQ(settings_refusal({"--model=resnet50", "--data_name=cifar10"}),
             "--model=resnet50 is a network for imagenet, the data are cifar10; choose them with "
             "--data_name=imagenet");
 }
 
 TEST(Settings, RefuseAFolderOfADatasetThatIsNotBuilt) {
-  EXPECT_THAT(settings_refusal({"--model=resnet50", "--data_dir=/data/cifar10"}),
-              HasSubstr("cifar10, a dataset that is not built yet"));
+  EXPECT_THAT(settings_refusal({"--model=resnet50", "--data_dir=/data/coco"}),
+              HasSubstr("coco, a dataset that is not built yet"));
+}
+
+TEST(Settings, SayWhatTheModelsOfTheOriginalThatAreNotBuiltDo) {
+  EXPECT_EQ(settings_refusal({"--model=ssd300"}),
+            "--model=ssd300: not built: it finds objects, and the networks here classify images; "
+            "--list_models shows them");
+  EXPECT_THAT(settings_refusal({"--model=deepspeech2"}), HasSubstr("recognises speech"));
+  EXPECT_THAT(settings_refusal({"--model=ncf"}), HasSubstr("recommends items"));
+}
+
+TEST(Settings, TakeTheDatasetOfTheModelWhereNobodyNamesOne) {
+  for (const Model& model : all_models()) {
+    const RunSettings settings = settings_for({cat("--model=", model.name)});
+    const bool in_imagenet = find_model(model.name) != nullptr;
+    EXPECT_EQ(settings.dataset->name, in_imagenet ? "imagenet" : model.dataset) << model.name;
+    const RunSettings named =
+        settings_for({cat("--model=", model.name), cat("--data_name=", model.dataset)});
+    EXPECT_EQ(named.model, &model);
+    EXPECT_EQ(named.num_classes,
+              model.num_classes > 0 ? model.num_classes : named.dataset->num_classes);
+  }
+}
+
+TEST(Settings, TakeAnotherImageSizeWhereTheNetworkAllowsIt) {
+  const RunSettings settings = settings_for({"--model=resnet50", "--image_size=64"});
+  EXPECT_EQ(settings.image_size, 64);
+  const Graph network = build_run_network(settings, 2);
+  EXPECT_EQ(network.shape(network.inputs()[0]), (Shape{2, 3, 64, 64}));
+}
+
+TEST(Settings, SayWhyAnImageSizeDoesNotFit) {
+  EXPECT_EQ(
+      settings_refusal({"--model=lenet", "--image_size=3"}),
+      "--image_size=3 does not fit --model=lenet: max_pool: input is 1 wide, the window needs "
+      "2 (axis H of pool1)");
+}
+
+TEST(Settings, RefuseAnAuxiliaryHeadThatThereIsNot) {
+  EXPECT_EQ(settings_refusal({"--model=lenet", "--aux_head"}),
+            "--aux_head: lenet has no auxiliary head");
+  EXPECT_THAT(settings_refusal({"--model=lenet", "--aux_head", "--forward_only"}),
+              HasSubstr("only training has it"));
+}
+
+TEST(Settings, SmoothTheLabelsOfTheLoss) {
+  const auto smoothing_of = [](const std::vector<std::string_view>& arguments) {
+    for (const Node& node : build_run_network(settings_for(arguments), 2).nodes()) {
+      if (node.op == &kSoftmaxCrossEntropy) {
+        return node.attributes.as<SoftmaxCrossEntropyAttributes>().label_smoothing;
+      }
+    }
+    return -1.0;
+  };
+  EXPECT_EQ(smoothing_of({"--model=lenet"}), 0);
+  EXPECT_EQ(smoothing_of({"--model=lenet", "--label_smoothing=0.125"}), 0.125);
+}
+
+TEST(Settings, DistortImagesOfCifar10Alone) {
+  EXPECT_THAT(settings_refusal({"--model=lenet", "--distortions"}),
+              HasSubstr("not built yet for imagenet"));
+}
+
+TEST(FirstLabel, IsOneWhereTheNetworkHasNoClassForTheBackground) {
+  const auto label = [](const std::vector<std::string_view>& arguments) {
+    return first_label(settings_for(arguments));
+  };
+  EXPECT_EQ(label({"--model=resnet50"}), 0);
+  EXPECT_EQ(label({"--model=resnet50", "--num_classes=1000"}), 1);
+  EXPECT_EQ(label({"--model=resnet50", "--num_classes=11"}), 0);
+  // CIFAR-10's labels count from 0; one class is spare.
+  RunSettings cifar = settings_for({"--model=resnet50", "--num_classes=10"});
+  cifar.dataset = &dataset_named("cifar10");
+  EXPECT_EQ(first_label(cifar), 0);
 }
 
 TEST(Settings, PassOnTheNoticesOfFlagsAndPlacement) {

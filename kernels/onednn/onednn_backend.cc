@@ -111,6 +111,9 @@ class OnednnBackend final : public Backend {
   explicit OnednnBackend(const OnednnOptions& options)
       : team_(options.processors, options.pin),
         context_{.engine = {dnnl::engine::kind::cpu, 0}, .layouts = {}, .team = team_} {
+    // The library's cache takes nchw and nhwc for the same where there is one channel or one pixel,
+    // and then hands out a primitive that was made for other filters.
+    dnnl::set_primitive_cache_capacity(0);
     const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
     const auto wide = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
     context_.block = (isa & wide) == wide ? 16 : 8;

@@ -21,13 +21,7 @@ namespace {
 
 constexpr int kPoison = 0xFF;
 
-std::vector<KernelCase> cases() {
-  std::vector<KernelCase> cases = all_cases();
-  // oneDNN's cache of primitives holds nchw and nhwc for the same with one channel, and hands a
-  // candidate the primitive of another one, made for other filters. A plan makes only one of them.
-  std::erase_if(cases, [](const KernelCase& c) { return c.name == "conv2d_5x5_one_channel"; });
-  return cases;
-}
+std::vector<KernelCase> cases() { return all_cases(); }
 
 std::string case_name(const testing::TestParamInfo<KernelCase>& info) { return info.param.name; }
 

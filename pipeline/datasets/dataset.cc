@@ -6,10 +6,15 @@
 #include <utility>
 
 #include "models/base/errors.h"
+#include "pipeline/datasets/cifar10.h"
 #include "pipeline/stages/shard_list.h"
 
 namespace bench {
 namespace {
+
+std::vector<std::string> find_imagenet_files(const std::string& data_dir, bool training) {
+  return find_shards(data_dir, shard_prefix(training));
+}
 
 constexpr std::array kDatasets = {
     Dataset{.name = "imagenet",
@@ -17,12 +22,18 @@ constexpr std::array kDatasets = {
             .validation_examples = 50000,
             .num_classes = 1001,
             .channels = 3,
+            .background_label = true,
+            .format = "tfrecord",
+            .find_files = find_imagenet_files,
             .make_input = make_imagenet_input},
     Dataset{.name = "cifar10",
             .training_examples = 50000,
             .validation_examples = 10000,
             .num_classes = 11,
-            .channels = 3},
+            .channels = 3,
+            .format = "cifar10_bin",
+            .find_files = find_cifar10_files,
+            .make_input = make_cifar10_input},
     Dataset{.name = "librispeech", .training_examples = 2, .validation_examples = 2},
     Dataset{.name = "coco",
             .training_examples = 118287,
@@ -62,7 +73,7 @@ const Dataset& dataset_named(std::string_view name) {
 
 void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training) {
   require_built(dataset);
-  find_shards(data_dir, shard_prefix(training));
+  dataset.find_files(data_dir, training);
 }
 
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,

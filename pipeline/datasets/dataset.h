@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "pipeline/input.h"
 
@@ -19,6 +21,11 @@ struct Dataset {
   std::int64_t validation_examples = 0;
   std::int32_t num_classes = 0;
   std::int64_t channels = 0;
+  /// Whether the files' labels count from 1, so that 0, the background, occurs in none.
+  bool background_label = false;
+  std::string_view format = {};  ///< of the files, for the record of a run
+  /// The subset's files, sorted; throws UsageError when there are none.
+  std::vector<std::string> (*find_files)(const std::string& data_dir, bool training) = nullptr;
   MakeInput make_input = nullptr;  ///< null: the name is known, real data are not built yet
 
   [[nodiscard]] std::int64_t examples(bool training) const {
@@ -33,7 +40,7 @@ std::span<const Dataset> datasets();
 const Dataset& dataset_named(std::string_view name);
 
 /// Throws the UsageError that make_dataset_input would for a folder that is missing or holds no
-/// shards, or for a dataset that is not built yet; opens nothing.
+/// files, or for a dataset that is not built yet; opens nothing.
 void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training);
 
 /// The dataset's input, or a UsageError saying that it is not built yet.

@@ -28,6 +28,7 @@ class ImagenetWorker final : public SampleWorker {
   ImagenetWorker(const InputSpec& spec, const PreprocessOptions& options)
       : seed_(spec.seed),
         num_classes_(spec.num_classes),
+        first_label_(spec.first_label),
         scanner_(feature_names()),
         preprocessor_(options) {}
 
@@ -70,11 +71,14 @@ class ImagenetWorker final : public SampleWorker {
       throw DataError("image/class/label is not one integer");
     }
     const std::int64_t label = feature.ints.front();
-    if (label < 0 || label >= num_classes_) {
-      throw DataError(cat("label ", label, " is out of range; 0 to ", num_classes_ - 1,
-                          " are accepted; --num_classes=", label + 1, " would take it"));
+    const std::int64_t last_label = std::int64_t{first_label_} + num_classes_ - 1;
+    if (label < first_label_ || label > last_label) {
+      // Labels below the first one are taken by a network that has the background as a class too.
+      throw DataError(cat("label ", label, " is out of range; ", first_label_, " to ", last_label,
+                          " are accepted; --num_classes=", std::max(label, last_label) + 1,
+                          " would take it"));
     }
-    return static_cast<std::int32_t>(label);
+    return static_cast<std::int32_t>(label - first_label_);
   }
 
   [[nodiscard]] std::string_view read_image() const {
@@ -115,6 +119,7 @@ class ImagenetWorker final : public SampleWorker {
 
   std::uint64_t seed_;
   std::int32_t num_classes_;
+  std::int32_t first_label_;
   ExampleScanner scanner_;
   ImagePreprocessor preprocessor_;
   std::vector<RelativeBox> boxes_;

@@ -13,7 +13,11 @@ namespace bench {
 std::string_view shard_prefix(bool training) { return training ? "train" : "validation"; }
 
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix) {
-  const std::string pattern = cat(prefix, "-*-of-*");
+  return find_matching_files(folder, cat(prefix, "-*-of-*"));
+}
+
+std::vector<std::string> find_matching_files(const std::string& folder,
+                                             const std::string& pattern) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
     throw UsageError(

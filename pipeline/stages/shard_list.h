@@ -11,6 +11,9 @@ namespace bench {
 /// count is no error. Throws UsageError when the folder is missing or holds no such file.
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix);
 
+/// The same for files of any pattern, in which * stands for any text.
+std::vector<std::string> find_matching_files(const std::string& folder, const std::string& pattern);
+
 /// What the names of a subset's shards begin with: train or validation.
 std::string_view shard_prefix(bool training);
 

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/base/errors.h"
 #include "pipeline/input.h"
 #include "pipeline/test/support.h"
 
@@ -102,6 +104,26 @@ TEST(ImagenetInput, EvaluatesInOrderAndWrapsAround) {
   EXPECT_TRUE(std::equal(batches.images.begin(), batches.images.begin() + 6 * kImage,
                          batches.images.begin() + 6 * kImage))
       << "evaluation distorts nothing";
+}
+
+TEST(ImagenetInput, CountsLabelsFromTheFirstOne) {
+  const TemporaryFolder folder;
+  write_shards(folder, {.prefix = "validation", .shards = 1}, examples(3));
+  InputSpec spec = small_spec(3);
+  spec.num_classes = 3;
+  spec.first_label = 1;
+  const DatasetOptions options{.data_dir = folder.path(), .training = false, .num_threads = 1};
+  EXPECT_EQ(take(*make_imagenet_input(spec, options), 3, 1).labels,
+            (std::vector<std::int32_t>{0, 1, 2}));
+
+  spec.num_classes = 2;
+  EXPECT_THAT(
+      test::message_of<DataError>([&] { make_imagenet_input(spec, options)->next(); }),
+      testing::HasSubstr("label 3 is out of range; 1 to 2 are accepted; --num_classes=4 would"));
+  spec.first_label = 2;
+  EXPECT_THAT(
+      test::message_of<DataError>([&] { make_imagenet_input(spec, options)->next(); }),
+      testing::HasSubstr("label 1 is out of range; 2 to 3 are accepted; --num_classes=4 would"));
 }
 
 TEST(ImagenetInput, ShowsTheSameImagesInBothLayouts) {

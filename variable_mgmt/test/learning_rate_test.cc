@@ -27,6 +27,13 @@ LearningRate requested(const LearningRateRequest& request, std::int64_t examples
                        .request = request});
 }
 
+LearningRate of_model(ModelSchedule schedule, std::int64_t examples_per_step) {
+  // The run's own dataset plays no part.
+  return LearningRate({.model_schedule = schedule,
+                       .examples_per_step = examples_per_step,
+                       .examples_per_epoch = 7});
+}
+
 // Runs `act` and returns what its UsageError says.
 template <class Act>
 std::string usage_error(Act act) {
@@ -73,6 +80,55 @@ TEST(LearningRate, OfResnetScalesWithTheBatchAndNotWithSummingDevices) {
   EXPECT_DOUBLE_EQ(resnet(512).at(50'000), 0.256);
   EXPECT_DOUBLE_EQ(resnet(13, 2).at(1'000'000), 0.00325);
   EXPECT_DOUBLE_EQ(resnet(256, 1, 0.05).at(100'000), 0.05);
+}
+
+TEST(LearningRate, OfOfficialResnetFallsTenfoldWithoutARamp) {
+  const LearningRate rate = of_model(ModelSchedule::kOfficialResnet, 256);
+  EXPECT_DOUBLE_EQ(rate.at(0), 0.1);  // 0.0125 / 32 * 256
+  EXPECT_DOUBLE_EQ(rate.at(150136), 0.1);
+  EXPECT_DOUBLE_EQ(rate.at(150137), 0.01);
+  EXPECT_DOUBLE_EQ(rate.at(300274), 0.001);
+  EXPECT_DOUBLE_EQ(rate.at(400365), 0.0001);
+  EXPECT_DOUBLE_EQ(rate.at(450411), 0.00001);
+  EXPECT_DOUBLE_EQ(of_model(ModelSchedule::kOfficialResnet, 32).at(0), 0.0125);
+}
+
+TEST(LearningRate, OfCifarResnetChangesAfterWholeStepsPerEpoch) {
+  // 50000 / 128 is 390.6, rounded down before it is multiplied.
+  const LearningRate rate = of_model(ModelSchedule::kCifarResnet, 128);
+  EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
+  EXPECT_DOUBLE_EQ(rate.at(390 * 82), 0.1);
+  EXPECT_DOUBLE_EQ(rate.at(390 * 82 + 1), 0.01);
+  EXPECT_DOUBLE_EQ(rate.at(390 * 123), 0.01);
+  EXPECT_DOUBLE_EQ(rate.at(390 * 123 + 1), 0.001);
+  EXPECT_DOUBLE_EQ(rate.at(390 * 300), 0.001);
+  EXPECT_DOUBLE_EQ(rate.at(390 * 300 + 1), 0.0002);
+  EXPECT_DOUBLE_EQ(rate.at(10'000'000), 0.0002);
+}
+
+TEST(LearningRate, OfCifarDensenetChangesAfterWholeStepsPerEpoch) {
+  const LearningRate rate = of_model(ModelSchedule::kCifarDensenet, 64);
+  EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
+  EXPECT_DOUBLE_EQ(rate.at(781 * 150), 0.1);
+  EXPECT_DOUBLE_EQ(rate.at(781 * 150 + 1), 0.01);
+  EXPECT_DOUBLE_EQ(rate.at(781 * 225 + 1), 0.001);
+  EXPECT_DOUBLE_EQ(rate.at(781 * 300), 0.001);
+  EXPECT_DOUBLE_EQ(rate.at(781 * 300 + 1), 0.0001);
+}
+
+TEST(LearningRate, OfCifarAlexnetFallsTenfoldEveryHundredEpochs) {
+  const LearningRate rate = of_model(ModelSchedule::kCifarAlexnet, 128);
+  const std::int64_t steps = 5'000'000 / 128;  // 39062, where 100 * (50000 / 128) would be 39000
+  EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
+  EXPECT_DOUBLE_EQ(rate.at(steps - 1), 0.1);
+  EXPECT_DOUBLE_EQ(rate.at(steps), 0.01);
+  EXPECT_DOUBLE_EQ(rate.at(3 * steps), 0.0001);
+}
+
+TEST(LearningRate, OfCifarModelsExistsForBatchesOfMoreThanAnEpoch) {
+  EXPECT_DOUBLE_EQ(of_model(ModelSchedule::kCifarAlexnet, 6'000'000).at(1), 0.01);
+  EXPECT_DOUBLE_EQ(of_model(ModelSchedule::kCifarResnet, 60'000).at(0), 0.1);
+  EXPECT_DOUBLE_EQ(of_model(ModelSchedule::kCifarResnet, 60'000).at(1), 0.0002);
 }
 
 TEST(LearningRate, InitialOneReplacesTheModelsSchedule) {

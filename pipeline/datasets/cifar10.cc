@@ -1,0 +1,199 @@
+#include "pipeline/datasets/cifar10.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "pipeline/input.h"
+#include "pipeline/stages/batch_loader.h"
+#include "pipeline/stages/cpu_clock.h"
+#include "pipeline/stages/shard_list.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kSide = 32;
+constexpr std::int64_t kChannels = 3;
+constexpr std::int64_t kPlane = kSide * kSide;
+/// A label, then red, green and blue, each a plane of rows.
+constexpr std::size_t kRecordBytes = 1 + kChannels * kPlane;
+/// Zeros on each side, within which distorted images are shifted.
+constexpr std::int64_t kPad = 4;
+
+/// All records of all files, in their order.
+std::vector<Record> read_records(const std::vector<std::string>& files) {
+  std::vector<Record> records;
+  for (const std::string& path : files) {
+    std::error_code error;
+    const std::uint64_t size = std::filesystem::file_size(path, error);
+    if (error) {
+      throw DataError(cat(path, ": ", error.message()));
+    }
+    if (size == 0 || size % kRecordBytes != 0) {
+      throw DataError(cat(path, ": ", size,
+                          " bytes are not a whole number of CIFAR-10's records of ", kRecordBytes,
+                          " bytes"));
+    }
+    auto bytes = std::make_shared_for_overwrite<char[]>(size);
+    std::ifstream in(path, std::ios::binary);
+    if (!in.read(bytes.get(), static_cast<std::streamsize>(size))) {
+      throw DataError(cat(path, ": cannot be read"));
+    }
+    const auto name = std::make_shared<const std::string>(path);
+    for (std::uint64_t offset = 0; offset < size; offset += kRecordBytes) {
+      records.push_back({.bytes = std::shared_ptr<const char[]>(bytes, bytes.get() + offset),
+                         .size = kRecordBytes,
+                         .file = name,
+                         .offset = offset});
+    }
+  }
+  return records;
+}
+
+class RecordsInMemory final : public RecordStream {
+ public:
+  explicit RecordsInMemory(std::vector<Record> records) : records_(std::move(records)) {}
+
+  std::optional<Record> next() override {
+    if (place_ == records_.size()) {
+      place_ = 0;
+      return std::nullopt;
+    }
+    return records_[place_++];
+  }
+
+ private:
+  std::vector<Record> records_;
+  std::size_t place_ = 0;
+};
+
+/// Where an image lies in the padded one, and whether it is mirrored.
+struct Distortion {
+  std::int64_t down = kPad;
+  std::int64_t right = kPad;
+  bool flip = false;
+};
+
+class Cifar10Worker final : public SampleWorker {
+ public:
+  Cifar10Worker(const InputSpec& spec, bool distort) : spec_(spec), distort_(distort) {}
+
+  SampleCost prepare(const Sample& sample, float* image, std::int32_t* label) override {
+    SampleCost cost;
+    CpuLap clock;
+    const std::string_view data = sample.record.data();
+    *label = read_label(sample.record);
+    cost.parse = clock.lap();
+    write(data.substr(1), distort_ ? draw(sample) : Distortion{}, image);
+    cost.resize = clock.lap();
+    return cost;
+  }
+
+ private:
+  [[nodiscard]] std::int32_t read_label(const Record& record) const {
+    const std::int32_t label = static_cast<unsigned char>(record.data().front());
+    if (label < spec_.first_label || label - spec_.first_label >= spec_.num_classes) {
+      throw DataError(cat(*record.file, ", offset ", record.offset, ": label ", label,
+                          " is out of range; ", spec_.first_label, " to ",
+                          spec_.first_label + spec_.num_classes - 1,
+                          " are accepted; CIFAR-10's go from 0 to 9"));
+    }
+    return label - spec_.first_label;
+  }
+
+  [[nodiscard]] Distortion draw(const Sample& sample) const {
+    RandomStream random = sample_random(spec_.seed, sample, "distortion");
+    Distortion distortion;
+    distortion.down = random.below(2 * kPad + 1);
+    distortion.right = random.below(2 * kPad + 1);
+    distortion.flip = random.below(2) == 1;
+    return distortion;
+  }
+
+  void write(std::string_view planes, const Distortion& distortion, float* image) const {
+    const bool nhwc = spec_.layout == SlotLayout::nhwc;
+    const std::int64_t pixel_step = nhwc ? kChannels : 1;
+    const std::int64_t channel_step = nhwc ? 1 : kPlane;
+    for (std::int64_t c = 0; c < kChannels; ++c) {
+      for (std::int64_t y = 0; y < kSide; ++y) {
+        for (std::int64_t x = 0; x < kSide; ++x) {
+          const std::int64_t from_y = y + distortion.down - kPad;
+          const std::int64_t from_x =
+              (distortion.flip ? kSide - 1 - x : x) + distortion.right - kPad;
+          const bool inside = 0 <= from_y && from_y < kSide && 0 <= from_x && from_x < kSide;
+          const auto place = static_cast<std::size_t>(c * kPlane + from_y * kSide + from_x);
+          const float value = inside ? static_cast<unsigned char>(planes[place]) : 0;
+          image[c * channel_step + (y * kSide + x) * pixel_step] = value / 127.5F - 1;
+        }
+      }
+    }
+  }
+
+  InputSpec spec_;
+  bool distort_;
+};
+
+void check_input(const InputSpec& spec, const DatasetOptions& options) {
+  if (spec.channels != kChannels || spec.height != kSide || spec.width != kSide) {
+    throw UsageError(cat("cifar10 images are ", kSide, " x ", kSide, " pixels in ", kChannels,
+                         " channels, not ", spec.height, " x ", spec.width, " in ", spec.channels));
+  }
+  if (spec.batch <= 0 || spec.num_classes <= 0 || options.prefetch_batches < 2 ||
+      options.num_threads < 0) {
+    throw UsageError(cat("cifar10 input of ", spec.batch, " images and ", spec.num_classes,
+                         " classes with ", options.num_threads, " threads and ",
+                         options.prefetch_batches,
+                         " prefetched batches; at least 1, 1, 0 and 2 are accepted"));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> find_cifar10_files(const std::string& data_dir, bool training) {
+  const char* const python_version = training ? "data_batch_1" : "test_batch";
+  std::error_code error;
+  const std::filesystem::path folder(data_dir);
+  if (std::filesystem::exists(folder / python_version, error) &&
+      !std::filesystem::exists(folder / cat(python_version, ".bin"), error)) {
+    throw UsageError(cat("--data_dir=", data_dir, ": holds CIFAR-10's Python version (",
+                         python_version, "), which is not read; the binary version (",
+                         python_version, ".bin) is: README.md says how to convert"));
+  }
+  return find_matching_files(data_dir, training ? "data_batch_*.bin" : "test_batch.bin");
+}
+
+std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
+                                                const DatasetOptions& options,
+                                                std::shared_ptr<HostAllocator> allocator) {
+  check_input(spec, options);
+  const auto files = find_cifar10_files(options.data_dir, options.training);
+  const std::vector<Record> records = read_records(files);
+  const bool distort = options.training && options.distortions;
+  const auto make_worker = [&] { return std::make_unique<Cifar10Worker>(spec, distort); };
+  const auto make_order = [records, options, seed = spec.seed] {
+    std::unique_ptr<RecordStream> stream = std::make_unique<RecordsInMemory>(records);
+    if (options.repeat_cached_sample) {
+      stream = repeat_first_record(std::move(stream));
+    }
+    // The records are in memory anyway, so each epoch is shuffled as a whole.
+    const std::size_t capacity = options.training ? records.size() : 1;
+    return std::make_unique<SampleOrder>(std::move(stream), capacity, seed);
+  };
+  const int available = std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+  return std::make_unique<BatchLoader>(
+      LoaderOptions{.batch = spec.batch,
+                    .image_elements = kChannels * kPlane,
+                    .num_threads = options.num_threads > 0 ? options.num_threads : available,
+                    .num_slots = options.prefetch_batches,
+                    .shards = static_cast<std::int64_t>(files.size()),
+                    .shard_bytes = total_bytes(files)},
+      make_order, make_worker, allocator != nullptr ? std::move(allocator) : make_host_allocator());
+}
+
+}  // namespace bench

@@ -1,0 +1,222 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "pipeline/input.h"
+#include "pipeline/test/support.h"
+
+namespace bench {
+namespace {
+
+using test::TemporaryFolder;
+using testing::HasSubstr;
+
+constexpr int kSide = 32;
+constexpr int kPlane = kSide * kSide;
+constexpr std::size_t kImage = 3 * kPlane;
+
+/// The value of a pixel of record `i`: never 0, so that padding shows.
+int pixel(int i, int channel, int y, int x) {
+  return 1 + (i * 31 + channel * 83 + y * 7 + x) % 255;
+}
+
+/// Records `first` .. `first + count - 1`; record i has label i % 10.
+std::string records(int first, int count) {
+  std::string bytes;
+  for (int i = first; i < first + count; ++i) {
+    bytes.push_back(static_cast<char>(i % 10));
+    for (int c = 0; c < 3; ++c) {
+      for (int y = 0; y < kSide; ++y) {
+        for (int x = 0; x < kSide; ++x) {
+          bytes.push_back(static_cast<char>(pixel(i, c, y, x)));
+        }
+      }
+    }
+  }
+  return bytes;
+}
+
+/// Three records for training in two files, and two for evaluation.
+void write_dataset(const TemporaryFolder& folder) {
+  test::write_file(folder.file("data_batch_1.bin"), records(0, 2));
+  test::write_file(folder.file("data_batch_2.bin"), records(2, 1));
+  test::write_file(folder.file("test_batch.bin"), records(5, 2));
+}
+
+InputSpec spec_of(std::int64_t batch, SlotLayout layout = SlotLayout::nchw) {
+  return {.batch = batch,
+          .height = kSide,
+          .width = kSide,
+          .layout = layout,
+          .num_classes = 11,
+          .seed = 7};
+}
+
+struct Batch {
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+  bool operator==(const Batch&) const = default;
+};
+
+Batch take(InputSource& input, std::int64_t batch) {
+  const InputBatch next = input.next();
+  return {{next.images, next.images + static_cast<std::size_t>(batch) * kImage},
+          {next.labels, next.labels + batch}};
+}
+
+TEST(Cifar10Input, EvaluatesInOrderAndScalesToOne) {
+  const TemporaryFolder folder;
+  write_dataset(folder);
+  const auto input = make_cifar10_input(spec_of(3), {.data_dir = folder.path(), .training = false});
+  const Batch batch = take(*input, 3);
+  EXPECT_EQ(batch.labels, (std::vector<std::int32_t>{5, 6, 5}));
+  for (const int i : {0, 1}) {
+    for (const int c : {0, 2}) {
+      const std::size_t place = static_cast<std::size_t>(i) * kImage +
+                                static_cast<std::size_t>(c * kPlane + 9 * kSide + 30);
+      EXPECT_FLOAT_EQ(batch.images[place], static_cast<float>(pixel(5 + i, c, 9, 30)) / 127.5F - 1);
+    }
+  }
+}
+
+TEST(Cifar10Input, ShowsTheSameImagesInBothLayouts) {
+  const TemporaryFolder folder;
+  write_dataset(folder);
+  const DatasetOptions options{.data_dir = folder.path(), .distortions = true};
+  const Batch nchw = take(*make_cifar10_input(spec_of(1), options), 1);
+  const Batch nhwc = take(*make_cifar10_input(spec_of(1, SlotLayout::nhwc), options), 1);
+  EXPECT_EQ(nchw.labels, nhwc.labels);
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t p = 0; p < kPlane; ++p) {
+      ASSERT_EQ(nchw.images[c * kPlane + p], nhwc.images[p * 3 + c]) << c << " " << p;
+    }
+  }
+}
+
+TEST(Cifar10Input, GivesEveryImageOncePerEpochAndTheSameBitsForAnyNumberOfThreads) {
+  const TemporaryFolder folder;
+  write_dataset(folder);
+  const auto epochs = [&](int threads) {
+    const auto input = make_cifar10_input(
+        spec_of(3), {.data_dir = folder.path(), .num_threads = threads, .distortions = true});
+    std::vector<Batch> batches;
+    for (int i = 0; i < 20; ++i) {
+      batches.push_back(take(*input, 3));
+    }
+    return batches;
+  };
+  const std::vector<Batch> one = epochs(1);
+  std::set<std::vector<std::int32_t>> orders;
+  for (const Batch& batch : one) {
+    EXPECT_EQ(std::set<std::int32_t>(batch.labels.begin(), batch.labels.end()),
+              (std::set<std::int32_t>{0, 1, 2}));
+    orders.insert(batch.labels);
+  }
+  EXPECT_GT(orders.size(), 1U);
+  EXPECT_EQ(epochs(4), one);
+}
+
+/// Whether the image is record `i` shifted by this much, mirrored or not, within zeros.
+bool is_shifted(const float* image, int i, int down, int right, bool flip) {
+  for (int y = 0; y < kSide; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      const int from_y = y + down;
+      const int from_x = (flip ? kSide - 1 - x : x) + right;
+      const bool inside = 0 <= from_y && from_y < kSide && 0 <= from_x && from_x < kSide;
+      const float value = inside ? static_cast<float>(pixel(i, 0, from_y, from_x)) : 0;
+      if (std::abs(image[y * kSide + x] - (value / 127.5F - 1)) > 1e-6F) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+TEST(Cifar10Input, DistortsByShiftsOfUpToFourPixelsAndByMirroring) {
+  const TemporaryFolder folder;
+  test::write_file(folder.file("data_batch_1.bin"), records(0, 1));
+  const auto input =
+      make_cifar10_input(spec_of(300), {.data_dir = folder.path(), .distortions = true});
+  const Batch batch = take(*input, 300);
+  std::set<int> downs;
+  std::set<int> rights;
+  int flips = 0;
+  for (std::size_t i = 0; i < 300; ++i) {
+    int found = 0;
+    for (int down = -4; down <= 4; ++down) {
+      for (int right = -4; right <= 4; ++right) {
+        for (const bool flip : {false, true}) {
+          if (is_shifted(&batch.images[i * kImage], 0, down, right, flip)) {
+            ++found;
+            downs.insert(down);
+            rights.insert(right);
+            flips += flip ? 1 : 0;
+          }
+        }
+      }
+    }
+    ASSERT_EQ(found, 1) << i;
+  }
+  EXPECT_EQ(downs.size(), 9U);
+  EXPECT_EQ(rights.size(), 9U);
+  EXPECT_NEAR(flips, 150, 45);  // five standard deviations
+}
+
+TEST(Cifar10Input, LeavesImagesAloneUnlessAskedToDistort) {
+  const TemporaryFolder folder;
+  test::write_file(folder.file("data_batch_1.bin"), records(4, 1));
+  const auto input = make_cifar10_input(spec_of(4), {.data_dir = folder.path()});
+  const Batch batch = take(*input, 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_TRUE(is_shifted(&batch.images[i * kImage], 4, 0, 0, false));
+  }
+}
+
+TEST(Cifar10Input, RefusesFoldersWithoutItsFiles) {
+  const TemporaryFolder folder;
+  const auto refusal = [&] {
+    return test::message_of<UsageError>(
+        [&] { make_cifar10_input(spec_of(1), {.data_dir = folder.path()}); });
+  };
+  EXPECT_THAT(refusal(), HasSubstr("holds no files data_batch_*.bin"));
+  test::write_file(folder.file("data_batch_1"), "pickled");
+  EXPECT_THAT(refusal(), HasSubstr("Python version (data_batch_1), which is not read; the binary"));
+}
+
+TEST(Cifar10Input, RefusesOtherSizes) {
+  InputSpec spec = spec_of(1);
+  spec.height = 24;
+  EXPECT_THAT(
+      test::message_of<UsageError>([&] { make_cifar10_input(spec, {.data_dir = "nowhere"}); }),
+      HasSubstr("cifar10 images are 32 x 32 pixels in 3 channels, not 24 x 32"));
+}
+
+TEST(Cifar10Input, RefusesFilesThatAreNoWholeRecords) {
+  const TemporaryFolder folder;
+  test::write_file(folder.file("data_batch_1.bin"), records(0, 1) + "x");
+  const std::string message = test::message_of<DataError>(
+      [&] { make_cifar10_input(spec_of(1), {.data_dir = folder.path()}); });
+  EXPECT_THAT(message, HasSubstr("data_batch_1.bin: 3074 bytes are not a whole number"));
+  test::write_file(folder.file("data_batch_1.bin"), "");
+  EXPECT_THROW(make_cifar10_input(spec_of(1), {.data_dir = folder.path()}), DataError);
+}
+
+TEST(Cifar10Input, NamesTheRecordOfALabelOutOfRange) {
+  const TemporaryFolder folder;
+  test::write_file(folder.file("test_batch.bin"), records(8, 2));
+  InputSpec spec = spec_of(2);
+  spec.num_classes = 9;
+  const auto input = make_cifar10_input(spec, {.data_dir = folder.path(), .training = false});
+  EXPECT_THAT(test::message_of<DataError>([&] { input->next(); }),
+              testing::AllOf(HasSubstr("test_batch.bin, offset 3073: label 9 is out of range"),
+                             HasSubstr("0 to 8 are accepted")));
+}
+
+}  // namespace
+}  // namespace bench
