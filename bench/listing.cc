@@ -4,11 +4,14 @@
 #include <iomanip>
 #include <ostream>
 
+#include "bench/device.h"
 #include "bench/graph_counts.h"
 #include "bench/text_table.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
+#include "models/passes/backward.h"
 #include "models/passes/decompose.h"
+#include "models/passes/fuse.h"
 
 namespace bench {
 namespace {
@@ -31,11 +34,11 @@ std::string gigaflops(const Graph& forward, std::int64_t batch) {
              2 * static_cast<double>(multiply_adds(forward)) / images / 1e9);
 }
 
-std::string devices_for(const Model& model, std::span<const NamedBackend> devices) {
+std::string devices_for(const Model& model, std::span<const ListedDevice> devices) {
   std::string able;
   std::string unable;
-  for (const NamedBackend& device : devices) {
-    const std::string reason = why_not(model, *device.backend);
+  for (const ListedDevice& device : devices) {
+    const std::string reason = why_not(model, device.supports);
     if (reason.empty()) {
       able += cat(able.empty() ? "" : " ", device.name);
     } else {
@@ -47,12 +50,10 @@ std::string devices_for(const Model& model, std::span<const NamedBackend> device
 
 }  // namespace
 
-std::string why_not(const Model& model, const Backend& backend) {
-  const auto supports = [&](const Graph& graph, const Node& node) {
-    return backend.supports(graph, node);
-  };
+std::string why_not(const Model& model, const SupportQuery& supports) {
+  const Graph network = build_run_network(settings_of(model), kSmallBatch);
   const Graph graph =
-      decompose_unsupported(build_run_graph(settings_of(model), backend, kSmallBatch), supports);
+      decompose_unsupported(add_backward(fuse(network, supports), "loss"), supports);
   for (const Node& node : graph.nodes()) {
     if (const Support support = supports(graph, node); !support) {
       return support.why_not;
@@ -61,7 +62,7 @@ std::string why_not(const Model& model, const Backend& backend) {
   return "";
 }
 
-void list_models(std::ostream& out, std::span<const NamedBackend> devices) {
+void list_models(std::ostream& out, std::span<const ListedDevice> devices) {
   TextTable table({{.title = "model"},
                    {.title = "dataset"},
                    {.title = "image", .right = true},
@@ -78,6 +79,19 @@ void list_models(std::ostream& out, std::span<const NamedBackend> devices) {
                    gigaflops(forward, kSmallBatch), devices_for(model, devices)});
   }
   out << table;
+}
+
+void list_models(std::ostream& out) {
+  const std::vector<NamedBackend> backends = make_all_backends();
+  std::vector<ListedDevice> devices;
+  for (const NamedBackend& named : backends) {
+    devices.push_back(
+        {.name = named.name,
+         .supports = [&backend = *named.backend](const Graph& graph, const Node& node) {
+           return backend.supports(graph, node);
+         }});
+  }
+  list_models(out, devices);
 }
 
 void list_variables(std::ostream& out, const RunSettings& settings) {

@@ -27,7 +27,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (parsed.models_asked) {
-    bench::list_models(std::cout, bench::make_all_backends());
+    bench::list_models(std::cout);
     return 0;
   }
   if (parsed.variables_asked) {

@@ -69,12 +69,10 @@ const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
 /// Throws the UsageError that building the network would, so that it comes before anything is done.
 void check_network(const RunSettings& settings) {
   const Flags& flags = settings.flags;
-  if (flags.aux_head && flags.forward_only) {
-    throw UsageError("--aux_head cannot be combined with --forward_only: only training has it");
-  }
   if (flags.aux_head) {
     RunSettings own_size = settings;
     own_size.image_size = settings.model->image_size;
+    own_size.flags.forward_only = false;  // Inference has no such head, whatever the model.
     build_run_network(own_size, 1);
   }
   if (!flags.image_size) {
@@ -144,6 +142,9 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   settings.notices = parsed.notices;
   settings.notices.insert(settings.notices.end(), placement.notices.begin(),
                           placement.notices.end());
+  if (flags.aux_head && flags.forward_only) {
+    settings.notices.emplace_back("--aux_head: no effect with --forward_only");
+  }
   settings.batch = flags.batch_size > 0 ? flags.batch_size : settings.model->default_batch;
   settings.image_size = flags.image_size.value_or(settings.model->image_size);
   settings.num_classes =

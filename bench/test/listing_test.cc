@@ -7,7 +7,7 @@
 
 #include "bench/flags_table.h"
 #include "bench/test/usage_error.h"
-#include "kernels/reference/reference_backend.h"
+#include "models/ir/op.h"
 #include "models/ops/pool.h"
 
 namespace bench {
@@ -16,49 +16,14 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// The reference without max pooling.
-class LesserBackend final : public Backend {
- public:
-  [[nodiscard]] std::string_view name() const override { return "lesser"; }
-  [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
-    if (node.op == &kMaxPoolBackward) {
-      return {.yes = false, .why_not = "lesser has no pooling"};
-    }
-    return all_->supports(graph, node);
-  }
-  std::vector<Candidate> candidates(const Graph&, const Node&, DataFormat) override { return {}; }
-  [[nodiscard]] Layout canonical_layout(const TensorType& type) const override {
-    return all_->canonical_layout(type);
-  }
-  [[nodiscard]] std::vector<Layout> input_layouts(const TensorType& type,
-                                                  DataFormat format) const override {
-    return all_->input_layouts(type, format);
-  }
-  [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& layout) override {
-    return all_->bytes(type, layout);
-  }
-  std::unique_ptr<Kernel> make_reorder(const TensorType&, const Layout&, const Layout&) override {
-    return nullptr;
-  }
-  [[nodiscard]] double reorder_seconds(const TensorType&, const Layout&, const Layout&) override {
-    return 0;
-  }
-  std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings&,
-                                            std::vector<OptimizerSegment>) override {
-    return nullptr;
-  }
-  std::unique_ptr<Stream> make_stream() override { return nullptr; }
-  std::unique_ptr<DeviceMemory> allocate(std::size_t) override { return nullptr; }
-
- private:
-  std::unique_ptr<Backend> all_ = make_reference_backend();
-};
-
-std::vector<NamedBackend> two_devices() {
-  std::vector<NamedBackend> devices;
-  devices.push_back({.name = "whole", .backend = make_reference_backend()});
-  devices.push_back({.name = "part", .backend = std::make_unique<LesserBackend>()});
-  return devices;
+/// One device that can do everything, and one without the gradient of max pooling.
+std::vector<ListedDevice> two_devices() {
+  const auto all = [](const Graph&, const Node&) { return Support{}; };
+  const auto part = [](const Graph&, const Node& node) {
+    return node.op == &kMaxPoolBackward ? Support{.yes = false, .why_not = "no pooling"}
+                                        : Support{};
+  };
+  return {{.name = "whole", .supports = all}, {.name = "part", .supports = part}};
 }
 
 std::vector<std::string> model_lines() {
@@ -104,19 +69,29 @@ TEST(ListModels, NamesTheDevicesThatCanAndWhatTheOthersLack) {
   EXPECT_THAT(fields("trivial", "imagenet"), testing::Contains("part"));
   for (const std::string& line : model_lines()) {
     if (line.starts_with("lenet ")) {
-      EXPECT_THAT(line, testing::EndsWith("  whole; not part: lesser has no pooling"));
+      EXPECT_THAT(line, testing::EndsWith("  whole; not part: no pooling"));
     }
   }
 }
 
 TEST(ListModels, AsksEveryDeviceThatFlagsCanName) {
-  const std::vector<NamedBackend> devices = make_all_backends();
-  ASSERT_EQ(devices.size(), 2U);
-  EXPECT_EQ(devices[0].name, "cpu");
-  EXPECT_EQ(devices[1].name, "reference");
-  for (const NamedBackend& device : devices) {
-    EXPECT_EQ(why_not(*find_model("resnet50"), *device.backend), "") << device.name;
+  std::ostringstream out;
+  list_models(out);
+  for (const std::string& line : split_text(out.str(), '\n')) {
+    if (line.starts_with("resnet50 ")) {
+      EXPECT_THAT(line, testing::EndsWith("  cpu reference"));
+    }
   }
+}
+
+TEST(WhyNot, LooksAtThePartsOfFusedNodesThatADeviceLacks) {
+  // Without the fused forms the graph still runs, as parts.
+  const auto unfused = [](const Graph&, const Node& node) {
+    return node.op->fused != nullptr && node.op->fused(node)
+               ? Support{.yes = false, .why_not = "fused"}
+               : Support{};
+  };
+  EXPECT_EQ(why_not(*find_model("resnet50"), unfused), "");
 }
 
 std::vector<std::string> variable_lines(const std::vector<std::string_view>& arguments) {

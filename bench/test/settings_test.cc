@@ -34,6 +34,7 @@ TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
   EXPECT_EQ(settings.steps.num_batches, 100);
   EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kResnetImagenet);
   EXPECT_EQ(settings_for({"--model=lenet"}).learning_rate.model_learning_rate, 0.005);
+  EXPECT_EQ(settings_for({"--model=nasnet"}).learning_rate.model_learning_rate, 0.005);
   EXPECT_EQ(settings.optimizer.kind, OptimizerKind::sgd);
   EXPECT_TRUE(settings.training());
   EXPECT_TRUE(settings.synthetic());
@@ -110,6 +111,22 @@ TEST(Settings, TakeTheDatasetOfTheModelWhereNobodyNamesOne) {
   }
 }
 
+TEST(Settings, KnowEveryModelsLearningRate) {
+  const auto rate = [](const std::vector<std::string_view>& arguments) {
+    return settings_for(arguments).learning_rate;
+  };
+  EXPECT_EQ(rate({"--model=official_resnet50"}).model_schedule, ModelSchedule::kOfficialResnet);
+  EXPECT_EQ(rate({"--model=resnet20"}).model_schedule, ModelSchedule::kCifarResnet);
+  EXPECT_EQ(rate({"--model=resnet20"}).examples_per_epoch, 50000);
+  EXPECT_EQ(rate({"--model=densenet40_k12"}).model_schedule, ModelSchedule::kCifarDensenet);
+  EXPECT_EQ(rate({"--model=alexnet"}).model_schedule, ModelSchedule::kConstant);
+  EXPECT_EQ(rate({"--model=alexnet", "--data_name=cifar10"}).model_schedule,
+            ModelSchedule::kCifarAlexnet);
+  const LearningRateOptions nasnet = rate({"--model=nasnet", "--data_name=cifar10"});
+  EXPECT_EQ(nasnet.model_schedule, ModelSchedule::kConstant);
+  EXPECT_EQ(nasnet.model_learning_rate, 0.025);
+}
+
 TEST(Settings, TakeAnotherImageSizeWhereTheNetworkAllowsIt) {
   const RunSettings settings = settings_for({"--model=resnet50", "--image_size=64"});
   EXPECT_EQ(settings.image_size, 64);
@@ -128,7 +145,20 @@ TEST(Settings, RefuseAnAuxiliaryHeadThatThereIsNot) {
   EXPECT_EQ(settings_refusal({"--model=lenet", "--aux_head"}),
             "--aux_head: lenet has no auxiliary head");
   EXPECT_THAT(settings_refusal({"--model=lenet", "--aux_head", "--forward_only"}),
-              HasSubstr("only training has it"));
+              HasSubstr("lenet has no auxiliary head"));
+}
+
+TEST(Settings, GiveTheAuxiliaryHeadToTrainingAlone) {
+  const auto variables = [](const std::vector<std::string_view>& arguments) {
+    return build_run_network(settings_for(arguments), 2).variables().size();
+  };
+  const std::size_t without = variables({"--model=inception3"});
+  EXPECT_GT(variables({"--model=inception3", "--aux_head"}), without);
+  EXPECT_EQ(variables({"--model=inception3", "--aux_head", "--forward_only"}), without);
+  EXPECT_THAT(settings_for({"--model=inception3", "--aux_head", "--forward_only"}).notices,
+              testing::Contains("--aux_head: no effect with --forward_only"));
+  EXPECT_THAT(settings_refusal({"--model=inception3", "--aux_head", "--image_size=100"}),
+              HasSubstr("--image_size=100 does not fit --model=inception3: "));
 }
 
 TEST(Settings, SmoothTheLabelsOfTheLoss) {
@@ -157,9 +187,9 @@ TEST(FirstLabel, IsOneWhereTheNetworkHasNoClassForTheBackground) {
   EXPECT_EQ(label({"--model=resnet50", "--num_classes=1000"}), 1);
   EXPECT_EQ(label({"--model=resnet50", "--num_classes=11"}), 0);
   // CIFAR-10's labels count from 0; one class is spare.
-  RunSettings cifar = settings_for({"--model=resnet50", "--num_classes=10"});
-  cifar.dataset = &dataset_named("cifar10");
-  EXPECT_EQ(first_label(cifar), 0);
+  EXPECT_EQ(label({"--model=resnet20", "--num_classes=10"}), 0);
+  EXPECT_EQ(label({"--model=densenet121"}), 1);
+  EXPECT_EQ(label({"--model=densenet121", "--num_classes=1001"}), 0);
 }
 
 TEST(Settings, PassOnTheNoticesOfFlagsAndPlacement) {

@@ -66,6 +66,13 @@ TEST(Verification, HasThePrecisionOfF64OnTheReference) {
   EXPECT_LT(result.numbers[0].tolerance, 1e-8);
 }
 
+TEST(Verification, SaysWhyAnotherLossIsNotChecked) {
+  const auto backend = make_reference_backend();
+  RunSettings settings = lenet(1, true);
+  settings.flags.label_smoothing = 0.1;
+  EXPECT_THAT(verify(settings, *backend).skipped, HasSubstr("labels are smoothed"));
+}
+
 TEST(Verification, CatchesANetworkThatComputesSomethingElse) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   for (const bool training : {true, false}) {
