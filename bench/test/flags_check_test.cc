@@ -123,7 +123,7 @@ TEST(ParseFlags, SaysWhatIsBuiltInstead) {
             "--nouse_datasets: not built yet; accepted is --use_datasets");
   EXPECT_EQ(refusal({"--all_reduce_spec=psgpu"}),
             "--all_reduce_spec=psgpu: not built yet; leave it out");
-  EXPECT_EQ(refusal({"--trace_file=x"}), "--trace_file=x: not built yet; leave it out");
+  EXPECT_EQ(refusal({"--train_dir=x"}), "--train_dir=x: not built yet; leave it out");
   EXPECT_THAT(refusal({"--variable_update=horovod"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--batch_group_size=2"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--ml_perf"}), HasSubstr("not built yet"));
