@@ -46,7 +46,7 @@ CheckedNumber checked(std::string_view name, double measured, double stored, dou
   return {.name = name,
           .measured = measured,
           .stored = stored,
-          .deviation = std::abs(measured - stored) / std::abs(stored),
+          .deviation = std::abs(measured - stored) / (stored != 0 ? std::abs(stored) : 1),
           .tolerance = tolerance};
 }
 

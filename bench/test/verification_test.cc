@@ -116,7 +116,7 @@ TEST(StoredFingerprints, AreThereForEveryModel) {
     const Fingerprint* stored = stored_fingerprint(model);
     ASSERT_NE(stored, nullptr) << model.name;
     EXPECT_GT(stored->loss, 0) << model.name;
-    EXPECT_GT(stored->first_gradient_norm, 0) << model.name;
+    EXPECT_GT(stored->gradient_norm, 0) << model.name;
     EXPECT_GT(stored->logits_norm, 0) << model.name;
   }
 }
