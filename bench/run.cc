@@ -25,6 +25,7 @@
 #include "models/base/errors.h"
 #include "results/build_info.h"
 #include "results/writer.h"
+#include "variable_mgmt/fold_values.h"
 #include "variable_mgmt/strategy.h"
 
 namespace bench {
@@ -177,6 +178,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     InitialValues first =
         initial_values(network, static_cast<std::uint64_t>(settings.flags.tf_random_seed));
     tensor_files.load(first);
+    fold_values(run_folds(settings), first);
     return first;
   });
   Device device = make_device(settings);

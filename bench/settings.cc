@@ -190,8 +190,16 @@ Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
                         .seed = static_cast<std::uint64_t>(settings.flags.tf_random_seed)});
 }
 
+std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings) {
+  return settings.frozen() ? fold_batch_norm(build_run_network(settings, 1)).folds
+                           : std::vector<FoldedBatchNorm>();
+}
+
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
-  const Graph network = build_run_network(settings, batch);
+  Graph network = build_run_network(settings, batch);
+  if (settings.frozen()) {
+    network = fold_batch_norm(network).graph;
+  }
   const Graph fused = fuse(
       network, [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
   return settings.training() ? add_backward(fused, "loss") : fused;

@@ -8,6 +8,7 @@
 #include "bench/flags.h"
 #include "bench/schedule.h"
 #include "kernels/backend.h"
+#include "models/passes/fold_batch_norm.h"
 #include "models/zoo/zoo.h"
 #include "pipeline/datasets/dataset.h"
 #include "variable_mgmt/learning_rate.h"
@@ -35,6 +36,8 @@ struct RunSettings {
   /// Sentences for the user about what differs from what was asked.
   std::vector<std::string> notices = {};
 
+  /// Whether batch norm is folded into the convolutions.
+  [[nodiscard]] bool frozen() const { return flags.forward_only && flags.freeze_when_forward_only; }
   [[nodiscard]] bool training() const { return !flags.forward_only; }
   [[nodiscard]] bool accuracies() const {
     return flags.forward_only || flags.print_training_accuracy;
@@ -51,7 +54,10 @@ std::int64_t own_classes(const Model& model, const Dataset& dataset);
 /// The plain forward network of a run.
 Graph build_run_network(const RunSettings& settings, std::int64_t batch);
 
-/// The same as the backend runs it: fused, and when training with its gradients.
+/// What --freeze_when_forward_only folds into the convolutions of that network; none without it.
+std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings);
+
+/// The network as the backend runs it: folded and fused, and when training with its gradients.
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch);
 
 }  // namespace bench

@@ -105,6 +105,9 @@ void check_frozen(const Flags& flags) {
   if (frozen) {
     refuse_if(flags.train_dir.has_value(),
               "--train_dir cannot be combined with --forward_only --freeze_when_forward_only");
+    refuse_if(flags.save_variables.has_value(),
+              "--save_variables cannot be combined with --forward_only --freeze_when_forward_only: "
+              "the folded network has other variables");
     refuse_if(flags.data_dir && !flags.datasets_use_prefetch,
               "--data_dir needs --datasets_use_prefetch with --forward_only "
               "--freeze_when_forward_only");

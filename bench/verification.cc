@@ -8,6 +8,7 @@
 #include "bench/device.h"
 #include "models/base/errors.h"
 #include "variable_mgmt/fingerprint.h"
+#include "variable_mgmt/fold_values.h"
 
 namespace bench {
 namespace {
@@ -50,6 +51,13 @@ CheckedNumber checked(std::string_view name, double measured, double stored, dou
           .tolerance = tolerance};
 }
 
+/// The fingerprint's values of the variables that the run's graph has.
+InitialValues values_for(const RunSettings& settings) {
+  InitialValues values = fingerprint_values(build_run_network(settings, 1));
+  fold_values(run_folds(settings), values);
+  return values;
+}
+
 void append(Verification& to, const Verification& from) {
   to.numbers.insert(to.numbers.end(), from.numbers.begin(), from.numbers.end());
 }
@@ -67,7 +75,7 @@ RunSettings settings_for(const ParseResult& parsed, const Model& model, bool tra
 
 Verification verify_model(const RunSettings& settings, Backend& backend) {
   const Graph graph = build_run_graph(settings, backend, settings.batch);
-  Tower tower(graph, backend, {.format = settings.format}, fingerprint_values(graph));
+  Tower tower(graph, backend, {.format = settings.format}, values_for(settings));
   return verify_tower(settings, tower);
 }
 
@@ -137,16 +145,17 @@ Verification verify_tower(const RunSettings& settings, Tower& tower) {
     result.skipped = "no fingerprint is stored for this model";
   }
   const Fingerprint stored = found != nullptr ? *found : Fingerprint{};
+  const InitialValues values = values_for(settings);
   const Tolerances tolerances = tolerances_for(settings.dtype);
   if (settings.training()) {
-    const Fingerprint measured = measure_training_fingerprint(tower);
+    const Fingerprint measured = measure_training_fingerprint(tower, values);
     result.numbers = {
         checked("loss", measured.loss, stored.loss, tolerances.loss),
         checked("gradient norm", measured.gradient_norm, stored.gradient_norm, tolerances.norm),
         checked("first gradient norm", measured.first_gradient_norm, stored.first_gradient_norm,
                 tolerances.norm)};
   } else {
-    const Fingerprint measured = measure_inference_fingerprint(tower);
+    const Fingerprint measured = measure_inference_fingerprint(tower, values);
     result.numbers = {
         checked("logits norm", measured.logits_norm, stored.logits_norm, tolerances.norm)};
   }

@@ -101,6 +101,11 @@ const std::vector<Rule>& rules() {
          f.forward_only = f.freeze_when_forward_only = true;
          f.train_dir = "x";
        }},
+      {"--save_variables cannot be combined with --forward_only",
+       [](Flags& f) {
+         f.forward_only = f.freeze_when_forward_only = true;
+         f.save_variables = "x";
+       }},
       {"--data_dir needs --datasets_use_prefetch",
        [](Flags& f) {
          f.forward_only = f.freeze_when_forward_only = true;

@@ -9,6 +9,7 @@
 #include "kernels/reference/reference_backend.h"
 #include "models/zoo/builder.h"
 #include "variable_mgmt/fingerprint.h"
+#include "variable_mgmt/fold_values.h"
 
 namespace bench {
 namespace {
@@ -55,6 +56,25 @@ TEST(Verification, PassesWhateverTheBatchTheLayoutAndTheFirstValues) {
       }
     }
   }
+}
+
+TEST(Verification, PassesWithBatchNormFoldedIntoTheConvolutions) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  ParseResult parsed;
+  parsed.flags.model = "resnet20";
+  parsed.flags.data_name = "cifar10";
+  parsed.flags.batch_size = 2;
+  parsed.flags.forward_only = true;
+  parsed.flags.freeze_when_forward_only = true;
+  const RunSettings settings = resolve_settings(parsed);
+  EXPECT_EQ(run_folds(settings).size(), 19);
+  const Graph graph = build_run_graph(settings, *backend, settings.batch);
+  InitialValues values = initial_values(build_run_network(settings, 1), 1);
+  fold_values(run_folds(settings), values);
+  Tower tower(graph, *backend, {}, values);
+  const Verification result = verify_tower(settings, tower);
+  EXPECT_EQ(result.numbers.size(), 1);
+  EXPECT_TRUE(result.passed()) << result.failures();
 }
 
 TEST(Verification, HasThePrecisionOfF64OnTheReference) {

@@ -47,11 +47,11 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
   const auto out = nlohmann::ordered_json::parse(record_json(small_record()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : out.items()) keys.push_back(key);
-  EXPECT_THAT(keys,
-              ::testing::ElementsAre("schema", "record_id", "run_uuid", "status", "partial",
-                                     "status_reason", "time", "workload", "dataset", "source",
-                                     "build", "host", "cpu", "memory", "env", "load", "metrics",
-                                     "series", "implementations", "quality", "capture_errors"));
+  EXPECT_THAT(keys, ::testing::ElementsAre("schema", "record_id", "run_uuid", "status", "partial",
+                                           "status_reason", "time", "workload", "dataset", "source",
+                                           "build", "host", "cpu", "memory", "env", "load",
+                                           "metrics", "series", "implementations", "verification",
+                                           "quality", "capture_errors"));
   EXPECT_EQ(out["schema"], "bench.record/1");
 }
 

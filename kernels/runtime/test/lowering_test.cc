@@ -45,6 +45,7 @@ class TwoLayoutBackend final : public Backend {
                                             std::vector<OptimizerSegment>) override {
     throw InternalError("nothing runs here");
   }
+  std::optional<Ceiling> measure_ceiling(DType) override { return std::nullopt; }
   std::unique_ptr<Stream> make_stream() override { throw InternalError("nothing runs here"); }
   std::unique_ptr<DeviceMemory> allocate(std::size_t) override {
     throw InternalError("nothing runs here");
