@@ -12,6 +12,7 @@ import dataclasses
 import json
 import os
 import platform
+import signal
 import sys
 import time
 from pathlib import Path
@@ -25,6 +26,14 @@ from peerlib.work import NotSupportedError, Work, add_flags, work_of
 
 _ROOT = Path(__file__).resolve().parents[2]
 _INTERRUPTED = 130
+_SHORT = {"tensorflow": "tf", "onnxruntime": "ort"}
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """SIGTERM ends a comparison as Ctrl-C does: what it has started leads a session of its own, and
+    would outlive it."""
+    del number, frame
+    raise KeyboardInterrupt
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -47,7 +56,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     tools.add_argument("--bench", type=Path, default=_ROOT / "build/release/bin/bench")
     tools.add_argument("--bench_flags", default="", help="more flags for bench, by spaces")
     for peer in PEERS:
-        tools.add_argument(f"--{peer}_python", help=f"else $BENCH_{peer.upper()}_PYTHON, else this")
+        short = [f"--{_SHORT[peer]}_python"] if peer in _SHORT else []
+        tools.add_argument(f"--{peer}_python", *short, help=f"else $BENCH_{peer.upper()}_PYTHON, else this")
     tools.add_argument("--work_folder", type=Path, default=_ROOT / "build/peers",
                        help="keeps the exported networks")
     tools.add_argument("--twins", type=Path, help="the folder that holds parity/")
@@ -195,6 +205,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"compare: {error}", file=sys.stderr)
         return 2
     sitting = Sitting(Sides(_tools(options)), work, options.out)
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         sitting.compare(entries or _screened(options, sitting), options.rounds)
     except KeyboardInterrupt:
