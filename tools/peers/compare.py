@@ -98,7 +98,8 @@ class Sitting:
         self.screened: list[dict[str, Any]] = []
         # side and settings -> by round
         self.runs: dict[tuple[str, str], list[Run | None]] = {}
-        self.skipped: dict[str, str] = {}
+        # side and settings -> why
+        self.skipped: dict[tuple[str, str], str] = {}
 
     def _attempt(self, side: str, variant: Variant, work: Work, stage: str) -> Run | None:
         """None where it failed: the reason is noted and the comparison goes on."""
@@ -107,7 +108,7 @@ class Sitting:
             run = self._sides.run(side, variant, work)
         except RunFailedError as error:
             print(f"{where}: {error}", file=sys.stderr, flush=True)
-            self.skipped[f"{side} {variant.name}"] = str(error)
+            self.skipped[side, variant.name] = str(error)
             return None
         print(f"{where}: {run.images_per_second:.2f} images/s", file=sys.stderr, flush=True)
         return run
@@ -145,7 +146,9 @@ class Sitting:
                  "runs": [run and dataclasses.asdict(run) for run in c.runs]}
                 for c in self.contestants()]
         text = json.dumps({"work": dataclasses.asdict(self.work), "host": self.host,
-                           "screened": self.screened, "compared": rows, "skipped": self.skipped},
+                           "screened": self.screened, "compared": rows,
+                           "skipped": [{"side": side, "settings": name, "reason": reason}
+                                       for (side, name), reason in self.skipped.items()]},
                           indent=1)
         part = self._out.with_name(f"{self._out.name}.part")
         part.write_text(text)
@@ -164,7 +167,11 @@ class Sitting:
             lines += ["screening only:", *(f"{row['side']} {row['settings']}: "
                                            f"{row['images_per_second']:.2f} images/s"
                                            for row in self.screened)]
-        lines += [f"skipped: {name}: {reason}" for name, reason in self.skipped.items()]
+        together: dict[tuple[str, str], list[str]] = {}
+        for (side, name), reason in self.skipped.items():
+            together.setdefault((side, reason), []).append(name)
+        lines += [f"skipped: {side} {', '.join(names)}: {reason}"
+                  for (side, reason), names in together.items()]
         return "\n".join(lines)
 
 

@@ -206,7 +206,8 @@ class CompareTest(unittest.TestCase):
             "ours:plain", "torch:compile-nhwc+thp", "tensorflow:function",
             "tensorflow:function", "torch:compile-nhwc+thp", "ours:plain"])
         self.assertIn("1.250", text)
-        self.assertIn("skipped: torch eager-nhwc: not built yet", text)
+        self.assertIn("skipped: torch eager-nhwc, eager-nchw+thp, compile-nchw+thp: not built yet",
+                      text)
         self.assertEqual([row["side"] for row in out["compared"]], ["ours", "torch", "tensorflow"])
         self.assertEqual([len(row["runs"]) for row in out["compared"]], [2, 2, 2])
 
