@@ -1,6 +1,7 @@
 """The networks in PyTorch: torchvision's where `bench` has the same definition, else the twins that
 ../../parity_torch.py holds `bench` against."""
 
+import collections
 import contextlib
 import importlib
 import sys
@@ -13,6 +14,7 @@ import torch
 import torch.nn.functional as F
 import torchvision
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from .work import NotSupportedError
 
@@ -82,6 +84,8 @@ def _tuned(twin: nn.Module, package: str, image_size: int) -> bool:
     numbers stay the same; returns whether they do."""
     modules = [module for name, module in sys.modules.items()
                if name.startswith(f"{package}.") and getattr(module, "F", None) is F]
+    if not modules:
+        raise RuntimeError("one twin per process: what the last one may overwrite, this one may not")
     images = torch.rand(2, 3, image_size, image_size)
     twin.eval()
     with torch.no_grad(), contextlib.ExitStack() as stack:
@@ -144,20 +148,39 @@ class _FoldedNorm(nn.Identity):
     """Stands where a batch norm went into the convolution before it."""
 
 
+class _Readers(TorchFunctionMode):
+    """Counts the operations that read each tensor, by its id."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count: collections.Counter[int] = collections.Counter()
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        del types
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor):  # else it asked for a shape or the like
+            leaves = torch.utils._pytree.tree_leaves((args, kwargs))
+            self.count.update({id(leaf) for leaf in leaves if isinstance(leaf, torch.Tensor)})
+        return result
+
+
 def fold_batch_norm(module: nn.Module, images: torch.Tensor) -> int:
-    """Folds each batch norm that reads a convolution's output into it; found by running the
+    """Folds each batch norm into the convolution whose output it alone reads; found by running the
     network, in inference mode, so that any module will do. Returns how many."""
-    outputs: dict[int, tuple[nn.Conv2d, torch.Tensor]] = {}
+    writers: dict[int, nn.Conv2d] = {}
+    outputs: dict[nn.Conv2d, torch.Tensor] = {}
     pairs: list[tuple[nn.Conv2d, nn.Module]] = []
+    readers = _Readers()
 
     def after_conv(layer: nn.Module, inputs: tuple, output: torch.Tensor) -> None:
         del inputs
-        outputs[id(output)] = (layer, output)
+        writers[id(output)] = layer
+        outputs[layer] = output
+        readers.count[id(output)] = 0  # an earlier tensor's, which was at the same address
 
     def before_norm(layer: nn.Module, inputs: tuple) -> None:
-        conv, output = outputs.get(id(inputs[0]), (None, None))
-        if conv is not None and output is inputs[0]:
-            pairs.append((conv, layer))
+        if id(inputs[0]) in writers:
+            pairs.append((writers[id(inputs[0])], layer))
 
     hooks = []
     for layer in module.modules():
@@ -165,10 +188,11 @@ def fold_batch_norm(module: nn.Module, images: torch.Tensor) -> int:
             hooks.append(layer.register_forward_hook(after_conv))
         elif hasattr(layer, "running_mean"):
             hooks.append(layer.register_forward_pre_hook(before_norm))
-    with torch.no_grad():
+    with torch.no_grad(), readers:
         expected = module(images)
     for hook in hooks:
         hook.remove()
+    pairs = [(conv, norm) for conv, norm in pairs if readers.count[id(outputs[conv])] == 1]
     places = {child: (parent, name) for parent in module.modules()
               for name, child in parent.named_children()}
     for conv, norm in pairs:
