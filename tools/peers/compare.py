@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Runs the same work in `bench` and its peers, process by process in turn, and prints a table.
+
+    compare.py --model=resnet50_v1.5 --mode=train --dtype=f32 --batch=32 --threads=2 \\
+        --torch_python=TORCH_ENV/bin/python --tensorflow_python=TF_ENV/bin/python --out=sitting.json
+
+Each side's settings are screened first, briefly; the fastest takes part. See README.md.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import platform
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any, Sequence
+
+from peerlib.processes import Run, RunFailedError
+from peerlib.sides import Sides, Tools, python_of
+from peerlib.table import Contestant, format_table
+from peerlib.variants import PEERS, Variant, variants_of
+from peerlib.work import NotSupportedError, Work, add_flags, work_of
+
+_ROOT = Path(__file__).resolve().parents[2]
+_INTERRUPTED = 130
+_SHORT = {"tensorflow": "tf", "onnxruntime": "ort"}
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """SIGTERM ends a comparison as Ctrl-C does: what it has started leads a session of its own, and
+    would outlive it."""
+    del number, frame
+    raise KeyboardInterrupt
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    work = parser.add_argument_group("the work")
+    add_flags(work)
+    how = parser.add_argument_group("how it is compared")
+    how.add_argument("--peers", default=",".join(PEERS), help="which ones, separated by commas")
+    how.add_argument("--rounds", type=int, default=6, help="process runs of each that takes part")
+    how.add_argument("--keep", choices=("best_of_each", "best_peer", "all"), default="best_of_each",
+                     help="which settings go from the screening into the rounds")
+    how.add_argument("--settings", default="", help="SIDE:NAME,... take these and screen nothing")
+    how.add_argument("--screen_steps", type=int, default=3)
+    how.add_argument("--screen_warmup", type=int, default=2)
+    how.add_argument("--env", action="append", default=[], metavar="NAME=VALUE",
+                     help="for every process of every side, may be repeated")
+    how.add_argument("--timeout", type=float, default=1800, help="seconds, of one process")
+    how.add_argument("--out", type=Path, help="everything measured, as JSON; kept up to date")
+    tools = parser.add_argument_group("what is installed where")
+    tools.add_argument("--bench", type=Path, default=_ROOT / "build/release/bin/bench")
+    tools.add_argument("--bench_flags", default="", help="more flags for bench, by spaces")
+    for peer in PEERS:
+        short = [f"--{_SHORT[peer]}_python"] if peer in _SHORT else []
+        tools.add_argument(f"--{peer}_python", *short, help=f"else $BENCH_{peer.upper()}_PYTHON, else this")
+    tools.add_argument("--work_folder", type=Path, default=_ROOT / "build/peers",
+                       help="keeps the exported networks")
+    tools.add_argument("--twins", type=Path, help="the folder that holds parity/")
+    options = parser.parse_args(arguments)
+    unknown = set(options.peers.split(",")) - {*PEERS, ""}
+    if unknown:
+        parser.error(f"unknown peers: {' '.join(sorted(unknown))}; there are {' '.join(PEERS)}")
+    if any("=" not in item for item in options.env):
+        parser.error("--env takes NAME=VALUE")
+    if options.rounds < 1:
+        parser.error("--rounds is at least 1")
+    return options
+
+
+def _tools(options: argparse.Namespace) -> Tools:
+    pythons = {peer: python_of(peer, getattr(options, f"{peer}_python")) for peer in PEERS}
+    return Tools(options.bench, pythons, options.work_folder,
+                 dict(item.split("=", 1) for item in options.env), options.timeout,
+                 tuple(options.bench_flags.split()), options.twins)
+
+
+def _host() -> dict[str, Any]:
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    return {"cpu": names[0] if names else None, "processors": os.cpu_count(),
+            "kernel": platform.release(), "load": os.getloadavg(),
+            "preload": os.environ.get("LD_PRELOAD"), "time": time.time()}
+
+
+class Sitting:
+    """One comparison, with all it has measured so far."""
+
+    def __init__(self, sides: Sides, work: Work, out: Path | None):
+        self._sides = sides
+        self._out = out
+        self.work = work
+        self.host = _host()
+        self.screened: list[dict[str, Any]] = []
+        # side and settings -> by round
+        self.runs: dict[tuple[str, str], list[Run | None]] = {}
+        # side and settings -> why
+        self.skipped: dict[tuple[str, str], str] = {}
+
+    def _attempt(self, side: str, variant: Variant, work: Work, stage: str) -> Run | None:
+        """None where it failed: the reason is noted and the comparison goes on."""
+        where = f"{stage} {side} {variant.name}"
+        try:
+            run = self._sides.run(side, variant, work)
+        except RunFailedError as error:
+            print(f"{where}: {error}", file=sys.stderr, flush=True)
+            self.skipped[side, variant.name] = str(error)
+            return None
+        print(f"{where}: {run.images_per_second:.2f} images/s", file=sys.stderr, flush=True)
+        return run
+
+    def screen(self, side: str, steps: int, warmup: int) -> list[tuple[float, Variant]]:
+        """(images/s, settings) of what runs, the fastest first."""
+        work = dataclasses.replace(self.work, steps=steps, warmup=warmup)
+        found = []
+        for variant in variants_of(side, self.work):
+            run = self._attempt(side, variant, work, "screening")
+            if run is not None:
+                found.append((run.images_per_second, variant))
+                self.screened.append({"side": side, "settings": variant.name,
+                                      **dataclasses.asdict(run)})
+                self.save()
+        return sorted(found, key=lambda item: -item[0])
+
+    def compare(self, entries: Sequence[tuple[str, Variant]], rounds: int) -> None:
+        """Everyone in turn; every second round in the opposite order, so that a drift of the
+        machine meets all alike."""
+        self.runs = {(side, variant.name): [] for side, variant in entries}
+        for number in range(rounds):
+            for side, variant in entries if number % 2 == 0 else reversed(entries):
+                run = self._attempt(side, variant, self.work, f"round {number + 1} of {rounds}")
+                self.runs[side, variant.name].append(run)
+                self.save()
+
+    def contestants(self) -> list[Contestant]:
+        return [Contestant(side, name, runs) for (side, name), runs in self.runs.items()]
+
+    def save(self) -> None:
+        if self._out is None:
+            return
+        rows = [{"side": c.side, "settings": c.settings,
+                 "runs": [run and dataclasses.asdict(run) for run in c.runs]}
+                for c in self.contestants()]
+        text = json.dumps({"work": dataclasses.asdict(self.work), "host": self.host,
+                           "screened": self.screened, "compared": rows,
+                           "skipped": [{"side": side, "settings": name, "reason": reason}
+                                       for (side, name), reason in self.skipped.items()]},
+                          indent=1)
+        part = self._out.with_name(f"{self._out.name}.part")
+        part.write_text(text)
+        part.replace(self._out)
+
+    def text(self) -> str:
+        work = self.work
+        size = f", {work.image_size} x {work.image_size}" if work.image_size else ""
+        title = (f"{work.model}, {'training' if work.training else 'inference'}, {work.dtype}, "
+                 f"batch {work.batch}, {work.threads} threads{size}; {work.steps} steps a run "
+                 f"after {work.warmup}; {self.host['cpu']}")
+        lines = [title]
+        if any(self.runs.values()):
+            lines.append(format_table(self.contestants()))
+        elif self.screened:
+            lines += ["screening only:", *(f"{row['side']} {row['settings']}: "
+                                           f"{row['images_per_second']:.2f} images/s"
+                                           for row in self.screened)]
+        together: dict[tuple[str, str], list[str]] = {}
+        for (side, name), reason in self.skipped.items():
+            together.setdefault((side, reason), []).append(name)
+        lines += [f"skipped: {side} {', '.join(names)}: {reason}"
+                  for (side, reason), names in together.items()]
+        return "\n".join(lines)
+
+
+def _chosen(options: argparse.Namespace, work: Work) -> list[tuple[str, Variant]]:
+    """What --settings names. Throws NotSupportedError for what there is not."""
+    entries = []
+    for item in options.settings.split(","):
+        side, _, name = item.partition(":")
+        known = variants_of(side, work) if side in ("ours", *PEERS) else []
+        match = [variant for variant in known if variant.name == name]
+        if not match:
+            names = " ".join(variant.name for variant in known)
+            raise NotSupportedError(f"no settings {item}; {side} has: {names or 'none'}")
+        entries.append((side, match[0]))
+    return entries
+
+
+def _screened(options: argparse.Namespace, sitting: Sitting) -> list[tuple[str, Variant]]:
+    """Ours first, then the peers that go on."""
+    fastest: dict[str, list[tuple[float, Variant]]] = {}
+    for side in ("ours", *(peer for peer in PEERS if peer in options.peers.split(","))):
+        fastest[side] = sitting.screen(side, options.screen_steps, options.screen_warmup)
+    if options.keep == "all":
+        return [(side, variant) for side, found in fastest.items() for _, variant in found]
+    best = [(side, *found[0]) for side, found in fastest.items() if found]
+    if options.keep == "best_peer":
+        peers = sorted((row for row in best if row[0] != "ours"), key=lambda row: -row[1])
+        best = [row for row in best if row[0] == "ours"] + peers[:1]
+    return [(side, variant) for side, _, variant in best]
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = parse(arguments)
+    try:
+        work = work_of(options)
+        entries = _chosen(options, work) if options.settings else None
+    except NotSupportedError as error:
+        print(f"compare: {error}", file=sys.stderr)
+        return 2
+    sitting = Sitting(Sides(_tools(options)), work, options.out)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        sitting.compare(entries or _screened(options, sitting), options.rounds)
+    except KeyboardInterrupt:
+        print("interrupted; this is what there is:", file=sys.stderr)
+        print(sitting.text())
+        sitting.save()
+        return _INTERRUPTED
+    print(sitting.text())
+    sitting.save()
+    ran = {c.side for c in sitting.contestants() if c.good()}
+    return 0 if "ours" in ran and len(ran) > 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

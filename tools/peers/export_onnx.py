@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Writes the PyTorch definition of a network as ONNX, for the peers that read it. Runs where
+PyTorch, onnx and onnxscript are installed.
+
+    export_onnx.py --model=resnet50_v1.5 --batch=32 --output=resnet50.onnx
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", required=True, help="by its name in `bench`")
+    parser.add_argument("--batch", type=int, default=32, help="part of the file: shapes are fixed")
+    parser.add_argument("--image_size", type=int, default=0, help="0: the model's own")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--twins", type=Path, help="the folder that holds parity/")
+    return parser.parse_args(arguments)
+
+
+def export(options: argparse.Namespace) -> None:
+    import torch
+    from peerlib import torch_models
+    network = torch_models.make(options.model, options.image_size, options.twins)
+    images = torch.rand(options.batch, 3, network.image_size, network.image_size)
+    sample = torch.rand(max(2, min(options.batch, 8)), *images.shape[1:])
+    torch_models.settle_statistics(network.module, sample)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    part = options.output.with_name(f"{options.output.stem}.part.onnx")
+    torch.onnx.export(network.module, (images,), part, dynamo=True, external_data=False,
+                      input_names=["images"], output_names=["logits"])
+    os.replace(part, options.output)
+
+
+def main(arguments: list[str]) -> int:
+    from peerlib.work import NotSupportedError
+    try:
+        export(parse(arguments))
+    except (NotSupportedError, ImportError) as error:
+        print(f"export_onnx: {error}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

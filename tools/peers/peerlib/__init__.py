@@ -1,0 +1,1 @@
+"""What the peers' scripts share. See ../README.md."""

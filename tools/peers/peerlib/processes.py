@@ -1,0 +1,123 @@
+"""Runs one process of one side and reads what it measured."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from .work import Work
+
+
+
+class RunFailedError(RuntimeError):
+    """The process gave no result; the message says why, in one line."""
+
+
+@dataclass(frozen=True)
+class Run:
+    images_per_second: float
+    peak_rss_bytes: int
+    setup_seconds: float
+    # None: the side does not tell.
+    first_step_seconds: float | None
+    raw: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+def _stop(process: subprocess.Popen) -> None:
+    """The process and its helpers: it leads a group of its own."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def _reason(command: Sequence[str], status: int, stderr: str) -> str:
+    if status < 0:
+        name = signal.Signals(-status).name
+        hint = "; on a machine that hides AMX details see README.md" if name == "SIGILL" else ""
+        return f"died with {name}{hint}"
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    errors = [line for line in lines if "Error" in line or "error" in line]
+    return (errors or lines or [f"{command[0]} ended with {status}"])[-1][:300]
+
+
+def run_process(command: Sequence[str], environment: Mapping[str, str],
+                timeout_seconds: float) -> str:
+    """Its stdout. Throws RunFailedError; ends the process with the caller's Ctrl-C."""
+    with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout,
+                                       stderr=stderr, env={**os.environ, **environment}, text=True,
+                                       start_new_session=True)
+        except OSError as error:
+            raise RunFailedError(str(error)) from error
+        try:
+            status = process.wait(timeout_seconds)
+        except subprocess.TimeoutExpired as error:
+            raise RunFailedError(f"not done after {timeout_seconds:.0f} s") from error
+        finally:
+            if process.returncode is None:
+                _stop(process)
+        stdout.seek(0)
+        stderr.seek(0)
+        text = stdout.read()
+        if status != 0 and not text.rstrip().endswith("}"):
+            raise RunFailedError(_reason(command, status, stderr.read()))
+        return text
+
+
+def run_peer(command: Sequence[str], environment: Mapping[str, str],
+             timeout_seconds: float) -> Run:
+    """Of a script that prints what peerlib/measure.py says, as its last line."""
+    lines = run_process(command, environment, timeout_seconds).strip().splitlines()
+    try:
+        result = json.loads(lines[-1])
+    except (IndexError, json.JSONDecodeError) as error:
+        raise RunFailedError("the last line on stdout is no JSON") from error
+    if "skipped" in result:
+        raise RunFailedError(result["skipped"])
+    return Run(result["images_per_second"], result["peak_rss_bytes"], result["setup_seconds"],
+               result["first_step_seconds"], result)
+
+
+def bench_flags(work: Work) -> list[str]:
+    """The same work in `bench`."""
+    flags = [f"--model={work.model}", "--device=cpu", f"--batch_size={work.batch}",
+             f"--num_batches={work.steps}", f"--num_warmup_batches={work.warmup}",
+             f"--num_intra_threads={work.threads}"]
+    flags.append("--optimizer=momentum" if work.training else "--forward_only")
+    if work.dtype != "f32":
+        flags.append(f"--dtype={work.dtype}")
+    if work.image_size:
+        flags.append(f"--image_size={work.image_size}")
+    return flags
+
+
+def bench_run(record: Mapping[str, Any], batch: int) -> Run:
+    """From a record of `bench`. The rate is the batch over the median step, as the peers'."""
+    metrics = {metric["name"]: metric["value"] for metric in record["metrics"]}
+    kept = {name: record.get(name) for name in ("run_uuid", "source", "build", "cpu", "quality")}
+    raw = {"images_per_sec": metrics["images_per_sec"],
+           "step_seconds": [ns / 1e9 for ns in record["series"]["step_ns"]], **kept}
+    return Run(batch / metrics["step_time.median"], metrics["peak_rss"], metrics["setup_time"],
+               None, raw)
+
+
+def run_bench(bench: Path, work: Work, flags: Sequence[str], environment: Mapping[str, str],
+              timeout_seconds: float) -> Run:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "record.json"
+        command = [str(bench), *bench_flags(work), *flags, f"--result_file={file}"]
+        run_process(command, environment, timeout_seconds)
+        try:
+            record = json.loads(file.read_text())
+        except (OSError, json.JSONDecodeError) as error:
+            raise RunFailedError(f"bench wrote no record: {error}") from error
+    if record["status"] != "ok":
+        raise RunFailedError(f"bench: {record['status']}: {record.get('status_reason')}")
+    return bench_run(record, work.batch)

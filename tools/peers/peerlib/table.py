@@ -1,0 +1,91 @@
+"""Statistics of process runs, and the table."""
+
+import statistics
+from dataclasses import dataclass
+from typing import Sequence
+
+from .processes import Run
+
+_MIB = 2**20
+_SECONDS = "{:.2f}"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    side: str
+    settings: str
+    # By round; None where the process failed.
+    runs: Sequence[Run | None]
+
+    def good(self) -> list[Run]:
+        return [run for run in self.runs if run is not None]
+
+
+def mad(values: Sequence[float]) -> float:
+    """1.4826 times the median distance from the median: of normal values, their deviation."""
+    middle = statistics.median(values)
+    return 1.4826 * statistics.median([abs(value - middle) for value in values])
+
+
+def _median(runs: Sequence[Run], quantity: str) -> float | None:
+    values = [getattr(run, quantity) for run in runs]
+    return statistics.median(values) if values and None not in values else None
+
+
+def _ratio(ours: float | None, theirs: float | None) -> str:
+    return f"{ours / theirs:.3f}" if ours is not None and theirs else "-"
+
+
+def round_ratios(ours: Contestant, other: Contestant) -> list[float]:
+    """Ours to the other's images/s, of the rounds in which both ran."""
+    return [a.images_per_second / b.images_per_second for a, b in zip(ours.runs, other.runs)
+            if a is not None and b is not None]
+
+
+def _own_cells(contestant: Contestant) -> list[str]:
+    runs = contestant.good()
+    if not runs:
+        return [contestant.side, contestant.settings, "0", *["-"] * 6]
+    rates = [run.images_per_second for run in runs]
+    first = _median(runs, "first_step_seconds")
+    return [contestant.side, contestant.settings, str(len(runs)),
+            f"{statistics.median(rates):.2f}", f"{min(rates):.2f}..{max(rates):.2f}",
+            f"{100 * mad(rates) / statistics.median(rates):.1f}",
+            f"{_median(runs, 'peak_rss_bytes') / _MIB:.0f}",
+            _SECONDS.format(_median(runs, "setup_seconds")),
+            _SECONDS.format(first) if first is not None else "-"]
+
+
+def _ratio_cells(ours: Contestant, other: Contestant) -> list[str]:
+    if other is ours:
+        return ["", "", "", ""]
+    mine, theirs = ours.good(), other.good()
+    rounds = round_ratios(ours, other)
+    return [_ratio(_median(mine, "images_per_second"), _median(theirs, "images_per_second")),
+            f"{min(rounds):.3f}..{max(rounds):.3f}" if rounds else "-",
+            _ratio(_median(mine, "peak_rss_bytes"), _median(theirs, "peak_rss_bytes")),
+            _ratio(_median(mine, "setup_seconds"), _median(theirs, "setup_seconds"))]
+
+
+_HEADER = ["side", "settings", "runs", "images/s", "min..max", "MAD %", "peak RSS MiB",
+           "launch s", "1st step s", "ours/side", "by round", "RSS ours/side", "launch ours/side"]
+
+
+def format_rows(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) if column < 2 else cell.rjust(width)
+                 for column, (cell, width) in enumerate(zip(row, widths))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def format_table(contestants: Sequence[Contestant]) -> str:
+    """One row each; the ratios are to the first that is called ours, where there is one."""
+    ours = next((c for c in contestants if c.side == "ours"), None)
+    rows = [_HEADER]
+    for contestant in contestants:
+        ratios = _ratio_cells(ours, contestant) if ours else ["-"] * 4
+        rows.append([*_own_cells(contestant), *ratios])
+    return format_rows(rows)

@@ -1,0 +1,55 @@
+"""One piece of work, as every script of a peer takes it from its command line."""
+
+import argparse
+import dataclasses
+from dataclasses import dataclass
+
+DTYPES = ("f32", "bf16", "int8")
+CALIBRATION_BATCHES = 4
+
+
+class NotSupportedError(RuntimeError):
+    """This peer cannot do this work; the message says what it lacks."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """The same on every side; images have the model's own size where `image_size` is 0."""
+    model: str
+    mode: str
+    dtype: str
+    batch: int
+    threads: int
+    steps: int
+    warmup: int
+    image_size: int
+
+    @property
+    def training(self) -> bool:
+        return self.mode == "train"
+
+    def flags(self) -> list[str]:
+        """The command line that `parse` turns into the same work."""
+        return [f"--{name}={value}" for name, value in dataclasses.asdict(self).items()]
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", default="resnet50_v1.5", help="by its name in `bench`")
+    parser.add_argument("--mode", choices=("train", "infer"), default="train")
+    parser.add_argument("--dtype", choices=DTYPES, default="f32")
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=10, help="steps to time")
+    parser.add_argument("--warmup", type=int, default=3, help="steps before those")
+    parser.add_argument("--image_size", type=int, default=0, help="0: the model's own")
+
+
+def work_of(options: argparse.Namespace) -> Work:
+    """Throws NotSupportedError for int8 training and counts below 1."""
+    work = Work(**{field.name: getattr(options, field.name) for field in dataclasses.fields(Work)})
+    if work.training and work.dtype == "int8":
+        raise NotSupportedError("int8 is for inference")
+    for name in ("batch", "threads", "steps", "warmup"):
+        if getattr(work, name) < 1:
+            raise NotSupportedError(f"--{name} is at least 1")
+    return work

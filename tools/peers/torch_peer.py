@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Times one network in PyTorch on the CPU and prints one line of JSON. See README.md.
+
+    torch_peer.py --model=resnet50_v1.5 --mode=train --dtype=bf16 --batch=32 --layout=NHWC --compile
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any, Callable
+
+from peerlib.measure import run_peer
+from peerlib.work import NotSupportedError, Work, add_flags
+
+Step = Callable[[], Any]
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_flags(parser)
+    parser.add_argument("--layout", choices=("NCHW", "NHWC"), default="NHWC",
+                        help="NHWC is PyTorch's channels_last")
+    parser.add_argument("--compile", action="store_true", help="torch.compile; inference: frozen")
+    parser.add_argument("--compile_mode", default="default", help="for instance max-autotune")
+    parser.add_argument("--script", action="store_true",
+                        help="inference: TorchScript, frozen and optimised")
+    parser.add_argument("--fold", action="store_true",
+                        help="inference: batch norm folded into the convolutions first")
+    parser.add_argument("--cast", action="store_true",
+                        help="bf16 inference: weights and images in bf16, rather than autocast")
+    parser.add_argument("--quantizer", choices=("fx", "pt2e"), default="pt2e",
+                        help="int8: torch.ao's x86 backend, or torchao's and torch.compile")
+    parser.add_argument("--twins", type=Path, help="the folder that holds parity/")
+    return parser.parse_args(arguments)
+
+
+def _training(network: Callable, module: Any, images: Any, classes: int, bf16: bool) -> Step:
+    """SGD with momentum, one fused kernel over all variables; as `bench --optimizer=momentum`, but
+    for Nesterov's step, which moves no more memory."""
+    import torch
+    labels = torch.randint(0, classes, (images.shape[0],))
+    optimizer = torch.optim.SGD(module.parameters(), lr=1e-3, momentum=0.9, weight_decay=4e-5,
+                                fused=True)
+    loss_of = torch.nn.CrossEntropyLoss()
+
+    def step() -> float:
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            loss = loss_of(network(images), labels)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return step
+
+
+def _scripted(module: Any, images: Any, bf16: bool) -> Callable:
+    import torch
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=bf16, cache_enabled=False):
+        script = torch.jit.freeze(torch.jit.trace(module, images))
+        return torch.jit.optimize_for_inference(script)
+
+
+def _inference(network: Callable, images: Any, bf16: bool, frozen: bool) -> Step:
+    import torch
+
+    def step() -> Any:
+        # Frozen graphs of torch.compile are not made in inference_mode.
+        with torch.no_grad() if frozen else torch.inference_mode(), \
+                torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            return network(images)
+
+    return step
+
+
+def _compiled(module: Any, options: argparse.Namespace, training: bool) -> Callable:
+    import torch
+    if not training:
+        from torch._inductor import config
+        config.freezing = True
+    return torch.compile(module, mode=options.compile_mode)
+
+
+def _check(work: Work, options: argparse.Namespace) -> None:
+    if work.training and (options.fold or options.script or options.cast):
+        raise NotSupportedError("--fold, --script and --cast are for inference")
+    if options.compile and options.script:
+        raise NotSupportedError("--compile or --script, not both")
+
+
+def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]]:
+    _check(work, options)
+    import torch
+    import torchvision
+    from peerlib import torch_models
+    torch.set_num_threads(work.threads)
+    network = torch_models.make(work.model, work.image_size, options.twins)
+    module = network.module
+    images = torch.rand(work.batch, 3, network.image_size, network.image_size)
+    facts = {"versions": {"torch": torch.__version__, "torchvision": torchvision.__version__},
+             "network": network.origin, "image_size": network.image_size}
+    if not work.training:
+        sample = torch.rand(max(2, min(work.batch, 8)), *images.shape[1:])
+        torch_models.settle_statistics(module, sample)
+        if options.fold:
+            torch_models.fold_batch_norm(module, sample[:2])
+    if options.layout == "NHWC":
+        module = module.to(memory_format=torch.channels_last)
+        images = images.to(memory_format=torch.channels_last)
+    if work.dtype == "int8":
+        from peerlib import torch_int8
+        quantize = {"fx": torch_int8.quantize_fx, "pt2e": torch_int8.quantize_pt2e}
+        run = quantize[options.quantizer](module, images)
+        return _inference(run, images, False, True), facts
+    autocast = work.dtype == "bf16" and not options.cast
+    if work.dtype == "bf16" and options.cast:
+        module, images = module.to(torch.bfloat16), images.to(torch.bfloat16)
+    run = module
+    if options.compile:
+        run = _compiled(module, options, work.training)
+    elif options.script:
+        run, autocast = _scripted(module, images, autocast), False
+    if work.training:
+        return _training(run, module, images, network.num_classes, autocast), facts
+    return _inference(run, images, autocast, options.compile), facts
+
+
+def main(arguments: list[str]) -> int:
+    return run_peer("torch", parse(arguments), build)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
