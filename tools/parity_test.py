@@ -15,7 +15,7 @@ from parity.layers import avg_pool, channel_lrn, max_pool, pad_extents
 from parity.parity import Plan, compare_model
 from parity.program import Program, step_losses
 
-LIMITS = Limits(factor=2, epsilons=4, floor=1e-6)
+LIMITS = Limits(factor=2, epsilons=4, floor=6e-8)
 
 
 class Safetensors(unittest.TestCase):
@@ -92,9 +92,9 @@ class Comparison(unittest.TestCase):
         self.assertIs(self.verdict(4e-7, 0), Verdict.WITHIN_EPSILONS)
         self.assertIs(self.verdict(6e-7, 0), Verdict.FAILED)
 
-    def test_below_the_floor_an_error_may_be_as_large_as_the_floor(self):
-        self.assertIs(self.verdict(9e-7, 0, norm=1e-9), Verdict.UNDER_FLOOR)
-        self.assertIs(self.verdict(2e-6, 0, norm=1e-9), Verdict.FAILED)
+    def test_an_error_of_next_to_nothing_of_all_gradients_is_allowed(self):
+        self.assertIs(self.verdict(5e-8, 0, norm=1e-3), Verdict.UNDER_FLOOR)
+        self.assertIs(self.verdict(7e-8, 0, norm=1e-3), Verdict.FAILED)
 
     def test_what_is_no_number_fails(self):
         self.assertIs(self.verdict(float("nan"), 1.0), Verdict.FAILED)

@@ -17,8 +17,7 @@ class Limits:
     factor: float
     # A relative error of so many float32 epsilons is fine, whatever PyTorch's.
     epsilons: float
-    # A gradient smaller than this part of all gradients together is under the floor: what it
-    # consists of is rounding. Its error has to stay under the same bound.
+    # An error of a gradient that is at most this part of all gradients together is fine.
     floor: float
 
 
@@ -75,12 +74,11 @@ def _judge(ours: float, torch: float, norm: float, total: float, limits: Limits)
     no gradient."""
     if not np.isfinite(ours):
         return Verdict.FAILED
-    if 0 < total and norm <= limits.floor * total:
-        allowed = max(limits.floor * total, limits.factor * torch)
-        return Verdict.UNDER_FLOOR if ours <= allowed else Verdict.FAILED
     if ours <= limits.epsilons * FLOAT_EPSILON * norm:
         return Verdict.WITHIN_EPSILONS
-    return Verdict.OK if ours <= limits.factor * torch else Verdict.FAILED
+    if ours <= limits.factor * torch:
+        return Verdict.OK
+    return Verdict.UNDER_FLOOR if ours <= limits.floor * total else Verdict.FAILED
 
 
 def compare(ours: Arrays, singles: Sequence[Arrays], exact: Arrays,

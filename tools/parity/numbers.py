@@ -38,7 +38,7 @@ def draw_batch(batch: int, image_size: int, num_classes: int, seed: int) -> tupl
 
 
 def _draw(name: str, shape: tuple[int, ...], seed: int, gain: float) -> np.ndarray:
-    """Batch norm's vectors and biases are off their usual 1 and 0, so that none can be forgotten."""
+    """Batch norm's vectors and biases are off their usual 1 and 0: none can be forgotten."""
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])
     normal = random.standard_normal(shape, dtype=np.float32)
     if len(shape) > 1:

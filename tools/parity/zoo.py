@@ -32,7 +32,7 @@ class Model:
     counts: Counts
     # (number of classes, image size) -> the twin
     make: Callable[[int, int], nn.Module]
-    # A smaller size at which every layer still has more than one pixel; 0: the network has one size.
+    # Smaller, yet every layer still has several pixels; 0: the network has only one size.
     small_size: int = 0
     aux_head: bool = False
 
