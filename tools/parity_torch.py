@@ -51,7 +51,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     how.add_argument("--full_size", action="store_true", help="the models' own image sizes")
     how.add_argument("--plain_weights", action="store_true",
                      help="train from weights that put half of the values under ReLU's bend")
-    how.add_argument("--draws", type=int, default=3,
+    how.add_argument("--draws", type=int, default=5,
                      help="weights and batches; a quantity fails if it fails in each")
     how.add_argument("--seed", type=int, default=1)
     how.add_argument("--threads", type=int, default=0, help="of both programs; 0: theirs to choose")
