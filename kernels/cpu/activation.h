@@ -8,8 +8,8 @@
 namespace bench::cpu {
 
 /// kActivation of models/ops/activation.h on `count` elements in a line, whatever their layout; y
-/// may be x. A NaN stays. Padded zeros stay zero but for sigmoid and hard_sigmoid. The exponential
-/// of sigmoid and silu is good to one unit in the last place, the results to some three. Waits.
+/// may be x. A NaN stays. Padded zeros stay zero but for sigmoid and hard_sigmoid. Sigmoid and silu
+/// are right to 4e-7 * (1 + |y|), the others to rounding. Waits.
 struct Activation {
   ActivationKind kind = ActivationKind::relu;
   std::int64_t count = 0;

@@ -1,4 +1,4 @@
-// A small residual network as the executor runs it: fused, planned with memory shared and inputs
+// Small networks as the executor runs them: fused, planned with memory shared and inputs
 // overwritten, running statistics written through. Backends are compared over whole steps.
 
 #include <gtest/gtest.h>
@@ -57,11 +57,47 @@ constexpr Model kSmallResnet{.name = "small_resnet",
                              .default_batch = kBatch,
                              .build = build_small_resnet};
 
+/// Every activation behind what may carry it, local response normalisation, dropout of images, and
+/// an auxiliary loss.
+ValueId build_small_mobile_net(NetworkBuilder& net, ValueId images) {
+  const WindowSpec five{.kernel = 5, .stride = 2};
+  ValueId x = conv_norm(net, "stem", images, 32, {.kernel = 3, .stride = 2});
+  x = net.activation("stem.relu6", x, ActivationKind::relu6);
+  x = net.lrn("lrn", x, {.radius = 2, .bias = 1, .alpha = 0.1, .beta = 0.75});
+  ValueId y = net.conv("a.conv", x, {.channels = 32, .window = five, .groups = 32, .bias = false});
+  y = net.batch_norm("a.bn", y, {.epsilon = 1e-5, .decay = 0.9, .scale = true});
+  y = net.activation("a.hard_swish", y, ActivationKind::hard_swish);
+  y = net.dropout("a.dropout", y, 0.8);
+  net.set_aux_logits(
+      net.fully_connected("aux", net.flatten("aux.flatten", y), {.outputs = net.num_classes()}),
+      0.4);
+  x = net.add("a.add", y, net.avg_pool("a.pool", x, {.kernel = 3, .stride = 2}));
+  y = net.activation("b.silu", conv_norm(net, "b", x, 32, {}), ActivationKind::silu);
+  y = net.add("b.add", y, net.conv("b.plain", x, {.channels = 32, .bias = false}));
+  ValueId gate = net.global_avg_pool("c.pool", y);
+  gate = net.activation("c.relu6", net.conv("c.1", gate, {.channels = 8}), ActivationKind::relu6);
+  gate = net.activation("c.hard_sigmoid", net.conv("c.2", gate, {.channels = 16}),
+                        ActivationKind::hard_sigmoid);
+  x = net.fully_connected("d.fc", net.flatten("d.flatten", gate), {.outputs = 32});
+  x = net.activation("d.sigmoid", x, ActivationKind::sigmoid);
+  return net.head(net.add("d.add", x, net.spatial_mean("d.mean", y)));
+}
+
+constexpr Model kSmallMobileNet{.name = "small_mobile_net",
+                                .printed_name = "small_mobile_net",
+                                .dataset = "imagenet",
+                                .image_size = kSize,
+                                .default_batch = kBatch,
+                                .build = build_small_mobile_net};
+
 /// Loss, gradients and running statistics of one step.
 using Results = std::map<std::string, std::vector<float>>;
 
-Results run_step(Backend& backend, DataFormat format) {
-  const Graph network = build_network(kSmallResnet, {.batch = kBatch, .num_classes = kClasses});
+Results run_step(const Model& model, Backend& backend, DataFormat format) {
+  const Graph network = build_network(model, {.batch = kBatch,
+                                              .num_classes = kClasses,
+                                              .aux_head = &model == &kSmallMobileNet,
+                                              .label_smoothing = 0.1});
   const Graph fused = fuse(
       network, [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
   Executor executor(add_backward(fused, "loss"), backend, {.format = format, .poison = true});
@@ -87,6 +123,12 @@ Results run_step(Backend& backend, DataFormat format) {
   executor.write_input("images", std::as_bytes(std::span(images)));
   executor.write_input("labels", std::as_bytes(std::span(labels)));
   executor.write_input("loss_scale", std::as_bytes(std::span(&scale, 1)));
+  for (const ValueId input : graph.inputs()) {
+    if (graph.value(input).name == "step") {
+      const std::int32_t step = 3;
+      executor.write_input("step", std::as_bytes(std::span(&step, 1)));
+    }
+  }
   const auto stream = backend.make_stream();
   executor.run(*stream);
   Results results{{"loss", {static_cast<float>(executor.read_scalar("loss"))}}};
@@ -98,13 +140,14 @@ Results run_step(Backend& backend, DataFormat format) {
   return results;
 }
 
-class ResidualNetwork : public testing::TestWithParam<DataFormat> {};
+class WholeNetwork : public testing::TestWithParam<std::tuple<const Model*, DataFormat>> {};
 
-TEST_P(ResidualNetwork, HasTheReferencesLossGradientsAndRunningStatistics) {
+TEST_P(WholeNetwork, HasTheReferencesLossGradientsAndRunningStatistics) {
   const auto reference = make_reference_backend();
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
-  const Results expected = run_step(*reference, DataFormat::nchw);
-  const Results actual = run_step(*backend, GetParam());
+  const auto& [model, format] = GetParam();
+  const Results expected = run_step(*model, *reference, DataFormat::nchw);
+  const Results actual = run_step(*model, *backend, format);
   ASSERT_EQ(actual.size(), expected.size());
   // Rounding of a dozen layers, each a sum of some hundred products, forward and backward.
   const double tolerance = 2000 * std::numeric_limits<float>::epsilon();
@@ -122,9 +165,14 @@ TEST_P(ResidualNetwork, HasTheReferencesLossGradientsAndRunningStatistics) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Onednn, ResidualNetwork,
-                         testing::Values(DataFormat::nchw, DataFormat::nhwc, DataFormat::automatic),
-                         [](const auto& format) { return std::string(name_of(format.param)); });
+INSTANTIATE_TEST_SUITE_P(Onednn, WholeNetwork,
+                         testing::Combine(testing::Values(&kSmallResnet, &kSmallMobileNet),
+                                          testing::Values(DataFormat::nchw, DataFormat::nhwc,
+                                                          DataFormat::automatic)),
+                         [](const auto& test) {
+                           return cat(std::get<0>(test.param)->name, "_",
+                                      name_of(std::get<1>(test.param)));
+                         });
 
 }  // namespace
 }  // namespace bench
