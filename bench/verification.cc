@@ -21,7 +21,7 @@ struct Tolerances {
 
 Tolerances tolerances_for(DType dtype) {
   return dtype == DType::f64 ? Tolerances{.loss = 1e-9, .norm = 1e-6}
-                             : Tolerances{.loss = 1e-4, .norm = 1e-2};
+                             : Tolerances{.loss = 1e-4, .norm = 1e-3};
 }
 
 /// Why a run's network is another one than that of the stored fingerprint; empty when it is not.

@@ -1,5 +1,6 @@
 #include "variable_mgmt/fingerprint.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <span>
@@ -16,6 +17,11 @@ constexpr double kSpread = 0.1;
 // them, many lie within rounding of 0, and the gradients of a hundred layers are known to one per
 // cent only.
 constexpr float kShift = 3;
+
+// Scales the fully connected layers of networks with batch norm, whose features are that much
+// larger by then: else the softmax would be all but certain, and a right guess would have no
+// gradient.
+constexpr float kHeadScale = 1.0F / 64;
 
 /// Batch norm alone has variables that begin constant, are trained and do not decay; its beta
 /// begins with 0.
@@ -56,7 +62,14 @@ void run_on_copies(Tower& tower, const InitialValues& values) {
 
 InitialValues fingerprint_values(const Graph& graph) {
   InitialValues values = initial_values(graph, kSeed);
-  for (const Variable& variable : graph.variables()) {
+  const auto variables = graph.variables();
+  const bool normalised = std::any_of(variables.begin(), variables.end(), is_beta);
+  for (const Variable& variable : variables) {
+    if (normalised && graph.shape(variable.value).rank() == 2) {
+      for (float& value : values.at(graph.value(variable.value).name)) {
+        value *= kHeadScale;
+      }
+    }
     if (variable.initial.kind != Initializer::Kind::constant) {
       continue;
     }

@@ -5,10 +5,10 @@
 
 namespace bench {
 
-/// What a fingerprint is measured with: every variable as initial_value draws it from a seed of its
-/// own, the constant ones (biases, batch norm's) moved by a tenth of a normal number, so that each
-/// matters, and batch norm's beta by 3 more; one image of normal numbers with a label; dropout and
-/// drop-path off.
+/// What a fingerprint is measured with, beside one image of normal numbers with a label: every
+/// variable as initial_value draws it from a seed of its own; the constant ones (biases, batch
+/// norm's) moved by a tenth of a normal number, so that each matters, batch norm's beta by 3 more;
+/// with batch norm the fully connected layers' weights made smaller. Dropout and drop-path are off.
 InitialValues fingerprint_values(const Graph& graph);
 
 /// Measures the training numbers on a tower whose graph has gradients, the batch being copies of
