@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "models/base/atomic_file.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -169,7 +168,7 @@ void print_profile(std::ostream& out, const Profile& profile) {
   }
 }
 
-void write_trace(const std::string& path, const Executor& executor) {
+void write_trace(const AtomicFile& file, const Executor& executor) {
   nlohmann::json events = nlohmann::json::array();
   const auto& steps = executor.plan().steps;
   const auto times = executor.step_times();
@@ -190,7 +189,7 @@ void write_trace(const std::string& path, const Executor& executor) {
                         {"flops", 2 * steps[i].work.multiply_adds},
                         {"bytes", steps[i].work.bytes}}}});
   }
-  AtomicFile(path, "trace file").write(nlohmann::json{{"traceEvents", events}}.dump() + "\n");
+  file.write(nlohmann::json{{"traceEvents", events}}.dump() + "\n");
 }
 
 }  // namespace bench

@@ -8,6 +8,7 @@
 
 #include "bench/session.h"
 #include "kernels/executor.h"
+#include "models/base/atomic_file.h"
 
 namespace bench {
 
@@ -48,6 +49,6 @@ void print_profile(std::ostream& out, const Profile& profile);
 
 /// The executor's last run as a Chrome trace (chrome://tracing, ui.perfetto.dev), one event per
 /// kernel. Throws WriteError.
-void write_trace(const std::string& path, const Executor& executor);
+void write_trace(const AtomicFile& file, const Executor& executor);
 
 }  // namespace bench

@@ -7,7 +7,9 @@
 #include <exception>
 #include <future>
 #include <iomanip>
+#include <optional>
 #include <ostream>
+#include <sstream>
 
 #include "bench/build_record.h"
 #include "bench/device.h"
@@ -104,15 +106,20 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
       << " % of the step time\n";
 }
 
-/// Holds what the executor that was timed computes against the stored fingerprint. Returns why the
-/// run is not to be trusted; empty when it is.
-std::string verify(const RunSettings& settings, Tower& tower, results::Record& record,
-                   std::ostream& err) {
+/// The run is not to be trusted: its network computes something else.
+class MismatchError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Holds what the executor that was timed computes against the stored fingerprint; throws
+/// MismatchError.
+void verify(const RunSettings& settings, Tower& tower, results::Record& record, std::ostream& err) {
   const Verification result = verify_tower(settings, tower);
   record.verification.skipped = result.skipped;
   if (!result.skipped.empty()) {
     err << "fingerprint not checked: " << result.skipped << "\n";
-    return "";
+    return;
   }
   double worst = 0;
   for (const CheckedNumber& number : result.numbers) {
@@ -124,19 +131,59 @@ std::string verify(const RunSettings& settings, Tower& tower, results::Record& r
     worst = std::max(worst, number.deviation);
   }
   if (!result.passed()) {
-    return cat("the network computes something else than ", settings.model->name,
-               " should: ", result.failures());
+    throw MismatchError(cat("the network computes something else than ", settings.model->name,
+                            " should: ", result.failures()));
   }
-  err << std::scientific << "fingerprint: matches the reference, deviation " << worst << "\n";
-  return "";
+  std::ostringstream deviation;
+  deviation << std::scientific << std::setprecision(1) << worst;
+  err << "fingerprint: matches the reference, largest relative deviation " << deviation.str()
+      << "\n";
 }
+
+/// The parts of a run one after the other; what comes behind a failure is left out.
+class Attempt {
+ public:
+  template <class Part>
+  void at(const Part& part) {
+    if (!succeeded()) {
+      return;
+    }
+    try {
+      part();
+    } catch (const LossError& error) {
+      reason_ = error.what();
+    } catch (const MismatchError& error) {
+      reason_ = error.what();
+    } catch (const std::exception& error) {
+      reason_ = error.what();
+      fatal_ = std::current_exception();
+    }
+  }
+
+  [[nodiscard]] bool succeeded() const { return reason_.empty(); }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+  /// Prints the reason and returns the exit status, or throws on what main tells from others.
+  int end(std::ostream& err) const {
+    if (fatal_ != nullptr) {
+      std::rethrow_exception(fatal_);
+    }
+    err << "bench: " << reason_ << "\n";
+    return 1;
+  }
+
+ private:
+  std::string reason_;
+  std::exception_ptr fatal_;
+};
 
 /// The record, which is written whatever way the run ends.
 class RecordFile {
  public:
   RecordFile(const Flags& flags, results::Record record)
       : writer_(flags.result_file ? results::make_writer("json", *flags.result_file) : nullptr),
-        record_(std::move(record)) {}
+        record_(std::move(record)) {
+    record_.verification.skipped = "the run ended before the check";
+  }
 
   results::Record& record() { return record_; }
   void write(results::Status status, bool partial, const std::string& reason) {
@@ -170,6 +217,10 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
 
   const auto limit = memory_limit(files);
   check_variables_memory(settings, limit);
+  std::optional<AtomicFile> trace;
+  if (!settings.flags.trace_file.empty()) {
+    trace.emplace(settings.flags.trace_file, "trace file");
+  }
   const Graph network = build_run_network(settings, settings.batch);
   const RunTensorFiles tensor_files(settings, network);
 
@@ -231,9 +282,8 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   }
 
   SessionResult session;
-  std::string failure;
-  std::exception_ptr fatal;
-  try {
+  Attempt attempt;
+  attempt.at([&] {
     run_session(settings,
                 {.tower = tower,
                  .strategy = strategy.get(),
@@ -244,12 +294,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
                  .progress = streams.err,
                  .progress_is_terminal = streams.err_is_terminal},
                 session);
-  } catch (const LossError& error) {
-    failure = error.what();
-  } catch (const std::exception& error) {
-    failure = error.what();
-    fatal = std::current_exception();
-  }
+  });
   const InputStatistics statistics = input->statistics();
   add_measurements(file.record(), settings,
                    {.session = session,
@@ -259,23 +304,8 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
                     .times_before = before.times},
                    files);
   print_closing_notes(session, statistics, streams.err);
-  if (failure.empty()) {
-    try {
-      tensor_files.save(tower.executor(), session.global_steps());
-    } catch (const std::exception& error) {
-      failure = error.what();
-      fatal = std::current_exception();
-    }
-  }
-  if (!failure.empty()) {
-    file.write(results::Status::kFailed, true, failure);
-    if (fatal != nullptr) {
-      std::rethrow_exception(fatal);
-    }
-    streams.err << "bench: " << failure << "\n";
-    return 1;
-  }
-  if (session.interrupted) {
+  attempt.at([&] { tensor_files.save(tower.executor(), session.global_steps()); });
+  if (session.interrupted && attempt.succeeded()) {
     streams.err << "ended by " << interrupt.signal_name() << " after " << session.steps.size()
                 << " measured steps\n";
     file.write(results::Status::kAborted, true, cat("ended by ", interrupt.signal_name()));
@@ -287,19 +317,24 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
                 session.steps.size(), " of ", settings.steps.num_batches, " steps");
     LOG(INFO) << "note: " << ended;
   }
-  if (settings.flags.profile) {
-    Profile profile = make_profile(tower.executor(), session, settings.optimizer);
-    profile.ceiling = device.backend->measure_ceiling(settings.dtype);
-    print_profile(streams.out, profile);
-  }
-  if (!settings.flags.trace_file.empty()) {
-    write_trace(settings.flags.trace_file, tower.executor());
-  }
-  const std::string mismatch = verify(settings, tower, file.record(), streams.err);
-  if (!mismatch.empty()) {
-    file.write(results::Status::kFailed, false, mismatch);
-    streams.err << "bench: " << mismatch << "\n";
-    return 1;
+  attempt.at([&] {
+    if (settings.flags.profile) {
+      Profile profile = make_profile(tower.executor(), session, settings.optimizer);
+      profile.ceiling = device.backend->measure_ceiling(settings.dtype);
+      print_profile(streams.out, profile);
+    }
+    if (trace) {
+      write_trace(*trace, tower.executor());
+    }
+    // What was measured is on the disk before the check, which takes memory that was not planned.
+    file.write(results::Status::kOk, false, ended);
+    verify(settings, tower, file.record(), streams.err);
+  });
+  if (!attempt.succeeded()) {
+    const bool complete =
+        session.steps.size() == static_cast<std::size_t>(settings.steps.num_batches);
+    file.write(results::Status::kFailed, !complete && !session.out_of_time, attempt.reason());
+    return attempt.end(streams.err);
   }
   file.write(results::Status::kOk, false, ended);
   return 0;

@@ -201,11 +201,50 @@ void check_tensor_files(const Flags& flags) {
             "--input_file and --data_dir exclude each other; give one of them");
   refuse_if(flags.dump_tensors && flags.save_variables,
             "--dump_tensors ends the run before any update: leave --save_variables out");
-  refuse_if(flags.dump_tensors && flags.result_file,
-            "--dump_tensors ends the run before anything is measured: leave --result_file out");
   refuse_if(!flags.dump.empty() && (flags.dump_tensors || flags.save_variables),
             "--dump ends the run before its first step: leave --dump_tensors and --save_variables "
             "out");
+}
+
+/// Files that would be written over one another.
+void check_outputs(const Flags& flags) {
+  std::vector<std::pair<std::string_view, std::string>> outputs;
+  const auto add = [&](std::string_view flag, const std::optional<std::string>& path) {
+    if (path && !path->empty()) {
+      outputs.emplace_back(flag, *path);
+    }
+  };
+  add("result_file", flags.result_file);
+  add("save_variables", flags.save_variables);
+  add("dump_tensors", flags.dump_tensors);
+  add("trace_file", flags.trace_file);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (std::size_t j = i + 1; j < outputs.size(); ++j) {
+      refuse_if(outputs[i].second == outputs[j].second,
+                cat("--", outputs[i].first, " and --", outputs[j].first, " name one file, ",
+                    outputs[i].second));
+    }
+  }
+}
+
+/// --verify, --dump and --dump_tensors end the program without a measured run.
+void check_unmeasured(const Flags& flags) {
+  const std::string_view ends = flags.verify          ? "--verify"
+                                : flags.dump_tensors  ? "--dump_tensors"
+                                : !flags.dump.empty() ? "--dump"
+                                                      : "";
+  if (ends.empty()) {
+    return;
+  }
+  refuse_if(flags.profile, cat(ends, " measures nothing: leave --profile out"));
+  refuse_if(!flags.trace_file.empty(), cat(ends, " measures nothing: leave --trace_file out"));
+  refuse_if(flags.result_file.has_value(), cat(ends, " measures nothing: leave --result_file out"));
+  if (flags.verify) {
+    refuse_if(flags.init_from || flags.input_file || flags.data_dir || flags.save_variables ||
+                  flags.dump_tensors || !flags.dump.empty() || flags.max_seconds,
+              "--verify has values, images and an end of its own: leave --init_from, --input_file, "
+              "--data_dir, --save_variables, --dump_tensors, --dump and --max_seconds out");
+  }
 }
 
 }  // namespace
@@ -238,6 +277,8 @@ void validate(const Flags& flags) {
             "--staged_vars needs --variable_update=parameter_server");
   check_variable_update(flags);
   check_tensor_files(flags);
+  check_outputs(flags);
+  check_unmeasured(flags);
   check_late(flags);
 }
 

@@ -1,6 +1,7 @@
 #include "bench/verification.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iomanip>
 #include <ostream>
@@ -13,7 +14,8 @@
 namespace bench {
 namespace {
 
-/// Relative; for each type the largest deviation seen over all models was some ten times smaller.
+/// Relative. In f32 rounding alone gives norms deviations of up to some 2e-4, where it decides on
+/// which side of a ReLU a value falls.
 struct Tolerances {
   double loss = 0;
   double norm = 0;
@@ -47,7 +49,7 @@ CheckedNumber checked(std::string_view name, double measured, double stored, dou
   return {.name = name,
           .measured = measured,
           .stored = stored,
-          .deviation = std::abs(measured - stored) / (stored != 0 ? std::abs(stored) : 1),
+          .deviation = std::abs(measured - stored) / std::abs(stored),
           .tolerance = tolerance};
 }
 
@@ -79,12 +81,14 @@ Verification verify_model(const RunSettings& settings, Backend& backend) {
   return verify_tower(settings, tower);
 }
 
+constexpr std::array<std::string_view, 4> kTitles{"loss", "gradient norm", "mean weight gradient",
+                                                  "logits norm"};
 constexpr int kNameWidth = 26;
-constexpr int kNumberWidth = 20;
+constexpr int kNumberWidth = 22;
 
 void print_titles(std::ostream& out) {
   out << std::left << std::setw(kNameWidth) << "model" << std::setw(10) << "dataset" << std::right;
-  for (const char* title : {"loss", "gradient norm", "first gradient norm", "logits norm"}) {
+  for (const std::string_view title : kTitles) {
     out << std::setw(kNumberWidth) << title;
   }
   out << std::setw(13) << "deviation"
@@ -95,14 +99,17 @@ void print_line(std::ostream& out, const Model& model, const Verification& resul
   out << std::left << std::setw(kNameWidth) << model.name << std::setw(10) << model.dataset
       << std::right;
   constexpr int kDigits = 12;
-  constexpr std::size_t kNumbers = 4;
   double worst = 0;
-  for (const CheckedNumber& number : result.numbers) {
-    out << std::setw(kNumberWidth) << std::setprecision(kDigits) << number.measured;
-    worst = std::max(worst, number.deviation);
-  }
-  for (std::size_t i = result.numbers.size(); i < kNumbers; ++i) {
-    out << std::setw(kNumberWidth) << "-";
+  for (const std::string_view title : kTitles) {
+    const auto number =
+        std::find_if(result.numbers.begin(), result.numbers.end(),
+                     [&](const CheckedNumber& candidate) { return candidate.name == title; });
+    if (number == result.numbers.end()) {
+      out << std::setw(kNumberWidth) << "-";
+    } else {
+      out << std::setw(kNumberWidth) << std::setprecision(kDigits) << number->measured;
+      worst = std::max(worst, number->deviation);
+    }
   }
   out << std::setw(13) << std::setprecision(2) << worst << "  ";
   if (!result.skipped.empty()) {
@@ -127,9 +134,9 @@ std::string Verification::failures() const {
   std::string text;
   for (const CheckedNumber& number : numbers) {
     if (!number.passed()) {
-      text += cat(text.empty() ? "" : ", ", number.name, " ", number.measured, " deviates by ",
-                  number.deviation, " from ", number.stored, " (at most ", number.tolerance,
-                  " is allowed)");
+      text += cat(text.empty() ? "" : "; ", number.name, " is ", number.measured, " instead of ",
+                  number.stored, " (relative deviation ", number.deviation, ", allowed ",
+                  number.tolerance, ")");
     }
   }
   return text;
@@ -152,7 +159,7 @@ Verification verify_tower(const RunSettings& settings, Tower& tower) {
     result.numbers = {
         checked("loss", measured.loss, stored.loss, tolerances.loss),
         checked("gradient norm", measured.gradient_norm, stored.gradient_norm, tolerances.norm),
-        checked("first gradient norm", measured.first_gradient_norm, stored.first_gradient_norm,
+        checked("mean weight gradient", measured.mean_weight_gradient, stored.mean_weight_gradient,
                 tolerances.norm)};
   } else {
     const Fingerprint measured = measure_inference_fingerprint(tower, values);
@@ -164,6 +171,9 @@ Verification verify_tower(const RunSettings& settings, Tower& tower) {
 
 int run_verification(const ParseResult& parsed, std::ostream& out) {
   const RunSettings asked = resolve_settings(parsed);
+  if (const std::string difference = difference_to_stored(asked); !difference.empty()) {
+    throw UsageError(cat("--verify: ", difference, ", and only the model's own can be checked"));
+  }
   const Device device = make_device(asked);
   const bool all = *parsed.flags.verify == "all";
   bool passed = true;
@@ -182,7 +192,7 @@ int run_verification(const ParseResult& parsed, std::ostream& out) {
       append(result, part);
       result.skipped = part.skipped;
     }
-    passed = passed && (!result.skipped.empty() || result.passed());
+    passed = passed && result.skipped.empty() && result.passed();
     print_line(out, model, result);
   }
   return passed ? 0 : 1;

@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/flags.h"
@@ -16,7 +17,7 @@ struct CheckedNumber {
   std::string_view name;
   double measured = 0;
   double stored = 0;
-  /// |measured - stored| / |stored|; without the division where 0 is stored.
+  /// |measured - stored| / |stored|.
   double deviation = 0;
   /// The largest deviation that passes.
   double tolerance = 0;
@@ -31,7 +32,8 @@ struct Verification {
   std::string skipped = {};
 
   [[nodiscard]] bool passed() const;
-  /// "loss 6.93 deviates by 1.2e-07 (at most 1e-04 is allowed), ...": those that did not pass.
+  /// "loss is 6.93 instead of 6.91 (relative deviation 0.003, allowed 0.0001); ...": those that did
+  /// not pass.
   [[nodiscard]] std::string failures() const;
 };
 
@@ -42,7 +44,8 @@ Verification verify_tower(const RunSettings& settings, Tower& tower);
 
 /// What --verify does: measures the model's fingerprint, or every model's, in training and (without
 /// --forward_only, also) inference, prints one line for each. Returns the exit status: 1 when a
-/// number deviates too much.
+/// number deviates too much or a model could not be checked. Throws UsageError where the flags ask
+/// for another network than the model's own.
 int run_verification(const ParseResult& parsed, std::ostream& out);
 
 }  // namespace bench

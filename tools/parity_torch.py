@@ -128,6 +128,9 @@ def _compare(options: argparse.Namespace, models: list[zoo.Model]) -> int:
 
 
 def _curves(options: argparse.Namespace) -> int:
+    if options.models or options.twin or options.all:
+        raise SystemExit("--curve always takes lenet and the CIFAR resnet20: leave --models, "
+                         "--twin and --all out")
     program = _program(options)
     reference = dataclasses.replace(program, device="reference",
                                     extra=(*program.extra, *options.f64_flags.split()))

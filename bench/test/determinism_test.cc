@@ -26,7 +26,7 @@ RunSettings lenet(std::string_view format) {
 
 /// Loss and L2 term of each step, one after the other.
 std::vector<double> train(Backend& backend, std::string_view format, int steps,
-                         std::string_view seed = "1234") {
+                          std::string_view seed = "1234") {
   RunSettings settings = lenet(format);
   settings.flags.tf_random_seed = std::stoll(std::string(seed));
   const auto random_seed = static_cast<std::uint64_t>(settings.flags.tf_random_seed);
@@ -56,7 +56,7 @@ std::vector<int> processors(std::size_t threads) {
 }
 
 std::vector<double> train_onednn(std::size_t threads, std::string_view format, int steps,
-                                std::string_view seed = "1234") {
+                                 std::string_view seed = "1234") {
   const auto backend =
       make_onednn_backend({.processors = processors(threads), .pin = false, .max_isa = {}});
   return train(*backend, format, steps, seed);

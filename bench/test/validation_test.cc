@@ -233,6 +233,26 @@ const std::vector<Rule>& rules() {
          f.dump_tensors = "x";
          f.result_file = "y";
        }},
+      {"--verify measures nothing",
+       [](Flags& f) {
+         f.verify = "model";
+         f.profile = true;
+       }},
+      {"--verify has values, images and an end of its own",
+       [](Flags& f) {
+         f.verify = "all";
+         f.max_seconds = 1;
+       }},
+      {"--dump measures nothing",
+       [](Flags& f) {
+         f.dump = {"graph"};
+         f.trace_file = "x";
+       }},
+      {"--result_file and --save_variables name one file",
+       [](Flags& f) {
+         f.result_file = "x";
+         f.save_variables = "x";
+       }},
       {"leave --dump_tensors and --save_variables out",
        [](Flags& f) {
          f.dump = {"graph"};

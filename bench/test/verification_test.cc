@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "bench/test/usage_error.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/zoo/builder.h"
@@ -102,8 +103,33 @@ TEST(Verification, CatchesANetworkThatComputesSomethingElse) {
     settings.model = &other;
     const Verification result = verify(settings, *backend);
     EXPECT_FALSE(result.passed());
-    EXPECT_THAT(result.failures(), HasSubstr("deviates by"));
+    EXPECT_THAT(result.failures(), HasSubstr("relative deviation"));
   }
+}
+
+TEST(Verification, TellsNetworksOfOneShapeButAnotherDepthApart) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  ParseResult parsed;
+  parsed.flags.model = "resnet20";
+  parsed.flags.data_name = "cifar10";
+  parsed.flags.batch_size = 2;
+  RunSettings settings = resolve_settings(parsed);
+  EXPECT_TRUE(verify(settings, *backend).passed());
+  Model other = *settings.model;
+  other.build = find_model("resnet32", "cifar10")->build;
+  settings.model = &other;
+  const Verification result = verify(settings, *backend);
+  ASSERT_EQ(result.numbers.size(), 3U);
+  EXPECT_FALSE(result.numbers[2].passed()) << "the geometric mean weighs all layers alike";
+}
+
+TEST(Verification, IsRefusedForAnotherNetworkThanTheModelsOwn) {
+  ParseResult parsed;
+  parsed.flags.model = "lenet";
+  parsed.flags.verify = "model";
+  parsed.flags.num_classes = 10;
+  std::ostringstream out;
+  EXPECT_THAT(usage_error([&] { run_verification(parsed, out); }), HasSubstr("10 classes"));
 }
 
 TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
@@ -136,7 +162,7 @@ TEST(StoredFingerprints, AreThereForEveryModel) {
     const Fingerprint* stored = stored_fingerprint(model);
     ASSERT_NE(stored, nullptr) << model.name;
     EXPECT_GT(stored->loss, 0) << model.name;
-    EXPECT_GT(stored->gradient_norm, 0) << model.name;
+    EXPECT_GT(stored->mean_weight_gradient, 0) << model.name;
     EXPECT_GT(stored->logits_norm, 0) << model.name;
   }
 }

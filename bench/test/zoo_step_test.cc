@@ -81,6 +81,7 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   const double loss = executor.read_scalar("loss");
   EXPECT_TRUE(std::isfinite(loss)) << loss;
   EXPECT_GT(loss, 0);
+  bool nothing_flows = true;
   for (const Variable& variable : executor.graph().variables()) {
     if (!variable.trainable) {
       continue;
@@ -90,7 +91,10 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
     EXPECT_TRUE(std::all_of(gradient.begin(), gradient.end(), [](float value) {
       return std::isfinite(value);
     })) << name;
+    nothing_flows = nothing_flows && std::all_of(gradient.begin(), gradient.end(),
+                                                 [](float value) { return value == 0; });
   }
+  EXPECT_FALSE(nothing_flows);
   const auto published = published_l2().find(model.name);
   if (model.dataset == "imagenet" && published != published_l2().end()) {
     EXPECT_NEAR(executor.read_scalar("l2_loss"), published->second, 0.01 * published->second);

@@ -107,7 +107,7 @@ namespace {
 /// Elements per block of the generator.
 constexpr std::int64_t kWords = 4;
 /// What dropout_factors may write behind the last element: four of the longest vectors.
-constexpr std::int64_t kExcess = 4 * 64;
+constexpr std::int64_t kExcess = kWords * 64;
 constexpr std::int64_t kLineElements = 1024;
 /// A tile's channels are a cache line of them.
 constexpr std::int64_t kTileColumns = 16;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 #include "kernels/cpu/elementwise.h"
@@ -14,9 +15,10 @@ using Clock = std::chrono::steady_clock;
 using Desc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 
-// A product that is bound by arithmetic, some 7 GFLOP, and arrays that fit in no cache.
-constexpr std::int64_t kMatrix = 1536;
-constexpr std::size_t kArrayBytes = std::size_t{128} << 20U;
+// For a product that is bound by arithmetic, some 4 GFLOP per thread, and three arrays that fit in
+// few caches.
+constexpr double kProductPerThread = 1536.0 * 1536 * 1536 / 2;
+constexpr std::size_t kArrayBytes = std::size_t{256} << 20U;
 constexpr int kRounds = 8;
 
 /// The shortest of several times, the first left out.
@@ -33,7 +35,9 @@ double shortest_seconds(const Work& work) {
 }
 
 double measure_flops(const Context& context, DType dtype) {
-  const Desc any({kMatrix, kMatrix}, data_type(dtype), Tag::any);
+  const auto size = static_cast<std::int64_t>(
+      std::cbrt(kProductPerThread * static_cast<double>(context.team.size())));
+  const Desc any({size, size}, data_type(dtype), Tag::any);
   const dnnl::matmul::primitive_desc desc(context.engine, any, any, any);
   dnnl::memory a(desc.src_desc(), context.engine);
   dnnl::memory b(desc.weights_desc(), context.engine);
@@ -47,7 +51,7 @@ double measure_flops(const Context& context, DType dtype) {
     product.execute(stream, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
     stream.wait();
   });
-  return 2.0 * kMatrix * kMatrix * kMatrix / seconds;
+  return 2 * std::pow(static_cast<double>(size), 3) / seconds;
 }
 
 double measure_bandwidth(const Context& context) {

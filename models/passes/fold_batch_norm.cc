@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "models/base/errors.h"
 #include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
 #include "models/ops/conv2d.h"
@@ -104,6 +105,8 @@ Graph without_unread_variables(const Graph& graph) {
 }  // namespace
 
 FoldedGraph fold_batch_norm(const Graph& graph) {
+  check(graph.updates().empty() && graph.gradients().empty(),
+        "fold_batch_norm: the graph is not one for inference");
   const Folder folder(graph);
   FoldedGraph folded;
   std::set<std::string> replaced;  // biases that a fold takes in
