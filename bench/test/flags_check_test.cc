@@ -200,8 +200,7 @@ TEST(ParseFlags, TakesWhatThisVersionDoes) {
                                     "--local_parameter_device=cpu",
                                     "--num_classes=10",
                                     "--max_seconds=60",
-                                    "--result_file=r.json",
-                                    "--dump=graph"});
+                                    "--result_file=r.json"});
   EXPECT_THAT(result.notices, IsEmpty());
   EXPECT_EQ(result.flags.resize_method, "crop");
   EXPECT_EQ(result.flags.gradient_clip, 5);

@@ -37,10 +37,10 @@ Graph runnable_graph(const KernelCase& kernel_case, DType dtype, const Backend& 
       taken_apart.insert(node.name);
     }
   }
-  return decompose_unsupported(case_graph(kernel_case, {.dtype = dtype}),
-                               [&](const Graph&, const Node& node) {
-                                 return Support{.yes = taken_apart.count(node.name) == 0};
-                               });
+  return decompose_unsupported(
+      case_graph(kernel_case, {.dtype = dtype}), [&](const Graph&, const Node& node) {
+        return Support{.yes = taken_apart.count(node.name) == 0, .why_not = ""};
+      });
 }
 
 /// Every value of a graph in f64, as the reference computes it; empty for opaque ones.
