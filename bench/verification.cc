@@ -49,7 +49,7 @@ CheckedNumber checked(std::string_view name, double measured, double stored, dou
   return {.name = name,
           .measured = measured,
           .stored = stored,
-          .deviation = std::abs(measured - stored) / std::abs(stored),
+          .deviation = std::abs(measured - stored) / (stored != 0 ? std::abs(stored) : 1),
           .tolerance = tolerance};
 }
 
@@ -81,7 +81,7 @@ Verification verify_model(const RunSettings& settings, Backend& backend) {
   return verify_tower(settings, tower);
 }
 
-constexpr std::array<std::string_view, 4> kTitles{"loss", "gradient norm", "mean weight gradient",
+constexpr std::array<std::string_view, 4> kTitles{"loss", "gradient norm", "first gradient norm",
                                                   "logits norm"};
 constexpr int kNameWidth = 26;
 constexpr int kNumberWidth = 22;
@@ -159,7 +159,7 @@ Verification verify_tower(const RunSettings& settings, Tower& tower) {
     result.numbers = {
         checked("loss", measured.loss, stored.loss, tolerances.loss),
         checked("gradient norm", measured.gradient_norm, stored.gradient_norm, tolerances.norm),
-        checked("mean weight gradient", measured.mean_weight_gradient, stored.mean_weight_gradient,
+        checked("first gradient norm", measured.first_gradient_norm, stored.first_gradient_norm,
                 tolerances.norm)};
   } else {
     const Fingerprint measured = measure_inference_fingerprint(tower, values);

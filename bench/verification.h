@@ -17,7 +17,7 @@ struct CheckedNumber {
   std::string_view name;
   double measured = 0;
   double stored = 0;
-  /// |measured - stored| / |stored|.
+  /// |measured - stored| / |stored|; without the division where 0 is stored.
   double deviation = 0;
   /// The largest deviation that passes.
   double tolerance = 0;

@@ -10,11 +10,10 @@ namespace bench {
 struct Fingerprint {
   /// Training: the cross-entropy.
   double loss = 0;
-  /// Training: the Euclidean norm of all variables' gradients together, in which the last layers'
-  /// weigh most, and the geometric mean of the norms of each convolution's and fully connected
-  /// layer's weight gradient, in which all layers weigh alike.
+  /// Training: the Euclidean norm of all variables' gradients together, and that of the first
+  /// variable's, which the backward pass reaches last.
   double gradient_norm = 0;
-  double mean_weight_gradient = 0;
+  double first_gradient_norm = 0;
   /// Inference: the norm of one image's logits.
   double logits_norm = 0;
 };
