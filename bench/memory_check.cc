@@ -50,12 +50,12 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
 
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
   const std::int64_t size = settings.image_size;
-  return static_cast<std::size_t>(batch * settings.dataset->channels * size * size) * sizeof(float);
+  return static_cast<std::size_t>(batch * settings.dataset->channels * size * size) * size_of(settings.dtype);
 }
 
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit) {
   const VariableCounts counts = count_variables(build_run_network(settings, 1));
-  const std::size_t bytes = static_cast<std::size_t>(counts.all.scalars) * sizeof(float);
+  const std::size_t bytes = static_cast<std::size_t>(counts.all.scalars) * size_of(settings.dtype);
   if (!limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes)) {
     return;
   }

@@ -142,6 +142,12 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   settings.notices = parsed.notices;
   settings.notices.insert(settings.notices.end(), placement.notices.begin(),
                           placement.notices.end());
+  if (flags.freeze_when_forward_only && !flags.forward_only) {
+    settings.notices.emplace_back("--freeze_when_forward_only: no effect without --forward_only");
+  }
+  if (flags.distortions && !flags.data_dir) {
+    settings.notices.emplace_back("--distortions: no effect without --data_dir");
+  }
   if (flags.aux_head && flags.forward_only) {
     settings.notices.emplace_back("--aux_head: no effect with --forward_only");
   }

@@ -34,12 +34,12 @@ const std::map<std::string_view, double>& published_l2() {
 /// A smaller image for the networks that take one and would be slow: their variables stay the same.
 std::int64_t image_size(const Model& model) {
   static const std::map<std::string_view, std::int64_t> kReduced{
-      {"nasnetlarge", 107},          {"inception3", 139},
-      {"inception4", 139},           {"official_resnet200", 96},
-      {"official_resnet200_v2", 96}, {"official_resnet152", 96},
-      {"official_resnet152_v2", 96}, {"resnet152", 96},
-      {"resnet152_v2", 96},          {"densenet201", 96},
-      {"densenet169", 96},           {"wide_resnet50_2", 96}};
+      {"nasnetlarge", 107},       {"inception4", 139},
+      {"official_resnet200", 96}, {"official_resnet200_v2", 96},
+      {"official_resnet152", 96}, {"official_resnet152_v2", 96},
+      {"resnet152", 96},          {"resnet152_v2", 96},
+      {"densenet201", 96},        {"densenet169", 96},
+      {"wide_resnet50_2", 96}};
   const auto found = kReduced.find(model.name);
   return model.dataset == "imagenet" && found != kReduced.end() ? found->second : model.image_size;
 }

@@ -192,7 +192,8 @@ std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
                     .num_threads = options.num_threads > 0 ? options.num_threads : available,
                     .num_slots = options.prefetch_batches,
                     .shards = static_cast<std::int64_t>(files.size()),
-                    .shard_bytes = total_bytes(files)},
+                    .shard_bytes = total_bytes(files),
+                    .records = static_cast<std::int64_t>(records.size())},
       make_order, make_worker, allocator != nullptr ? std::move(allocator) : make_host_allocator());
 }
 

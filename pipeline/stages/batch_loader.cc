@@ -27,6 +27,7 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
   statistics_.threads = options.num_threads;
   statistics_.shards = options.shards;
   statistics_.shard_bytes = options.shard_bytes;
+  statistics_.records = options.records;
   for (int i = 0; i < options.num_threads; ++i) {
     workers_.push_back(make_worker());
   }

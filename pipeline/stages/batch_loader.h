@@ -43,6 +43,7 @@ struct LoaderOptions {
   int num_slots = 3;
   std::int64_t shards = 0;        ///< for the statistics
   std::uint64_t shard_bytes = 0;  ///< for the statistics
+  std::int64_t records = 0;       ///< for the statistics; 0: not known
 };
 
 /// Fills a ring of batch slots: one thread reads and orders, workers write each image straight into
