@@ -144,7 +144,9 @@ LearningRate::LearningRate(const LearningRateOptions& options) {
 void LearningRate::use_model(const LearningRateOptions& options) {
   const auto images = static_cast<double>(options.examples_per_step);
   const double imagenet_epoch = kImagenetTrainingImages / images;
-  const auto cifar_epoch = static_cast<double>(kCifarTrainingImages / options.examples_per_step);
+  // Whole steps only, as in the original.
+  const std::int64_t cifar_steps = kCifarTrainingImages / options.examples_per_step;
+  const auto cifar_epoch = static_cast<double>(cifar_steps);
   const auto use_pieces = [&](std::span<const EpochPiece> table, double rate, double epoch) {
     for (const EpochPiece& piece : table) {
       pieces_.push_back(

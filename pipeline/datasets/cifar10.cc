@@ -128,7 +128,8 @@ class Cifar10Worker final : public SampleWorker {
               (distortion.flip ? kSide - 1 - x : x) + distortion.right - kPad;
           const bool inside = 0 <= from_y && from_y < kSide && 0 <= from_x && from_x < kSide;
           const auto place = static_cast<std::size_t>(c * kPlane + from_y * kSide + from_x);
-          const float value = inside ? static_cast<unsigned char>(planes[place]) : 0;
+          const float value =
+              inside ? static_cast<float>(static_cast<unsigned char>(planes[place])) : 0.0F;
           image[c * channel_step + (y * kSide + x) * pixel_step] = value / 127.5F - 1;
         }
       }
