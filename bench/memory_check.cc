@@ -50,7 +50,8 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
 
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
   const std::int64_t size = settings.image_size;
-  return static_cast<std::size_t>(batch * settings.dataset->channels * size * size) * size_of(settings.dtype);
+  return static_cast<std::size_t>(batch * settings.dataset->channels * size * size) *
+         size_of(settings.dtype);
 }
 
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit) {
