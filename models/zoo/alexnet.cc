@@ -20,7 +20,7 @@ ValueId build_alexnet(NetworkBuilder& net, ValueId images) {
 }
 
 /// The network of TensorFlow's CIFAR-10 tutorial, after Krizhevsky's cuda-convnet; here the
-/// normalisation is over channels in every layout.
+/// normalisation is over channels, always.
 ValueId build_cifar_alexnet(NetworkBuilder& net, ValueId images) {
   const WindowSpec pool{.kernel = 3, .stride = 2};
   const LrnAttributes lrn{.radius = 4, .bias = 1, .alpha = 0.001 / 9, .beta = 0.75};
