@@ -163,7 +163,8 @@ TEST(Settings, GiveTheAuxiliaryHeadToTrainingAlone) {
 
 TEST(Settings, SmoothTheLabelsOfTheLoss) {
   const auto smoothing_of = [](const std::vector<std::string_view>& arguments) {
-    for (const Node& node : build_run_network(settings_for(arguments), 2).nodes()) {
+    const Graph graph = build_run_network(settings_for(arguments), 2);
+    for (const Node& node : graph.nodes()) {
       if (node.op == &kSoftmaxCrossEntropy) {
         return node.attributes.as<SoftmaxCrossEntropyAttributes>().label_smoothing;
       }
