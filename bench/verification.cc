@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-/// Relative. In f32 rounding alone gives norms deviations of up to some 2e-4, where it decides on
+/// Relative. In f32 rounding alone gives norms deviations of up to 3e-4, where it decides on
 /// which side of a ReLU a value falls.
 struct Tolerances {
   double loss = 0;
