@@ -63,7 +63,7 @@ Operation bias_backward(const Graph& graph, const Node& node);
 Operation moving_average(const Graph& graph, const Node& node);
 /// Also the op's backward.
 Operation dropout(const Graph& graph, const Node& node);
-/// flatten and unflatten: the same elements under another shape.
+/// flatten, unflatten and cast: the same elements under another shape or in another type.
 Operation reshape(const Graph& graph, const Node& node);
 Operation spatial_mean(const Graph& graph, const Node& node);
 Operation spatial_mean_backward(const Graph& graph, const Node& node);

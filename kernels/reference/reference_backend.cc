@@ -14,6 +14,7 @@
 #include "models/ops/add.h"
 #include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
+#include "models/ops/cast.h"
 #include "models/ops/channel_scale.h"
 #include "models/ops/channel_shuffle.h"
 #include "models/ops/channel_slice.h"
@@ -53,6 +54,7 @@ constexpr std::array kOperations{
     Entry{&kBatchNormInference, reference::batch_norm_inference},
     Entry{&kBiasAdd, reference::bias_add},
     Entry{&kBiasBackward, reference::bias_backward},
+    Entry{&kCast, reference::reshape},
     Entry{&kChannelPad, reference::channel_pad},
     Entry{&kChannelScale, reference::channel_scale},
     Entry{&kChannelScaleBackward, reference::channel_scale_backward},
@@ -177,8 +179,7 @@ class ReferenceBackend : public Backend {
       for (const ValueId id : ids) {
         const TensorType& type = graph.type(id);
         if (!type.opaque && !reference::is_storable(type.dtype)) {
-          return {.yes = false,
-                  .why_not = cat("reference stores f32, f64 and s32, not ", name_of(type.dtype))};
+          return {.yes = false, .why_not = cat("reference stores no ", name_of(type.dtype))};
         }
       }
     }

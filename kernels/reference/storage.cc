@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/base/errors.h"
+#include "models/base/half.h"
 
 namespace bench::reference {
 namespace {
@@ -19,10 +20,17 @@ void store_as(const Tensor& from, const TensorView& to) {
                  [](double x) { return static_cast<T>(x); });
 }
 
+template <class Half>
+void load_half(const TensorView& from, const Tensor& to) {
+  const auto* begin = from.as<Half>();
+  std::transform(begin, begin + to.elements(), to.data,
+                 [](Half x) { return static_cast<double>(widen(x)); });
+}
+
 }  // namespace
 
 bool is_storable(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::s32;
+  return dtype == DType::f32 || dtype == DType::f64 || is_half(dtype) || dtype == DType::s32;
 }
 
 Storage storage_of(const Graph& graph, ValueId id) {
@@ -42,6 +50,10 @@ void load(const Storage& storage, const TensorView& from, const Tensor& to) {
       return load_as<double>(from, to);
     case DType::s32:
       return load_as<std::int32_t>(from, to);
+    case DType::bf16:
+      return load_half<Bfloat16>(from, to);
+    case DType::f16:
+      return load_half<Float16>(from, to);
     default:
       throw InternalError(cat("reference: cannot read ", name_of(storage.dtype)));
   }
@@ -55,6 +67,12 @@ void store(const Storage& storage, const Tensor& from, const TensorView& to) {
       return store_as<double>(from, to);
     case DType::s32:
       return store_as<std::int32_t>(from, to);
+    case DType::bf16:
+      std::transform(from.data, from.data + from.elements(), to.as<Bfloat16>(), narrow_to_bfloat16);
+      return;
+    case DType::f16:
+      std::transform(from.data, from.data + from.elements(), to.as<Float16>(), narrow_to_float16);
+      return;
     default:
       throw InternalError(cat("reference: cannot write ", name_of(storage.dtype)));
   }

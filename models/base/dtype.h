@@ -47,4 +47,12 @@ constexpr std::string_view name_of(DType dtype) {
   return "?";
 }
 
+constexpr bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
+
+/// The type of sums over many elements of `dtype`, and of what a network learns: f64 for f64, else
+/// f32.
+constexpr DType accumulation_type(DType dtype) {
+  return dtype == DType::f64 ? DType::f64 : DType::f32;
+}
+
 }  // namespace bench

@@ -8,11 +8,11 @@
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "models/base/errors.h"
+#include "models/base/half.h"
 
 namespace bench {
 namespace {
@@ -20,29 +20,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "tensor files are little-endian");
 
 constexpr std::uint64_t kLengthBytes = 8;
-
-struct Bfloat16 {
-  std::uint16_t bits;
-};
-struct Float16 {
-  std::uint16_t bits;
-};
-
-float widen(Bfloat16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
-
-/// IEEE 754 binary16: 1 sign bit, 5 of exponent, 10 of fraction.
-float widen(Float16 value) {
-  const std::uint32_t sign = std::uint32_t{value.bits & 0x8000U} << 16;
-  const std::uint32_t exponent = (value.bits >> 10) & 0x1FU;
-  const std::uint32_t fraction = value.bits & 0x3FFU;
-  if (exponent == 0) {
-    const float magnitude = std::ldexp(static_cast<float>(fraction), -24);
-    return sign == 0 ? magnitude : -magnitude;
-  }
-  constexpr std::uint32_t kBias = 127 - 15;
-  const std::uint32_t wide = exponent == 0x1F ? 0xFF : exponent + kBias;
-  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
-}
 
 }  // namespace
 

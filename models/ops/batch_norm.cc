@@ -45,8 +45,8 @@ const BatchNormAttributes& check_inputs(const OpContext& context,
 }
 
 TensorType statistics_type(const OpContext& context, std::size_t x) {
-  const DType dtype = context.inputs[x].dtype == DType::f64 ? DType::f64 : DType::f32;
-  return {.dtype = dtype, .shape = {context.inputs[x].shape[1]}};
+  return {.dtype = accumulation_type(context.inputs[x].dtype),
+          .shape = {context.inputs[x].shape[1]}};
 }
 
 std::vector<TensorType> infer(const OpContext& context) {

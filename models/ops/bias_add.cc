@@ -22,7 +22,8 @@ std::vector<ValueId> gradient(GradientContext& context) {
 
 std::vector<TensorType> infer_backward(const OpContext& context) {
   require_inputs(context, 1);
-  return {{.dtype = context.inputs[0].dtype, .shape = {context.inputs[0].shape[1]}}};
+  return {
+      {.dtype = accumulation_type(context.inputs[0].dtype), .shape = {context.inputs[0].shape[1]}}};
 }
 
 }  // namespace

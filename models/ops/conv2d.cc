@@ -126,7 +126,7 @@ std::vector<TensorType> infer_backward_weights(const OpContext& context) {
                            .other = "weights give",
                            .expected = attributes.weights[0],
                            .axis = "O"});
-  const DType dtype = context.inputs[0].dtype;
+  const DType dtype = accumulation_type(context.inputs[0].dtype);
   std::vector<TensorType> outputs{{.dtype = dtype, .shape = attributes.weights}};
   if (attributes.bias) {
     outputs.push_back({.dtype = dtype, .shape = {attributes.weights[0]}});

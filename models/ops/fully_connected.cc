@@ -92,7 +92,7 @@ std::vector<TensorType> infer_backward_weights(const OpContext& context) {
                            .other = "the input has",
                            .expected = context.inputs[1].shape[0],
                            .axis = "N"});
-  const DType dtype = context.inputs[0].dtype;
+  const DType dtype = accumulation_type(context.inputs[0].dtype);
   const std::int64_t out = context.inputs[0].shape[1];
   std::vector<TensorType> outputs{{.dtype = dtype, .shape = {out, context.inputs[1].shape[1]}}};
   if (context.attributes.as<FullyConnectedBackwardWeightsAttributes>().bias) {

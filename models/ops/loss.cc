@@ -8,7 +8,7 @@ namespace bench {
 namespace {
 
 TensorType scalar_like(const TensorType& type) {
-  return {.dtype = type.dtype == DType::f64 ? DType::f64 : DType::f32, .shape = {}};
+  return {.dtype = accumulation_type(type.dtype), .shape = {}};
 }
 
 void require_labels(const OpContext& context) {

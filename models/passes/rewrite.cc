@@ -15,7 +15,8 @@ std::vector<ValueId> append(Graph& graph, const Node& node) {
 }
 
 Graph rewrite(const Graph& graph,
-              const std::function<std::vector<ValueId>(Graph&, const Node&)>& replace) {
+              const std::function<std::vector<ValueId>(Graph&, const Node&)>& replace,
+              const std::function<TensorType(const TensorType&)>& variable_type) {
   Graph result;
   std::vector<ValueId> renamed(graph.values().size());
   const auto name = [&](ValueId id) {
@@ -27,9 +28,10 @@ Graph rewrite(const Graph& graph,
     renamed[at(id)] = result.add_input(graph.value(id).name, graph.type(id));
   }
   for (const Variable& variable : graph.variables()) {
-    renamed[at(variable.value)] =
-        result.add_variable(graph.value(variable.value).name, graph.type(variable.value),
-                            variable.initial, variable.trainable, variable.decayed);
+    const TensorType& type = graph.type(variable.value);
+    renamed[at(variable.value)] = result.add_variable(
+        graph.value(variable.value).name, variable_type ? variable_type(type) : type,
+        variable.initial, variable.trainable, variable.decayed);
   }
   for (const Node& node : graph.nodes()) {
     Node copy = node;

@@ -1,0 +1,80 @@
+#include "models/passes/mixed_precision.h"
+
+#include <map>
+#include <utility>
+
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+#include "models/ops/cast.h"
+#include "models/ops/loss.h"
+#include "models/ops/moving_average.h"
+#include "models/passes/rewrite.h"
+
+namespace bench {
+namespace {
+
+/// Ops whose results need more digits than activations have.
+bool stays_wide(const OpDef* op) {
+  return op == &kSoftmaxCrossEntropy || op == &kL2Loss || op == &kTopKAccuracy ||
+         op == &kMovingAverage;
+}
+
+/// Activations and filters; vectors are biases and batch norm's.
+bool is_narrowed(const TensorType& type) {
+  return !type.opaque && type.dtype == DType::f32 && type.shape.rank() >= 2;
+}
+
+/// Casts of values, each made once.
+class Casts {
+ public:
+  ValueId to(Graph& graph, ValueId value, DType dtype) {
+    const auto [entry, fresh] = made_.try_emplace({value, dtype});
+    if (fresh) {
+      entry->second = graph.add_node(kCast, cat(graph.value(value).name, "/", name_of(dtype)),
+                                     CastAttributes{dtype}, {value})[0];
+    }
+    return entry->second;
+  }
+
+ private:
+  std::map<std::pair<ValueId, DType>, ValueId> made_;
+};
+
+}  // namespace
+
+Graph mixed_precision(const Graph& graph, DType dtype, Weights16 weights) {
+  check(is_half(dtype), cat("mixed precision: no type of 16 bits is ", name_of(dtype)));
+  check(graph.gradients().empty(), "mixed precision comes before the backward pass");
+  Casts casts;
+  Graph result = rewrite(
+      graph,
+      [&](Graph& out, const Node& node) {
+        Node typed = node;
+        const bool wide = stays_wide(node.op);
+        for (ValueId& input : typed.inputs) {
+          const TensorType type = out.type(input);
+          if (wide && is_half(type.dtype)) {
+            input = casts.to(out, input, DType::f32);
+          } else if (!wide && is_narrowed(type)) {
+            input = casts.to(out, input, dtype);
+          }
+        }
+        return append(out, typed);
+      },
+      [&](const TensorType& type) {
+        TensorType stored = type;
+        if (weights == Weights16::stored && is_narrowed(type)) {
+          stored.dtype = dtype;
+        }
+        return stored;
+      });
+  const auto outputs = result.outputs();
+  for (const auto& [name, value] : outputs) {
+    if (is_half(result.type(value).dtype)) {
+      result.set_output(name, casts.to(result, value, DType::f32));
+    }
+  }
+  return result;
+}
+
+}  // namespace bench
