@@ -38,8 +38,8 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
   PlannedMemory memory{.executor = executor};
   if (settings.training()) {
     const StrategyRow& strategy = find_strategy(settings.flags.variable_update);
-    memory.optimizer_slots =
-        strategy.bytes(memory.executor.variables / size_of(settings.dtype), settings.optimizer);
+    memory.optimizer_slots = strategy.bytes(
+        memory.executor.variables / size_of(settings.optimizer.dtype), settings.optimizer);
   }
   const std::size_t slot = image_bytes(settings, batch);
   memory.input_slots = settings.flags.data_dir
@@ -51,12 +51,13 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
   const std::int64_t size = settings.image_size;
   return static_cast<std::size_t>(batch * settings.dataset->channels * size * size) *
-         size_of(settings.dtype);
+         size_of(accumulation_type(settings.dtype));
 }
 
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit) {
   const VariableCounts counts = count_variables(build_run_network(settings, 1));
-  const std::size_t bytes = static_cast<std::size_t>(counts.all.scalars) * size_of(settings.dtype);
+  const std::size_t bytes =
+      static_cast<std::size_t>(counts.all.scalars) * size_of(accumulation_type(settings.dtype));
   if (!limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes)) {
     return;
   }

@@ -9,6 +9,7 @@
 #include "models/base/errors.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
+#include "models/passes/mixed_precision.h"
 
 namespace bench {
 namespace {
@@ -112,6 +113,15 @@ DataFormat format_named(std::string_view name) {
   return name == "NHWC" ? DataFormat::nhwc : DataFormat::automatic;
 }
 
+DType dtype_named(std::string_view name) {
+  for (const DType dtype : {DType::bf16, DType::f16, DType::f64}) {
+    if (name_of(dtype) == name) {
+      return dtype;
+    }
+  }
+  return DType::f32;
+}
+
 }  // namespace
 
 std::int64_t own_classes(const Model& model, const Dataset& dataset) {
@@ -134,7 +144,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   const auto given = parsed.given.find("device");
   settings.device_label = given == parsed.given.end() ? placement.device : given->second;
   settings.format = format_named(placement.data_format);
-  settings.dtype = flags.dtype == "f64" ? DType::f64 : DType::f32;
+  settings.dtype = dtype_named(flags.dtype);
   if (settings.dtype == DType::f64 && settings.device != "reference") {
     throw UsageError(
         cat("--dtype=f64: only --device=reference computes in f64, not ", settings.device_label));
@@ -169,7 +179,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
       .momentum = flags.momentum,
       .weight_decay = flags.weight_decay,
       .clip = flags.gradient_clip,
-      .dtype = settings.dtype};
+      .dtype = accumulation_type(settings.dtype)};
   settings.learning_rate = {
       .model_schedule = schedule_of(settings.model->rate),
       .model_learning_rate = settings.model->rate == ModelRate::cifar_nasnet
@@ -187,7 +197,7 @@ Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
                        {.batch = batch,
                         .num_classes = settings.num_classes,
                         .image_size = settings.image_size,
-                        .dtype = settings.dtype,
+                        .dtype = accumulation_type(settings.dtype),
                         .training = settings.training(),
                         .accuracies = settings.accuracies(),
                         .aux_head = settings.flags.aux_head,
@@ -205,6 +215,10 @@ Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::
   Graph network = build_run_network(settings, batch);
   if (settings.frozen()) {
     network = fold_batch_norm(network).graph;
+  }
+  if (is_half(settings.dtype)) {
+    network = mixed_precision(network, settings.dtype,
+                              settings.training() ? Weights16::cast : Weights16::stored);
   }
   const Graph fused = fuse(
       network, [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });

@@ -35,6 +35,13 @@ std::ostream& operator<<(std::ostream& out, const Layout& layout);
 enum class DataFormat : std::uint8_t { nchw, nhwc, automatic };
 std::string_view name_of(DataFormat format);
 
+/// What a tensor is and how it lies.
+struct Placed {
+  TensorType type;
+  Layout layout;
+  bool operator==(const Placed&) const = default;
+};
+
 /// Memory of one tensor; its type and layout were fixed when the kernel was made.
 struct TensorView {
   void* data = nullptr;
@@ -160,9 +167,9 @@ class Backend {
   [[nodiscard]] virtual std::vector<Layout> input_layouts(const TensorType& type,
                                                           DataFormat format) const = 0;
   [[nodiscard]] virtual std::size_t bytes(const TensorType& type, const Layout& layout) = 0;
-  /// A copy when both layouts are one.
-  virtual std::unique_ptr<Kernel> make_reorder(const TensorType& type, const Layout& from,
-                                               const Layout& to) = 0;
+  /// A kernel that brings a tensor into another layout, another floating type (to nearest), or both;
+  /// a copy when neither differs. The shapes are one.
+  virtual std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) = 0;
   [[nodiscard]] virtual double reorder_seconds(const TensorType& type, const Layout& from,
                                                const Layout& to) = 0;
   /// Throws InternalError for an element type that the backend does not update.

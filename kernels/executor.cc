@@ -168,51 +168,48 @@ struct Executor::State {
     inputs_checked = true;
   }
 
-  /// Copies between a buffer and canonical order.
-  void convert(TensorView from, const Layout& from_layout, TensorView to, const Layout& to_layout,
-               const TensorType& type) {
-    const auto kernel = backend.make_reorder(type, from_layout, to_layout);
+  void convert(TensorView from, const Placed& from_place, TensorView to, const Placed& to_place) {
+    const auto kernel = backend.make_reorder(from_place, to_place);
     kernel->launch(*stream, std::span(&from, 1), std::span(&to, 1), nullptr);
     stream->synchronize();
   }
 
-  std::vector<std::byte> read(std::size_t buffer) {
+  /// A buffer's place in canonical order, of elements of `dtype`.
+  [[nodiscard]] Placed canonical(const Buffer& buffer, DType dtype) const {
+    const TensorType type{.dtype = dtype, .shape = buffer.type.shape};
+    return {.type = type, .layout = backend.canonical_layout(type)};
+  }
+
+  /// In canonical order, each element of the type that `dtype` is.
+  template <class T>
+  std::vector<T> read(std::size_t buffer, DType dtype) {
     const Buffer& entry = lowered.buffers[buffer];
     check(!entry.type.opaque && entry.region != Buffer::Region::input,
           cat("executor: ", entry.name, " is opaque or an input and cannot be read"));
-    const Layout canonical = backend.canonical_layout(entry.type);
-    std::vector<std::byte> result(backend.bytes(entry.type, canonical));
-    convert(view(buffer), entry.layout, {.data = result.data(), .bytes = result.size()}, canonical,
-            entry.type);
+    const Placed place = canonical(entry, dtype);
+    const std::size_t bytes = backend.bytes(place.type, place.layout);
+    std::vector<T> result(bytes / sizeof(T));
+    convert(view(buffer), {.type = entry.type, .layout = entry.layout},
+            {.data = result.data(), .bytes = bytes}, place);
     return result;
   }
-
-  std::vector<float> read_floats(std::size_t buffer) {
-    const DType dtype = lowered.buffers[buffer].type.dtype;
-    const auto bytes = read(buffer);
-    std::vector<float> result(bytes.size() / size_of(dtype));
-    if (dtype == DType::f64) {
-      std::vector<double> wide(result.size());
-      std::memcpy(wide.data(), bytes.data(), bytes.size());
-      std::transform(wide.begin(), wide.end(), result.begin(),
-                     [](double value) { return static_cast<float>(value); });
-    } else {
-      check(dtype == DType::f32, "executor: the value is no floating number");
-      std::memcpy(result.data(), bytes.data(), bytes.size());
-    }
-    return result;
+  std::vector<std::byte> read(std::size_t buffer) {
+    return read<std::byte>(buffer, lowered.buffers[buffer].type.dtype);
   }
+  std::vector<float> read_floats(std::size_t buffer) { return read<float>(buffer, DType::f32); }
 
-  void write(std::size_t buffer, TensorView target, std::span<const std::byte> canonical) {
+  /// From canonical order, the elements being of type `dtype`.
+  void write(std::size_t buffer, TensorView target, std::span<const std::byte> elements,
+             DType dtype) {
     const Buffer& entry = lowered.buffers[buffer];
-    const Layout layout_from = backend.canonical_layout(entry.type);
-    check(canonical.size() == backend.bytes(entry.type, layout_from),
-          cat("executor: ", entry.name, " takes ", backend.bytes(entry.type, layout_from),
-              " bytes, given ", canonical.size()));
+    const Placed place = canonical(entry, dtype);
+    const std::size_t expected = backend.bytes(place.type, place.layout);
+    check(elements.size() == expected,
+          cat("executor: ", entry.name, " takes ", expected, " bytes, given ", elements.size()));
     // The reorder only reads its input.
-    void* source = const_cast<std::byte*>(canonical.data());  // NOLINT(*-const-cast)
-    convert({.data = source, .bytes = canonical.size()}, layout_from, target, entry.layout,
-            entry.type);
+    void* source = const_cast<std::byte*>(elements.data());  // NOLINT(*-const-cast)
+    convert({.data = source, .bytes = elements.size()}, place, target,
+            {.type = entry.type, .layout = entry.layout});
   }
 
   /// Fills what no run may read before it wrote it, and the guards behind every buffer.
@@ -295,17 +292,13 @@ void Executor::write_input(const std::string& name, std::span<const std::byte> c
     memory = state_->backend.allocate(bytes);
   }
   state_->bind_input(buffer, memory->data());
-  state_->write(buffer, {.data = memory->data(), .bytes = bytes}, canonical);
+  state_->write(buffer, {.data = memory->data(), .bytes = bytes}, canonical,
+                state_->lowered.buffers[buffer].type.dtype);
 }
 
 void Executor::write_variable(const std::string& name, std::span<const float> canonical) {
   const std::size_t buffer = state_->variable_buffer(name);
-  if (state_->lowered.buffers[buffer].type.dtype == DType::f64) {
-    const std::vector<double> wide(canonical.begin(), canonical.end());
-    state_->write(buffer, state_->view(buffer), std::as_bytes(std::span(wide)));
-  } else {
-    state_->write(buffer, state_->view(buffer), std::as_bytes(canonical));
-  }
+  state_->write(buffer, state_->view(buffer), std::as_bytes(canonical), DType::f32);
 }
 
 std::vector<float> Executor::read_variable(const std::string& name) {

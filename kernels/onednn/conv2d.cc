@@ -45,6 +45,7 @@ struct Problem {
   Shape x;
   Shape w;
   Shape y;
+  /// Of the activations and, but where a kernel writes their gradient, of the filters.
   DType dtype;
 
   [[nodiscard]] dnnl::memory::dims strides() const {
@@ -67,7 +68,12 @@ struct Problem {
   }
   [[nodiscard]] Desc any_weights() const { return {weight_dims(), data_type(dtype), Tag::any}; }
   [[nodiscard]] TensorType weight_type() const { return {.dtype = dtype, .shape = w}; }
-  [[nodiscard]] Desc bias() const { return {{w[0]}, data_type(dtype), Tag::a}; }
+  [[nodiscard]] DType learned() const { return accumulation_type(dtype); }
+  [[nodiscard]] Desc any_weight_gradient() const {
+    return {weight_dims(), data_type(learned()), Tag::any};
+  }
+  [[nodiscard]] TensorType weight_gradient_type() const { return {.dtype = learned(), .shape = w}; }
+  [[nodiscard]] Desc bias() const { return {{w[0]}, data_type(learned()), Tag::a}; }
   [[nodiscard]] std::int64_t multiply_adds() const { return w[1] * w[2] * w[3] * y.elements(); }
 };
 
@@ -120,15 +126,21 @@ dnnl::convolution_forward::primitive_desc forward(const Context& context, const 
 using Hint = dnnl::convolution_forward::primitive_desc;
 
 /// make(filters, hint) for the layouts a backward kernel may want its filters in: what the forward
-/// of the same convolution likes best, which saves a reorder, and what the kernel itself does.
+/// of the same convolution likes best, which saves a reorder where both are of one type, and what
+/// the kernel itself does.
 template <class PrimitiveDesc>
 std::vector<PrimitiveDesc> backward_variants(
-    const Context& context, const Problem& problem, const Descs& descs,
+    const Context& context, const Problem& problem, const Descs& descs, const Desc& any_filters,
     const std::function<PrimitiveDesc(const Desc&, const Hint&)>& make) {
   const Hint hint = forward(context, problem, descs, {}, problem.any_weights());
   std::vector<PrimitiveDesc> variants;
   if (hint) {
-    for (const Desc& weights : {hint.weights_desc(), problem.any_weights()}) {
+    std::vector<Desc> filters;
+    if (hint.weights_desc().get_data_type() == any_filters.get_data_type()) {
+      filters.push_back(hint.weights_desc());
+    }
+    filters.push_back(any_filters);
+    for (const Desc& weights : filters) {
       if (auto desc = make(weights, hint)) {
         variants.push_back(std::move(desc));
       }
@@ -248,7 +260,7 @@ std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph
     const Descs descs = describe(context, problem, layouts);
     using Backward = dnnl::convolution_backward_data::primitive_desc;
     const auto variants = backward_variants<Backward>(
-        context, problem, descs, [&](const Desc& weights, const Hint& hint) {
+        context, problem, descs, problem.any_weights(), [&](const Desc& weights, const Hint& hint) {
           return Backward(context.engine, algorithm::convolution_direct, descs.x, weights, descs.y,
                           problem.strides(), problem.dilations(), problem.pad_before(),
                           problem.pad_after(), hint, base_attributes(), /*allow_empty=*/true);
@@ -283,7 +295,8 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
     const Descs descs = describe(context, problem, layouts);
     using Backward = dnnl::convolution_backward_weights::primitive_desc;
     const auto variants = backward_variants<Backward>(
-        context, problem, descs, [&](const Desc& weights, const Hint& hint) {
+        context, problem, descs, problem.any_weight_gradient(),
+        [&](const Desc& weights, const Hint& hint) {
           return Backward(context.engine, algorithm::convolution_direct, descs.x, weights,
                           attributes.bias ? problem.bias() : Desc(), descs.y, problem.strides(),
                           problem.dilations(), problem.pad_before(), problem.pad_after(), hint,
@@ -294,7 +307,7 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
       candidate.implementation = desc.impl_info_str();
       candidate.inputs = {layouts.y, layouts.x};
       candidate.outputs = {
-          context.layouts.remember(problem.weight_type(), desc.diff_weights_desc())};
+          context.layouts.remember(problem.weight_gradient_type(), desc.diff_weights_desc())};
       std::vector<Argument> arguments;
       arguments.push_back({DNNL_ARG_DIFF_DST, desc.diff_dst_desc(), From::input, 0});
       arguments.push_back({DNNL_ARG_SRC, desc.src_desc(), From::input, 1});

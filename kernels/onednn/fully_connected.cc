@@ -88,13 +88,19 @@ std::vector<Candidate> fully_connected_backward_weights(Context& context, const 
                                                         const Node& node, DataFormat /*format*/) {
   const bool bias = node.attributes.as<FullyConnectedBackwardWeightsAttributes>().bias;
   const TensorType& weights = graph.type(node.outputs[0]);
+  const DType dtype = graph.type(node.inputs[1]).dtype;
   const Desc y = plain(graph, node.inputs[0]);
   const Desc x = plain(graph, node.inputs[1]);
   const Desc bias_desc = bias ? plain(graph, node.outputs[1]) : Desc();
   const dnnl::inner_product_forward::primitive_desc hint(
-      context.engine, prop_kind::forward_training, x, any_filter(weights.dtype, weights.shape), y);
+      context.engine, prop_kind::forward_training, x, any_filter(dtype, weights.shape), y);
+  std::vector<Desc> filters;
+  if (dtype == weights.dtype) {
+    filters.push_back(hint.weights_desc());
+  }
+  filters.push_back(any_filter(weights.dtype, weights.shape));
   std::vector<Candidate> candidates;
-  for (const Desc& filter : {hint.weights_desc(), any_filter(weights.dtype, weights.shape)}) {
+  for (const Desc& filter : filters) {
     const dnnl::inner_product_backward_weights::primitive_desc desc(
         context.engine, x, filter, bias_desc, y, hint, base_attributes(), /*allow_empty=*/true);
     if (!desc) {

@@ -106,6 +106,30 @@ class VectorOptimizer final : public Optimizer {
   std::vector<OptimizerSegment> segments_;
 };
 
+std::string isa_name() {
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  struct Named {
+    dnnl::cpu_isa isa;
+    const char* name;
+  };
+  // From the richest to the poorest: the first whose bits are all there.
+  for (const Named& named :
+       {Named{dnnl::cpu_isa::avx512_core_amx_fp16, "avx512_core_amx_fp16"},
+        Named{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"},
+        Named{dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16"},
+        Named{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
+        Named{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
+        Named{dnnl::cpu_isa::avx512_core, "avx512_core"},
+        Named{dnnl::cpu_isa::avx2_vnni, "avx2_vnni"}, Named{dnnl::cpu_isa::avx2, "avx2"},
+        Named{dnnl::cpu_isa::avx, "avx"}, Named{dnnl::cpu_isa::sse41, "sse41"}}) {
+    const auto bits = static_cast<unsigned>(named.isa);
+    if (bits != 0 && (isa & bits) == bits) {
+      return named.name;
+    }
+  }
+  return "generic";
+}
+
 class OnednnBackend final : public Backend {
  public:
   explicit OnednnBackend(const OnednnOptions& options)
@@ -128,8 +152,8 @@ class OnednnBackend final : public Backend {
     }
     for (const ValueId input : node.inputs) {
       const TensorType& type = graph.type(input);
-      if (!type.opaque && type.dtype != DType::f32 && type.dtype != DType::s32) {
-        return no(cat("onednn runs f32 only, ", node.name, " reads ", name_of(type.dtype)));
+      if (const std::string why = type.opaque ? "" : why_not(type.dtype); !why.empty()) {
+        return no(cat(why, " (", node.name, ")"));
       }
     }
     return supports_epilogue(node);
@@ -172,16 +196,15 @@ class OnednnBackend final : public Backend {
     return context_.layouts.desc(type, layout).get_size();
   }
 
-  std::unique_ptr<Kernel> make_reorder(const TensorType& type, const Layout& from,
-                                       const Layout& to) override {
-    const std::size_t size = bytes(type, from);
+  std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) override {
+    const std::size_t size = bytes(from.type, from.layout);
     if (from == to) {
       return make_vector_kernel(context_, [size](const Launch& launch) {
         std::memcpy(launch.outputs[0].data, launch.inputs[0].data, size);
       })();
     }
-    dnnl::memory::desc source = context_.layouts.desc(type, from);
-    dnnl::memory::desc target = context_.layouts.desc(type, to);
+    dnnl::memory::desc source = context_.layouts.desc(from.type, from.layout);
+    dnnl::memory::desc target = context_.layouts.desc(to.type, to.layout);
     with_groups(source, target);
     with_groups(target, source);
     const dnnl::reorder::primitive_desc desc(context_.engine, source, context_.engine, target);
@@ -216,6 +239,28 @@ class OnednnBackend final : public Backend {
   }
 
  private:
+  /// Why this processor does not compute with such elements; empty when it does.
+  [[nodiscard]] std::string why_not(DType dtype) const {
+    const auto needs = [&](dnnl::cpu_isa isa, std::string_view name) {
+      const auto wanted = static_cast<unsigned>(isa);
+      const bool there = (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
+      return there ? std::string()
+                   : cat("onednn computes in ", name_of(dtype), " on processors with ", name,
+                         ", not with ", isa_name());
+    };
+    switch (dtype) {
+      case DType::f32:
+      case DType::s32:
+        return "";
+      case DType::bf16:
+        return needs(dnnl::cpu_isa::avx512_core, "avx512_core");
+      case DType::f16:
+        return needs(dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16");
+      default:
+        return cat("onednn computes in f32, bf16 and f16, not in ", name_of(dtype));
+    }
+  }
+
   /// A plain filter described with the groups axis that `other` has: the groups divide the
   /// outermost axis, in NCHW as in NHWC, and the other strides stay.
   static void with_groups(dnnl::memory::desc& plain, const dnnl::memory::desc& other) {
@@ -246,30 +291,6 @@ dnnl::cpu_isa isa_named(const std::string& name) {
     throw UsageError(cat("onednn: no instruction set is named ", name));
   }
   return found->second;
-}
-
-std::string isa_name() {
-  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  struct Named {
-    dnnl::cpu_isa isa;
-    const char* name;
-  };
-  // From the richest to the poorest: the first whose bits are all there.
-  for (const Named& named :
-       {Named{dnnl::cpu_isa::avx512_core_amx_fp16, "avx512_core_amx_fp16"},
-        Named{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"},
-        Named{dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16"},
-        Named{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
-        Named{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
-        Named{dnnl::cpu_isa::avx512_core, "avx512_core"},
-        Named{dnnl::cpu_isa::avx2_vnni, "avx2_vnni"}, Named{dnnl::cpu_isa::avx2, "avx2"},
-        Named{dnnl::cpu_isa::avx, "avx"}, Named{dnnl::cpu_isa::sse41, "sse41"}}) {
-    const auto bits = static_cast<unsigned>(named.isa);
-    if (bits != 0 && (isa & bits) == bits) {
-      return named.name;
-    }
-  }
-  return "generic";
 }
 
 }  // namespace

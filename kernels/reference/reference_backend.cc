@@ -151,12 +151,25 @@ class ReferenceKernel : public Kernel {
   std::vector<Tensor> out_;
 };
 
-class CopyKernel : public Kernel {
+/// The same elements in another type.
+class ConversionKernel : public Kernel {
  public:
+  ConversionKernel(Storage from, Storage to) : from_(std::move(from)), to_(std::move(to)) {}
   void launch(Stream&, std::span<const TensorView> inputs, std::span<const TensorView> outputs,
               void*) override {
-    std::memcpy(outputs[0].data, inputs[0].data, outputs[0].bytes);
+    if (from_.dtype == to_.dtype) {
+      std::memcpy(outputs[0].data, inputs[0].data, outputs[0].bytes);
+      return;
+    }
+    std::vector<double> elements(static_cast<std::size_t>(from_.shape.elements()));
+    const Tensor wide{.shape = from_.shape, .data = elements.data()};
+    reference::load(from_, inputs[0], wide);
+    reference::store(to_, wide, outputs[0]);
   }
+
+ private:
+  Storage from_;
+  Storage to_;
 };
 
 class ReferenceStream : public Stream {
@@ -232,11 +245,12 @@ class ReferenceBackend : public Backend {
     return static_cast<std::size_t>(type.shape.elements()) * size_of(type.dtype);
   }
 
-  std::unique_ptr<Kernel> make_reorder(const TensorType& type, const Layout& from,
-                                       const Layout& to) override {
-    require_canonical(type, from);
-    require_canonical(type, to);
-    return std::make_unique<CopyKernel>();
+  std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) override {
+    require_canonical(from.type, from.layout);
+    require_canonical(to.type, to.layout);
+    return std::make_unique<ConversionKernel>(
+        Storage{.dtype = from.type.dtype, .shape = from.type.shape},
+        Storage{.dtype = to.type.dtype, .shape = to.type.shape});
   }
 
   [[nodiscard]] double reorder_seconds(const TensorType&, const Layout&, const Layout&) override {

@@ -7,6 +7,7 @@
 #include "kernels/runtime/layout_selection.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
+#include "models/ops/cast.h"
 
 namespace bench {
 namespace {
@@ -40,7 +41,13 @@ class Lowering {
   Lowering(const Graph& graph, Backend& backend, DataFormat format)
       : graph_(graph), backend_(backend), format_(format) {
     for (const Node& node : graph.nodes()) {
-      candidates_.push_back(backend.candidates(graph, node, format));
+      candidates_.push_back(casts_variable(node) ? std::vector<Candidate>()
+                                                 : backend.candidates(graph, node, format));
+    }
+    for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+      if (casts_variable(graph.nodes()[n])) {
+        candidates_[n] = cast_candidates(graph.nodes()[n]);
+      }
     }
   }
 
@@ -66,6 +73,25 @@ class Lowering {
   }
   [[nodiscard]] const Layout& layout_of(std::size_t value) const {
     return numbers_.layout(choice_.layout_of[value]);
+  }
+
+  /// A variable is cast by the very reorders that bring it into its readers' layouts.
+  [[nodiscard]] bool casts_variable(const Node& node) const {
+    return node.op == &kCast && graph_.value(node.inputs[0]).origin == Value::Origin::variable;
+  }
+
+  /// One for each layout in which a reader wants the result.
+  std::vector<Candidate> cast_candidates(const Node& node) {
+    const TensorType& type = graph_.type(node.outputs[0]);
+    std::vector<Candidate> candidates;
+    for (const int number : wanted_layouts(node.outputs[0])) {
+      Candidate& candidate = candidates.emplace_back();
+      candidate.inputs = {Layout::any()};
+      candidate.outputs = {numbers_.layout(number)};
+      candidate.seconds =
+          backend_.reorder_seconds(type, backend_.canonical_layout(type), candidate.outputs[0]);
+    }
+    return candidates;
   }
 
   void choose() {
@@ -113,14 +139,15 @@ class Lowering {
     lowered_.seconds = choice_.seconds;
   }
 
-  /// The layouts that any candidate gives its first output, filters' gradients left out: what the
-  /// search for a cheapest graph starts from.
+  /// The layouts that any candidate gives its first output, filters and their gradients left out:
+  /// what the search for a cheapest graph starts from.
   std::vector<int> activation_layouts() {
     std::set<int> layouts;
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
       const ValueId output = graph_.nodes()[n].outputs[0];
       const auto gradients = graph_.gradients();
       const bool of_variable =
+          casts_variable(graph_.nodes()[n]) ||
           std::any_of(gradients.begin(), gradients.end(),
                       [&](const Graph::Pair& pair) { return pair.value == output; });
       for (const Candidate& candidate : candidates_[n]) {
@@ -132,28 +159,41 @@ class Lowering {
     return {layouts.begin(), layouts.end()};
   }
 
-  /// The layouts in which any candidate would read a variable, or the canonical one.
-  std::vector<int> wanted_layouts(ValueId variable) {
+  /// The layouts in which any candidate would read a value; where none minds, those in which its
+  /// gradient is made, or the canonical one.
+  std::vector<int> wanted_layouts(ValueId value) {
     std::vector<int> layouts;
+    const auto want = [&](const Layout& layout) {
+      const int number = numbers_.number(layout);
+      if (std::find(layouts.begin(), layouts.end(), number) == layouts.end()) {
+        layouts.push_back(number);
+      }
+    };
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
       const auto& inputs = graph_.nodes()[n].inputs;
       for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i] != variable) {
+        if (inputs[i] != value) {
           continue;
         }
         for (const Candidate& candidate : candidates_[n]) {
-          if (candidate.inputs[i] == Layout::any()) {
-            continue;
-          }
-          const int number = numbers_.number(candidate.inputs[i]);
-          if (std::find(layouts.begin(), layouts.end(), number) == layouts.end()) {
-            layouts.push_back(number);
+          if (candidate.inputs[i] != Layout::any()) {
+            want(candidate.inputs[i]);
           }
         }
       }
     }
     if (layouts.empty()) {
-      layouts.push_back(numbers_.number(backend_.canonical_layout(graph_.type(variable))));
+      for (const auto& [variable, gradient] : graph_.gradients()) {
+        const Value& made = graph_.value(gradient);
+        if (variable == value && made.origin == Value::Origin::node) {
+          for (const Candidate& candidate : candidates_[static_cast<std::size_t>(made.producer)]) {
+            want(candidate.outputs[static_cast<std::size_t>(made.position)]);
+          }
+        }
+      }
+    }
+    if (layouts.empty()) {
+      want(backend_.canonical_layout(graph_.type(value)));
     }
     return layouts;
   }
@@ -182,8 +222,9 @@ class Lowering {
           cat("lowering: ", graph_.value(value).name, " is read in another layout than written"));
     const auto [entry, fresh] = copies_.try_emplace({value, layout}, 0);
     if (fresh) {
+      const auto cast = cast_variables_.find(value);
       entry->second = add_buffer(value, layout, 0);
-      add_reorder(own, entry->second);
+      add_reorder(cast == cast_variables_.end() ? own : cast->second, entry->second);
     }
     return entry->second;
   }
@@ -191,11 +232,19 @@ class Lowering {
   void add_reorder(std::size_t from, std::size_t to) {
     const Buffer& source = lowered_.buffers[from];
     const Buffer& target = lowered_.buffers[to];
-    const bool copy = source.layout == target.layout;
+    const Placed source_place{.type = source.type, .layout = source.layout};
+    const Placed target_place{.type = target.type, .layout = target.layout};
+    const bool cast = source.type.dtype != target.type.dtype;
+    const bool copy = source_place == target_place;
     lowered_.steps.push_back(
         {.name = source.name,
-         .implementation = cat(source.layout, copy ? " copied" : cat(" to ", target.layout)),
-         .op = copy ? "copy" : "reorder",
+         .implementation =
+             copy ? cat(source.layout, " copied")
+                  : cat(source.layout, " to ", cast ? cat(name_of(target.type.dtype), " ") : "",
+                        target.layout),
+         .op = copy   ? "copy"
+               : cast ? "cast"
+                      : "reorder",
          .inputs = {from},
          .outputs = {to},
          .may_overwrite = {},
@@ -203,14 +252,18 @@ class Lowering {
          .seconds = backend_.reorder_seconds(source.type, source.layout, target.layout),
          .work = {.multiply_adds = 0,
                   .bytes = static_cast<std::int64_t>(source.bytes + target.bytes)},
-         .make = [backend = &backend_, type = source.type, a = source.layout, b = target.layout] {
-           return backend->make_reorder(type, a, b);
+         .make = [backend = &backend_, source_place, target_place] {
+           return backend->make_reorder(source_place, target_place);
          }});
   }
 
   void add_node(std::size_t index) {
     const Node& node = graph_.nodes()[index];
     const Candidate& candidate = chosen(index);
+    if (casts_variable(node)) {
+      add_cast(node, candidate.outputs[0]);
+      return;
+    }
     Step step{.name = node.name,
               .implementation = candidate.implementation,
               .op = std::string(node.op->name),
@@ -231,6 +284,15 @@ class Lowering {
       step.outputs.push_back(buffer);
     }
     lowered_.steps.push_back(std::move(step));
+  }
+
+  void add_cast(const Node& node, const Layout& layout) {
+    const ValueId value = node.outputs[0];
+    const std::size_t variable = lowered_.buffer_of[at(node.inputs[0])];
+    const std::size_t buffer = add_buffer(value, layout, 0);
+    cast_variables_.emplace(value, variable);
+    lowered_.buffer_of[at(value)] = buffer;
+    add_reorder(variable, buffer);
   }
 
   /// Every gradient ends in a buffer of its own in its variable's layout. One that is a graph input
@@ -299,6 +361,8 @@ class Lowering {
   LoweredGraph lowered_;
   std::set<ValueId> originals_;
   std::map<std::pair<ValueId, Layout>, std::size_t> copies_;
+  /// The variable's buffer behind each cast of a variable.
+  std::map<ValueId, std::size_t> cast_variables_;
 };
 
 }  // namespace

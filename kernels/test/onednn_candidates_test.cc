@@ -108,7 +108,8 @@ class Candidates : public testing::TestWithParam<KernelCase> {
     const std::vector inputs{from.view()};
     const std::vector outputs{to.view()};
     backend()
-        ->make_reorder(from.type, from.layout, layout)
+        ->make_reorder({.type = from.type, .layout = from.layout},
+                       {.type = from.type, .layout = layout})
         ->launch(*stream, inputs, outputs, nullptr);
     stream->synchronize();
     return to;

@@ -35,7 +35,7 @@ class TwoLayoutBackend final : public Backend {
   std::size_t bytes(const TensorType& type, const Layout&) override {
     return static_cast<std::size_t>(type.shape.elements()) * size_of(type.dtype);
   }
-  std::unique_ptr<Kernel> make_reorder(const TensorType&, const Layout&, const Layout&) override {
+  std::unique_ptr<Kernel> make_reorder(const Placed&, const Placed&) override {
     throw InternalError("nothing runs here");
   }
   double reorder_seconds(const TensorType&, const Layout&, const Layout&) override {
