@@ -9,6 +9,7 @@ std::vector<KernelCase> all_cases() {
                            avg_pool_cases(),
                            batch_norm_cases(),
                            bias_add_cases(),
+                           cast_cases(),
                            channel_pad_cases(),
                            channel_scale_cases(),
                            channel_shuffle_cases(),

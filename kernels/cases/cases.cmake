@@ -7,6 +7,7 @@ bench_library(bench_cases
     cases/batch_norm.cc
     cases/bias_add.cc
     cases/cases.cc
+    cases/cast.cc
     cases/channel_pad.cc
     cases/channel_scale.cc
     cases/channel_shuffle.cc

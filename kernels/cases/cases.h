@@ -14,6 +14,7 @@ std::span<const KernelCase> avg_pool_cases();
 /// Training and inference.
 std::span<const KernelCase> batch_norm_cases();
 std::span<const KernelCase> bias_add_cases();
+std::span<const KernelCase> cast_cases();
 std::span<const KernelCase> channel_pad_cases();
 std::span<const KernelCase> channel_scale_cases();
 std::span<const KernelCase> channel_shuffle_cases();

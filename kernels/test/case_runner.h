@@ -41,7 +41,7 @@ Graph variables_as_inputs(const Graph& graph);
 enum class Weights : std::uint8_t { inputs, variables };
 
 struct CaseOptions {
-  /// Replaces f32 in the case's types.
+  /// Replaces f32 in the case's types; one of 16 bits does where mixed precision would.
   DType dtype = DType::f32;
   DataFormat format = DataFormat::automatic;
   Weights weights = Weights::inputs;
@@ -59,6 +59,8 @@ struct CaseData {
   std::vector<double> dout;
 };
 CaseData draw_case_data(const KernelCase& kernel_case, std::uint64_t seed);
+/// The same with every number rounded to what a run with that `dtype` is given.
+CaseData rounded(const KernelCase& kernel_case, DType dtype, CaseData data);
 
 /// Every output and gradient of a run, by the names in case_graph.
 using CaseOutputs = std::map<std::string, std::vector<double>>;
@@ -69,17 +71,22 @@ class CaseRunner {
   CaseOutputs run(const CaseData& data);
   /// The graph as it runs, fused nodes taken apart where the backend wants that.
   [[nodiscard]] const Graph& graph() const { return runner_.graph(); }
+  /// The type that stands for an output's digits: its own, but that of the activations where their
+  /// rounding is in it too.
+  [[nodiscard]] DType precision(const std::string& output) const;
 
  private:
   KernelCase case_;
+  DType dtype_;
   GraphRunner runner_;
 };
 
 /// BENCH_TEST_SEED from the environment, else 1.
 std::uint64_t test_seed();
 
-/// Empty when `actual` is right, else a sentence that names the worst element. The allowed error is
-/// the case's, in epsilons of `dtype`; none for an exact case. An expectation that is nearly all
+/// Empty when `actual`, stored in `dtype`, is right, else a sentence that names the worst element.
+/// The allowed error is the case's, in epsilons of the type that sums are made in; for 16 bits a
+/// few roundings to `dtype` besides; none for an exact case. An expectation that is nearly all
 /// zeros proves nothing and is refused too.
 std::string compare(const KernelCase& kernel_case, DType dtype, const std::vector<double>& actual,
                     const std::vector<double>& expected);

@@ -16,7 +16,8 @@ namespace bench {
 /// The suite every backend must pass. A backend's test program compiles conformance_suite.cc and
 /// instantiates both suites:
 ///
-///   INSTANTIATE_TEST_SUITE_P(Mine, Conformance, conformance_parameters({"mine", make_my_backend}),
+///   INSTANTIATE_TEST_SUITE_P(Mine, Conformance, conformance_parameters({"mine", make_my_backend},
+///   DType::f32),
 ///                            conformance_name);
 ///   INSTANTIATE_TEST_SUITE_P(Mine, OptimizerConformance,
 ///                            optimizer_parameters({"mine", make_my_backend}), optimizer_name);
@@ -47,29 +48,33 @@ class BackendSuite : public testing::Test {
   }
 };
 
-using ConformanceParameter = std::tuple<BackendUnderTest, DataFormat, KernelCase>;
+using ConformanceParameter = std::tuple<BackendUnderTest, DataFormat, DType, KernelCase>;
 
 class Conformance : public BackendSuite, public testing::WithParamInterface<ConformanceParameter> {
  protected:
-  [[nodiscard]] const KernelCase& kernel_case() const { return std::get<2>(GetParam()); }
+  [[nodiscard]] const KernelCase& kernel_case() const { return std::get<3>(GetParam()); }
+  [[nodiscard]] DType dtype() const { return std::get<2>(GetParam()); }
   [[nodiscard]] Backend& device() const { return backend(std::get<0>(GetParam())); }
   [[nodiscard]] CaseOptions options(Weights weights) const {
-    return {.format = std::get<1>(GetParam()), .weights = weights};
+    return {.dtype = dtype(), .format = std::get<1>(GetParam()), .weights = weights};
   }
-  /// Runs the case on the device in f32 and on the reference in f64, and compares everything.
+  /// Runs the case on the device and on the reference in f64, and compares everything.
   void expect_reference_results(Weights weights) const;
 };
 
-inline auto conformance_parameters(const BackendUnderTest& backend) {
+/// All cases that a device computes in `dtype`.
+std::vector<KernelCase> cases_in(DType dtype);
+
+inline auto conformance_parameters(const BackendUnderTest& backend, DType dtype) {
   return testing::Combine(
       testing::Values(backend),
       testing::Values(DataFormat::nchw, DataFormat::nhwc, DataFormat::automatic),
-      testing::ValuesIn(all_cases()));
+      testing::Values(dtype), testing::ValuesIn(cases_in(dtype)));
 }
 
 inline std::string conformance_name(const testing::TestParamInfo<ConformanceParameter>& info) {
-  const auto& [backend, format, kernel_case] = info.param;
-  return cat(backend.name, "_", name_of(format), "_", kernel_case.name);
+  const auto& [backend, format, dtype, kernel_case] = info.param;
+  return cat(backend.name, "_", name_of(dtype), "_", name_of(format), "_", kernel_case.name);
 }
 
 struct OptimizerCase {

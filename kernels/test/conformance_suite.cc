@@ -4,6 +4,7 @@
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/conformance.h"
 #include "models/base/errors.h"
+#include "models/passes/mixed_precision.h"
 
 namespace bench {
 
@@ -13,6 +14,15 @@ std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend) {
 
 std::ostream& operator<<(std::ostream& out, const OptimizerCase& optimizer_case) {
   return out << optimizer_case.name;
+}
+
+std::vector<KernelCase> cases_in(DType dtype) {
+  std::vector<KernelCase> cases = all_cases();
+  if (is_half(dtype)) {
+    std::erase_if(
+        cases, [](const KernelCase& kernel_case) { return !computes_in_16_bits(*kernel_case.op); });
+  }
+  return cases;
 }
 
 std::vector<OptimizerCase> optimizer_cases() {
@@ -42,14 +52,14 @@ std::string how_to_repeat() {
 
 void Conformance::expect_reference_results(Weights weights) const {
   SCOPED_TRACE(how_to_repeat());
-  const CaseData data = draw_case_data(kernel_case(), test_seed());
+  const CaseData data = rounded(kernel_case(), dtype(), draw_case_data(kernel_case(), test_seed()));
   const auto oracle = make_reference_backend();
   CaseRunner reference(kernel_case(), {.dtype = DType::f64}, *oracle);
   CaseRunner runner(kernel_case(), options(weights), device());
   const CaseOutputs expected = reference.run(data);
   const CaseOutputs actual = runner.run(data);
   for (const auto& [name, values] : expected) {
-    EXPECT_EQ(compare(kernel_case(), DType::f32, actual.at(name), values), "") << name;
+    EXPECT_EQ(compare(kernel_case(), runner.precision(name), actual.at(name), values), "") << name;
   }
   for (const auto& [name, values] : actual) {
     if (name.starts_with("variable_")) {

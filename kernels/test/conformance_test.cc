@@ -9,9 +9,15 @@
 
 namespace bench {
 
-// The reference's f32 storage against its f64 storage, which proves the suite itself.
+// The reference's narrower storage against its f64 storage, which proves the suite itself.
 INSTANTIATE_TEST_SUITE_P(F32, Conformance,
-                         conformance_parameters({"reference", make_reference_backend}),
+                         conformance_parameters({"reference", make_reference_backend}, DType::f32),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(Bf16, Conformance,
+                         conformance_parameters({"reference", make_reference_backend}, DType::bf16),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(F16, Conformance,
+                         conformance_parameters({"reference", make_reference_backend}, DType::f16),
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(F32, OptimizerConformance,
                          optimizer_parameters({"reference", make_reference_backend}),

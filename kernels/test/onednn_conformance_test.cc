@@ -17,7 +17,10 @@ BackendUnderTest onednn() {
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Onednn, Conformance, conformance_parameters(onednn()), conformance_name);
+INSTANTIATE_TEST_SUITE_P(Onednn, Conformance, conformance_parameters(onednn(), DType::f32),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(OnednnBf16, Conformance, conformance_parameters(onednn(), DType::bf16),
+                         conformance_name);
 INSTANTIATE_TEST_SUITE_P(Onednn, OptimizerConformance, optimizer_parameters(onednn()),
                          optimizer_name);
 

@@ -13,17 +13,6 @@
 namespace bench {
 namespace {
 
-/// Ops whose results need more digits than activations have.
-bool stays_wide(const OpDef* op) {
-  return op == &kSoftmaxCrossEntropy || op == &kL2Loss || op == &kTopKAccuracy ||
-         op == &kMovingAverage;
-}
-
-/// Activations and filters; vectors are biases and batch norm's.
-bool is_narrowed(const TensorType& type) {
-  return !type.opaque && type.dtype == DType::f32 && type.shape.rank() >= 2;
-}
-
 /// Casts of values, each made once.
 class Casts {
  public:
@@ -42,6 +31,15 @@ class Casts {
 
 }  // namespace
 
+bool is_narrowed(const TensorType& type) {
+  return !type.opaque && type.dtype == DType::f32 && type.shape.rank() >= 2;
+}
+
+bool computes_in_16_bits(const OpDef& op) {
+  return &op != &kSoftmaxCrossEntropy && &op != &kL2Loss && &op != &kTopKAccuracy &&
+         &op != &kMovingAverage;
+}
+
 Graph mixed_precision(const Graph& graph, DType dtype, Weights16 weights) {
   check(is_half(dtype), cat("mixed precision: no type of 16 bits is ", name_of(dtype)));
   check(graph.gradients().empty(), "mixed precision comes before the backward pass");
@@ -50,7 +48,7 @@ Graph mixed_precision(const Graph& graph, DType dtype, Weights16 weights) {
       graph,
       [&](Graph& out, const Node& node) {
         Node typed = node;
-        const bool wide = stays_wide(node.op);
+        const bool wide = !computes_in_16_bits(*node.op);
         for (ValueId& input : typed.inputs) {
           const TensorType type = out.type(input);
           if (wide && is_half(type.dtype)) {
