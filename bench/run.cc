@@ -18,6 +18,7 @@
 #include "bench/interrupt.h"
 #include "bench/machine.h"
 #include "bench/memory_check.h"
+#include "bench/precision.h"
 #include "bench/process_age.h"
 #include "bench/profile.h"
 #include "bench/session.h"
@@ -210,7 +211,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   const SteadyClock clock;
   const SystemFiles files;
   const nanoseconds launched = clock.now() - since_launch(files);
-  const RunSettings settings = resolve_settings(parsed);
+  RunSettings settings = resolve_settings(parsed);
   const EnvironmentSnapshot before = read_environment(files, {});
   const InterruptGuard interrupt;
   RecordFile file(parsed.flags, begin_record(settings, parsed, command_line, files));
@@ -233,6 +234,8 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     return first;
   });
   Device device = make_device(settings);
+  settle_precision(settings, *device.backend);
+  file.record().workload.dtype = name_of(settings.dtype);
   if (!settings.flags.dump.empty()) {
     dump(settings, *device.backend, streams.out);
     return 0;

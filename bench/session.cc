@@ -6,6 +6,7 @@
 #include "bench/progress.h"
 #include "bench/step_statistics.h"
 #include "models/base/errors.h"
+#include "variable_mgmt/loss_scale.h"
 
 namespace bench {
 namespace {
@@ -16,6 +17,15 @@ constexpr double kWarmupShare = 0.25;
 constexpr std::int64_t kLeastWarmupSteps = 2;
 constexpr std::int64_t kReservedSteps = 1 << 20;
 
+LossScaleOptions loss_scale_options(const RunSettings& settings) {
+  constexpr double kModelsScale = 128;
+  const Flags& flags = settings.flags;
+  return {
+      .initial = flags.fp16_loss_scale.value_or(settings.dtype == DType::f16 ? kModelsScale : 1),
+      .automatic = flags.fp16_enable_auto_loss_scale,
+      .increase_every = flags.fp16_inc_loss_scale_every_n};
+}
+
 class Session {
  public:
   Session(const RunSettings& settings, const SessionParts& parts, SessionResult& result)
@@ -23,6 +33,7 @@ class Session {
         parts_(parts),
         result_(result),
         learning_rate_(settings.learning_rate),
+        loss_scale_(loss_scale_options(settings)),
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_is_terminal}) {
     if (settings.flags.max_seconds) {
       constexpr double kLongestSeconds = 9e9;  // what nanoseconds can hold
@@ -124,10 +135,11 @@ class Session {
     const nanoseconds begin = parts_.clock.now();
     const InputBatch batch = parts_.input.next();
     result_.input_wait += parts_.clock.now() - begin;
+    parts_.tower.set_loss_scale(loss_scale_.value());
     parts_.tower.run(batch.images, batch.labels, layer_step(settings_, global_step_));
     if (parts_.strategy != nullptr) {
       const nanoseconds update = parts_.clock.now();
-      parts_.strategy->update(learning_rate_.at(global_step_));
+      update_variables();
       result_.optimizer += parts_.clock.now() - update;
     }
     Outcome outcome{.duration = {}, .loss = 0, .accuracies = {}};
@@ -149,6 +161,14 @@ class Session {
     }
     ++global_step_;
     return outcome;
+  }
+
+  void update_variables() {
+    const double scale = loss_scale_.value();
+    const bool good = !loss_scale_.automatic() || parts_.strategy->gradients_are_finite();
+    if (loss_scale_.take(good)) {
+      parts_.strategy->update(learning_rate_.at(global_step_), 1 / scale);
+    }
   }
 
   void print(std::int64_t number, const Outcome& outcome) {
@@ -175,6 +195,7 @@ class Session {
   const SessionParts& parts_;
   SessionResult& result_;
   LearningRate learning_rate_;
+  LossScale loss_scale_;
   Progress progress_;
   std::optional<nanoseconds> limit_;
   nanoseconds started_{};

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "bench/device.h"
+#include "bench/precision.h"
 #include "models/base/errors.h"
 #include "variable_mgmt/fingerprint.h"
 #include "variable_mgmt/fold_values.h"
@@ -170,11 +171,12 @@ Verification verify_tower(const RunSettings& settings, Tower& tower) {
 }
 
 int run_verification(const ParseResult& parsed, std::ostream& out) {
-  const RunSettings asked = resolve_settings(parsed);
+  RunSettings asked = resolve_settings(parsed);
   if (const std::string difference = difference_to_stored(asked); !difference.empty()) {
     throw UsageError(cat("--verify: ", difference, ", and only the model's own can be checked"));
   }
   const Device device = make_device(asked);
+  settle_precision(asked, *device.backend);
   const bool all = *parsed.flags.verify == "all";
   bool passed = true;
   print_titles(out);
@@ -187,7 +189,8 @@ int run_verification(const ParseResult& parsed, std::ostream& out) {
       if (training && parsed.flags.forward_only) {
         continue;
       }
-      const RunSettings settings = settings_for(parsed, model, training);
+      RunSettings settings = settings_for(parsed, model, training);
+      settings.dtype = asked.dtype;
       const Verification part = verify_model(settings, *device.backend);
       append(result, part);
       result.skipped = part.skipped;

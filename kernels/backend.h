@@ -139,6 +139,8 @@ class Optimizer {
   /// Updates variables and slots in place; may return before it is done. `slots` is null for sgd.
   virtual void launch(Stream& stream, void* variables, const void* gradients, void* slots,
                       double learning_rate, double gradient_scale) = 0;
+  /// Whether every gradient of the segments is a finite number; waits.
+  virtual bool finite(const void* gradients) = 0;
 };
 
 /// What a device can do at most, measured by running it.

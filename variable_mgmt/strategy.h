@@ -17,8 +17,11 @@ class UpdateStrategy {
   UpdateStrategy(const UpdateStrategy&) = delete;
   UpdateStrategy& operator=(const UpdateStrategy&) = delete;
   virtual ~UpdateStrategy() = default;
-  /// Applies the gradients of the towers' last run to the variables; waits.
-  virtual void update(double learning_rate) = 0;
+  /// Applies the gradients of the towers' last run, times `gradient_scale`, to the variables;
+  /// waits.
+  virtual void update(double learning_rate, double gradient_scale) = 0;
+  /// Whether all those gradients are finite numbers; waits.
+  virtual bool gradients_are_finite() = 0;
 };
 
 /// One row of strategies.inc.

@@ -26,6 +26,11 @@ class Tower {
   void run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
                      std::int32_t step);
 
+  /// What the gradients of all runs from now on are multiplied by; 1 at first.
+  void set_loss_scale(double scale) {
+    loss_scale_ = static_cast<float>(scale);
+    wide_loss_scale_ = scale;
+  }
   /// Gives every variable the value of its name.
   void write_variables(const InitialValues& values);
   /// The type of the graph's input of that name; null when there is none.

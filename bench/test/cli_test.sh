@@ -80,7 +80,7 @@ refused 'choose them with --data_name=imagenet' --model=lenet --data_name=cifar1
 # Terabytes of variables, refused before they are drawn.
 refused 'for its variables alone' --model=lenet --image_size=16384
 refused '--batch_size=many' --batch_size=many
-refused 'not built yet' --model=lenet --use_fp16
+refused 'not built yet' --model=lenet --fp16_vars
 refused '--data_format=NCWH' --data_format=NCWH
 # shellcheck disable=SC2086
 refused 'no such folder' $quick --data_dir="$work/absent" --data_name=imagenet

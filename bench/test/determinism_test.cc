@@ -41,7 +41,7 @@ std::vector<double> train(Backend& backend, std::string_view format, int steps,
   for (int step = 0; step < steps; ++step) {
     const InputBatch batch = input->next();
     tower.run(batch.images, batch.labels, step);
-    strategy->update(rate.at(step));
+    strategy->update(rate.at(step), /*gradient_scale=*/1);
     losses.push_back(tower.executor().read_scalar("loss"));
     losses.push_back(tower.executor().read_scalar("l2_loss"));
   }

@@ -127,7 +127,7 @@ TEST(ParseFlags, SaysWhatIsBuiltInstead) {
   EXPECT_THAT(refusal({"--variable_update=horovod"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--batch_group_size=2"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--ml_perf"}), HasSubstr("not built yet"));
-  EXPECT_THAT(refusal({"--use_fp16"}), HasSubstr("not built yet"));
+  EXPECT_THAT(refusal({"--fp16_vars"}), HasSubstr("not built yet"));
   EXPECT_EQ(refusal({"--stop_at_top_1_accuracy=0.1"}),
             "--stop_at_top_1_accuracy=0.1: not built yet; leave it out");
   EXPECT_THAT(refusal({"--eval"}), HasSubstr("not built yet"));

@@ -1,8 +1,10 @@
 #include "kernels/onednn/onednn_backend.h"
 
+#include <cmath>
 #include <cstring>
 #include <map>
 
+#include "kernels/cpu/loss.h"
 #include "kernels/cpu/optimizer.h"
 #include "kernels/cpu/thread_team.h"
 #include "kernels/onednn/context.h"
@@ -98,6 +100,14 @@ class VectorOptimizer final : public Optimizer {
                                 .slots = static_cast<float*>(slots),
                                 .learning_rate = learning_rate,
                                 .gradient_scale = gradient_scale});
+  }
+  bool finite(const void* gradients) override {
+    std::vector<std::span<const float>> tensors;
+    for (const OptimizerSegment& segment : segments_) {
+      tensors.emplace_back(static_cast<const float*>(gradients) + segment.offset, segment.count);
+    }
+    // A gradient whose square overflows f32, beyond 1e19, is as lost as an infinite one.
+    return std::isfinite(cpu::sum_of_squares(team_, tensors));
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "kernels/reference/optimizer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/base/errors.h"
 
@@ -39,6 +40,14 @@ class ReferenceOptimizer : public Optimizer {
         variables[i] = static_cast<T>(w - step);
       }
     }
+  }
+
+  bool finite(const void* all_gradients) override {
+    const auto* gradients = static_cast<const T*>(all_gradients);
+    return std::all_of(segments_.begin(), segments_.end(), [&](const OptimizerSegment& segment) {
+      const T* const begin = gradients + segment.offset;
+      return std::all_of(begin, begin + segment.count, [](T g) { return std::isfinite(g); });
+    });
   }
 
  private:

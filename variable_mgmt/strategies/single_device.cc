@@ -17,12 +17,14 @@ class SingleDevice final : public UpdateStrategy {
     }
   }
 
-  void update(double learning_rate) override {
+  void update(double learning_rate, double gradient_scale) override {
     Executor& executor = tower_.executor();
     optimizer_->launch(tower_.stream(), executor.variables().data, executor.gradients().data,
-                       slots_ == nullptr ? nullptr : slots_->data(), learning_rate,
-                       /*gradient_scale=*/1);
+                       slots_ == nullptr ? nullptr : slots_->data(), learning_rate, gradient_scale);
     tower_.stream().synchronize();
+  }
+  bool gradients_are_finite() override {
+    return optimizer_->finite(tower_.executor().gradients().data);
   }
 
  private:

@@ -73,7 +73,7 @@ void expect_oracle(Backend& backend, const OracleCase& row) {
                          static_cast<double>(tower.executor().read_scalar("l2_loss"));
     EXPECT_NEAR(total, row.total_losses.at(step), 1e-5 * std::abs(row.total_losses.at(step)))
         << row.name << ", step " << step + 1;
-    strategy->update(kRate);
+    strategy->update(kRate, /*gradient_scale=*/1);
   }
 }
 

@@ -1,0 +1,60 @@
+#include "bench/precision.h"
+
+#include <iomanip>
+#include <sstream>
+
+#include "models/base/errors.h"
+#include "models/ops/conv2d.h"
+
+namespace bench {
+namespace {
+
+Support supports(const Backend& backend, DType dtype) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", {.dtype = dtype, .shape = {1, 16, 1, 1}});
+  const ValueId w = graph.add_input("w", {.dtype = dtype, .shape = {16, 16, 1, 1}});
+  graph.add_node(kConv2d, "conv", Conv2dAttributes{}, {x, w});
+  return backend.supports(graph, graph.nodes()[0]);
+}
+
+std::string gigaflops(const Ceiling& ceiling) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(0) << ceiling.flops_per_second / 1e9 << " GFLOP/s";
+  return text.str();
+}
+
+/// The type for --use_fp16, and why.
+std::pair<DType, std::string> faster_half(Backend& backend) {
+  const Support bf16 = supports(backend, DType::bf16);
+  const Support f16 = supports(backend, DType::f16);
+  if (!bf16 && !f16) {
+    throw UsageError(cat("--use_fp16: ", f16.why_not, "; ", bf16.why_not));
+  }
+  if (!bf16 || !f16) {
+    return {f16 ? DType::f16 : DType::bf16, f16 ? bf16.why_not : f16.why_not};
+  }
+  const auto of_bf16 = backend.measure_ceiling(DType::bf16);
+  const auto of_f16 = backend.measure_ceiling(DType::f16);
+  if (!of_bf16 || !of_f16) {
+    return {DType::f16, "this device is not made to be fast in either type"};
+  }
+  return {of_bf16->flops_per_second > of_f16->flops_per_second ? DType::bf16 : DType::f16,
+          cat("a matrix product ran at ", gigaflops(*of_bf16), " in bf16 and at ",
+              gigaflops(*of_f16), " in f16")};
+}
+
+}  // namespace
+
+void settle_precision(RunSettings& settings, Backend& backend) {
+  if (settings.flags.use_fp16) {
+    const auto [dtype, why] = faster_half(backend);
+    settings.dtype = dtype;
+    settings.notices.push_back(cat("--use_fp16: computing in ", name_of(dtype), "; ", why));
+  } else if (is_half(settings.dtype)) {
+    if (const Support support = supports(backend, settings.dtype); !support) {
+      throw UsageError(cat("--dtype=", name_of(settings.dtype), ": ", support.why_not));
+    }
+  }
+}
+
+}  // namespace bench
