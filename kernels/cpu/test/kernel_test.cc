@@ -150,6 +150,78 @@ Scratch::Scratch(std::size_t bytes) : memory_(bytes + 64, 0xFF), aligned_(memory
   check(std::align(64, bytes, aligned_, space) != nullptr, "align");
 }
 
+void* Run::add(DType dtype, const std::vector<float>& values, bool result) {
+  memory_.push_back(
+      {.tensor = std::make_unique<GuardedTensor>(dtype, values), .dtype = dtype, .result = result});
+  return memory_.back().tensor->data();
+}
+
+// Tensors of 16 bits round their values themselves.
+std::vector<float> Run::held(const std::vector<float>& values) const {
+  return dtype_ == half_ ? values : rounded(half_, values);
+}
+
+void* Run::input(const std::vector<float>& values) { return add(dtype_, held(values), false); }
+
+void* Run::overwritten(const std::vector<float>& values) { return add(dtype_, held(values), true); }
+
+void* Run::output(std::int64_t count) {
+  return add(dtype_, std::vector<float>(static_cast<std::size_t>(count), NAN), true);
+}
+
+void* Run::output(const ChannelView& view) {
+  void* const data = output(view.elements());
+  memory_.back().view = view;
+  return data;
+}
+
+float* Run::input_floats(const std::vector<float>& values) {
+  return static_cast<float*>(add(DType::f32, values, false));
+}
+
+float* Run::output_floats(std::int64_t count) {
+  return static_cast<float*>(
+      add(DType::f32, std::vector<float>(static_cast<std::size_t>(count), NAN), true));
+}
+
+void* Run::workspace(std::size_t bytes) { return workspaces_.emplace_back(bytes).data(); }
+
+void Run::expect_equal_but_for_rounding(const Run& f32) const {
+  constexpr double kSomeEpsilons = 5e-7;
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    SCOPED_TRACE(cat(name_of(dtype_), ", tensor ", i));
+    const Memory& memory = memory_[i];
+    EXPECT_TRUE(memory.tensor->intact());
+    if (!memory.result) {
+      continue;
+    }
+    const auto given = memory.tensor->values();
+    const auto expected = f32.memory_[i].tensor->values();
+    if (memory.dtype != DType::f32) {
+      EXPECT_TRUE(within_last_place(half_, given, expected));
+    } else {
+      ASSERT_EQ(given.size(), expected.size());
+      for (std::size_t k = 0; k < given.size(); ++k) {
+        EXPECT_TRUE(
+            close(static_cast<double>(given[k]), static_cast<double>(expected[k]), kSomeEpsilons));
+      }
+    }
+    EXPECT_TRUE(!memory.view || padding_is_zero(*memory.view, given));
+  }
+}
+
+void expect_halves_follow_f32(const std::function<void(Run&)>& launch) {
+  for_teams([&](ThreadTeam& team) {
+    for (const DType half : {DType::bf16, DType::f16}) {
+      Run wide(team, DType::f32, half);
+      launch(wide);
+      Run narrow(team, half, half);
+      launch(narrow);
+      narrow.expect_equal_but_for_rounding(wide);
+    }
+  });
+}
+
 std::vector<float> random_floats(std::int64_t count, std::uint64_t seed, float mean,
                                  float deviation) {
   RandomStream stream(seed);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,6 +88,50 @@ class Scratch {
   std::vector<unsigned char> memory_;
   void* aligned_;
 };
+
+/// One run of a kernel on elements of one type. The kernel's memory comes from here, in the same
+/// order in every run.
+class Run {
+ public:
+  /// Tensors' elements are `dtype`, their values such that `half` holds them.
+  Run(ThreadTeam& team, DType dtype, DType half) : team_(team), dtype_(dtype), half_(half) {}
+
+  [[nodiscard]] ThreadTeam& team() const { return team_; }
+  [[nodiscard]] DType dtype() const { return dtype_; }
+
+  /// Elements of dtype, rounded to `half`.
+  void* input(const std::vector<float>& values);
+  void* output(std::int64_t count);
+  /// Padded channels are to become zeros.
+  void* output(const ChannelView& view);
+  /// An input that the kernel overwrites with a result.
+  void* overwritten(const std::vector<float>& values);
+  /// f32 in every run.
+  float* input_floats(const std::vector<float>& values);
+  float* output_floats(std::int64_t count);
+  void* workspace(std::size_t bytes);
+
+  /// The results of the same kernel in `half` are those in f32, rounded once.
+  void expect_equal_but_for_rounding(const Run& f32) const;
+
+ private:
+  void* add(DType dtype, const std::vector<float>& values, bool result);
+  [[nodiscard]] std::vector<float> held(const std::vector<float>& values) const;
+  struct Memory {
+    std::unique_ptr<GuardedTensor> tensor;
+    DType dtype;
+    bool result;
+    std::optional<ChannelView> view{};
+  };
+  ThreadTeam& team_;
+  DType dtype_;
+  DType half_;
+  std::vector<Memory> memory_;
+  std::vector<Scratch> workspaces_;
+};
+
+/// Runs launch(run) in f32, bf16 and f16, for every team of for_teams, and compares the results.
+void expect_halves_follow_f32(const std::function<void(Run&)>& launch);
 
 /// Normally distributed numbers that depend on the seed only.
 std::vector<float> random_floats(std::int64_t count, std::uint64_t seed, float mean = 0,
