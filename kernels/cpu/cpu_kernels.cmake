@@ -33,6 +33,7 @@ bench_library(bench_cpu_kernels
     cpu/channel_workspace.h
     cpu/drop_path.h
     cpu/dropout.h
+    cpu/dropout_columns.h
     cpu/element.h
     cpu/elementwise.h
     cpu/join_rows.h

@@ -116,11 +116,21 @@ HWY_INLINE void traverse(std::size_t rows, std::size_t width, const Body& body) 
   }
 }
 
+/// A vector of the one value.
+template <class T>
+HWY_INLINE Vector all_lanes(const T* value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return hn::Set(F32(), *value);
+  } else {
+    return hn::Set(F32(), hn::GetLane(load(value, Part{1})));
+  }
+}
+
 /// A per-channel value for a traverse body.
-template <bool kPlane, class Lanes>
-HWY_INLINE Vector channel_value(const float* values, std::size_t column, Lanes lanes) {
+template <bool kPlane, class T, class Lanes>
+HWY_INLINE Vector channel_value(const T* values, std::size_t column, Lanes lanes) {
   if constexpr (kPlane) {
-    return hn::Set(F32(), values[0]);
+    return all_lanes(values);
   } else {
     return load(values + column, lanes);
   }
