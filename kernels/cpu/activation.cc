@@ -46,70 +46,83 @@ HWY_INLINE Vector hard_swish_slope(Vector x) {
 }
 
 /// y = f(x).
-template <class F>
+template <class T, class F>
 HWY_INLINE void map(const Activation& args, Range range, const F& f) {
-  const float* const x = args.x + range.begin;
-  float* const y = args.y + range.begin;
+  const T* const x = static_cast<const T*>(args.x) + range.begin;
+  T* const y = static_cast<T*>(args.y) + range.begin;
   sweep(static_cast<std::size_t>(range.count()),
         [&](std::size_t i, auto lanes) HWY_ATTR { store(f(load(x + i, lanes)), y + i, lanes); });
 }
 
-void activation_range(const Activation& args, Range range) {
+template <class T>
+void activation_range_of(const Activation& args, Range range) {
   switch (args.kind) {
     case ActivationKind::none:
-      return map(args, range, [](Vector x) HWY_ATTR { return x; });
+      return map<T>(args, range, [](Vector x) HWY_ATTR { return x; });
     case ActivationKind::relu:
-      return map(args, range, [](Vector x) HWY_ATTR { return relu(x); });
+      return map<T>(args, range, [](Vector x) HWY_ATTR { return relu(x); });
     case ActivationKind::relu6:
-      return map(args, range, [](Vector x) HWY_ATTR { return relu6(x); });
+      return map<T>(args, range, [](Vector x) HWY_ATTR { return relu6(x); });
     case ActivationKind::sigmoid:
-      return map(args, range, [](Vector x) HWY_ATTR { return sigmoid(x); });
+      return map<T>(args, range, [](Vector x) HWY_ATTR { return sigmoid(x); });
     case ActivationKind::hard_sigmoid:
-      return map(args, range, [](Vector x) HWY_ATTR { return hard_sigmoid(x); });
+      return map<T>(args, range, [](Vector x) HWY_ATTR { return hard_sigmoid(x); });
     case ActivationKind::silu:
-      return map(args, range, [](Vector x) HWY_ATTR { return hn::Mul(x, sigmoid(x)); });
+      return map<T>(args, range, [](Vector x) HWY_ATTR { return hn::Mul(x, sigmoid(x)); });
     case ActivationKind::hard_swish:
-      return map(args, range, [](Vector x) HWY_ATTR { return hn::Mul(x, hard_sigmoid(x)); });
+      return map<T>(args, range, [](Vector x) HWY_ATTR { return hn::Mul(x, hard_sigmoid(x)); });
   }
 }
 
+void activation_range(const Activation& args, Range range) {
+  with_element(args.dtype,
+               [&](auto type) HWY_ATTR { activation_range_of<decltype(type)>(args, range); });
+}
+
 /// dx = f(dy, v).
-template <class F>
+template <class T, class F>
 HWY_INLINE void map_backward(const ActivationBackward& args, Range range, const F& f) {
-  const float* const dy = args.dy + range.begin;
-  const float* const v = args.v + range.begin;
-  float* const dx = args.dx + range.begin;
+  const T* const dy = static_cast<const T*>(args.dy) + range.begin;
+  const T* const v = static_cast<const T*>(args.v) + range.begin;
+  T* const dx = static_cast<T*>(args.dx) + range.begin;
   sweep(static_cast<std::size_t>(range.count()), [&](std::size_t i, auto lanes) HWY_ATTR {
     store(f(load(dy + i, lanes), load(v + i, lanes)), dx + i, lanes);
   });
 }
 
-void activation_backward_range(const ActivationBackward& args, Range range) {
+template <class T>
+void activation_backward_range_of(const ActivationBackward& args, Range range) {
   switch (args.kind) {
     case ActivationKind::none:
-      return map_backward(args, range, [](Vector dy, Vector) HWY_ATTR { return dy; });
+      return map_backward<T>(args, range, [](Vector dy, Vector) HWY_ATTR { return dy; });
     case ActivationKind::relu:
-      return map_backward(args, range,
-                          [](Vector dy, Vector y) HWY_ATTR { return where_positive(y, dy); });
+      return map_backward<T>(args, range,
+                             [](Vector dy, Vector y) HWY_ATTR { return where_positive(y, dy); });
     case ActivationKind::relu6:
-      return map_backward(args, range,
-                          [](Vector dy, Vector y) HWY_ATTR { return where_below(y, 6.0F, dy); });
+      return map_backward<T>(args, range,
+                             [](Vector dy, Vector y) HWY_ATTR { return where_below(y, 6.0F, dy); });
     case ActivationKind::sigmoid:
-      return map_backward(args, range, [](Vector dy, Vector y) HWY_ATTR {
+      return map_backward<T>(args, range, [](Vector dy, Vector y) HWY_ATTR {
         return hn::Mul(dy, hn::Mul(y, hn::Sub(hn::Set(F32(), 1.0F), y)));
       });
     case ActivationKind::hard_sigmoid:
-      return map_backward(args, range, [](Vector dy, Vector y) HWY_ATTR {
+      return map_backward<T>(args, range, [](Vector dy, Vector y) HWY_ATTR {
         return where_below(y, 1.0F, hn::Mul(dy, hn::Set(F32(), kSixth)));
       });
     case ActivationKind::silu:
-      return map_backward(args, range,
-                          [](Vector dy, Vector x) HWY_ATTR { return hn::Mul(dy, silu_slope(x)); });
+      return map_backward<T>(
+          args, range, [](Vector dy, Vector x) HWY_ATTR { return hn::Mul(dy, silu_slope(x)); });
     case ActivationKind::hard_swish:
-      return map_backward(args, range, [](Vector dy, Vector x) HWY_ATTR {
+      return map_backward<T>(args, range, [](Vector dy, Vector x) HWY_ATTR {
         return hn::Mul(dy, hard_swish_slope(x));
       });
   }
+}
+
+void activation_backward_range(const ActivationBackward& args, Range range) {
+  with_element(args.dtype, [&](auto type) HWY_ATTR {
+    activation_backward_range_of<decltype(type)>(args, range);
+  });
 }
 
 }  // namespace

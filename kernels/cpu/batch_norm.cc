@@ -6,6 +6,7 @@
 #include "kernels/cpu/channel_passes.h"
 #include "kernels/cpu/channel_plan.h"
 #include "kernels/cpu/channel_workspace.h"
+#include "kernels/cpu/element.h"
 #include "models/base/errors.h"
 
 namespace bench::cpu {
@@ -22,7 +23,7 @@ std::int64_t chunk_rows(std::int64_t width, bool first) {
 }
 
 /// Sets the shift to the mean of the block at x. The sums are zero before and after.
-void start_shift(const float* x, RowBlock block, const Accumulators& sums, double* total) {
+void start_shift(Elements x, RowBlock block, const Accumulators& sums, double* total) {
   std::fill_n(total, block.width, 0.0);
   add_sums(x, block, sums.first);
   flush_sums(block.width, sums.first, total);
@@ -32,7 +33,7 @@ void start_shift(const float* x, RowBlock block, const Accumulators& sums, doubl
 }
 
 /// The moments of each group's rows in `rows`, into the thread's partials.
-void reduce_moments(const float* x, const ChannelTiling& tiling, Range rows,
+void reduce_moments(Elements x, const ChannelTiling& tiling, Range rows,
                     const ChannelWorkspace& workspace, int thread) {
   const std::int64_t width = tiling.width;
   const Accumulators sums = workspace.accumulators(thread);
@@ -41,6 +42,9 @@ void reduce_moments(const float* x, const ChannelTiling& tiling, Range rows,
   std::int64_t group = -1;
   std::int64_t pending = 0;
   Moments moments;
+  const auto from = [&](std::int64_t offset) {
+    return Elements{.data = element(x.data, x.dtype, offset), .dtype = x.dtype};
+  };
   const auto flush = [&] {
     if (pending > 0) {
       merge_moments(pending, width, sums, moments);
@@ -55,14 +59,14 @@ void reduce_moments(const float* x, const ChannelTiling& tiling, Range rows,
                  .mean = workspace.first_partial(thread) + group * width,
                  .m2 = workspace.second_partial(thread) + group * width};
       const std::int64_t first_rows = std::min(piece.rows, chunk_rows(width, true));
-      start_shift(x + piece.offset, {.rows = first_rows, .width = width}, sums, moments.mean);
+      start_shift(from(piece.offset), {.rows = first_rows, .width = width}, sums, moments.mean);
       std::fill_n(moments.mean, width, 0.0);
       std::fill_n(moments.m2, width, 0.0);
     }
     for (std::int64_t done = 0; done < piece.rows;) {
       const std::int64_t chunk = chunk_rows(width, moments.count == 0);
       const std::int64_t take = std::min(piece.rows - done, chunk - pending);
-      add_shifted_moments(x + piece.offset + done * width, {.rows = take, .width = width}, sums);
+      add_shifted_moments(from(piece.offset + done * width), {.rows = take, .width = width}, sums);
       done += take;
       pending += take;
       if (pending == chunk) {
@@ -108,9 +112,9 @@ void normalize_rows(const ChannelTiling& tiling, Range rows, const ChannelWorksp
   for_each_piece_backwards(tiling, rows, plan.piece_rows(), [&](const Piece& piece) {
     const std::int64_t channel = piece.group * tiling.width;
     Normalize args = tensors;
-    args.x += piece.offset;
-    args.y += piece.offset;
-    args.residual = args.residual == nullptr ? nullptr : args.residual + piece.offset;
+    args.x = element(args.x, args.dtype, piece.offset);
+    args.y = element(args.y, args.dtype, piece.offset);
+    args.residual = element(args.residual, args.dtype, piece.offset);
     args.mean = workspace.vector(kMean) + channel;
     args.scale = workspace.vector(kScale) + channel;
     args.shift = workspace.vector(kShift) + channel;
@@ -177,12 +181,17 @@ void batch_norm_forward(ThreadTeam& team, const BatchNormForward& args) {
   };
   reduce_and_apply(
       team, tiling,
-      [&](int thread, Range rows) { reduce_moments(args.x, tiling, rows, workspace, thread); },
+      [&](int thread, Range rows) {
+        reduce_moments({.data = args.x, .dtype = args.dtype}, tiling, rows, workspace, thread);
+      },
       finish,
       [&](Range rows) {
-        normalize_rows(
-            tiling, rows, workspace, plan,
-            {.x = args.x, .residual = args.residual, .y = args.y, .activation = args.activation});
+        normalize_rows(tiling, rows, workspace, plan,
+                       {.dtype = args.dtype,
+                        .x = args.x,
+                        .residual = args.residual,
+                        .y = args.y,
+                        .activation = args.activation});
       });
 }
 
@@ -204,9 +213,12 @@ void batch_norm_inference(ThreadTeam& team, const BatchNormInference& args) {
   reduce_and_apply(
       team, tiling, [](int, Range) {}, finish,
       [&](Range rows) {
-        normalize_rows(
-            tiling, rows, workspace, plan,
-            {.x = args.x, .residual = args.residual, .y = args.y, .activation = args.activation});
+        normalize_rows(tiling, rows, workspace, plan,
+                       {.dtype = args.dtype,
+                        .x = args.x,
+                        .residual = args.residual,
+                        .y = args.y,
+                        .activation = args.activation});
       });
 }
 
@@ -234,6 +246,7 @@ void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling
   // Where dz is dy, in the same place, there is nothing to write.
   const bool masked = args.activation != ActivationKind::none;
   const bool write = args.dresidual != nullptr && (args.dresidual != args.dy || masked);
+  const DType dtype = args.dtype;
   for_each_piece(tiling, rows, tiling.all_rows(), [&](const Piece& piece) {
     if (piece.group != group) {
       flush();
@@ -252,11 +265,12 @@ void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling
       const std::int64_t take = std::min(piece.rows - done, chunk - pending);
       const std::int64_t at = piece.offset + done * width;
       add_gradient_sums({.rows = take, .width = width},
-                        {.dy = args.dy + at,
-                         .x = args.x + at,
-                         .y = masked ? args.y + at : nullptr,
+                        {.dtype = dtype,
+                         .dy = element(args.dy, dtype, at),
+                         .x = element(args.x, dtype, at),
+                         .y = masked ? element(args.y, dtype, at) : nullptr,
                          .activation = args.activation,
-                         .dresidual = write ? args.dresidual + at : nullptr,
+                         .dresidual = write ? element(args.dresidual, dtype, at) : nullptr,
                          .mean = sums.shift,
                          .first = sums.first,
                          .second = sums.second});
@@ -300,16 +314,19 @@ void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args) {
   // The residual's gradient is masked already.
   const ActivationKind activation =
       args.dresidual == nullptr ? args.activation : ActivationKind::none;
-  const float* const dz = args.dresidual == nullptr ? args.dy : args.dresidual;
+  const void* const dz = args.dresidual == nullptr ? args.dy : args.dresidual;
+  const void* const y = activation == ActivationKind::none ? nullptr : args.y;
+  const DType dtype = args.dtype;
   const auto apply = [&](Range rows) {
     for_each_piece_backwards(tiling, rows, plan.piece_rows(), [&](const Piece& piece) {
       const std::int64_t channel = piece.group * tiling.width;
       input_gradient({.rows = piece.rows, .width = tiling.width},
-                     {.dy = dz + piece.offset,
-                      .x = args.x + piece.offset,
-                      .y = activation == ActivationKind::none ? nullptr : args.y + piece.offset,
+                     {.dtype = dtype,
+                      .dy = element(dz, dtype, piece.offset),
+                      .x = element(args.x, dtype, piece.offset),
+                      .y = element(y, dtype, piece.offset),
                       .activation = activation,
-                      .dx = args.dx + piece.offset,
+                      .dx = element(args.dx, dtype, piece.offset),
                       .mean = workspace.vector(kMean) + channel,
                       .scale = workspace.vector(kScale) + channel,
                       .slope = workspace.vector(kSlope) + channel,

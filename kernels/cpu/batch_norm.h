@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/channel_view.h"
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 #include "models/ops/activation.h"
 
 namespace bench::cpu {
@@ -16,19 +17,21 @@ std::size_t channel_workspace_bytes(const ChannelView& view, int threads);
 /// for any other.
 bool batch_norm_carries(ActivationKind activation);
 
-/// kBatchNorm of models/ops/batch_norm.h. Vectors hold `channels` floats, tensors view.elements().
+/// kBatchNorm of models/ops/batch_norm.h. Vectors hold `channels` floats, tensors view.elements()
+/// elements of `dtype`: f32, bf16 or f16.
 struct BatchNormForward {
   ChannelView view;
-  const float* x = nullptr;
+  DType dtype = DType::f32;
+  const void* x = nullptr;
   /// Null: all ones.
   const float* gamma = nullptr;
   const float* beta = nullptr;
   /// Added before the activation; null: none.
-  const float* residual = nullptr;
+  const void* residual = nullptr;
   ActivationKind activation = ActivationKind::none;
   double epsilon = 1e-3;
   /// May be x or residual.
-  float* y = nullptr;
+  void* y = nullptr;
   float* mean = nullptr;
   /// Biased.
   float* variance = nullptr;
@@ -42,15 +45,16 @@ void batch_norm_forward(ThreadTeam& team, const BatchNormForward& args);
 /// kBatchNormInference: the same with given statistics; one pass.
 struct BatchNormInference {
   ChannelView view;
-  const float* x = nullptr;
+  DType dtype = DType::f32;
+  const void* x = nullptr;
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const float* mean = nullptr;
   const float* variance = nullptr;
-  const float* residual = nullptr;
+  const void* residual = nullptr;
   ActivationKind activation = ActivationKind::none;
   double epsilon = 1e-3;
-  float* y = nullptr;
+  void* y = nullptr;
   void* workspace = nullptr;
 };
 void batch_norm_inference(ThreadTeam& team, const BatchNormInference& args);
@@ -58,22 +62,23 @@ void batch_norm_inference(ThreadTeam& team, const BatchNormInference& args);
 /// kBatchNormBackward.
 struct BatchNormBackward {
   ChannelView view;
-  const float* dy = nullptr;
-  const float* x = nullptr;
+  DType dtype = DType::f32;
+  const void* dy = nullptr;
+  const void* x = nullptr;
   const float* gamma = nullptr;
   const float* mean = nullptr;
   const float* variance = nullptr;
   ActivationKind activation = ActivationKind::none;
   /// The forward's output, for the activation's mask; not read without an activation.
-  const float* y = nullptr;
+  const void* y = nullptr;
   double epsilon = 1e-3;
   /// May be dy, x or y, but not dresidual.
-  float* dx = nullptr;
+  void* dx = nullptr;
   float* dbeta = nullptr;
   /// Null: not wanted.
   float* dgamma = nullptr;
   /// Null: no residual. May be dy or y, but not x.
-  float* dresidual = nullptr;
+  void* dresidual = nullptr;
   void* workspace = nullptr;
 };
 /// With dz = dy where the activation's slope is 1 (y > 0, and y < 6 for ReLU6), n elements per

@@ -6,12 +6,13 @@
 #include "kernels/cpu/channel_passes.h"
 #include "kernels/cpu/channel_plan.h"
 #include "kernels/cpu/channel_workspace.h"
+#include "kernels/cpu/element.h"
 
 namespace bench::cpu {
 namespace {
 
 /// Sums of each group's rows in `rows`, into the thread's first partial.
-void reduce_sums(const float* dy, const ChannelTiling& tiling, Range rows,
+void reduce_sums(Elements dy, const ChannelTiling& tiling, Range rows,
                  const ChannelWorkspace& workspace, int thread) {
   const std::int64_t width = tiling.width;
   const std::int64_t chunk = width == 1 ? kSumElements : kSumRows;
@@ -25,7 +26,8 @@ void reduce_sums(const float* dy, const ChannelTiling& tiling, Range rows,
       std::fill_n(total, width, 0.0);
       std::fill_n(workspace.second_partial(thread) + group * width, width, 0.0);
     }
-    add_sums(dy + piece.offset, {.rows = piece.rows, .width = width}, sums);
+    add_sums({.data = element(dy.data, dy.dtype, piece.offset), .dtype = dy.dtype},
+             {.rows = piece.rows, .width = width}, sums);
     flush_sums(width, sums, total);
   });
 }
@@ -52,10 +54,11 @@ void bias_add(ThreadTeam& team, const BiasAdd& args) {
     for_each_piece(tiling, rows, plan.piece_rows(), [&](const Piece& piece) {
       add_bias(
           {.rows = piece.rows, .width = tiling.width},
-          {.x = args.x + piece.offset,
+          {.dtype = args.dtype,
+           .x = element(args.x, args.dtype, piece.offset),
            .bias = padded && piece.group == last_group ? last.data()
                                                        : args.bias + piece.group * tiling.width,
-           .y = args.y + piece.offset,
+           .y = element(args.y, args.dtype, piece.offset),
            .relu = args.relu});
     });
   });
@@ -67,7 +70,9 @@ void bias_backward(ThreadTeam& team, const BiasBackward& args) {
   const RowPlan plan(tiling, team.size());
   reduce_and_apply(
       team, tiling,
-      [&](int thread, Range rows) { reduce_sums(args.dy, tiling, rows, workspace, thread); },
+      [&](int thread, Range rows) {
+        reduce_sums({.data = args.dy, .dtype = args.dtype}, tiling, rows, workspace, thread);
+      },
       [&](const GroupChannels& part) {
         const double* const sums = workspace.first_partial(sum_threads(part, plan, workspace));
         const std::int64_t end = std::min(part.channels.end, tiling.channels);

@@ -2,23 +2,28 @@
 
 #include "kernels/cpu/channel_view.h"
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 
 namespace bench::cpu {
 
 /// kBiasAdd of models/ops/bias_add.h: y = x + bias per channel, then ReLU if asked. y may be x.
 struct BiasAdd {
   ChannelView view;
-  const float* x = nullptr;
+  /// f32, bf16 or f16, of x and y.
+  DType dtype = DType::f32;
+  const void* x = nullptr;
   const float* bias = nullptr;
   bool relu = false;
-  float* y = nullptr;
+  void* y = nullptr;
 };
 void bias_add(ThreadTeam& team, const BiasAdd& args);
 
 /// kBiasBackward: dbias[channels] = dy summed over batch and space, in double.
 struct BiasBackward {
   ChannelView view;
-  const float* dy = nullptr;
+  /// f32, bf16 or f16, of dy.
+  DType dtype = DType::f32;
+  const void* dy = nullptr;
   float* dbias = nullptr;
   /// channel_workspace_bytes (batch_norm.h).
   void* workspace = nullptr;

@@ -14,13 +14,13 @@ HWY_INLINE constexpr std::size_t size(std::int64_t count) {
   return static_cast<std::size_t>(count);
 }
 
-template <bool kPlane>
-void add_shifted_moments_of(const float* x, RowBlock block, const Accumulators& sums) {
+template <class T, bool kPlane>
+void add_shifted_moments_of(const T* x, RowBlock block, const Accumulators& sums) {
   traverse<kPlane>(size(block.rows), size(block.width),
                    [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
                        std::size_t stride) HWY_ATTR {
                      const Vector shift = channel_value<kPlane>(sums.shift, column, lanes);
-                     const float* const from = x + offset;
+                     const T* const from = x + offset;
                      Vector first = load(sums.first + column, lanes);
                      Vector second = load(sums.second + column, lanes);
                      const Vector a = hn::Sub(load(from, lanes), shift);
@@ -40,12 +40,12 @@ void add_shifted_moments_of(const float* x, RowBlock block, const Accumulators& 
                    });
 }
 
-template <bool kPlane>
-void add_sums_of(const float* x, RowBlock block, float* sums) {
+template <class T, bool kPlane>
+void add_sums_of(const T* x, RowBlock block, float* sums) {
   traverse<kPlane>(size(block.rows), size(block.width),
                    [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
                        std::size_t stride) HWY_ATTR {
-                     const float* const from = x + offset;
+                     const T* const from = x + offset;
                      Vector sum = load(from, lanes);
                      if constexpr (vectors == 4) {
                        sum = hn::Add(
@@ -77,8 +77,11 @@ HWY_INLINE Vector masked(Vector y, Vector dy) {
   }
 }
 
-template <bool kPlane, bool kResidual, ActivationKind kActivation>
+template <class T, bool kPlane, bool kResidual, ActivationKind kActivation>
 void normalize_of(RowBlock block, const Normalize& args) {
+  const auto* const x = static_cast<const T*>(args.x);
+  const auto* const added = static_cast<const T*>(args.residual);
+  auto* const to = static_cast<T*>(args.y);
   traverse<kPlane>(size(block.rows), size(block.width),
                    [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
                        std::size_t stride) HWY_ATTR {
@@ -87,17 +90,21 @@ void normalize_of(RowBlock block, const Normalize& args) {
                      const Vector shift = channel_value<kPlane>(args.shift, column, lanes);
                      for (std::size_t q = 0; q < size(vectors); ++q) {
                        const std::size_t i = offset + q * stride;
-                       Vector y = hn::MulAdd(hn::Sub(load(args.x + i, lanes), mean), scale, shift);
+                       Vector y = hn::MulAdd(hn::Sub(load(x + i, lanes), mean), scale, shift);
                        if constexpr (kResidual) {
-                         y = hn::Add(y, load(args.residual + i, lanes));
+                         y = hn::Add(y, load(added + i, lanes));
                        }
-                       store(activated<kActivation>(y), args.y + i, lanes);
+                       store(activated<kActivation>(y), to + i, lanes);
                      }
                    });
 }
 
-template <bool kPlane, ActivationKind kActivation, bool kWrite>
+template <class T, bool kPlane, ActivationKind kActivation, bool kWrite>
 void add_gradient_sums_of(RowBlock block, const GradientSums& args) {
+  const auto* const dy = static_cast<const T*>(args.dy);
+  const auto* const x = static_cast<const T*>(args.x);
+  const auto* const y = static_cast<const T*>(args.y);
+  auto* const dresidual = static_cast<T*>(args.dresidual);
   traverse<kPlane>(
       size(block.rows), size(block.width),
       [&](auto vectors, std::size_t offset, std::size_t column, auto lanes, std::size_t stride)
@@ -108,23 +115,27 @@ void add_gradient_sums_of(RowBlock block, const GradientSums& args) {
             Vector second = hn::Zero(d);
             for (std::size_t q = 0; q < size(vectors); ++q) {
               const std::size_t i = offset + q * stride;
-              Vector dz = load(args.dy + i, lanes);
+              Vector dz = load(dy + i, lanes);
               if constexpr (kActivation != ActivationKind::none) {
-                dz = masked<kActivation>(load(args.y + i, lanes), dz);
+                dz = masked<kActivation>(load(y + i, lanes), dz);
               }
               if constexpr (kWrite) {
-                store(dz, args.dresidual + i, lanes);
+                store(dz, dresidual + i, lanes);
               }
               first = hn::Add(first, dz);
-              second = hn::MulAdd(dz, hn::Sub(load(args.x + i, lanes), mean), second);
+              second = hn::MulAdd(dz, hn::Sub(load(x + i, lanes), mean), second);
             }
             store(hn::Add(load(args.first + column, lanes), first), args.first + column, lanes);
             store(hn::Add(load(args.second + column, lanes), second), args.second + column, lanes);
           });
 }
 
-template <bool kPlane, ActivationKind kActivation>
+template <class T, bool kPlane, ActivationKind kActivation>
 void input_gradient_of(RowBlock block, const InputGradient& args) {
+  const auto* const dy = static_cast<const T*>(args.dy);
+  const auto* const x = static_cast<const T*>(args.x);
+  const auto* const y = static_cast<const T*>(args.y);
+  auto* const to = static_cast<T*>(args.dx);
   traverse<kPlane>(
       size(block.rows), size(block.width),
       [&](auto vectors, std::size_t offset, std::size_t column, auto lanes, std::size_t stride)
@@ -135,40 +146,43 @@ void input_gradient_of(RowBlock block, const InputGradient& args) {
             const Vector constant = channel_value<kPlane>(args.offset, column, lanes);
             for (std::size_t q = 0; q < size(vectors); ++q) {
               const std::size_t i = offset + q * stride;
-              Vector dz = load(args.dy + i, lanes);
+              Vector dz = load(dy + i, lanes);
               if constexpr (kActivation != ActivationKind::none) {
-                dz = masked<kActivation>(load(args.y + i, lanes), dz);
+                dz = masked<kActivation>(load(y + i, lanes), dz);
               }
-              const Vector centred = hn::Sub(load(args.x + i, lanes), mean);
+              const Vector centred = hn::Sub(load(x + i, lanes), mean);
               const Vector dx = hn::NegMulAdd(slope, centred, hn::MulSub(scale, dz, constant));
-              store(dx, args.dx + i, lanes);
+              store(dx, to + i, lanes);
             }
           });
 }
 
-template <bool kPlane, bool kRelu>
+template <class T, bool kPlane, bool kRelu>
 void add_bias_of(RowBlock block, const AddBias& args) {
+  const auto* const x = static_cast<const T*>(args.x);
+  auto* const to = static_cast<T*>(args.y);
   traverse<kPlane>(size(block.rows), size(block.width),
                    [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
                        std::size_t stride) HWY_ATTR {
                      const Vector bias = channel_value<kPlane>(args.bias, column, lanes);
                      for (std::size_t q = 0; q < size(vectors); ++q) {
                        const std::size_t i = offset + q * stride;
-                       Vector y = hn::Add(load(args.x + i, lanes), bias);
+                       Vector y = hn::Add(load(x + i, lanes), bias);
                        if constexpr (kRelu) {
                          y = relu(y);
                        }
-                       store(y, args.y + i, lanes);
+                       store(y, to + i, lanes);
                      }
                    });
 }
 
-template <bool kPlane>
-void broadcast_of(RowBlock block, const float* values, float* y) {
+template <class T, bool kPlane>
+void broadcast_of(RowBlock block, const Broadcast& args) {
+  auto* const y = static_cast<T*>(args.y);
   traverse<kPlane>(size(block.rows), size(block.width),
                    [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
                        std::size_t stride) HWY_ATTR {
-                     const Vector value = channel_value<kPlane>(values, column, lanes);
+                     const Vector value = channel_value<kPlane>(args.values, column, lanes);
                      for (std::size_t q = 0; q < size(vectors); ++q) {
                        store(value, y + offset + q * stride, lanes);
                      }
@@ -185,6 +199,14 @@ void choose(bool value, const Call& call) {
   }
 }
 
+/// call(an element, whether the width is 1).
+template <class Call>
+void choose_form(DType dtype, RowBlock block, const Call& call) {
+  with_element(dtype, [&](auto type) HWY_ATTR {
+    choose(block.width == 1, [&](auto plane) HWY_ATTR { call(type, plane); });
+  });
+}
+
 /// call(integral constant) of the activation; of none, ReLU and ReLU6.
 template <class Call>
 void choose_activation(ActivationKind kind, const Call& call) {
@@ -197,9 +219,10 @@ void choose_activation(ActivationKind kind, const Call& call) {
   }
 }
 
-void add_shifted_moments_any(const float* x, RowBlock block, const Accumulators& sums) {
-  choose(block.width == 1, [&](auto plane) HWY_ATTR {
-    add_shifted_moments_of<decltype(plane)::value>(x, block, sums);
+void add_shifted_moments_any(Elements x, RowBlock block, const Accumulators& sums) {
+  choose_form(x.dtype, block, [&](auto type, auto plane) HWY_ATTR {
+    using T = decltype(type);
+    add_shifted_moments_of<T, decltype(plane)::value>(static_cast<const T*>(x.data), block, sums);
   });
 }
 
@@ -246,9 +269,11 @@ void merge_moments_any(std::int64_t rows, std::int64_t width, const Accumulators
   }
 }
 
-void add_sums_any(const float* x, RowBlock block, float* first) {
-  choose(block.width == 1,
-         [&](auto plane) HWY_ATTR { add_sums_of<decltype(plane)::value>(x, block, first); });
+void add_sums_any(Elements x, RowBlock block, float* first) {
+  choose_form(x.dtype, block, [&](auto type, auto plane) HWY_ATTR {
+    using T = decltype(type);
+    add_sums_of<T, decltype(plane)::value>(static_cast<const T*>(x.data), block, first);
+  });
 }
 
 void flush_sums_any(std::int64_t width, float* first, double* total) {
@@ -265,46 +290,47 @@ void flush_sums_any(std::int64_t width, float* first, double* total) {
 }
 
 void normalize_any(RowBlock block, const Normalize& args) {
-  choose(block.width == 1, [&](auto plane) HWY_ATTR {
+  choose_form(args.dtype, block, [&](auto type, auto plane) HWY_ATTR {
     choose(args.residual != nullptr, [&](auto residual) HWY_ATTR {
       choose_activation(args.activation, [&](auto kind) HWY_ATTR {
-        normalize_of<decltype(plane)::value, decltype(residual)::value, decltype(kind)::value>(
-            block, args);
+        normalize_of<decltype(type), decltype(plane)::value, decltype(residual)::value,
+                     decltype(kind)::value>(block, args);
       });
     });
   });
 }
 
 void add_gradient_sums_any(RowBlock block, const GradientSums& args) {
-  choose(block.width == 1, [&](auto plane) HWY_ATTR {
+  choose_form(args.dtype, block, [&](auto type, auto plane) HWY_ATTR {
     choose_activation(args.activation, [&](auto kind) HWY_ATTR {
       choose(args.dresidual != nullptr, [&](auto write) HWY_ATTR {
-        add_gradient_sums_of<decltype(plane)::value, decltype(kind)::value, decltype(write)::value>(
-            block, args);
+        add_gradient_sums_of<decltype(type), decltype(plane)::value, decltype(kind)::value,
+                             decltype(write)::value>(block, args);
       });
     });
   });
 }
 
 void input_gradient_any(RowBlock block, const InputGradient& args) {
-  choose(block.width == 1, [&](auto plane) HWY_ATTR {
+  choose_form(args.dtype, block, [&](auto type, auto plane) HWY_ATTR {
     choose_activation(args.activation, [&](auto kind) HWY_ATTR {
-      input_gradient_of<decltype(plane)::value, decltype(kind)::value>(block, args);
+      input_gradient_of<decltype(type), decltype(plane)::value, decltype(kind)::value>(block, args);
     });
   });
 }
 
 void add_bias_any(RowBlock block, const AddBias& args) {
-  choose(block.width == 1, [&](auto plane) HWY_ATTR {
+  choose_form(args.dtype, block, [&](auto type, auto plane) HWY_ATTR {
     choose(args.relu, [&](auto rectified) HWY_ATTR {
-      add_bias_of<decltype(plane)::value, decltype(rectified)::value>(block, args);
+      add_bias_of<decltype(type), decltype(plane)::value, decltype(rectified)::value>(block, args);
     });
   });
 }
 
-void broadcast_any(RowBlock block, const float* values, float* y) {
-  choose(block.width == 1,
-         [&](auto plane) HWY_ATTR { broadcast_of<decltype(plane)::value>(block, values, y); });
+void broadcast_any(RowBlock block, const Broadcast& args) {
+  choose_form(args.dtype, block, [&](auto type, auto plane) HWY_ATTR {
+    broadcast_of<decltype(type), decltype(plane)::value>(block, args);
+  });
 }
 
 }  // namespace
@@ -325,14 +351,14 @@ HWY_EXPORT(input_gradient_any);
 HWY_EXPORT(add_bias_any);
 HWY_EXPORT(broadcast_any);
 
-void add_shifted_moments(const float* x, RowBlock block, const Accumulators& sums) {
+void add_shifted_moments(Elements x, RowBlock block, const Accumulators& sums) {
   HWY_DYNAMIC_DISPATCH(add_shifted_moments_any)(x, block, sums);
 }
 void merge_moments(std::int64_t rows, std::int64_t width, const Accumulators& sums,
                    Moments& moments) {
   HWY_DYNAMIC_DISPATCH(merge_moments_any)(rows, width, sums, moments);
 }
-void add_sums(const float* x, RowBlock block, float* first) {
+void add_sums(Elements x, RowBlock block, float* first) {
   HWY_DYNAMIC_DISPATCH(add_sums_any)(x, block, first);
 }
 void flush_sums(std::int64_t width, float* first, double* total) {
@@ -350,8 +376,8 @@ void input_gradient(RowBlock block, const InputGradient& args) {
 void add_bias(RowBlock block, const AddBias& args) {
   HWY_DYNAMIC_DISPATCH(add_bias_any)(block, args);
 }
-void broadcast(RowBlock block, const float* values, float* y) {
-  HWY_DYNAMIC_DISPATCH(broadcast_any)(block, values, y);
+void broadcast(RowBlock block, const Broadcast& args) {
+  HWY_DYNAMIC_DISPATCH(broadcast_any)(block, args);
 }
 
 }  // namespace bench::cpu

@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/base/dtype.h"
 #include "models/ops/activation.h"
 
 namespace bench::cpu {
 
 /// Single-threaded vector passes over consecutive rows of one group (channel_view.h), on which the
 /// per-channel kernels are built. Per-channel arrays point at the group's first channel and hold
-/// `width` values.
+/// `width` values. Tensors' elements are f32, bf16 or f16; everything else is f32.
 
 /// The size of a piece's rows.
 struct RowBlock {
@@ -43,8 +44,14 @@ struct Accumulators {
   float* shift = nullptr;
 };
 
+/// Rows of a tensor's elements.
+struct Elements {
+  const void* data = nullptr;
+  DType dtype = DType::f32;
+};
+
 /// first += x - shift and second += (x - shift)^2.
-void add_shifted_moments(const float* x, RowBlock block, const Accumulators& sums);
+void add_shifted_moments(Elements x, RowBlock block, const Accumulators& sums);
 /// Merges `rows` rows accumulated by add_shifted_moments into `moments` (Chan, Golub, LeVeque,
 /// "Updating formulae and a pairwise algorithm for computing sample variances", 1979), clears the
 /// sums and moves the shift to the mean so far. A shift near the mean keeps the f32 sums small
@@ -53,16 +60,17 @@ void merge_moments(std::int64_t rows, std::int64_t width, const Accumulators& su
                    Moments& moments);
 
 /// first += x.
-void add_sums(const float* x, RowBlock block, float* first);
+void add_sums(Elements x, RowBlock block, float* first);
 /// total += first, then first = 0.
 void flush_sums(std::int64_t width, float* first, double* total);
 
 /// y = (x - mean) * scale + shift [+ residual], then activated: none, ReLU or ReLU6. Null residual:
 /// none. y may be x or residual.
 struct Normalize {
-  const float* x = nullptr;
-  const float* residual = nullptr;
-  float* y = nullptr;
+  DType dtype = DType::f32;
+  const void* x = nullptr;
+  const void* residual = nullptr;
+  void* y = nullptr;
   const float* mean = nullptr;
   const float* scale = nullptr;
   const float* shift = nullptr;
@@ -74,11 +82,12 @@ void normalize(RowBlock block, const Normalize& args);
 /// 0 < y < 6 for ReLU6, else 0. first += dz, second += dz * (x - mean), and dz goes to dresidual
 /// unless that is null. dresidual may be dy. y is read where there is an activation.
 struct GradientSums {
-  const float* dy = nullptr;
-  const float* x = nullptr;
-  const float* y = nullptr;
+  DType dtype = DType::f32;
+  const void* dy = nullptr;
+  const void* x = nullptr;
+  const void* y = nullptr;
   ActivationKind activation = ActivationKind::none;
-  float* dresidual = nullptr;
+  void* dresidual = nullptr;
   const float* mean = nullptr;
   float* first = nullptr;
   float* second = nullptr;
@@ -87,11 +96,12 @@ void add_gradient_sums(RowBlock block, const GradientSums& args);
 
 /// dx = scale * dz - slope * (x - mean) - offset with dz as above. dx may be dy.
 struct InputGradient {
-  const float* dy = nullptr;
-  const float* x = nullptr;
-  const float* y = nullptr;
+  DType dtype = DType::f32;
+  const void* dy = nullptr;
+  const void* x = nullptr;
+  const void* y = nullptr;
   ActivationKind activation = ActivationKind::none;
-  float* dx = nullptr;
+  void* dx = nullptr;
   const float* mean = nullptr;
   const float* scale = nullptr;
   const float* slope = nullptr;
@@ -101,14 +111,20 @@ void input_gradient(RowBlock block, const InputGradient& args);
 
 /// y = x + bias, then ReLU if asked. y may be x.
 struct AddBias {
-  const float* x = nullptr;
+  DType dtype = DType::f32;
+  const void* x = nullptr;
   const float* bias = nullptr;
-  float* y = nullptr;
+  void* y = nullptr;
   bool relu = false;
 };
 void add_bias(RowBlock block, const AddBias& args);
 
 /// y = values, in every row.
-void broadcast(RowBlock block, const float* values, float* y);
+struct Broadcast {
+  DType dtype = DType::f32;
+  const float* values = nullptr;
+  void* y = nullptr;
+};
+void broadcast(RowBlock block, const Broadcast& args);
 
 }  // namespace bench::cpu

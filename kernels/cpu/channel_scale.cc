@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
 
+#include "kernels/cpu/cast.h"
 #include "kernels/cpu/channel_passes.h"
 #include "kernels/cpu/channel_tiles.h"
 #include "kernels/cpu/channel_workspace.h"
+#include "kernels/cpu/element.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/channel_scale.cc"
@@ -17,8 +21,8 @@ namespace bench::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <bool kPlane>
-void scale_block_of(RowBlock block, const float* x, const float* s, float* y) {
+template <class T, bool kPlane>
+void scale_block_of(RowBlock block, const T* x, const T* s, T* y) {
   traverse<kPlane>(static_cast<std::size_t>(block.rows), static_cast<std::size_t>(block.width),
                    [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
                        std::size_t stride) HWY_ATTR {
@@ -30,16 +34,23 @@ void scale_block_of(RowBlock block, const float* x, const float* s, float* y) {
                    });
 }
 
-void scale_block(RowBlock block, const float* x, const float* s, float* y) {
-  if (block.width == 1) {
-    scale_block_of<true>(block, x, s, y);
-  } else {
-    scale_block_of<false>(block, x, s, y);
-  }
+void scale_block(RowBlock block, DType dtype, const void* x, const void* s, void* y) {
+  with_element(dtype, [&](auto type) HWY_ATTR {
+    using T = decltype(type);
+    const auto* const from = static_cast<const T*>(x);
+    const auto* const scales = static_cast<const T*>(s);
+    auto* const to = static_cast<T*>(y);
+    if (block.width == 1) {
+      scale_block_of<T, true>(block, from, scales, to);
+    } else {
+      scale_block_of<T, false>(block, from, scales, to);
+    }
+  });
 }
 
 /// sums += a * b over the rows, per column.
-void add_products(RowBlock block, const float* a, const float* b, float* sums) {
+template <class T>
+void add_products_of(RowBlock block, const T* a, const T* b, float* sums) {
   traverse<false>(static_cast<std::size_t>(block.rows), static_cast<std::size_t>(block.width),
                   [&](auto vectors, std::size_t offset, std::size_t column, auto lanes,
                       std::size_t stride) HWY_ATTR {
@@ -52,8 +63,16 @@ void add_products(RowBlock block, const float* a, const float* b, float* sums) {
                   });
 }
 
+void add_products(RowBlock block, DType dtype, const void* a, const void* b, float* sums) {
+  with_element(dtype, [&](auto type) HWY_ATTR {
+    using T = decltype(type);
+    add_products_of(block, static_cast<const T*>(a), static_cast<const T*>(b), sums);
+  });
+}
+
 /// The sum of a * b.
-float dot(std::int64_t count, const float* a, const float* b) {
+template <class T>
+float dot_of(std::int64_t count, const T* a, const T* b) {
   const F32 d;
   const std::size_t lanes = hn::Lanes(d);
   const auto size = static_cast<std::size_t>(count);
@@ -61,13 +80,22 @@ float dot(std::int64_t count, const float* a, const float* b) {
   Vector odd = hn::Zero(d);
   std::size_t i = 0;
   for (; i + 2 * lanes <= size; i += 2 * lanes) {
-    even = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), even);
-    odd = hn::MulAdd(hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes), odd);
+    even = hn::MulAdd(load(a + i, Whole{}), load(b + i, Whole{}), even);
+    odd = hn::MulAdd(load(a + i + lanes, Whole{}), load(b + i + lanes, Whole{}), odd);
   }
   sweep(size - i, [&](std::size_t k, auto part) HWY_ATTR {
     even = hn::MulAdd(load(a + i + k, part), load(b + i + k, part), even);
   });
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+}
+
+float dot(std::int64_t count, DType dtype, const void* a, const void* b) {
+  float sum = 0;
+  with_element(dtype, [&](auto type) HWY_ATTR {
+    using T = decltype(type);
+    sum = dot_of(count, static_cast<const T*>(a), static_cast<const T*>(b));
+  });
+  return sum;
 }
 
 }  // namespace
@@ -89,15 +117,17 @@ void channel_scale(ThreadTeam& team, const ChannelScale& args) {
       tiling.padded_channels() == tiling.channels ? -1 : tiling.groups - 1;
   team.for_ranges(tiling.batch * tiling.groups * tiling.rows, tile_grain(tiling), [&](Range range) {
     // Padding's scales are zeros here, whatever lies behind the real ones.
-    std::array<float, ChannelView::kLargestBlock> padded{};
+    alignas(float) std::array<std::byte, ChannelView::kLargestBlock * sizeof(float)> padded{};
     for_each_tile(tiling, range, [&](const Tile& tile) {
-      const float* s = args.s + tile.sample * args.s_stride + tile.group * width;
+      const std::int64_t channel = tile.group * width;
+      const void* s = element(args.s, args.dtype, tile.sample * args.s_stride + channel);
       if (tile.group == padded_group) {
-        std::copy_n(s, tiling.channels - tile.group * width, padded.begin());
+        std::memcpy(padded.data(), s, bytes_of(tiling.channels - channel, args.dtype));
         s = padded.data();
       }
       HWY_DYNAMIC_DISPATCH(scale_block)
-      ({.rows = tile.rows, .width = width}, args.x + tile.offset, s, args.y + tile.offset);
+      ({.rows = tile.rows, .width = width}, args.dtype, element(args.x, args.dtype, tile.offset), s,
+       element(args.y, args.dtype, tile.offset));
     });
   });
 }
@@ -114,25 +144,30 @@ void channel_scale_backward(ThreadTeam& team, const ChannelScaleBackward& args) 
     const Range groups = ThreadTeam::split(tiling.batch * tiling.groups, team.size(), thread);
     const Range rows{.begin = groups.begin * tiling.rows, .end = groups.end * tiling.rows};
     for_each_tile(tiling, rows, [&](const Tile& tile) {
-      const float* const dy = args.dy + tile.offset;
-      const float* const x = args.x + tile.offset;
+      const auto dy = [&](std::int64_t i) { return element(args.dy, args.dtype, tile.offset + i); };
+      const auto x = [&](std::int64_t i) { return element(args.x, args.dtype, tile.offset + i); };
       std::fill_n(total, width, 0.0);
       if (width == 1) {
         for (std::int64_t i = 0; i < tile.rows; i += kSumElements) {
           const std::int64_t count = std::min(kSumElements, tile.rows - i);
-          *total += static_cast<double>(HWY_DYNAMIC_DISPATCH(dot)(count, dy + i, x + i));
+          *total += static_cast<double>(HWY_DYNAMIC_DISPATCH(dot)(count, args.dtype, dy(i), x(i)));
         }
       } else {
         for (std::int64_t row = 0; row < tile.rows; row += kSumRows) {
           const RowBlock block{.rows = std::min(kSumRows, tile.rows - row), .width = width};
-          HWY_DYNAMIC_DISPATCH(add_products)(block, dy + row * width, x + row * width, sums);
+          HWY_DYNAMIC_DISPATCH(add_products)
+          (block, args.dtype, dy(row * width), x(row * width), sums);
           flush_sums(width, sums, total);
         }
       }
       const std::int64_t channel = tile.group * width;
       const std::int64_t real = std::min(width, tiling.channels - channel);
-      std::transform(total, total + real, args.ds + tile.sample * tiling.channels + channel,
-                     [](double sum) { return static_cast<float>(sum); });
+      std::transform(total, total + real, sums, [](double sum) { return static_cast<float>(sum); });
+      cast({.count = real,
+            .x = sums,
+            .to = args.dtype,
+            .y = element(args.ds, args.dtype, tile.sample * tiling.channels + channel)});
+      std::fill_n(sums, real, 0.0F);
     });
   });
 }

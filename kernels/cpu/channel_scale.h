@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/channel_view.h"
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 
 namespace bench::cpu {
 
@@ -9,12 +10,14 @@ namespace bench::cpu {
 /// in a sample. Padded channels stay zero. y may be x. Waits.
 struct ChannelScale {
   ChannelView view;
-  const float* x = nullptr;
+  /// f32, bf16 or f16, of x, s and y.
+  DType dtype = DType::f32;
+  const void* x = nullptr;
   /// A sample's scales, dense.
-  const float* s = nullptr;
+  const void* s = nullptr;
   /// From a sample's scales to the next one's, in elements, at least the channels.
   std::int64_t s_stride = 0;
-  float* y = nullptr;
+  void* y = nullptr;
 };
 void channel_scale(ThreadTeam& team, const ChannelScale& args);
 
@@ -22,9 +25,11 @@ void channel_scale(ThreadTeam& team, const ChannelScale& args);
 /// Waits.
 struct ChannelScaleBackward {
   ChannelView view;
-  const float* dy = nullptr;
-  const float* x = nullptr;
-  float* ds = nullptr;
+  /// f32, bf16 or f16, of dy, x and ds.
+  DType dtype = DType::f32;
+  const void* dy = nullptr;
+  const void* x = nullptr;
+  void* ds = nullptr;
   /// channel_workspace_bytes (batch_norm.h).
   void* workspace = nullptr;
 };

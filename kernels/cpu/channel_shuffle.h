@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/channel_view.h"
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 
 namespace bench::cpu {
 
@@ -14,8 +15,10 @@ struct ChannelShuffle {
   ChannelView view;
   /// shuffle_sources of the view.
   std::span<const std::int32_t> sources;
-  const float* x = nullptr;
-  float* y = nullptr;
+  /// Of x and y: any type.
+  DType dtype = DType::f32;
+  const void* x = nullptr;
+  void* y = nullptr;
 };
 void channel_shuffle(ThreadTeam& team, const ChannelShuffle& args);
 

@@ -3,6 +3,7 @@ bench_library(bench_cpu_kernels
     cpu/activation.cc
     cpu/batch_norm.cc
     cpu/bias.cc
+    cpu/cast.cc
     cpu/channel_passes.cc
     cpu/channel_scale.cc
     cpu/channel_shuffle.cc
@@ -22,6 +23,7 @@ bench_library(bench_cpu_kernels
     cpu/activation.h
     cpu/batch_norm.h
     cpu/bias.h
+    cpu/cast.h
     cpu/channel_passes.h
     cpu/channel_plan.h
     cpu/channel_scale.h
@@ -31,6 +33,8 @@ bench_library(bench_cpu_kernels
     cpu/channel_workspace.h
     cpu/drop_path.h
     cpu/dropout.h
+    cpu/dropout_columns.h
+    cpu/element.h
     cpu/elementwise.h
     cpu/join_rows.h
     cpu/loss.h
@@ -47,6 +51,7 @@ bench_test(cpu_kernels_test LABELS quick
   SOURCES
     cpu/test/activation_test.cc
     cpu/test/batch_norm_test.cc
+    cpu/test/cast_test.cc
     cpu/test/channel_kernels_test.cc
     cpu/test/channel_ops_test.cc
     cpu/test/channel_view_test.cc

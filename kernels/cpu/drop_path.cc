@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/element.h"
 #include "models/base/philox.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -15,10 +16,14 @@ namespace bench::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-void scale_elements(std::int64_t count, float factor, const float* x, float* y) {
+void scale_elements(std::int64_t count, DType dtype, float factor, const void* from, void* to) {
   const Vector factors = hn::Set(F32(), factor);
-  sweep(static_cast<std::size_t>(count), [&](std::size_t i, auto lanes) HWY_ATTR {
-    store(hn::Mul(load(x + i, lanes), factors), y + i, lanes);
+  with_element(dtype, [&](auto type) HWY_ATTR {
+    const auto* const x = static_cast<const decltype(type)*>(from);
+    auto* const y = static_cast<decltype(type)*>(to);
+    sweep(static_cast<std::size_t>(count), [&](std::size_t i, auto lanes) HWY_ATTR {
+      store(hn::Mul(load(x + i, lanes), factors), y + i, lanes);
+    });
   });
 }
 
@@ -54,12 +59,12 @@ float factor_of(const DropPath& args, std::int64_t example) {
 }
 
 /// An example, or a part of it.
-void apply(float factor, std::int64_t count, const float* x, float* y) {
-  const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float);
+void apply(float factor, std::int64_t count, DType dtype, const void* x, void* y) {
+  const std::size_t bytes = bytes_of(count, dtype);
   if (factor == 0) {
     std::memset(y, 0, bytes);
   } else if (factor != 1) {
-    HWY_DYNAMIC_DISPATCH(scale_elements)(count, factor, x, y);
+    HWY_DYNAMIC_DISPATCH(scale_elements)(count, dtype, factor, x, y);
   } else if (x != y) {
     std::memcpy(y, x, bytes);
   }
@@ -73,7 +78,8 @@ void drop_path(ThreadTeam& team, const DropPath& args) {
     std::int64_t example = range.begin / args.elements;
     for (std::int64_t i = range.begin; i < range.end; ++example) {
       const std::int64_t end = std::min(range.end, (example + 1) * args.elements);
-      apply(factor_of(args, example), end - i, args.x + i, args.y + i);
+      apply(factor_of(args, example), end - i, args.dtype, element(args.x, args.dtype, i),
+            element(args.y, args.dtype, i));
       i = end;
     }
   });

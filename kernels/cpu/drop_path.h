@@ -3,12 +3,15 @@
 #include <cstdint>
 
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 
 namespace bench::cpu {
 
 /// kDropPath of models/ops/drop_path.h on examples that lie one behind the other, whatever the
 /// layout within. y may be x. The same examples for every team size. Waits.
 struct DropPath {
+  /// f32, bf16 or f16, of x and y.
+  DType dtype = DType::f32;
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;
   std::int32_t step = 0;
@@ -17,8 +20,8 @@ struct DropPath {
   std::int64_t examples = 0;
   /// Per example, padding included.
   std::int64_t elements = 0;
-  const float* x = nullptr;
-  float* y = nullptr;
+  const void* x = nullptr;
+  void* y = nullptr;
 };
 void drop_path(ThreadTeam& team, const DropPath& args);
 

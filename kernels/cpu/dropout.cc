@@ -5,6 +5,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels/cpu/dropout_columns.h"
+#include "kernels/cpu/element.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/dropout.cc"
 #include "hwy/foreach_target.h"
@@ -14,9 +17,6 @@ HWY_BEFORE_NAMESPACE();
 namespace bench::cpu {
 namespace HWY_NAMESPACE {
 namespace {
-
-using U32 = hn::ScalableTag<std::uint32_t>;
-using Words = hn::Vec<U32>;
 
 constexpr std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); }
@@ -86,12 +86,41 @@ void dropout_factors(const DropoutAttributes& attributes, std::int32_t step, std
 }
 
 /// y = x * factor, and 0 where the factor is, whatever x is.
-void apply_factors(const float* x, const float* factors, std::size_t count, float* y) {
+template <class T>
+HWY_INLINE void apply_line(const T* x, const float* factors, std::size_t count, T* y) {
   const Vector zero = hn::Zero(F32());
   sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
     const Vector factor = load(factors + i, lanes);
     const Vector scaled = hn::Mul(load(x + i, lanes), factor);
     store(hn::IfThenZeroElse(hn::Eq(factor, zero), scaled), y + i, lanes);
+  });
+}
+
+void apply_factors(const Dropout& args, const float* factors, Range range) {
+  with_element(args.dtype, [&](auto type) HWY_ATTR {
+    using T = decltype(type);
+    apply_line(static_cast<const T*>(args.x) + range.begin, factors,
+               static_cast<std::size_t>(range.count()), static_cast<T*>(args.y) + range.begin);
+  });
+}
+
+/// Rows of some columns from element `offset` on, `pitch` elements apart. The factors of column c
+/// are those at of_column[c], row by row.
+void apply_columns(const Dropout& args, const DropoutColumns& columns, std::int64_t offset,
+                   std::int64_t pitch) {
+  with_element(args.dtype, [&](auto type) HWY_ATTR {
+    using T = decltype(type);
+    const auto* x = static_cast<const T*>(args.x) + offset;
+    auto* y = static_cast<T*>(args.y) + offset;
+    std::array<float, kTileColumns> factors{};
+    for (std::int64_t row = 0; row < columns.rows; ++row) {
+      for (std::size_t column = 0; column < columns.count; ++column) {
+        factors[column] = columns.factors[column][row];
+      }
+      apply_line(x, factors.data(), columns.count, y);
+      x += pitch;
+      y += pitch;
+    }
   });
 }
 
@@ -109,8 +138,6 @@ constexpr std::int64_t kWords = 4;
 /// What dropout_factors may write behind the last element: four of the longest vectors.
 constexpr std::int64_t kExcess = kWords * 64;
 constexpr std::int64_t kLineElements = 1024;
-/// A tile's channels are a cache line of them.
-constexpr std::int64_t kTileColumns = 16;
 constexpr std::int64_t kTileRows = 256;
 constexpr std::int64_t kTilePitch = kTileRows + kWords + kExcess;
 
@@ -118,6 +145,7 @@ constexpr std::int64_t kTilePitch = kTileRows + kWords + kExcess;
 
 HWY_EXPORT(dropout_factors);
 HWY_EXPORT(apply_factors);
+HWY_EXPORT(apply_columns);
 
 namespace {
 
@@ -138,7 +166,7 @@ void dropout_line(ThreadTeam& team, const Dropout& args) {
       const std::int64_t count = std::min(kLineElements, range.end - begin);
       const float* const first = fill_factors(args, begin, count, factors.data());
       HWY_DYNAMIC_DISPATCH(apply_factors)
-      (args.x + begin, first, static_cast<std::size_t>(count), args.y + begin);
+      (args, first, {.begin = begin, .end = begin + count});
     }
   });
 }
@@ -156,12 +184,12 @@ struct Tile {
 
 /// Draws the factors channel by channel, as the generator counts, and applies them row by row.
 void dropout_tile(const Dropout& args, const ChannelTiling& tiling, const Tile& tile) {
-  alignas(64) std::array<float, kTileColumns * kTilePitch> factors;
-  std::array<const float*, kTileColumns> of_column{};
+  alignas(64) std::array<float, std::int64_t{kTileColumns} * kTilePitch> factors;
+  DropoutColumns columns{.count = static_cast<std::size_t>(tile.columns), .rows = tile.rows};
   for (std::int64_t column = 0; column < tile.columns; ++column) {
     const std::int64_t channel = tile.group * tiling.width + tile.first_column + column;
     float* const line = factors.data() + column * kTilePitch;
-    const float*& first = of_column[static_cast<std::size_t>(column)];
+    const float*& first = columns.factors[static_cast<std::size_t>(column)];
     if (channel < tiling.channels) {
       const std::int64_t plane = (tile.sample * tiling.channels + channel) * tiling.rows;
       first = fill_factors(args, plane + tile.first_row, tile.rows, line);
@@ -171,13 +199,8 @@ void dropout_tile(const Dropout& args, const ChannelTiling& tiling, const Tile& 
     }
   }
   const Piece piece = tiling.piece(tile.group, tile.sample, tile.first_row, tile.rows);
-  for (std::int64_t row = 0; row < tile.rows; ++row) {
-    const std::int64_t offset = piece.offset + row * tiling.width + tile.first_column;
-    for (std::int64_t column = 0; column < tile.columns; ++column) {
-      const float factor = of_column[static_cast<std::size_t>(column)][row];
-      args.y[offset + column] = factor == 0 ? 0 : args.x[offset + column] * factor;
-    }
-  }
+  HWY_DYNAMIC_DISPATCH(apply_columns)
+  (args, columns, piece.offset + tile.first_column, tiling.width);
 }
 
 /// Rows of several channels.
@@ -205,7 +228,7 @@ void dropout_rows(ThreadTeam& team, const Dropout& args) {
 void dropout(ThreadTeam& team, const Dropout& args) {
   if (args.step < 0) {
     if (args.y != args.x) {
-      std::memcpy(args.y, args.x, static_cast<std::size_t>(args.view.elements()) * sizeof(float));
+      std::memcpy(args.y, args.x, bytes_of(args.view.elements(), args.dtype));
     }
     return;
   }

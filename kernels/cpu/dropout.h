@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/channel_view.h"
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 #include "models/ops/dropout.h"
 
 namespace bench::cpu {
@@ -15,8 +16,10 @@ struct Dropout {
   DropoutAttributes attributes;
   std::int32_t step = 0;
   ChannelView view;
-  const float* x = nullptr;
-  float* y = nullptr;
+  /// f32, bf16 or f16, of x and y.
+  DType dtype = DType::f32;
+  const void* x = nullptr;
+  void* y = nullptr;
 };
 void dropout(ThreadTeam& team, const Dropout& args);
 

@@ -12,10 +12,11 @@ namespace bench::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-void add_range(const Add& args, Range range) {
-  const float* const a = args.a + range.begin;
-  const float* const b = args.b + range.begin;
-  float* const y = args.y + range.begin;
+template <class T>
+void add_range_of(const Add& args, Range range) {
+  const T* const a = static_cast<const T*>(args.a) + range.begin;
+  const T* const b = static_cast<const T*>(args.b) + range.begin;
+  T* const y = static_cast<T*>(args.y) + range.begin;
   const auto count = static_cast<std::size_t>(range.count());
   if (args.relu) {
     sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
@@ -26,6 +27,10 @@ void add_range(const Add& args, Range range) {
       store(hn::Add(load(a + i, lanes), load(b + i, lanes)), y + i, lanes);
     });
   }
+}
+
+void add_range(const Add& args, Range range) {
+  with_element(args.dtype, [&](auto type) HWY_ATTR { add_range_of<decltype(type)>(args, range); });
 }
 
 void scale_range(const Scale& args, Range range) {

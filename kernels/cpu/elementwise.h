@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 
 namespace bench::cpu {
 
@@ -12,12 +13,14 @@ namespace bench::cpu {
 
 /// y = a + b.
 struct Add {
+  /// f32, bf16 or f16, of a, b and y; the sum is f32.
+  DType dtype = DType::f32;
   std::int64_t count = 0;
-  const float* a = nullptr;
-  const float* b = nullptr;
+  const void* a = nullptr;
+  const void* b = nullptr;
   /// ReLU of the sum.
   bool relu = false;
-  float* y = nullptr;
+  void* y = nullptr;
 };
 void add(ThreadTeam& team, const Add& args);
 

@@ -1,8 +1,11 @@
 #include "kernels/cpu/join_rows.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <numeric>
+
+#include "kernels/cpu/element.h"
 
 namespace bench::cpu {
 namespace {
@@ -10,9 +13,10 @@ namespace {
 /// Elements range.begin..range.end-1 of y. They are written in order, by plain copies: the
 /// library's choose their instructions by length, which runs from some channels to whole samples.
 void join_range(const JoinRows& args, std::int64_t row_width, Range range) {
+  const auto size = static_cast<std::int64_t>(size_of(args.dtype));
   std::int64_t row = range.begin / row_width;
   std::int64_t skip = range.begin % row_width;
-  float* y = args.y + range.begin;
+  auto* y = static_cast<std::byte*>(element(args.y, args.dtype, range.begin));
   std::int64_t left = range.count();
   for (; left > 0; ++row) {
     for (const RowPart& part : args.parts) {
@@ -21,13 +25,14 @@ void join_range(const JoinRows& args, std::int64_t row_width, Range range) {
         continue;
       }
       const std::int64_t count = std::min(part.width - skip, left);
-      const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float);
+      const auto bytes = static_cast<std::size_t>(count * size);
       if (part.x == nullptr) {
         std::memset(y, 0, bytes);
       } else {
-        std::memcpy(y, part.x + row * part.stride + skip, bytes);
+        const auto* const x = static_cast<const std::byte*>(part.x);
+        std::memcpy(y, x + (row * part.stride + skip) * size, bytes);
       }
-      y += count;
+      y += bytes;
       left -= count;
       skip = 0;
     }

@@ -4,13 +4,14 @@
 #include <span>
 
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 
 namespace bench::cpu {
 
 /// A stretch of every row that JoinRows writes.
 struct RowPart {
   /// Row r of it begins at x + r * stride. Null: zeros.
-  const float* x = nullptr;
+  const void* x = nullptr;
   std::int64_t width = 0;
   std::int64_t stride = 0;
 };
@@ -20,9 +21,11 @@ struct RowPart {
 /// in nchw, and a sample too in a blocked layout if the parts are whole blocks. y overlaps no part.
 /// Waits.
 struct JoinRows {
+  /// Of the parts and y, any type; widths and strides count elements.
+  DType dtype = DType::f32;
   std::int64_t rows = 0;
   std::span<const RowPart> parts;
-  float* y = nullptr;
+  void* y = nullptr;
 };
 void join_rows(ThreadTeam& team, const JoinRows& args);
 

@@ -57,7 +57,8 @@ HWY_INLINE Vector divisor(const LrnAttributes& attributes, const float* squares,
                     hn::Set(d, static_cast<float>(attributes.bias)));
 }
 
-HWY_INLINE void square_all(const float* x, const LrnSlab& slab, float* squares) {
+template <class T>
+HWY_INLINE void square_all(const T* x, const LrnSlab& slab, float* squares) {
   for_vectors(slab, [&](std::size_t in, std::size_t out, auto lanes) HWY_ATTR {
     const Vector value = load(x + out, lanes);
     store(hn::Mul(value, value), squares + in, lanes);
@@ -65,9 +66,10 @@ HWY_INLINE void square_all(const float* x, const LrnSlab& slab, float* squares) 
 }
 
 /// `squares` is scratch whose edges are zero.
-void lrn_slab(const Lrn& args, const LrnSlab& slab, std::int64_t offset, float* squares) {
-  const float* const x = args.x + offset;
-  float* const y = args.y + offset;
+template <class T>
+void lrn_slab_of(const Lrn& args, const LrnSlab& slab, std::int64_t offset, float* squares) {
+  const T* const x = static_cast<const T*>(args.x) + offset;
+  T* const y = static_cast<T*>(args.y) + offset;
   square_all(x, slab, squares);
   const auto exponent = static_cast<float>(-args.attributes.beta);
   for_vectors(slab, [&](std::size_t in, std::size_t out, auto lanes) HWY_ATTR {
@@ -76,13 +78,20 @@ void lrn_slab(const Lrn& args, const LrnSlab& slab, std::int64_t offset, float* 
   });
 }
 
+void lrn_slab(const Lrn& args, const LrnSlab& slab, std::int64_t offset, float* squares) {
+  with_element(args.dtype, [&](auto type) HWY_ATTR {
+    lrn_slab_of<decltype(type)>(args, slab, offset, squares);
+  });
+}
+
 /// dx_c = dy_c d_c^-beta - 2 alpha beta x_c sum over the channels i near c of dy_i x_i
 /// d_i^(-beta-1), with the divisor d. `squares` and `terms` are scratch whose edges are zero.
-void lrn_backward_slab(const LrnBackward& args, const LrnSlab& slab, std::int64_t offset,
-                       float* squares, float* terms, float* powers) {
-  const float* const x = args.x + offset;
-  const float* const dy = args.dy + offset;
-  float* const dx = args.dx + offset;
+template <class T>
+void lrn_backward_slab_of(const LrnBackward& args, const LrnSlab& slab, std::int64_t offset,
+                          float* squares, float* terms, float* powers) {
+  const T* const x = static_cast<const T*>(args.x) + offset;
+  const T* const dy = static_cast<const T*>(args.dy) + offset;
+  T* const dx = static_cast<T*>(args.dx) + offset;
   square_all(x, slab, squares);
   const auto exponent = static_cast<float>(-args.attributes.beta);
   for_vectors(slab, [&](std::size_t in, std::size_t out, auto lanes) HWY_ATTR {
@@ -97,6 +106,13 @@ void lrn_backward_slab(const LrnBackward& args, const LrnSlab& slab, std::int64_
     const Vector around = window_sum(terms, slab, in, lanes);
     store(hn::NegMulAdd(hn::Mul(factor, load(x + out, lanes)), around, load(powers + in, lanes)),
           dx + out, lanes);
+  });
+}
+
+void lrn_backward_slab(const LrnBackward& args, const LrnSlab& slab, std::int64_t offset,
+                       float* squares, float* terms, float* powers) {
+  with_element(args.dtype, [&](auto type) HWY_ATTR {
+    lrn_backward_slab_of<decltype(type)>(args, slab, offset, squares, terms, powers);
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/channel_view.h"
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 #include "models/ops/lrn.h"
 
 namespace bench::cpu {
@@ -17,8 +18,10 @@ std::size_t lrn_workspace_bytes(const ChannelView& view, const LrnAttributes& at
 struct Lrn {
   ChannelView view;
   LrnAttributes attributes;
-  const float* x = nullptr;
-  float* y = nullptr;
+  /// f32, bf16 or f16, of x and y.
+  DType dtype = DType::f32;
+  const void* x = nullptr;
+  void* y = nullptr;
   void* workspace = nullptr;
 };
 void lrn(ThreadTeam& team, const Lrn& args);
@@ -27,9 +30,10 @@ void lrn(ThreadTeam& team, const Lrn& args);
 struct LrnBackward {
   ChannelView view;
   LrnAttributes attributes;
-  const float* dy = nullptr;
-  const float* x = nullptr;
-  float* dx = nullptr;
+  DType dtype = DType::f32;
+  const void* dy = nullptr;
+  const void* x = nullptr;
+  void* dx = nullptr;
   void* workspace = nullptr;
 };
 void lrn_backward(ThreadTeam& team, const LrnBackward& args);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/cast.h"
 #include "kernels/cpu/channel_passes.h"
 #include "kernels/cpu/channel_workspace.h"
+#include "kernels/cpu/element.h"
 
 namespace bench::cpu {
 namespace {
@@ -41,13 +43,17 @@ void spatial_mean(ThreadTeam& team, const SpatialMean& args) {
         std::fill_n(total, width, 0.0);
         for (std::int64_t row = 0; row < tiling.rows; row += chunk) {
           const std::int64_t take = std::min(chunk, tiling.rows - row);
-          add_sums(args.x + offset + row * width, {.rows = take, .width = width}, sums);
+          add_sums({.data = element(args.x, args.dtype, offset + row * width), .dtype = args.dtype},
+                   {.rows = take, .width = width}, sums);
           flush_sums(width, sums, total);
         }
-        float* const y = args.y + sample * tiling.channels + group * width;
-        for (std::int64_t column = 0; column < real_channels(tiling, group); ++column) {
-          y[column] = static_cast<float>(total[column] * factor);
-        }
+        const std::int64_t real = real_channels(tiling, group);
+        std::transform(total, total + real, sums,
+                       [&](double sum) { return static_cast<float>(sum * factor); });
+        cast({.count = real,
+              .x = sums,
+              .to = args.dtype,
+              .y = element(args.y, args.dtype, sample * tiling.channels + group * width)});
       });
 }
 
@@ -56,17 +62,21 @@ void spatial_mean_backward(ThreadTeam& team, const SpatialMeanBackward& args) {
   const ChannelWorkspace workspace(args.workspace, tiling, team.size());
   const std::int64_t width = tiling.width;
   const float factor = 1.0F / static_cast<float>(tiling.rows);
-  for_sample_groups(team, tiling,
-                    [&](int thread, std::int64_t sample, std::int64_t group, std::int64_t offset) {
-                      float* const values = workspace.accumulators(thread).first;
-                      const float* const dy = args.dy + sample * tiling.channels + group * width;
-                      const std::int64_t real = real_channels(tiling, group);
-                      for (std::int64_t column = 0; column < real; ++column) {
-                        values[column] = dy[column] * factor;
-                      }
-                      std::fill(values + real, values + width, 0.0F);
-                      broadcast({.rows = tiling.rows, .width = width}, values, args.dx + offset);
-                    });
+  for_sample_groups(
+      team, tiling, [&](int thread, std::int64_t sample, std::int64_t group, std::int64_t offset) {
+        float* const values = workspace.accumulators(thread).first;
+        const std::int64_t real = real_channels(tiling, group);
+        const std::int64_t first = sample * tiling.channels + group * width;
+        cast({.count = real,
+              .from = args.dtype,
+              .x = element(args.dy, args.dtype, first),
+              .y = values});
+        std::transform(values, values + real, values, [&](float dy) { return dy * factor; });
+        std::fill(values + real, values + width, 0.0F);
+        broadcast(
+            {.rows = tiling.rows, .width = width},
+            {.dtype = args.dtype, .values = values, .y = element(args.dx, args.dtype, offset)});
+      });
 }
 
 }  // namespace bench::cpu

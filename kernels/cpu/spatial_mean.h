@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/channel_view.h"
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 
 namespace bench::cpu {
 
@@ -9,8 +10,10 @@ namespace bench::cpu {
 /// summed in double.
 struct SpatialMean {
   ChannelView view;
-  const float* x = nullptr;
-  float* y = nullptr;
+  /// f32, bf16 or f16, of x and y.
+  DType dtype = DType::f32;
+  const void* x = nullptr;
+  void* y = nullptr;
   /// channel_workspace_bytes (batch_norm.h).
   void* workspace = nullptr;
 };
@@ -19,8 +22,10 @@ void spatial_mean(ThreadTeam& team, const SpatialMean& args);
 /// kSpatialMeanBackward: dx is dy[batch][channels] / spatial everywhere, padded channels zero.
 struct SpatialMeanBackward {
   ChannelView view;
-  const float* dy = nullptr;
-  float* dx = nullptr;
+  /// f32, bf16 or f16, of dy and dx.
+  DType dtype = DType::f32;
+  const void* dy = nullptr;
+  void* dx = nullptr;
   /// channel_workspace_bytes (batch_norm.h).
   void* workspace = nullptr;
 };

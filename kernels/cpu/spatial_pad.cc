@@ -1,12 +1,13 @@
 #include "kernels/cpu/spatial_pad.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+
+#include "kernels/cpu/element.h"
 
 namespace bench::cpu {
 namespace {
-
-std::size_t bytes(std::int64_t floats) { return static_cast<std::size_t>(floats) * sizeof(float); }
 
 /// A line of y: `left` zeros, `copied` elements of a line of x from `from` on, `right` zeros.
 struct Line {
@@ -17,7 +18,7 @@ struct Line {
   [[nodiscard]] std::int64_t width() const { return left + copied + right; }
 };
 
-/// In elements of `inner` floats each.
+/// In pixels of `inner` elements each.
 Line line_of(std::int64_t width, std::int64_t before, std::int64_t after, std::int64_t inner) {
   const std::int64_t y_width = width + before + after;
   const std::int64_t from = std::max<std::int64_t>(0, -before);
@@ -34,18 +35,20 @@ void pad_lines(const SpatialPad& args, const Line& line, std::int64_t x_width, R
   const std::int64_t y_height = args.height + args.pad.before[0] + args.pad.after[0];
   std::int64_t plane = lines.begin / y_height;
   std::int64_t h = lines.begin % y_height;
-  float* y = args.y + lines.begin * line.width();
+  const auto bytes = [&](std::int64_t count) { return bytes_of(count, args.dtype); };
+  auto* y = static_cast<std::byte*>(element(args.y, args.dtype, lines.begin * line.width()));
   for (std::int64_t i = lines.begin; i < lines.end; ++i) {
     const std::int64_t from_h = h - args.pad.before[0];
     if (from_h < 0 || from_h >= args.height || line.copied == 0) {
       std::memset(y, 0, bytes(line.width()));
     } else {
-      const float* const x = args.x + (plane * args.height + from_h) * x_width + line.from;
+      const void* const x =
+          element(args.x, args.dtype, (plane * args.height + from_h) * x_width + line.from);
       std::memset(y, 0, bytes(line.left));
-      std::memcpy(y + line.left, x, bytes(line.copied));
-      std::memset(y + line.left + line.copied, 0, bytes(line.right));
+      std::memcpy(y + bytes(line.left), x, bytes(line.copied));
+      std::memset(y + bytes(line.left + line.copied), 0, bytes(line.right));
     }
-    y += line.width();
+    y += bytes(line.width());
     h = h + 1 == y_height ? 0 : h + 1;
     plane += h == 0 ? 1 : 0;
   }

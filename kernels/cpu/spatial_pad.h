@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/channel_view.h"
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 #include "models/ops/spatial_pad.h"
 
 namespace bench::cpu {
@@ -13,8 +14,10 @@ struct SpatialPad {
   std::int64_t height = 0;
   std::int64_t width = 0;
   SpatialPadAttributes pad;
-  const float* x = nullptr;
-  float* y = nullptr;
+  /// Of x and y: any type.
+  DType dtype = DType::f32;
+  const void* x = nullptr;
+  void* y = nullptr;
 };
 void spatial_pad(ThreadTeam& team, const SpatialPad& args);
 

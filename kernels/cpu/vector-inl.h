@@ -13,56 +13,27 @@
 #include <type_traits>
 
 #include "hwy/highway.h"
+#include "kernels/cpu/lanes-inl.h"
+#include "models/base/dtype.h"
+#include "models/base/errors.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace bench::cpu {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using F32 = hn::ScalableTag<float>;
-using Vector = hn::Vec<F32>;
-
-/// Which lanes of a vector a load or store touches: all, or the first few. Memory behind them is
-/// neither read nor written; loads fill the others with zeros.
-struct Whole {};
-struct Part {
-  std::size_t lanes;
-};
-
-/// True where masked loads and stores leave memory outside the mask alone; elsewhere highway reads
-/// and writes it.
-#if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_SVE || HWY_TARGET == HWY_SVE2 || \
-    HWY_TARGET == HWY_SVE_256 || HWY_TARGET == HWY_SVE2_128 || HWY_TARGET == HWY_RVV
-inline constexpr bool kMasksProtectMemory = true;
-#else
-inline constexpr bool kMasksProtectMemory = false;
-#endif
-
-HWY_INLINE Vector load(const float* from, Whole) { return hn::LoadU(F32(), from); }
-HWY_INLINE Vector load(const float* from, Part part) {
-  const F32 d;
-  if constexpr (kMasksProtectMemory) {
-    return hn::MaskedLoad(hn::FirstN(d, part.lanes), d, from);
-  } else {
-    HWY_ALIGN float lanes[hn::MaxLanes(d)] = {};
-    for (std::size_t i = 0; i < part.lanes; ++i) {
-      lanes[i] = from[i];
-    }
-    return hn::Load(d, lanes);
-  }
-}
-
-HWY_INLINE void store(Vector value, float* to, Whole) { hn::StoreU(value, F32(), to); }
-HWY_INLINE void store(Vector value, float* to, Part part) {
-  const F32 d;
-  if constexpr (kMasksProtectMemory) {
-    hn::BlendedStore(value, hn::FirstN(d, part.lanes), d, to);
-  } else {
-    HWY_ALIGN float lanes[hn::MaxLanes(d)];
-    hn::Store(value, d, lanes);
-    for (std::size_t i = 0; i < part.lanes; ++i) {
-      to[i] = lanes[i];
-    }
+/// call(T{}) for the type T of such elements: float, Bfloat16 or Float16. Throws InternalError for
+/// other types.
+template <class Call>
+HWY_INLINE void with_element(DType dtype, const Call& call) {
+  switch (dtype) {
+    case DType::f32:
+      return call(float{});
+    case DType::bf16:
+      return call(Bfloat16{});
+    case DType::f16:
+      return call(Float16{});
+    default:
+      check(false, cat("vector kernels: no elements of ", name_of(dtype)));
   }
 }
 
@@ -145,11 +116,21 @@ HWY_INLINE void traverse(std::size_t rows, std::size_t width, const Body& body) 
   }
 }
 
+/// A vector of the one value.
+template <class T>
+HWY_INLINE Vector all_lanes(const T* value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return hn::Set(F32(), *value);
+  } else {
+    return hn::Set(F32(), hn::GetLane(load(value, Part{1})));
+  }
+}
+
 /// A per-channel value for a traverse body.
-template <bool kPlane, class Lanes>
-HWY_INLINE Vector channel_value(const float* values, std::size_t column, Lanes lanes) {
+template <bool kPlane, class T, class Lanes>
+HWY_INLINE Vector channel_value(const T* values, std::size_t column, Lanes lanes) {
   if constexpr (kPlane) {
-    return hn::Set(F32(), values[0]);
+    return all_lanes(values);
   } else {
     return load(values + column, lanes);
   }

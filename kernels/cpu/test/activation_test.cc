@@ -149,5 +149,28 @@ TEST(ActivationBackward, BlocksAtTheKinks) {
   }
 }
 
+TEST(Activation, In16BitsRoundsTheResultOnce) {
+  const auto values = inputs();
+  const auto count = static_cast<std::int64_t>(values.size());
+  const auto gradients = test::random_floats(count, 2);
+  for (const Kind& kind : kKinds) {
+    SCOPED_TRACE(kind.name);
+    test::expect_halves_follow_f32([&](test::Run& run) {
+      activation(run.team(), {.kind = kind.kind,
+                              .dtype = run.dtype(),
+                              .count = count,
+                              .x = run.input(values),
+                              .y = run.output(count)});
+      void* const dy = run.overwritten(gradients);
+      activation_backward(run.team(), {.kind = kind.kind,
+                                       .dtype = run.dtype(),
+                                       .count = count,
+                                       .dy = dy,
+                                       .v = run.input(values),
+                                       .dx = dy});
+    });
+  }
+}
+
 }  // namespace
 }  // namespace bench::cpu

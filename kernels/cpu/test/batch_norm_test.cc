@@ -364,5 +364,74 @@ TEST(BatchNormBackward, RepeatsBitForBit) {
   }
 }
 
+TEST(BatchNorm, In16BitsKeepsF32StatisticsAndRoundsTensorsOnce) {
+  std::size_t index = 0;
+  for (Case c : cases()) {
+    // Two of a view's epilogues.
+    if (rotated<int>(index++, 3) != 0) {
+      continue;
+    }
+    SCOPED_TRACE(test::text(c.view));
+    c.prepare();
+    const bool in_place = rotated<Place>(index, 2) == Place::in_place;
+    const std::vector<float> y(c.y.begin(), c.y.end());
+    const std::vector<float> variance(c.variance.begin(), c.variance.end());
+    test::expect_halves_follow_f32([&](test::Run& run) {
+      const auto channels = c.view.channels;
+      const float* const gamma = c.scale ? run.input_floats(c.gamma) : nullptr;
+      const float* const beta = run.input_floats(c.beta);
+      const void* const added = c.residual ? run.input(c.added) : nullptr;
+      void* const scratch = run.workspace(channel_workspace_bytes(c.view, run.team().size()));
+      void* const x = run.input(c.x);
+      void* const to = in_place ? run.overwritten(c.x) : run.output(c.view);
+      const float* const given_mean = run.input_floats(c.beta);
+      const float* const given_variance = run.input_floats(variance);
+      batch_norm_inference(run.team(), {.view = c.view,
+                                        .dtype = run.dtype(),
+                                        .x = x,
+                                        .gamma = gamma,
+                                        .beta = beta,
+                                        .mean = given_mean,
+                                        .variance = given_variance,
+                                        .residual = added,
+                                        .activation = c.activation,
+                                        .epsilon = c.epsilon,
+                                        .y = run.output(c.view),
+                                        .workspace = scratch});
+      batch_norm_forward(run.team(), {.view = c.view,
+                                      .dtype = run.dtype(),
+                                      .x = in_place ? to : x,
+                                      .gamma = gamma,
+                                      .beta = beta,
+                                      .residual = added,
+                                      .activation = c.activation,
+                                      .epsilon = c.epsilon,
+                                      .y = to,
+                                      .mean = run.output_floats(channels),
+                                      .variance = run.output_floats(channels),
+                                      .workspace = scratch});
+      void* const dy = in_place ? run.overwritten(c.dy) : run.input(c.dy);
+      // As the backend places them: dresidual on dy, or else dx.
+      batch_norm_backward(run.team(), {.view = c.view,
+                                       .dtype = run.dtype(),
+                                       .dy = dy,
+                                       .x = x,
+                                       .gamma = gamma,
+                                       .mean = given_mean,
+                                       .variance = given_variance,
+                                       .activation = c.activation,
+                                       .y = run.input(y),
+                                       .epsilon = c.epsilon,
+                                       .dx = in_place && !c.residual ? dy : run.output(c.view),
+                                       .dbeta = run.output_floats(channels),
+                                       .dgamma = c.scale ? run.output_floats(channels) : nullptr,
+                                       .dresidual = !c.residual ? nullptr
+                                                    : in_place  ? dy
+                                                                : run.output(c.view),
+                                       .workspace = scratch});
+    });
+  }
+}
+
 }  // namespace
 }  // namespace bench::cpu

@@ -111,5 +111,40 @@ TEST(SpatialMeanBackward, SpreadsTheGradientInEveryView) {
   }
 }
 
+TEST(ChannelKernels, In16BitsRoundTheResultOnce) {
+  for (const ChannelView& view : test::views()) {
+    SCOPED_TRACE(test::text(view));
+    const auto values = test::random_tensor(view, 1, 0.2F);
+    const auto vector = random_floats(view.channels, 2);
+    const auto means = random_floats(view.batch * view.channels, 3);
+    test::expect_halves_follow_f32([&](test::Run& run) {
+      const DType dtype = run.dtype();
+      const void* const x = run.input(values);
+      void* const scratch = run.workspace(channel_workspace_bytes(view, run.team().size()));
+      bias_add(run.team(), {.view = view,
+                            .dtype = dtype,
+                            .x = x,
+                            .bias = run.input_floats(vector),
+                            .relu = true,
+                            .y = run.output(view)});
+      bias_backward(run.team(), {.view = view,
+                                 .dtype = dtype,
+                                 .dy = x,
+                                 .dbias = run.output_floats(view.channels),
+                                 .workspace = scratch});
+      spatial_mean(run.team(), {.view = view,
+                                .dtype = dtype,
+                                .x = x,
+                                .y = run.output(view.batch * view.channels),
+                                .workspace = scratch});
+      spatial_mean_backward(run.team(), {.view = view,
+                                         .dtype = dtype,
+                                         .dy = run.input(means),
+                                         .dx = run.output(view),
+                                         .workspace = scratch});
+    });
+  }
+}
+
 }  // namespace
 }  // namespace bench::cpu

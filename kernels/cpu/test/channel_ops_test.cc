@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -72,7 +73,8 @@ TEST(JoinRows, PutsPartsAndZerosOneBehindTheOther) {
       for (std::int64_t row = 0; row < rows; ++row) {
         for (const RowPart& part : parts) {
           for (std::int64_t i = 0; i < part.width; ++i) {
-            expected.push_back(part.x == nullptr ? 0 : part.x[row * part.stride + i]);
+            expected.push_back(
+                part.x == nullptr ? 0 : static_cast<const float*>(part.x)[row * part.stride + i]);
           }
         }
       }
@@ -254,6 +256,75 @@ TEST(DropPath, KeepsOrDropsWholeExamplesAndIsTheSameForEveryTeam) {
     // Five standard deviations, and all of them where nothing may be dropped.
     const double mean = stays * kExamples;
     EXPECT_LE(std::abs(static_cast<double>(kept) - mean), 5 * std::sqrt(mean * (1 - stays)));
+  }
+}
+
+TEST(ChannelOps, In16BitsRoundTheResultOnce) {
+  for (const ChannelView& view : test::views()) {
+    SCOPED_TRACE(test::text(view));
+    const auto values = test::random_tensor(view, 1, 0.2F);
+    const auto gradients = test::random_tensor(view, 2);
+    const auto scales = random_floats(view.batch * (view.channels + 1) - 1, 3);
+    test::expect_halves_follow_f32([&](test::Run& run) {
+      const DType dtype = run.dtype();
+      const void* const x = run.input(values);
+      channel_scale(run.team(), {.view = view,
+                                 .dtype = dtype,
+                                 .x = x,
+                                 .s = run.input(scales),
+                                 .s_stride = view.channels + 1,
+                                 .y = run.output(view)});
+      channel_scale_backward(
+          run.team(),
+          {.view = view,
+           .dtype = dtype,
+           .dy = run.input(gradients),
+           .x = x,
+           .ds = run.output(view.batch * view.channels),
+           .workspace = run.workspace(channel_workspace_bytes(view, run.team().size()))});
+      for (const std::int32_t step : {-1, 3}) {
+        drop_path(run.team(), {.dtype = dtype,
+                               .seed = 5,
+                               .stream = 6,
+                               .step = step,
+                               .keep = 0.6,
+                               .examples = view.batch,
+                               .elements = view.elements() / view.batch,
+                               .x = x,
+                               .y = run.output(view)});
+      }
+    });
+  }
+}
+
+TEST(ChannelOps, CopyElementsOf16Bits) {
+  for (const ChannelView& view : test::views()) {
+    SCOPED_TRACE(test::text(view));
+    const auto values = test::random_tensor(view, 1);
+    const std::int64_t groups = view.channels % 3 == 0 ? 3 : view.channels % 2 == 0 ? 2 : 1;
+    const auto sources = shuffle_sources(view, groups);
+    const std::int64_t elements = view.elements();
+    ChannelView padded = view;
+    padded.spatial = view.spatial + 3;
+    test::expect_halves_follow_f32([&](test::Run& run) {
+      const DType dtype = run.dtype();
+      const void* const x = run.input(values);
+      channel_shuffle(
+          run.team(),
+          {.view = view, .sources = sources, .dtype = dtype, .x = x, .y = run.output(view)});
+      spatial_pad(run.team(), {.view = view,
+                               .height = 1,
+                               .width = view.spatial,
+                               .pad = {.before = {0, 1}, .after = {0, 2}},
+                               .dtype = dtype,
+                               .x = x,
+                               .y = run.output(padded)});
+      const std::array<RowPart, 3> parts{{{.x = x, .width = elements, .stride = elements},
+                                          {.width = 3},
+                                          {.x = x, .width = 1, .stride = 1}}};
+      join_rows(run.team(),
+                {.dtype = dtype, .rows = 1, .parts = parts, .y = run.output(elements + 4)});
+    });
   }
 }
 

@@ -75,5 +75,23 @@ TEST(Dropout, DropsWhatIsNoNumberToo) {
   });
 }
 
+TEST(Dropout, In16BitsRoundsTheResultOnce) {
+  for (const ChannelView& view : test::views()) {
+    SCOPED_TRACE(test::text(view));
+    const auto values = test::random_tensor(view, 1);
+    test::expect_halves_follow_f32([&](test::Run& run) {
+      void* const x = run.overwritten(values);
+      for (const std::int32_t step : {-1, 7}) {
+        dropout(run.team(), {.attributes = kAttributes,
+                             .step = step,
+                             .view = view,
+                             .dtype = run.dtype(),
+                             .x = x,
+                             .y = step < 0 ? run.output(view) : x});
+      }
+    });
+  }
+}
+
 }  // namespace
 }  // namespace bench::cpu

@@ -86,5 +86,25 @@ TEST(Fill, WritesTheValueAndNothingElse) {
   }
 }
 
+TEST(Add, In16BitsRoundsTheSumOnce) {
+  for (const std::int64_t count : kCounts) {
+    SCOPED_TRACE(count);
+    const auto first = random_floats(count, 1);
+    const auto second = random_floats(count, 2);
+    for (const bool relu : {false, true}) {
+      test::expect_halves_follow_f32([&](test::Run& run) {
+        const void* const a = run.input(first);
+        void* const b = relu ? run.overwritten(second) : run.input(second);
+        add(run.team(), {.dtype = run.dtype(),
+                         .count = count,
+                         .a = a,
+                         .b = b,
+                         .relu = relu,
+                         .y = relu ? b : run.output(count)});
+      });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bench::cpu

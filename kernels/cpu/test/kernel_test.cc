@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include "models/base/errors.h"
+#include "models/base/half.h"
 #include "models/base/philox.h"
 
 namespace bench::cpu::test {
@@ -15,11 +18,51 @@ namespace {
 
 constexpr unsigned char kSentinel = 0xA5;
 
+/// call(T{}) for dtype's type.
+template <class Call>
+void with_type(DType dtype, const Call& call) {
+  check(dtype == DType::f32 || is_half(dtype), "no type of these tests");
+  switch (dtype) {
+    case DType::bf16:
+      return call(Bfloat16{});
+    case DType::f16:
+      return call(Float16{});
+    default:
+      return call(float{});
+  }
+}
+
+template <class T>
+T as(float value) {
+  if constexpr (std::is_same_v<T, Bfloat16>) {
+    return narrow_to_bfloat16(static_cast<double>(value));
+  } else if constexpr (std::is_same_v<T, Float16>) {
+    return narrow_to_float16(static_cast<double>(value));
+  } else {
+    return value;
+  }
+}
+
+float as_float(float value) { return value; }
+float as_float(Bfloat16 value) { return widen(value); }
+float as_float(Float16 value) { return widen(value); }
+
+/// Neighbours differ by one; -0 and 0 are the same. Not for NaN.
+std::int64_t ordinal(float value) {
+  const auto bits = std::int64_t{std::bit_cast<std::uint32_t>(value)};
+  constexpr std::int64_t kSign = std::int64_t{1} << 31;
+  return bits < kSign ? bits : kSign - bits;
+}
+template <class Half>
+std::int64_t ordinal(Half value) {
+  constexpr std::int64_t kSign = std::int64_t{1} << 15;
+  return value.bits < kSign ? value.bits : kSign - value.bits;
+}
+
 }  // namespace
 
-GuardedFloats::GuardedFloats(std::int64_t count) : count_(count) {
+GuardedMemory::GuardedMemory(std::size_t bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float);
   const std::size_t readable = (bytes / page + 2) * page;
   memory_bytes_ = readable + page;
   void* const mapped =
@@ -29,25 +72,154 @@ GuardedFloats::GuardedFloats(std::int64_t count) : count_(count) {
   check(mprotect(memory_ + readable, page, PROT_NONE) == 0, "mprotect");
   front_bytes_ = readable - bytes;
   std::memset(memory_, kSentinel, front_bytes_);
-  data_ = reinterpret_cast<float*>(memory_ + front_bytes_);
-  std::fill_n(data_, count, std::numeric_limits<float>::quiet_NaN());
+}
+
+GuardedMemory::~GuardedMemory() { munmap(memory_, memory_bytes_); }
+
+bool GuardedMemory::intact() const {
+  return std::all_of(memory_, memory_ + front_bytes_,
+                     [](unsigned char byte) { return byte == kSentinel; });
+}
+
+GuardedFloats::GuardedFloats(std::int64_t count)
+    : count_(count), memory_(static_cast<std::size_t>(count) * sizeof(float)) {
+  std::fill_n(data(), count, std::numeric_limits<float>::quiet_NaN());
 }
 
 GuardedFloats::GuardedFloats(const std::vector<float>& values)
     : GuardedFloats(static_cast<std::int64_t>(values.size())) {
-  std::copy(values.begin(), values.end(), data_);
+  std::copy(values.begin(), values.end(), data());
 }
 
-GuardedFloats::~GuardedFloats() { munmap(memory_, memory_bytes_); }
+GuardedTensor::GuardedTensor(DType dtype, std::int64_t count)
+    : GuardedTensor(dtype, std::vector<float>(static_cast<std::size_t>(count),
+                                              std::numeric_limits<float>::quiet_NaN())) {}
 
-bool GuardedFloats::intact() const {
-  return std::all_of(memory_, memory_ + front_bytes_,
-                     [](unsigned char byte) { return byte == kSentinel; });
+GuardedTensor::GuardedTensor(DType dtype, const std::vector<float>& values)
+    : dtype_(dtype),
+      count_(static_cast<std::int64_t>(values.size())),
+      memory_(values.size() * size_of(dtype)) {
+  with_type(dtype, [&](auto type) {
+    std::transform(values.begin(), values.end(), static_cast<decltype(type)*>(data()),
+                   [](float value) { return as<decltype(type)>(value); });
+  });
+}
+
+std::vector<float> GuardedTensor::values() const {
+  std::vector<float> values(static_cast<std::size_t>(count_));
+  with_type(dtype_, [&](auto type) {
+    const auto* const from = static_cast<const decltype(type)*>(data());
+    std::transform(from, from + count_, values.begin(), [](auto each) { return as_float(each); });
+  });
+  return values;
+}
+
+std::vector<float> rounded(DType dtype, std::vector<float> values) {
+  with_type(dtype, [&](auto type) {
+    for (float& value : values) {
+      value = as_float(as<decltype(type)>(value));
+    }
+  });
+  return values;
+}
+
+::testing::AssertionResult within_last_place(DType dtype, const std::vector<float>& given,
+                                             const std::vector<float>& expected) {
+  if (given.size() != expected.size()) {
+    return ::testing::AssertionFailure() << given.size() << " values, not " << expected.size();
+  }
+  ::testing::AssertionResult result = ::testing::AssertionSuccess();
+  with_type(dtype, [&](auto type) {
+    using Type = decltype(type);
+    for (std::size_t i = 0; i < given.size() && result; ++i) {
+      const bool near =
+          std::isnan(expected[i])
+              ? std::isnan(given[i])
+              : std::abs(ordinal(as<Type>(given[i])) - ordinal(as<Type>(expected[i]))) <= 1;
+      if (!near) {
+        result = ::testing::AssertionFailure()
+                 << "value " << i << " is " << given[i] << " instead of " << expected[i];
+      }
+    }
+  });
+  return result;
 }
 
 Scratch::Scratch(std::size_t bytes) : memory_(bytes + 64, 0xFF), aligned_(memory_.data()) {
   std::size_t space = memory_.size();
   check(std::align(64, bytes, aligned_, space) != nullptr, "align");
+}
+
+void* Run::add(DType dtype, const std::vector<float>& values, bool result) {
+  memory_.push_back(
+      {.tensor = std::make_unique<GuardedTensor>(dtype, values), .dtype = dtype, .result = result});
+  return memory_.back().tensor->data();
+}
+
+// Tensors of 16 bits round their values themselves.
+std::vector<float> Run::held(const std::vector<float>& values) const {
+  return dtype_ == half_ ? values : rounded(half_, values);
+}
+
+void* Run::input(const std::vector<float>& values) { return add(dtype_, held(values), false); }
+
+void* Run::overwritten(const std::vector<float>& values) { return add(dtype_, held(values), true); }
+
+void* Run::output(std::int64_t count) {
+  return add(dtype_, std::vector<float>(static_cast<std::size_t>(count), NAN), true);
+}
+
+void* Run::output(const ChannelView& view) {
+  void* const data = output(view.elements());
+  memory_.back().view = view;
+  return data;
+}
+
+float* Run::input_floats(const std::vector<float>& values) {
+  return static_cast<float*>(add(DType::f32, values, false));
+}
+
+float* Run::output_floats(std::int64_t count) {
+  return static_cast<float*>(
+      add(DType::f32, std::vector<float>(static_cast<std::size_t>(count), NAN), true));
+}
+
+void* Run::workspace(std::size_t bytes) { return workspaces_.emplace_back(bytes).data(); }
+
+void Run::expect_equal_but_for_rounding(const Run& f32) const {
+  constexpr double kSomeEpsilons = 5e-7;
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    SCOPED_TRACE(cat(name_of(dtype_), ", tensor ", i));
+    const Memory& memory = memory_[i];
+    EXPECT_TRUE(memory.tensor->intact());
+    if (!memory.result) {
+      continue;
+    }
+    const auto given = memory.tensor->values();
+    const auto expected = f32.memory_[i].tensor->values();
+    if (memory.dtype != DType::f32) {
+      EXPECT_TRUE(within_last_place(half_, given, expected));
+    } else {
+      ASSERT_EQ(given.size(), expected.size());
+      for (std::size_t k = 0; k < given.size(); ++k) {
+        EXPECT_TRUE(
+            close(static_cast<double>(given[k]), static_cast<double>(expected[k]), kSomeEpsilons));
+      }
+    }
+    EXPECT_TRUE(!memory.view || padding_is_zero(*memory.view, given));
+  }
+}
+
+void expect_halves_follow_f32(const std::function<void(Run&)>& launch) {
+  for_teams([&](ThreadTeam& team) {
+    for (const DType half : {DType::bf16, DType::f16}) {
+      Run wide(team, DType::f32, half);
+      launch(wide);
+      Run narrow(team, half, half);
+      launch(narrow);
+      narrow.expect_equal_but_for_rounding(wide);
+    }
+  });
 }
 
 std::vector<float> random_floats(std::int64_t count, std::uint64_t seed, float mean,

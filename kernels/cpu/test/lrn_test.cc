@@ -126,5 +126,30 @@ TEST(Lrn, RefusesBlockedChannels) {
   EXPECT_THROW(lrn_workspace_bytes(view, {}, 1), InternalError);
 }
 
+TEST(Lrn, In16BitsRoundsTheResultOnce) {
+  for (const Oracle& oracle : oracles()) {
+    SCOPED_TRACE(test::text(oracle.view));
+    test::expect_halves_follow_f32([&](test::Run& run) {
+      void* const scratch =
+          run.workspace(lrn_workspace_bytes(oracle.view, oracle.attributes, run.team().size()));
+      const void* const x = run.input(oracle.x);
+      lrn(run.team(), {.view = oracle.view,
+                       .attributes = oracle.attributes,
+                       .dtype = run.dtype(),
+                       .x = x,
+                       .y = run.output(oracle.view),
+                       .workspace = scratch});
+      void* const dy = run.overwritten(oracle.dy);
+      lrn_backward(run.team(), {.view = oracle.view,
+                                .attributes = oracle.attributes,
+                                .dtype = run.dtype(),
+                                .dy = dy,
+                                .x = x,
+                                .dx = dy,
+                                .workspace = scratch});
+    });
+  }
+}
+
 }  // namespace
 }  // namespace bench::cpu
