@@ -23,22 +23,25 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_inputs(attributes);
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
     Candidate& candidate = candidates.emplace_back(vector_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout),
-        layouts_of(graph, node.outputs, layout), [view, at, attributes](const Launch& launch) {
+        layouts_of(graph, node.outputs, layout),
+        [view, dtype, at, attributes](const Launch& launch) {
           cpu::batch_norm_forward(launch.team, {.view = view,
+                                                .dtype = dtype,
                                                 .x = launch.in(0),
-                                                .gamma = launch.in(at.gamma),
-                                                .beta = launch.in(at.beta),
+                                                .gamma = launch.floats_in(at.gamma),
+                                                .beta = launch.floats_in(at.beta),
                                                 .residual = launch.in(at.residual),
                                                 .activation = attributes.epilogue.activation,
                                                 .epsilon = attributes.epsilon,
                                                 .y = launch.out(0),
-                                                .mean = launch.out(1),
-                                                .variance = launch.out(2),
+                                                .mean = launch.floats_out(1),
+                                                .variance = launch.floats_out(2),
                                                 .workspace = launch.workspace});
         }));
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
@@ -56,18 +59,20 @@ std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_inference_inputs(attributes);
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
     Candidate& candidate = candidates.emplace_back(vector_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout), {layout},
-        [view, at, attributes](const Launch& launch) {
+        [view, dtype, at, attributes](const Launch& launch) {
           cpu::batch_norm_inference(launch.team, {.view = view,
+                                                  .dtype = dtype,
                                                   .x = launch.in(0),
-                                                  .gamma = launch.in(at.gamma),
-                                                  .beta = launch.in(at.beta),
-                                                  .mean = launch.in(at.mean),
-                                                  .variance = launch.in(at.variance),
+                                                  .gamma = launch.floats_in(at.gamma),
+                                                  .beta = launch.floats_in(at.beta),
+                                                  .mean = launch.floats_in(at.mean),
+                                                  .variance = launch.floats_in(at.variance),
                                                   .residual = launch.in(at.residual),
                                                   .activation = attributes.epilogue.activation,
                                                   .epsilon = attributes.epsilon,
@@ -85,6 +90,7 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_backward_inputs(attributes);
   const Shape& shape = graph.shape(node.inputs[1]);
+  const DType dtype = graph.type(node.inputs[1]).dtype;
   // Outputs: dx, dbeta, then dgamma and dresidual where there are such inputs.
   const int dgamma = attributes.scale ? 2 : -1;
   const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
@@ -94,19 +100,20 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
     Candidate& candidate = candidates.emplace_back(vector_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout),
         layouts_of(graph, node.outputs, layout),
-        [view, at, attributes, dgamma, dresidual](const Launch& launch) {
+        [view, dtype, at, attributes, dgamma, dresidual](const Launch& launch) {
           cpu::batch_norm_backward(launch.team, {.view = view,
+                                                 .dtype = dtype,
                                                  .dy = launch.in(0),
                                                  .x = launch.in(1),
-                                                 .gamma = launch.in(at.gamma),
-                                                 .mean = launch.in(at.mean),
-                                                 .variance = launch.in(at.variance),
+                                                 .gamma = launch.floats_in(at.gamma),
+                                                 .mean = launch.floats_in(at.mean),
+                                                 .variance = launch.floats_in(at.variance),
                                                  .activation = attributes.epilogue.activation,
                                                  .y = launch.in(at.y),
                                                  .epsilon = attributes.epsilon,
                                                  .dx = launch.out(0),
-                                                 .dbeta = launch.out(1),
-                                                 .dgamma = launch.out(dgamma),
+                                                 .dbeta = launch.floats_out(1),
+                                                 .dgamma = launch.floats_out(dgamma),
                                                  .dresidual = launch.out(dresidual),
                                                  .workspace = launch.workspace});
         }));

@@ -4,6 +4,7 @@
 #include "kernels/cpu/channel_scale.h"
 #include "kernels/cpu/channel_shuffle.h"
 #include "kernels/cpu/drop_path.h"
+#include "kernels/cpu/element.h"
 #include "kernels/cpu/join_rows.h"
 #include "kernels/cpu/spatial_pad.h"
 #include "kernels/onednn/vector_kernel.h"
@@ -53,6 +54,7 @@ struct Run {
 std::vector<Candidate> join(Context& context, const Graph& graph, const Node& node,
                             DataFormat format, const std::vector<Run>& runs) {
   const Shape& shape = graph.shape(node.outputs[0]);
+  const DType dtype = graph.type(node.outputs[0]).dtype;
   std::vector<std::int64_t> boundaries;
   for (const Run& run : runs) {
     boundaries.insert(boundaries.end(), {run.begin, run.count});
@@ -75,13 +77,15 @@ std::vector<Candidate> join(Context& context, const Graph& graph, const Node& no
     }
     candidates.push_back(vector_candidate(
         context, graph, node, std::vector<Layout>(node.inputs.size(), layout), {layout},
-        [rows, runs, parts](const Launch& launch) mutable {
+        [rows, runs, parts, dtype](const Launch& launch) mutable {
           for (std::size_t i = 0; i < parts.size(); ++i) {
             if (runs[i].input != Run::kZeros) {
-              parts[i].x = launch.in(runs[i].input) + runs[i].begin * rows.per_channel;
+              parts[i].x =
+                  cpu::element(launch.in(runs[i].input), dtype, runs[i].begin * rows.per_channel);
             }
           }
-          cpu::join_rows(launch.team, {.rows = rows.count, .parts = parts, .y = launch.out(0)});
+          cpu::join_rows(launch.team,
+                         {.dtype = dtype, .rows = rows.count, .parts = parts, .y = launch.out(0)});
         }));
   }
   return candidates;
@@ -117,16 +121,19 @@ std::vector<Candidate> channel_pad(Context& context, const Graph& graph, const N
 std::vector<Candidate> channel_shuffle(Context& context, const Graph& graph, const Node& node,
                                        DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   const std::int64_t groups = node.attributes.as<ChannelShuffleAttributes>().groups;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
     candidates.push_back(vector_candidate(
         context, graph, node, {layout}, {layout},
-        [view, sources = cpu::shuffle_sources(view, groups)](const Launch& launch) {
-          cpu::channel_shuffle(
-              launch.team,
-              {.view = view, .sources = sources, .x = launch.in(0), .y = launch.out(0)});
+        [view, dtype, sources = cpu::shuffle_sources(view, groups)](const Launch& launch) {
+          cpu::channel_shuffle(launch.team, {.view = view,
+                                             .sources = sources,
+                                             .dtype = dtype,
+                                             .x = launch.in(0),
+                                             .y = launch.out(0)});
         }));
   }
   return candidates;
@@ -135,14 +142,17 @@ std::vector<Candidate> channel_shuffle(Context& context, const Graph& graph, con
 std::vector<Candidate> channel_scale(Context& context, const Graph& graph, const Node& node,
                                      DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
     // In every layout a pixel's channels lie one behind the other; a block's padding may follow.
     Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout, Layout::any()}, {layout}, [view](const Launch& launch) {
-          const auto scales = static_cast<std::int64_t>(launch.inputs[1].bytes / sizeof(float));
+        context, graph, node, {layout, Layout::any()}, {layout},
+        [view, dtype](const Launch& launch) {
+          const auto scales = static_cast<std::int64_t>(launch.inputs[1].bytes / size_of(dtype));
           cpu::channel_scale(launch.team, {.view = view,
+                                           .dtype = dtype,
                                            .x = launch.in(0),
                                            .s = launch.in(1),
                                            .s_stride = scales / view.batch,
@@ -156,12 +166,14 @@ std::vector<Candidate> channel_scale(Context& context, const Graph& graph, const
 std::vector<Candidate> channel_scale_backward(Context& context, const Graph& graph,
                                               const Node& node, DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
     Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout, layout}, {layout}, [view](const Launch& launch) {
+        context, graph, node, {layout, layout}, {layout}, [view, dtype](const Launch& launch) {
           cpu::channel_scale_backward(launch.team, {.view = view,
+                                                    .dtype = dtype,
                                                     .dy = launch.in(0),
                                                     .x = launch.in(1),
                                                     .ds = launch.out(0),
@@ -175,13 +187,15 @@ std::vector<Candidate> channel_scale_backward(Context& context, const Graph& gra
 std::vector<Candidate> spatial_pad(Context& context, const Graph& graph, const Node& node,
                                    DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   const auto pad = node.attributes.as<SpatialPadAttributes>();
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::SpatialPad padding{.view = channel_view(context, shape, layout),
                                   .height = shape[2],
                                   .width = shape[3],
-                                  .pad = pad};
+                                  .pad = pad,
+                                  .dtype = dtype};
     candidates.push_back(
         vector_candidate(context, graph, node, {layout}, {layout}, [padding](const Launch& launch) {
           cpu::SpatialPad args = padding;
@@ -196,19 +210,20 @@ std::vector<Candidate> spatial_pad(Context& context, const Graph& graph, const N
 std::vector<Candidate> drop_path(Context& context, const Graph& graph, const Node& node,
                                  DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   const auto attributes = node.attributes.as<DropPathAttributes>();
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const std::int64_t elements = channel_view(context, shape, layout).elements() / shape[0];
     Candidate& candidate = candidates.emplace_back(vector_candidate(
         context, graph, node, {layout, LayoutTable::canonical(0)}, {layout},
-        [attributes, examples = shape[0], elements](const Launch& launch) {
+        [attributes, dtype, examples = shape[0], elements](const Launch& launch) {
           const std::int32_t step = *launch.inputs[1].as<const std::int32_t>();
-          cpu::drop_path(launch.team, {.seed = attributes.seed,
+          cpu::drop_path(launch.team, {.dtype = dtype,
+                                       .seed = attributes.seed,
                                        .stream = attributes.stream,
                                        .step = step,
                                        .keep = step < 0 ? 1 : keep_probability(attributes, step),
-
                                        .examples = examples,
                                        .elements = elements,
                                        .x = launch.in(0),

@@ -41,6 +41,7 @@ std::vector<Candidate> activation_backward(Context&, const Graph&, const Node&, 
 std::vector<Candidate> add(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> bias_add(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> bias_backward(Context&, const Graph&, const Node&, DataFormat);
+std::vector<Candidate> cast(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> spatial_mean(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> spatial_mean_backward(Context&, const Graph&, const Node&, DataFormat);
 std::vector<Candidate> reshape(Context&, const Graph&, const Node&, DataFormat);

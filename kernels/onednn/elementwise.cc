@@ -5,6 +5,7 @@
 #include "kernels/cpu/activation.h"
 #include "kernels/cpu/batch_norm.h"
 #include "kernels/cpu/bias.h"
+#include "kernels/cpu/cast.h"
 #include "kernels/cpu/dropout.h"
 #include "kernels/cpu/spatial_mean.h"
 #include "kernels/onednn/vector_kernel.h"
@@ -15,15 +16,16 @@
 namespace bench::onednn {
 namespace {
 
-/// One candidate per layout of a kernel that treats all elements alike, whatever their order.
+/// One candidate per layout of a kernel that treats all elements alike, whatever their order:
+/// body(launch, their number).
 template <class Body>
 std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& node,
                              DataFormat format, const Body& body) {
-  const Shape& shape = graph.shape(node.outputs[0]);
+  const TensorType& type = graph.type(node.outputs[0]);
   std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const auto count = static_cast<std::int64_t>(
-        context.layouts.desc(graph.type(node.outputs[0]), layout).get_size() / sizeof(float));
+  for (const Layout& layout : activation_layouts(context, type.shape, format)) {
+    const auto count = static_cast<std::int64_t>(context.layouts.desc(type, layout).get_size() /
+                                                 size_of(type.dtype));
     Candidate& candidate = candidates.emplace_back(
         vector_candidate(context, graph, node, std::vector<Layout>(node.inputs.size(), layout),
                          {layout}, [count, body](const Launch& launch) { body(launch, count); }));
@@ -32,9 +34,10 @@ std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& n
   return candidates;
 }
 
-void copy(const Launch& launch, std::int64_t count) {
+/// Input 0 as it is.
+void copy(const Launch& launch) {
   if (launch.out(0) != launch.in(0)) {
-    std::memcpy(launch.out(0), launch.in(0), static_cast<std::size_t>(count) * sizeof(float));
+    std::memcpy(launch.out(0), launch.in(0), launch.inputs[0].bytes);
   }
 }
 
@@ -44,23 +47,30 @@ std::vector<Candidate> activation(Context& context, const Graph& graph, const No
                                   DataFormat format) {
   const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
   if (kind == ActivationKind::none) {
-    return alike(context, graph, node, format, copy);
+    return alike(context, graph, node, format,
+                 [](const Launch& launch, std::int64_t /*count*/) { copy(launch); });
   }
-  return alike(context, graph, node, format, [kind](const Launch& launch, std::int64_t count) {
-    cpu::activation(launch.team,
-                    {.kind = kind, .count = count, .x = launch.in(0), .y = launch.out(0)});
-  });
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  return alike(
+      context, graph, node, format, [kind, dtype](const Launch& launch, std::int64_t count) {
+        cpu::activation(
+            launch.team,
+            {.kind = kind, .dtype = dtype, .count = count, .x = launch.in(0), .y = launch.out(0)});
+      });
 }
 
 std::vector<Candidate> activation_backward(Context& context, const Graph& graph, const Node& node,
                                            DataFormat format) {
   const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
   if (kind == ActivationKind::none) {
-    return alike(context, graph, node, format, copy);
+    return alike(context, graph, node, format,
+                 [](const Launch& launch, std::int64_t /*count*/) { copy(launch); });
   }
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   auto candidates =
-      alike(context, graph, node, format, [kind](const Launch& launch, std::int64_t count) {
+      alike(context, graph, node, format, [kind, dtype](const Launch& launch, std::int64_t count) {
         cpu::activation_backward(launch.team, {.kind = kind,
+                                               .dtype = dtype,
                                                .count = count,
                                                .dy = launch.in(0),
                                                .v = launch.in(1),
@@ -74,11 +84,34 @@ std::vector<Candidate> activation_backward(Context& context, const Graph& graph,
 
 std::vector<Candidate> add(Context& context, const Graph& graph, const Node& node,
                            DataFormat format) {
-  auto candidates = alike(context, graph, node, format, [](const Launch& launch, std::int64_t n) {
-    cpu::add(launch.team, {.count = n, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
-  });
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  auto candidates =
+      alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t n) {
+        cpu::add(
+            launch.team,
+            {.dtype = dtype, .count = n, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
+      });
   for (Candidate& candidate : candidates) {
     candidate.may_overwrite.push_back({.output = 0, .input = 1});
+  }
+  return candidates;
+}
+
+std::vector<Candidate> cast(Context& context, const Graph& graph, const Node& node,
+                            DataFormat format) {
+  const DType from = graph.type(node.inputs[0]).dtype;
+  const DType to = graph.type(node.outputs[0]).dtype;
+  const auto known = [](DType dtype) { return dtype == DType::f32 || is_half(dtype); };
+  if (!known(from) || !known(to)) {
+    return {};
+  }
+  auto candidates =
+      alike(context, graph, node, format, [from, to](const Launch& launch, std::int64_t count) {
+        cpu::cast(launch.team,
+                  {.count = count, .from = from, .x = launch.in(0), .to = to, .y = launch.out(0)});
+      });
+  for (Candidate& candidate : candidates) {
+    candidate.may_overwrite.clear();
   }
   return candidates;
 }
@@ -89,27 +122,30 @@ std::vector<Candidate> moving_average(Context& context, const Graph& graph, cons
   return alike(context, graph, node, format,
                [attributes](const Launch& launch, std::int64_t count) {
                  cpu::moving_average(launch.team, {.count = count,
-                                                   .running = launch.in(0),
-                                                   .batch = launch.in(1),
+                                                   .running = launch.floats_in(0),
+                                                   .batch = launch.floats_in(1),
                                                    .decay = attributes.decay,
                                                    .factor = attributes.factor,
-                                                   .y = launch.out(0)});
+                                                   .y = launch.floats_out(0)});
                });
 }
 
 std::vector<Candidate> bias_add(Context& context, const Graph& graph, const Node& node,
                                 DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout, LayoutTable::canonical(1)}, {layout},
-        [view](const Launch& launch) {
-          cpu::bias_add(
-              launch.team,
-              {.view = view, .x = launch.in(0), .bias = launch.in(1), .y = launch.out(0)});
-        }));
+    Candidate& candidate = candidates.emplace_back(
+        vector_candidate(context, graph, node, {layout, LayoutTable::canonical(1)}, {layout},
+                         [view, dtype](const Launch& launch) {
+                           cpu::bias_add(launch.team, {.view = view,
+                                                       .dtype = dtype,
+                                                       .x = launch.in(0),
+                                                       .bias = launch.floats_in(1),
+                                                       .y = launch.out(0)});
+                         }));
     candidate.may_overwrite = {{.output = 0, .input = 0}};
   }
   return candidates;
@@ -118,16 +154,19 @@ std::vector<Candidate> bias_add(Context& context, const Graph& graph, const Node
 std::vector<Candidate> bias_backward(Context& context, const Graph& graph, const Node& node,
                                      DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout}, {LayoutTable::canonical(1)}, [view](const Launch& launch) {
-          cpu::bias_backward(launch.team, {.view = view,
-                                           .dy = launch.in(0),
-                                           .dbias = launch.out(0),
-                                           .workspace = launch.workspace});
-        }));
+    Candidate& candidate = candidates.emplace_back(
+        vector_candidate(context, graph, node, {layout}, {LayoutTable::canonical(1)},
+                         [view, dtype](const Launch& launch) {
+                           cpu::bias_backward(launch.team, {.view = view,
+                                                            .dtype = dtype,
+                                                            .dy = launch.in(0),
+                                                            .dbias = launch.floats_out(0),
+                                                            .workspace = launch.workspace});
+                         }));
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
   }
   return candidates;
@@ -136,15 +175,19 @@ std::vector<Candidate> bias_backward(Context& context, const Graph& graph, const
 std::vector<Candidate> spatial_mean(Context& context, const Graph& graph, const Node& node,
                                     DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout}, {LayoutTable::canonical(2)}, [view](const Launch& launch) {
-          cpu::spatial_mean(
-              launch.team,
-              {.view = view, .x = launch.in(0), .y = launch.out(0), .workspace = launch.workspace});
-        }));
+    Candidate& candidate = candidates.emplace_back(
+        vector_candidate(context, graph, node, {layout}, {LayoutTable::canonical(2)},
+                         [view, dtype](const Launch& launch) {
+                           cpu::spatial_mean(launch.team, {.view = view,
+                                                           .dtype = dtype,
+                                                           .x = launch.in(0),
+                                                           .y = launch.out(0),
+                                                           .workspace = launch.workspace});
+                         }));
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
   }
   return candidates;
@@ -153,16 +196,19 @@ std::vector<Candidate> spatial_mean(Context& context, const Graph& graph, const 
 std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& graph, const Node& node,
                                              DataFormat format) {
   const Shape& shape = graph.shape(node.outputs[0]);
+  const DType dtype = graph.type(node.outputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {LayoutTable::canonical(2)}, {layout}, [view](const Launch& launch) {
-          cpu::spatial_mean_backward(launch.team, {.view = view,
-                                                   .dy = launch.in(0),
-                                                   .dx = launch.out(0),
-                                                   .workspace = launch.workspace});
-        }));
+    Candidate& candidate = candidates.emplace_back(
+        vector_candidate(context, graph, node, {LayoutTable::canonical(2)}, {layout},
+                         [view, dtype](const Launch& launch) {
+                           cpu::spatial_mean_backward(launch.team, {.view = view,
+                                                                    .dtype = dtype,
+                                                                    .dy = launch.in(0),
+                                                                    .dx = launch.out(0),
+                                                                    .workspace = launch.workspace});
+                         }));
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
   }
   return candidates;
@@ -171,13 +217,8 @@ std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& grap
 std::vector<Candidate> reshape(Context& context, const Graph& graph, const Node& node,
                                DataFormat /*format*/) {
   const auto canonical = [&](ValueId id) { return LayoutTable::canonical(graph.shape(id).rank()); };
-  Candidate candidate = vector_candidate(
-      context, graph, node, {canonical(node.inputs[0])}, {canonical(node.outputs[0])},
-      [](const Launch& launch) {
-        if (launch.outputs[0].data != launch.inputs[0].data) {
-          std::memcpy(launch.outputs[0].data, launch.inputs[0].data, launch.inputs[0].bytes);
-        }
-      });
+  Candidate candidate = vector_candidate(context, graph, node, {canonical(node.inputs[0])},
+                                         {canonical(node.outputs[0])}, copy);
   candidate.may_overwrite = {{.output = 0, .input = 0}};
   return {candidate};
 }
@@ -186,6 +227,7 @@ std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node&
                                DataFormat format) {
   const auto attributes = node.attributes.as<DropoutAttributes>();
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     // Any other rank is one line in canonical order.
@@ -194,10 +236,11 @@ std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node&
                                       : cpu::ChannelView{.batch = 1, .channels = shape.elements()};
     Candidate& candidate = candidates.emplace_back(vector_candidate(
         context, graph, node, {layout, LayoutTable::canonical(0)}, {layout},
-        [attributes, view](const Launch& launch) {
+        [attributes, view, dtype](const Launch& launch) {
           cpu::dropout(launch.team, {.attributes = attributes,
                                      .step = *launch.inputs[1].as<const std::int32_t>(),
                                      .view = view,
+                                     .dtype = dtype,
                                      .x = launch.in(0),
                                      .y = launch.out(0)});
         }));

@@ -27,10 +27,10 @@ std::vector<Candidate> softmax_cross_entropy(Context& context, const Graph& grap
                                  launch.team, {.attributes = attributes,
                                                .rows = shape[0],
                                                .classes = shape[1],
-                                               .logits = launch.in(0),
+                                               .logits = launch.floats_in(0),
                                                .labels = labels(launch),
-                                               .probabilities = launch.out(1)});
-                             *launch.out(0) = static_cast<float>(loss);
+                                               .probabilities = launch.floats_out(1)});
+                             *launch.floats_out(0) = static_cast<float>(loss);
                            })};
 }
 
@@ -40,14 +40,14 @@ std::vector<Candidate> softmax_cross_entropy_backward(Context& context, const Gr
   const Shape shape = graph.shape(node.inputs[0]);
   return {vector_candidate(context, graph, node, {rows(), line(), scalar()}, {rows()},
                            [attributes, shape](const Launch& launch) {
-                             cpu::softmax_cross_entropy_backward(launch.team,
-                                                                 {.attributes = attributes,
-                                                                  .rows = shape[0],
-                                                                  .classes = shape[1],
-                                                                  .probabilities = launch.in(0),
-                                                                  .labels = labels(launch),
-                                                                  .dloss = *launch.in(2),
-                                                                  .dlogits = launch.out(0)});
+                             cpu::softmax_cross_entropy_backward(
+                                 launch.team, {.attributes = attributes,
+                                               .rows = shape[0],
+                                               .classes = shape[1],
+                                               .probabilities = launch.floats_in(0),
+                                               .labels = labels(launch),
+                                               .dloss = *launch.floats_in(2),
+                                               .dlogits = launch.floats_out(0)});
                            })};
 }
 
@@ -64,7 +64,7 @@ std::vector<Candidate> l2_loss(Context& context, const Graph& graph, const Node&
           tensors[i] = {launch.inputs[i].as<const float>(), launch.inputs[i].bytes / sizeof(float)};
         }
         const double sum = cpu::sum_of_squares(launch.team, tensors);
-        *launch.out(0) = static_cast<float>(coefficient * sum / 2);
+        *launch.floats_out(0) = static_cast<float>(coefficient * sum / 2);
       })};
 }
 
@@ -74,14 +74,14 @@ std::vector<Candidate> l2_loss_backward(Context& context, const Graph& graph, co
   const Shape& shape = graph.shape(node.inputs[0]);
   const Layout layout = LayoutTable::canonical(shape.rank());
   const std::int64_t count = shape.elements();
-  return {vector_candidate(context, graph, node, {layout, scalar()}, {layout},
-                           [coefficient, count](const Launch& launch) {
-                             cpu::scale(launch.team,
-                                        {.count = count,
-                                         .x = launch.in(0),
-                                         .factor = coefficient * static_cast<double>(*launch.in(1)),
-                                         .y = launch.out(0)});
-                           })};
+  return {vector_candidate(
+      context, graph, node, {layout, scalar()}, {layout},
+      [coefficient, count](const Launch& launch) {
+        cpu::scale(launch.team, {.count = count,
+                                 .x = launch.floats_in(0),
+                                 .factor = coefficient * static_cast<double>(*launch.floats_in(1)),
+                                 .y = launch.floats_out(0)});
+      })};
 }
 
 std::vector<Candidate> top_k_accuracy(Context& context, const Graph& graph, const Node& node,
@@ -92,10 +92,10 @@ std::vector<Candidate> top_k_accuracy(Context& context, const Graph& graph, cons
       context, graph, node, {rows(), line()}, {scalar()}, [shape, k](const Launch& launch) {
         const double share = cpu::top_k_accuracy(launch.team, {.rows = shape[0],
                                                                .classes = shape[1],
-                                                               .logits = launch.in(0),
+                                                               .logits = launch.floats_in(0),
                                                                .labels = labels(launch),
                                                                .k = k});
-        *launch.out(0) = static_cast<float>(share);
+        *launch.floats_out(0) = static_cast<float>(share);
       })};
 }
 

@@ -20,13 +20,15 @@ std::vector<Candidate> lrn(Context& context, const Graph& graph, const Node& nod
                            DataFormat format) {
   const auto attributes = node.attributes.as<LrnAttributes>();
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : layouts_of(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
     Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout}, {layout}, [view, attributes](const Launch& launch) {
+        context, graph, node, {layout}, {layout}, [view, dtype, attributes](const Launch& launch) {
           cpu::lrn(launch.team, {.view = view,
                                  .attributes = attributes,
+                                 .dtype = dtype,
                                  .x = launch.in(0),
                                  .y = launch.out(0),
                                  .workspace = launch.workspace});
@@ -41,18 +43,21 @@ std::vector<Candidate> lrn_backward(Context& context, const Graph& graph, const 
                                     DataFormat format) {
   const auto attributes = node.attributes.as<LrnAttributes>();
   const Shape& shape = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : layouts_of(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout, layout}, {layout}, [view, attributes](const Launch& launch) {
-          cpu::lrn_backward(launch.team, {.view = view,
-                                          .attributes = attributes,
-                                          .dy = launch.in(0),
-                                          .x = launch.in(1),
-                                          .dx = launch.out(0),
-                                          .workspace = launch.workspace});
-        }));
+    Candidate& candidate = candidates.emplace_back(
+        vector_candidate(context, graph, node, {layout, layout}, {layout},
+                         [view, dtype, attributes](const Launch& launch) {
+                           cpu::lrn_backward(launch.team, {.view = view,
+                                                           .attributes = attributes,
+                                                           .dtype = dtype,
+                                                           .dy = launch.in(0),
+                                                           .x = launch.in(1),
+                                                           .dx = launch.out(0),
+                                                           .workspace = launch.workspace});
+                         }));
     candidate.workspace_bytes = cpu::lrn_workspace_bytes(view, attributes, context.team.size());
     candidate.may_overwrite = {{.output = 0, .input = 0}, {.output = 0, .input = 1}};
   }

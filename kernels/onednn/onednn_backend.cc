@@ -17,6 +17,7 @@
 #include "models/ops/add.h"
 #include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
+#include "models/ops/cast.h"
 #include "models/ops/channel_scale.h"
 #include "models/ops/channel_shuffle.h"
 #include "models/ops/channel_slice.h"
@@ -50,6 +51,7 @@ Candidates maker_of(const OpDef* op) {
       {&kBatchNormInference, batch_norm_inference},
       {&kBiasAdd, bias_add},
       {&kBiasBackward, bias_backward},
+      {&kCast, cast},
       {&kChannelPad, channel_pad},
       {&kChannelScale, channel_scale},
       {&kChannelScaleBackward, channel_scale_backward},

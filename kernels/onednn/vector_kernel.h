@@ -14,12 +14,18 @@ struct Launch {
   std::span<const TensorView> outputs;
   void* workspace;
 
-  [[nodiscard]] const float* in(int position) const {
-    return position < 0 ? nullptr : inputs[static_cast<std::size_t>(position)].as<const float>();
+  /// Null for a negative position.
+  [[nodiscard]] const void* in(int position) const {
+    return position < 0 ? nullptr : inputs[static_cast<std::size_t>(position)].data;
   }
-  [[nodiscard]] float* out(int position) const {
-    return position < 0 ? nullptr : outputs[static_cast<std::size_t>(position)].as<float>();
+  [[nodiscard]] void* out(int position) const {
+    return position < 0 ? nullptr : outputs[static_cast<std::size_t>(position)].data;
   }
+  /// The same where elements are f32 whatever the activations are.
+  [[nodiscard]] const float* floats_in(int position) const {
+    return static_cast<const float*>(in(position));
+  }
+  [[nodiscard]] float* floats_out(int position) const { return static_cast<float*>(out(position)); }
 };
 
 /// One of our own vector kernels as a kernel of this backend.
