@@ -125,15 +125,12 @@ int run_sweep(const ParseResult& parsed, std::span<const std::int64_t> sizes, Ru
   for (const std::int64_t batch : sizes) {
     check_run(parsed_for(parsed, batch), host);
   }
-  bool first = true;
   const int status = sweep(
       sizes,
       [&](std::int64_t batch) {
-        const RunBegin begin = first ? begin_at_launch(host) : begin_now(host);
-        first = false;
         return run_once({.parsed = parsed_for(parsed, batch),
                          .choice = {.rule = std::string(name_of(BatchRequest::Rule::list))},
-                         .begin = begin},
+                         .begin = begin_now(host)},
                         host);
       },
       [&] { return host.interrupt.requested(); }, host.streams);

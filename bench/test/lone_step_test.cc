@@ -29,7 +29,7 @@ class Planned {
   [[nodiscard]] const Step& step(const DistinctStep& distinct) const {
     return plan_->lowered.steps[distinct.step];
   }
-  Backend& backend() { return *device_.backend; }
+  [[nodiscard]] Backend& backend() const { return *device_.backend; }
 
  private:
   Device device_;
@@ -93,7 +93,7 @@ TEST(LoneStep, GivesTheSameFiniteNumbersEachTimeForEveryKernel) {
   using Arguments = std::vector<std::string_view>;
   for (const Arguments& run : {Arguments{"--model=lenet"}, Arguments{"--model=resnet20"},
                                Arguments{"--model=alexnet", "--data_name=cifar10"}}) {
-    Planned planned(run);
+    const Planned planned(run);
     for (const DistinctStep& distinct : distinct_steps(planned.plan())) {
       const Step& step = planned.step(distinct);
       LoneStep lone(planned.plan(), distinct.step, planned.backend());
