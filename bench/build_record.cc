@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "bench/batch_request.h"
 #include "bench/graph_counts.h"
 #include "bench/machine.h"
 #include "models/base/errors.h"
@@ -23,6 +24,11 @@ results::FlagValues explicit_flags(const ParseResult& parsed) {
     if (parsed.given.find(name) != parsed.given.end()) {
       values[std::string(name)] = value;
     }
+  }
+  if (const auto batch = values.find("batch_size"); batch != values.end()) {
+    // Of a list, auto or max it is the number that this run has.
+    const BatchRequest request = read_batch_request(parsed.flags.batch_size);
+    batch->second = request.sizes.empty() ? std::int64_t{0} : request.sizes.at(0);
   }
   return values;
 }
@@ -186,7 +192,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
        .wall = session.wall,
        .input_wait = session.input_wait,
        .setup = measured.setup,
-       .peak_rss_bytes = peak_rss_bytes(files),
+       .peak_rss_bytes = measured.peak_rss,
        .planned = {region("activations", planned.activations),
                    region("variables", planned.variables), region("gradients", planned.gradients),
                    region("workspace", planned.workspace),

@@ -27,6 +27,7 @@ struct Measured {
   const PlannedMemory& memory;
   const InputStatistics& input;
   std::chrono::nanoseconds setup{};
+  Captured<std::int64_t> peak_rss{};
   /// Counters of all processors when the run began.
   Captured<ProcessorTimes> times_before{};
 };

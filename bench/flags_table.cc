@@ -14,6 +14,7 @@ using enum FlagVerdict;
 
 constexpr Accepted anything() { return {}; }
 constexpr Accepted non_empty() { return {.not_empty = true}; }
+constexpr Accepted in_words(std::string_view words) { return {.not_empty = true, .words = words}; }
 constexpr Accepted one_of(std::string_view values) { return {.values = values}; }
 constexpr Accepted at_least(double minimum) { return {.minimum = minimum}; }
 constexpr Accepted above(double minimum) { return {.minimum = minimum, .minimum_excluded = true}; }
@@ -111,6 +112,9 @@ std::string describe_bounds(const Accepted& accepted) {
 
 std::string describe_accepted(const FlagRow& row) {
   const Accepted& accepted = row.accepted;
+  if (!accepted.words.empty()) {
+    return std::string(accepted.words);
+  }
   if (!accepted.values.empty()) {
     return cat(row.type == FlagType::kList ? "a comma-separated list of " : "one of ",
                join(split_words(accepted.values)), accepted.any_case ? " in any case" : "");

@@ -28,7 +28,8 @@ struct Accepted {
   bool any_case = false;         ///< of `values`; the flag's value becomes the listed spelling
   bool empty_too = false;        ///< beside `values`
   bool not_empty = false;
-  std::string_view bare = {};  ///< the value of `--flag` alone; empty: one must be given
+  std::string_view words = {};  ///< of a text with a form of its own: what is accepted
+  std::string_view bare = {};   ///< the value of `--flag` alone; empty: one must be given
   std::optional<double> minimum = {};
   bool minimum_excluded = false;
   std::optional<double> maximum = {};

@@ -18,6 +18,8 @@ class InterruptGuard {
 
   /// The signal that came, or 0. Any thread may ask; does not wait.
   int signal() const;
+  /// 128 + the signal: what a program ends with that it ended.
+  int exit_status() const { return 128 + signal(); }
   bool requested() const { return signal() != 0; }
   /// "SIGINT", "SIGTERM", or "" when none came.
   std::string_view signal_name() const;

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstddef>
 #include <ctime>
+#include <fstream>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -198,6 +199,13 @@ Captured<std::string> capture_time_zone() {
 
 Captured<std::int64_t> peak_rss_bytes(const SystemFiles& files) {
   return meminfo_field(files.read("/proc/self/status"), "VmHWM");
+}
+
+bool reset_peak_rss() {
+  // proc(5): 5 resets the peak resident set size to the current one.
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;
+  return file.good();
 }
 
 std::map<std::string, std::string> capture_environment_variables(const char* const* environment) {

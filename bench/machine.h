@@ -27,8 +27,10 @@ Captured<std::string> capture_clocksource(const SystemFiles& files);
 /// The local time zone's offset from UTC now, such as "+0100".
 Captured<std::string> capture_time_zone();
 
-/// Largest resident set of this process so far, in bytes.
+/// Largest resident set of this process so far, or since reset_peak_rss(), in bytes.
 Captured<std::int64_t> peak_rss_bytes(const SystemFiles& files);
+/// Lets that begin anew; false where the system does not.
+bool reset_peak_rss();
 
 /// Those variables of an environment ("NAME=value", ended by a null pointer) that change how fast a
 /// program runs: of OpenMP, allocators, the loader, oneDNN, MKL, CUDA and NCCL.

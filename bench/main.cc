@@ -3,10 +3,10 @@
 #include <exception>
 #include <iostream>
 
+#include "bench/benchmark.h"
 #include "bench/help.h"
 #include "bench/listing.h"
 #include "bench/logging.h"
-#include "bench/run.h"
 #include "models/base/errors.h"
 #include "results/build_info.h"
 

@@ -8,20 +8,6 @@
 #include "variable_mgmt/strategy.h"
 
 namespace bench {
-namespace {
-
-/// The largest batch below `fails`, which does not fit, whose memory fits; 0 when none does.
-std::int64_t largest_fitting(std::int64_t fails, std::size_t limit,
-                             const std::function<std::size_t(std::int64_t)>& bytes_for_batch) {
-  std::int64_t fits = 0;
-  while (fails - fits > 1) {
-    const std::int64_t middle = fits + (fails - fits) / 2;
-    (bytes_for_batch(middle) <= limit ? fits : fails) = middle;
-  }
-  return fits;
-}
-
-}  // namespace
 
 std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
   return out << memory.executor << ", optimizer " << format_bytes(memory.optimizer_slots)
@@ -54,6 +40,30 @@ std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
          size_of(accumulation_type(settings.dtype));
 }
 
+std::size_t fingerprint_bytes(const RunSettings& settings, const PlannedMemory& planned,
+                              std::int64_t batch) {
+  // Copies of one image in canonical order, and again as the executor takes them.
+  return 2 * image_bytes(settings, batch) + planned.executor.variables;
+}
+
+LargestBatch largest_batch(const RunSettings& settings, std::size_t allowed_bytes,
+                           const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch,
+                           std::int64_t below) {
+  const auto images_fit = static_cast<std::int64_t>(allowed_bytes / image_bytes(settings, 1));
+  std::int64_t fails = std::min(below, images_fit + 1);
+  LargestBatch fits;
+  while (fails - fits.batch > 1) {
+    const std::int64_t middle = fits.batch + (fails - fits.batch) / 2;
+    const std::size_t bytes = bytes_for_batch(middle);
+    if (bytes <= allowed_bytes) {
+      fits = {.batch = middle, .bytes = bytes};
+    } else {
+      fails = middle;
+    }
+  }
+  return fits;
+}
+
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit) {
   const VariableCounts counts = count_variables(build_run_network(settings, 1));
   const std::size_t bytes =
@@ -75,10 +85,7 @@ void check_memory(const RunSettings& settings, const PlannedMemory& memory,
     return;
   }
   const auto allowed = static_cast<std::size_t>(limit.value().bytes);
-  // A batch whose images alone fill the memory is too large to be planned at all.
-  const auto images_fit = static_cast<std::int64_t>(allowed / image_bytes(settings, 1)) + 1;
-  const std::int64_t fits =
-      largest_fitting(std::min(settings.batch, images_fit), allowed, bytes_for_batch);
+  const std::int64_t fits = largest_batch(settings, allowed, bytes_for_batch, settings.batch).batch;
   throw UsageError(cat("--batch_size=", settings.batch, " needs ", format_bytes(memory.total()),
                        " (", memory, "), ", format_bytes(allowed), " may be used (",
                        limit.value().set_by, "); ",

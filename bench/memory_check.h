@@ -29,6 +29,21 @@ PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std
 /// Bytes of one batch of images.
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
 
+/// What the check of the network takes after the steps, beside the plan: images and variables.
+std::size_t fingerprint_bytes(const RunSettings& settings, const PlannedMemory& planned,
+                              std::int64_t batch);
+
+/// The largest batch whose memory fits, and what it needs; 0 when none does.
+struct LargestBatch {
+  std::int64_t batch = 0;
+  std::size_t bytes = 0;
+};
+/// Looks below `below` by bisection; a batch whose images alone fill `allowed_bytes`, which is too
+/// large to be planned at all, is not asked about.
+LargestBatch largest_batch(const RunSettings& settings, std::size_t allowed_bytes,
+                           const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch,
+                           std::int64_t below);
+
 /// Throws UsageError when the network's variables alone exceed the limit: before they are drawn.
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit);
 

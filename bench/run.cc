@@ -3,7 +3,6 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <future>
 #include <iomanip>
@@ -35,13 +34,6 @@ namespace bench {
 namespace {
 
 using std::chrono::nanoseconds;
-
-constexpr int kSignalStatus = 128;
-
-/// Time since this process was started, as the system counts it.
-nanoseconds since_launch(const SystemFiles& files) {
-  return process_age(files).value_or(nanoseconds(0));
-}
 
 report::Header header_of(const RunSettings& settings) {
   return {.version = results::source_info().bench_version,
@@ -203,18 +195,33 @@ class RecordFile {
 
 }  // namespace
 
-int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
-                  const RunStreams& streams) {
-  if (parsed.flags.verify) {
-    return run_verification(parsed, streams.out);
+Device& RunHost::device(RunSettings& settings) {
+  if (!device_) {
+    device_.emplace(make_device(settings));
+    settle_precision(settings, *device_->backend);
+    dtype_ = settings.dtype;
   }
-  const SteadyClock clock;
-  const SystemFiles files;
-  const nanoseconds launched = clock.now() - since_launch(files);
+  settings.dtype = dtype_;
+  return *device_;
+}
+
+RunBegin begin_at_launch(const RunHost& host) {
+  return {.at = host.clock.now() - process_age(host.files).value_or(nanoseconds(0))};
+}
+
+RunBegin begin_now(const RunHost& host) {
+  return {.at = host.clock.now(), .peak_is_own = reset_peak_rss()};
+}
+
+RunOutcome run_once(const RunRequest& request, RunHost& host) {
+  const ParseResult& parsed = request.parsed;
+  const RunStreams& streams = host.streams;
+  const SystemFiles& files = host.files;
+  const InterruptGuard& interrupt = host.interrupt;
   RunSettings settings = resolve_settings(parsed);
   const EnvironmentSnapshot before = read_environment(files, {});
-  const InterruptGuard interrupt;
-  RecordFile file(parsed.flags, begin_record(settings, parsed, command_line, files));
+  RecordFile file(parsed.flags, begin_record(settings, parsed, host.command_line, files));
+  file.record().batch_choice = request.choice;
 
   const auto limit = memory_limit(files);
   check_variables_memory(settings, limit);
@@ -233,12 +240,11 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     fold_values(run_folds(settings), first);
     return first;
   });
-  Device device = make_device(settings);
-  settle_precision(settings, *device.backend);
+  Device& device = host.device(settings);
   file.record().workload.dtype = name_of(settings.dtype);
   if (!settings.flags.dump.empty()) {
     dump(settings, *device.backend, streams.out);
-    return 0;
+    return {};
   }
   for (const auto& notices : {settings.notices, device.notices, tensor_files.notices()}) {
     for (const std::string& notice : notices) {
@@ -250,7 +256,8 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   };
   // Planning is for batches whose images fit; the others are refused before it.
   check_memory(settings, {.input_slots = image_bytes(settings, settings.batch)}, limit, bytes_for);
-  PlannedMemory memory;
+  RunOutcome outcome;
+  PlannedMemory& memory = outcome.memory;
   const auto admit = [&](const MemoryReport& executor) {
     memory = run_memory(settings, executor, settings.batch);
     check_memory(settings, memory, limit, bytes_for);
@@ -265,15 +272,11 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   const Graph graph = build_run_graph(settings, *device.backend, settings.batch);
   report::print_initializing_graph(streams.out);
   Tower tower(graph, *device.backend, {.format = settings.format, .admit = admit}, values.get());
-  std::unique_ptr<UpdateStrategy> strategy;
-  if (settings.training()) {
-    const std::array<Tower*, 1> towers{&tower};
-    strategy = find_strategy(settings.flags.variable_update).make(towers, settings.optimizer);
-  }
+  const auto strategy = make_run_strategy(settings, tower);
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   if (tensor_files.dumps()) {
     tensor_files.dump(tower, input->next());
-    return 0;
+    return outcome;
   }
   add_plan(file.record(), settings, device, tower.executor());
   file.record().quality.warnings = warnings_before(files, device, before);
@@ -284,14 +287,14 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     file.record().quality.warnings.push_back(*device.isa_notice);
   }
 
-  SessionResult session;
+  SessionResult& session = outcome.session;
   Attempt attempt;
   attempt.at([&] {
     run_session(settings,
                 {.tower = tower,
                  .strategy = strategy.get(),
                  .input = *input,
-                 .clock = clock,
+                 .clock = host.clock,
                  .interrupted = [&] { return interrupt.requested(); },
                  .out = streams.out,
                  .progress = streams.err,
@@ -299,11 +302,17 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
                 session);
   });
   const InputStatistics statistics = input->statistics();
+  if (request.begin.peak_is_own) {
+    outcome.peak_rss = peak_rss_bytes(files);
+  } else {
+    outcome.peak_rss = Unknown{"the system does not let it begin anew after what ran before"};
+  }
   add_measurements(file.record(), settings,
                    {.session = session,
                     .memory = memory,
                     .input = statistics,
-                    .setup = session.first_step_at - launched,
+                    .setup = session.first_step_at - request.begin.at,
+                    .peak_rss = outcome.peak_rss,
                     .times_before = before.times},
                    files);
   print_closing_notes(session, statistics, streams.err);
@@ -312,7 +321,8 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     streams.err << "ended by " << interrupt.signal_name() << " after " << session.steps.size()
                 << " measured steps\n";
     file.write(results::Status::kAborted, true, cat("ended by ", interrupt.signal_name()));
-    return kSignalStatus + interrupt.signal();
+    outcome.status = interrupt.exit_status();
+    return outcome;
   }
   std::string ended;
   if (session.out_of_time) {
@@ -337,10 +347,11 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     const bool complete =
         session.steps.size() == static_cast<std::size_t>(settings.steps.num_batches);
     file.write(results::Status::kFailed, !complete && !session.out_of_time, attempt.reason());
-    return attempt.end(streams.err);
+    outcome.status = attempt.end(streams.err);
+    return outcome;
   }
   file.write(results::Status::kOk, false, ended);
-  return 0;
+  return outcome;
 }
 
 }  // namespace bench

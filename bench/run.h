@@ -1,10 +1,19 @@
 #pragma once
 
+#include <chrono>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/clock.h"
+#include "bench/device.h"
 #include "bench/flags.h"
+#include "bench/interrupt.h"
+#include "bench/memory_check.h"
+#include "bench/session.h"
+#include "bench/system_files.h"
+#include "results/record.h"
 
 namespace bench {
 
@@ -15,10 +24,60 @@ struct RunStreams {
   bool err_is_terminal = false;
 };
 
-/// One whole run: from flags to the printed result and the record. Returns the exit status: 0, 1
-/// for a loss that is not finite, 128 + signal after an interrupt. Throws UsageError, DataError,
+/// What all runs of a process share. Used by one thread.
+class RunHost {
+ public:
+  RunHost(const RunStreams& run_streams, std::vector<std::string> arguments,
+          SystemFiles system_files = SystemFiles())
+      : streams(run_streams), command_line(std::move(arguments)), files(std::move(system_files)) {}
+
+  const RunStreams& streams;
+  const std::vector<std::string> command_line;
+  const SteadyClock clock;
+  const SystemFiles files;
+  const InterruptGuard interrupt;
+
+  /// The device of these settings and of all others that differ in the batch, made at the first
+  /// call; --use_fp16 is settled for all of them then. Throws as make_device and settle_precision
+  /// do.
+  Device& device(RunSettings& settings);
+
+ private:
+  std::optional<Device> device_;
+  DType dtype_ = DType::f32;
+};
+
+/// Where a run's own time and memory begin.
+struct RunBegin {
+  /// From here its set-up counts.
+  std::chrono::nanoseconds at{};
+  /// The process's peak memory is the run's.
+  bool peak_is_own = true;
+};
+/// Of a process that does nothing but this run: its launch.
+RunBegin begin_at_launch(const RunHost& host);
+/// Of a run that comes after others: now. Lets the process's peak memory begin anew.
+RunBegin begin_now(const RunHost& host);
+
+struct RunRequest {
+  /// --batch_size is one number, or 0.
+  const ParseResult& parsed;
+  results::BatchChoice choice = {};
+  RunBegin begin = {};
+};
+
+/// What came of a run.
+struct RunOutcome {
+  /// 0; 1 for a loss that is not finite or a network that computes something else; 128 + signal
+  /// after an interrupt.
+  int status = 0;
+  SessionResult session = {};
+  PlannedMemory memory = {};
+  Captured<std::int64_t> peak_rss = {};
+};
+
+/// One run from its flags to the printed result and the record. Throws UsageError, DataError,
 /// DeviceError and WriteError.
-int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
-                  const RunStreams& streams);
+RunOutcome run_once(const RunRequest& request, RunHost& host);
 
 }  // namespace bench

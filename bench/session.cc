@@ -1,6 +1,7 @@
 #include "bench/session.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "bench/progress.h"
@@ -206,6 +207,14 @@ class Session {
 
 std::int32_t layer_step(const RunSettings& settings, std::int64_t global_step) {
   return settings.flags.deterministic_layers ? -1 : static_cast<std::int32_t>(global_step);
+}
+
+std::unique_ptr<UpdateStrategy> make_run_strategy(const RunSettings& settings, Tower& tower) {
+  if (!settings.training()) {
+    return nullptr;
+  }
+  const std::array<Tower*, 1> towers{&tower};
+  return find_strategy(settings.flags.variable_update).make(towers, settings.optimizer);
 }
 
 void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result) {

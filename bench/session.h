@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -66,6 +67,9 @@ class LossError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// What updates the variables of a training run; null for a forward-only one.
+std::unique_ptr<UpdateStrategy> make_run_strategy(const RunSettings& settings, Tower& tower);
 
 /// Warms up, then runs and times the steps, printing tf_cnn_benchmarks' lines from "Running warm
 /// up" to the last step line, and the total unless the run was interrupted. With --max_seconds the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "bench/batch_request.h"
 #include "bench/flags_near.h"
 #include "bench/flags_resolve.h"
 #include "bench/validation.h"
@@ -161,7 +162,9 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   if (flags.aux_head && flags.forward_only) {
     settings.notices.emplace_back("--aux_head: no effect with --forward_only");
   }
-  settings.batch = flags.batch_size > 0 ? flags.batch_size : settings.model->default_batch;
+  const BatchRequest request = read_batch_request(flags.batch_size);
+  settings.batch = request.rule == BatchRequest::Rule::given ? request.sizes.at(0)
+                                                             : settings.model->default_batch;
   settings.image_size = flags.image_size.value_or(settings.model->image_size);
   settings.num_classes =
       flags.num_classes.value_or(own_classes(*settings.model, *settings.dataset));

@@ -25,6 +25,8 @@ struct RunSettings {
   std::string device_label = {};
   DataFormat format = DataFormat::automatic;
   DType dtype = DType::f32;
+  /// Images per step and device. Where --batch_size gives none (a list, auto, max), the model's own
+  /// until one is chosen.
   std::int64_t batch = 0;
   /// Height and width of the network's input, in pixels.
   std::int64_t image_size = 0;

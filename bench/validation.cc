@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "bench/batch_request.h"
 #include "bench/flags_table.h"
 #include "models/base/errors.h"
 
@@ -253,6 +254,26 @@ void check_unmeasured(const Flags& flags) {
   }
 }
 
+/// A batch that is not known before the run, and several of them.
+void check_batch(const Flags& flags) {
+  const BatchRequest request = read_batch_request(flags.batch_size);
+  if (request.fixed()) {
+    return;
+  }
+  const std::string start = cat("--batch_size=", flags.batch_size);
+  for (const auto& [name, given] :
+       {std::pair<std::string_view, bool>{"--verify", flags.verify.has_value()},
+        {"--dump", !flags.dump.empty()},
+        {"--dump_tensors", flags.dump_tensors.has_value()}}) {
+    refuse_if(given, cat(start, " cannot be combined with ", name,
+                         ", which measures nothing: give one batch size"));
+  }
+  refuse_if(request.rule != BatchRequest::Rule::list && flags.input_file.has_value(),
+            cat(start,
+                " cannot be combined with --input_file, whose images make up whole batches: "
+                "give a batch size"));
+}
+
 }  // namespace
 
 LearningRateRequest learning_rate_request(const Flags& flags) {
@@ -286,6 +307,7 @@ void validate(const Flags& flags) {
   check_tensor_files(flags);
   check_outputs(flags);
   check_unmeasured(flags);
+  check_batch(flags);
   check_late(flags);
 }
 

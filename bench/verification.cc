@@ -6,6 +6,7 @@
 #include <iomanip>
 #include <ostream>
 
+#include "bench/batch_request.h"
 #include "bench/device.h"
 #include "bench/precision.h"
 #include "models/base/errors.h"
@@ -72,7 +73,9 @@ RunSettings settings_for(const ParseResult& parsed, const Model& model, bool tra
   own.flags.model = model.name;
   own.flags.data_name = model.dataset;
   own.flags.forward_only = !training;
-  own.flags.batch_size = parsed.flags.batch_size > 0 ? parsed.flags.batch_size : kBatch;
+  if (read_batch_request(parsed.flags.batch_size).rule == BatchRequest::Rule::model) {
+    own.flags.batch_size = cat(kBatch);
+  }
   return resolve_settings(own);
 }
 

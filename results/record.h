@@ -58,6 +58,20 @@ struct Workload {
   int workload_version = kWorkloadVersion;
 };
 
+/// A batch size that was measured in a few steps before the run.
+struct BatchTrial {
+  std::int64_t batch = 0;     ///< Per device.
+  double images_per_sec = 0;  ///< Images of a step / median step time.
+  double spread = 0;          ///< Scaled MAD of the step times / their median.
+  std::int64_t steps = 0;     ///< Timed ones.
+};
+
+/// How workload.batch_per_device came about.
+struct BatchChoice {
+  std::string rule{};               ///< given, default (the model's own), list, auto or max.
+  std::vector<BatchTrial> tried{};  ///< Of auto, in that order.
+};
+
 struct Dataset {
   std::string name{};
   Captured<std::int64_t> shards{};
@@ -207,6 +221,7 @@ struct Record {
   std::string status_reason{};  ///< Why it is not ok, or ended before its last step.
   Time time{};
   Workload workload{};
+  BatchChoice batch_choice{};
   Dataset dataset{};
   Source source{};
   Build build{};

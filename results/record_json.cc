@@ -145,6 +145,16 @@ void put_workload(Section out, const Workload& workload) {
   out.put("workload_version", workload.workload_version);
 }
 
+void put_batch_choice(Section out, const BatchChoice& choice) {
+  out.put("rule", choice.rule);
+  out.put_list("tried", choice.tried, [](Section& item, const BatchTrial& trial) {
+    item.put("batch", trial.batch);
+    item.put("images_per_sec", trial.images_per_sec);
+    item.put("spread", trial.spread);
+    item.put("steps", trial.steps);
+  });
+}
+
 void put_dataset(Section out, const Dataset& dataset) {
   out.put("name", dataset.name);
   out.put("shards", dataset.shards);
@@ -269,6 +279,7 @@ std::string record_json(const Record& record) {
   out.put("status_reason", record.status_reason);
   put_time(out.child("time"), record.time);
   put_workload(out.child("workload"), record.workload);
+  put_batch_choice(out.child("batch_choice"), record.batch_choice);
   put_dataset(out.child("dataset"), record.dataset);
   put_source(out.child("source"), record.source);
   put_build(out.child("build"), record.build);

@@ -41,6 +41,21 @@ TEST(Record, BeginsWithTheWorkloadAndBothGivenAndEffectiveFlags) {
   EXPECT_EQ(record.workload.flags_all.at("num_classes"), results::FlagValue(std::int64_t{1001}));
 }
 
+TEST(Record, HoldsTheBatchAsANumberHoweverItWasGiven) {
+  const FakeSystem system;
+  const auto given = [&](std::string_view text) {
+    return begun({"--model=lenet", text}, system.files()).workload.flags.at("batch_size");
+  };
+  EXPECT_EQ(given("--batch_size=8"), results::FlagValue(std::int64_t{8}));
+  EXPECT_EQ(given("--batch_size=0"), results::FlagValue(std::int64_t{0}));
+  // A run that auto, max or a list stands for has the number in their place.
+  ParseResult parsed = parse({"--model=lenet", "--batch_size=auto"});
+  parsed.flags.batch_size = "16";
+  const results::Record record = begin_record(resolve_settings(parsed), parsed, {}, system.files());
+  EXPECT_EQ(record.workload.flags.at("batch_size"), results::FlagValue(std::int64_t{16}));
+  EXPECT_EQ(record.workload.batch_per_device, 16);
+}
+
 TEST(Record, NamesTheSourceOfTheImages) {
   const FakeSystem system;
   EXPECT_EQ(begun({"--input_file=a.safetensors"}, system.files()).workload.data, "file");
@@ -112,6 +127,7 @@ results::Record measured(const InputStatistics& input, const FakeSystem& system)
                     .memory = {},
                     .input = input,
                     .setup = milliseconds(700),
+                    .peak_rss = std::int64_t{1} << 20,
                     .times_before = before},
                    system.files());
   return record;
@@ -133,6 +149,7 @@ TEST(Record, HoldsEveryStepAndBothSpeeds) {
   EXPECT_THAT(record.series.loss, ElementsAre(2.5, 2.25));
   EXPECT_DOUBLE_EQ(metric(record, "images_per_sec"), 16);
   EXPECT_DOUBLE_EQ(metric(record, "images_per_sec_steps"), 20);
+  EXPECT_DOUBLE_EQ(metric(record, "peak_rss"), 1 << 20);
 }
 
 TEST(Record, HoldsTheShareOfProcessorTimeThatWasStolen) {

@@ -154,6 +154,43 @@ run 0 $quick --print_training_accuracy
 run 0 --model=trivial --batch_size=2 --num_batches=2 --forward_only --num_intra_threads=1
 awk '/\+\/-/ { exit NF != 11 || $9 != "0.000" }' "$out" || fail 'the loss is not 0.000'
 
+# --- batch sizes ---------------------------------------------------------------------------------
+
+refused 'an empty item is no batch size' --batch_size=8,,16
+refused 'is no batch size' --batch_size=0,8
+refused 'accepted is 0, a batch from 1' --batch_size=-1
+refused 'auto stands alone' --batch_size=auto,8
+refused '8 comes twice' --batch_size=8,8
+refused 'cannot be combined with --verify' --model=lenet --batch_size=max --verify
+refused 'cannot be combined with --input_file' --model=lenet --batch_size=auto --input_file=x
+# One that does not fit is refused before any of them runs.
+refused 'the largest batch that fits is ' --model=lenet --batch_size=2,100000000
+[ ! -s "$out" ] || fail 'something is on standard output'
+
+# The table: a line per batch in the order given, with what each run printed.
+# shellcheck disable=SC2086
+run 0 $quick --batch_size=4,2 --result_file="$work/sweep.json"
+[ "$(grep -cxE 'total images/sec: [0-9]+\.[0-9]{2}' "$out")" -eq 2 ] || fail 'not two totals'
+grep -qxE ' *batch +images/sec +\+/- +ms/step +planned +peak RSS' "$out" || fail 'no titles'
+for batch in 4 2; do
+  record_holds "r['workload']['batch_per_device'] == $batch and r['status'] == 'ok' and \
+r['batch_choice'] == {'rule': 'list', 'tried': []}" "$work/sweep.batch$batch.json"
+done
+table=$(tail -n 2 "$out" | awk '{ print $1, $2 }' | tr '\n' ' ')
+totals=$(sed -n 's,^total images/sec: ,,p' "$out" | tr '\n' ' ')
+[ "$table" = "4 ${totals%% *} 2 $(echo "$totals" | awk '{ print $2 }') " ] ||
+  fail "the table says $table, the totals are $totals"
+
+# shellcheck disable=SC2086
+run 0 $quick --batch_size=auto --forward_only --result_file="$work/auto.json"
+grep -qE '^batch 1: [0-9.]+ images/sec, median of [0-9]+ steps' "$err" || fail 'no trial of 1'
+says "$err" 'is the smallest within 2 % of the best'
+[ "$(grep -c '^total images/sec' "$out")" -eq 1 ] || fail 'not one run'
+record_holds "(lambda c, b: c['rule'] == 'auto' and [t['batch'] for t in c['tried']] == \
+[2 ** i for i in range(len(c['tried']))] and b == min(t['batch'] for t in c['tried'] if \
+t['images_per_sec'] >= 0.98 * max(u['images_per_sec'] for u in c['tried'])))(r['batch_choice'], \
+r['workload']['batch_per_device'])" "$work/auto.json"
+
 # --- data ----------------------------------------------------------------------------------------
 
 # make_shards NAME SOURCE: shards of it in $work/NAME; $shard is the one for training.
@@ -372,6 +409,21 @@ ended() {
 ended INT '^1	images' 130
 record_holds "len(r['series']['step_ns']) >= 1" "$work/INT.json"
 ended TERM 'Running warm up' 143
+
+case_name='an interrupt in a sweep'
+: >"$out"
+# shellcheck disable=SC2086
+"$bench" $endless --batch_size=4,2 --result_file="$work/swept.json" >"$out" 2>"$err" </dev/null &
+pid=$!
+started "$pid" '^1	images'
+kill -INT "$pid"
+wait "$pid"
+status=$?
+[ "$status" -eq 130 ] || fail "exit status $status, not 130"
+tail -n 1 "$out" | grep -qE '^ +4 .* ended after [0-9]+ steps$' || fail 'no table of what was done'
+lacks "$err" 'run 2 of 2'
+record_holds "r['status'] == 'aborted' and r['partial']" "$work/swept.batch4.json"
+[ ! -e "$work/swept.batch2.json" ] || fail 'the second batch has a record'
 
 case_name='a second SIGINT'
 : >"$out"

@@ -19,6 +19,7 @@ TEST(InterruptGuard, NotesTheFirstSignalAndGoesOn) {
   ASSERT_EQ(raise(SIGTERM), 0);
   EXPECT_TRUE(guard.requested());
   EXPECT_EQ(guard.signal(), SIGTERM);
+  EXPECT_EQ(guard.exit_status(), 143);
   EXPECT_EQ(guard.signal_name(), "SIGTERM");
 }
 

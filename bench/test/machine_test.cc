@@ -151,6 +151,16 @@ TEST(PeakRss, IsInBytes) {
   EXPECT_GT(peak_rss_bytes(SystemFiles()).value(), 0);
 }
 
+TEST(PeakRss, BeginsAnewWhereTheSystemLetsIt) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  { const std::vector<char> touched(kBytes, 1); }
+  const std::int64_t before = peak_rss_bytes(SystemFiles()).value();
+  if (!reset_peak_rss()) {
+    GTEST_SKIP() << "/proc/self/clear_refs cannot be written";
+  }
+  EXPECT_LT(peak_rss_bytes(SystemFiles()).value(), before - static_cast<std::int64_t>(kBytes / 2));
+}
+
 TEST(CaptureEnvironmentVariables, TakesWhatChangesSpeedAndNothingElse) {
   const char* const environment[] = {"OMP_NUM_THREADS=2", "HOME=/root", "LD_PRELOAD=a=b.so",
                                      "LD_PRELOADED=no",   "BROKEN",     nullptr};

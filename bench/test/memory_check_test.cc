@@ -64,6 +64,29 @@ TEST(MemoryCheck, FindsTheLargestBatchForAnyLimitInFewPlans) {
   }
 }
 
+TEST(LargestBatch, TellsWhatItNeedsAndStaysBelowTheBound) {
+  RunSettings settings;
+  settings.dataset = &dataset_named("imagenet");
+  settings.image_size = 28;
+  EXPECT_EQ(largest_batch(settings, 512 * kMiB, Need::bytes, 1 << 30).batch, 502);
+  EXPECT_EQ(largest_batch(settings, 512 * kMiB, Need::bytes, 1 << 30).bytes, 512 * kMiB);
+  EXPECT_EQ(largest_batch(settings, 512 * kMiB, Need::bytes, 100).batch, 99);
+  EXPECT_EQ(largest_batch(settings, 10 * kMiB, Need::bytes, 100).batch, 0);
+}
+
+TEST(LargestBatch, AsksForNoBatchWhoseImagesAloneAreTooLarge) {
+  RunSettings settings;
+  settings.dataset = &dataset_named("imagenet");
+  settings.image_size = 1 << 14;  // 3 GiB an image
+  std::vector<std::int64_t> asked;
+  const auto ask = [&](std::int64_t batch) {
+    asked.push_back(batch);
+    return std::size_t{0};
+  };
+  EXPECT_EQ(largest_batch(settings, std::size_t{10} << 30, ask, 1 << 30).batch, 3);
+  EXPECT_LE(*std::max_element(asked.begin(), asked.end()), 3);
+}
+
 TEST(MemoryCheck, SaysSoWhenNoBatchFits) {
   EXPECT_THAT(Need().refusal(100, limit_of(10)), EndsWith("; no batch fits"));
   EXPECT_THAT(Need().refusal(1, limit_of(10)), EndsWith("; no batch fits"));

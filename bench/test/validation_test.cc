@@ -268,6 +268,27 @@ const std::vector<Rule>& rules() {
          f.dump = {"plan"};
          f.save_variables = "x";
        }},
+      {"--batch_size=auto cannot be combined with --verify",
+       [](Flags& f) {
+         f.batch_size = "auto";
+         f.verify = "model";
+       }},
+      {"--batch_size=max cannot be combined with --dump,",
+       [](Flags& f) {
+         f.batch_size = "max";
+         f.dump = {"plan"};
+       }},
+      {"--batch_size=8,16 cannot be combined with --dump_tensors",
+       [](Flags& f) {
+         f.batch_size = "8,16";
+         f.dump_tensors = "x";
+       }},
+      {"--batch_size=auto cannot be combined with --input_file",
+       [](Flags& f) {
+         f.batch_size = "auto";
+         f.input_file = "x";
+       }},
+      {"an empty item is no batch size", [](Flags& f) { f.batch_size = "8,"; }},
       {"--backbone_model_path", [](Flags& f) { f.backbone_model_path = "x"; }},
       {"--ml_perf_compliance_logging", [](Flags& f) { f.ml_perf_compliance_logging = true; }},
   };

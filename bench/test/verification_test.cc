@@ -32,7 +32,7 @@ ValueId build_other_lenet(NetworkBuilder& net, ValueId images) {
 RunSettings lenet(std::int64_t batch, bool training) {
   ParseResult parsed;
   parsed.flags.model = "lenet";
-  parsed.flags.batch_size = batch;
+  parsed.flags.batch_size = cat(batch);
   parsed.flags.forward_only = !training;
   return resolve_settings(parsed);
 }
@@ -64,7 +64,7 @@ TEST(Verification, PassesWithBatchNormFoldedIntoTheConvolutions) {
   ParseResult parsed;
   parsed.flags.model = "resnet20";
   parsed.flags.data_name = "cifar10";
-  parsed.flags.batch_size = 2;
+  parsed.flags.batch_size = "2";
   parsed.flags.forward_only = true;
   parsed.flags.freeze_when_forward_only = true;
   const RunSettings settings = resolve_settings(parsed);
@@ -112,7 +112,7 @@ TEST(Verification, TellsNetworksOfOneShapeButAnotherDepthApart) {
   ParseResult parsed;
   parsed.flags.model = "resnet20";
   parsed.flags.data_name = "cifar10";
-  parsed.flags.batch_size = 2;
+  parsed.flags.batch_size = "2";
   RunSettings settings = resolve_settings(parsed);
   EXPECT_TRUE(verify(settings, *backend).passed());
   Model other = *settings.model;

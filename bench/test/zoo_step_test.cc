@@ -63,7 +63,7 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   ParseResult parsed;
   parsed.flags.model = model.name;
   parsed.flags.data_name = model.dataset;
-  parsed.flags.batch_size = kBatch;
+  parsed.flags.batch_size = cat(kBatch);
   RunSettings settings = resolve_settings(parsed);
   settings.image_size = image_size(model);
   settings.format = format;

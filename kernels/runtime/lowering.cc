@@ -267,6 +267,7 @@ class Lowering {
     Step step{.name = node.name,
               .implementation = candidate.implementation,
               .op = std::string(node.op->name),
+              .attributes = node.attributes,
               .inputs = {},
               .outputs = {},
               .may_overwrite = candidate.may_overwrite,

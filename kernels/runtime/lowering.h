@@ -26,6 +26,8 @@ struct Step {
   std::string name;
   std::string implementation;
   std::string op;
+  /// The node's; none of a reorder.
+  Attributes attributes = {};
   std::vector<std::size_t> inputs;
   std::vector<std::size_t> outputs;
   std::vector<Candidate::Overwrite> may_overwrite;

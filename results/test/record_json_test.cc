@@ -28,6 +28,8 @@ Record small_record() {
                                {"momentum", 0.9},
                                {"device", std::string("cpu")}};
   record.workload.cmdline = {"bench", "--batch_size=32"};
+  record.batch_choice = {
+      .rule = "auto", .tried = {{.batch = 32, .images_per_sec = 12.5, .spread = 0.25, .steps = 5}}};
   record.build.libs = {{.name = "libc.so.6", .version = "2.36"}};
   record.cpu.processors_used = std::vector<int>{0, 2};
   record.metrics = {
@@ -48,16 +50,18 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : out.items()) keys.push_back(key);
   EXPECT_THAT(keys, ::testing::ElementsAre("schema", "record_id", "run_uuid", "status", "partial",
-                                           "status_reason", "time", "workload", "dataset", "source",
-                                           "build", "host", "cpu", "memory", "env", "load",
-                                           "metrics", "series", "implementations", "verification",
-                                           "quality", "capture_errors"));
+                                           "status_reason", "time", "workload", "batch_choice",
+                                           "dataset", "source", "build", "host", "cpu", "memory",
+                                           "env", "load", "metrics", "series", "implementations",
+                                           "verification", "quality", "capture_errors"));
   EXPECT_EQ(out["schema"], "bench.record/1");
 }
 
 TEST(RecordJson, KeepsTypesAndEveryStep) {
   const json out = json::parse(record_json(small_record()));
   EXPECT_EQ(out["workload"]["flags"]["batch_size"], 32);
+  EXPECT_EQ(out["batch_choice"], json::parse(R"({"rule": "auto", "tried": [
+    {"batch": 32, "images_per_sec": 12.5, "spread": 0.25, "steps": 5}]})"));
   EXPECT_EQ(out["workload"]["flags_all"]["forward_only"], false);
   EXPECT_EQ(out["workload"]["flags_all"]["momentum"], 0.9);
   EXPECT_EQ(out["workload"]["flags_all"]["device"], "cpu");

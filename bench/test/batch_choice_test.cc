@@ -1,0 +1,81 @@
+#include "bench/batch_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "bench/test/fake_system.h"
+#include "bench/test/usage_error.h"
+
+namespace bench {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+/// A machine with so much memory to spare.
+class SmallHost {
+ public:
+  explicit SmallHost(std::int64_t mib) : SmallHost(cat("MemAvailable: ", mib * 1024, " kB\n")) {}
+  explicit SmallHost(const std::string& meminfo) {
+    system_.write("/proc/meminfo", meminfo);
+    host_.emplace(streams_, std::vector<std::string>{"bench"}, system_.files());
+  }
+  RunHost& operator*() { return *host_; }
+  [[nodiscard]] std::string said() const { return err_.str(); }
+
+ private:
+  FakeSystem system_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+  RunStreams streams_{.out = out_, .err = err_};
+  std::optional<RunHost> host_;
+};
+
+ParseResult lenet(std::string_view batch) {
+  return parse({"--model=lenet", "--device=reference", batch});
+}
+
+std::int64_t need(RunHost& host, std::int64_t batch) {
+  const RunSettings settings = resolve_settings(with_batch(lenet("--batch_size=1"), batch));
+  const PlannedMemory planned = plan_run_memory(settings, *host.device(settings).backend, batch);
+  return static_cast<std::int64_t>(planned.total() + fingerprint_bytes(settings, planned, batch));
+}
+
+TEST(LargestBatchThatFits, LeavesATwentiethToWhatIsNotPlanned) {
+  constexpr std::int64_t kAvailable = 100;
+  SmallHost small(kAvailable);
+  const ChosenBatch chosen = choose_largest_batch(lenet("--batch_size=max"), *small);
+  EXPECT_LE(need(*small, chosen.batch), 95 * kMiB);
+  EXPECT_GT(need(*small, chosen.batch + 1), 95 * kMiB);
+  EXPECT_EQ(chosen.choice.rule, "max");
+  EXPECT_THAT(chosen.choice.tried, IsEmpty());
+  EXPECT_THAT(small.said(), StartsWith(cat("--batch_size=max: batch ", chosen.batch, " needs ")));
+  EXPECT_THAT(small.said(), HasSubstr("MiB of the 100.0 MiB that may be used (/proc/meminfo"));
+}
+
+TEST(LargestBatchThatFits, IsRefusedWhereNotOneImageFits) {
+  SmallHost small(12);  // LeNet's variables fit, their gradients do not.
+  EXPECT_THAT(usage_error([&] { choose_largest_batch(lenet("--batch_size=max"), *small); }),
+              StartsWith("--batch_size=max: one image needs "));
+}
+
+TEST(LargestBatchThatFits, IsRefusedWhereTheMemoryIsNotKnown) {
+  SmallHost silent(std::string("nothing\n"));
+  EXPECT_THAT(usage_error([&] { choose_largest_batch(lenet("--batch_size=max"), *silent); }),
+              HasSubstr("is not known (/proc/meminfo tells no MemAvailable); give a number"));
+}
+
+TEST(FastestBatch, IsRefusedWhereNotOneImageFits) {
+  SmallHost small(12);
+  EXPECT_THAT(usage_error([&] { choose_fastest_batch(lenet("--batch_size=auto"), *small); }),
+              HasSubstr("--batch_size=auto: not even one image of --model=lenet fits"));
+  EXPECT_THAT(small.said(), HasSubstr("batch 1: does not fit into memory\n"));
+}
+
+}  // namespace
+}  // namespace bench
