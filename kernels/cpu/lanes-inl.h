@@ -91,16 +91,25 @@ HWY_INLINE Vector widen_bfloat16(Halves halves) {
   return float_of(hn::ShiftLeft<16>(hn::PromoteTo(U32(), halves)));
 }
 
+HWY_INLINE Halves upper_halves(Words words) {
+#if HWY_TARGET <= HWY_AVX3
+  const hn::Repartition<std::uint16_t, U32> d;
+  const auto halves = hn::BitCast(d, words);
+  return hn::LowerHalf(hn::ConcatOdd(d, halves, halves));
+#else
+  return halves_of(hn::ShiftRight<16>(words));
+#endif
+}
+
 /// To nearest, ties to even. The instructions that some processors have for this take subnormal
 /// numbers for zeros.
 HWY_INLINE Halves narrow_to_bfloat16(Vector value) {
   const Words bits = bits_of(value);
-  const Words upper = hn::ShiftRight<16>(bits);
   // A little less than half a unit of the last place, and a little more behind an odd one.
-  const Words half = hn::Add(word(0x7FFF), hn::And(upper, word(1)));
-  const Words nearest = hn::ShiftRight<16>(hn::Add(bits, half));
-  const Words quiet = hn::Or(upper, word(0x40));
-  return halves_of(bits_of(hn::IfThenElse(hn::IsNaN(value), float_of(quiet), float_of(nearest))));
+  const Words odd = hn::And(hn::ShiftRight<16>(bits), word(1));
+  const Words nearest = hn::Add(hn::Add(bits, word(0x7FFF)), odd);
+  const Vector nan = float_of(word(0x7FC00000));
+  return upper_halves(bits_of(hn::IfThenElse(hn::IsNaN(value), nan, float_of(nearest))));
 }
 
 #if HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)
