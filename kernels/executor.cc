@@ -300,11 +300,16 @@ void Executor::write_input(const std::string& name, std::span<const std::byte> c
 
 void Executor::write_variable(const std::string& name, std::span<const float> canonical) {
   const std::size_t buffer = state_->variable_buffer(name);
-  if (state_->lowered.buffers[buffer].type.dtype == DType::f64) {
-    const std::vector<double> wide(canonical.begin(), canonical.end());
-    state_->write(buffer, state_->view(buffer), std::as_bytes(std::span(wide)));
-  } else {
-    state_->write(buffer, state_->view(buffer), std::as_bytes(canonical));
+  const auto write_as = [&]<class T>(const std::vector<T>& converted) {
+    state_->write(buffer, state_->view(buffer), std::as_bytes(std::span(converted)));
+  };
+  switch (state_->lowered.buffers[buffer].type.dtype) {
+    case DType::f64:
+      return write_as(std::vector<double>(canonical.begin(), canonical.end()));
+    case DType::s8:
+      return write_as(std::vector<std::int8_t>(canonical.begin(), canonical.end()));
+    default:
+      state_->write(buffer, state_->view(buffer), std::as_bytes(canonical));
   }
 }
 

@@ -23,6 +23,7 @@ std::vector<KernelCase> all_cases() {
                            lrn_cases(),
                            max_pool_cases(),
                            moving_average_cases(),
+                           quantized_cases(),
                            softmax_cross_entropy_cases(),
                            spatial_mean_cases(),
                            spatial_pad_cases(),

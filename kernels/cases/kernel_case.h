@@ -59,6 +59,8 @@ struct KernelCase {
   /// Allowed error, in units of the type's epsilon times the square root of `reduction`, relative
   /// to the element plus the root mean square of its tensor.
   double epsilons = 8;
+  /// Allowed besides, absolute: for results in u8 and s8, 1 where a rounding may go either way.
+  double quanta = 0;
 };
 
 /// The name, for tests' messages.

@@ -27,6 +27,7 @@
 #include "models/ops/lrn.h"
 #include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
+#include "models/ops/quantized.h"
 #include "models/ops/spatial_mean.h"
 #include "models/ops/spatial_pad.h"
 
@@ -62,6 +63,7 @@ constexpr std::array kOperations{
     Entry{&kConv2d, reference::conv2d},
     Entry{&kConv2dBackwardData, reference::conv2d_backward_data},
     Entry{&kConv2dBackwardWeights, reference::conv2d_backward_weights},
+    Entry{&kDequantize, reference::dequantize},
     Entry{&kDropPath, reference::drop_path},
     Entry{&kDropout, reference::dropout},
     Entry{&kDropoutBackward, reference::dropout},
@@ -76,6 +78,11 @@ constexpr std::array kOperations{
     Entry{&kMaxPool, reference::max_pool},
     Entry{&kMaxPoolBackward, reference::max_pool_backward},
     Entry{&kMovingAverage, reference::moving_average},
+    Entry{&kQuantize, reference::quantize},
+    Entry{&kQuantizedAdd, reference::quantized_add},
+    Entry{&kQuantizedConv2d, reference::quantized_conv2d},
+    Entry{&kQuantizedFullyConnected, reference::quantized_fully_connected},
+    Entry{&kQuantizedSpatialMean, reference::quantized_spatial_mean},
     Entry{&kSoftmaxCrossEntropy, reference::softmax_cross_entropy},
     Entry{&kSoftmaxCrossEntropyBackward, reference::softmax_cross_entropy_backward},
     Entry{&kSpatialMean, reference::spatial_mean},
@@ -178,7 +185,8 @@ class ReferenceBackend : public Backend {
         const TensorType& type = graph.type(id);
         if (!type.opaque && !reference::is_storable(type.dtype)) {
           return {.yes = false,
-                  .why_not = cat("reference stores f32, f64 and s32, not ", name_of(type.dtype))};
+                  .why_not =
+                      cat("reference stores f32, f64, s32, u8 and s8, not ", name_of(type.dtype))};
         }
       }
     }

@@ -5,7 +5,7 @@
 
 namespace bench::reference {
 
-/// How a value lies in memory: row-major elements of f32, f64 or s32.
+/// How a value lies in memory: row-major elements of f32, f64, s32, u8 or s8.
 struct Storage {
   DType dtype = DType::f32;
   Shape shape;

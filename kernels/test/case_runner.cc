@@ -27,6 +27,8 @@ std::vector<double> values_as(std::span<const std::byte> bytes) {
   return {typed.begin(), typed.end()};
 }
 
+}  // namespace
+
 std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values) {
   switch (dtype) {
     case DType::f32:
@@ -35,6 +37,10 @@ std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values) {
       return bytes_as<double>(values);
     case DType::s32:
       return bytes_as<std::int32_t>(values);
+    case DType::u8:
+      return bytes_as<std::uint8_t>(values);
+    case DType::s8:
+      return bytes_as<std::int8_t>(values);
     default:
       throw InternalError(cat("tests cannot write ", name_of(dtype)));
   }
@@ -48,10 +54,16 @@ std::vector<double> to_values(DType dtype, std::span<const std::byte> bytes) {
       return values_as<double>(bytes);
     case DType::s32:
       return values_as<std::int32_t>(bytes);
+    case DType::u8:
+      return values_as<std::uint8_t>(bytes);
+    case DType::s8:
+      return values_as<std::int8_t>(bytes);
     default:
       throw InternalError(cat("tests cannot read ", name_of(dtype)));
   }
 }
+
+namespace {
 
 double epsilon_of(DType dtype) {
   switch (dtype) {
@@ -190,7 +202,8 @@ Graph case_graph(const KernelCase& kernel_case, const CaseOptions& options) {
       graph.set_output(cat("out", i), node.outputs[i]);
     }
   }
-  if (options.gradients && node.op->gradient != nullptr) {
+  if (options.gradients && node.op->gradient != nullptr &&
+      is_floating(graph.type(node.outputs[0]).dtype)) {
     add_case_gradients(graph, node);
   }
   return graph;
@@ -265,7 +278,7 @@ std::string compare(const KernelCase& kernel_case, DType dtype, const std::vecto
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double right = kernel_case.exact ? round_to(dtype, expected[i]) : expected[i];
     const double error = std::abs(actual[i] - right);
-    const double allowed = factor * (std::abs(expected[i]) + rms);
+    const double allowed = kernel_case.quanta + factor * (std::abs(expected[i]) + rms);
     const double ratio = error == 0 ? 0 : error / allowed;
     // Written so that NaN is worst of all.
     if (!(ratio <= worst_ratio)) {

@@ -33,7 +33,7 @@ TEST(ReferenceBackend, SaysWhichTypesItStores) {
   const auto backend = make_reference_backend();
   const Graph graph = conv_graph(DType::bf16, {});
   EXPECT_EQ(backend->supports(graph, graph.nodes()[0]).why_not,
-            "reference stores f32, f64 and s32, not bf16");
+            "reference stores f32, f64, s32, u8 and s8, not bf16");
 }
 
 TEST(ReferenceBackend, IsPlainWhateverTheFormat) {
