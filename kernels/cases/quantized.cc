@@ -77,7 +77,7 @@ KernelCase conv_case(const LayerSpec& spec) {
     add_input(result, spec.residual,
               {spec.x[0], spec.filters, spec.window.output_extent(0, spec.x[2]),
                spec.window.output_extent(1, spec.x[3])},
-              quanta_of(spec.residual));
+              is_quantized(spec.residual) ? quanta_of(spec.residual) : InputFill{});
   }
   result.quanta = is_quantized(spec.to) ? kOneQuantum : 0;
   return result;
@@ -158,6 +158,12 @@ void add_layers(std::vector<KernelCase>& cases) {
            .epilogue = {.bias = true, .residual = true},
            .residual = DType::s8,
            .to = DType::s8},
+           {.name = "residual_real",
+           .x = {2, 32, 7, 7},
+           .filters = 64,
+           .epilogue = {.bias = true, .residual = true},
+           .residual = DType::f32,
+           .to = DType::f32},
            {.name = "relu6",
            .x = {2, 16, 6, 6},
            .filters = 48,

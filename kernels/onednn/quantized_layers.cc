@@ -51,7 +51,7 @@ dnnl::primitive_attr attributes_of(const Graph& graph, const Node& node, const L
   }
   dnnl::post_ops post_ops;
   if (layer.epilogue.residual) {
-    // It lies where the output goes, in quanta of its own.
+    // It lies where the output goes; if in quanta, in its own.
     post_ops.append_sum(static_cast<float>(layer.residual_scale), 0,
                         data_type(graph.type(node.inputs.back()).dtype));
   }
@@ -162,10 +162,6 @@ std::vector<Candidate> layer_candidates(Context& context, const Graph& graph, co
 }  // namespace
 
 Support supports_quantized_layer(const Context& context, const Graph& graph, const Node& node) {
-  const Layer layer = layer_of(node);
-  if (layer.epilogue.residual && !is_quantized(layer.output.dtype)) {
-    return {.yes = false, .why_not = "onednn adds no quanta to a result in f32"};
-  }
   if (node.op == &kQuantizedConv2d) {
     return is_fast(describe_conv2d(context, graph, node, LayoutTable::nhwc(), LayoutTable::nhwc()),
                    node);

@@ -83,7 +83,9 @@ std::vector<TensorType> infer_conv2d(const OpContext& context) {
     require_real(context, 3);
   }
   if (epilogue.residual) {
-    require_quantized(context, context.inputs.size() - 1);
+    const std::size_t residual = context.inputs.size() - 1;
+    is_quantized(attributes.output.dtype) ? require_quantized(context, residual)
+                                          : require_real(context, residual);
     require_scale(context, attributes.residual_scale);
   }
   return {written(context, attributes.output, shape)};

@@ -53,16 +53,17 @@ std::ostream& operator<<(std::ostream& out, const QuantizedOutput& output);
 struct QuantizedConv2dAttributes {
   Conv2dAttributes conv = {};
   double input_scale = 1;
-  /// Of the epilogue's residual, where it has one.
+  /// Of the epilogue's residual, where it has one and that is quantised.
   double residual_scale = 1;
   QuantizedOutput output = {};
   bool operator==(const QuantizedConv2dAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const QuantizedConv2dAttributes& attributes);
 
-/// (x[N,C,H,W] u8|s8, w[O,C/groups,KH,KW] s8, weight scales[O] f32, bias[O] f32 and residual u8|s8
-/// as the epilogue says) -> y[N,O,H',W']. The sums over u8 or s8 times s8 are exact; what follows
-/// is computed on real numbers: times both scales, bias, residual, activation, and the output last.
+/// (x[N,C,H,W] u8|s8, w[O,C/groups,KH,KW] s8, weight scales[O] f32, bias[O] f32 and residual as the
+/// epilogue says) -> y[N,O,H',W']. The residual is quantised if y is, else f32. The sums over u8 or
+/// s8 times s8 are exact; what follows is computed on real numbers: times both scales, bias,
+/// residual, activation, and the output last.
 extern const OpDef kQuantizedConv2d;
 
 struct QuantizedFullyConnectedAttributes {

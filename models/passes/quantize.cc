@@ -151,7 +151,9 @@ class Emitter {
                                          .input_scale = plan_.scale(node.inputs[0]),
                                          .output = output_of(node)};
     std::vector<ValueId> inputs = layer_inputs(node, attributes.conv.epilogue);
-    if (attributes.conv.epilogue.residual) {
+    if (attributes.conv.epilogue.residual && attributes.output.dtype == DType::f32) {
+      inputs.push_back(plain(node.inputs.back()));
+    } else if (attributes.conv.epilogue.residual) {
       attributes.residual_scale = plan_.scale(node.inputs.back());
       inputs.push_back(quantized(node.inputs.back()));
     }

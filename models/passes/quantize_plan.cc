@@ -158,7 +158,9 @@ void QuantizePlan::choose() {
     }
     read_[at(node.inputs[0])] = true;
     weights_.insert(node.inputs[1]);
-    if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().epilogue.residual) {
+    // Where the result is a real number the residual is one too.
+    if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().epilogue.residual &&
+        read_[at(node.outputs[0])]) {
       read_[at(node.inputs.back())] = true;
     }
   }

@@ -129,6 +129,17 @@ TEST(Quantize, AddsInQuanta) {
                           "quantized_conv2d", "quantized_conv2d"));
 }
 
+TEST(Quantize, AddsARealResidualToARealResult) {
+  Network network;
+  const ValueId a = network.conv_relu("a", network.images);
+  const ValueId sum = network.net.add("sum", network.net.conv("b", a, {.channels = 8}), a);
+  network.graph.set_output("y", network.net.activation("silu", sum, ActivationKind::silu));
+  const QuantizedGraph quantized = network.quantized();
+  EXPECT_THAT(ops_of(quantized.graph), ElementsAre("quantize", "quantized_conv2d", "dequantize",
+                                                   "quantized_conv2d", "activation"));
+  EXPECT_EQ(quantized.graph.type(node_named(quantized.graph, "b").outputs[0]).dtype, DType::f32);
+}
+
 TEST(Quantize, LeavesWhatTheDeviceRefusesInFloats) {
   Network network;
   ValueId x = network.conv_relu("a", network.images);
