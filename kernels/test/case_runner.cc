@@ -12,15 +12,6 @@ namespace bench {
 namespace {
 
 template <class T>
-std::vector<std::byte> bytes_as(std::span<const double> values) {
-  std::vector<T> typed(values.size());
-  std::transform(values.begin(), values.end(), typed.begin(),
-                 [](double x) { return static_cast<T>(x); });
-  const auto bytes = std::as_bytes(std::span(typed));
-  return {bytes.begin(), bytes.end()};
-}
-
-template <class T>
 std::vector<double> values_as(std::span<const std::byte> bytes) {
   std::vector<T> typed(bytes.size() / sizeof(T));
   std::memcpy(typed.data(), bytes.data(), bytes.size());
@@ -28,23 +19,6 @@ std::vector<double> values_as(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
-
-std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values) {
-  switch (dtype) {
-    case DType::f32:
-      return bytes_as<float>(values);
-    case DType::f64:
-      return bytes_as<double>(values);
-    case DType::s32:
-      return bytes_as<std::int32_t>(values);
-    case DType::u8:
-      return bytes_as<std::uint8_t>(values);
-    case DType::s8:
-      return bytes_as<std::int8_t>(values);
-    default:
-      throw InternalError(cat("tests cannot write ", name_of(dtype)));
-  }
-}
 
 std::vector<double> to_values(DType dtype, std::span<const std::byte> bytes) {
   switch (dtype) {

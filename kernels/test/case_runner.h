@@ -12,8 +12,7 @@
 
 namespace bench {
 
-/// Numbers as elements of a type and back: f32, f64, s32, u8 or s8.
-std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values);
+/// The reverse of to_bytes.
 std::vector<double> to_values(DType dtype, std::span<const std::byte> bytes);
 
 /// Runs a graph through an Executor with poisoned memory; numbers come and go as doubles in

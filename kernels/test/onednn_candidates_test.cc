@@ -16,6 +16,7 @@
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/case_runner.h"
 #include "models/base/errors.h"
+#include "models/ops/quantized.h"
 #include "models/passes/decompose.h"
 
 namespace bench {
@@ -173,6 +174,10 @@ TEST_P(Candidates, AllMatchTheReference) {
     if (std::any_of(node.inputs.begin(), node.inputs.end(), opaque) ||
         std::any_of(node.outputs.begin(), node.outputs.end(), opaque)) {
       continue;
+    }
+    const bool int8 = node.op == &kQuantizedConv2d || node.op == &kQuantizedFullyConnected;
+    if (const Support support = backend()->supports(graph, node); int8 && !support) {
+      GTEST_SKIP() << support.why_not;
     }
     for (const Candidate& candidate : backend()->candidates(graph, node, DataFormat::automatic)) {
       const auto actual = run(graph, node, candidate, values);
