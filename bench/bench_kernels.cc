@@ -99,13 +99,7 @@ void write_inputs(const KernelCase& kernel_case, Executor& executor) {
   for (std::size_t i = 0; i < kernel_case.inputs.size(); ++i) {
     const TensorType& type = kernel_case.inputs[i];
     const auto values = draw(kernel_case.fills[i], type.shape.elements(), random);
-    if (type.dtype == DType::s32) {
-      const std::vector<std::int32_t> integers(values.begin(), values.end());
-      executor.write_input(cat("in", i), std::as_bytes(std::span(integers)));
-    } else {
-      const std::vector<float> floats(values.begin(), values.end());
-      executor.write_input(cat("in", i), std::as_bytes(std::span(floats)));
-    }
+    executor.write_input(cat("in", i), to_bytes(type.dtype, values));
   }
 }
 

@@ -134,7 +134,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .batch_per_device = settings.batch,
                      .devices = 1,
                      .global_batch = settings.batch,
-                     .dtype = std::string(name_of(settings.dtype)),
+                     .dtype = settings.flags.dtype,
                      .layout = std::string(name_of(settings.format)),
                      .image_size = static_cast<int>(settings.image_size),
                      .optimizer = settings.flags.optimizer,

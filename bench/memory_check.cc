@@ -34,9 +34,13 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
   return memory;
 }
 
-std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
+std::size_t image_elements(const RunSettings& settings) {
   const std::int64_t size = settings.image_size;
-  return static_cast<std::size_t>(batch * settings.dataset->channels * size * size) *
+  return static_cast<std::size_t>(settings.dataset->channels * size * size);
+}
+
+std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
+  return static_cast<std::size_t>(batch) * image_elements(settings) *
          size_of(accumulation_type(settings.dtype));
 }
 

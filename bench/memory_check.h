@@ -26,6 +26,9 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
 /// The same for any batch, planned without allocating.
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch);
 
+/// Elements of one image.
+std::size_t image_elements(const RunSettings& settings);
+
 /// Bytes of one batch of images.
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
 

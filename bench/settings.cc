@@ -6,6 +6,7 @@
 #include "bench/batch_request.h"
 #include "bench/flags_near.h"
 #include "bench/flags_resolve.h"
+#include "bench/quantization.h"
 #include "bench/validation.h"
 #include "models/base/errors.h"
 #include "models/passes/backward.h"
@@ -88,6 +89,23 @@ void check_network(const RunSettings& settings) {
   }
 }
 
+/// Throws UsageError for what int8 cannot do.
+void check_int8(const Flags& flags) {
+  if (flags.dtype != "int8") {
+    return;
+  }
+  if (!flags.forward_only) {
+    throw UsageError("--dtype=int8 is for inference: add --forward_only");
+  }
+  if (flags.verify) {
+    throw UsageError("--verify: int8 rounds the numbers that are checked; use --dtype=f32");
+  }
+  if (flags.save_variables) {
+    throw UsageError(
+        "--save_variables: the variables of --dtype=int8 are rounded; save them in f32");
+  }
+}
+
 ModelSchedule schedule_of(ModelRate rate) {
   switch (rate) {
     case ModelRate::constant:
@@ -150,11 +168,15 @@ RunSettings resolve_settings(const ParseResult& parsed) {
     throw UsageError(
         cat("--dtype=f64: only --device=reference computes in f64, not ", settings.device_label));
   }
+  check_int8(flags);
   settings.notices = parsed.notices;
   settings.notices.insert(settings.notices.end(), placement.notices.begin(),
                           placement.notices.end());
   if (flags.freeze_when_forward_only && !flags.forward_only) {
     settings.notices.emplace_back("--freeze_when_forward_only: no effect without --forward_only");
+  }
+  if (flags.calibration_batches != Flags{}.calibration_batches && !settings.quantized()) {
+    settings.notices.emplace_back("--calibration_batches: no effect without --dtype=int8");
   }
   if (flags.distortions && !flags.data_dir) {
     settings.notices.emplace_back("--distortions: no effect without --data_dir");
@@ -214,7 +236,7 @@ std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings) {
                            : std::vector<FoldedBatchNorm>();
 }
 
-Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
+Graph build_float_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
   Graph network = build_run_network(settings, batch);
   if (settings.frozen()) {
     network = fold_batch_norm(network).graph;
@@ -223,8 +245,15 @@ Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::
     network = mixed_precision(network, settings.dtype,
                               settings.training() ? Weights16::cast : Weights16::stored);
   }
-  const Graph fused = fuse(
-      network, [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+  return fuse(network,
+              [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+}
+
+Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
+  const Graph fused = build_float_graph(settings, backend, batch);
+  if (settings.quantized()) {
+    return build_quantized_graph(settings, backend, batch, unknown_ranges(fused)).graph;
+  }
   return settings.training() ? add_backward(fused, "loss") : fused;
 }
 

@@ -39,7 +39,11 @@ struct RunSettings {
   std::vector<std::string> notices = {};
 
   /// Whether batch norm is folded into the convolutions.
-  [[nodiscard]] bool frozen() const { return flags.forward_only && flags.freeze_when_forward_only; }
+  [[nodiscard]] bool frozen() const {
+    return flags.forward_only && (flags.freeze_when_forward_only || quantized());
+  }
+  /// Whether layers run in int8; `dtype` is then that of the others.
+  [[nodiscard]] bool quantized() const { return flags.dtype == "int8"; }
   [[nodiscard]] bool training() const { return !flags.forward_only; }
   [[nodiscard]] bool accuracies() const {
     return flags.forward_only || flags.print_training_accuracy;
@@ -59,7 +63,11 @@ Graph build_run_network(const RunSettings& settings, std::int64_t batch);
 /// What --freeze_when_forward_only folds into the convolutions of that network; none without it.
 std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings);
 
-/// The network as the backend runs it: folded and fused, and when training with its gradients.
+/// The network folded and fused, without gradients, in the run's floating type.
+Graph build_float_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch);
+
+/// The network as the backend runs it, in int8 with unknown ranges, which is good for planning:
+/// folded and fused, and when training with its gradients.
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch);
 
 }  // namespace bench

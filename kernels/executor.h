@@ -48,7 +48,8 @@ class Executor {
   /// Copies a graph input in canonical order into memory of the executor's own; waits.
   void write_input(const std::string& name, std::span<const std::byte> canonical);
 
-  /// Copies a variable from or to canonical order, converting from and to f32; waits.
+  /// Copies a variable from or to canonical order, converting from and to f32 (an s8 variable takes
+  /// whole numbers); waits.
   void write_variable(const std::string& name, std::span<const float> canonical);
   [[nodiscard]] std::vector<float> read_variable(const std::string& name);
   /// A named output, in its own type or converted to f32, or the gradient of a variable (converted

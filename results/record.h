@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -210,6 +211,13 @@ struct Verification {
   std::string skipped{};  ///< Why nothing was checked; empty when something was, or on a failure.
 };
 
+/// How close a run in int8 comes to f32, on one batch.
+struct Quantization {
+  double snr_db = 0;  ///< Signal to noise of the logits.
+  std::int64_t images = 0;
+  std::int64_t same_top_1 = 0;  ///< Images whose largest logit is the same one.
+};
+
 struct Quality {
   std::vector<std::string> warnings{};
 };
@@ -234,6 +242,7 @@ struct Record {
   Series series{};
   std::vector<Implementation> implementations{};
   Verification verification{};
+  std::optional<Quantization> quantization{};  ///< Of a run in int8 only.
   Quality quality{};
 };
 

@@ -310,6 +310,12 @@ std::string record_json(const Record& record) {
                           item.put("deviation", number.deviation);
                           item.put("tolerance", number.tolerance);
                         });
+  if (record.quantization) {
+    Section quantization = out.child("quantization");
+    quantization.put("snr_db", record.quantization->snr_db);
+    quantization.put("images", record.quantization->images);
+    quantization.put("same_top_1", record.quantization->same_top_1);
+  }
   out.child("quality").put("warnings", record.quality.warnings);
   root["capture_errors"] = errors;
 

@@ -81,6 +81,8 @@ refused 'choose them with --data_name=imagenet' --model=lenet --data_name=cifar1
 refused 'for its variables alone' --model=lenet --image_size=16384
 refused '--batch_size=many' --batch_size=many
 refused 'not built yet' --model=lenet --fp16_vars
+refused '--dtype=int8 is for inference: add --forward_only' --model=lenet --dtype=int8
+refused '--verify: int8 rounds' --model=lenet --dtype=int8 --forward_only --verify
 refused '--data_format=NCWH' --data_format=NCWH
 # shellcheck disable=SC2086
 refused 'no such folder' $quick --data_dir="$work/absent" --data_name=imagenet
@@ -125,6 +127,18 @@ lacks "$out" 'Running warm up'
 run 0 $quick --dump=plan
 says "$out" 'planned memory: activations '
 lacks "$out" 'Running warm up'
+
+# --- int8 ------------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+run 0 $quick --device=reference --forward_only --dtype=int8 --result_file="$work/int8.json"
+says "$err" 'calibrating int8 with 2 batches of 2 in f32'
+says "$err" 'int8 against f32 on the same batch: signal to noise of the logits '
+lacks "$err" 'fingerprint'
+record_holds "r['workload']['dtype'] == 'int8' and 25 < r['quantization']['snr_db'] < 80" \
+  "$work/int8.json"
+record_holds "r['quantization']['images'] == 2 and r['verification']['skipped'] != ''" \
+  "$work/int8.json"
 
 # --- a whole run ---------------------------------------------------------------------------------
 

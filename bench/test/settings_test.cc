@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bench/input.h"
 #include "bench/test/usage_error.h"
 #include "kernels/reference/reference_backend.h"
+#include "models/ir/op.h"
 #include "models/ops/loss.h"
 
 namespace bench {
@@ -195,6 +198,28 @@ TEST(FirstLabel, IsOneWhereTheNetworkHasNoClassForTheBackground) {
 
 TEST(Settings, PassOnTheNoticesOfFlagsAndPlacement) {
   EXPECT_FALSE(settings_for({"--model=lenet", "--data_format=NCHW"}).notices.empty());
+}
+
+TEST(Settings, TakeInt8ForInferenceAloneAndFoldForIt) {
+  EXPECT_THAT(settings_refusal({"--model=lenet", "--dtype=int8"}), HasSubstr("--forward_only"));
+  EXPECT_THAT(settings_refusal({"--model=lenet", "--dtype=int8", "--forward_only",
+                                "--save_variables=/tmp/never.safetensors"}),
+              HasSubstr("--save_variables"));
+  const RunSettings settings = settings_for({"--model=lenet", "--dtype=int8", "--forward_only"});
+  EXPECT_TRUE(settings.quantized());
+  EXPECT_TRUE(settings.frozen());
+}
+
+TEST(RunGraph, RunsItsLayersInInt8WhereAsked) {
+  const auto backend = make_reference_backend();
+  const RunSettings settings =
+      settings_for({"--model=lenet", "--device=reference", "--dtype=int8", "--forward_only"});
+  const Graph graph = build_run_graph(settings, *backend, 2);
+  const auto nodes = graph.nodes();
+  const auto layers = std::count_if(nodes.begin(), nodes.end(), [](const Node& node) {
+    return node.op->name.starts_with("quantized_");
+  });
+  EXPECT_EQ(layers, 4);
 }
 
 TEST(RunGraph, HasGradientsWhenTrainingOnly) {

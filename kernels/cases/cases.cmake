@@ -23,6 +23,7 @@ bench_library(bench_cases
     cases/lrn.cc
     cases/max_pool.cc
     cases/moving_average.cc
+    cases/quantized.cc
     cases/softmax_cross_entropy.cc
     cases/spatial_mean.cc
     cases/spatial_pad.cc

@@ -29,6 +29,8 @@ std::span<const KernelCase> l2_loss_cases();
 std::span<const KernelCase> lrn_cases();
 std::span<const KernelCase> max_pool_cases();
 std::span<const KernelCase> moving_average_cases();
+/// Ops on u8 and s8, and the ops that take quanta as they are.
+std::span<const KernelCase> quantized_cases();
 std::span<const KernelCase> softmax_cross_entropy_cases();
 std::span<const KernelCase> spatial_mean_cases();
 std::span<const KernelCase> spatial_pad_cases();

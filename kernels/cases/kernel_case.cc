@@ -1,8 +1,12 @@
 #include "kernels/cases/kernel_case.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <ostream>
+
+#include "models/base/errors.h"
+#include "models/base/half.h"
 
 namespace bench {
 namespace {
@@ -41,6 +45,24 @@ std::vector<double> draw_distinct(const InputFill& fill, std::size_t count, Rand
   return values;
 }
 
+template <class T>
+std::vector<std::byte> bytes_as(std::span<const double> values) {
+  std::vector<T> typed(values.size());
+  std::transform(values.begin(), values.end(), typed.begin(),
+                 [](double x) { return static_cast<T>(x); });
+  const auto bytes = std::as_bytes(std::span(typed));
+  return {bytes.begin(), bytes.end()};
+}
+
+template <class Half>
+std::vector<std::byte> bytes_as_halves(std::span<const double> values,
+                                       Half (*narrow)(double value)) {
+  std::vector<Half> typed(values.size());
+  std::transform(values.begin(), values.end(), typed.begin(), narrow);
+  const auto bytes = std::as_bytes(std::span(typed));
+  return {bytes.begin(), bytes.end()};
+}
+
 }  // namespace
 
 std::vector<double> draw(const InputFill& fill, std::int64_t count, RandomStream& random) {
@@ -53,6 +75,26 @@ std::vector<double> draw(const InputFill& fill, std::int64_t count, RandomStream
     value = static_cast<float>(draw_one(fill, random));
   }
   return values;
+}
+
+std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values) {
+  switch (dtype) {
+    case DType::f32:
+      return bytes_as<float>(values);
+    case DType::f64:
+      return bytes_as<double>(values);
+    case DType::s32:
+      return bytes_as<std::int32_t>(values);
+    case DType::u8:
+      return bytes_as<std::uint8_t>(values);
+    case DType::s8:
+      return bytes_as<std::int8_t>(values);
+    case DType::bf16:
+      return bytes_as_halves(values, narrow_to_bfloat16);
+    case DType::f16:
+      return bytes_as_halves(values, narrow_to_float16);
+  }
+  throw InternalError("an element type has no name");
 }
 
 std::ostream& operator<<(std::ostream& out, const KernelCase& kernel_case) {

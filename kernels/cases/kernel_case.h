@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -36,6 +37,9 @@ struct InputFill {
 /// `count` elements drawn from the stream.
 std::vector<double> draw(const InputFill& fill, std::int64_t count, RandomStream& random);
 
+/// Numbers as elements of a type: f32, f64, s32, u8 or s8.
+std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values);
+
 /// One op with attributes and inputs, for conformance and gradient tests and for benchmarks. The
 /// inputs' floating types are f32; a test may replace them. A gradient flows into the first output
 /// only, and only when the op has a gradient rule.
@@ -59,6 +63,8 @@ struct KernelCase {
   /// Allowed error, in units of the type's epsilon times the square root of `reduction`, relative
   /// to the element plus the root mean square of its tensor.
   double epsilons = 8;
+  /// Allowed besides, absolute: for results in u8 and s8, 1 where a rounding may go either way.
+  double quanta = 0;
 };
 
 /// The name, for tests' messages.

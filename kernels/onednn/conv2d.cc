@@ -1,12 +1,12 @@
 #include "models/ops/conv2d.h"
 
-#include <cstring>
 #include <optional>
 #include <string_view>
 
 #include "kernels/onednn/context.h"
 #include "kernels/onednn/epilogue.h"
 #include "kernels/onednn/primitive_kernel.h"
+#include "kernels/onednn/residual.h"
 
 namespace bench::onednn {
 namespace {
@@ -163,31 +163,6 @@ bool is_reference(const dnnl::convolution_forward::primitive_desc& desc) {
   return std::string_view(desc.impl_info_str()).starts_with("ref");
 }
 
-/// Puts the residual where the output goes, then runs a kernel that adds to its output.
-class AddToResidual final : public Kernel {
- public:
-  AddToResidual(cpu::ThreadTeam& team, std::unique_ptr<Kernel> kernel, std::size_t residual)
-      : team_(team), kernel_(std::move(kernel)), residual_(residual) {}
-  void launch(Stream& stream, std::span<const TensorView> inputs,
-              std::span<const TensorView> outputs, void* workspace) override {
-    const auto* const from = inputs[residual_].as<const std::byte>();
-    auto* const to = outputs[0].as<std::byte>();
-    if (from != to) {
-      constexpr std::int64_t kPageBytes = 4096;
-      team_.for_ranges(static_cast<std::int64_t>(outputs[0].bytes), kPageBytes, [&](Range range) {
-        std::memcpy(to + range.begin, from + range.begin, static_cast<std::size_t>(range.count()));
-      });
-    }
-    kernel_->launch(stream, inputs, outputs, workspace);
-  }
-
- private:
-  using Range = cpu::Range;
-  cpu::ThreadTeam& team_;
-  std::unique_ptr<Kernel> kernel_;
-  std::size_t residual_;
-};
-
 }  // namespace
 
 std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& node,
@@ -241,9 +216,7 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
     candidate.make = make_primitive(context.engine, desc, std::move(arguments));
     if (residual == Residual::in_output) {
       candidate.may_overwrite = {{.output = 0, .input = next}};
-      candidate.make = [&team = context.team, make = std::move(candidate.make), next] {
-        return std::make_unique<AddToResidual>(team, make(), next);
-      };
+      candidate.make = adding_to_residual(context, std::move(candidate.make), next);
     }
     candidates.push_back(std::move(candidate));
   }

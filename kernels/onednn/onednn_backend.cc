@@ -10,6 +10,7 @@
 #include "kernels/onednn/context.h"
 #include "kernels/onednn/epilogue.h"
 #include "kernels/onednn/primitive_kernel.h"
+#include "kernels/onednn/quantized.h"
 #include "kernels/onednn/vector_kernel.h"
 #include "kernels/runtime/host_memory.h"
 #include "models/base/errors.h"
@@ -39,7 +40,10 @@ namespace onednn {
 namespace {
 
 /// The makers of candidates, by op.
-Candidates maker_of(const OpDef* op) {
+Candidates maker_of(const Graph& graph, const Node& node) {
+  if (runs_on_quanta(graph, node)) {
+    return quantized_maker_of(node.op);
+  }
   static const std::map<const OpDef*, Candidates> kMakers{
       {&kActivation, activation},
       {&kActivationBackward, activation_backward},
@@ -82,7 +86,7 @@ Candidates maker_of(const OpDef* op) {
       {&kSpatialPad, spatial_pad},
       {&kTopKAccuracy, top_k_accuracy},
       {&kUnflatten, reshape}};
-  const auto found = kMakers.find(op);
+  const auto found = kMakers.find(node.op);
   return found == kMakers.end() ? nullptr : found->second;
 }
 
@@ -159,8 +163,11 @@ class OnednnBackend final : public Backend {
 
   [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
     const auto no = [&](const std::string& why) { return Support{.yes = false, .why_not = why}; };
-    if (maker_of(node.op) == nullptr) {
+    if (maker_of(graph, node) == nullptr) {
       return no(cat("onednn has no ", node.op->name));
+    }
+    if (runs_on_quanta(graph, node)) {
+      return supports_quantized(context_, graph, node);
     }
     for (const ValueId input : node.inputs) {
       const TensorType& type = graph.type(input);
@@ -176,7 +183,7 @@ class OnednnBackend final : public Backend {
     if (const Support support = supports(graph, node); !support) {
       throw UsageError(support.why_not);
     }
-    auto result = maker_of(node.op)(context_, graph, node, format);
+    auto result = maker_of(graph, node)(context_, graph, node, format);
     if (result.empty()) {
       throw UsageError(cat("onednn cannot run ", node.op->name, " ", node.name, " {",
                            node.attributes, "} in --data_format=", name_of(format)));

@@ -9,6 +9,12 @@ PrimitiveKernel::PrimitiveKernel(const dnnl::engine& engine, dnnl::primitive pri
                                  const dnnl::memory::desc& scratchpad)
     : primitive_(std::move(primitive)), scratchpad_(scratchpad, engine, DNNL_MEMORY_NONE) {
   for (const Argument& argument : arguments) {
+    if (argument.from == Argument::From::constant) {
+      const dnnl::memory& memory = constants_.emplace_back(argument.desc, engine);
+      *static_cast<float*>(memory.get_data_handle()) = argument.value;
+      arguments_.push_back({argument.id, memory.get()});
+      continue;
+    }
     dnnl::memory memory(argument.desc, engine, DNNL_MEMORY_NONE);
     bound_.push_back({.memory = memory, .from = argument.from, .position = argument.position});
     arguments_.push_back({argument.id, memory.get()});
@@ -29,6 +35,13 @@ void PrimitiveKernel::launch(Stream& stream, std::span<const TensorView> inputs,
   if (status != dnnl_success) {
     throw DeviceError(cat("oneDNN: execute failed with status ", status));
   }
+}
+
+Argument constant_scale(int id, double scale) {
+  return {.id = DNNL_ARG_ATTR_SCALES | id,
+          .desc = {{1}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a},
+          .from = Argument::From::constant,
+          .value = static_cast<float>(scale)};
 }
 
 dnnl::primitive_attr base_attributes() {

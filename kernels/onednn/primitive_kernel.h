@@ -17,13 +17,18 @@ class OnednnStream final : public Stream {
   dnnl::stream stream_;
 };
 
-/// One argument of a primitive: which of the kernel's inputs or outputs it is.
+/// One argument of a primitive: which of the kernel's inputs or outputs it is, or a number that
+/// never changes.
 struct Argument {
   int id = 0;
   dnnl::memory::desc desc;
-  enum class From : std::uint8_t { input, output } from = From::input;
+  enum class From : std::uint8_t { input, output, constant } from = From::input;
   std::size_t position = 0;
+  float value = 0;
 };
+
+/// The scale of all elements of a primitive's argument `id`.
+Argument constant_scale(int id, double scale);
 
 /// A oneDNN primitive as a kernel. Launching sets pointers and executes; nothing is created.
 class PrimitiveKernel final : public Kernel {
@@ -41,6 +46,7 @@ class PrimitiveKernel final : public Kernel {
   };
   dnnl::primitive primitive_;
   std::vector<Bound> bound_;
+  std::vector<dnnl::memory> constants_;
   dnnl::memory scratchpad_;
   std::vector<dnnl_exec_arg_t> arguments_;
 };

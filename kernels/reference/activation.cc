@@ -13,26 +13,6 @@ double clamp_to(double x, double low, double high) { return x <= low ? low : x >
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-double value_of(ActivationKind kind, double x) {
-  switch (kind) {
-    case ActivationKind::none:
-      return x;
-    case ActivationKind::relu:
-      return x <= 0 ? 0 : x;
-    case ActivationKind::relu6:
-      return clamp_to(x, 0, 6);
-    case ActivationKind::sigmoid:
-      return sigmoid(x);
-    case ActivationKind::hard_sigmoid:
-      return clamp_to(x + 3, 0, 6) / 6;
-    case ActivationKind::silu:
-      return x * sigmoid(x);
-    case ActivationKind::hard_swish:
-      return x * clamp_to(x + 3, 0, 6) / 6;
-  }
-  throw InternalError(cat("no activation is named ", kind));
-}
-
 /// `v` is the output, or the input where derivative_from_output says so.
 double derivative_of(ActivationKind kind, double v) {
   switch (kind) {
@@ -58,10 +38,30 @@ double derivative_of(ActivationKind kind, double v) {
 
 }  // namespace
 
+double activate(ActivationKind kind, double x) {
+  switch (kind) {
+    case ActivationKind::none:
+      return x;
+    case ActivationKind::relu:
+      return x <= 0 ? 0 : x;
+    case ActivationKind::relu6:
+      return clamp_to(x, 0, 6);
+    case ActivationKind::sigmoid:
+      return sigmoid(x);
+    case ActivationKind::hard_sigmoid:
+      return clamp_to(x + 3, 0, 6) / 6;
+    case ActivationKind::silu:
+      return x * sigmoid(x);
+    case ActivationKind::hard_swish:
+      return x * clamp_to(x + 3, 0, 6) / 6;
+  }
+  throw InternalError(cat("no activation is named ", kind));
+}
+
 Operation activation(const Graph&, const Node& node) {
   const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
   return {.compute = [kind](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-    out[0].array() = in[0].array().unaryExpr([kind](double x) { return value_of(kind, x); });
+    out[0].array() = in[0].array().unaryExpr([kind](double x) { return activate(kind, x); });
   }};
 }
 

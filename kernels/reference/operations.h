@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/reference/tensor.h"
+#include "models/ops/activation.h"
 
 namespace bench::reference {
 
@@ -49,12 +50,22 @@ Operation l2_loss_backward(const Graph& graph, const Node& node);
 Operation top_k_accuracy(const Graph& graph, const Node& node);
 
 // activation.cc
+/// f(x), as the op `activation` computes it.
+double activate(ActivationKind kind, double x);
 Operation activation(const Graph& graph, const Node& node);
 Operation activation_backward(const Graph& graph, const Node& node);
 
 // lrn.cc
 Operation lrn(const Graph& graph, const Node& node);
 Operation lrn_backward(const Graph& graph, const Node& node);
+
+// quantized.cc
+Operation quantize(const Graph& graph, const Node& node);
+Operation dequantize(const Graph& graph, const Node& node);
+Operation quantized_spatial_mean(const Graph& graph, const Node& node);
+Operation quantized_conv2d(const Graph& graph, const Node& node);
+Operation quantized_fully_connected(const Graph& graph, const Node& node);
+Operation quantized_add(const Graph& graph, const Node& node);
 
 // elementwise.cc
 Operation add(const Graph& graph, const Node& node);

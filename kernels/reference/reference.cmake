@@ -12,6 +12,7 @@ bench_library(bench_reference
     reference/lrn.cc
     reference/optimizer.cc
     reference/pool.cc
+    reference/quantized.cc
     reference/reference_backend.cc
     reference/storage.cc
   HEADERS

@@ -28,6 +28,7 @@
 #include "models/ops/lrn.h"
 #include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
+#include "models/ops/quantized.h"
 #include "models/ops/spatial_mean.h"
 #include "models/ops/spatial_pad.h"
 
@@ -64,6 +65,7 @@ constexpr std::array kOperations{
     Entry{&kConv2d, reference::conv2d},
     Entry{&kConv2dBackwardData, reference::conv2d_backward_data},
     Entry{&kConv2dBackwardWeights, reference::conv2d_backward_weights},
+    Entry{&kDequantize, reference::dequantize},
     Entry{&kDropPath, reference::drop_path},
     Entry{&kDropout, reference::dropout},
     Entry{&kDropoutBackward, reference::dropout},
@@ -78,6 +80,11 @@ constexpr std::array kOperations{
     Entry{&kMaxPool, reference::max_pool},
     Entry{&kMaxPoolBackward, reference::max_pool_backward},
     Entry{&kMovingAverage, reference::moving_average},
+    Entry{&kQuantize, reference::quantize},
+    Entry{&kQuantizedAdd, reference::quantized_add},
+    Entry{&kQuantizedConv2d, reference::quantized_conv2d},
+    Entry{&kQuantizedFullyConnected, reference::quantized_fully_connected},
+    Entry{&kQuantizedSpatialMean, reference::quantized_spatial_mean},
     Entry{&kSoftmaxCrossEntropy, reference::softmax_cross_entropy},
     Entry{&kSoftmaxCrossEntropyBackward, reference::softmax_cross_entropy_backward},
     Entry{&kSpatialMean, reference::spatial_mean},
@@ -181,20 +188,12 @@ class ReferenceBackend : public Backend {
  public:
   [[nodiscard]] std::string_view name() const override { return "reference"; }
 
-  [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
+  [[nodiscard]] Support supports(const Graph& /*graph*/, const Node& node) const override {
     if (find_operation(node.op) == nullptr) {
       return {.yes = false, .why_not = cat("reference: no kernel for ", node.op->name)};
     }
     if (node.op->fused != nullptr && node.op->fused(node)) {
       return {.yes = false, .why_not = "reference runs fused nodes as parts"};
-    }
-    for (const auto& ids : {node.inputs, node.outputs}) {
-      for (const ValueId id : ids) {
-        const TensorType& type = graph.type(id);
-        if (!type.opaque && !reference::is_storable(type.dtype)) {
-          return {.yes = false, .why_not = cat("reference stores no ", name_of(type.dtype))};
-        }
-      }
     }
     return {};
   }

@@ -1,9 +1,12 @@
 #include "kernels/reference/storage.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "models/base/errors.h"
 #include "models/base/half.h"
+#include "models/ops/quantized.h"
 
 namespace bench::reference {
 namespace {
@@ -27,11 +30,17 @@ void load_half(const TensorView& from, const Tensor& to) {
                  [](Half x) { return static_cast<double>(widen(x)); });
 }
 
-}  // namespace
-
-bool is_storable(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f64 || is_half(dtype) || dtype == DType::s32;
+/// Rounds to nearest, ties to even, and cuts at the ends of the type.
+template <class T>
+void store_quanta(const Tensor& from, const TensorView& to) {
+  const auto lowest = static_cast<double>(std::numeric_limits<T>::min());
+  const auto highest = static_cast<double>(std::numeric_limits<T>::max());
+  std::transform(from.data, from.data + from.elements(), to.as<T>(), [=](double x) {
+    return static_cast<T>(std::clamp(std::nearbyint(x), lowest, highest));
+  });
 }
+
+}  // namespace
 
 Storage storage_of(const Graph& graph, ValueId id) {
   const Value& value = graph.value(id);
@@ -54,9 +63,12 @@ void load(const Storage& storage, const TensorView& from, const Tensor& to) {
       return load_half<Bfloat16>(from, to);
     case DType::f16:
       return load_half<Float16>(from, to);
-    default:
-      throw InternalError(cat("reference: cannot read ", name_of(storage.dtype)));
+    case DType::u8:
+      return load_as<std::uint8_t>(from, to);
+    case DType::s8:
+      return load_as<std::int8_t>(from, to);
   }
+  throw InternalError("an element type has no name");
 }
 
 void store(const Storage& storage, const Tensor& from, const TensorView& to) {
@@ -73,9 +85,12 @@ void store(const Storage& storage, const Tensor& from, const TensorView& to) {
     case DType::f16:
       std::transform(from.data, from.data + from.elements(), to.as<Float16>(), narrow_to_float16);
       return;
-    default:
-      throw InternalError(cat("reference: cannot write ", name_of(storage.dtype)));
+    case DType::u8:
+      return store_quanta<std::uint8_t>(from, to);
+    case DType::s8:
+      return store_quanta<std::int8_t>(from, to);
   }
+  throw InternalError("an element type has no name");
 }
 
 }  // namespace bench::reference

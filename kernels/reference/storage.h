@@ -14,8 +14,6 @@ struct Storage {
   }
 };
 
-/// Whether load() and store() know the element type.
-bool is_storable(DType dtype);
 /// A value's storage. An opaque one (max pool's indices) is stored as s32 in the shape of its
 /// producer's first output.
 Storage storage_of(const Graph& graph, ValueId id);

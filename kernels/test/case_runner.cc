@@ -17,23 +17,6 @@ namespace bench {
 namespace {
 
 template <class T>
-std::vector<std::byte> bytes_as(std::span<const double> values) {
-  std::vector<T> typed(values.size());
-  std::transform(values.begin(), values.end(), typed.begin(),
-                 [](double x) { return static_cast<T>(x); });
-  const auto bytes = std::as_bytes(std::span(typed));
-  return {bytes.begin(), bytes.end()};
-}
-
-template <class Half>
-std::vector<std::byte> bytes_as_halves(std::span<const double> values,
-                                       Half (*narrow)(double value)) {
-  std::vector<Half> typed(values.size());
-  std::transform(values.begin(), values.end(), typed.begin(), narrow);
-  const auto bytes = std::as_bytes(std::span(typed));
-  return {bytes.begin(), bytes.end()};
-}
-
 template <class Half>
 std::vector<double> values_of_halves(std::span<const std::byte> bytes) {
   std::vector<Half> typed(bytes.size() / sizeof(Half));
@@ -51,22 +34,7 @@ std::vector<double> values_as(std::span<const std::byte> bytes) {
   return {typed.begin(), typed.end()};
 }
 
-std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values) {
-  switch (dtype) {
-    case DType::f32:
-      return bytes_as<float>(values);
-    case DType::f64:
-      return bytes_as<double>(values);
-    case DType::s32:
-      return bytes_as<std::int32_t>(values);
-    case DType::bf16:
-      return bytes_as_halves(values, narrow_to_bfloat16);
-    case DType::f16:
-      return bytes_as_halves(values, narrow_to_float16);
-    default:
-      throw InternalError(cat("tests cannot write ", name_of(dtype)));
-  }
-}
+}  // namespace
 
 std::vector<double> to_values(DType dtype, std::span<const std::byte> bytes) {
   switch (dtype) {
@@ -80,10 +48,16 @@ std::vector<double> to_values(DType dtype, std::span<const std::byte> bytes) {
       return values_of_halves<Bfloat16>(bytes);
     case DType::f16:
       return values_of_halves<Float16>(bytes);
+    case DType::u8:
+      return values_as<std::uint8_t>(bytes);
+    case DType::s8:
+      return values_as<std::int8_t>(bytes);
     default:
       throw InternalError(cat("tests cannot read ", name_of(dtype)));
   }
 }
+
+namespace {
 
 double epsilon_of(DType dtype) {
   switch (dtype) {
@@ -121,7 +95,9 @@ double round_to(DType dtype, double x) {
   }
 }
 
-bool is_floating(DType dtype) { return dtype != DType::s32; }
+bool is_floating(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f64 || is_half(dtype);
+}
 
 TensorType with_dtype(TensorType type, DType dtype) {
   const bool replaced = is_half(dtype) ? is_narrowed(type) : type.dtype == DType::f32;
@@ -140,7 +116,7 @@ std::vector<ValueId> add_case_inputs(Graph& graph, const KernelCase& kernel_case
     const bool weight = std::find(weights.begin(), weights.end(), i) != weights.end();
     if (weight && options.weights == Weights::variables) {
       TensorType kept = type;
-      kept.dtype = accumulation_type(type.dtype);
+      kept.dtype = is_half(type.dtype) ? DType::f32 : type.dtype;
       inputs.push_back(graph.add_variable(cat("in", i), kept, {}, true, true));
     } else {
       inputs.push_back(graph.add_input(cat("in", i), type));
@@ -258,7 +234,8 @@ Graph case_graph(const KernelCase& kernel_case, const CaseOptions& options) {
       graph.set_output(cat("out", i), node.outputs[i]);
     }
   }
-  if (options.gradients && node.op->gradient != nullptr) {
+  if (options.gradients && node.op->gradient != nullptr &&
+      is_floating(graph.type(node.outputs[0]).dtype)) {
     add_case_gradients(graph, node, inputs);
   }
   return graph;
@@ -398,7 +375,7 @@ std::string compare(const KernelCase& kernel_case, DType dtype, const std::vecto
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double right = kernel_case.exact ? round_to(dtype, expected[i]) : expected[i];
     const double error = std::abs(actual[i] - right);
-    const double allowed = allowance.factor * (std::abs(expected[i]) + rms);
+    const double allowed = kernel_case.quanta + allowance.factor * (std::abs(expected[i]) + rms);
     const double ratio = error == 0 ? 0 : error / allowed;
     // Written so that NaN is worst of all.
     if (!(ratio <= 1)) {

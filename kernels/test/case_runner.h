@@ -12,6 +12,9 @@
 
 namespace bench {
 
+/// The reverse of to_bytes.
+std::vector<double> to_values(DType dtype, std::span<const std::byte> bytes);
+
 /// Runs a graph through an Executor with poisoned memory; numbers come and go as doubles in
 /// canonical order, whatever the tensors' element types.
 class GraphRunner {

@@ -4,6 +4,7 @@
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/conformance.h"
 #include "models/base/errors.h"
+#include "models/ops/quantized.h"
 #include "models/passes/mixed_precision.h"
 
 namespace bench {
@@ -50,6 +51,15 @@ std::string how_to_repeat() {
 
 }  // namespace
 
+std::string Conformance::left_out() const {
+  const OpDef* op = kernel_case().op;
+  if (op != &kQuantizedConv2d && op != &kQuantizedFullyConnected) {
+    return "";
+  }
+  const Graph graph = case_graph(kernel_case(), options(Weights::inputs));
+  return device().supports(graph, graph.nodes()[0]).why_not;
+}
+
 void Conformance::expect_reference_results(Weights weights) const {
   SCOPED_TRACE(how_to_repeat());
   const CaseData data = rounded(kernel_case(), dtype(), draw_case_data(kernel_case(), test_seed()));
@@ -68,16 +78,27 @@ void Conformance::expect_reference_results(Weights weights) const {
   }
 }
 
-TEST_P(Conformance, MatchesTheReference) { expect_reference_results(Weights::inputs); }
+TEST_P(Conformance, MatchesTheReference) {
+  if (const std::string why = left_out(); !why.empty()) {
+    GTEST_SKIP() << why;
+  }
+  expect_reference_results(Weights::inputs);
+}
 
 TEST_P(Conformance, MatchesTheReferenceWithWeightsInVariables) {
   if (kernel_case().weights.empty()) {
     return;
   }
+  if (const std::string why = left_out(); !why.empty()) {
+    GTEST_SKIP() << why;
+  }
   expect_reference_results(Weights::variables);
 }
 
 TEST_P(Conformance, RepeatsBitForBit) {
+  if (const std::string why = left_out(); !why.empty()) {
+    GTEST_SKIP() << why;
+  }
   SCOPED_TRACE(how_to_repeat());
   const CaseData data = draw_case_data(kernel_case(), test_seed());
   CaseRunner runner(kernel_case(), options(Weights::inputs), device());

@@ -57,6 +57,14 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
   EXPECT_EQ(out["schema"], "bench.record/1");
 }
 
+TEST(RecordJson, HoldsARunInInt8AgainstF32) {
+  Record record = small_record();
+  EXPECT_FALSE(json::parse(record_json(record)).contains("quantization"));
+  record.quantization = {.snr_db = 31.5, .images = 32, .same_top_1 = 30};
+  const json out = json::parse(record_json(record));
+  EXPECT_EQ(out["quantization"], (json{{"snr_db", 31.5}, {"images", 32}, {"same_top_1", 30}}));
+}
+
 TEST(RecordJson, KeepsTypesAndEveryStep) {
   const json out = json::parse(record_json(small_record()));
   EXPECT_EQ(out["workload"]["flags"]["batch_size"], 32);

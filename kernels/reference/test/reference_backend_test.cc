@@ -29,13 +29,6 @@ TEST(ReferenceBackend, SaysWhyItRunsNoFusedNode) {
   EXPECT_THROW(backend->candidates(graph, graph.nodes()[0], DataFormat::nchw), UsageError);
 }
 
-TEST(ReferenceBackend, SaysWhichTypesItStores) {
-  const auto backend = make_reference_backend();
-  const Graph graph = conv_graph(DType::s8, {});
-  EXPECT_EQ(backend->supports(graph, graph.nodes()[0]).why_not,
-            "reference stores no s8");
-}
-
 TEST(ReferenceBackend, IsPlainWhateverTheFormat) {
   const auto backend = make_reference_backend();
   const Graph graph = conv_graph(DType::f32, {});

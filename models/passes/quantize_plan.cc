@@ -1,0 +1,210 @@
+#include "models/passes/quantize_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+#include "models/ops/add.h"
+#include "models/ops/batch_norm.h"
+#include "models/ops/channel_scale.h"
+#include "models/ops/channel_shuffle.h"
+#include "models/ops/channel_slice.h"
+#include "models/ops/concat.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/drop_path.h"
+#include "models/ops/dropout.h"
+#include "models/ops/flatten.h"
+#include "models/ops/fully_connected.h"
+#include "models/ops/lrn.h"
+#include "models/ops/pool.h"
+#include "models/ops/quantized.h"
+#include "models/ops/spatial_mean.h"
+#include "models/ops/spatial_pad.h"
+
+namespace bench {
+namespace {
+
+template <std::size_t count>
+bool is_any(const OpDef* op, const std::array<const OpDef*, count>& ops) {
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
+
+/// Ops that select or move elements or take their mean: quanta in, quanta of the same scale out.
+bool passes_quanta_on(const OpDef* op) {
+  return is_any(op, std::array{&kMaxPool, &kAvgPool, &kConcat, &kChannelSlice, &kChannelShuffle,
+                               &kChannelPad, &kSpatialPad, &kFlatten});
+}
+
+/// Ops whose result has no sign that their inputs have not.
+bool keeps_sign(const OpDef* op) {
+  return passes_quanta_on(op) ||
+         is_any(op, std::array{&kAdd, &kChannelScale, &kDropPath, &kDropout, &kLrn, &kSpatialMean});
+}
+
+/// The activation that a node ends with.
+ActivationKind activation_of(const Node& node) {
+  if (node.op == &kConv2d) {
+    return node.attributes.as<Conv2dAttributes>().epilogue.activation;
+  }
+  if (node.op == &kFullyConnected) {
+    return node.attributes.as<FullyConnectedAttributes>().epilogue.activation;
+  }
+  if (node.op == &kBatchNormInference) {
+    return node.attributes.as<BatchNormAttributes>().epilogue.activation;
+  }
+  if (node.op == &kActivation) {
+    return node.attributes.as<ActivationAttributes>().kind;
+  }
+  return ActivationKind::none;
+}
+
+bool is_non_negative(ActivationKind kind) {
+  switch (kind) {
+    case ActivationKind::relu:
+    case ActivationKind::relu6:
+    case ActivationKind::sigmoid:
+    case ActivationKind::hard_sigmoid:
+      return true;
+    case ActivationKind::none:
+    case ActivationKind::silu:
+    case ActivationKind::hard_swish:
+      break;
+  }
+  return false;
+}
+
+bool is_straight(ActivationKind kind) {
+  return kind == ActivationKind::none || kind == ActivationKind::relu ||
+         kind == ActivationKind::relu6;
+}
+
+}  // namespace
+
+QuantizePlan::QuantizePlan(const Graph& graph, const Ranges& ranges,
+                           const std::map<std::size_t, std::string>& refused)
+    : graph_(graph),
+      ranges_(ranges),
+      uses_(count_uses(graph)),
+      non_negative_(graph.values().size(), false),
+      candidate_(graph.nodes().size(), false),
+      quantized_(graph.nodes().size(), false),
+      read_(graph.values().size(), false),
+      same_scale_(graph.values().size()) {
+  find_non_negative();
+  find_candidates(refused);
+  choose();
+  share_scales();
+}
+
+void QuantizePlan::find_non_negative() {
+  for (const ValueId id : graph_.inputs()) {
+    const auto range = ranges_.find(graph_.value(id).name);
+    non_negative_[at(id)] = range != ranges_.end() && range->second.low >= 0;
+  }
+  for (const Node& node : graph_.nodes()) {
+    // Only the tensors count: dropout's last input is the number of the step.
+    const bool from_inputs =
+        keeps_sign(node.op) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+          return non_negative_[at(id)] || graph_.type(id).dtype != DType::f32;
+        });
+    non_negative_[at(node.outputs[0])] = from_inputs || is_non_negative(activation_of(node));
+  }
+}
+
+/// Whether a layer's weight is its own and its activation one that quanta bear.
+bool QuantizePlan::may_carry(const Node& node) const {
+  const ValueId weight = node.inputs[1];
+  const bool own = graph_.find_variable(weight) != nullptr && uses_[at(weight)] == 1;
+  if (!own || !is_straight(activation_of(node))) {
+    return false;
+  }
+  const Shape& x = graph_.shape(node.inputs[0]);
+  return node.op == &kFullyConnected || x[2] * x[3] > 1;
+}
+
+void QuantizePlan::find_candidates(const std::map<std::size_t, std::string>& refused) {
+  std::vector<bool> available(graph_.values().size(), false);
+  for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+    const Node& node = graph_.nodes()[n];
+    if (refused.count(n) != 0 || graph_.type(node.outputs[0]).dtype != DType::f32) {
+      continue;
+    }
+    if (node.op == &kConv2d || node.op == &kFullyConnected) {
+      candidate_[n] = may_carry(node);
+    } else if (node.op == &kAdd || node.op == &kSpatialMean || passes_quanta_on(node.op)) {
+      // Quantising for their sake alone would be no gain.
+      candidate_[n] = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                  [&](ValueId id) { return available[at(id)]; });
+    }
+    available[at(node.outputs[0])] = candidate_[n] && node.op != &kSpatialMean;
+  }
+}
+
+void QuantizePlan::choose() {
+  for (std::size_t n = graph_.nodes().size(); n-- > 0;) {
+    const Node& node = graph_.nodes()[n];
+    quantized_[n] = candidate_[n] && (!passes_quanta_on(node.op) || read_[at(node.outputs[0])]);
+    if (!quantized_[n]) {
+      continue;
+    }
+    if (node.op != &kConv2d && node.op != &kFullyConnected) {
+      for (const ValueId id : node.inputs) {
+        read_[at(id)] = true;
+      }
+      continue;
+    }
+    read_[at(node.inputs[0])] = true;
+    weights_.insert(node.inputs[1]);
+    // Where the result is a real number the residual is one too.
+    if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().epilogue.residual &&
+        read_[at(node.outputs[0])]) {
+      read_[at(node.inputs.back())] = true;
+    }
+  }
+}
+
+void QuantizePlan::share_scales() {
+  std::iota(same_scale_.begin(), same_scale_.end(), 0);
+  for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+    const Node& node = graph_.nodes()[n];
+    if (quantized_[n] && passes_quanta_on(node.op)) {
+      for (const ValueId id : node.inputs) {
+        same_scale_[root(at(id))] = root(at(node.outputs[0]));
+      }
+    }
+  }
+  for (std::size_t v = 0; v < read_.size(); ++v) {
+    if (!read_[v]) {
+      continue;
+    }
+    const auto range = ranges_.find(graph_.values()[v].name);
+    check(range != ranges_.end(), cat("quantize: ", graph_.values()[v].name, " has no range"));
+    Shared& shared = shared_[root(v)];
+    shared.range.low = std::min(shared.range.low, range->second.low);
+    shared.range.high = std::max(shared.range.high, range->second.high);
+    shared.non_negative = shared.non_negative && non_negative_[v];
+  }
+}
+
+std::size_t QuantizePlan::root(std::size_t value) const {
+  while (same_scale_[value] != value) {
+    value = same_scale_[value];
+  }
+  return value;
+}
+
+DType QuantizePlan::dtype(ValueId id) const {
+  return shared_.at(root(at(id))).non_negative ? DType::u8 : DType::s8;
+}
+
+double QuantizePlan::scale(ValueId id) const {
+  const Shared& shared = shared_.at(root(at(id)));
+  const double largest = std::max(std::abs(shared.range.low), shared.range.high);
+  // Values that were always 0 may have any scale.
+  return largest > 0 ? largest / highest_of(dtype(id)) : 1;
+}
+
+}  // namespace bench

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/passes/quantize.h"
+
+namespace bench {
+
+/// What quantize() does with each node and value of an f32 graph: which nodes read quanta, which
+/// values are wanted as quanta, and their types and scales.
+class QuantizePlan {
+ public:
+  /// `refused`: nodes by index that stay in f32 whatever they are, and why.
+  QuantizePlan(const Graph& graph, const Ranges& ranges,
+               const std::map<std::size_t, std::string>& refused);
+
+  /// Whether the node reads quanta.
+  [[nodiscard]] bool is_quantized(std::size_t node) const { return quantized_[node]; }
+  [[nodiscard]] bool is_quantized_weight(ValueId id) const { return weights_.count(id) != 0; }
+  /// Whether any node reads the value as quanta.
+  [[nodiscard]] bool is_read_quantized(ValueId id) const { return read_[at(id)]; }
+  /// u8 or s8, and the real number that one quantum stands for.
+  [[nodiscard]] DType dtype(ValueId id) const;
+  [[nodiscard]] double scale(ValueId id) const;
+
+ private:
+  static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
+
+  void find_non_negative();
+  void find_candidates(const std::map<std::size_t, std::string>& refused);
+  void choose();
+  void share_scales();
+  [[nodiscard]] bool may_carry(const Node& node) const;
+  [[nodiscard]] std::size_t root(std::size_t value) const;
+
+  const Graph& graph_;
+  const Ranges& ranges_;
+  std::vector<int> uses_;
+  /// By value: no number below 0 can occur.
+  std::vector<bool> non_negative_;
+  /// By node: it could read quanta; it does.
+  std::vector<bool> candidate_;
+  std::vector<bool> quantized_;
+  /// By value: some node reads it as quanta.
+  std::vector<bool> read_;
+  std::set<ValueId> weights_;
+  /// By value: another of the same scale, up to one that stands for all of them; and by that one,
+  /// what they have in common.
+  std::vector<std::size_t> same_scale_;
+  struct Shared {
+    Range range;
+    bool non_negative = true;
+  };
+  std::map<std::size_t, Shared> shared_;
+};
+
+}  // namespace bench

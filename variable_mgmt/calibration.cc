@@ -1,0 +1,86 @@
+#include "variable_mgmt/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr const char* kImages = "images";
+constexpr const char* kPrefix = "watched/";
+
+/// The graph with the watched values among its outputs.
+Graph with_watched(Graph graph) {
+  for (const ValueId id : values_with_range(graph)) {
+    const Value& value = graph.value(id);
+    if (value.origin == Value::Origin::node) {
+      graph.set_output(kPrefix + value.name, id);
+    }
+  }
+  return graph;
+}
+
+std::vector<std::string> watched_values(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const ValueId id : values_with_range(graph)) {
+    if (graph.value(id).origin == Value::Origin::node) {
+      names.push_back(graph.value(id).name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+Calibration::Calibration(const Graph& graph, Backend& backend, DataFormat format,
+                         const InitialValues& values)
+    : watched_(watched_values(graph)),
+      tower_(with_watched(graph), backend, {.format = format}, values) {}
+
+std::vector<float> Calibration::observe(std::span<const float> images,
+                                        std::span<const std::int32_t> labels) {
+  constexpr std::int32_t kNoStep = -1;
+  tower_.run_canonical(images, labels, kNoStep);
+  widen(kImages, images);
+  for (const std::string& value : watched_) {
+    widen(value, tower_.executor().read_output_as_floats(kPrefix + value));
+  }
+  return tower_.executor().read_output_as_floats("logits");
+}
+
+void Calibration::widen(const std::string& value, std::span<const float> numbers) {
+  const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
+  check(low != numbers.end(), cat("calibration: ", value, " is empty"));
+  const Range seen{.low = static_cast<double>(*low), .high = static_cast<double>(*high)};
+  const auto [entry, fresh] = ranges_.try_emplace(value, seen);
+  entry->second.low = std::min(entry->second.low, seen.low);
+  entry->second.high = std::max(entry->second.high, seen.high);
+}
+
+Agreement compare_logits(std::span<const float> logits, std::span<const float> right,
+                         std::int64_t classes) {
+  check(logits.size() == right.size() && !right.empty(), "compare_logits: sizes differ");
+  double signal = 0;
+  double noise = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const auto wanted = static_cast<double>(right[i]);
+    const double error = static_cast<double>(logits[i]) - wanted;
+    signal += wanted * wanted;
+    noise += error * error;
+  }
+  const auto count = static_cast<std::size_t>(classes);
+  Agreement result{.snr_db = 10 * std::log10(signal / noise)};
+  const auto top_1 = [count](std::span<const float> all, std::size_t begin) {
+    const auto example = all.subspan(begin, count);
+    return std::max_element(example.begin(), example.end()) - example.begin();
+  };
+  for (std::size_t begin = 0; begin < right.size(); begin += count) {
+    ++result.examples;
+    result.same_top_1 += top_1(logits, begin) == top_1(right, begin) ? 1 : 0;
+  }
+  return result;
+}
+
+}  // namespace bench

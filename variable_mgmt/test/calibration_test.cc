@@ -1,0 +1,134 @@
+#include "variable_mgmt/calibration.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/base/philox.h"
+#include "models/passes/fold_batch_norm.h"
+#include "models/passes/fuse.h"
+#include "models/zoo/builder.h"
+#include "variable_mgmt/fingerprint.h"
+#include "variable_mgmt/fold_values.h"
+#include "variable_mgmt/quantize_values.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kBatch = 4;
+constexpr std::int64_t kSize = 16;
+constexpr std::int64_t kClasses = 10;
+
+ValueId conv_norm(NetworkBuilder& net, const std::string& path, ValueId x, std::int64_t channels,
+                  const WindowSpec& window) {
+  const ValueId y =
+      net.conv(path + ".conv", x, {.channels = channels, .window = window, .bias = false});
+  return net.batch_norm(path + ".bn", y, {.epsilon = 1e-5, .decay = 0.9, .scale = true});
+}
+
+/// Pooling, residual blocks with both kinds of shortcut, and branches that meet in a concat.
+Graph small_network() {
+  Graph graph;
+  const ValueId images = graph.add_input("images", {.shape = {kBatch, 3, kSize, kSize}});
+  NetworkBuilder net(graph, {.num_classes = kClasses, .training = false});
+  const WindowSpec three{.kernel = 3};
+  ValueId x = net.relu("relu", conv_norm(net, "stem", images, 32, three));
+  x = net.max_pool("pool", x, {.kernel = 3, .stride = 2});
+  ValueId y = net.relu("a.relu1", conv_norm(net, "a.1", x, 32, three));
+  x = net.relu("a.relu2", net.add("a.add", conv_norm(net, "a.2", y, 32, three), x));
+  const ValueId shortcut = conv_norm(net, "b.down", x, 64, {.stride = 2});
+  y = net.relu("b.relu1", conv_norm(net, "b.1", x, 48, {.kernel = 3, .stride = 2}));
+  x = net.relu("b.relu2", net.add("b.add", conv_norm(net, "b.2", y, 64, three), shortcut));
+  const ValueId left = net.relu("c.relu1", conv_norm(net, "c.1", x, 32, {}));
+  const ValueId right = net.relu("c.relu2", conv_norm(net, "c.2", x, 16, three));
+  x = net.concat("c.join", std::array{left, right});
+  graph.set_output("logits", net.head(net.spatial_mean("mean", x)));
+  return graph;
+}
+
+struct Batch {
+  std::vector<float> images;
+  std::vector<std::int32_t> labels = std::vector<std::int32_t>(kBatch, 0);
+};
+
+Batch draw_batch(std::uint64_t seed) {
+  Batch batch;
+  RandomStream random(seed, 0);
+  for (std::int64_t i = 0; i < kBatch * 3 * kSize * kSize; ++i) {
+    batch.images.push_back(static_cast<float>(random.normal()));
+  }
+  return batch;
+}
+
+/// A network's logits on a batch, in f32 and in int8 with ranges of other batches.
+struct Both {
+  std::vector<float> real;
+  std::vector<float> quantized = {};
+  std::size_t layers = 0;
+  /// Why a layer stayed in f32, if one did.
+  std::string refusal = {};
+};
+
+Both run_both(Backend& backend) {
+  const SupportQuery supports = [&](const Graph& graph, const Node& node) {
+    return backend.supports(graph, node);
+  };
+  const Graph network = small_network();
+  const FoldedGraph folded = fold_batch_norm(network);
+  const Graph fused = fuse(folded.graph, supports);
+  InitialValues values = fingerprint_values(network);
+  fold_values(folded.folds, values);
+  Calibration calibration(fused, backend, DataFormat::automatic, values);
+  for (const std::uint64_t seed : {1U, 2U}) {
+    const Batch batch = draw_batch(seed);
+    calibration.observe(batch.images, batch.labels);
+  }
+  const QuantizedGraph quantized = quantize(fused, calibration.ranges(), supports);
+  const Batch batch = draw_batch(3);
+  Both both{.real = calibration.observe(batch.images, batch.labels)};
+  both.layers = quantized.weights.size();
+  both.refusal = quantized.refusals.empty() ? "" : quantized.refusals.front();
+  quantize_values(quantized.weights, values);
+  Tower tower(quantized.graph, backend, {.poison = true}, values);
+  tower.run_canonical(batch.images, batch.labels, -1);
+  both.quantized = tower.executor().read_output_as_floats("logits");
+  return both;
+}
+
+constexpr double kLeastDecibels = 30;
+
+TEST(Calibration, LeavesLittleNoiseOnTheReference) {
+  const auto backend = make_reference_backend();
+  const Both both = run_both(*backend);
+  EXPECT_GT(compare_logits(both.quantized, both.real, kClasses).snr_db, kLeastDecibels);
+}
+
+TEST(Calibration, LeavesLittleNoiseOnOnednnWhichAgreesWithTheReference) {
+  const auto reference = make_reference_backend();
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  const Both both = run_both(*backend);
+  if (both.layers == 0) {
+    GTEST_SKIP() << both.refusal;
+  }
+  EXPECT_GT(compare_logits(both.quantized, both.real, kClasses).snr_db, kLeastDecibels);
+  EXPECT_NE(both.quantized, both.real) << "nothing was quantised";
+  const Both expected = run_both(*reference);
+  EXPECT_GT(compare_logits(both.quantized, expected.quantized, kClasses).snr_db, kLeastDecibels);
+}
+
+TEST(CompareLogits, CountsDecibelsAndEqualWinners) {
+  const std::vector<float> right{3, 4, 0, 10, 0, 0};
+  const std::vector<float> logits{4, 4, 0.5F, 10, 0, 0};
+  const Agreement agreement = compare_logits(logits, right, 3);
+  EXPECT_DOUBLE_EQ(agreement.snr_db, 20);
+  EXPECT_EQ(agreement.examples, 2);
+  EXPECT_EQ(agreement.same_top_1, 1);
+  EXPECT_EQ(compare_logits(right, right, 3).snr_db, std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace bench
