@@ -279,6 +279,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
                                    : build_run_graph(settings, *device.backend, settings.batch);
   report::print_initializing_graph(streams.out);
   Tower tower(graph, *device.backend, {.format = settings.format, .admit = admit}, first_values);
+  first_values.clear();  // The tower has its own copy.
   std::unique_ptr<UpdateStrategy> strategy;
   if (settings.training()) {
     const std::array<Tower*, 1> towers{&tower};
@@ -337,7 +338,8 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   attempt.at([&] {
     if (settings.flags.profile) {
       Profile profile = make_profile(tower.executor(), session, settings.optimizer);
-      profile.ceiling = device.backend->measure_ceiling(settings.dtype);
+      profile.ceiling =
+          device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
       print_profile(streams.out, profile);
     }
     if (trace) {
