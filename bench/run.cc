@@ -289,6 +289,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
                                    : build_run_graph(settings, *device.backend, settings.batch);
   report::print_initializing_graph(streams.out);
   Tower tower(graph, *device.backend, {.format = settings.format, .admit = admit}, first_values);
+  first_values.clear();  // The tower has its own copy.
   const auto strategy = make_run_strategy(settings, tower);
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   if (tensor_files.dumps()) {
@@ -350,7 +351,8 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   attempt.at([&] {
     if (settings.flags.profile) {
       Profile profile = make_profile(tower.executor(), session, settings.optimizer);
-      profile.ceiling = device.backend->measure_ceiling(settings.dtype);
+      profile.ceiling =
+          device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
       print_profile(streams.out, profile);
     }
     if (trace) {

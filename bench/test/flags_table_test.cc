@@ -53,7 +53,8 @@ constexpr std::string_view kOriginalFlags =
     "max_ckpts_to_keep train_dir eval_dir backbone_model_path benchmark_log_dir benchmark_test_id";
 
 constexpr std::string_view kOwnFlags =
-    "num_classes image_size aux_head label_smoothing dtype calibration_batches verify max_seconds result_file profile "
+    "num_classes image_size aux_head label_smoothing dtype calibration_batches verify max_seconds "
+    "result_file profile "
     "dump list_models list_variables help version "
     "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers";
 

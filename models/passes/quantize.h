@@ -20,7 +20,7 @@ using Ranges = std::map<std::string, Range>;
 /// The values whose ranges quantize() may ask for.
 std::vector<ValueId> values_with_range(const Graph& graph);
 
-/// Any ranges, for a graph that is only planned and never run: they change no type's size.
+/// Ranges that say nothing, for a graph that is only planned and never run.
 Ranges unknown_ranges(const Graph& graph);
 
 /// A weight that became s8, and the new variable with its scales: per output channel o the largest
