@@ -16,7 +16,6 @@
 namespace bench {
 namespace {
 
-template <class T>
 template <class Half>
 std::vector<double> values_of_halves(std::span<const std::byte> bytes) {
   std::vector<Half> typed(bytes.size() / sizeof(Half));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "kernels/cases/cases.h"
@@ -15,6 +16,7 @@
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/case_runner.h"
+#include "kernels/test/conformance.h"
 #include "models/base/errors.h"
 #include "models/ops/quantized.h"
 #include "models/passes/decompose.h"
@@ -24,14 +26,22 @@ namespace {
 
 constexpr int kPoison = 0xFF;
 
-std::vector<KernelCase> cases() { return all_cases(); }
+/// What the candidates compute in, and a case.
+using CandidatesParameter = std::tuple<DType, KernelCase>;
 
-std::string case_name(const testing::TestParamInfo<KernelCase>& info) { return info.param.name; }
+std::string parameter_name(const testing::TestParamInfo<CandidatesParameter>& info) {
+  return std::get<1>(info.param).name;
+}
 
-/// The case's graph with the fused nodes taken apart that the backend would not run, whatever type
-/// the graph computes in.
-Graph runnable_graph(const KernelCase& kernel_case, DType dtype, const Backend& backend) {
-  const Graph asked = case_graph(kernel_case, {});
+auto parameters(DType dtype) {
+  return testing::Combine(testing::Values(dtype), testing::ValuesIn(cases_in(dtype)));
+}
+
+/// The case's graph in `dtype` with the fused nodes taken apart that the backend would not run in
+/// the type `asked_for`.
+Graph runnable_graph(const KernelCase& kernel_case, DType asked_for, DType dtype,
+                     const Backend& backend) {
+  const Graph asked = case_graph(kernel_case, {.dtype = asked_for});
   std::set<std::string> taken_apart;
   for (const Node& node : asked.nodes()) {
     if (!backend.supports(asked, node)) {
@@ -44,8 +54,10 @@ Graph runnable_graph(const KernelCase& kernel_case, DType dtype, const Backend& 
       });
 }
 
-/// Every value of a graph in f64, as the reference computes it; empty for opaque ones.
-std::vector<std::vector<double>> reference_values(const KernelCase& kernel_case, Graph graph) {
+/// Every value of a graph in f64, as the reference computes it from inputs that `dtype` holds;
+/// empty for opaque ones.
+std::vector<std::vector<double>> reference_values(const KernelCase& kernel_case, DType dtype,
+                                                  Graph graph) {
   const std::size_t count = graph.values().size();
   const auto name = [](std::size_t i) { return cat("value", i); };
   const auto id = [](std::size_t i) { return ValueId{static_cast<std::int32_t>(i)}; };
@@ -56,7 +68,7 @@ std::vector<std::vector<double>> reference_values(const KernelCase& kernel_case,
   }
   const auto backend = make_reference_backend();
   GraphRunner runner(graph, *backend, DataFormat::automatic);
-  const CaseData data = draw_case_data(kernel_case, test_seed());
+  const CaseData data = rounded(kernel_case, dtype, draw_case_data(kernel_case, test_seed()));
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
     runner.set(cat("in", i), data.inputs[i]);
   }
@@ -75,7 +87,7 @@ std::vector<std::vector<double>> reference_values(const KernelCase& kernel_case,
   return values;
 }
 
-class Candidates : public testing::TestWithParam<KernelCase> {
+class Candidates : public testing::TestWithParam<CandidatesParameter> {
  public:
   static void SetUpTestSuite() {
     backend() = make_onednn_backend(
@@ -105,14 +117,13 @@ class Candidates : public testing::TestWithParam<KernelCase> {
     return memory;
   }
 
-  static Memory reordered(const Memory& from, const Layout& layout) {
-    Memory to = allocate(from.type, layout);
+  static Memory reordered(const Memory& from, const TensorType& type, const Layout& layout) {
+    Memory to = allocate(type, layout);
     const auto stream = backend()->make_stream();
     const std::vector inputs{from.view()};
     const std::vector outputs{to.view()};
     backend()
-        ->make_reorder({.type = from.type, .layout = from.layout},
-                       {.type = from.type, .layout = layout})
+        ->make_reorder({.type = from.type, .layout = from.layout}, {.type = type, .layout = layout})
         ->launch(*stream, inputs, outputs, nullptr);
     stream->synchronize();
     return to;
@@ -124,11 +135,12 @@ class Candidates : public testing::TestWithParam<KernelCase> {
     const Memory memory = allocate(type, canonical);
     const std::vector<std::byte> bytes = to_bytes(type.dtype, values);
     std::copy(bytes.begin(), bytes.end(), memory.memory->data());
-    return reordered(memory, layout == Layout::any() ? canonical : layout);
+    return reordered(memory, type, layout == Layout::any() ? canonical : layout);
   }
 
   static std::vector<double> read(const Memory& memory) {
-    const Memory canonical = reordered(memory, backend()->canonical_layout(memory.type));
+    const Memory canonical =
+        reordered(memory, memory.type, backend()->canonical_layout(memory.type));
     return to_values(memory.type.dtype, {canonical.memory->data(), canonical.bytes});
   }
 
@@ -161,14 +173,15 @@ class Candidates : public testing::TestWithParam<KernelCase> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Onednn, Candidates, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Onednn, Candidates, parameters(DType::f32), parameter_name);
+INSTANTIATE_TEST_SUITE_P(OnednnBf16, Candidates, parameters(DType::bf16), parameter_name);
 
 TEST_P(Candidates, AllMatchTheReference) {
-  const KernelCase& kernel_case = GetParam();
+  const auto& [dtype, kernel_case] = GetParam();
   SCOPED_TRACE(cat("BENCH_TEST_SEED=", test_seed()));
-  const auto values =
-      reference_values(kernel_case, runnable_graph(kernel_case, DType::f64, *backend()));
-  const Graph graph = runnable_graph(kernel_case, DType::f32, *backend());
+  const auto values = reference_values(kernel_case, dtype,
+                                       runnable_graph(kernel_case, dtype, DType::f64, *backend()));
+  const Graph graph = runnable_graph(kernel_case, dtype, dtype, *backend());
   const auto opaque = [&](ValueId id) { return graph.type(id).opaque; };
   for (const Node& node : graph.nodes()) {
     // What is opaque can be neither written nor read here.
@@ -183,7 +196,9 @@ TEST_P(Candidates, AllMatchTheReference) {
     for (const Candidate& candidate : backend()->candidates(graph, node, DataFormat::automatic)) {
       const auto actual = run(graph, node, candidate, values);
       for (std::size_t i = 0; i < actual.size(); ++i) {
-        EXPECT_EQ(compare(kernel_case, DType::f32, actual[i],
+        // What the node before it gave is rounded to 16 bits here, so sums in f32 differ too.
+        const DType own = graph.type(node.outputs[i]).dtype;
+        EXPECT_EQ(compare(kernel_case, kernel_case.exact ? own : dtype, actual[i],
                           values[static_cast<std::size_t>(node.outputs[i].index)]),
                   "")
             << node.name << " output " << i << ", " << candidate.implementation << " in "
