@@ -16,19 +16,33 @@
 namespace bench {
 namespace {
 
-/// Relative. In f32 rounding alone gives norms deviations of up to 3e-4, where it decides on
-/// which side of a ReLU a value falls.
+/// Relative. What was measured in f32 stands in README.md; of the networks without batch norm a
+/// value within rounding of a ReLU's bend changes the gradients of the layers before it, the first
+/// layer's most.
 struct Tolerances {
   double loss = 0;
-  double norm = 0;
+  double gradient = 0;
+  double first_gradient = 0;
+  double mean_weight_gradient = 0;
+  double logits = 0;
 };
 
 Tolerances tolerances_for(DType dtype) {
-  return dtype == DType::f64 ? Tolerances{.loss = 1e-9, .norm = 1e-6}
-                             : Tolerances{.loss = 1e-4, .norm = 1e-3};
+  if (dtype == DType::f64) {
+    return {.loss = 1e-9,
+            .gradient = 1e-8,
+            .first_gradient = 1e-8,
+            .mean_weight_gradient = 1e-8,
+            .logits = 1e-8};
+  }
+  return {.loss = 1e-5,
+          .gradient = 1e-4,
+          .first_gradient = 1e-3,
+          .mean_weight_gradient = 1e-4,
+          .logits = 1e-4};
 }
 
-/// Why a run's network is another one than that of the stored fingerprint; empty when it is not.
+/// Why a run computes something else than the stored fingerprint; empty when it does not.
 std::string difference_to_stored(const RunSettings& settings) {
   const Model& model = *settings.model;
   const std::int64_t classes = own_classes(model, *settings.dataset);
@@ -44,7 +58,7 @@ std::string difference_to_stored(const RunSettings& settings) {
   if (settings.flags.label_smoothing > 0) {
     return "the labels are smoothed";
   }
-  return "";
+  return settings.training() ? fingerprint_refusal(settings.batch) : "";
 }
 
 CheckedNumber checked(std::string_view name, double measured, double stored, double tolerance) {
@@ -85,8 +99,8 @@ Verification verify_model(const RunSettings& settings, Backend& backend) {
   return verify_tower(settings, tower);
 }
 
-constexpr std::array<std::string_view, 4> kTitles{"loss", "gradient norm", "first gradient norm",
-                                                  "logits norm"};
+constexpr std::array<std::string_view, 5> kTitles{"loss", "gradient norm", "first gradient norm",
+                                                  "mean weight gradient", "logits norm"};
 constexpr int kNameWidth = 26;
 constexpr int kNumberWidth = 22;
 
@@ -162,13 +176,15 @@ Verification verify_tower(const RunSettings& settings, Tower& tower) {
     const Fingerprint measured = measure_training_fingerprint(tower, values);
     result.numbers = {
         checked("loss", measured.loss, stored.loss, tolerances.loss),
-        checked("gradient norm", measured.gradient_norm, stored.gradient_norm, tolerances.norm),
+        checked("gradient norm", measured.gradient_norm, stored.gradient_norm, tolerances.gradient),
         checked("first gradient norm", measured.first_gradient_norm, stored.first_gradient_norm,
-                tolerances.norm)};
+                tolerances.first_gradient),
+        checked("mean weight gradient", measured.mean_weight_gradient, stored.mean_weight_gradient,
+                tolerances.mean_weight_gradient)};
   } else {
     const Fingerprint measured = measure_inference_fingerprint(tower, values);
     result.numbers = {
-        checked("logits norm", measured.logits_norm, stored.logits_norm, tolerances.norm)};
+        checked("logits norm", measured.logits_norm, stored.logits_norm, tolerances.logits)};
   }
   return result;
 }
@@ -176,7 +192,8 @@ Verification verify_tower(const RunSettings& settings, Tower& tower) {
 int run_verification(const ParseResult& parsed, std::ostream& out) {
   RunSettings asked = resolve_settings(parsed);
   if (const std::string difference = difference_to_stored(asked); !difference.empty()) {
-    throw UsageError(cat("--verify: ", difference, ", and only the model's own can be checked"));
+    throw UsageError(
+        cat("--verify checks the model's own network, and training in even batches: ", difference));
   }
   const Device device = make_device(asked);
   settle_precision(asked, *device.backend);
@@ -196,7 +213,7 @@ int run_verification(const ParseResult& parsed, std::ostream& out) {
       settings.dtype = asked.dtype;
       const Verification part = verify_model(settings, *device.backend);
       append(result, part);
-      result.skipped = part.skipped;
+      result.skipped = result.skipped.empty() ? part.skipped : result.skipped;
     }
     passed = passed && result.skipped.empty() && result.passed();
     print_line(out, model, result);

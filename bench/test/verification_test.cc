@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
+#include "bench/test/spoiled_backend.h"
 #include "bench/test/usage_error.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
@@ -45,14 +47,17 @@ Verification verify(const RunSettings& settings, Backend& backend) {
 
 TEST(Verification, PassesWhateverTheBatchTheLayoutAndTheFirstValues) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
-  for (const std::int64_t batch : {1, 3, 4}) {
+  for (const std::int64_t batch : {1, 2, 3, 4}) {
     for (const DataFormat format : {DataFormat::nchw, DataFormat::nhwc, DataFormat::automatic}) {
       for (const bool training : {true, false}) {
+        if (training && batch % 2 != 0) {
+          continue;
+        }
         RunSettings settings = lenet(batch, training);
         settings.format = format;
         const Verification result = verify(settings, *backend);
         EXPECT_TRUE(result.skipped.empty()) << result.skipped;
-        EXPECT_EQ(result.numbers.size(), training ? 3U : 1U);
+        EXPECT_EQ(result.numbers.size(), training ? 4U : 1U);
         EXPECT_TRUE(result.passed()) << result.failures();
       }
     }
@@ -89,9 +94,34 @@ TEST(Verification, HasThePrecisionOfF64OnTheReference) {
 
 TEST(Verification, SaysWhyAnotherLossIsNotChecked) {
   const auto backend = make_reference_backend();
-  RunSettings settings = lenet(1, true);
+  RunSettings settings = lenet(2, true);
   settings.flags.label_smoothing = 0.1;
   EXPECT_THAT(verify(settings, *backend).skipped, HasSubstr("labels are smoothed"));
+}
+
+TEST(Verification, DoesNotCheckATrainingStepOfAnOddBatchAndSaysSo) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  const Verification result = verify(lenet(3, true), *backend);
+  EXPECT_THAT(result.skipped, HasSubstr("batch size of 3 is odd"));
+  EXPECT_TRUE(result.numbers.empty());
+}
+
+TEST(Verification, CatchesAWeightGradientThatIsOffByOnePerCentInOneLayerDeepInside) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  SpoiledBackend spoiled(*backend, "layer2.1.conv2/backward_weights", 1.01F);
+  ParseResult parsed;
+  parsed.flags.model = "resnet20";
+  parsed.flags.data_name = "cifar10";
+  parsed.flags.batch_size = 2;
+  const Verification result = verify(resolve_settings(parsed), spoiled);
+  ASSERT_EQ(result.numbers.size(), 4U);
+  EXPECT_EQ(result.numbers[3].name, "mean weight gradient");
+  EXPECT_FALSE(result.numbers[3].passed());
+  constexpr double kWeights = 20;
+  EXPECT_NEAR(result.numbers[3].deviation, std::log(1.01) / kWeights, 1e-6);
+  for (const std::size_t other : {0, 1, 2}) {
+    EXPECT_TRUE(result.numbers[other].passed()) << result.failures();
+  }
 }
 
 TEST(Verification, CatchesANetworkThatComputesSomethingElse) {
@@ -119,7 +149,7 @@ TEST(Verification, TellsNetworksOfOneShapeButAnotherDepthApart) {
   other.build = find_model("resnet32", "cifar10")->build;
   settings.model = &other;
   const Verification result = verify(settings, *backend);
-  ASSERT_EQ(result.numbers.size(), 3U);
+  ASSERT_EQ(result.numbers.size(), 4U);
   EXPECT_FALSE(result.numbers[2].passed()) << "the first layer's gradient comes through all layers";
 }
 
@@ -130,6 +160,18 @@ TEST(Verification, IsRefusedForAnotherNetworkThanTheModelsOwn) {
   parsed.flags.num_classes = 10;
   std::ostringstream out;
   EXPECT_THAT(usage_error([&] { run_verification(parsed, out); }), HasSubstr("10 classes"));
+}
+
+TEST(Verification, IsRefusedForTrainingOnAnOddBatchButNotForInference) {
+  ParseResult parsed;
+  parsed.flags.model = "lenet";
+  parsed.flags.device = "reference";
+  parsed.flags.verify = "model";
+  parsed.flags.batch_size = 1;
+  std::ostringstream out;
+  EXPECT_THAT(usage_error([&] { run_verification(parsed, out); }), HasSubstr("1 is odd"));
+  parsed.flags.forward_only = true;
+  EXPECT_EQ(run_verification(parsed, out), 0);
 }
 
 TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
@@ -163,6 +205,8 @@ TEST(StoredFingerprints, AreThereForEveryModel) {
     ASSERT_NE(stored, nullptr) << model.name;
     EXPECT_GT(stored->loss, 0) << model.name;
     EXPECT_GT(stored->gradient_norm, 0) << model.name;
+    EXPECT_GT(stored->first_gradient_norm, 0) << model.name;
+    EXPECT_GT(stored->mean_weight_gradient, 0) << model.name;
     EXPECT_GT(stored->logits_norm, 0) << model.name;
   }
 }

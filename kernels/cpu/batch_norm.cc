@@ -22,6 +22,13 @@ std::int64_t chunk_rows(std::int64_t width, bool first) {
   return first ? rows / kFirstChunkShare : rows;
 }
 
+/// The same for gradients, of which many may be equal: sums of one number added again and again are
+/// rounded the same way each time, and dx has the error of the mean in every row.
+std::int64_t gradient_chunk_rows(std::int64_t width) {
+  constexpr std::int64_t kGradientRows = 32;
+  return width == 1 ? kSumElements : kGradientRows;
+}
+
 /// Sets the shift to the mean of the block at x. The sums are zero before and after.
 void start_shift(Elements x, RowBlock block, const Accumulators& sums, double* total) {
   std::fill_n(total, block.width, 0.0);
@@ -228,7 +235,7 @@ namespace {
 void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling, Range rows,
                       const ChannelWorkspace& workspace, int thread) {
   const std::int64_t width = tiling.width;
-  const std::int64_t chunk = chunk_rows(width, false);
+  const std::int64_t chunk = gradient_chunk_rows(width);
   const Accumulators sums = workspace.accumulators(thread);
   std::fill_n(sums.first, accumulator_floats(width), 0.0F);
   std::fill_n(sums.second, accumulator_floats(width), 0.0F);

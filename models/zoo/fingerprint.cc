@@ -13,8 +13,8 @@ struct Row {
 };
 
 constexpr std::array kRows{
-#define BENCH_FINGERPRINT(name, dataset, loss, gradient, first_gradient, logits) \
-  Row{name, dataset, {loss, gradient, first_gradient, logits}},
+#define BENCH_FINGERPRINT(name, dataset, loss, gradient, first_gradient, mean_weight, logits) \
+  Row{name, dataset, {loss, gradient, first_gradient, mean_weight, logits}},
 #include "models/zoo/fingerprints.inc"
 #undef BENCH_FINGERPRINT
 };

@@ -4,9 +4,9 @@
 
 namespace bench {
 
-/// Four numbers that tell whether a network computes what its name promises, from seeded values of
-/// all its variables and one seeded image (variable_mgmt/fingerprint.h). A batch of copies of that
-/// image gives the same four, whatever its size.
+/// Numbers that tell whether a network computes what its name promises, from seeded values of all
+/// its variables and two seeded images (variable_mgmt/fingerprint.h). A batch that has each of the
+/// two for its half gives the same numbers, whatever its size.
 struct Fingerprint {
   /// Training: the cross-entropy.
   double loss = 0;
@@ -14,7 +14,11 @@ struct Fingerprint {
   /// variable's, which the backward pass reaches last.
   double gradient_norm = 0;
   double first_gradient_norm = 0;
-  /// Inference: the norm of one image's logits.
+  /// Training: the geometric mean of the norms of the gradients of each weight (a trained variable
+  /// of rank 2 or more). Every layer has the same say in it: of L layers, one whose gradient is
+  /// larger by a small share s moves it by s / L.
+  double mean_weight_gradient = 0;
+  /// Inference: the root of the mean of the two images' squared logits' norms.
   double logits_norm = 0;
 };
 

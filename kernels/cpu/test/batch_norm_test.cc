@@ -1,6 +1,8 @@
 #include "kernels/cpu/batch_norm.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "kernels/cpu/test/kernel_test.h"
@@ -347,6 +349,33 @@ TEST(BatchNormBackward, EqualsDoubleInEveryViewAndPlace) {
       if (c.residual) {
         expect_close(c.view, backward.memory_of(backward.dresidual), c.dz, 1e-7);
       }
+    });
+  }
+}
+
+// As behind a mean over all pixels: each sample has one gradient. Adding one number again and again
+// rounds the same way each time; and what the sum is off by is in every dx of the channel alike, so
+// that a filter's gradient, which sums dx times values around 3, has it a hundredfold.
+TEST(BatchNormBackward, SumsGradientsThatAreEqualWithinASampleToTwoEpsilons) {
+  // In nchw the lanes of a vector share the sum.
+  for (const auto kind : {ChannelView::Kind::nhwc, ChannelView::Kind::blocked}) {
+    Case c{.view = {.batch = 4, .channels = 64, .spatial = 64, .kind = kind}};
+    c.prepare();
+    const auto per_sample = random_floats(c.view.batch * c.view.channels, 6);
+    test::for_elements(c.view, [&](auto n, auto channel, auto s) {
+      c.dy[at(test::place(c.view, n, channel, s))] =
+          std::abs(per_sample[at(n * c.view.channels + channel)]);
+    });
+    c.find_gradients();
+    test::for_teams([&](ThreadTeam& team) {
+      const Backward backward(c, team, Overwrite::none);
+      double squares = 0;
+      for (std::int64_t channel = 0; channel < c.view.channels; ++channel) {
+        const double off = static_cast<double>(backward.dbeta[channel]) / c.dbeta[at(channel)] - 1;
+        squares += off * off / static_cast<double>(c.view.channels);
+      }
+      constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
+      EXPECT_LT(std::sqrt(squares), 2 * kEpsilon) << test::text(c.view);
     });
   }
 }
