@@ -43,9 +43,8 @@ class SpoiledBackend : public Backend {
   [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& layout) override {
     return inner_.bytes(type, layout);
   }
-  std::unique_ptr<Kernel> make_reorder(const TensorType& type, const Layout& from,
-                                       const Layout& to) override {
-    return inner_.make_reorder(type, from, to);
+  std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) override {
+    return inner_.make_reorder(from, to);
   }
   [[nodiscard]] double reorder_seconds(const TensorType& type, const Layout& from,
                                        const Layout& to) override {

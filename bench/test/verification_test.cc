@@ -112,7 +112,7 @@ TEST(Verification, CatchesAWeightGradientThatIsOffByOnePerCentInOneLayerDeepInsi
   ParseResult parsed;
   parsed.flags.model = "resnet20";
   parsed.flags.data_name = "cifar10";
-  parsed.flags.batch_size = 2;
+  parsed.flags.batch_size = "2";
   const Verification result = verify(resolve_settings(parsed), spoiled);
   ASSERT_EQ(result.numbers.size(), 4U);
   EXPECT_EQ(result.numbers[3].name, "mean weight gradient");
