@@ -8,6 +8,7 @@
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/ops/activation.h"
+#include "models/ops/cast.h"
 #include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
 
@@ -108,6 +109,31 @@ TEST(Lowering, PutsAReorderBetweenKernelsThatDisagree) {
   backend.seconds = {{&kAvgPool, {1, 9}}, {&kActivation, {9, 1}}};
   EXPECT_EQ(ops_of(lower(graph, backend, DataFormat::automatic)),
             (std::vector<std::string>{"avg_pool a", "reorder a to b", "activation b"}));
+}
+
+// A filter that is kept in f32 and computed with in bf16 is cast by the reorder that its reader
+// needs anyway; one for each layout in which it is read.
+TEST(Lowering, CastsAVariableOnItsWayIntoTheReadersLayout) {
+  Graph graph;
+  const ValueId w =
+      graph.add_variable("w", {.dtype = DType::f32, .shape = {1, 1, 4, 4}}, {}, true, true);
+  const ValueId narrow = graph.add_node(kCast, "cast", CastAttributes{DType::bf16}, {w})[0];
+  const PoolAttributes pool{.window = {}, .input = {1, 1, 4, 4}};
+  graph.set_output("y", relu(graph, "relu", narrow));
+  graph.set_output("z", graph.add_node(kAvgPool, "pool", pool, {narrow})[0]);
+  TwoLayoutBackend backend;
+  backend.seconds = {{&kActivation, {9, 1}}, {&kAvgPool, {1, 9}}};
+  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  std::size_t casts = 0;
+  for (const Step& step : lowered.steps) {
+    if (step.op == "cast") {
+      ++casts;
+      EXPECT_EQ(lowered.buffers[step.inputs[0]].value, w);
+      EXPECT_EQ(lowered.buffers[step.outputs[0]].type.dtype, DType::bf16);
+    }
+  }
+  EXPECT_EQ(casts, 2U);
+  EXPECT_EQ(lowered.steps.size(), 4U);
 }
 
 /// running = average(running, batch), read once more or not.
