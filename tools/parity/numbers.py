@@ -1,6 +1,7 @@
 """Weights, batches, and what PyTorch computes from them."""
 
 import zlib
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
+
+from .chain import ChainSums
 
 Arrays = dict[str, np.ndarray]
 
@@ -154,6 +157,7 @@ class Way:
     dtype: torch.dtype
     onednn: bool = True
     channels_last: bool = False
+    chain_sums: bool = False
 
 
 EXACT = Way("float64", torch.float64)
@@ -161,6 +165,7 @@ EXACT = Way("float64", torch.float64)
 SINGLE = (Way("oneDNN", torch.float32),
           Way("native", torch.float32, onednn=False),
           Way("channels last", torch.float32, channels_last=True))
+CHAIN = Way("chain", torch.float32, onednn=False, chain_sums=True)
 
 
 def run_twin(twin: nn.Module, task: Task, way: Way) -> Arrays:
@@ -171,7 +176,8 @@ def run_twin(twin: nn.Module, task: Task, way: Way) -> Arrays:
     twin.to(way.dtype).to(memory_format=layout)
     load_weights(twin, task.weights)
     images = torch.from_numpy(task.images).to(way.dtype).contiguous(memory_format=layout)
-    with torch.backends.mkldnn.flags(enabled=way.onednn):
+    with (torch.backends.mkldnn.flags(enabled=way.onednn),
+          ChainSums() if way.chain_sums else nullcontext()):
         if not task.training:
             with torch.no_grad():
                 output = twin.eval()(images)
