@@ -252,7 +252,9 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     return first;
   });
   Device& device = host.device(settings);
-  file.record().workload.dtype = name_of(settings.dtype);
+  if (settings.flags.use_fp16) {
+    file.record().workload.dtype = name_of(settings.dtype);
+  }
   if (!settings.flags.dump.empty()) {
     dump(settings, *device.backend, streams.out);
     return {};

@@ -1,69 +1,7 @@
 #!/bin/sh
 # The program as its user sees it: exit status, standard output, standard error and the record.
 # cli_test.sh BENCH MAKE_TFRECORDS [PYTHON]; without Python the record's JSON is not parsed.
-set -u
-LC_ALL=C
-export LC_ALL
-
-bench=$1
-make_tfrecords=$2
-python=${3:-}
-[ -x "$python" ] || python=
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/bench_cli.XXXXXX") || exit 1
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
-out=$work/out
-err=$work/err
-failures=0
-quick='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=2 --num_intra_threads=1'
-
-fail() {
-  failures=$((failures + 1))
-  echo "FAILED: $case_name: $*"
-  sed 's/^/  stdout: /' "$out"
-  sed 's/^/  stderr: /' "$err"
-}
-
-# run STATUS ARGS...: runs the program and looks at its exit status.
-run() {
-  expected=$1
-  shift
-  case_name=$*
-  "$bench" "$@" >"$out" 2>"$err" </dev/null
-  status=$?
-  [ "$status" -eq "$expected" ] || fail "exit status $status, not $expected"
-}
-
-# says FILE TEXT, lacks FILE TEXT: whether the text is there.
-says() { grep -qF -e "$2" "$1" || fail "'$2' is not there"; }
-lacks() { ! grep -qF -e "$2" "$1" || fail "'$2' is there"; }
-
-# One sentence of ours, in the last line, besides notes, warnings and what was planned.
-one_sentence() {
-  lines=$(grep -vc -e '^note: ' -e '^warning: ' -e '^planned memory: ' -e '^waiting for input: ' \
-    -e '^outside kernels and input: ' -e '^fingerprint' "$err")
-  [ "$lines" -eq 1 ] || fail "$lines lines instead of one sentence"
-  tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is no sentence of ours"
-}
-
-# refused TEXT ARGS...: exit 2 with one sentence that says TEXT.
-refused() {
-  text=$1
-  shift
-  run 2 "$@"
-  says "$err" "$text"
-  one_sentence
-  lacks "$out" 'total images/sec'
-}
-
-# record_holds CONDITION FILE: whether Python finds it true of the record r.
-record_holds() {
-  [ -n "$python" ] || return 0
-  "$python" -c "import json, sys
-r = json.load(open(sys.argv[1]))
-assert $1, (r['status'], r['partial'], r['status_reason'])" "$2" 2>>"$err" ||
-    fail "the record does not hold: $1"
-}
+. "${0%/*}/cli_lib.sh"
 
 # --- wrong use -----------------------------------------------------------------------------------
 
@@ -128,18 +66,6 @@ run 0 $quick --dump=plan
 says "$out" 'planned memory: activations '
 lacks "$out" 'Running warm up'
 
-# --- int8 ------------------------------------------------------------------------------------------
-
-# shellcheck disable=SC2086
-run 0 $quick --device=reference --forward_only --dtype=int8 --result_file="$work/int8.json"
-says "$err" 'calibrating int8 with 2 batches of 2 in f32'
-says "$err" 'int8 against f32 on the same batch: signal to noise of the logits '
-lacks "$err" 'fingerprint'
-record_holds "r['workload']['dtype'] == 'int8' and 25 < r['quantization']['snr_db'] < 80" \
-  "$work/int8.json"
-record_holds "r['quantization']['images'] == 2 and r['verification']['skipped'] != ''" \
-  "$work/int8.json"
-
 # --- a whole run ---------------------------------------------------------------------------------
 
 # shellcheck disable=SC2086
@@ -167,43 +93,6 @@ run 0 $quick --print_training_accuracy
   fail 'no step line of eleven fields'
 run 0 --model=trivial --batch_size=2 --num_batches=2 --forward_only --num_intra_threads=1
 awk '/\+\/-/ { exit NF != 11 || $9 != "0.000" }' "$out" || fail 'the loss is not 0.000'
-
-# --- batch sizes ---------------------------------------------------------------------------------
-
-refused 'an empty item is no batch size' --batch_size=8,,16
-refused 'is no batch size' --batch_size=0,8
-refused 'accepted is 0, a batch from 1' --batch_size=-1
-refused 'auto stands alone' --batch_size=auto,8
-refused '8 comes twice' --batch_size=8,8
-refused 'cannot be combined with --verify' --model=lenet --batch_size=max --verify
-refused 'cannot be combined with --input_file' --model=lenet --batch_size=auto --input_file=x
-# One that does not fit is refused before any of them runs.
-refused 'the largest batch that fits is ' --model=lenet --batch_size=2,100000000
-[ ! -s "$out" ] || fail 'something is on standard output'
-
-# The table: a line per batch in the order given, with what each run printed.
-# shellcheck disable=SC2086
-run 0 $quick --batch_size=4,2 --result_file="$work/sweep.json"
-[ "$(grep -cxE 'total images/sec: [0-9]+\.[0-9]{2}' "$out")" -eq 2 ] || fail 'not two totals'
-grep -qxE ' *batch +images/sec +\+/- +ms/step +planned +peak RSS' "$out" || fail 'no titles'
-for batch in 4 2; do
-  record_holds "r['workload']['batch_per_device'] == $batch and r['status'] == 'ok' and \
-r['batch_choice'] == {'rule': 'list', 'tried': []}" "$work/sweep.batch$batch.json"
-done
-table=$(tail -n 2 "$out" | awk '{ print $1, $2 }' | tr '\n' ' ')
-totals=$(sed -n 's,^total images/sec: ,,p' "$out" | tr '\n' ' ')
-[ "$table" = "4 ${totals%% *} 2 $(echo "$totals" | awk '{ print $2 }') " ] ||
-  fail "the table says $table, the totals are $totals"
-
-# shellcheck disable=SC2086
-run 0 $quick --batch_size=auto --forward_only --result_file="$work/auto.json"
-grep -qE '^batch 1: [0-9.]+ images/sec, median of [0-9]+ steps' "$err" || fail 'no trial of 1'
-says "$err" 'is the smallest within 2 % of the best'
-[ "$(grep -c '^total images/sec' "$out")" -eq 1 ] || fail 'not one run'
-record_holds "(lambda c, b: c['rule'] == 'auto' and [t['batch'] for t in c['tried']] == \
-[2 ** i for i in range(len(c['tried']))] and b == min(t['batch'] for t in c['tried'] if \
-t['images_per_sec'] >= 0.98 * max(u['images_per_sec'] for u in c['tried'])))(r['batch_choice'], \
-r['workload']['batch_per_device'])" "$work/auto.json"
 
 # --- data ----------------------------------------------------------------------------------------
 
@@ -456,9 +345,4 @@ status=$?
 lacks "$err" 'ended by'
 [ ! -e "$work/second.json" ] || fail 'it left a record'
 
-[ -n "$python" ] || echo 'left out without Python: what the records hold'
-if [ "$failures" -ne 0 ]; then
-  echo "$failures failures"
-  exit 1
-fi
-echo 'all as expected'
+finish

@@ -167,7 +167,7 @@ TEST(Verification, IsRefusedForTrainingOnAnOddBatchButNotForInference) {
   parsed.flags.model = "lenet";
   parsed.flags.device = "reference";
   parsed.flags.verify = "model";
-  parsed.flags.batch_size = 1;
+  parsed.flags.batch_size = "1";
   std::ostringstream out;
   EXPECT_THAT(usage_error([&] { run_verification(parsed, out); }), HasSubstr("1 is odd"));
   parsed.flags.forward_only = true;

@@ -50,6 +50,7 @@ bench_library(bench_cpu_kernels
 bench_test(cpu_kernels_test LABELS quick
   SOURCES
     cpu/test/activation_test.cc
+    cpu/test/batch_norm_backward_test.cc
     cpu/test/batch_norm_test.cc
     cpu/test/cast_test.cc
     cpu/test/channel_kernels_test.cc

@@ -18,3 +18,10 @@ bench_test(gradient_test LABELS quick
 bench_test(onednn_conformance_test LABELS conformance
   SOURCES test/onednn_candidates_test.cc test/onednn_conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
   LINK bench_case_runner bench_onednn bench_cpu_host)
+
+# As on processors with fewer instructions; on one that has no more the cap changes nothing.
+foreach(isa AVX2 AVX512_CORE)
+  string(TOLOWER onednn_conformance_${isa} name)
+  add_test(NAME ${name} COMMAND onednn_conformance_test --gtest_filter=*_auto_*)
+  set_tests_properties(${name} PROPERTIES LABELS conformance ENVIRONMENT ONEDNN_MAX_CPU_ISA=${isa})
+endforeach()

@@ -58,8 +58,8 @@ class Conformance : public BackendSuite, public testing::WithParamInterface<Conf
   [[nodiscard]] CaseOptions options(Weights weights) const {
     return {.dtype = dtype(), .format = std::get<1>(GetParam()), .weights = weights};
   }
-  /// Why the device runs the case in no form, in parts neither; empty where it does. Only int8 may
-  /// be left out, by processors that have no instructions for it.
+  /// Why the device runs the case in no form, in parts neither; empty where it does. Only 16 bits
+  /// and int8 may be left out, by processors that have no instructions for them.
   [[nodiscard]] std::string left_out() const;
   /// Runs the case on the device and on the reference in f64, and compares everything.
   void expect_reference_results(Weights weights) const;

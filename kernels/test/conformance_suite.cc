@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -5,6 +6,7 @@
 #include "kernels/test/conformance.h"
 #include "models/base/errors.h"
 #include "models/ops/quantized.h"
+#include "models/passes/decompose.h"
 #include "models/passes/mixed_precision.h"
 
 namespace bench {
@@ -20,8 +22,11 @@ std::ostream& operator<<(std::ostream& out, const OptimizerCase& optimizer_case)
 std::vector<KernelCase> cases_in(DType dtype) {
   std::vector<KernelCase> cases = all_cases();
   if (is_half(dtype)) {
-    std::erase_if(
-        cases, [](const KernelCase& kernel_case) { return !computes_in_16_bits(*kernel_case.op); });
+    std::erase_if(cases, [](const KernelCase& kernel_case) {
+      const auto quantized = [](const TensorType& type) { return is_quantized(type.dtype); };
+      return !computes_in_16_bits(*kernel_case.op) || kernel_case.op == &kQuantize ||
+             std::any_of(kernel_case.inputs.begin(), kernel_case.inputs.end(), quantized);
+    });
   }
   return cases;
 }
@@ -52,12 +57,21 @@ std::string how_to_repeat() {
 }  // namespace
 
 std::string Conformance::left_out() const {
-  const OpDef* op = kernel_case().op;
-  if (op != &kQuantizedConv2d && op != &kQuantizedFullyConnected) {
-    return "";
+  const auto supports = [&](const Graph& graph, const Node& node) {
+    return device().supports(graph, node);
+  };
+  const Graph graph =
+      decompose_unsupported(case_graph(kernel_case(), options(Weights::inputs)), supports);
+  const auto values = graph.values();
+  const bool narrow = std::any_of(values.begin(), values.end(), [](const Value& value) {
+    return is_half(value.type.dtype) || is_quantized(value.type.dtype);
+  });
+  for (const Node& node : graph.nodes()) {
+    if (const Support support = supports(graph, node); narrow && !support) {
+      return support.why_not;
+    }
   }
-  const Graph graph = case_graph(kernel_case(), options(Weights::inputs));
-  return device().supports(graph, graph.nodes()[0]).why_not;
+  return "";
 }
 
 void Conformance::expect_reference_results(Weights weights) const {

@@ -1,0 +1,75 @@
+# What the tests of the program share; to be sourced with BENCH MAKE_TFRECORDS [PYTHON] as arguments.
+# shellcheck shell=sh
+set -u
+LC_ALL=C
+export LC_ALL
+
+bench=$1
+make_tfrecords=$2
+python=${3:-}
+[ -x "$python" ] || python=
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/bench_cli.XXXXXX") || exit 1
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+out=$work/out
+err=$work/err
+failures=0
+quick='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=2 --num_intra_threads=1'
+
+fail() {
+  failures=$((failures + 1))
+  echo "FAILED: $case_name: $*"
+  sed 's/^/  stdout: /' "$out"
+  sed 's/^/  stderr: /' "$err"
+}
+
+# run STATUS ARGS...: runs the program and looks at its exit status.
+run() {
+  expected=$1
+  shift
+  case_name=$*
+  "$bench" "$@" >"$out" 2>"$err" </dev/null
+  status=$?
+  [ "$status" -eq "$expected" ] || fail "exit status $status, not $expected"
+}
+
+# says FILE TEXT, lacks FILE TEXT: whether the text is there.
+says() { grep -qF -e "$2" "$1" || fail "'$2' is not there"; }
+lacks() { ! grep -qF -e "$2" "$1" || fail "'$2' is there"; }
+
+# One sentence of ours, in the last line, besides notes, warnings and what was planned.
+one_sentence() {
+  lines=$(grep -vc -e '^note: ' -e '^warning: ' -e '^planned memory: ' -e '^waiting for input: ' \
+    -e '^outside kernels and input: ' -e '^fingerprint' "$err")
+  [ "$lines" -eq 1 ] || fail "$lines lines instead of one sentence"
+  tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is no sentence of ours"
+}
+
+# refused TEXT ARGS...: exit 2 with one sentence that says TEXT.
+refused() {
+  text=$1
+  shift
+  run 2 "$@"
+  says "$err" "$text"
+  one_sentence
+  lacks "$out" 'total images/sec'
+}
+
+# record_holds CONDITION FILE: whether Python finds it true of the record r.
+record_holds() {
+  [ -n "$python" ] || return 0
+  "$python" -c "import json, sys
+r = json.load(open(sys.argv[1]))
+assert $1, (r['status'], r['partial'], r['status_reason'])" "$2" 2>>"$err" ||
+    fail "the record does not hold: $1"
+}
+
+# Prints what failed and ends the script.
+finish() {
+  [ -n "$python" ] || echo 'left out without Python: what the records hold'
+  if [ "$failures" -ne 0 ]; then
+    echo "$failures failures"
+    exit 1
+  fi
+  echo 'all as expected'
+}

@@ -1,0 +1,69 @@
+#!/bin/sh
+# Element types and batch sizes as the user sees them: exit status, standard output, standard error and the record.
+# cli_variants_test.sh BENCH MAKE_TFRECORDS [PYTHON]; without Python the record's JSON is not parsed.
+. "${0%/*}/cli_lib.sh"
+
+# --- 16 bits ---------------------------------------------------------------------------------------
+
+refused 'chooses the type itself and cannot be combined with --dtype=bf16' --use_fp16 --dtype=bf16
+for dtype in bf16 f16; do
+  # shellcheck disable=SC2086
+  run 0 $quick --device=reference --dtype=$dtype --result_file="$work/$dtype.json"
+  says "$err" 'fingerprint: matches the reference'
+  record_holds "r['workload']['dtype'] == '$dtype'" "$work/$dtype.json"
+done
+# shellcheck disable=SC2086
+run 0 $quick --device=reference --use_fp16 --forward_only --result_file="$work/fp16.json"
+says "$err" 'note: --use_fp16: computing in f16; '
+record_holds "r['workload']['dtype'] == 'f16'" "$work/fp16.json"
+
+# --- int8 ------------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+run 0 $quick --device=reference --forward_only --dtype=int8 --result_file="$work/int8.json"
+says "$err" 'calibrating int8 with 2 batches of 2 in f32'
+says "$err" 'int8 against f32 on the same batch: signal to noise of the logits '
+lacks "$err" 'fingerprint'
+record_holds "r['workload']['dtype'] == 'int8' and 25 < r['quantization']['snr_db'] < 80" \
+  "$work/int8.json"
+record_holds "r['quantization']['images'] == 2 and r['verification']['skipped'] != ''" \
+  "$work/int8.json"
+
+# --- batch sizes ---------------------------------------------------------------------------------
+
+refused 'an empty item is no batch size' --batch_size=8,,16
+refused 'is no batch size' --batch_size=0,8
+refused 'accepted is 0, a batch from 1' --batch_size=-1
+refused 'auto stands alone' --batch_size=auto,8
+refused '8 comes twice' --batch_size=8,8
+refused 'cannot be combined with --verify' --model=lenet --batch_size=max --verify
+refused 'cannot be combined with --input_file' --model=lenet --batch_size=auto --input_file=x
+# One that does not fit is refused before any of them runs.
+refused 'the largest batch that fits is ' --model=lenet --batch_size=2,100000000
+[ ! -s "$out" ] || fail 'something is on standard output'
+
+# The table: a line per batch in the order given, with what each run printed.
+# shellcheck disable=SC2086
+run 0 $quick --batch_size=4,2 --result_file="$work/sweep.json"
+[ "$(grep -cxE 'total images/sec: [0-9]+\.[0-9]{2}' "$out")" -eq 2 ] || fail 'not two totals'
+grep -qxE ' *batch +images/sec +\+/- +ms/step +planned +peak RSS' "$out" || fail 'no titles'
+for batch in 4 2; do
+  record_holds "r['workload']['batch_per_device'] == $batch and r['status'] == 'ok' and \
+r['batch_choice'] == {'rule': 'list', 'tried': []}" "$work/sweep.batch$batch.json"
+done
+table=$(tail -n 2 "$out" | awk '{ print $1, $2 }' | tr '\n' ' ')
+totals=$(sed -n 's,^total images/sec: ,,p' "$out" | tr '\n' ' ')
+[ "$table" = "4 ${totals%% *} 2 $(echo "$totals" | awk '{ print $2 }') " ] ||
+  fail "the table says $table, the totals are $totals"
+
+# shellcheck disable=SC2086
+run 0 $quick --batch_size=auto --forward_only --result_file="$work/auto.json"
+grep -qE '^batch 1: [0-9.]+ images/sec, median of [0-9]+ steps' "$err" || fail 'no trial of 1'
+says "$err" 'is the smallest within 2 % of the best'
+[ "$(grep -c '^total images/sec' "$out")" -eq 1 ] || fail 'not one run'
+record_holds "(lambda c, b: c['rule'] == 'auto' and [t['batch'] for t in c['tried']] == \
+[2 ** i for i in range(len(c['tried']))] and b == min(t['batch'] for t in c['tried'] if \
+t['images_per_sec'] >= 0.98 * max(u['images_per_sec'] for u in c['tried'])))(r['batch_choice'], \
+r['workload']['batch_per_device'])" "$work/auto.json"
+
+finish
