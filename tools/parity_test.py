@@ -11,7 +11,8 @@ import torch.nn.functional as F
 
 from parity import check_twins, curve, numbers, safetensors, zoo
 from parity.chain import ChainSums
-from parity.compare import Limits, MismatchError, Verdict, compare, worst
+from parity.compare import (Limits, MismatchError, Verdict, chain_may_help, compare,
+                            worst)
 from parity.layers import avg_pool, channel_lrn, max_pool, pad_extents
 from parity.parity import Plan, compare_model
 from parity.program import Program, step_losses
@@ -145,6 +146,12 @@ class Comparison(unittest.TestCase):
             found = compare({"grad/a": np.array([1 + ours])}, [{"grad/a": np.array([1 + 1e-6])}],
                             exact, LIMITS, chain={"grad/a": np.array([1 + chain])})
             self.assertIs(found["grad/a"].verdict, verdict)
+
+    def test_a_chain_is_asked_only_where_it_could_help(self):
+        for ours, helps in ((1.9e-6, False), (2.1e-6, True), (4.1e-6, False)):
+            found = compare({"a": np.array([1 + ours])}, [{"a": np.array([1 + 1e-6])}],
+                            {"a": np.array([1.0])}, LIMITS)
+            self.assertEqual(chain_may_help(found.values(), LIMITS), helps)
 
     def test_what_is_no_number_fails(self):
         self.assertIs(self.verdict(float("nan"), 1.0), Verdict.FAILED)

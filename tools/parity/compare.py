@@ -9,6 +9,9 @@ import numpy as np
 from .numbers import Arrays
 
 FLOAT_EPSILON = float(np.finfo(np.float32).eps)
+# What a chain can justify, in what is allowed without it: a chain, too, may put an element on the
+# other side of a ReLU's bend, and then says nothing.
+_CHAIN_FACTOR = 2.0
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,12 @@ class Quantity:
         if self.ours == 0:
             return 0.0
         return self.ours / self.torch if self.torch > 0 else float("inf")
+
+
+def chain_may_help(quantities: Iterable[Quantity], limits: Limits) -> bool:
+    """Whether some failed, and each by so little that it may be as exact as a chain."""
+    failed = [q for q in quantities if q.verdict is Verdict.FAILED]
+    return bool(failed) and all(q.ratio <= _CHAIN_FACTOR * limits.factor for q in failed)
 
 
 class MismatchError(ValueError):
@@ -82,8 +91,8 @@ def _judge(ours: float, torch: float, norm: float, total: float, chain: float,
         return Verdict.OK
     if ours <= limits.floor * total:
         return Verdict.UNDER_FLOOR
-    # A chain, too, may put an element on the other side of a ReLU's bend, and then says nothing.
-    return Verdict.AS_CHAIN if ours <= min(chain, 2 * limits.factor * torch) else Verdict.FAILED
+    most = min(chain, _CHAIN_FACTOR * limits.factor * torch)
+    return Verdict.AS_CHAIN if ours <= most else Verdict.FAILED
 
 
 def compare(ours: Arrays, singles: Sequence[Arrays], exact: Arrays, limits: Limits,

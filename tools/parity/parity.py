@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Iterator, Sequence
 
 from . import safetensors
-from .compare import Limits, Quantity, Verdict, compare, worst
+from .compare import Limits, Quantity, Verdict, chain_may_help, compare, worst
 from .numbers import (CHAIN, EXACT, SINGLE, Arrays, Task, draw_batch, draw_weights, run_twin)
 from .program import Program, write_task
 from .zoo import Model
@@ -147,8 +147,7 @@ def _one_draw(twin, task: Task, rows: Sequence[Row], plan: Plan, folder: Path) -
             ours = plan.program.dump(row.model, task,
                                      [f"--data_format={row.data_format}", *plan.flags], folder)
             found = compare(ours, [singles[way.name] for way in ways], exact, plan.limits)
-            if any(quantity.verdict is Verdict.FAILED for quantity in found.values()):
-                # Slow, and seldom needed.
+            if chain_may_help(found.values(), plan.limits):
                 if CHAIN.name not in singles:
                     singles[CHAIN.name] = run_twin(twin, task, CHAIN)
                 found = compare(ours, [singles[way.name] for way in ways], exact, plan.limits,
