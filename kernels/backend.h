@@ -169,8 +169,8 @@ class Backend {
   [[nodiscard]] virtual std::vector<Layout> input_layouts(const TensorType& type,
                                                           DataFormat format) const = 0;
   [[nodiscard]] virtual std::size_t bytes(const TensorType& type, const Layout& layout) = 0;
-  /// A kernel that brings a tensor into another layout, another floating type (to nearest), or both;
-  /// a copy when neither differs. The shapes are one.
+  /// A kernel that brings a tensor into another layout, another floating type (to nearest), or
+  /// both; a copy when neither differs. The shapes are one.
   virtual std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) = 0;
   [[nodiscard]] virtual double reorder_seconds(const TensorType& type, const Layout& from,
                                                const Layout& to) = 0;
