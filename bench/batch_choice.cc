@@ -11,9 +11,12 @@
 #include "bench/batch_search.h"
 #include "bench/input.h"
 #include "bench/memory_check.h"
+#include "bench/quantization.h"
 #include "models/base/errors.h"
+#include "models/passes/quantize.h"
 #include "results/statistics.h"
 #include "variable_mgmt/fold_values.h"
+#include "variable_mgmt/quantize_values.h"
 
 namespace bench {
 namespace {
@@ -61,10 +64,14 @@ bool fits(const RunSettings& settings, Backend& backend, const Captured<MemoryLi
 }
 
 /// The variables' first values, the same for every batch.
-InitialValues trial_values(const RunSettings& settings) {
+InitialValues trial_values(const RunSettings& settings, const Backend& backend) {
   InitialValues values = initial_values(build_run_network(settings, 1),
                                         static_cast<std::uint64_t>(settings.flags.tf_random_seed));
   fold_values(run_folds(settings), values);
+  if (settings.quantized()) {
+    const Ranges unknown = unknown_ranges(build_float_graph(settings, backend, 1));
+    quantize_values(build_quantized_graph(settings, backend, 1, unknown).weights, values);
+  }
   return values;
 }
 
@@ -145,10 +152,10 @@ ParseResult with_batch(const ParseResult& parsed, std::int64_t batch) {
 }
 
 ChosenBatch choose_fastest_batch(const ParseResult& parsed, RunHost& host) {
-  const RunSettings first = trial_settings(parsed, 1);
+  RunSettings first = trial_settings(parsed, 1);
   const auto limit = memory_limit(host.files);
   check_variables_memory(first, limit);
-  const InitialValues values = trial_values(first);
+  const InitialValues values = trial_values(first, *host.device(first).backend);
   std::ostream& err = host.streams.err;
   const auto try_batch = [&](std::int64_t batch) -> std::optional<results::BatchTrial> {
     RunSettings settings = trial_settings(parsed, batch);

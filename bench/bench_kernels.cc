@@ -138,9 +138,10 @@ class ModelSteps {
         steps_(distinct_steps(plan_)) {}
 
   void register_all(std::size_t threads) {
-    const std::string run = cat(
-        settings_.model->name, "/", settings_.training() ? "train" : "infer", "/b", settings_.batch,
-        "/", name_of(settings_.dtype), "/", name_of(settings_.format), "/t", threads);
+    const std::string run =
+        cat(settings_.model->name, "/", settings_.training() ? "train" : "infer", "/b",
+            settings_.batch, "/", settings_.quantized() ? "int8" : name_of(settings_.dtype), "/",
+            name_of(settings_.format), "/t", threads);
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const Step& step = plan_.lowered.steps[steps_[i].step];
       benchmark::RegisterBenchmark(
@@ -218,7 +219,7 @@ int run(int argc, char** argv) {
   check_flags(parsed);
   RunSettings settings = resolve_settings(parsed);
   const Device device = make_device(settings);
-  settle_precision(settings, *device.backend);
+  choose_precision(settings, *device.backend).apply(settings);
   const std::vector<DataFormat> formats = formats_of(parsed, settings);
   benchmark::AddCustomContext("threads", cat(device.processors.size()));
   benchmark::AddCustomContext("isa", device.isa);

@@ -23,38 +23,49 @@ std::string gigaflops(const Ceiling& ceiling) {
   return text.str();
 }
 
-/// The type for --use_fp16, and why.
-std::pair<DType, std::string> faster_half(Backend& backend) {
+Precision faster_half(Backend& backend) {
   const Support bf16 = supports(backend, DType::bf16);
   const Support f16 = supports(backend, DType::f16);
+  const auto chosen = [](DType dtype, const std::string& why) {
+    return Precision{.dtype = dtype,
+                     .note = cat("--use_fp16: computing in ", name_of(dtype), "; ", why)};
+  };
   if (!bf16 && !f16) {
     throw UsageError(cat("--use_fp16: ", f16.why_not, "; ", bf16.why_not));
   }
   if (!bf16 || !f16) {
-    return {f16 ? DType::f16 : DType::bf16, f16 ? bf16.why_not : f16.why_not};
+    return f16 ? chosen(DType::f16, bf16.why_not) : chosen(DType::bf16, f16.why_not);
   }
   const auto of_bf16 = backend.measure_ceiling(DType::bf16);
   const auto of_f16 = backend.measure_ceiling(DType::f16);
   if (!of_bf16 || !of_f16) {
-    return {DType::f16, "this device is not made to be fast in either type"};
+    return chosen(DType::f16, "this device is not made to be fast in either type");
   }
-  return {of_bf16->flops_per_second > of_f16->flops_per_second ? DType::bf16 : DType::f16,
-          cat("a matrix product ran at ", gigaflops(*of_bf16), " in bf16 and at ",
-              gigaflops(*of_f16), " in f16")};
+  return chosen(of_bf16->flops_per_second > of_f16->flops_per_second ? DType::bf16 : DType::f16,
+                cat("a matrix product ran at ", gigaflops(*of_bf16), " in bf16 and at ",
+                    gigaflops(*of_f16), " in f16"));
 }
 
 }  // namespace
 
-void settle_precision(RunSettings& settings, Backend& backend) {
+void Precision::apply(RunSettings& settings) const {
+  settings.dtype = dtype;
+  if (!note.empty()) {
+    settings.notices.push_back(note);
+  }
+}
+
+Precision choose_precision(const RunSettings& settings, Backend& backend) {
   if (settings.flags.use_fp16) {
-    const auto [dtype, why] = faster_half(backend);
-    settings.dtype = dtype;
-    settings.notices.push_back(cat("--use_fp16: computing in ", name_of(dtype), "; ", why));
-  } else if (is_half(settings.dtype)) {
+    return faster_half(backend);
+  }
+  if (is_half(settings.dtype)) {
     if (const Support support = supports(backend, settings.dtype); !support) {
-      throw UsageError(cat("--dtype=", name_of(settings.dtype), ": ", support.why_not));
+      throw UsageError(cat("--dtype=", name_of(settings.dtype), ": ", support.why_not,
+                           "; --device=reference computes in it, slowly"));
     }
   }
+  return {.dtype = settings.dtype, .note = ""};
 }
 
 }  // namespace bench

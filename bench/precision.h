@@ -1,11 +1,22 @@
 #pragma once
 
+#include <string>
+
 #include "bench/settings.h"
 
 namespace bench {
 
-/// Settles --use_fp16 on the faster of bf16 and f16: measures where the device computes in both,
-/// and notes the choice. Throws UsageError when the device cannot compute in the type asked for.
-void settle_precision(RunSettings& settings, Backend& backend);
+/// The type a run computes in, and a sentence for the user where --use_fp16 left the choice; else
+/// empty.
+struct Precision {
+  DType dtype = DType::f32;
+  std::string note;
+
+  void apply(RunSettings& settings) const;
+};
+
+/// Settles --use_fp16 on the faster of bf16 and f16; measures where the device computes in both.
+/// Throws UsageError when the device cannot compute in the type asked for.
+Precision choose_precision(const RunSettings& settings, Backend& backend);
 
 }  // namespace bench

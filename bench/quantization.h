@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <vector>
 
@@ -18,9 +19,9 @@ QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend&
 class Quantization {
  public:
   /// `values` are those of the folded network, and then those of graph(). Says on `progress` what
-  /// it does.
+  /// it does, and stops after the part in which `interrupted` says so; the run ends then.
   Quantization(const RunSettings& settings, Backend& backend, InitialValues& values,
-               std::ostream& progress);
+               std::ostream& progress, const std::function<bool()>& interrupted);
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   /// Runs a tower of graph() on the kept batch and holds its logits against those of f32.

@@ -17,7 +17,6 @@
 #include "bench/interrupt.h"
 #include "bench/machine.h"
 #include "bench/memory_check.h"
-#include "bench/precision.h"
 #include "bench/process_age.h"
 #include "bench/profile.h"
 #include "bench/quantization.h"
@@ -209,10 +208,9 @@ class RecordFile {
 Device& RunHost::device(RunSettings& settings) {
   if (!device_) {
     device_.emplace(make_device(settings));
-    settle_precision(settings, *device_->backend);
-    dtype_ = settings.dtype;
+    precision_ = choose_precision(settings, *device_->backend);
   }
-  settings.dtype = dtype_;
+  precision_.apply(settings);
   return *device_;
 }
 
@@ -285,7 +283,8 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   InitialValues first_values = values.get();
   std::optional<Quantization> quantization;
   if (settings.quantized()) {
-    quantization.emplace(settings, *device.backend, first_values, streams.err);
+    quantization.emplace(settings, *device.backend, first_values, streams.err,
+                         [&] { return interrupt.requested(); });
   }
   const Graph graph = quantization ? quantization->graph()
                                    : build_run_graph(settings, *device.backend, settings.batch);

@@ -11,6 +11,7 @@
 #include "bench/flags.h"
 #include "bench/interrupt.h"
 #include "bench/memory_check.h"
+#include "bench/precision.h"
 #include "bench/session.h"
 #include "bench/system_files.h"
 #include "results/record.h"
@@ -38,13 +39,13 @@ class RunHost {
   const InterruptGuard interrupt;
 
   /// The device of these settings and of all others that differ in the batch, made at the first
-  /// call; --use_fp16 is settled for all of them then. Throws as make_device and settle_precision
+  /// call; --use_fp16 is settled for all of them then. Throws as make_device and choose_precision
   /// do.
   Device& device(RunSettings& settings);
 
  private:
   std::optional<Device> device_;
-  DType dtype_ = DType::f32;
+  Precision precision_;
 };
 
 /// Where a run's own time and memory begin.

@@ -19,6 +19,9 @@ constexpr std::int64_t kLeastWarmupSteps = 2;
 constexpr std::int64_t kReservedSteps = 1 << 20;
 
 LossScaleOptions loss_scale_options(const RunSettings& settings) {
+  if (!is_half(settings.dtype)) {
+    return {};
+  }
   constexpr double kModelsScale = 128;
   const Flags& flags = settings.flags;
   return {

@@ -106,6 +106,21 @@ void check_int8(const Flags& flags) {
   }
 }
 
+/// Throws UsageError for what 16 bits cannot do, and notes what has no effect without them.
+void check_16_bits(const Flags& flags, std::vector<std::string>& notices) {
+  const bool narrow = flags.use_fp16 || flags.dtype == "bf16" || flags.dtype == "f16";
+  if (narrow && flags.forward_only && flags.save_variables) {
+    throw UsageError(
+        "--save_variables: a forward-only run in 16 bits has rounded its filters; save them in "
+        "f32");
+  }
+  if (!narrow && (flags.fp16_loss_scale || flags.fp16_enable_auto_loss_scale)) {
+    notices.emplace_back(
+        cat(flags.fp16_loss_scale ? "--fp16_loss_scale" : "--fp16_enable_auto_loss_scale",
+            ": no effect without --use_fp16, --dtype=bf16 or --dtype=f16"));
+  }
+}
+
 ModelSchedule schedule_of(ModelRate rate) {
   switch (rate) {
     case ModelRate::constant:
@@ -170,6 +185,11 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   }
   check_int8(flags);
   settings.notices = parsed.notices;
+  check_16_bits(flags, settings.notices);
+  if (flags.use_fp16 && parsed.given.contains("dtype")) {
+    throw UsageError(cat("--use_fp16 chooses the type itself and cannot be combined with --dtype=",
+                         flags.dtype));
+  }
   settings.notices.insert(settings.notices.end(), placement.notices.begin(),
                           placement.notices.end());
   if (flags.freeze_when_forward_only && !flags.forward_only) {

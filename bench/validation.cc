@@ -35,12 +35,6 @@ int evaluations_during_training(const Flags& flags) {
          int{!flags.eval_during_training_at_specified_epochs.empty()};
 }
 
-void check_dtype(const Flags& flags) {
-  refuse_if(
-      flags.use_fp16 && flags.dtype != "f32",
-      cat("--use_fp16 chooses the type itself and cannot be combined with --dtype=", flags.dtype));
-}
-
 void check_fp16_variables(const Flags& flags) {
   if (!flags.use_fp16 || !flags.fp16_vars) {
     return;
@@ -64,7 +58,8 @@ void check_horovod(const Flags& flags) {
 }
 
 void check_auto_loss_scale(const Flags& flags) {
-  if (!flags.use_fp16 || !flags.fp16_enable_auto_loss_scale) {
+  const bool narrow = flags.use_fp16 || flags.dtype == "bf16" || flags.dtype == "f16";
+  if (!narrow || !flags.fp16_enable_auto_loss_scale) {
     return;
   }
   constexpr std::array<std::string_view, 3> kScalable = {"parameter_server", "replicated",
@@ -287,7 +282,6 @@ LearningRateRequest learning_rate_request(const Flags& flags) {
 
 void validate(const Flags& flags) {
   check_decay(learning_rate_request(flags));
-  check_dtype(flags);
   check_fp16_variables(flags);
   check_horovod(flags);
   check_auto_loss_scale(flags);

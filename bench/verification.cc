@@ -1,5 +1,7 @@
 #include "bench/verification.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -204,7 +206,11 @@ int run_verification(const ParseResult& parsed, std::ostream& out) {
         cat("--verify checks the model's own network, and training in even batches: ", difference));
   }
   const Device device = make_device(asked);
-  settle_precision(asked, *device.backend);
+  const Precision precision = choose_precision(asked, *device.backend);
+  precision.apply(asked);
+  if (!precision.note.empty()) {
+    LOG(INFO) << "note: " << precision.note;
+  }
   const bool all = *parsed.flags.verify == "all";
   bool passed = true;
   print_titles(out);

@@ -139,7 +139,8 @@ class Optimizer {
   /// Updates variables and slots in place; may return before it is done. `slots` is null for sgd.
   virtual void launch(Stream& stream, void* variables, const void* gradients, void* slots,
                       double learning_rate, double gradient_scale) = 0;
-  /// Whether every gradient of the segments is a finite number; waits.
+  /// Whether every gradient of the segments is a finite number; waits. One beyond 1e19, as lost as
+  /// an infinite one, may count as infinite.
   virtual bool finite(const void* gradients) = 0;
 };
 

@@ -8,7 +8,8 @@
 refused 'chooses the type itself and cannot be combined with --dtype=bf16' --use_fp16 --dtype=bf16
 for dtype in bf16 f16; do
   # shellcheck disable=SC2086
-  run 0 $quick --device=reference --dtype=$dtype --result_file="$work/$dtype.json"
+  run 0 $quick --device=reference --dtype=$dtype --init_learning_rate=1e-6 \
+    --result_file="$work/$dtype.json"
   says "$err" 'fingerprint: matches the reference'
   record_holds "r['workload']['dtype'] == '$dtype'" "$work/$dtype.json"
 done
@@ -16,6 +17,13 @@ done
 run 0 $quick --device=reference --use_fp16 --forward_only --result_file="$work/fp16.json"
 says "$err" 'note: --use_fp16: computing in f16; '
 record_holds "r['workload']['dtype'] == 'f16'" "$work/fp16.json"
+
+# The note of the choice stands in every run of a list.
+# shellcheck disable=SC2086
+run 0 $quick --device=reference --use_fp16 --forward_only --batch_size=4,2
+[ "$(grep -c '^note: --use_fp16: computing in f16; ' "$err")" -eq 2 ] || fail 'not two notes'
+refused 'has rounded its filters; save them in f32' --model=lenet --dtype=bf16 --forward_only \
+  --save_variables="$work/rounded.safetensors"
 
 # --- int8 ------------------------------------------------------------------------------------------
 
@@ -28,6 +36,10 @@ record_holds "r['workload']['dtype'] == 'int8' and 25 < r['quantization']['snr_d
   "$work/int8.json"
 record_holds "r['quantization']['images'] == 2 and r['verification']['skipped'] != ''" \
   "$work/int8.json"
+
+# shellcheck disable=SC2086
+run 0 $quick --device=reference --forward_only --dtype=int8 --batch_size=auto --num_batches=1
+says "$err" 'is the smallest within 2 % of the best'
 
 # --- batch sizes ---------------------------------------------------------------------------------
 

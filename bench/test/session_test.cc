@@ -369,5 +369,31 @@ TEST(Session, KeepsTheLossOfEveryMeasuredStep) {
   EXPECT_TRUE(forward.result.losses.empty());
 }
 
+/// The losses of three steps that learn, in 16 bits.
+std::vector<double> losses_in(DType dtype, double loss_scale, bool automatic) {
+  TinyRun tiny;
+  tiny.settings.dtype = dtype;
+  tiny.settings.learning_rate.request.init_learning_rate = 0.5;
+  tiny.settings.flags.fp16_loss_scale = loss_scale;
+  tiny.settings.flags.fp16_enable_auto_loss_scale = automatic;
+  tiny.settings.flags.loss_type_to_report = "base_loss";
+  tiny.run();
+  return tiny.result.losses;
+}
+
+// A power of two changes exponents only, so that nothing is rounded otherwise.
+TEST(Session, TakesTheLossScaleOutOfTheUpdateAgain) {
+  const std::vector<double> plain = losses_in(DType::bf16, 1, false);
+  EXPECT_LT(plain[2], plain[0] - 0.1);
+  EXPECT_EQ(losses_in(DType::bf16, 1024, false), plain);
+}
+
+TEST(Session, LeavesTheVariablesAloneWhereTheLossScaleMakesAGradientInfinite) {
+  // In f16, 2^24 overflows in the first two steps, and in the third at half of half of it.
+  const std::vector<double> losses = losses_in(DType::f16, std::ldexp(1, 24), true);
+  EXPECT_EQ(losses[1], losses[0]);
+  EXPECT_EQ(losses[2], losses[0]);
+}
+
 }  // namespace
 }  // namespace bench

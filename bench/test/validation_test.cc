@@ -22,11 +22,6 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> kRules = {
       {"must both be given", [](Flags& f) { f.learning_rate_decay_factor = 0.5; }},
       {"--minimum_learning_rate needs", [](Flags& f) { f.minimum_learning_rate = 0.1; }},
-      {"--use_fp16 chooses the type itself and cannot be combined with --dtype=bf16",
-       [](Flags& f) {
-         f.use_fp16 = true;
-         f.dtype = "bf16";
-       }},
       {"--fp16_vars cannot be combined with nccl",
        [](Flags& f) {
          f.use_fp16 = f.fp16_vars = true;

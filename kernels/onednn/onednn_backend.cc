@@ -112,7 +112,6 @@ class VectorOptimizer final : public Optimizer {
     for (const OptimizerSegment& segment : segments_) {
       tensors.emplace_back(static_cast<const float*>(gradients) + segment.offset, segment.count);
     }
-    // A gradient whose square overflows f32, beyond 1e19, is as lost as an infinite one.
     return std::isfinite(cpu::sum_of_squares(team_, tensors));
   }
 
@@ -172,7 +171,7 @@ class OnednnBackend final : public Backend {
     for (const ValueId input : node.inputs) {
       const TensorType& type = graph.type(input);
       if (const std::string why = type.opaque ? "" : why_not(type.dtype); !why.empty()) {
-        return no(cat(why, " (", node.name, ")"));
+        return no(why);
       }
     }
     return supports_epilogue(node);

@@ -2,10 +2,10 @@
 
 #include "kernels/reference/operations.h"
 
-// The results are real numbers over the output's scale; storing rounds them and cuts them off.
-
 namespace bench::reference {
 namespace {
+
+// The results are real numbers over the output's scale; storing rounds them and cuts them off.
 
 /// The op on real numbers behind a quantised layer. It reads x and w as quanta: whole numbers,
 /// whose sums are exact in double.

@@ -87,11 +87,14 @@ class CaseRunner {
 /// BENCH_TEST_SEED from the environment, else 1.
 std::uint64_t test_seed();
 
+/// What is compared: only gradients jump where an activation bends.
+enum class Result : std::uint8_t { output, gradient };
+
 /// Empty when `actual`, stored in `dtype`, is right, else a sentence that names the worst element.
 /// The allowed error is the case's, in epsilons of the type that sums are made in; for 16 bits a
 /// few roundings to `dtype` besides; none for an exact case. An expectation that is nearly all
 /// zeros proves nothing and is refused too.
-std::string compare(const KernelCase& kernel_case, DType dtype, const std::vector<double>& actual,
-                    const std::vector<double>& expected);
+std::string compare(const KernelCase& kernel_case, DType dtype, Result result,
+                    const std::vector<double>& actual, const std::vector<double>& expected);
 
 }  // namespace bench

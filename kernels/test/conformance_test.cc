@@ -58,28 +58,29 @@ KernelCase plain_case() { return {.name = "plain", .reduction = 4, .epsilons = 1
 TEST(Compare, AllowsEpsilonsThatGrowWithTheReduction) {
   const double epsilon = std::numeric_limits<float>::epsilon();
   // The element 1 and the mean square of 1 allow 2 * sqrt(4) = 4 epsilons.
-  EXPECT_EQ(compare(plain_case(), DType::f32, {1 + 3.9 * epsilon, 1}, {1, 1}), "");
-  EXPECT_THAT(compare(plain_case(), DType::f32, {1, 1 + 4.1 * epsilon}, {1, 1}),
+  EXPECT_EQ(compare(plain_case(), DType::f32, Result::output, {1 + 3.9 * epsilon, 1}, {1, 1}), "");
+  EXPECT_THAT(compare(plain_case(), DType::f32, Result::output, {1, 1 + 4.1 * epsilon}, {1, 1}),
               testing::StartsWith("element 1 is "));
 }
 
 TEST(Compare, NeverTakesNanOrAnotherSizeForRight) {
-  EXPECT_THAT(compare(plain_case(), DType::f32, {1, std::nan("")}, {1, 1}),
+  EXPECT_THAT(compare(plain_case(), DType::f32, Result::output, {1, std::nan("")}, {1, 1}),
               testing::StartsWith("element 1 is nan"));
-  EXPECT_EQ(compare(plain_case(), DType::f32, {1}, {1, 1}), "has 1 elements, expected 2");
+  EXPECT_EQ(compare(plain_case(), DType::f32, Result::output, {1}, {1, 1}),
+            "has 1 elements, expected 2");
 }
 
 TEST(Compare, DistrustsZeros) {
   const std::vector<double> zeros(16, 0.0);
-  EXPECT_THAT(compare(plain_case(), DType::f32, zeros, zeros),
+  EXPECT_THAT(compare(plain_case(), DType::f32, Result::output, zeros, zeros),
               testing::HasSubstr("proves nothing"));
 }
 
 TEST(Compare, WantsTheSameNumbersOfAnExactCase) {
   KernelCase exact = plain_case();
   exact.exact = true;
-  EXPECT_EQ(compare(exact, DType::f32, {1, 2}, {1, 2}), "");
-  EXPECT_NE(compare(exact, DType::f32, {1, 2.0000001}, {1, 2}), "");
+  EXPECT_EQ(compare(exact, DType::f32, Result::output, {1, 2}, {1, 2}), "");
+  EXPECT_NE(compare(exact, DType::f32, Result::output, {1, 2.0000001}, {1, 2}), "");
 }
 
 }  // namespace

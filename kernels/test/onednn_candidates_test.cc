@@ -190,7 +190,8 @@ TEST_P(Candidates, AllMatchTheReference) {
       continue;
     }
     const bool int8 = node.op == &kQuantizedConv2d || node.op == &kQuantizedFullyConnected;
-    if (const Support support = backend()->supports(graph, node); int8 && !support) {
+    if (const Support support = backend()->supports(graph, node);
+        (int8 || is_half(dtype)) && !support) {
       GTEST_SKIP() << support.why_not;
     }
     for (const Candidate& candidate : backend()->candidates(graph, node, DataFormat::automatic)) {
@@ -198,7 +199,8 @@ TEST_P(Candidates, AllMatchTheReference) {
       for (std::size_t i = 0; i < actual.size(); ++i) {
         // What the node before it gave is rounded to 16 bits here, so sums in f32 differ too.
         const DType own = graph.type(node.outputs[i]).dtype;
-        EXPECT_EQ(compare(kernel_case, kernel_case.exact ? own : dtype, actual[i],
+        const Result result = node.op == kernel_case.op ? Result::output : Result::gradient;
+        EXPECT_EQ(compare(kernel_case, kernel_case.exact ? own : dtype, result, actual[i],
                           values[static_cast<std::size_t>(node.outputs[i].index)]),
                   "")
             << node.name << " output " << i << ", " << candidate.implementation << " in "

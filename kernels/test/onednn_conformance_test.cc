@@ -21,6 +21,8 @@ INSTANTIATE_TEST_SUITE_P(Onednn, Conformance, conformance_parameters(onednn(), D
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(OnednnBf16, Conformance, conformance_parameters(onednn(), DType::bf16),
                          conformance_name);
+INSTANTIATE_TEST_SUITE_P(OnednnF16, Conformance, conformance_parameters(onednn(), DType::f16),
+                         conformance_name);
 INSTANTIATE_TEST_SUITE_P(Onednn, OptimizerConformance, optimizer_parameters(onednn()),
                          optimizer_name);
 

@@ -27,6 +27,12 @@ class QuantizePlan {
   [[nodiscard]] double scale(ValueId id) const;
 
  private:
+  /// What values of one scale have in common.
+  struct Shared {
+    Range range;
+    bool non_negative = true;
+  };
+
   static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 
   void find_non_negative();
@@ -50,10 +56,6 @@ class QuantizePlan {
   /// By value: another of the same scale, up to one that stands for all of them; and by that one,
   /// what they have in common.
   std::vector<std::size_t> same_scale_;
-  struct Shared {
-    Range range;
-    bool non_negative = true;
-  };
   std::map<std::size_t, Shared> shared_;
 };
 
