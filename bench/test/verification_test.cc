@@ -119,7 +119,7 @@ TEST(Verification, CatchesAWeightGradientThatIsOffByOnePerCentInOneLayerDeepInsi
   EXPECT_FALSE(result.numbers[3].passed());
   constexpr double kWeights = 20;
   EXPECT_NEAR(result.numbers[3].deviation, std::log(1.01) / kWeights, 1e-6);
-  for (const std::size_t other : {0, 1, 2}) {
+  for (const std::size_t other : {0U, 1U, 2U}) {
     EXPECT_TRUE(result.numbers[other].passed()) << result.failures();
   }
 }
