@@ -41,6 +41,11 @@ void copy(const Launch& launch) {
   }
 }
 
+/// How means of planes lie: as a matrix, or as images of one pixel, which is the same in memory.
+Layout layout_of_means(const Shape& means, const Layout& images) {
+  return means.rank() == 2 ? LayoutTable::canonical(2) : images;
+}
+
 }  // namespace
 
 std::vector<Candidate> activation(Context& context, const Graph& graph, const Node& node,
@@ -179,15 +184,15 @@ std::vector<Candidate> spatial_mean(Context& context, const Graph& graph, const 
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(
-        vector_candidate(context, graph, node, {layout}, {LayoutTable::canonical(2)},
-                         [view, dtype](const Launch& launch) {
-                           cpu::spatial_mean(launch.team, {.view = view,
-                                                           .dtype = dtype,
-                                                           .x = launch.in(0),
-                                                           .y = launch.out(0),
-                                                           .workspace = launch.workspace});
-                         }));
+    Candidate& candidate = candidates.emplace_back(vector_candidate(
+        context, graph, node, {layout}, {layout_of_means(graph.shape(node.outputs[0]), layout)},
+        [view, dtype](const Launch& launch) {
+          cpu::spatial_mean(launch.team, {.view = view,
+                                          .dtype = dtype,
+                                          .x = launch.in(0),
+                                          .y = launch.out(0),
+                                          .workspace = launch.workspace});
+        }));
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
   }
   return candidates;
@@ -200,15 +205,15 @@ std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& grap
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(
-        vector_candidate(context, graph, node, {LayoutTable::canonical(2)}, {layout},
-                         [view, dtype](const Launch& launch) {
-                           cpu::spatial_mean_backward(launch.team, {.view = view,
-                                                                    .dtype = dtype,
-                                                                    .dy = launch.in(0),
-                                                                    .dx = launch.out(0),
-                                                                    .workspace = launch.workspace});
-                         }));
+    Candidate& candidate = candidates.emplace_back(vector_candidate(
+        context, graph, node, {layout_of_means(graph.shape(node.inputs[0]), layout)}, {layout},
+        [view, dtype](const Launch& launch) {
+          cpu::spatial_mean_backward(launch.team, {.view = view,
+                                                   .dtype = dtype,
+                                                   .dy = launch.in(0),
+                                                   .dx = launch.out(0),
+                                                   .workspace = launch.workspace});
+        }));
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
   }
   return candidates;

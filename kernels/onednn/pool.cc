@@ -119,6 +119,18 @@ std::vector<Candidate> backward(Context& context, const Graph& graph, const Node
   return candidates;
 }
 
+/// Whether each window is a whole plane. oneDNN adds its elements one by one in f32, and what the
+/// sum loses is in every element of the plane alike: squeeze-and-excite's gradients had it tenfold.
+bool averages_planes(const Graph& graph, const Node& node) {
+  const auto& attributes = node.attributes.as<PoolAttributes>();
+  const Window& window = attributes.window;
+  const std::array<std::int64_t, 2> none{};
+  const std::array<std::int64_t, 2> plane{attributes.input[2], attributes.input[3]};
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  return (dtype == DType::f32 || is_half(dtype)) && window.kernel == plane &&
+         window.pad_before == none && window.pad_after == none;
+}
+
 }  // namespace
 
 std::vector<Candidate> max_pool(Context& context, const Graph& graph, const Node& node,
@@ -133,12 +145,16 @@ std::vector<Candidate> max_pool_backward(Context& context, const Graph& graph, c
 
 std::vector<Candidate> avg_pool(Context& context, const Graph& graph, const Node& node,
                                 DataFormat format) {
-  return forward(context, graph, node, format, algorithm::pooling_avg_exclude_padding);
+  return averages_planes(graph, node)
+             ? spatial_mean(context, graph, node, format)
+             : forward(context, graph, node, format, algorithm::pooling_avg_exclude_padding);
 }
 
 std::vector<Candidate> avg_pool_backward(Context& context, const Graph& graph, const Node& node,
                                          DataFormat format) {
-  return backward(context, graph, node, format, algorithm::pooling_avg_exclude_padding);
+  return averages_planes(graph, node)
+             ? spatial_mean_backward(context, graph, node, format)
+             : backward(context, graph, node, format, algorithm::pooling_avg_exclude_padding);
 }
 
 }  // namespace bench::onednn
