@@ -189,9 +189,11 @@ TEST_P(Candidates, AllMatchTheReference) {
         std::any_of(node.outputs.begin(), node.outputs.end(), opaque)) {
       continue;
     }
-    const bool int8 = node.op == &kQuantizedConv2d || node.op == &kQuantizedFullyConnected;
-    if (const Support support = backend()->supports(graph, node);
-        (int8 || is_half(dtype)) && !support) {
+    // Types that a processor may have no instructions for.
+    const bool narrow = node.op == &kQuantizedConv2d || node.op == &kQuantizedFullyConnected ||
+                        std::any_of(node.inputs.begin(), node.inputs.end(),
+                                    [&](ValueId id) { return is_half(graph.type(id).dtype); });
+    if (const Support support = backend()->supports(graph, node); narrow && !support) {
       GTEST_SKIP() << support.why_not;
     }
     for (const Candidate& candidate : backend()->candidates(graph, node, DataFormat::automatic)) {
