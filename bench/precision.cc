@@ -4,18 +4,9 @@
 #include <sstream>
 
 #include "models/base/errors.h"
-#include "models/ops/conv2d.h"
 
 namespace bench {
 namespace {
-
-Support supports(const Backend& backend, DType dtype) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", {.dtype = dtype, .shape = {1, 16, 1, 1}});
-  const ValueId w = graph.add_input("w", {.dtype = dtype, .shape = {16, 16, 1, 1}});
-  graph.add_node(kConv2d, "conv", Conv2dAttributes{}, {x, w});
-  return backend.supports(graph, graph.nodes()[0]);
-}
 
 std::string gigaflops(const Ceiling& ceiling) {
   std::ostringstream text;
@@ -24,8 +15,8 @@ std::string gigaflops(const Ceiling& ceiling) {
 }
 
 Precision faster_half(Backend& backend) {
-  const Support bf16 = supports(backend, DType::bf16);
-  const Support f16 = supports(backend, DType::f16);
+  const Support bf16 = computes_in(backend, DType::bf16);
+  const Support f16 = computes_in(backend, DType::f16);
   const auto chosen = [](DType dtype, const std::string& why) {
     return Precision{.dtype = dtype,
                      .note = cat("--use_fp16: computing in ", name_of(dtype), "; ", why)};
@@ -60,7 +51,7 @@ Precision choose_precision(const RunSettings& settings, Backend& backend) {
     return faster_half(backend);
   }
   if (is_half(settings.dtype)) {
-    if (const Support support = supports(backend, settings.dtype); !support) {
+    if (const Support support = computes_in(backend, settings.dtype); !support) {
       throw UsageError(cat("--dtype=", name_of(settings.dtype), ": ", support.why_not,
                            "; --device=reference computes in it, slowly"));
     }

@@ -79,6 +79,10 @@ std::vector<std::string> warnings_before(const SystemFiles& files, const Device&
 
 void print_closing_notes(const SessionResult& session, const InputStatistics& input,
                          std::ostream& err) {
+  if (session.skipped_updates > 0) {
+    err << "skipped updates: " << session.skipped_updates
+        << ", for gradients that were not finite; the loss scale was halved each time\n";
+  }
   if (session.steps.empty()) {
     return;
   }

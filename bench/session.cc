@@ -170,6 +170,7 @@ class Session {
   void update_variables() {
     const double scale = loss_scale_.value();
     const bool good = !loss_scale_.automatic() || parts_.strategy->gradients_are_finite();
+    result_.skipped_updates += good ? 0 : 1;
     if (loss_scale_.take(good)) {
       parts_.strategy->update(learning_rate_.at(global_step_), 1 / scale);
     }

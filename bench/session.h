@@ -47,6 +47,8 @@ struct SessionResult {
   std::optional<double> loss_last;
   std::optional<double> top_1;
   std::optional<double> top_5;
+  /// Steps, warm-up included, that left the variables alone for a gradient that is not finite.
+  std::int64_t skipped_updates = 0;
   /// The user ended the run before its last step.
   bool interrupted = false;
   /// --max_seconds ended the run before its last step.

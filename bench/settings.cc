@@ -108,7 +108,7 @@ void check_int8(const Flags& flags) {
 
 /// Throws UsageError for what 16 bits cannot do, and notes what has no effect without them.
 void check_16_bits(const Flags& flags, std::vector<std::string>& notices) {
-  const bool narrow = flags.use_fp16 || flags.dtype == "bf16" || flags.dtype == "f16";
+  const bool narrow = asks_for_16_bits(flags);
   if (narrow && flags.forward_only && flags.save_variables) {
     throw UsageError(
         "--save_variables: a forward-only run in 16 bits has rounded its filters; save them in "

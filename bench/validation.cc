@@ -58,8 +58,7 @@ void check_horovod(const Flags& flags) {
 }
 
 void check_auto_loss_scale(const Flags& flags) {
-  const bool narrow = flags.use_fp16 || flags.dtype == "bf16" || flags.dtype == "f16";
-  if (!narrow || !flags.fp16_enable_auto_loss_scale) {
+  if (!asks_for_16_bits(flags) || !flags.fp16_enable_auto_loss_scale) {
     return;
   }
   constexpr std::array<std::string_view, 3> kScalable = {"parameter_server", "replicated",
@@ -278,6 +277,10 @@ LearningRateRequest learning_rate_request(const Flags& flags) {
           .decay_factor = flags.learning_rate_decay_factor,
           .minimum_learning_rate = flags.minimum_learning_rate,
           .num_warmup_epochs = flags.num_learning_rate_warmup_epochs};
+}
+
+bool asks_for_16_bits(const Flags& flags) {
+  return flags.use_fp16 || flags.dtype == "bf16" || flags.dtype == "f16";
 }
 
 void validate(const Flags& flags) {

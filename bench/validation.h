@@ -10,6 +10,9 @@ namespace bench {
 /// refuses, is fine here. Says nothing about what is built.
 void validate(const Flags& flags);
 
+/// Whether the flags ask for computing in bf16 or f16.
+bool asks_for_16_bits(const Flags& flags);
+
 /// The part of the command line that concerns the learning rate.
 LearningRateRequest learning_rate_request(const Flags& flags);
 

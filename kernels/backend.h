@@ -186,4 +186,7 @@ class Backend {
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
 };
 
+/// Whether a backend computes in a floating type at all: a plain convolution, or why not.
+Support computes_in(const Backend& backend, DType dtype);
+
 }  // namespace bench

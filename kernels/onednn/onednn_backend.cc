@@ -94,7 +94,10 @@ class VectorOptimizer final : public Optimizer {
  public:
   VectorOptimizer(cpu::ThreadTeam& team, const OptimizerSettings& settings,
                   std::vector<OptimizerSegment> segments)
-      : team_(team), settings_(settings), segments_(std::move(segments)) {
+      : team_(team),
+        settings_(settings),
+        segments_(std::move(segments)),
+        gradients_(segments_.size()) {
     check(settings.dtype == DType::f32, "onednn: the optimizer updates f32");
   }
   void launch(Stream& /*stream*/, void* variables, const void* gradients, void* slots,
@@ -108,17 +111,19 @@ class VectorOptimizer final : public Optimizer {
                                 .gradient_scale = gradient_scale});
   }
   bool finite(const void* gradients) override {
-    std::vector<std::span<const float>> tensors;
-    for (const OptimizerSegment& segment : segments_) {
-      tensors.emplace_back(static_cast<const float*>(gradients) + segment.offset, segment.count);
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      gradients_[i] = {static_cast<const float*>(gradients) + segments_[i].offset,
+                       segments_[i].count};
     }
-    return std::isfinite(cpu::sum_of_squares(team_, tensors));
+    return std::isfinite(cpu::sum_of_squares(team_, gradients_));
   }
 
  private:
   cpu::ThreadTeam& team_;
   OptimizerSettings settings_;
   std::vector<OptimizerSegment> segments_;
+  /// Theirs in finite(); here, since a step allocates nothing.
+  std::vector<std::span<const float>> gradients_;
 };
 
 std::string isa_name() {

@@ -120,7 +120,8 @@ std::vector<Candidate> backward(Context& context, const Graph& graph, const Node
 }
 
 /// Whether each window is a whole plane. oneDNN adds its elements one by one in f32, and what the
-/// sum loses is in every element of the plane alike: squeeze-and-excite's gradients had it tenfold.
+/// sum loses is in every element of the plane alike: gradients of squeeze-and-excite had six times
+/// the error.
 bool averages_planes(const Graph& graph, const Node& node) {
   const auto& attributes = node.attributes.as<PoolAttributes>();
   const Window& window = attributes.window;

@@ -6,7 +6,6 @@
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/conformance.h"
 #include "models/base/errors.h"
-#include "models/ops/conv2d.h"
 #include "models/ops/quantized.h"
 #include "models/passes/mixed_precision.h"
 
@@ -55,15 +54,6 @@ std::string how_to_repeat() {
              ".", info->name());
 }
 
-/// Why the backend runs not even a plain convolution in that type.
-std::string why_no_convolution(const Backend& device, DType dtype) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", {.dtype = dtype, .shape = {1, 16, 1, 1}});
-  const ValueId w = graph.add_input("w", {.dtype = dtype, .shape = {16, 16, 1, 1}});
-  graph.add_node(kConv2d, "conv", Conv2dAttributes{}, {x, w});
-  return device.supports(graph, graph.nodes()[0]).why_not;
-}
-
 Result result_of(const std::string& name) {
   return name.starts_with("out") ? Result::output : Result::gradient;
 }
@@ -79,7 +69,7 @@ std::string Conformance::left_out() const {
   const auto values = graph.values();
   const auto narrow = std::find_if(values.begin(), values.end(),
                                    [](const Value& value) { return is_half(value.type.dtype); });
-  return narrow == values.end() ? "" : why_no_convolution(device(), narrow->type.dtype);
+  return narrow == values.end() ? "" : computes_in(device(), narrow->type.dtype).why_not;
 }
 
 void Conformance::expect_reference_results(Weights weights) const {
