@@ -202,10 +202,18 @@ Captured<std::int64_t> peak_rss_bytes(const SystemFiles& files) {
 }
 
 bool reset_peak_rss() {
-  // proc(5): 5 resets the peak resident set size to the current one.
+  // proc(5): 5 resets the peak resident set size to the current one. Some systems that only look
+  // like Linux take the word and do nothing.
   std::ofstream file("/proc/self/clear_refs");
   file << "5" << std::flush;
-  return file.good();
+  if (!file.good()) {
+    return false;
+  }
+  constexpr std::int64_t kGrownSince = std::int64_t{4} << 20;
+  const Captured<std::string> status = SystemFiles().read("/proc/self/status");
+  const Captured<std::int64_t> peak = meminfo_field(status, "VmHWM");
+  const Captured<std::int64_t> now = meminfo_field(status, "VmRSS");
+  return peak.known() && now.known() && peak.value() - now.value() < kGrownSince;
 }
 
 std::map<std::string, std::string> capture_environment_variables(const char* const* environment) {

@@ -10,9 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from parity import check_twins, curve, numbers, safetensors, zoo
-from parity.chain import ChainSums
-from parity.compare import (Limits, MismatchError, Verdict, chain_may_help, compare,
-                            worst)
+from parity.compare import Limits, MismatchError, Verdict, compare, worst
 from parity.layers import avg_pool, channel_lrn, max_pool, pad_extents
 from parity.parity import Plan, compare_model
 from parity.program import Program, step_losses
@@ -78,45 +76,6 @@ class Layers(unittest.TestCase):
         self.assertTrue(torch.allclose(channel_lrn(x, 4, 1.0, 0.1, 0.75), theirs))
 
 
-class Chain(unittest.TestCase):
-    def gradients(self, layer: torch.nn.Module, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        y = layer(x)
-        return y, *torch.autograd.grad(y.sin().sum(), [x, *layer.parameters()])
-
-    def test_is_the_same_convolution(self):
-        torch.manual_seed(1)
-        for inputs, outputs, kernel, stride, padding, groups in (
-                (6, 8, 3, 1, 1, 1), (6, 12, 5, 2, 2, 3), (4, 4, 1, 2, 0, 4),
-                (3, 5, (1, 7), (2, 3), (0, 3), 1)):
-            layer = torch.nn.Conv2d(inputs, outputs, kernel, stride, padding,
-                                    groups=groups).double()
-            x = torch.randn(2, inputs, 9, 8, dtype=torch.float64, requires_grad=True)
-            expected = self.gradients(layer, x)
-            with ChainSums():
-                found = self.gradients(layer, x)
-            for a, b in zip(found, expected):
-                self.assertTrue(torch.allclose(a, b, rtol=1e-12, atol=1e-12))
-
-    def test_adds_the_terms_of_a_product_one_by_one(self):
-        layer = torch.nn.Linear(3, 1, bias=False)
-        with torch.no_grad():
-            layer.weight.copy_(torch.ones(1, 3))
-            # Added in this order the small terms are lost one after the other.
-            with ChainSums():
-                y = layer(torch.tensor([[2.0**24, 1.0, 1.0]]))
-        self.assertEqual(float(y), 2.0**24)
-
-    def test_is_off_by_a_seventh_of_an_epsilon_times_the_root_of_the_terms(self):
-        torch.manual_seed(1)
-        terms = 4096
-        layer, x = torch.nn.Linear(terms, 512, bias=False), torch.randn(4, terms)
-        with torch.no_grad(), ChainSums():
-            y = layer(x).double()
-            exact = layer.double()(x.double())
-        epsilons = float((y - exact).norm() / exact.norm()) / 2.0**-23
-        self.assertAlmostEqual(epsilons / terms**0.5, 1 / 7, delta=0.03)
-
-
 class Comparison(unittest.TestCase):
     def verdict(self, ours: float, torch_error: float, norm: float = 1.0) -> Verdict:
         exact = {"grad/a": np.array([norm]), "grad/b": np.array([1.0])}
@@ -137,22 +96,6 @@ class Comparison(unittest.TestCase):
         self.assertIs(self.verdict(5e-8, 0, norm=1e-3), Verdict.UNDER_FLOOR)
         self.assertIs(self.verdict(7e-8, 0, norm=1e-3), Verdict.FAILED)
 
-    def test_an_error_of_at_most_a_chains_is_allowed(self):
-        exact = {"grad/a": np.array([1.0])}
-        for ours, chain, verdict in ((2.9e-6, 3e-6, Verdict.AS_CHAIN),
-                                     (3.1e-6, 3e-6, Verdict.FAILED),
-                                     (1.9e-6, 1e-6, Verdict.OK),
-                                     (4.1e-6, 1e-3, Verdict.FAILED)):
-            found = compare({"grad/a": np.array([1 + ours])}, [{"grad/a": np.array([1 + 1e-6])}],
-                            exact, LIMITS, chain={"grad/a": np.array([1 + chain])})
-            self.assertIs(found["grad/a"].verdict, verdict)
-
-    def test_a_chain_is_asked_only_where_it_could_help(self):
-        for ours, helps in ((1.9e-6, False), (2.1e-6, True), (4.1e-6, False)):
-            found = compare({"a": np.array([1 + ours])}, [{"a": np.array([1 + 1e-6])}],
-                            {"a": np.array([1.0])}, LIMITS)
-            self.assertEqual(chain_may_help(found.values(), LIMITS), helps)
-
     def test_what_is_no_number_fails(self):
         self.assertIs(self.verdict(float("nan"), 1.0), Verdict.FAILED)
 
@@ -171,7 +114,6 @@ class Comparison(unittest.TestCase):
 
 class FakeProgram(Program):
     """PyTorch in float32 in place of `bench`; `spoil` then changes its tensors."""
-    WAY = numbers.SINGLE[0]
 
     def spoil(self, tensors: numbers.Arrays) -> None:
         del tensors
@@ -182,13 +124,9 @@ class FakeProgram(Program):
         task = numbers.Task(weights, task.images, task.labels, task.batch, task.training,
                             task.weight_decay)
         tensors = numbers.run_twin(model.make(model.num_classes, task.images.shape[2]), task,
-                                   self.WAY)
+                                   numbers.SINGLE[0])
         self.spoil(tensors)
         return tensors
-
-
-class ChainProgram(FakeProgram):
-    WAY = numbers.CHAIN
 
 
 class SpoiledProgram(FakeProgram):
@@ -207,11 +145,6 @@ class Parity(unittest.TestCase):
     def test_passes_what_is_as_exact_as_pytorch(self):
         for row in self.rows(FakeProgram(Path("none"))):
             self.assertTrue(row.passed, row.text())
-
-    def test_passes_what_sums_in_one_chain(self):
-        for row in self.rows(ChainProgram(Path("none"))):
-            self.assertTrue(row.passed, row.text())
-            self.assertEqual(row.draws, 1)
 
     def test_fails_for_a_gradient_that_is_off_by_a_thousandth(self):
         train, forward = self.rows(SpoiledProgram(Path("none")))

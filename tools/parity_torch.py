@@ -117,8 +117,7 @@ def _compare(options: argparse.Namespace, models: list[zoo.Model]) -> int:
     print(f"PyTorch {torch.__version__}. Errors: ||a-b||/||b||, b from PyTorch in float64. ratio: "
           f"to the error of PyTorch in float32, at most {limits.factor:g}; ~ where the error is at "
           f"most {limits.epsilons:g} epsilons. floor: gradients above that ratio whose error is at "
-          f"most {limits.floor:g} of the norm of all gradients. chain: quantities above all these "
-          f"whose error is at most that of chains of float32 additions.\n{HEADER}")
+          f"most {limits.floor:g} of the norm of all gradients.\n{HEADER}")
     failed = []
     for model in models:
         for row in compare_model(model, plan):

@@ -71,6 +71,8 @@ std::vector<KernelCase> make_cases() {
            .out = 32,
            .epilogue = {.bias = true},
            .exact = true},
+           // Sums over more terms than a backend may like to add in one go.
+           {.name = "wide", .rows = 4, .in = 48, .out = 1088, .exact = true},
        }) {
     cases.push_back(make_case(spec));
   }

@@ -3,6 +3,7 @@
 #include "kernels/onednn/context.h"
 #include "kernels/onednn/epilogue.h"
 #include "kernels/onednn/primitive_kernel.h"
+#include "kernels/onednn/sliced_product.h"
 
 namespace bench::onednn {
 namespace {
@@ -73,12 +74,18 @@ std::vector<Candidate> fully_connected_backward_data(Context& context, const Gra
     candidate.implementation = desc.impl_info_str();
     candidate.inputs = {rows(), context.layouts.remember(weights, desc.weights_desc())};
     candidate.outputs = {rows()};
-    candidate.workspace_bytes = desc.scratchpad_desc().get_size();
     candidate.seconds = memory_seconds(context, work_of(graph, node).bytes);
-    candidate.make = make_primitive(context.engine, desc,
-                                    {{DNNL_ARG_DIFF_DST, y, From::input, 0},
-                                     {DNNL_ARG_WEIGHTS, desc.weights_desc(), From::input, 1},
-                                     {DNNL_ARG_DIFF_SRC, x, From::output, 0}});
+    if (auto sliced = sliced_data_gradient(context, x, desc.weights_desc(), y)) {
+      candidate.implementation += ":sliced";
+      candidate.workspace_bytes = sliced->workspace_bytes;
+      candidate.make = std::move(sliced->make);
+    } else {
+      candidate.workspace_bytes = desc.scratchpad_desc().get_size();
+      candidate.make = make_primitive(context.engine, desc,
+                                      {{DNNL_ARG_DIFF_DST, y, From::input, 0},
+                                       {DNNL_ARG_WEIGHTS, desc.weights_desc(), From::input, 1},
+                                       {DNNL_ARG_DIFF_SRC, x, From::output, 0}});
+    }
     candidates.push_back(std::move(candidate));
   }
   return candidates;

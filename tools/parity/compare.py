@@ -9,9 +9,6 @@ import numpy as np
 from .numbers import Arrays
 
 FLOAT_EPSILON = float(np.finfo(np.float32).eps)
-# What a chain can justify, in what is allowed without it: a chain, too, may put an element on the
-# other side of a ReLU's bend, and then says nothing.
-_CHAIN_FACTOR = 2.0
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,6 @@ class Verdict(Enum):
     OK = "ok"
     WITHIN_EPSILONS = "within a few epsilons"
     UNDER_FLOOR = "under the floor"
-    AS_CHAIN = "as exact as a chain of additions"
     FAILED = "FAILED"
 
 
@@ -46,12 +42,6 @@ class Quantity:
         if self.ours == 0:
             return 0.0
         return self.ours / self.torch if self.torch > 0 else float("inf")
-
-
-def chain_may_help(quantities: Iterable[Quantity], limits: Limits) -> bool:
-    """Whether some failed, and each by so little that it may be as exact as a chain."""
-    failed = [q for q in quantities if q.verdict is Verdict.FAILED]
-    return bool(failed) and all(q.ratio <= _CHAIN_FACTOR * limits.factor for q in failed)
 
 
 class MismatchError(ValueError):
@@ -79,8 +69,7 @@ def _check_names(ours: Arrays, exact: Arrays) -> None:
         raise MismatchError("; ".join(shapes))
 
 
-def _judge(ours: float, torch: float, norm: float, total: float, chain: float,
-           limits: Limits) -> Verdict:
+def _judge(ours: float, torch: float, norm: float, total: float, limits: Limits) -> Verdict:
     """Of errors in absolute terms; `total` is the norm of all gradients together, 0 for what is
     no gradient."""
     if not np.isfinite(ours):
@@ -89,17 +78,13 @@ def _judge(ours: float, torch: float, norm: float, total: float, chain: float,
         return Verdict.WITHIN_EPSILONS
     if ours <= limits.factor * torch:
         return Verdict.OK
-    if ours <= limits.floor * total:
-        return Verdict.UNDER_FLOOR
-    most = min(chain, _CHAIN_FACTOR * limits.factor * torch)
-    return Verdict.AS_CHAIN if ours <= most else Verdict.FAILED
+    return Verdict.UNDER_FLOOR if ours <= limits.floor * total else Verdict.FAILED
 
 
-def compare(ours: Arrays, singles: Sequence[Arrays], exact: Arrays, limits: Limits,
-            chain: Arrays | None = None) -> dict[str, Quantity]:
+def compare(ours: Arrays, singles: Sequence[Arrays], exact: Arrays,
+            limits: Limits) -> dict[str, Quantity]:
     """A Quantity per tensor of `exact`. `singles` are PyTorch's float32 runs, of which the worst
-    counts; `chain` is one whose sums are chains, where it is known. Throws MismatchError unless all
-    have the same names and shapes."""
+    counts. Throws MismatchError unless all have the same names and shapes."""
     _check_names(ours, exact)
     gradients = [name for name in exact if name.startswith("grad/")]
     total = float(np.sqrt(sum(_norm(exact[name]) ** 2 for name in gradients)))
@@ -108,15 +93,13 @@ def compare(ours: Arrays, singles: Sequence[Arrays], exact: Arrays, limits: Limi
         norm, flat = _norm(value), value.ravel()
         own = _norm(ours[name].astype(np.float64).ravel() - flat)
         theirs = max(_norm(single[name].ravel() - flat) for single in singles)
-        chained = 0.0 if chain is None else _norm(chain[name].ravel() - flat)
-        verdict = _judge(own, theirs, norm, total if name in gradients else 0.0, chained, limits)
+        verdict = _judge(own, theirs, norm, total if name in gradients else 0.0, limits)
         result[name] = Quantity(name, _relative(own, norm), _relative(theirs, norm), verdict)
     return result
 
 
 def worst(quantities: Iterable[Quantity]) -> Quantity | None:
-    """A failed one before one that passed as a chain's would, before one that was judged by its
-    ratio; then the largest ratio. None for none."""
-    order = (Verdict.OK, Verdict.AS_CHAIN, Verdict.FAILED)
+    """A failed one before one that passed; then one that was judged by its ratio; then the largest
+    ratio. None for none."""
     return max(quantities, default=None,
-               key=lambda q: (order.index(q.verdict) if q.verdict in order else -1, q.ratio))
+               key=lambda q: (q.verdict is Verdict.FAILED, q.verdict is Verdict.OK, q.ratio))

@@ -11,8 +11,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from .chain import ChainSums
-
 Arrays = dict[str, np.ndarray]
 
 AUX_WEIGHT = 0.4
@@ -158,7 +156,6 @@ class Way:
     dtype: torch.dtype
     onednn: bool = True
     channels_last: bool = False
-    chain_sums: bool = False
 
 
 EXACT = Way("float64", torch.float64)
@@ -166,7 +163,6 @@ EXACT = Way("float64", torch.float64)
 SINGLE = (Way("oneDNN", torch.float32),
           Way("native", torch.float32, onednn=False),
           Way("channels last", torch.float32, channels_last=True))
-CHAIN = Way("chain", torch.float32, onednn=False, chain_sums=True)
 
 
 def _hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
@@ -185,8 +181,7 @@ def run_twin(twin: nn.Module, task: Task, way: Way) -> Arrays:
     images = torch.from_numpy(task.images).to(way.dtype).contiguous(memory_format=layout)
     exact = (patch.object(F, "hardsigmoid", _hardsigmoid) if way.dtype is torch.float64
              else nullcontext())
-    chain = ChainSums() if way.chain_sums else nullcontext()
-    with exact, chain, torch.backends.mkldnn.flags(enabled=way.onednn):
+    with exact, torch.backends.mkldnn.flags(enabled=way.onednn):
         if not task.training:
             with torch.no_grad():
                 output = twin.eval()(images)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Iterator, Sequence
 
 from . import safetensors
-from .compare import Limits, Quantity, Verdict, chain_may_help, compare, worst
-from .numbers import (CHAIN, EXACT, SINGLE, Arrays, Task, draw_batch, draw_weights, run_twin)
+from .compare import Limits, Quantity, Verdict, compare, worst
+from .numbers import (EXACT, SINGLE, Arrays, Task, draw_batch, draw_weights, run_twin)
 from .program import Program, write_task
 from .zoo import Model
 
@@ -78,25 +78,24 @@ class Row:
         gradients = [q for name, q in self.quantities.items() if name.startswith("grad/")]
         least = worst(gradients)
         floor = sum(q.verdict is Verdict.UNDER_FLOOR for q in gradients)
-        chain = len(self._with(Verdict.AS_CHAIN))
         cells.append(_cell(least))
         name = least.name.removeprefix("grad/") if least else "-"
         failed = len(self._with(Verdict.FAILED))
-        return (f"{start}{' '.join(cells)}  {name:34} {floor:>3}/{len(gradients):<4} {chain:>5} "
-                f"{self.draws:>5}  {'ok' if self.passed else f'FAILED ({failed})'}")
+        return (f"{start}{' '.join(cells)}  {name:34} {floor:>3}/{len(gradients):<4} {self.draws}  "
+                f"{'ok' if self.passed else f'FAILED ({failed})'}")
 
 
 def _cell(quantity: Quantity | None) -> str:
     """Our error and its ratio to PyTorch's; ~ where a floor made the ratio meaningless."""
     if quantity is None:
         return f"{'-':>15}"
-    floored = quantity.verdict in (Verdict.WITHIN_EPSILONS, Verdict.UNDER_FLOOR)
-    return f"{quantity.ours:8.1e} {'~' if floored else f'{quantity.ratio:.2f}':>6}"
+    exact = quantity.verdict in (Verdict.OK, Verdict.FAILED)
+    return f"{quantity.ours:8.1e} {f'{quantity.ratio:.2f}' if exact else '~':>6}"
 
 
 HEADER = (f"{'model':22} {'mode':7} {'fmt':5} {'N':>3} {'size':>4}  {'logits  ratio':>15} "
           f"{'loss  ratio':>15} {'total  ratio':>15} {'gradient  ratio':>15}  "
-          f"{'worst gradient':34} {'floor':8} chain draws")
+          f"{'worst gradient':34} {'floor':8} draws")
 
 
 @contextmanager
@@ -146,12 +145,6 @@ def _one_draw(twin, task: Task, rows: Sequence[Row], plan: Plan, folder: Path) -
         try:
             ours = plan.program.dump(row.model, task,
                                      [f"--data_format={row.data_format}", *plan.flags], folder)
-            found = compare(ours, [singles[way.name] for way in ways], exact, plan.limits)
-            if chain_may_help(found.values(), plan.limits):
-                if CHAIN.name not in singles:
-                    singles[CHAIN.name] = run_twin(twin, task, CHAIN)
-                found = compare(ours, [singles[way.name] for way in ways], exact, plan.limits,
-                                singles[CHAIN.name])
-            row.add(found)
+            row.add(compare(ours, [singles[way.name] for way in ways], exact, plan.limits))
         except (RuntimeError, ValueError, OSError) as error:
             row.error = f"{type(error).__name__}: {error}"
