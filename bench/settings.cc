@@ -11,6 +11,7 @@
 #include "models/base/errors.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
+#include "models/passes/gradient_sums.h"
 #include "models/passes/mixed_precision.h"
 
 namespace bench {
@@ -274,7 +275,12 @@ Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::
   if (settings.quantized()) {
     return build_quantized_graph(settings, backend, batch, unknown_ranges(fused)).graph;
   }
-  return settings.training() ? add_backward(fused, "loss") : fused;
+  if (!settings.training()) {
+    return fused;
+  }
+  return sum_gradients_where_read(
+      add_backward(fused, "loss"),
+      [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
 }
 
 }  // namespace bench

@@ -50,6 +50,33 @@ KernelCase make_case(const Spec& spec, const OpDef& op) {
   return result;
 }
 
+/// dy, x, gamma, statistics, y and a second dy.
+KernelCase make_two_gradients_case(const Spec& spec) {
+  const BatchNormAttributes attributes{.epsilon = spec.epsilon,
+                                       .scale = spec.scale,
+                                       .epilogue = spec.epilogue,
+                                       .two_gradients = true};
+  KernelCase result{.name = "batch_norm_two_gradients_" + spec.name,
+                    .op = &kBatchNormBackward,
+                    .attributes = attributes,
+                    .inputs = {{.shape = spec.x}, {.shape = spec.x}},
+                    .fills = {{.mean = 0.1}, spec.fill},
+                    .weights = {},
+                    .reduction = spec.x[0] * spec.x[2] * spec.x[3]};
+  if (spec.scale) {
+    add_vector(result, spec.x[1], {.mean = 1, .scale = 0.5});
+  }
+  add_vector(result, spec.x[1], {.mean = spec.fill.mean, .scale = 0.1});
+  add_vector(result, spec.x[1], {.kind = InputFill::Kind::positive, .mean = 0.5});
+  if (spec.epilogue.activation != ActivationKind::none) {
+    result.inputs.push_back({.shape = spec.x});
+    result.fills.push_back(spec.beta);
+  }
+  result.inputs.push_back({.shape = spec.x});
+  result.fills.push_back({});
+  return result;
+}
+
 std::vector<KernelCase> make_cases() {
   constexpr auto kRelu = ActivationKind::relu;
   constexpr auto kRelu6 = ActivationKind::relu6;
@@ -106,6 +133,24 @@ std::vector<KernelCase> make_cases() {
   for (const Spec& spec : common) {
     cases.push_back(make_case(spec, kBatchNorm));
     cases.push_back(make_case(spec, kBatchNormInference));
+  }
+  const std::vector<Spec> joined{
+      {.name = "plain", .x = {3, 13, 5, 7}},
+      {.name = "residual", .x = {4, 16, 5, 5}, .epilogue = {.residual = true}},
+      {.name = "relu", .x = {4, 16, 6, 6}, .scale = false, .epilogue = {.activation = kRelu}},
+      {.name = "residual_relu",
+       .x = {4, 32, 6, 6},
+       .epilogue = {.residual = true, .activation = kRelu}},
+      {.name = "residual_relu6_odd",
+       .x = {2, 19, 5, 5},
+       .epilogue = {.residual = true, .activation = kRelu6},
+       .beta = {.mean = 3, .scale = 3}},
+      {.name = "residual_sigmoid",
+       .x = {4, 16, 5, 5},
+       .epilogue = {.residual = true, .activation = ActivationKind::sigmoid}},
+  };
+  for (const Spec& spec : joined) {
+    cases.push_back(make_two_gradients_case(spec));
   }
   return cases;
 }

@@ -231,6 +231,14 @@ void batch_norm_inference(ThreadTeam& team, const BatchNormInference& args) {
 
 namespace {
 
+/// Where the first pass leaves dz for the second one; null: nowhere.
+void* place_of_dz(const BatchNormBackward& args) {
+  if (args.dresidual != nullptr) {
+    return args.dresidual;
+  }
+  return args.second_dy != nullptr ? args.dx : nullptr;
+}
+
 /// Sums of dz and dz * (x - mean) of each group's rows in `rows`, into the thread's partials.
 void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling, Range rows,
                       const ChannelWorkspace& workspace, int thread) {
@@ -252,7 +260,8 @@ void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling
   };
   // Where dz is dy, in the same place, there is nothing to write.
   const bool masked = args.activation != ActivationKind::none;
-  const bool write = args.dresidual != nullptr && (args.dresidual != args.dy || masked);
+  void* const dz = place_of_dz(args);
+  const bool write = dz != nullptr && (dz != args.dy || masked || args.second_dy != nullptr);
   const DType dtype = args.dtype;
   for_each_piece(tiling, rows, tiling.all_rows(), [&](const Piece& piece) {
     if (piece.group != group) {
@@ -274,10 +283,11 @@ void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling
       add_gradient_sums({.rows = take, .width = width},
                         {.dtype = dtype,
                          .dy = element(args.dy, dtype, at),
+                         .second_dy = element(args.second_dy, dtype, at),
                          .x = element(args.x, dtype, at),
                          .y = masked ? element(args.y, dtype, at) : nullptr,
                          .activation = args.activation,
-                         .dresidual = write ? element(args.dresidual, dtype, at) : nullptr,
+                         .dz = write ? element(dz, dtype, at) : nullptr,
                          .mean = sums.shift,
                          .first = sums.first,
                          .second = sums.second});
@@ -318,10 +328,10 @@ void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args) {
       workspace.vector(kOffset)[channel] = static_cast<float>(scale * sum_dz / count);
     });
   };
-  // The residual's gradient is masked already.
-  const ActivationKind activation =
-      args.dresidual == nullptr ? args.activation : ActivationKind::none;
-  const void* const dz = args.dresidual == nullptr ? args.dy : args.dresidual;
+  // What the first pass left is masked already.
+  const void* const left = place_of_dz(args);
+  const ActivationKind activation = left == nullptr ? args.activation : ActivationKind::none;
+  const void* const dz = left == nullptr ? args.dy : left;
   const void* const y = activation == ActivationKind::none ? nullptr : args.y;
   const DType dtype = args.dtype;
   const auto apply = [&](Range rows) {

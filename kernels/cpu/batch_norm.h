@@ -64,6 +64,8 @@ struct BatchNormBackward {
   ChannelView view;
   DType dtype = DType::f32;
   const void* dy = nullptr;
+  /// Added to dy; null: none.
+  const void* second_dy = nullptr;
   const void* x = nullptr;
   const float* gamma = nullptr;
   const float* mean = nullptr;
@@ -72,20 +74,20 @@ struct BatchNormBackward {
   /// The forward's output, for the activation's mask; not read without an activation.
   const void* y = nullptr;
   double epsilon = 1e-3;
-  /// May be dy, x or y, but not dresidual.
+  /// May be a dy, x or y, but not dresidual; with a second dy and no dresidual neither x nor y.
   void* dx = nullptr;
   float* dbeta = nullptr;
   /// Null: not wanted.
   float* dgamma = nullptr;
-  /// Null: no residual. May be dy or y, but not x.
+  /// Null: no residual. May be a dy or y, but not x.
   void* dresidual = nullptr;
   void* workspace = nullptr;
 };
 /// With dz = dy where the activation's slope is 1 (y > 0, and y < 6 for ReLU6), n elements per
 /// channel and xhat = (x - mean) / sqrt(variance + epsilon): dbeta = sum(dz), dgamma = sum(dz *
 /// xhat), dresidual = dz, dx = gamma / sqrt(variance + epsilon) * (dz - dbeta / n - xhat * sum(dz *
-/// xhat) / n). Two passes; the second reads dresidual instead of dy and y where there is one.
-/// Waits.
+/// xhat) / n). Two passes; the second reads dresidual instead of dy and y where there is one, or dx
+/// where two dy were summed. Waits.
 void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args);
 
 }  // namespace bench::cpu

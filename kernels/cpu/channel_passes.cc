@@ -99,12 +99,16 @@ void normalize_of(RowBlock block, const Normalize& args) {
                    });
 }
 
-template <class T, bool kPlane, ActivationKind kActivation, bool kWrite>
+/// What becomes of dz.
+enum class Store : std::uint8_t { no, yes, sum_of_two };
+
+template <class T, bool kPlane, ActivationKind kActivation, Store kStore>
 void add_gradient_sums_of(RowBlock block, const GradientSums& args) {
   const auto* const dy = static_cast<const T*>(args.dy);
+  const auto* const second_dy = static_cast<const T*>(args.second_dy);
   const auto* const x = static_cast<const T*>(args.x);
   const auto* const y = static_cast<const T*>(args.y);
-  auto* const dresidual = static_cast<T*>(args.dresidual);
+  auto* const to = static_cast<T*>(args.dz);
   traverse<kPlane>(
       size(block.rows), size(block.width),
       [&](auto vectors, std::size_t offset, std::size_t column, auto lanes, std::size_t stride)
@@ -116,11 +120,14 @@ void add_gradient_sums_of(RowBlock block, const GradientSums& args) {
             for (std::size_t q = 0; q < size(vectors); ++q) {
               const std::size_t i = offset + q * stride;
               Vector dz = load(dy + i, lanes);
+              if constexpr (kStore == Store::sum_of_two) {
+                dz = hn::Add(dz, load(second_dy + i, lanes));
+              }
               if constexpr (kActivation != ActivationKind::none) {
                 dz = masked<kActivation>(load(y + i, lanes), dz);
               }
-              if constexpr (kWrite) {
-                store(dz, dresidual + i, lanes);
+              if constexpr (kStore != Store::no) {
+                store(dz, to + i, lanes);
               }
               first = hn::Add(first, dz);
               second = hn::MulAdd(dz, hn::Sub(load(x + i, lanes), mean), second);
@@ -300,12 +307,24 @@ void normalize_any(RowBlock block, const Normalize& args) {
   });
 }
 
+/// call(integral constant) of what the arguments ask for.
+template <class Call>
+void choose_store(const GradientSums& args, const Call& call) {
+  if (args.second_dy != nullptr) {
+    call(std::integral_constant<Store, Store::sum_of_two>{});
+  } else if (args.dz != nullptr) {
+    call(std::integral_constant<Store, Store::yes>{});
+  } else {
+    call(std::integral_constant<Store, Store::no>{});
+  }
+}
+
 void add_gradient_sums_any(RowBlock block, const GradientSums& args) {
   choose_form(args.dtype, block, [&](auto type, auto plane) HWY_ATTR {
     choose_activation(args.activation, [&](auto kind) HWY_ATTR {
-      choose(args.dresidual != nullptr, [&](auto write) HWY_ATTR {
+      choose_store(args, [&](auto store) HWY_ATTR {
         add_gradient_sums_of<decltype(type), decltype(plane)::value, decltype(kind)::value,
-                             decltype(write)::value>(block, args);
+                             decltype(store)::value>(block, args);
       });
     });
   });

@@ -78,23 +78,25 @@ struct Normalize {
 };
 void normalize(RowBlock block, const Normalize& args);
 
-/// dz is dy behind the activation's backward: dy itself for none, dy where y > 0 for ReLU, where
-/// 0 < y < 6 for ReLU6, else 0. first += dz, second += dz * (x - mean), and dz goes to dresidual
-/// unless that is null. dresidual may be dy. y is read where there is an activation.
+/// dz is dy [+ second_dy] behind the activation's backward: that itself for none, where y > 0 for
+/// ReLU, where 0 < y < 6 for ReLU6, else 0. first += dz, second += dz * (x - mean), and dz goes to
+/// `dz` unless that is null, which it must not be with a second_dy. dz may be a dy. y is read where
+/// there is an activation.
 struct GradientSums {
   DType dtype = DType::f32;
   const void* dy = nullptr;
+  const void* second_dy = nullptr;
   const void* x = nullptr;
   const void* y = nullptr;
   ActivationKind activation = ActivationKind::none;
-  void* dresidual = nullptr;
+  void* dz = nullptr;
   const float* mean = nullptr;
   float* first = nullptr;
   float* second = nullptr;
 };
 void add_gradient_sums(RowBlock block, const GradientSums& args);
 
-/// dx = scale * dz - slope * (x - mean) - offset with dz as above. dx may be dy.
+/// dx = scale * dz - slope * (x - mean) - offset with dz of one dy as above. dx may be dy.
 struct InputGradient {
   DType dtype = DType::f32;
   const void* dy = nullptr;

@@ -104,6 +104,7 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
           cpu::batch_norm_backward(launch.team, {.view = view,
                                                  .dtype = dtype,
                                                  .dy = launch.in(0),
+                                                 .second_dy = launch.in(at.second_dy),
                                                  .x = launch.in(1),
                                                  .gamma = launch.floats_in(at.gamma),
                                                  .mean = launch.floats_in(at.mean),
@@ -122,6 +123,10 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
     if (dresidual >= 0) {
       candidate.may_overwrite = {{.output = static_cast<std::size_t>(dresidual), .input = 0},
                                  {.output = 0, .input = 1}};
+      if (at.second_dy >= 0) {
+        candidate.may_overwrite.push_back({.output = static_cast<std::size_t>(dresidual),
+                                           .input = static_cast<std::size_t>(at.second_dy)});
+      }
     } else {
       candidate.may_overwrite = {{.output = 0, .input = 0}};
     }

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "models/base/errors.h"
+#include "models/ops/add.h"
 
 namespace bench {
 namespace {
@@ -85,7 +86,10 @@ std::vector<ValueId> gradient(GradientContext& context) {
   return gradients;
 }
 
-bool fused(const Node& node) { return !node.attributes.as<BatchNormAttributes>().epilogue.empty(); }
+bool fused(const Node& node) {
+  const auto& attributes = node.attributes.as<BatchNormAttributes>();
+  return !attributes.epilogue.empty() || attributes.two_gradients;
+}
 
 /// The forward ops' parts: the plain node, then the epilogue behind its first output.
 std::vector<ValueId> decompose_forward(Graph& graph, const Node& node, const OpDef& op,
@@ -122,6 +126,10 @@ std::vector<ValueId> decompose_inference(Graph& graph, const Node& node) {
 std::vector<TensorType> infer_backward(const OpContext& context) {
   const auto& attributes = check_inputs(context, batch_norm_backward_inputs, 1);
   require_same_shape(context, 0, 1);
+  if (attributes.two_gradients) {
+    const int second = batch_norm_backward_inputs(attributes).second_dy;
+    require_same_shape(context, static_cast<std::size_t>(second), 1);
+  }
   const TensorType vector = statistics_type(context, 1);
   std::vector<TensorType> outputs{context.inputs[1], vector};
   if (attributes.scale) {
@@ -138,6 +146,12 @@ std::vector<ValueId> decompose_backward(Graph& graph, const Node& node) {
   const Epilogue epilogue = attributes.epilogue;
   const BatchNormInputs positions = batch_norm_backward_inputs(attributes);
   std::vector<ValueId> inputs = node.inputs;
+  if (attributes.two_gradients) {
+    inputs[0] =
+        graph.add_node(kAdd, node.name + "/gradient_sum", {}, {inputs[0], inputs.back()})[0];
+    inputs.pop_back();
+    attributes.two_gradients = false;
+  }
   if (epilogue.activation != ActivationKind::none) {
     inputs[0] = graph.add_node(kActivationBackward, node.name + "/activation",
                                ActivationAttributes{epilogue.activation},
@@ -157,7 +171,7 @@ std::vector<ValueId> decompose_backward(Graph& graph, const Node& node) {
 
 std::ostream& operator<<(std::ostream& out, const BatchNormAttributes& attributes) {
   return out << "epsilon " << attributes.epsilon << (attributes.scale ? " scale" : "")
-             << attributes.epilogue;
+             << attributes.epilogue << (attributes.two_gradients ? " of two gradients" : "");
 }
 
 BatchNormInputs batch_norm_inputs(const BatchNormAttributes& attributes) {
@@ -189,6 +203,7 @@ BatchNormInputs batch_norm_backward_inputs(const BatchNormAttributes& attributes
   inputs.mean = next++;
   inputs.variance = next++;
   inputs.y = attributes.epilogue.activation != ActivationKind::none ? next++ : -1;
+  inputs.second_dy = attributes.two_gradients ? next++ : -1;
   inputs.count = next;
   return inputs;
 }

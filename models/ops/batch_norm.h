@@ -13,6 +13,8 @@ struct BatchNormAttributes {
   double epsilon = 1e-3;
   bool scale = true;
   Epilogue epilogue = {};
+  /// Of kBatchNormBackward alone: dy is the sum of two inputs, as where paths meet.
+  bool two_gradients = false;
   bool operator==(const BatchNormAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const BatchNormAttributes& attributes);
@@ -26,6 +28,7 @@ struct BatchNormInputs {
   int residual = -1;
   /// The forward's output, from which the backward takes the activation's mask.
   int y = -1;
+  int second_dy = -1;
   int count = 0;
 };
 
@@ -38,8 +41,8 @@ BatchNormInputs batch_norm_inputs(const BatchNormAttributes& attributes);
 extern const OpDef kBatchNormInference;
 BatchNormInputs batch_norm_inference_inputs(const BatchNormAttributes& attributes);
 
-/// (dy, x, [gamma], mean, variance, [y]) -> (dx, dbeta, [dgamma], [dresidual]), the derivative of
-/// kBatchNorm with the same attributes. y is there when an activation is.
+/// (dy, x, [gamma], mean, variance, [y], [second dy]) -> (dx, dbeta, [dgamma], [dresidual]), the
+/// derivative of kBatchNorm with the same attributes. y is there when an activation is.
 extern const OpDef kBatchNormBackward;
 BatchNormInputs batch_norm_backward_inputs(const BatchNormAttributes& attributes);
 

@@ -17,17 +17,19 @@ struct Case {
   ChannelView view;
   bool scale = true;
   bool residual = false;
+  bool two_gradients = false;
   ActivationKind activation = ActivationKind::none;
   float x_mean = 0.5F;
   double epsilon = 1e-3;
 
-  std::vector<float> x{}, gamma{}, beta{}, added{}, dy{};
+  std::vector<float> x{}, gamma{}, beta{}, added{}, dy{}, second_dy{};
   std::vector<double> mean{}, variance{}, y{}, dbeta{}, dgamma{}, dx{}, dz{};
 
   void prepare() {
     x = random_tensor(view, 1, x_mean, 1.5F);
     added = random_tensor(view, 2);
     dy = random_tensor(view, 3, 0.1F);
+    second_dy = random_tensor(view, 6);
     gamma = random_floats(view.channels, 4, 1);
     beta = random_floats(view.channels, 5);
     find_moments();
@@ -81,7 +83,9 @@ struct Case {
     for_elements(view, [&](auto n, auto c, auto s) {
       const auto i = at(place(view, n, c, s));
       const bool passes = activation == ActivationKind::none || (y[i] > 0 && y[i] < largest());
-      dz[i] = passes ? static_cast<double>(dy[i]) : 0;
+      const double sum =
+          static_cast<double>(dy[i]) + (two_gradients ? static_cast<double>(second_dy[i]) : 0);
+      dz[i] = passes ? sum : 0;
       dbeta[at(c)] += dz[i];
       dgamma[at(c)] += dz[i] * centred(i, c) * inverse(c);
     });
@@ -93,16 +97,23 @@ struct Case {
   }
 };
 
+/// Every other view has two gradients in what the views between have one.
 inline std::vector<Case> cases() {
   std::vector<Case> all;
+  bool two_gradients = false;
   for (const ChannelView& view : views()) {
     for (const bool residual : {false, true}) {
       for (const auto activation :
            {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6}) {
-        all.push_back(
-            {.view = view, .scale = !residual, .residual = residual, .activation = activation});
+        all.push_back({.view = view,
+                       .scale = !residual,
+                       .residual = residual,
+                       .two_gradients = two_gradients,
+                       .activation = activation});
+        two_gradients = !two_gradients;
       }
     }
+    two_gradients = !two_gradients;
   }
   return all;
 }
@@ -162,15 +173,17 @@ struct Forward {
 };
 
 /// Which memory dx and dresidual share.
-enum class Overwrite { none, dx_on_dy, dresidual_on_dy, dx_on_x };
+enum class Overwrite { none, dx_on_dy, dresidual_on_dy, dx_on_x, on_second_dy };
 
 struct Backward {
-  GuardedFloats dy, x, gamma, mean, variance, y, apart_dx, apart_dresidual, dbeta, dgamma;
+  GuardedFloats dy, second_dy, x, gamma, mean, variance, y, apart_dx, apart_dresidual, dbeta,
+      dgamma;
   float* dx;
   float* dresidual;
 
   Backward(const Case& c, ThreadTeam& team, Overwrite overwrite)
       : dy(c.dy),
+        second_dy(c.second_dy),
         x(c.x),
         gamma(c.gamma),
         mean(std::vector<float>(c.mean.begin(), c.mean.end())),
@@ -180,15 +193,15 @@ struct Backward {
         apart_dresidual(c.view.elements()),
         dbeta(c.view.channels),
         dgamma(c.view.channels),
-        dx(overwrite == Overwrite::dx_on_dy  ? dy.data()
-           : overwrite == Overwrite::dx_on_x ? x.data()
-                                             : apart_dx.data()),
+        dx(dx_place(c, overwrite)),
         dresidual(!c.residual                               ? nullptr
                   : overwrite == Overwrite::dresidual_on_dy ? dy.data()
+                  : overwrite == Overwrite::on_second_dy    ? second_dy.data()
                                                             : apart_dresidual.data()) {
     const Scratch scratch(channel_workspace_bytes(c.view, team.size()));
     batch_norm_backward(team, {.view = c.view,
                                .dy = dy.data(),
+                               .second_dy = c.two_gradients ? second_dy.data() : nullptr,
                                .x = x.data(),
                                .gamma = c.scale ? gamma.data() : nullptr,
                                .mean = mean.data(),
@@ -203,10 +216,23 @@ struct Backward {
                                .workspace = scratch.data()});
   }
   [[nodiscard]] const GuardedFloats& memory_of(const float* data) const {
-    return data == dy.data()         ? dy
-           : data == x.data()        ? x
-           : data == apart_dx.data() ? apart_dx
-                                     : apart_dresidual;
+    return data == dy.data()          ? dy
+           : data == second_dy.data() ? second_dy
+           : data == x.data()         ? x
+           : data == apart_dx.data()  ? apart_dx
+                                      : apart_dresidual;
+  }
+
+ private:
+  float* dx_place(const Case& c, Overwrite overwrite) {
+    const bool x_is_read_later = c.two_gradients && !c.residual;
+    if (overwrite == Overwrite::dx_on_dy) {
+      return dy.data();
+    }
+    if (overwrite == Overwrite::dx_on_x && !x_is_read_later) {
+      return x.data();
+    }
+    return overwrite == Overwrite::on_second_dy && !c.residual ? second_dy.data() : apart_dx.data();
   }
 };
 
