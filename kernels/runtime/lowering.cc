@@ -1,7 +1,6 @@
 #include "kernels/runtime/lowering.h"
 
 #include <algorithm>
-#include <ostream>
 #include <set>
 
 #include "kernels/runtime/layout_selection.h"
@@ -370,30 +369,6 @@ class Lowering {
 
 LoweredGraph lower(const Graph& graph, Backend& backend, DataFormat format) {
   return Lowering(graph, backend, format).run();
-}
-
-std::ostream& operator<<(std::ostream& out, const LoweredGraph& lowered) {
-  const auto print = [&](const std::vector<std::size_t>& buffers) {
-    const char* separator = "";
-    for (const std::size_t index : buffers) {
-      const Buffer& buffer = lowered.buffers[index];
-      out << separator << buffer.type;
-      if (buffer.type.opaque) {
-        out << "[" << buffer.bytes << " B]";
-      } else {
-        out << " " << buffer.layout;
-      }
-      separator = ", ";
-    }
-  };
-  for (const Step& step : lowered.steps) {
-    out << step.op << " " << step.name << ": " << step.implementation << " (";
-    print(step.inputs);
-    out << ") -> (";
-    print(step.outputs);
-    out << ")\n";
-  }
-  return out;
 }
 
 }  // namespace bench

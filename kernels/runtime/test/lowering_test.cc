@@ -1,8 +1,10 @@
 #include "kernels/runtime/lowering.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "kernels/runtime/memory.h"
 #include "models/base/errors.h"
@@ -14,6 +16,9 @@
 
 namespace bench {
 namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
 
 /// A backend that runs nothing: every node can have its tensors in layout "a" or "b", at costs a
 /// test sets by op.
@@ -107,8 +112,13 @@ TEST(Lowering, PutsAReorderBetweenKernelsThatDisagree) {
   graph.set_output("y", relu(graph, "relu", y));
   TwoLayoutBackend backend;
   backend.seconds = {{&kAvgPool, {1, 9}}, {&kActivation, {9, 1}}};
-  EXPECT_EQ(ops_of(lower(graph, backend, DataFormat::automatic)),
+  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  EXPECT_EQ(ops_of(lowered),
             (std::vector<std::string>{"avg_pool a", "reorder a to b", "activation b"}));
+  std::ostringstream text;
+  text << lowered;
+  EXPECT_THAT(text.str(), HasSubstr("-> (f32[1x1x4x4] b), estimated at 1000.00 ms\n"));
+  EXPECT_THAT(text.str(), EndsWith("reorders: 1, estimated at 1000.00 ms of 3000.00 ms\n"));
 }
 
 // A filter that is kept in f32 and computed with in bf16 is cast by the reorder that its reader
