@@ -22,6 +22,7 @@ MAY_INCLUDE = {
     "results/": ("models/base/", "results/"),
     "bench/": ("models/", "kernels/", "variable_mgmt/", "pipeline/", "results/", "bench/"),
     "tools/": ("models/base/", "pipeline/", "tools/"),
+    "tools/with_amx_src/": ("kernels/cpu/cpu_isa.h", "tools/with_amx_src/"),
 }
 
 # Libraries that only some rooms may see, even through another header.

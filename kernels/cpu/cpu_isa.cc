@@ -71,8 +71,8 @@ std::optional<IsaCap> cap_for_hidden_amx_tiles(const Cpuid& cpuid) {
                               "(CPUID leaf 0x1D is empty), and using them would end this program: "
                               "AMX is left out and kernels are limited to ",
                               isa,
-                              "; a host or hypervisor that passes leaf 0x1D on makes bf16 and int8 "
-                              "faster")};
+                              "; a host or hypervisor that passes leaf 0x1D on, or tools/with_amx "
+                              "before the command, may make bf16 and int8 faster")};
 }
 
 }  // namespace bench

@@ -1,0 +1,54 @@
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <system_error>
+
+#include "kernels/cpu/cpu_isa.h"
+#include "tools/with_amx_src/cpuid_faulting.h"
+
+namespace {
+
+constexpr int kUsage = 2;
+constexpr int kNotRun = 127;
+
+/// The library lies beside this program.
+std::string preload() {
+  const auto library =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libamx_palette.so";
+  const char* const others = std::getenv("LD_PRELOAD");
+  return others == nullptr || *others == '\0' ? library.string() : library.string() + ":" + others;
+}
+
+/// Sets up the environment; false when AMX stays out of reach.
+bool prepare() {
+  const auto cpuid = bench::this_processor();
+  if (!cpuid || !bench::cap_for_hidden_amx_tiles(*cpuid)) {
+    std::cerr << "with_amx: no AMX tiles are hidden from this machine; the command runs as it is\n";
+    return true;
+  }
+  if (!bench::allow_cpuid(false)) {
+    std::cerr << "with_amx: AMX's tiles are hidden, and this kernel or processor has no CPUID "
+                 "faulting to supply them by; the command was not run\n";
+    return false;
+  }
+  bench::allow_cpuid(true);
+  setenv("LD_PRELOAD", preload().c_str(), 1);
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::cerr << "with_amx: a command is missing: with_amx COMMAND [ARGUMENTS]\n";
+    return kUsage;
+  }
+  if (!prepare()) {
+    return EXIT_FAILURE;
+  }
+  execvp(argv[1], argv + 1);
+  std::cerr << "with_amx: " << argv[1] << ": " << std::generic_category().message(errno) << "\n";
+  return kNotRun;
+}

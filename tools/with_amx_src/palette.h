@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/cpu_isa.h"
+
+namespace bench {
+
+/// What CPUID answered, with AMX's tile palette 1 in leaf 0x1D where that came back empty: 8 tiles
+/// of 16 rows of 64 bytes. Intel 64 manual, volume 2A, CPUID; every AMX processor so far has this
+/// one.
+constexpr CpuidRegisters with_tile_palette(std::uint32_t leaf, std::uint32_t subleaf,
+                                           CpuidRegisters answer) {
+  constexpr std::uint32_t kTileInformation = 0x1d;
+  if (leaf != kTileInformation) {
+    return answer;
+  }
+  constexpr std::uint32_t kTiles = 8;
+  constexpr std::uint32_t kRows = 16;
+  constexpr std::uint32_t kBytesPerRow = 64;
+  constexpr std::uint32_t kBytesPerTile = kRows * kBytesPerRow;
+  if (subleaf == 0 && answer.eax == 0) {
+    answer.eax = 1;  // the highest palette
+  } else if (subleaf == 1 && answer.ebx == 0) {
+    answer.eax = kBytesPerTile << 16U | kTiles * kBytesPerTile;
+    answer.ebx = kTiles << 16U | kBytesPerRow;
+    answer.ecx = kRows;
+  }
+  return answer;
+}
+
+}  // namespace bench
