@@ -59,8 +59,8 @@ struct LoweredGraph {
 /// Throws UsageError when the backend supports a node in no way.
 LoweredGraph lower(const Graph& graph, Backend& backend, DataFormat format);
 
-/// One line per step with implementation, layouts and shapes, reorders with their estimated time, and
-/// the reorders' share at the end: what `--dump=plan` shows.
+/// One line per step with implementation, layouts and shapes, reorders with their estimated time,
+/// and the reorders' share at the end: what `--dump=plan` shows.
 std::ostream& operator<<(std::ostream& out, const LoweredGraph& lowered);
 
 }  // namespace bench
