@@ -115,6 +115,15 @@ void print_kernels(std::ostream& out, const Profile& profile) {
 
 }  // namespace
 
+std::optional<Ceiling> larger(const std::optional<Ceiling>& one,
+                              const std::optional<Ceiling>& other) {
+  if (!one || !other) {
+    return one ? one : other;
+  }
+  return Ceiling{.flops_per_second = std::max(one->flops_per_second, other->flops_per_second),
+                 .bytes_per_second = std::max(one->bytes_per_second, other->bytes_per_second)};
+}
+
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
   return std::max(row.flops / ceiling.flops_per_second, row.bytes / ceiling.bytes_per_second);
 }
@@ -155,16 +164,22 @@ void print_profile(std::ostream& out, const Profile& profile) {
   }
   out << "\n";
   print_kernels(out, profile);
+  double in_kernels = 0;
+  for (const ProfileRow& row : profile.rows) {
+    in_kernels += row.seconds;
+  }
+  const std::string step =
+      cat("step: ", Table::fixed(1e3 * profile.step_seconds, 1), " ms, ",
+          Table::fixed(100 * (1 - in_kernels / profile.step_seconds), 1), " % outside kernels");
   out << "\n";
   if (profile.ceiling) {
     out << "ceiling, measured: " << Table::fixed(profile.ceiling->flops_per_second / 1e9, 1)
         << " GFLOP/s, " << Table::fixed(profile.ceiling->bytes_per_second / 1e9, 1) << " GB/s\n"
-        << "step: " << Table::fixed(1e3 * profile.step_seconds, 1) << " ms, "
+        << step << ", "
         << Table::fixed(100 * ideal_seconds(profile, profile.rows) / profile.step_seconds, 1)
         << " % of the roofline\n";
   } else {
-    out << "step: " << Table::fixed(1e3 * profile.step_seconds, 1)
-        << " ms; this device has no measured ceiling\n";
+    out << step << "; this device has no measured ceiling\n";
   }
 }
 

@@ -40,11 +40,16 @@ struct Profile {
 Profile make_profile(const Executor& executor, const SessionResult& session,
                      const OptimizerSettings& optimizer);
 
+/// The larger of each speed: what one of two measurements lost to other work, the other may have
+/// found.
+std::optional<Ceiling> larger(const std::optional<Ceiling>& one,
+                              const std::optional<Ceiling>& other);
+
 /// The time a row would take if it ran at the ceiling: the longer of arithmetic and memory.
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling);
 
-/// Two tables, per kind of op and per kernel, costliest first, and the step's share of the roofline
-/// (what all kernels would take at the ceiling, over the time of a step).
+/// Two tables, per kind of op and per kernel, costliest first; then the share of a step outside all
+/// kernels and of the roofline (what all kernels would take at the ceiling, over the step's time).
 void print_profile(std::ostream& out, const Profile& profile);
 
 /// The executor's last run as a Chrome trace (chrome://tracing, ui.perfetto.dev), one event per

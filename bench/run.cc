@@ -310,6 +310,11 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     file.record().quality.warnings.push_back(*device.isa_notice);
   }
 
+  const auto measure_ceiling = [&] {
+    return device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
+  };
+  const std::optional<Ceiling> ceiling_before =
+      settings.flags.profile ? measure_ceiling() : std::nullopt;
   SessionResult& session = outcome.session;
   Attempt attempt;
   attempt.at([&] {
@@ -356,8 +361,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   attempt.at([&] {
     if (settings.flags.profile) {
       Profile profile = make_profile(tower.executor(), session, settings.optimizer);
-      profile.ceiling =
-          device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
+      profile.ceiling = larger(ceiling_before, measure_ceiling());
       print_profile(streams.out, profile);
     }
     if (trace) {

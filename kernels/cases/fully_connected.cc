@@ -14,6 +14,7 @@ struct Spec {
   std::int64_t out = 0;
   Epilogue epilogue = {};
   bool exact = false;
+  double epsilons = 8;
 };
 
 KernelCase make_case(const Spec& spec) {
@@ -26,7 +27,8 @@ KernelCase make_case(const Spec& spec) {
                     .fills = {fill, fill},
                     .weights = {1},
                     .exact = spec.exact,
-                    .reduction = std::max({spec.rows, spec.in, spec.out})};
+                    .reduction = std::max({spec.rows, spec.in, spec.out}),
+                    .epsilons = spec.epsilons};
   if (spec.epilogue.bias) {
     result.weights.push_back(result.inputs.size());
     result.inputs.push_back({.shape = {spec.out}});
@@ -71,8 +73,11 @@ std::vector<KernelCase> make_cases() {
            .out = 32,
            .epilogue = {.bias = true},
            .exact = true},
-           // Sums over more terms than a backend may like to add in one go.
-           {.name = "wide", .rows = 4, .in = 48, .out = 1088, .exact = true},
+           // More terms in the data gradient than one accumulator should add: normal numbers in one
+           // would be off by up to 0.75 sqrt(4096) epsilons.
+           {.name = "wide", .rows = 4, .in = 48, .out = 4096, .epsilons = 0.4},
+           {.name = "wide_exact", .rows = 4, .in = 48, .out = 1088, .exact = true},
+           {.name = "wide_odd", .rows = 4, .in = 40, .out = 1001, .exact = true},
        }) {
     cases.push_back(make_case(spec));
   }

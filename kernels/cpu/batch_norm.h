@@ -87,7 +87,7 @@ struct BatchNormBackward {
 /// channel and xhat = (x - mean) / sqrt(variance + epsilon): dbeta = sum(dz), dgamma = sum(dz *
 /// xhat), dresidual = dz, dx = gamma / sqrt(variance + epsilon) * (dz - dbeta / n - xhat * sum(dz *
 /// xhat) / n). Two passes; the second reads dresidual instead of dy and y where there is one, or dx
-/// where two dy were summed. Waits.
+/// where two dy were summed; in 16 bits that sum is rounded before it is read. Waits.
 void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args);
 
 }  // namespace bench::cpu

@@ -129,6 +129,10 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
       }
     } else {
       candidate.may_overwrite = {{.output = 0, .input = 0}};
+      if (at.second_dy >= 0) {
+        candidate.may_overwrite.push_back(
+            {.output = 0, .input = static_cast<std::size_t>(at.second_dy)});
+      }
     }
   }
   return candidates;

@@ -16,6 +16,9 @@ using Product = dnnl::inner_product_backward_data::primitive_desc;
 using dnnl::prop_kind;
 
 constexpr std::int64_t kSlice = 512;
+// The largest block of outputs in oneDNN's layouts of weights. A part that is no multiple of it can
+// only be cut off when it is smaller than one.
+constexpr std::int64_t kBlock = 64;
 constexpr std::size_t kAlignment = 64;
 
 std::size_t aligned(std::size_t bytes) {
@@ -33,29 +36,30 @@ struct Slice {
 std::optional<Slice> make_slice(Context& context, const Desc& dx, const Desc& weights,
                                 std::int64_t begin, std::int64_t count) {
   const dnnl::memory::dims shape{count, weights.get_dims()[1]};
-  const Desc placed = weights.submemory_desc(shape, {begin, 0}, /*allow_empty=*/true);
-  const Desc moved = weights.submemory_desc(shape, {0, 0}, /*allow_empty=*/true);
-  if (!placed || !moved) {
+  const Desc part = weights.submemory_desc(shape, {begin, 0}, /*allow_empty=*/true);
+  // The same at the beginning: oneDNN's products overlook an offset that is part of a descriptor.
+  const Desc first = weights.submemory_desc(shape, {0, 0}, /*allow_empty=*/true);
+  if (!part || !first) {
     return std::nullopt;
   }
   const Desc dy({dx.get_dims()[0], count}, dx.get_data_type(), dnnl::memory::format_tag::ab);
   const dnnl::inner_product_forward::primitive_desc hint(
-      context.engine, prop_kind::forward_training, dx, moved, dy, base_attributes(),
+      context.engine, prop_kind::forward_training, dx, first, dy, base_attributes(),
       /*allow_empty=*/true);
   if (!hint) {
     return std::nullopt;
   }
-  Product product(context.engine, dx, moved, dy, hint, base_attributes(), /*allow_empty=*/true);
+  Product product(context.engine, dx, first, dy, hint, base_attributes(), /*allow_empty=*/true);
   if (!product) {
     return std::nullopt;
   }
-  const auto offset = static_cast<std::size_t>(placed.get_submemory_offset()) * sizeof(float);
+  const auto offset = static_cast<std::size_t>(part.get_submemory_offset()) * sizeof(float);
   return Slice{.begin = begin, .count = count, .weights_offset = offset, .product = product};
 }
 
-/// Offsets into the workspace.
+/// Offsets into the workspace, which begins with a slice of dy.
 struct Workspace {
-  std::size_t dy = 0, part = 0, scratchpad = 0, bytes = 0;
+  std::size_t part = 0, scratchpad = 0, bytes = 0;
 };
 
 Workspace plan(std::int64_t rows, std::size_t dx_bytes, const std::vector<Slice>& slices) {
@@ -90,7 +94,7 @@ class SlicedKernel final : public Kernel {
   void launch(Stream& stream, std::span<const TensorView> inputs,
               std::span<const TensorView> outputs, void* workspace) override {
     auto* const memory = static_cast<std::byte*>(workspace);
-    auto* const dy = reinterpret_cast<float*>(memory + workspace_.dy);
+    auto* const dy = reinterpret_cast<float*>(memory);
     auto* const part = reinterpret_cast<float*>(memory + workspace_.part);
     auto* const dx = outputs[0].as<float>();
     for (std::size_t i = 0; i < slices_.size(); ++i) {
@@ -147,12 +151,15 @@ std::optional<SlicedProduct> sliced_data_gradient(Context& context, const Desc& 
     return std::nullopt;
   }
   std::vector<Slice> slices;
-  for (std::int64_t begin = 0; begin < outputs; begin += kSlice) {
-    auto slice = make_slice(context, dx, weights, begin, std::min(kSlice, outputs - begin));
+  for (std::int64_t begin = 0; begin < outputs;) {
+    const std::int64_t left = std::min(kSlice, outputs - begin);
+    const std::int64_t count = left < kBlock ? left : left / kBlock * kBlock;
+    auto slice = make_slice(context, dx, weights, begin, count);
     if (!slice) {
       return std::nullopt;
     }
     slices.push_back(std::move(*slice));
+    begin += count;
   }
   const Workspace workspace = plan(dy.get_dims()[0], dx.get_size(), slices);
   return SlicedProduct{.workspace_bytes = workspace.bytes,

@@ -17,6 +17,7 @@
 #include "models/base/philox.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
+#include "models/passes/gradient_sums.h"
 #include "models/zoo/builder.h"
 #include "models/zoo/zoo.h"
 
@@ -93,14 +94,23 @@ constexpr Model kSmallMobileNet{.name = "small_mobile_net",
 /// Loss, gradients and running statistics of one step.
 using Results = std::map<std::string, std::vector<float>>;
 
-Results run_step(const Model& model, Backend& backend, DataFormat format) {
+/// Where gradients that meet are added.
+enum class Sums { apart, where_read };
+
+Results run_step(const Model& model, Backend& backend, DataFormat format,
+                 Sums sums = Sums::where_read) {
   const Graph network = build_network(model, {.batch = kBatch,
                                               .num_classes = kClasses,
                                               .aux_head = &model == &kSmallMobileNet,
                                               .label_smoothing = 0.1});
-  const Graph fused = fuse(
-      network, [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
-  Executor executor(add_backward(fused, "loss"), backend, {.format = format, .poison = true});
+  const SupportQuery supports = [&](const Graph& graph, const Node& node) {
+    return backend.supports(graph, node);
+  };
+  Graph trained = add_backward(fuse(network, supports), "loss");
+  if (sums == Sums::where_read) {
+    trained = sum_gradients_where_read(trained, supports);
+  }
+  Executor executor(trained, backend, {.format = format, .poison = true});
   const Graph& graph = executor.graph();
   for (const Variable& variable : graph.variables()) {
     const std::string& name = graph.value(variable.value).name;
@@ -163,6 +173,13 @@ TEST_P(WholeNetwork, HasTheReferencesLossGradientsAndRunningStatistics) {
           << name << "[" << i << "]";
     }
   }
+}
+
+TEST_P(WholeNetwork, HasTheSameGradientsWhereverSumsAreMade) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  const auto& [model, format] = GetParam();
+  EXPECT_EQ(run_step(*model, *backend, format, Sums::where_read),
+            run_step(*model, *backend, format, Sums::apart));
 }
 
 INSTANTIATE_TEST_SUITE_P(Onednn, WholeNetwork,

@@ -50,8 +50,14 @@ TensorType statistics_type(const OpContext& context, std::size_t x) {
           .shape = {context.inputs[x].shape[1]}};
 }
 
+void check_forward(const OpContext& context,
+                   BatchNormInputs (*positions)(const BatchNormAttributes&)) {
+  const BatchNormAttributes& attributes = check_inputs(context, positions, 0);
+  check(!attributes.two_gradients, "batch_norm: only its backward op reads gradients");
+}
+
 std::vector<TensorType> infer(const OpContext& context) {
-  check_inputs(context, batch_norm_inputs, 0);
+  check_forward(context, batch_norm_inputs);
   const TensorType statistics = statistics_type(context, 0);
   return {context.inputs[0], statistics, statistics};
 }
@@ -114,7 +120,7 @@ std::vector<ValueId> decompose(Graph& graph, const Node& node) {
 }
 
 std::vector<TensorType> infer_inference(const OpContext& context) {
-  check_inputs(context, batch_norm_inference_inputs, 0);
+  check_forward(context, batch_norm_inference_inputs);
   return {context.inputs[0]};
 }
 

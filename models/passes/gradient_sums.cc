@@ -69,6 +69,7 @@ Graph sum_gradients_where_read(const Graph& graph, const SupportQuery& supports)
     const std::size_t index = next++;
     if (taken[index]) {
       terms[index] = node;
+      // Nobody reads what stands for the sum: its only reader gets both terms.
       return std::vector<ValueId>{node.inputs[0]};
     }
     return append(result, sum_of[index] == kNone ? node : *with_both(node, terms[sum_of[index]]));

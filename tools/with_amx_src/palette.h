@@ -6,12 +6,15 @@
 
 namespace bench {
 
-/// What CPUID answered, with AMX's tile palette 1 in leaf 0x1D where that came back empty: 8 tiles
-/// of 16 rows of 64 bytes. Intel 64 manual, volume 2A, CPUID; every AMX processor so far has this
-/// one.
+/// What CPUID answered, with AMX's tile palette 1 in leaf 0x1D where that is not there: 8 tiles of
+/// 16 rows of 64 bytes; and with a highest leaf that includes 0x1D. Intel 64 manual, volume 2A,
+/// CPUID; every AMX processor so far has this palette.
 constexpr CpuidRegisters with_tile_palette(std::uint32_t leaf, std::uint32_t subleaf,
                                            CpuidRegisters answer) {
   constexpr std::uint32_t kTileInformation = 0x1d;
+  if (leaf == 0 && answer.eax < kTileInformation) {
+    answer.eax = kTileInformation;
+  }
   if (leaf != kTileInformation) {
     return answer;
   }
@@ -21,7 +24,7 @@ constexpr CpuidRegisters with_tile_palette(std::uint32_t leaf, std::uint32_t sub
   constexpr std::uint32_t kBytesPerTile = kRows * kBytesPerRow;
   if (subleaf == 0 && answer.eax == 0) {
     answer.eax = 1;  // the highest palette
-  } else if (subleaf == 1 && answer.ebx == 0) {
+  } else if (subleaf == 1 && (answer.eax == 0 || answer.ebx == 0 || answer.ecx == 0)) {
     answer.eax = kBytesPerTile << 16U | kTiles * kBytesPerTile;
     answer.ebx = kTiles << 16U | kBytesPerRow;
     answer.ecx = kRows;

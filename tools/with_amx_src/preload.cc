@@ -1,9 +1,10 @@
 // Preloaded into a program: lets CPUID fault, and answers in its place with AMX's tile palette
-// filled in. It takes SIGSEGV; a program that installs its own handler for that signal loses it.
+// filled in. It takes SIGSEGV: a program that installs its own handler for that signal ends at its
+// next CPUID.
 #include <cpuid.h>
 #include <ucontext.h>
+#include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <cstdint>
 #include <string_view>
@@ -39,8 +40,8 @@ void answer(int signal, siginfo_t* /*info*/, void* context) {
   registers[REG_RIP] += 2;
 }
 
-// Before the constructors of libraries that ask for the processor's features.
-[[gnu::constructor(101)]] void install() {
+// Linked with -z initfirst, so before libraries ask for the processor's features.
+[[gnu::constructor]] void install() {
   struct sigaction action = {};
   action.sa_sigaction = answer;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/ir/op.h"
+#include "models/ops/activation.h"
 #include "models/ops/add.h"
 #include "models/ops/batch_norm.h"
 #include "models/ops/conv2d.h"
@@ -72,6 +73,20 @@ TEST_F(GradientSums, AreMadeByTheBatchNormThatReadsThem) {
 TEST_F(GradientSums, StayWhereTheDeviceReadsOneGradient) {
   const Graph before = backward(norm("stem", conv("stem_conv", x_)));
   EXPECT_EQ(count(sum_gradients_where_read(before, no_two_gradients), kAdd), 1);
+}
+
+// The batch norm's term alone would stand where the sum stood.
+TEST_F(GradientSums, StayWhereSomethingElseReadsThemToo) {
+  Graph before = backward(norm("stem", conv("stem_conv", x_)));
+  const auto sum = std::find_if(before.nodes().begin(), before.nodes().end(),
+                                [](const Node& node) { return node.op == &kAdd; });
+  ASSERT_NE(sum, before.nodes().end());
+  const ValueId value = sum->outputs[0];
+  Graph as_output = before;
+  as_output.set_output("sum", value);
+  EXPECT_EQ(count(sum_gradients_where_read(as_output, anything), kAdd), 1);
+  before.add_node(kActivation, "reader", ActivationAttributes{}, {value});
+  EXPECT_EQ(count(sum_gradients_where_read(before, anything), kAdd), 1);
 }
 
 TEST_F(GradientSums, StayInFrontOfOtherOps) {

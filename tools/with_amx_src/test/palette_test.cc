@@ -9,18 +9,23 @@ constexpr std::uint32_t kFeatures = 7;
 constexpr std::uint32_t kTiles = 0x1d;
 
 /// A processor whose hypervisor advertises AMX (EDX bits 22, 24 and 25 of leaf 7) and nothing more.
-CpuidRegisters hidden(std::uint32_t leaf, std::uint32_t subleaf) {
+CpuidRegisters hidden(std::uint32_t highest, std::uint32_t leaf, std::uint32_t subleaf) {
   if (leaf == 0) {
-    return {.eax = 0x20};
+    return {.eax = highest};
   }
   return {.edx = leaf == kFeatures && subleaf == 0 ? 0x3400000U | 1U << 25U : 0U};
 }
 
 TEST(TilePalette, IsWhatTheProgramWouldHaveMissed) {
-  ASSERT_TRUE(cap_for_hidden_amx_tiles(hidden));
-  EXPECT_FALSE(cap_for_hidden_amx_tiles([](std::uint32_t leaf, std::uint32_t subleaf) {
-    return with_tile_palette(leaf, subleaf, hidden(leaf, subleaf));
-  }));
+  for (const std::uint32_t highest : {0x20U, 0x14U}) {
+    const auto before = [&](std::uint32_t leaf, std::uint32_t subleaf) {
+      return hidden(highest, leaf, subleaf);
+    };
+    ASSERT_TRUE(cap_for_hidden_amx_tiles(before));
+    EXPECT_FALSE(cap_for_hidden_amx_tiles([&](std::uint32_t leaf, std::uint32_t subleaf) {
+      return with_tile_palette(leaf, subleaf, before(leaf, subleaf));
+    }));
+  }
 }
 
 TEST(TilePalette, HasEightTilesOfOneKibibyte) {
@@ -33,7 +38,7 @@ TEST(TilePalette, HasEightTilesOfOneKibibyte) {
 
 TEST(TilePalette, LeavesWhatTheProcessorSays) {
   EXPECT_EQ(with_tile_palette(kTiles, 0, {.eax = 2}).eax, 2U);
-  EXPECT_EQ(with_tile_palette(kTiles, 1, {.eax = 5, .ebx = 6}).eax, 5U);
+  EXPECT_EQ(with_tile_palette(kTiles, 1, {.eax = 5, .ebx = 6, .ecx = 7}).eax, 5U);
   EXPECT_EQ(with_tile_palette(kTiles, 2, {}).eax, 0U);
   EXPECT_EQ(with_tile_palette(kFeatures, 0, {.eax = 1, .edx = 7}).edx, 7U);
 }
