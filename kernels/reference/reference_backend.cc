@@ -161,7 +161,7 @@ class ReferenceKernel : public Kernel {
 /// The same elements in another type.
 class ConversionKernel : public Kernel {
  public:
-  ConversionKernel(Storage from, Storage to) : from_(std::move(from)), to_(std::move(to)) {}
+  ConversionKernel(const Storage& from, const Storage& to) : from_(from), to_(to) {}
   void launch(Stream&, std::span<const TensorView> inputs, std::span<const TensorView> outputs,
               void*) override {
     if (from_.dtype == to_.dtype) {
