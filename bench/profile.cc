@@ -115,15 +115,6 @@ void print_kernels(std::ostream& out, const Profile& profile) {
 
 }  // namespace
 
-std::optional<Ceiling> larger(const std::optional<Ceiling>& one,
-                              const std::optional<Ceiling>& other) {
-  if (!one || !other) {
-    return one ? one : other;
-  }
-  return Ceiling{.flops_per_second = std::max(one->flops_per_second, other->flops_per_second),
-                 .bytes_per_second = std::max(one->bytes_per_second, other->bytes_per_second)};
-}
-
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
   return std::max(row.flops / ceiling.flops_per_second, row.bytes / ceiling.bytes_per_second);
 }

@@ -40,11 +40,6 @@ struct Profile {
 Profile make_profile(const Executor& executor, const SessionResult& session,
                      const OptimizerSettings& optimizer);
 
-/// The larger of each speed: what one of two measurements lost to other work, the other may have
-/// found.
-std::optional<Ceiling> larger(const std::optional<Ceiling>& one,
-                              const std::optional<Ceiling>& other);
-
 /// The time a row would take if it ran at the ceiling: the longer of arithmetic and memory.
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling);
 

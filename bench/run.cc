@@ -310,11 +310,6 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     file.record().quality.warnings.push_back(*device.isa_notice);
   }
 
-  const auto measure_ceiling = [&] {
-    return device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
-  };
-  const std::optional<Ceiling> ceiling_before =
-      settings.flags.profile ? measure_ceiling() : std::nullopt;
   SessionResult& session = outcome.session;
   Attempt attempt;
   attempt.at([&] {
@@ -361,7 +356,8 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   attempt.at([&] {
     if (settings.flags.profile) {
       Profile profile = make_profile(tower.executor(), session, settings.optimizer);
-      profile.ceiling = larger(ceiling_before, measure_ceiling());
+      profile.ceiling =
+          device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
       print_profile(streams.out, profile);
     }
     if (trace) {

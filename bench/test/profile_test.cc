@@ -44,14 +44,5 @@ TEST(PrintProfile, SaysThatADeviceHasNoCeiling) {
                                        "measured ceiling\n"));
 }
 
-TEST(LargerCeiling, TakesEachSpeedFromTheBetterMeasurement) {
-  const Ceiling one{.flops_per_second = 1, .bytes_per_second = 20};
-  const Ceiling other{.flops_per_second = 2, .bytes_per_second = 10};
-  EXPECT_EQ(larger(one, other)->flops_per_second, 2);
-  EXPECT_EQ(larger(one, other)->bytes_per_second, 20);
-  EXPECT_EQ(larger(std::nullopt, other)->bytes_per_second, 10);
-  EXPECT_FALSE(larger(std::nullopt, std::nullopt));
-}
-
 }  // namespace
 }  // namespace bench

@@ -73,8 +73,8 @@ std::vector<KernelCase> make_cases() {
            .out = 32,
            .epilogue = {.bias = true},
            .exact = true},
-           // More terms in the data gradient than one accumulator should add: normal numbers in one
-           // would be off by up to 0.5 sqrt(4096) epsilons.
+           // More terms in the data gradient than one accumulator should add: in one, some of
+           // these elements are off by more than this.
            {.name = "wide", .rows = 8, .in = 480, .out = 4096, .epsilons = 0.25},
            {.name = "wide_exact", .rows = 4, .in = 48, .out = 1088, .exact = true},
            {.name = "wide_odd", .rows = 4, .in = 40, .out = 1001, .exact = true},

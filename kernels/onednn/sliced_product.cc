@@ -5,7 +5,9 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/cpu/elementwise.h"
 #include "kernels/onednn/primitive_kernel.h"
+#include "kernels/runtime/memory_plan.h"
 
 namespace bench::onednn {
 namespace {
@@ -19,11 +21,6 @@ constexpr std::int64_t kSlice = 512;
 // The largest block of outputs in oneDNN's layouts of weights. A part that is no multiple of it can
 // only be cut off when it is smaller than one.
 constexpr std::int64_t kBlock = 64;
-constexpr std::size_t kAlignment = 64;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 struct Slice {
   std::int64_t begin = 0;
@@ -64,8 +61,8 @@ struct Workspace {
 
 Workspace plan(std::int64_t rows, std::size_t dx_bytes, const std::vector<Slice>& slices) {
   Workspace plan;
-  plan.part = aligned(static_cast<std::size_t>(rows * kSlice) * sizeof(float));
-  plan.scratchpad = plan.part + aligned(dx_bytes);
+  plan.part = align_up(static_cast<std::size_t>(rows * kSlice) * sizeof(float));
+  plan.scratchpad = plan.part + align_up(dx_bytes);
   for (const Slice& slice : slices) {
     plan.bytes = std::max(plan.bytes, slice.product.scratchpad_desc().get_size());
   }
@@ -107,7 +104,10 @@ class SlicedKernel final : public Kernel {
       const TensorView to{.data = i == 0 ? dx : part, .bytes = outputs[0].bytes};
       products_[i]->launch(stream, from, {&to, 1}, memory + workspace_.scratchpad);
       if (i > 0) {
-        add(part, static_cast<std::int64_t>(outputs[0].bytes / sizeof(float)), dx);
+        cpu::add(team_, {.count = static_cast<std::int64_t>(outputs[0].bytes / sizeof(float)),
+                         .a = dx,
+                         .b = part,
+                         .y = dx});
       }
     }
   }
@@ -122,14 +122,6 @@ class SlicedKernel final : public Kernel {
       for (std::int64_t row = range.begin; row < range.end; ++row) {
         std::memcpy(to + row * slice.count, from + row * outputs_ + slice.begin,
                     bytes_of(slice.count));
-      }
-    });
-  }
-  void add(const float* from, std::int64_t count, float* to) {
-    constexpr std::int64_t kPageFloats = 1024;
-    team_.for_ranges(count, kPageFloats, [&](Range range) {
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        to[i] += from[i];
       }
     });
   }
