@@ -61,7 +61,8 @@ class FlagsTest(unittest.TestCase):
     def test_bench_gets_the_same_work(self):
         flags = processes.bench_flags(_WORK)
         for flag in ("--model=resnet50_v1.5", "--batch_size=32", "--num_batches=10",
-                     "--num_warmup_batches=3", "--num_intra_threads=2", "--optimizer=momentum"):
+                     "--num_warmup_batches=3", "--num_intra_threads=2", "--optimizer=momentum",
+                     "--init_learning_rate=0.0001"):
             self.assertIn(flag, flags)
         self.assertFalse([flag for flag in flags if "image_size" in flag or "dtype" in flag])
         infer = processes.bench_flags(Work("vgg16", "infer", "int8", 8, 1, 5, 2, 96))

@@ -10,7 +10,7 @@ import sys
 from typing import Any, Callable
 
 from peerlib.measure import run_peer
-from peerlib.work import NotSupportedError, Work, add_flags
+from peerlib.work import LEARNING_RATE, NotSupportedError, Work, add_flags
 
 Step = Callable[[], Any]
 
@@ -33,7 +33,7 @@ def _training(network: Any, images: Any, classes: int, compiled: bool) -> Step:
     import tensorflow as tf
     model = network.model
     labels = tf.random.uniform((images.shape[0],), 0, classes, tf.int32)
-    optimizer = keras.optimizers.SGD(1e-3, momentum=0.9)
+    optimizer = keras.optimizers.SGD(LEARNING_RATE, momentum=0.9)
     variables = model.trainable_variables
     optimizer.build(variables)
     decayed = [v for v in variables if "gamma" not in v.path and "beta" not in v.path]

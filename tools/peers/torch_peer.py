@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from peerlib.measure import run_peer
-from peerlib.work import NotSupportedError, Work, add_flags
+from peerlib.work import LEARNING_RATE, NotSupportedError, Work, add_flags
 
 Step = Callable[[], Any]
 
@@ -39,8 +39,8 @@ def _training(network: Callable, module: Any, images: Any, classes: int, bf16: b
     for Nesterov's step, which moves no more memory."""
     import torch
     labels = torch.randint(0, classes, (images.shape[0],))
-    optimizer = torch.optim.SGD(module.parameters(), lr=1e-3, momentum=0.9, weight_decay=4e-5,
-                                fused=True)
+    optimizer = torch.optim.SGD(module.parameters(), lr=LEARNING_RATE, momentum=0.9,
+                                weight_decay=4e-5, fused=True)
     loss_of = torch.nn.CrossEntropyLoss()
 
     def step() -> float:

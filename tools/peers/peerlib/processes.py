@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
-from .work import Work
+from .work import LEARNING_RATE, Work
 
 
 
@@ -90,7 +90,8 @@ def bench_flags(work: Work) -> list[str]:
     flags = [f"--model={work.model}", "--device=cpu", f"--batch_size={work.batch}",
              f"--num_batches={work.steps}", f"--num_warmup_batches={work.warmup}",
              f"--num_intra_threads={work.threads}"]
-    flags.append("--optimizer=momentum" if work.training else "--forward_only")
+    flags += (["--optimizer=momentum", f"--init_learning_rate={LEARNING_RATE}"] if work.training
+              else ["--forward_only"])
     if work.dtype != "f32":
         flags.append(f"--dtype={work.dtype}")
     if work.image_size:
