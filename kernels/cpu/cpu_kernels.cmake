@@ -12,6 +12,8 @@ bench_library(bench_cpu_kernels
     cpu/drop_path.cc
     cpu/dropout.cc
     cpu/elementwise.cc
+    cpu/filter_gradient.cc
+    cpu/filter_gradient_rows.cc
     cpu/join_rows.cc
     cpu/loss.cc
     cpu/lrn.cc
@@ -36,6 +38,8 @@ bench_library(bench_cpu_kernels
     cpu/dropout_columns.h
     cpu/element.h
     cpu/elementwise.h
+    cpu/filter_gradient.h
+    cpu/filter_gradient_rows.h
     cpu/join_rows.h
     cpu/loss.h
     cpu/lrn.h
@@ -58,6 +62,7 @@ bench_test(cpu_kernels_test LABELS quick
     cpu/test/channel_view_test.cc
     cpu/test/dropout_test.cc
     cpu/test/elementwise_test.cc
+    cpu/test/filter_gradient_test.cc
     cpu/test/kernel_test.cc
     cpu/test/loss_test.cc
     cpu/test/lrn_test.cc

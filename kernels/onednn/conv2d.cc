@@ -5,6 +5,7 @@
 
 #include "kernels/onednn/context.h"
 #include "kernels/onednn/epilogue.h"
+#include "kernels/onednn/filter_gradient.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "kernels/onednn/residual.h"
 
@@ -294,6 +295,11 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
           compute_seconds(context, problem.multiply_adds(), candidate.implementation, layouts.y);
       candidate.make = make_primitive(context.engine, desc, std::move(arguments));
       candidates.push_back(std::move(candidate));
+    }
+  }
+  if (format == DataFormat::automatic) {
+    if (auto candidate = blocked_filter_gradient(context, graph, node)) {
+      candidates.push_back(std::move(*candidate));
     }
   }
   return candidates;

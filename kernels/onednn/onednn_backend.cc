@@ -127,7 +127,6 @@ class VectorOptimizer final : public Optimizer {
 };
 
 std::string isa_name() {
-  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
   struct Named {
     dnnl::cpu_isa isa;
     const char* name;
@@ -142,8 +141,7 @@ std::string isa_name() {
         Named{dnnl::cpu_isa::avx512_core, "avx512_core"},
         Named{dnnl::cpu_isa::avx2_vnni, "avx2_vnni"}, Named{dnnl::cpu_isa::avx2, "avx2"},
         Named{dnnl::cpu_isa::avx, "avx"}, Named{dnnl::cpu_isa::sse41, "sse41"}}) {
-    const auto bits = static_cast<unsigned>(named.isa);
-    if (bits != 0 && (isa & bits) == bits) {
+    if (has_isa(named.isa)) {
       return named.name;
     }
   }
@@ -158,9 +156,7 @@ class OnednnBackend final : public Backend {
     // The library's cache takes nchw and nhwc for the same where there is one channel or one pixel,
     // and then hands out a primitive that was made for other filters.
     dnnl::set_primitive_cache_capacity(0);
-    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-    const auto wide = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
-    context_.block = (isa & wide) == wide ? 16 : 8;
+    context_.block = has_isa(dnnl::cpu_isa::avx512_core) ? 16 : 8;
   }
 
   [[nodiscard]] std::string_view name() const override { return "onednn"; }
@@ -265,11 +261,9 @@ class OnednnBackend final : public Backend {
   /// Why this processor does not compute with such elements; empty when it does.
   [[nodiscard]] std::string why_not(DType dtype) const {
     const auto needs = [&](dnnl::cpu_isa isa, std::string_view name) {
-      const auto wanted = static_cast<unsigned>(isa);
-      const bool there = (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
-      return there ? std::string()
-                   : cat("onednn computes in ", name_of(dtype), " on processors with ", name,
-                         ", not with ", isa_name());
+      return has_isa(isa) ? std::string()
+                          : cat("onednn computes in ", name_of(dtype), " on processors with ", name,
+                                ", not with ", isa_name());
     };
     switch (dtype) {
       case DType::f32:

@@ -190,11 +190,7 @@ std::vector<Candidate> quantized_spatial_mean(Context& context, const Graph& gra
 
 /// Without these instructions oneDNN adds pairs of products in 16 bits, which overflow.
 bool has_vnni() {
-  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  const auto has = [isa](dnnl::cpu_isa wanted) {
-    return (isa & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
-  };
-  return has(dnnl::cpu_isa::avx512_core_vnni) || has(dnnl::cpu_isa::avx2_vnni);
+  return has_isa(dnnl::cpu_isa::avx512_core_vnni) || has_isa(dnnl::cpu_isa::avx2_vnni);
 }
 
 }  // namespace

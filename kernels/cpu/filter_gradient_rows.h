@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace bench::cpu {
+
+/// The inner loops of filter_gradient.h, in AVX-512. A pixel is 16 words of 32 bits, one per
+/// channel: a float, or the bf16 of two images side by side, image 2n in the lower half, which is
+/// what the processor's dot product of bf16 pairs takes.
+inline constexpr std::int64_t kPixelWords = 16;
+inline constexpr std::int64_t kPixelBytes = 64;
+
+/// One row of dy and the row of x that a row of the filter meets with it; x begins `pad_left`
+/// pixels before the row's first one.
+struct RowPair {
+  const std::uint32_t* dy = nullptr;
+  const std::uint32_t* x = nullptr;
+};
+
+struct RowShape {
+  std::int64_t out_width = 0;
+  std::int64_t stride = 1;
+  /// Whether the first output column has no x under the filter's first column, and the last one
+  /// none under its last.
+  bool first_is_cut = false;
+  bool last_is_cut = false;
+};
+
+/// dw[3][16 in][16 out], one row of the filter, += the sums over all pixels of these rows.
+void add_filter_gradient_f32(const RowShape& shape, std::span<const RowPair> rows, float* dw);
+void add_filter_gradient_bf16(const RowShape& shape, std::span<const RowPair> rows, float* dw);
+
+/// Pixels of two images side by side; a null `second` stands for zeros.
+void pack_bf16_pixels(const std::uint16_t* first, const std::uint16_t* second, std::int64_t pixels,
+                      std::uint32_t* to);
+
+}  // namespace bench::cpu
