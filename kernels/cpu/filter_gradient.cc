@@ -5,15 +5,16 @@
 #include <cstring>
 
 #include "kernels/cpu/filter_gradient_rows.h"
+#include "models/base/errors.h"
 
 namespace bench::cpu {
 namespace {
 
 constexpr std::int64_t kTaps = 3;
-constexpr std::int64_t kFilterRowFloats = kTaps * kPixelWords * kPixelWords;
+constexpr std::int64_t kFilterRowFloats = kTaps * kPixelLanes * kPixelLanes;
 constexpr std::int64_t kFilterFloats = kTaps * kFilterRowFloats;
-/// Of one block of dy. With those of x that is some 50 KiB, so that the first-level cache keeps the
-/// one while the other comes from the second; fewer pay more for loading and storing the sums.
+/// Of one block of dy in a chunk, at most, but for a longer row. Fewer pay more for loading and
+/// storing the sums; more leave the caches.
 constexpr std::int64_t kChunkPixels = 400;
 constexpr std::int64_t kNarrowest = 2;
 constexpr std::int64_t kMostRows = kChunkPixels / kNarrowest;
@@ -21,12 +22,26 @@ constexpr std::int64_t kLargestGroup = 4;
 
 std::int64_t ceil_div(std::int64_t count, std::int64_t part) { return (count + part - 1) / part; }
 
+std::int64_t pairs_of(std::int64_t images) { return ceil_div(images, 2); }
+
 /// In bf16 two images are one.
 std::int64_t images_of(const FilterGradientPlan& plan) {
-  return plan.dtype == DType::bf16 ? ceil_div(plan.shape.batch, 2) : plan.shape.batch;
+  return plan.dtype == DType::bf16 ? pairs_of(plan.shape.batch) : plan.shape.batch;
 }
 
-/// The blocks of x and of dy that a task has.
+/// Rows of x under rows of y; those outside the image are not there.
+Range rows_under(const FilterGradientShape& shape, Range rows) {
+  const std::int64_t begin = rows.begin * shape.stride - shape.pad_top;
+  const std::int64_t end = (rows.end - 1) * shape.stride - shape.pad_top + kTaps;
+  return {.begin = std::max<std::int64_t>(begin, 0), .end = std::min(end, shape.height)};
+}
+
+/// What the last place of a filter reaches behind the image along one axis.
+std::int64_t reach(std::int64_t out, std::int64_t stride, std::int64_t pad, std::int64_t extent) {
+  return (out - 1) * stride - pad + kTaps - extent;
+}
+
+/// The blocks of x, and of y, that a task has.
 Range blocks_in(const FilterGradientPlan& plan, std::int64_t task) {
   const std::int64_t begin = task % plan.in_tasks * plan.group;
   return {.begin = begin, .end = std::min(begin + plan.group, plan.shape.in_blocks)};
@@ -36,181 +51,155 @@ Range blocks_out(const FilterGradientPlan& plan, std::int64_t task) {
   return {.begin = begin, .end = std::min(begin + plan.group, plan.shape.out_blocks)};
 }
 
-std::int64_t rows_under(const FilterGradientShape& shape, std::int64_t out_rows) {
-  return (out_rows - 1) * shape.stride + kTaps;
-}
-
-/// Rows of one block's images, wherever they lie: row `row` of image `image` is at
-/// data + (image - first_image) * image_words + (row - first_row) * row_words.
-struct Lines {
-  const std::uint32_t* data = nullptr;
-  std::int64_t first_image = 0;
-  std::int64_t first_row = 0;
-  std::int64_t image_words = 0;
-  std::int64_t row_words = 0;
-
-  [[nodiscard]] const std::uint32_t* at(std::int64_t image, std::int64_t row) const {
-    return data + (image - first_image) * image_words + (row - first_row) * row_words;
-  }
-};
-
-/// Images [image, last_image) and output rows [row, last_row).
+/// A chunk's images, or pairs of them, and rows of y.
 struct Chunk {
-  std::int64_t image = 0, last_image = 0;
-  std::int64_t row = 0, last_row = 0;
+  Range images;
+  Range rows;
 };
 
-/// One of the two tensors.
-struct Tensor {
+/// A blocked tensor of the batch.
+struct Activations {
   const void* data = nullptr;
   std::int64_t blocks = 0;
   std::int64_t height = 0;
   std::int64_t width = 0;
 };
 
-Lines in_place(const Tensor& tensor, std::int64_t block) {
-  const std::int64_t row_words = tensor.width * kPixelWords;
-  return {
-      .data = static_cast<const std::uint32_t*>(tensor.data) + block * tensor.height * row_words,
-      .image_words = tensor.blocks * tensor.height * row_words,
-      .row_words = row_words};
-}
+/// Where the rows of one block's images lie.
+struct RowAddress {
+  const std::byte* data = nullptr;
+  std::int64_t first_image = 0;
+  std::int64_t first_row = 0;
+  std::int64_t image_bytes = 0;
+  std::int64_t row_bytes = 0;
 
-/// Rows [first, last) of pairs of bf16 images, side by side.
-Lines packed(const Tensor& tensor, std::int64_t block, std::int64_t batch, const Chunk& chunk,
-             std::int64_t first, std::int64_t last, std::uint32_t* to) {
-  const std::int64_t row_words = tensor.width * kPixelWords;
-  const Lines lines{.data = to,
-                    .first_image = chunk.image,
-                    .first_row = first,
-                    .image_words = (last - first) * row_words,
-                    .row_words = row_words};
-  const std::int64_t plane = tensor.height * row_words;
-  const auto* const data = static_cast<const std::uint16_t*>(tensor.data);
-  for (std::int64_t pair = chunk.image; pair < chunk.last_image; ++pair) {
-    const std::uint16_t* const even =
-        data + (2 * pair * tensor.blocks + block) * plane + first * row_words;
-    const std::uint16_t* const odd = 2 * pair + 1 < batch ? even + tensor.blocks * plane : nullptr;
-    pack_bf16_pixels(even, odd, (last - first) * tensor.width,
-                     to + (pair - chunk.image) * lines.image_words);
+  [[nodiscard]] const std::byte* at(std::int64_t image, std::int64_t row) const {
+    return data + (image - first_image) * image_bytes + (row - first_row) * row_bytes;
   }
-  return lines;
+};
+
+RowAddress in_place(const Activations& from, std::int64_t block) {
+  const std::int64_t row_bytes = from.width * kPixelBytes;
+  return {.data = static_cast<const std::byte*>(from.data) + block * from.height * row_bytes,
+          .image_bytes = from.blocks * from.height * row_bytes,
+          .row_bytes = row_bytes};
 }
 
-/// One task: blocks [in, in_end) x [out, out_end) of the filters.
-class Task {
+/// Copies rows of pairs of a block's bf16 images to `to`, side by side.
+RowAddress packed(const Activations& from, std::int64_t batch, std::int64_t block, Range pairs,
+                  Range rows, std::byte* to) {
+  const std::int64_t row_lanes = from.width * kPixelLanes;
+  const std::int64_t plane = from.height * row_lanes;
+  const RowAddress address{.data = to,
+                           .first_image = pairs.begin,
+                           .first_row = rows.begin,
+                           .image_bytes = rows.count() * from.width * kPixelBytes,
+                           .row_bytes = from.width * kPixelBytes};
+  for (std::int64_t pair = pairs.begin; pair < pairs.end; ++pair) {
+    const std::uint16_t* const first = static_cast<const std::uint16_t*>(from.data) +
+                                       (2 * pair * from.blocks + block) * plane +
+                                       rows.begin * row_lanes;
+    const bool has_second = 2 * pair + 1 < batch;
+    pack_bf16_pixels(
+        first, has_second ? first + from.blocks * plane : nullptr, rows.count() * from.width,
+        reinterpret_cast<std::uint32_t*>(to + (pair - pairs.begin) * address.image_bytes));
+  }
+  return address;
+}
+
+/// One thread's work.
+class Worker {
  public:
-  Task(const FilterGradientPlan& plan, const void* x, const void* dy, float* dw,
-       std::byte* workspace)
-      : plan_(plan),
-        x_{x, plan.shape.in_blocks, plan.shape.height, plan.shape.width},
-        dy_{dy, plan.shape.out_blocks, plan.shape.out_height, plan.shape.out_width},
-        dw_(dw),
-        workspace_(workspace) {
-    const FilterGradientShape& shape = plan.shape;
+  Worker(const FilterGradient& args, std::byte* workspace)
+      : args_(args), plan_(args.plan), shape_(args.plan.shape), workspace_(workspace) {
     row_shape_ = {
-        .out_width = shape.out_width,
-        .stride = shape.stride,
-        .first_is_cut = shape.pad_left > 0,
-        .last_is_cut = (shape.out_width - 1) * shape.stride - shape.pad_left + kTaps > shape.width};
+        .out_width = shape_.out_width,
+        .stride = shape_.stride,
+        .first_is_cut = shape_.pad_left > 0,
+        .last_is_cut = reach(shape_.out_width, shape_.stride, shape_.pad_left, shape_.width) > 0};
+    x_ = {args.x, shape_.in_blocks, shape_.height, shape_.width};
+    dy_ = {args.dy, shape_.out_blocks, shape_.out_height, shape_.out_width};
   }
 
   void run(std::int64_t task) {
-    in_ = blocks_in(plan_, task);
-    out_ = blocks_out(plan_, task);
-    for (std::int64_t out = out_.begin; out < out_.end; ++out) {
-      std::memset(filters(out, in_.begin), 0,
-                  static_cast<std::size_t>(in_.count() * kFilterFloats) * sizeof(float));
+    const Range ins = blocks_in(plan_, task);
+    const Range outs = blocks_out(plan_, task);
+    for (std::int64_t out = outs.begin; out < outs.end; ++out) {
+      std::memset(filters(out, ins.begin), 0,
+                  static_cast<std::size_t>(ins.count() * kFilterFloats) * sizeof(float));
     }
     const std::int64_t images = images_of(plan_);
     for (std::int64_t image = 0; image < images; image += plan_.chunk_images) {
-      for (std::int64_t row = 0; row < plan_.shape.out_height; row += plan_.chunk_rows) {
-        add({.image = image,
-             .last_image = std::min(image + plan_.chunk_images, images),
-             .row = row,
-             .last_row = std::min(row + plan_.chunk_rows, plan_.shape.out_height)});
+      for (std::int64_t row = 0; row < shape_.out_height; row += plan_.chunk_rows) {
+        add_chunk({.images = {image, std::min(image + plan_.chunk_images, images)},
+                   .rows = {row, std::min(row + plan_.chunk_rows, shape_.out_height)}},
+                  ins, outs);
       }
     }
   }
 
  private:
   float* filters(std::int64_t out, std::int64_t in) {
-    return dw_ + (out * plan_.shape.in_blocks + in) * kFilterFloats;
+    return args_.dw + (out * shape_.in_blocks + in) * kFilterFloats;
   }
 
-  void add(const Chunk& chunk) {
-    std::array<Lines, kLargestGroup> x;
-    std::array<Lines, kLargestGroup> dy;
-    for (std::int64_t in = in_.begin; in < in_.end; ++in) {
-      x[static_cast<std::size_t>(in - in_.begin)] = lines_of_x(chunk, in);
+  void add_chunk(const Chunk& chunk, Range ins, Range outs) {
+    const auto group = static_cast<std::size_t>(plan_.group);
+    std::array<RowAddress, kLargestGroup> x;
+    std::array<RowAddress, kLargestGroup> dy;
+    std::byte* to = workspace_;
+    for (std::int64_t in = ins.begin; in < ins.end; ++in, to += plan_.packed_x_bytes) {
+      x[static_cast<std::size_t>(in - ins.begin)] =
+          rows_of(x_, in, chunk.images, rows_under(shape_, chunk.rows), to);
     }
-    for (std::int64_t out = out_.begin; out < out_.end; ++out) {
-      dy[static_cast<std::size_t>(out - out_.begin)] = lines_of_dy(chunk, out);
+    to = workspace_ + group * plan_.packed_x_bytes;
+    for (std::int64_t out = outs.begin; out < outs.end; ++out, to += plan_.packed_dy_bytes) {
+      dy[static_cast<std::size_t>(out - outs.begin)] =
+          rows_of(dy_, out, chunk.images, chunk.rows, to);
     }
-    for (std::int64_t out = out_.begin; out < out_.end; ++out) {
-      for (std::int64_t in = in_.begin; in < in_.end; ++in) {
-        add(chunk, x[static_cast<std::size_t>(in - in_.begin)],
-            dy[static_cast<std::size_t>(out - out_.begin)], filters(out, in));
+    for (std::int64_t out = outs.begin; out < outs.end; ++out) {
+      for (std::int64_t in = ins.begin; in < ins.end; ++in) {
+        add_filters(chunk, x[static_cast<std::size_t>(in - ins.begin)],
+                    dy[static_cast<std::size_t>(out - outs.begin)], filters(out, in));
       }
     }
   }
 
-  Lines lines_of_x(const Chunk& chunk, std::int64_t in) {
-    if (plan_.dtype == DType::f32) {
-      return in_place(x_, in);
-    }
-    const FilterGradientShape& shape = plan_.shape;
-    const std::int64_t first = chunk.row * shape.stride - shape.pad_top;
-    const std::int64_t last = first + rows_under(shape, chunk.last_row - chunk.row);
-    std::byte* const to =
-        workspace_ + static_cast<std::size_t>(in - in_.begin) * plan_.packed_x_bytes;
-    return packed(x_, in, shape.batch, chunk, std::max<std::int64_t>(first, 0),
-                  std::min(last, shape.height), reinterpret_cast<std::uint32_t*>(to));
+  RowAddress rows_of(const Activations& from, std::int64_t block, Range images, Range rows,
+                     std::byte* to) {
+    return plan_.dtype == DType::f32 ? in_place(from, block)
+                                     : packed(from, shape_.batch, block, images, rows, to);
   }
 
-  Lines lines_of_dy(const Chunk& chunk, std::int64_t out) {
-    if (plan_.dtype == DType::f32) {
-      return in_place(dy_, out);
-    }
-    std::byte* const to = workspace_ + kLargestGroup * plan_.packed_x_bytes +
-                          static_cast<std::size_t>(out - out_.begin) * plan_.packed_dy_bytes;
-    return packed(dy_, out, plan_.shape.batch, chunk, chunk.row, chunk.last_row,
-                  reinterpret_cast<std::uint32_t*>(to));
-  }
-
-  void add(const Chunk& chunk, const Lines& x, const Lines& dy, float* filter) {
-    const FilterGradientShape& shape = plan_.shape;
+  void add_filters(const Chunk& chunk, const RowAddress& x, const RowAddress& dy, float* filter) {
+    const auto add_rows =
+        plan_.dtype == DType::f32 ? add_filter_gradient_f32 : add_filter_gradient_bf16;
     std::array<RowPair, kMostRows> rows;
     for (std::int64_t tap = 0; tap < kTaps; ++tap) {
       std::size_t count = 0;
-      for (std::int64_t image = chunk.image; image < chunk.last_image; ++image) {
-        for (std::int64_t row = chunk.row; row < chunk.last_row; ++row) {
-          const std::int64_t under = row * shape.stride + tap - shape.pad_top;
-          if (under >= 0 && under < shape.height) {
-            rows[count++] = {.dy = dy.at(image, row),
-                             .x = x.at(image, under) - shape.pad_left * kPixelWords};
+      for (std::int64_t image = chunk.images.begin; image < chunk.images.end; ++image) {
+        for (std::int64_t row = chunk.rows.begin; row < chunk.rows.end; ++row) {
+          const std::int64_t under = row * shape_.stride + tap - shape_.pad_top;
+          if (under >= 0 && under < shape_.height) {
+            rows[count++] = {.dy = dy.at(image, row), .x = x.at(image, under)};
           }
         }
       }
-      const auto add_rows =
-          plan_.dtype == DType::f32 ? add_filter_gradient_f32 : add_filter_gradient_bf16;
       add_rows(row_shape_, {rows.data(), count}, filter + tap * kFilterRowFloats);
     }
   }
 
+  const FilterGradient& args_;
   const FilterGradientPlan& plan_;
-  Tensor x_;
-  Tensor dy_;
-  float* dw_;
+  const FilterGradientShape& shape_;
   std::byte* workspace_;
   RowShape row_shape_;
-  Range in_;
-  Range out_;
+  Activations x_;
+  Activations dy_;
 };
 
-/// Whether no thread has much more than its share.
-bool is_balanced(const FilterGradientPlan& plan) {
-  constexpr double kMost = 1.15;
+/// What the busiest thread does over the share of each.
+double imbalance(const FilterGradientPlan& plan) {
   std::int64_t busiest = 0;
   for (int thread = 0; thread < plan.threads; ++thread) {
     const Range tasks = ThreadTeam::split(plan.in_tasks * plan.out_tasks, plan.threads, thread);
@@ -220,60 +209,73 @@ bool is_balanced(const FilterGradientPlan& plan) {
     }
     busiest = std::max(busiest, filters);
   }
-  const std::int64_t all = plan.shape.in_blocks * plan.shape.out_blocks;
-  return static_cast<double>(busiest * plan.threads) <= kMost * static_cast<double>(all);
+  return static_cast<double>(busiest * plan.threads) /
+         static_cast<double>(plan.shape.in_blocks * plan.shape.out_blocks);
 }
 
-std::size_t packed_bytes(const FilterGradientPlan& plan, std::int64_t rows, std::int64_t width) {
-  return static_cast<std::size_t>(plan.chunk_images * rows * width * kPixelBytes);
+/// The largest groups that leave no thread waiting for long, or the smallest.
+void choose_group(FilterGradientPlan& plan) {
+  constexpr double kNotLong = 1.05;
+  plan.group = kLargestGroup;
+  while (true) {
+    plan.in_tasks = ceil_div(plan.shape.in_blocks, plan.group);
+    plan.out_tasks = ceil_div(plan.shape.out_blocks, plan.group);
+    plan.excess = imbalance(plan);
+    if (plan.excess <= kNotLong || plan.group == 1) {
+      return;
+    }
+    plan.group /= 2;
+  }
+}
+
+bool knows(const FilterGradientShape& shape) {
+  const auto knows_axis = [&](std::int64_t out, std::int64_t pad, std::int64_t extent) {
+    return pad >= 0 && pad <= 1 && extent > 0 && reach(out, shape.stride, pad, extent) <= 1;
+  };
+  return shape.batch > 0 && (shape.stride == 1 || shape.stride == 2) && shape.out_height > 0 &&
+         shape.out_width >= kNarrowest &&
+         knows_axis(shape.out_height, shape.pad_top, shape.height) &&
+         knows_axis(shape.out_width, shape.pad_left, shape.width);
 }
 
 }  // namespace
 
 std::optional<FilterGradientPlan> plan_filter_gradient(const FilterGradientShape& shape,
                                                        DType dtype, int threads) {
-  const std::int64_t behind =
-      (shape.out_width - 1) * shape.stride - shape.pad_left + kTaps - shape.width;
-  const bool known = (dtype == DType::f32 || dtype == DType::bf16) &&
-                     (shape.stride == 1 || shape.stride == 2) && shape.pad_top >= 0 &&
-                     shape.pad_left >= 0 && shape.pad_left <= 1 && behind <= 1 &&
-                     shape.out_width >= kNarrowest && shape.batch > 0;
-  if (!known) {
+  if ((dtype != DType::f32 && dtype != DType::bf16) || !knows(shape)) {
     return std::nullopt;
   }
   FilterGradientPlan plan{.shape = shape, .dtype = dtype, .threads = threads};
-  plan.group = kLargestGroup;
-  for (; plan.group > 0; plan.group /= 2) {
-    plan.in_tasks = ceil_div(shape.in_blocks, plan.group);
-    plan.out_tasks = ceil_div(shape.out_blocks, plan.group);
-    if (is_balanced(plan)) {
-      break;
-    }
-  }
-  if (plan.group == 0) {
-    return std::nullopt;
-  }
+  choose_group(plan);
   plan.chunk_rows = std::clamp<std::int64_t>(kChunkPixels / shape.out_width, 1, shape.out_height);
-  plan.chunk_images =
-      std::max<std::int64_t>(1, kChunkPixels / (shape.out_width * shape.out_height));
+  plan.chunk_images = std::clamp<std::int64_t>(kChunkPixels / (shape.out_width * shape.out_height),
+                                               1, images_of(plan));
+  check(plan.chunk_images * plan.chunk_rows <= kMostRows, "filter_gradient: too many rows");
   if (dtype == DType::bf16) {
-    plan.packed_x_bytes = packed_bytes(plan, rows_under(shape, plan.chunk_rows), shape.width);
-    plan.packed_dy_bytes = packed_bytes(plan, plan.chunk_rows, shape.out_width);
-    plan.workspace_bytes = static_cast<std::size_t>(threads) * kLargestGroup *
+    const auto bytes = [&](std::int64_t rows, std::int64_t width) {
+      return static_cast<std::size_t>(plan.chunk_images * rows * width * kPixelBytes);
+    };
+    const std::int64_t under = std::min((plan.chunk_rows - 1) * shape.stride + kTaps, shape.height);
+    plan.packed_x_bytes = bytes(under, shape.width);
+    plan.packed_dy_bytes = bytes(plan.chunk_rows, shape.out_width);
+    plan.workspace_bytes = static_cast<std::size_t>(threads * plan.group) *
                            (plan.packed_x_bytes + plan.packed_dy_bytes);
+    plan.excess *=
+        static_cast<double>(2 * pairs_of(shape.batch)) / static_cast<double>(shape.batch);
   }
   return plan;
 }
 
-void filter_gradient(ThreadTeam& team, const FilterGradientPlan& plan, const void* x,
-                     const void* dy, float* dw, void* workspace) {
+void filter_gradient(ThreadTeam& team, const FilterGradient& args) {
+  const FilterGradientPlan& plan = args.plan;
+  check(team.size() == plan.threads, "filter_gradient: planned for another team");
   const std::size_t share = plan.workspace_bytes / static_cast<std::size_t>(plan.threads);
   team.parallel([&](int thread) {
-    auto* const own = static_cast<std::byte*>(workspace) + static_cast<std::size_t>(thread) * share;
-    Task task(plan, x, dy, dw, own);
-    const Range tasks = ThreadTeam::split(plan.in_tasks * plan.out_tasks, team.size(), thread);
-    for (std::int64_t i = tasks.begin; i < tasks.end; ++i) {
-      task.run(i);
+    Worker worker(
+        args, static_cast<std::byte*>(args.workspace) + static_cast<std::size_t>(thread) * share);
+    const Range tasks = ThreadTeam::split(plan.in_tasks * plan.out_tasks, plan.threads, thread);
+    for (std::int64_t task = tasks.begin; task < tasks.end; ++task) {
+      worker.run(task);
     }
   });
 }

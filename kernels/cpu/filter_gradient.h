@@ -20,45 +20,53 @@ struct FilterGradientShape {
   std::int64_t out_height = 0;
   std::int64_t out_width = 0;
   std::int64_t stride = 1;
-  /// Zeros above and to the left of x; what lies behind it at the other sides follows.
+  /// Zeros above and to the left of x; those at its other sides follow.
   std::int64_t pad_top = 0;
   std::int64_t pad_left = 0;
 };
 
-/// How the work is cut. One task sums the gradients of some blocks of filters over the whole batch,
-/// chunk by chunk of pixels that stay in the first-level cache while every one of its filters has
-/// them.
+/// How the work is cut. A task sums the gradients of up to group x group blocks of filters over the
+/// whole batch, chunk by chunk of pixels, so that all its filters find a chunk in the caches.
 struct FilterGradientPlan {
   FilterGradientShape shape;
   /// f32 or bf16, of x and dy.
   DType dtype = DType::f32;
-  /// Blocks of 16 inputs, and of 16 outputs, of a task at most.
+  int threads = 1;
   std::int64_t group = 1;
-  std::int64_t out_tasks = 1;
   std::int64_t in_tasks = 1;
+  std::int64_t out_tasks = 1;
   /// Of a chunk. In bf16 two images are one, see filter_gradient_rows.h.
   std::int64_t chunk_images = 1;
   std::int64_t chunk_rows = 1;
-  /// Bytes in bf16 of one block's chunk of x and of dy, whose pixels lie there side by side.
+  /// In bf16: of one block's chunk of x and of dy with the images side by side.
   std::size_t packed_x_bytes = 0;
   std::size_t packed_dy_bytes = 0;
-  /// A multiple of 64, for a team of `threads`.
+  /// A multiple of 64.
   std::size_t workspace_bytes = 0;
-  int threads = 1;
+  /// At least 1: the busiest thread's multiply-adds, half-empty pairs of images included, over the
+  /// share that each would have of those needed.
+  double excess = 1;
 };
 
-/// Empty where filter_gradient does not know the shape or would leave threads without work: other
-/// types, strides but 1 and 2, paddings above 1, outputs less than 2 wide, too few filters for the
-/// threads.
+/// Empty for what the kernel does not know: other types, strides but 1 and 2, paddings above 1 at
+/// any side, outputs less than 2 wide.
 std::optional<FilterGradientPlan> plan_filter_gradient(const FilterGradientShape& shape,
                                                        DType dtype, int threads);
 
-/// dw[o][i][r][s] = sum over n, p, q of dy[n][o][p][q] * x[n][i][p * stride + r - pad_top][q *
-/// stride
-/// + s - pad_left], in f32, as [out_blocks][in_blocks][3][3][16 in][16 out]. Sums run over the
-/// pixels in the order of memory. Needs a processor with AVX-512F, for bf16 with AVX512_BF16 too.
-/// The workspace is aligned to 64 bytes.
-void filter_gradient(ThreadTeam& team, const FilterGradientPlan& plan, const void* x,
-                     const void* dy, float* dw, void* workspace);
+/// dw[o][i][r][s] = the sum over n, p, q of
+///   dy[n][o][p][q] * x[n][i][p * stride + r - pad_top][q * stride + s - pad_left]
+/// in f32, as [out_blocks][in_blocks][3][3][16 in][16 out]. Each sum is added to pixel by pixel, in
+/// one order for every number of threads. Needs a processor with AVX-512F and BW, for bf16 also
+/// AVX512_BF16, whose products take subnormal numbers for zeros. Throws InternalError for a team
+/// that is not of the plan's size.
+struct FilterGradient {
+  FilterGradientPlan plan;
+  const void* x = nullptr;
+  const void* dy = nullptr;
+  float* dw = nullptr;
+  /// Aligned to 64 bytes.
+  void* workspace = nullptr;
+};
+void filter_gradient(ThreadTeam& team, const FilterGradient& args);
 
 }  // namespace bench::cpu

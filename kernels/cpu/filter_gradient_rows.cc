@@ -1,6 +1,7 @@
 #include "kernels/cpu/filter_gradient_rows.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "models/base/errors.h"
 
@@ -12,7 +13,8 @@ namespace bench::cpu {
 
 #if defined(__x86_64__)
 
-#define BENCH_AVX512 __attribute__((target("avx512f,avx512bf16")))
+// The instructions for bf16 are in the bf16 form alone.
+#define BENCH_AVX512 __attribute__((target("avx512f,avx512bw,avx512bf16")))
 #define BENCH_AVX512_INLINE BENCH_AVX512 __attribute__((always_inline)) inline
 
 namespace {
@@ -21,17 +23,21 @@ constexpr int kTaps = 3;
 /// Channels of x whose sums are in registers at a time: 3 x 8 of the 32 that there are.
 constexpr int kChannels = 8;
 
+BENCH_AVX512_INLINE __m512i broadcast_word(const std::byte* from) {
+  int word = 0;
+  std::memcpy(&word, from, sizeof(word));
+  return _mm512_set1_epi32(word);
+}
+
 struct F32 {
-  BENCH_AVX512_INLINE static __m512 multiply_add(__m512i dy, std::uint32_t x, __m512 sum) {
-    const __m512i all = _mm512_set1_epi32(static_cast<int>(x));
-    return _mm512_fmadd_ps(_mm512_castsi512_ps(dy), _mm512_castsi512_ps(all), sum);
+  BENCH_AVX512_INLINE static __m512 multiply_add(__m512i dy, __m512i x, __m512 sum) {
+    return _mm512_fmadd_ps(_mm512_castsi512_ps(dy), _mm512_castsi512_ps(x), sum);
   }
 };
 
 struct Bf16Pairs {
-  BENCH_AVX512_INLINE static __m512 multiply_add(__m512i dy, std::uint32_t x, __m512 sum) {
-    const __m512i all = _mm512_set1_epi32(static_cast<int>(x));
-    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(dy), reinterpret_cast<__m512bh>(all));
+  BENCH_AVX512_INLINE static __m512 multiply_add(__m512i dy, __m512i x, __m512 sum) {
+    return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(dy), reinterpret_cast<__m512bh>(x));
   }
 };
 
@@ -44,7 +50,7 @@ struct Sums {
     for (int tap = 0; tap < kTaps; ++tap) {
 #pragma GCC unroll 8
       for (int i = 0; i < kChannels; ++i) {
-        of[tap][i] = _mm512_loadu_ps(dw + (tap * kPixelWords + i) * kPixelWords);
+        of[tap][i] = _mm512_loadu_ps(dw + (tap * kPixelLanes + i) * kPixelLanes);
       }
     }
   }
@@ -53,13 +59,13 @@ struct Sums {
     for (int tap = 0; tap < kTaps; ++tap) {
 #pragma GCC unroll 8
       for (int i = 0; i < kChannels; ++i) {
-        _mm512_storeu_ps(dw + (tap * kPixelWords + i) * kPixelWords, of[tap][i]);
+        _mm512_storeu_ps(dw + (tap * kPixelLanes + i) * kPixelLanes, of[tap][i]);
       }
     }
   }
-  /// Adds one pixel of dy for the taps kFrom to kTo - 1.
+  /// Adds one pixel of dy for the taps kFrom to kTo - 1; x is the pixel under the first of them.
   template <int kFrom, int kTo>
-  BENCH_AVX512_INLINE void add(const std::uint32_t* dy, const std::uint32_t* x) {
+  BENCH_AVX512_INLINE void add_pixel(const std::byte* dy, const std::byte* x) {
     // Keeps the compiler from carrying broadcasts from pixel to pixel, which costs it registers.
     asm volatile("" : "+r"(x));
     const __m512i outputs = _mm512_loadu_si512(dy);
@@ -67,42 +73,45 @@ struct Sums {
     for (int tap = kFrom; tap < kTo; ++tap) {
 #pragma GCC unroll 8
       for (int i = 0; i < kChannels; ++i) {
-        of[tap][i] = Element::multiply_add(outputs, x[tap * kPixelWords + i], of[tap][i]);
+        const __m512i input = broadcast_word(x + (tap - kFrom) * kPixelBytes + i * 4);
+        of[tap][i] = Element::multiply_add(outputs, input, of[tap][i]);
       }
     }
   }
 };
 
 template <class Element, int kStride>
-BENCH_AVX512 void add_channels(const RowShape& shape, std::span<const RowPair> rows,
-                               std::int64_t channel, float* dw) {
+BENCH_AVX512 void add_channels(const RowShape& shape, std::span<const RowPair> rows, int channel,
+                               float* dw) {
   Sums<Element> sums;
   sums.load(dw);
   const std::int64_t end = shape.out_width - (shape.last_is_cut ? 1 : 0);
   for (const RowPair& row : rows) {
-    const std::uint32_t* dy = row.dy;
-    const std::uint32_t* x = row.x + channel;
+    const std::byte* dy = row.dy;
+    const std::byte* x = row.x + channel * 4;
     std::int64_t column = 0;
-    const auto step = [&]() { ++column, dy += kPixelWords, x += kStride * kPixelWords; };
     if (shape.first_is_cut) {
-      sums.template add<1, kTaps>(dy, x);
-      step();
+      sums.template add_pixel<1, kTaps>(dy, x);
+      ++column;
+      dy += kPixelBytes;
+      x += (kStride - 1) * kPixelBytes;
     }
-    while (column < end) {
-      sums.template add<0, kTaps>(dy, x);
-      step();
+    for (; column < end; ++column) {
+      sums.template add_pixel<0, kTaps>(dy, x);
+      dy += kPixelBytes;
+      x += kStride * kPixelBytes;
     }
     if (shape.last_is_cut) {
-      sums.template add<0, kTaps - 1>(dy, x);
+      sums.template add_pixel<0, kTaps - 1>(dy, x);
     }
   }
   sums.store(dw);
 }
 
 template <class Element>
-void add_all(const RowShape& shape, std::span<const RowPair> rows, float* dw) {
-  for (std::int64_t channel = 0; channel < kPixelWords; channel += kChannels) {
-    float* const part = dw + channel * kPixelWords;
+void add_rows(const RowShape& shape, std::span<const RowPair> rows, float* dw) {
+  for (int channel = 0; channel < kPixelLanes; channel += kChannels) {
+    float* const part = dw + channel * kPixelLanes;
     if (shape.stride == 1) {
       add_channels<Element, 1>(shape, rows, channel, part);
     } else {
@@ -114,16 +123,16 @@ void add_all(const RowShape& shape, std::span<const RowPair> rows, float* dw) {
 }  // namespace
 
 void add_filter_gradient_f32(const RowShape& shape, std::span<const RowPair> rows, float* dw) {
-  add_all<F32>(shape, rows, dw);
+  add_rows<F32>(shape, rows, dw);
 }
 
 void add_filter_gradient_bf16(const RowShape& shape, std::span<const RowPair> rows, float* dw) {
-  add_all<Bf16Pairs>(shape, rows, dw);
+  add_rows<Bf16Pairs>(shape, rows, dw);
 }
 
 BENCH_AVX512 void pack_bf16_pixels(const std::uint16_t* first, const std::uint16_t* second,
                                    std::int64_t pixels, std::uint32_t* to) {
-  const std::int64_t words = pixels * kPixelWords;
+  const std::int64_t words = pixels * kPixelLanes;
   if (second == nullptr) {
     std::copy_n(first, words, to);
     return;
@@ -136,7 +145,7 @@ BENCH_AVX512 void pack_bf16_pixels(const std::uint16_t* first, const std::uint16
 #undef BENCH_AVX512_INLINE
 #undef BENCH_AVX512
 
-#else
+#else  // Nobody runs a plan on a processor without the instructions.
 
 void add_filter_gradient_f32(const RowShape&, std::span<const RowPair>, float*) {
   check(false, "filter_gradient: not an x86-64 processor");

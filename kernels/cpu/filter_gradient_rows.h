@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -8,21 +9,19 @@ namespace bench::cpu {
 /// The inner loops of filter_gradient.h, in AVX-512. A pixel is 16 words of 32 bits, one per
 /// channel: a float, or the bf16 of two images side by side, image 2n in the lower half, which is
 /// what the processor's dot product of bf16 pairs takes.
-inline constexpr std::int64_t kPixelWords = 16;
+inline constexpr std::int64_t kPixelLanes = 16;
 inline constexpr std::int64_t kPixelBytes = 64;
 
-/// One row of dy and the row of x that a row of the filter meets with it; x begins `pad_left`
-/// pixels before the row's first one.
+/// One row of dy and the row of x that a row of the filter meets with it.
 struct RowPair {
-  const std::uint32_t* dy = nullptr;
-  const std::uint32_t* x = nullptr;
+  const std::byte* dy = nullptr;
+  const std::byte* x = nullptr;
 };
 
 struct RowShape {
   std::int64_t out_width = 0;
   std::int64_t stride = 1;
-  /// Whether the first output column has no x under the filter's first column, and the last one
-  /// none under its last.
+  /// Whether x begins under the filter's second column, and ends before its last one.
   bool first_is_cut = false;
   bool last_is_cut = false;
 };

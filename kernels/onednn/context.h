@@ -18,9 +18,6 @@ struct Context {
   int block = 16;
 };
 
-/// Whether oneDNN uses these instructions here: the processor has them and no limit forbids them.
-bool has_isa(dnnl::cpu_isa isa);
-
 /// Candidates of one node; empty when the op cannot run with any of the format's layouts.
 using Candidates = std::vector<Candidate> (*)(Context&, const Graph&, const Node&, DataFormat);
 

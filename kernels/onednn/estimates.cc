@@ -15,11 +15,6 @@ constexpr double kReferenceFactor = 100;
 
 }  // namespace
 
-bool has_isa(dnnl::cpu_isa isa) {
-  const auto wanted = static_cast<unsigned>(isa);
-  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
-}
-
 std::vector<Layout> activation_layouts(const Context& context, const Shape& shape,
                                        DataFormat format) {
   if (shape.rank() != 4) {

@@ -6,8 +6,8 @@
 
 namespace bench::onednn {
 
-/// Our own kernel (kernels/cpu/filter_gradient.h) for the filter gradient of a 3x3 convolution over
-/// channel-blocked tensors, where there is one and it is not slower than oneDNN's.
+/// Our own kernel (kernels/cpu/filter_gradient.h) for a node of kConv2dBackwardWeights over
+/// channel-blocked tensors, where it knows the shape and the processor has the instructions.
 std::optional<Candidate> blocked_filter_gradient(Context& context, const Graph& graph,
                                                  const Node& node);
 

@@ -9,6 +9,7 @@
 #include "kernels/cpu/thread_team.h"
 #include "kernels/onednn/context.h"
 #include "kernels/onednn/epilogue.h"
+#include "kernels/onednn/isa.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "kernels/onednn/quantized.h"
 #include "kernels/onednn/vector_kernel.h"
@@ -125,28 +126,6 @@ class VectorOptimizer final : public Optimizer {
   /// Theirs in finite(); here, since a step allocates nothing.
   std::vector<std::span<const float>> gradients_;
 };
-
-std::string isa_name() {
-  struct Named {
-    dnnl::cpu_isa isa;
-    const char* name;
-  };
-  // From the richest to the poorest: the first whose bits are all there.
-  for (const Named& named :
-       {Named{dnnl::cpu_isa::avx512_core_amx_fp16, "avx512_core_amx_fp16"},
-        Named{dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"},
-        Named{dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16"},
-        Named{dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
-        Named{dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
-        Named{dnnl::cpu_isa::avx512_core, "avx512_core"},
-        Named{dnnl::cpu_isa::avx2_vnni, "avx2_vnni"}, Named{dnnl::cpu_isa::avx2, "avx2"},
-        Named{dnnl::cpu_isa::avx, "avx"}, Named{dnnl::cpu_isa::sse41, "sse41"}}) {
-    if (has_isa(named.isa)) {
-      return named.name;
-    }
-  }
-  return "generic";
-}
 
 class OnednnBackend final : public Backend {
  public:

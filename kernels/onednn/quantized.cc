@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kernels/onednn/isa.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "kernels/onednn/vector_kernel.h"
 #include "models/base/errors.h"
