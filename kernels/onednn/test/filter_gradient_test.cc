@@ -19,6 +19,9 @@ bool is_offered(DataFormat format, DType dtype) {
   const ValueId dy = graph.add_input("dy", {.dtype = dtype, .shape = {2, 32, 7, 7}});
   const ValueId x = graph.add_input("x", {.dtype = dtype, .shape = {2, 64, 7, 7}});
   graph.add_node(kConv2dBackwardWeights, "gradient", attributes, {dy, x});
+  if (!backend->supports(graph, graph.nodes().front())) {
+    return false;
+  }
   const auto candidates = backend->candidates(graph, graph.nodes().front(), format);
   return std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
     return candidate.implementation.starts_with("filter_gradient:");
