@@ -9,6 +9,7 @@ bench_library(bench_cpu_kernels
     cpu/channel_shuffle.cc
     cpu/channel_view.cc
     cpu/channel_workspace.cc
+    cpu/depthwise_gradient.cc
     cpu/drop_path.cc
     cpu/dropout.cc
     cpu/elementwise.cc
@@ -33,6 +34,8 @@ bench_library(bench_cpu_kernels
     cpu/channel_tiles.h
     cpu/channel_view.h
     cpu/channel_workspace.h
+    cpu/depthwise_gradient.h
+    cpu/depthwise_row.h
     cpu/drop_path.h
     cpu/dropout.h
     cpu/dropout_columns.h
@@ -60,6 +63,7 @@ bench_test(cpu_kernels_test LABELS quick
     cpu/test/channel_kernels_test.cc
     cpu/test/channel_ops_test.cc
     cpu/test/channel_view_test.cc
+    cpu/test/depthwise_gradient_test.cc
     cpu/test/dropout_test.cc
     cpu/test/elementwise_test.cc
     cpu/test/filter_gradient_test.cc

@@ -311,10 +311,8 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
       candidates.push_back(std::move(candidate));
     }
   }
-  if (format == DataFormat::automatic) {
-    if (auto candidate = blocked_filter_gradient(context, graph, node)) {
-      candidates.push_back(std::move(*candidate));
-    }
+  for (Candidate& candidate : own_filter_gradients(context, graph, node, format)) {
+    candidates.push_back(std::move(candidate));
   }
   return candidates;
 }
