@@ -17,7 +17,7 @@ struct ChannelView {
   /// H * W.
   std::int64_t spatial = 1;
   Kind kind = Kind::nhwc;
-  /// Channels per block (at most kLargestBlock); read for `blocked` only.
+  /// Channels per block (at most kLargestBlock); in other kinds read by those that say so.
   int block = 16;
 
   static constexpr int kLargestBlock = 64;

@@ -1,6 +1,7 @@
 #include "kernels/cpu/depthwise_gradient.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "kernels/cpu/depthwise_row.h"
@@ -31,8 +32,8 @@ void widen_of(const T* from, std::int64_t pixel_step, std::int64_t pixels, std::
 
 void widen_pixels(DType dtype, const void* from, std::int64_t pixel_step, std::int64_t pixels,
                   std::int64_t channels, std::int64_t block, float* to) {
-  with_element(dtype, [&](auto element) {
-    widen_of(static_cast<const decltype(element)*>(from), pixel_step, pixels, channels, block, to);
+  with_element(dtype, [&](auto type) HWY_ATTR {
+    widen_of(static_cast<const decltype(type)*>(from), pixel_step, pixels, channels, block, to);
   });
 }
 
@@ -103,8 +104,7 @@ namespace {
 HWY_EXPORT(widen_pixels);
 HWY_EXPORT(add_row);
 
-/// Pixels of x in a strip, some 32 KiB of f32 in blocks of 16, so that it stays in the first-level
-/// cache while every row of the filter passes over it.
+/// Of x and dy in a strip, some 32 KiB of f32 in blocks of 16, unless one row of y needs more.
 constexpr std::int64_t kStripPixels = 512;
 
 /// How one image of one block of channels is worked through.
@@ -118,24 +118,35 @@ struct Strips {
   std::int64_t rows_under = 0;
 };
 
+void check_known(const DepthwiseGradient& args) {
+  const bool has_pixels = args.height > 0 && args.width > 0 && args.out_height > 0 &&
+                          args.out_width > 0 && args.view.spatial == args.height * args.width;
+  const bool has_type =
+      args.dtype == DType::f32 || args.dtype == DType::bf16 || args.dtype == DType::f16;
+  check(args.view.kind != ChannelView::Kind::nchw && has_pixels && has_type &&
+            args.window.dilation == std::array<std::int64_t, 2>{1, 1},
+        "depthwise_gradient: not of this layout, shape or type");
+}
+
 Strips strips_of(const DepthwiseGradient& args) {
+  check_known(args);
   const Window& window = args.window;
   Strips strips;
   strips.taps = window.kernel[0] * window.kernel[1];
   strips.blocks = (args.view.channels + args.view.block - 1) / args.view.block;
   strips.columns = (args.out_width - 1) * window.stride[1] + window.kernel[1];
-  const std::int64_t rows_under = kStripPixels / strips.columns;
-  strips.rows = std::clamp<std::int64_t>((rows_under - window.kernel[0]) / window.stride[0] + 1, 1,
-                                         args.out_height);
+  const std::int64_t first_row = (window.kernel[0] - window.stride[0]) * strips.columns;
+  const std::int64_t each_row = window.stride[0] * strips.columns + args.out_width;
+  strips.rows = std::clamp<std::int64_t>((kStripPixels - first_row) / each_row, 1, args.out_height);
   strips.rows_under = (strips.rows - 1) * window.stride[0] + window.kernel[0];
   return strips;
 }
 
-/// Offsets into the workspace, in bytes: sums over images of all threads, then each thread's own.
+/// The workspace, in bytes: every thread's sums over its images, then every thread's buffers.
 struct Workspace {
-  std::size_t sums = 0;  // of one thread
-  std::size_t x = 0, dy = 0, image_sums = 0;
-  std::size_t own = 0;  // of one thread
+  std::size_t sums = 0;     // of one thread
+  std::size_t buffers = 0;  // of one thread: x, dy and the sums of an image
+  std::size_t dy = 0, image_sums = 0;
 };
 
 constexpr std::size_t kLine = 64;
@@ -149,7 +160,7 @@ Workspace workspace_of(const DepthwiseGradient& args, const Strips& strips) {
   plan.sums = lines(strips.blocks * strips.taps * block, sizeof(double));
   plan.dy = lines(strips.rows_under * strips.columns * block, sizeof(float));
   plan.image_sums = plan.dy + lines(strips.rows * args.out_width * block, sizeof(float));
-  plan.own = plan.image_sums + lines(strips.taps * block, sizeof(float));
+  plan.buffers = plan.image_sums + lines(strips.taps * block, sizeof(float));
   return plan;
 }
 
@@ -178,11 +189,16 @@ class Worker {
     auto* const memory = static_cast<std::byte*>(args.workspace);
     const auto mine = static_cast<std::size_t>(thread);
     sums_ = reinterpret_cast<double*>(memory + mine * plan.sums);
-    std::byte* const own = memory + static_cast<std::size_t>(threads) * plan.sums + mine * plan.own;
-    x_ = reinterpret_cast<float*>(own + plan.x);
+    std::byte* const own =
+        memory + static_cast<std::size_t>(threads) * plan.sums + mine * plan.buffers;
+    x_ = reinterpret_cast<float*>(own);
     dy_ = reinterpret_cast<float*>(own + plan.dy);
     image_sums_ = reinterpret_cast<float*>(own + plan.image_sums);
-    std::fill_n(sums_, strips.blocks * strips.taps * block_, 0.0);
+  }
+
+  void clear(Range blocks) {
+    const std::int64_t values = strips_.taps * block_;
+    std::fill(sums_ + blocks.begin * values, sums_ + blocks.end * values, 0.0);
   }
 
   void add_image(std::int64_t image, std::int64_t block) {
@@ -267,30 +283,42 @@ class Worker {
 
 std::size_t depthwise_gradient_workspace_bytes(const DepthwiseGradient& args, int threads) {
   const Workspace plan = workspace_of(args, strips_of(args));
-  return static_cast<std::size_t>(threads) * (plan.sums + plan.own);
+  return static_cast<std::size_t>(threads) * (plan.sums + plan.buffers);
 }
 
 void depthwise_gradient(ThreadTeam& team, const DepthwiseGradient& args) {
-  check(args.view.kind != ChannelView::Kind::nchw, "depthwise_gradient: not in nchw");
   const Strips strips = strips_of(args);
   const std::int64_t batch = args.view.batch;
+  // A thread has images of neighbouring blocks.
+  const auto items_of = [&](int thread) {
+    return ThreadTeam::split(strips.blocks * batch, team.size(), thread);
+  };
   team.parallel([&](int thread) {
     Worker worker(args, strips, thread, team.size());
-    const Range items = ThreadTeam::split(strips.blocks * batch, team.size(), thread);
+    const Range items = items_of(thread);
+    if (items.count() > 0) {
+      worker.clear({items.begin / batch, (items.end - 1) / batch + 1});
+    }
     for (std::int64_t i = items.begin; i < items.end; ++i) {
       worker.add_image(i % batch, i / batch);
     }
   });
-  // Always in the order of the threads.
-  const std::size_t stride = workspace_of(args, strips).sums / sizeof(double);
-  const auto* const sums = static_cast<const double*>(args.workspace);
-  for (std::int64_t i = 0; i < strips.blocks * strips.taps * args.view.block; ++i) {
-    double sum = 0;
-    for (std::size_t thread = 0; thread < static_cast<std::size_t>(team.size()); ++thread) {
-      sum += sums[thread * stride + static_cast<std::size_t>(i)];
+  const std::int64_t values = strips.taps * args.view.block;
+  const auto stride = static_cast<std::int64_t>(workspace_of(args, strips).sums / sizeof(double));
+  team.for_ranges(strips.blocks, /*grain=*/1, [&](Range blocks) {
+    for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
+      for (std::int64_t i = block * values; i < (block + 1) * values; ++i) {
+        double sum = 0;
+        for (int thread = 0; thread < team.size(); ++thread) {
+          const Range items = items_of(thread);
+          if (items.begin < (block + 1) * batch && items.end > block * batch) {
+            sum += static_cast<const double*>(args.workspace)[thread * stride + i];
+          }
+        }
+        args.dw[i] = static_cast<float>(sum);
+      }
     }
-    args.dw[i] = static_cast<float>(sum);
-  }
+  });
 }
 
 }  // namespace bench::cpu

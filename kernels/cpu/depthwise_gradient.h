@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/cpu/channel_view.h"
+#include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 #include "models/ops/conv2d.h"
 
 namespace bench::cpu {
@@ -10,7 +13,8 @@ namespace bench::cpu {
 /// Filter gradient of a depthwise convolution: dw[c][r][s] = the sum over n, p, q of
 ///   dy[n][c][p][q] * x[n][c][p * stride + r - pad][q * stride + s - pad]
 /// as [ceil(channels / block)][kernel height][kernel width][block], f32; what is behind the last
-/// channel is 0. Sums of one image in f32, over images in double. Not dilated.
+/// channel is 0. Sums of one image in f32, over images in double. Waits. Throws InternalError for
+/// nchw, a dilated window, other types and shapes without pixels.
 struct DepthwiseGradient {
   /// Of x, nhwc or blocked; dy lies likewise. In nhwc `block` is that of dw.
   ChannelView view;

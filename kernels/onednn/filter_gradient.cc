@@ -1,6 +1,9 @@
 #include "kernels/onednn/filter_gradient.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
 
 #include "kernels/cpu/batch_norm.h"
 #include "kernels/cpu/bias.h"
@@ -20,9 +23,13 @@ constexpr int kBlock = 16;
 /// oneDNN 3.2, Zen 4.
 constexpr double kFactor = 0.9;
 
-/// The same over the 5x5 and 7x7 filters of MobileNet v3, EfficientNet and NASNet: 0.26 to 0.81 in
-/// f32, 0.05 to 0.46 in bf16.
-constexpr double kDepthwiseFactor = 0.5;
+/// Of the time of oneDNN's kernels, 0.26 to 0.81 in f32 and 0.05 to 0.46 in bf16 over the 5x5 and
+/// 7x7 filters of MobileNet v3, EfficientNet and NASNet, oneDNN 3.2, Zen 4.
+constexpr double kDepthwiseFactor = 0.6;
+constexpr double kDepthwiseHalfFactor = 0.3;
+/// Up to here oneDNN has a kernel for depthwise filters; for larger ones it has that for all
+/// groups.
+constexpr std::int64_t kDepthwiseTaps = 9;
 
 using Square = std::array<std::int64_t, 2>;
 
@@ -120,9 +127,8 @@ std::optional<Candidate> depthwise(Context& context, const Graph& graph, const N
   const Shape& y = graph.shape(node.inputs[0]);
   const Shape& w = attributes.weights;
   const Window& window = attributes.window;
-  // For 3x3 filters oneDNN has a kernel of its own, for others the one for all groups.
-  if (attributes.groups != x[1] || w[0] != x[1] || attributes.bias ||
-      window.kernel == Square{3, 3} || window.dilation != Square{1, 1} ||
+  if (attributes.groups == 1 || attributes.groups != x[1] || w[0] != x[1] || attributes.bias ||
+      w[2] * w[3] <= kDepthwiseTaps || window.dilation != Square{1, 1} ||
       layout == LayoutTable::nchw()) {
     return std::nullopt;
   }
@@ -141,9 +147,13 @@ std::optional<Candidate> depthwise(Context& context, const Graph& graph, const N
   candidate.outputs = {context.layouts.remember(
       {.dtype = DType::f32, .shape = w}, {{w[0], 1, 1, w[2], w[3]}, data_type(DType::f32), tag})};
   candidate.workspace_bytes = cpu::depthwise_gradient_workspace_bytes(args, context.team.size());
-  candidate.seconds =
-      kDepthwiseFactor * compute_seconds(context, work_of(graph, node).multiply_adds,
-                                         candidate.implementation, layout);
+  const auto items = static_cast<double>((x[1] + context.block - 1) / context.block * x[0]);
+  const auto threads = static_cast<double>(context.team.size());
+  const double excess = std::ceil(items / threads) * threads / items;
+  candidate.seconds = (args.dtype == DType::f32 ? kDepthwiseFactor : kDepthwiseHalfFactor) *
+                      excess *
+                      compute_seconds(context, work_of(graph, node).multiply_adds,
+                                      candidate.implementation, layout);
   candidate.make = make_vector_kernel(context, [args](const Launch& launch) {
     cpu::DepthwiseGradient bound = args;
     bound.x = launch.in(1);

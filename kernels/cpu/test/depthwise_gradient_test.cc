@@ -1,8 +1,12 @@
 #include "kernels/cpu/depthwise_gradient.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include "kernels/cpu/test/kernel_test.h"
+#include "models/base/errors.h"
 
 namespace bench::cpu {
 namespace {
@@ -66,6 +70,20 @@ std::vector<Case> cases() {
       all.push_back(make_case(2, 4, {6, 7},
                               {.kernel = {1, 7}, .pad_before = {0, 3}, .pad_after = {0, 3}}, kind,
                               block));
+      // Axes that differ: strides, paddings, the filter; four and eight taps in a row.
+      all.push_back(
+          make_case(2, 4, {8, 9},
+                    {.kernel = {3, 4}, .stride = {2, 1}, .pad_before = {0, 2}, .pad_after = {1, 1}},
+                    kind, block));
+      all.push_back(
+          make_case(2, 4, {5, 12},
+                    {.kernel = {1, 8}, .stride = {1, 3}, .pad_before = {0, 0}, .pad_after = {0, 4}},
+                    kind, block));
+      all.push_back(make_case(2, 4, {9, 3},
+                              {.kernel = {7, 1}, .pad_before = {3, 0}, .pad_after = {3, 0}}, kind,
+                              block));
+      // Strides beyond the filter.
+      all.push_back(make_case(1, 4, {9, 9}, window(2, 3, 1, 1), kind, block));
       // Smaller than the filter.
       all.push_back(make_case(2, 4, {2, 2}, window(5, 1, 2, 2), kind, block));
     }
@@ -141,6 +159,25 @@ TEST(DepthwiseGradient, IsTheSumOverAllPixels) {
       });
     }
   }
+}
+
+TEST(DepthwiseGradient, RefusesWhatItDoesNotKnow) {
+  const Case c = make_case(1, 4, {4, 4}, {.kernel = {2, 2}}, ChannelView::Kind::nhwc, 16);
+  const auto with = [&](const auto& change) {
+    DepthwiseGradient args{.view = c.view,
+                           .height = c.height,
+                           .width = c.width,
+                           .out_height = c.out_height,
+                           .out_width = c.out_width,
+                           .window = c.window};
+    change(args);
+    return depthwise_gradient_workspace_bytes(args, 1);
+  };
+  EXPECT_GT(with([](auto&) {}), 0U);
+  EXPECT_THROW(with([](auto& args) { args.view.kind = ChannelView::Kind::nchw; }), InternalError);
+  EXPECT_THROW(with([](auto& args) { args.window.dilation = {1, 2}; }), InternalError);
+  EXPECT_THROW(with([](auto& args) { args.dtype = DType::f64; }), InternalError);
+  EXPECT_THROW(with([](auto& args) { args.out_width = 0; }), InternalError);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <vector>
 
 #include "kernels/onednn/onednn_backend.h"
 #include "models/ops/conv2d.h"
@@ -9,23 +11,47 @@
 namespace bench {
 namespace {
 
-/// Whether our own kernel is among the candidates of a 3x3 convolution's filter gradient.
-bool is_offered(DataFormat format, DType dtype) {
+/// The names of what a backend with two threads offers for a node; none where it does not run it.
+std::vector<std::string> offered(const Graph& graph, DataFormat format) {
   const auto backend = make_onednn_backend({.processors = {0, 0}, .pin = false, .max_isa = {}});
-  Graph graph;
-  const Conv2dBackwardWeightsAttributes attributes{
-      .window = {.kernel = {3, 3}, .pad_before = {1, 1}, .pad_after = {1, 1}},
-      .weights = {32, 64, 3, 3}};
-  const ValueId dy = graph.add_input("dy", {.dtype = dtype, .shape = {2, 32, 7, 7}});
-  const ValueId x = graph.add_input("x", {.dtype = dtype, .shape = {2, 64, 7, 7}});
-  graph.add_node(kConv2dBackwardWeights, "gradient", attributes, {dy, x});
-  if (!backend->supports(graph, graph.nodes().front())) {
-    return false;
+  const Node& node = graph.nodes().front();
+  std::vector<std::string> names;
+  if (backend->supports(graph, node)) {
+    for (const Candidate& candidate : backend->candidates(graph, node, format)) {
+      names.push_back(candidate.implementation);
+    }
   }
-  const auto candidates = backend->candidates(graph, graph.nodes().front(), format);
-  return std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
-    return candidate.implementation.starts_with("filter_gradient:");
-  });
+  return names;
+}
+
+bool any_begins_with(const std::vector<std::string>& names, const std::string& beginning) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return name.starts_with(beginning); });
+}
+
+struct Convolution {
+  std::int64_t channels = 64;
+  std::int64_t filters = 32;
+  std::int64_t groups = 1;
+  std::int64_t kernel = 3;
+  std::int64_t dilation = 1;
+};
+
+/// Of 12 x 12 pixels, padded by as much as keeps them.
+std::vector<std::string> filter_gradients(const Convolution& c, DataFormat format, DType dtype) {
+  const std::int64_t pad = c.kernel / 2 * c.dilation;
+  Graph graph;
+  const ValueId dy = graph.add_input("dy", {.dtype = dtype, .shape = {2, c.filters, 12, 12}});
+  const ValueId x = graph.add_input("x", {.dtype = dtype, .shape = {2, c.channels, 12, 12}});
+  const Conv2dBackwardWeightsAttributes attributes{
+      .window = {.kernel = {c.kernel, c.kernel},
+                 .dilation = {c.dilation, c.dilation},
+                 .pad_before = {pad, pad},
+                 .pad_after = {pad, pad}},
+      .groups = c.groups,
+      .weights = {c.filters, c.channels / c.groups, c.kernel, c.kernel}};
+  graph.add_node(kConv2dBackwardWeights, "gradient", attributes, {dy, x});
+  return offered(graph, format);
 }
 
 bool has(dnnl::cpu_isa isa) {
@@ -33,15 +59,60 @@ bool has(dnnl::cpu_isa isa) {
   return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
 }
 
-TEST(FilterGradient, IsOfferedInBlocksWhereTheProcessorHasTheInstructions) {
-  EXPECT_EQ(is_offered(DataFormat::automatic, DType::f32), has(dnnl::cpu_isa::avx512_core));
-  EXPECT_EQ(is_offered(DataFormat::automatic, DType::bf16),
+constexpr const char* kBlocked = "filter_gradient:";
+constexpr const char* kDepthwise = "depthwise_gradient:";
+
+TEST(BlockedFilterGradient, IsOfferedWhereTheProcessorHasTheInstructions) {
+  EXPECT_EQ(any_begins_with(filter_gradients({}, DataFormat::automatic, DType::f32), kBlocked),
+            has(dnnl::cpu_isa::avx512_core));
+  EXPECT_EQ(any_begins_with(filter_gradients({}, DataFormat::automatic, DType::bf16), kBlocked),
             has(dnnl::cpu_isa::avx512_core_bf16) && !has(dnnl::cpu_isa::avx512_core_amx));
 }
 
-TEST(FilterGradient, LeavesAFormatThatIsAskedForAlone) {
-  EXPECT_FALSE(is_offered(DataFormat::nchw, DType::f32));
-  EXPECT_FALSE(is_offered(DataFormat::nhwc, DType::f32));
+TEST(BlockedFilterGradient, IsNotOfferedForOtherFiltersAndFormats) {
+  const auto is_offered = [](const Convolution& c, DataFormat format) {
+    return any_begins_with(filter_gradients(c, format, DType::f32), kBlocked);
+  };
+  EXPECT_FALSE(is_offered({}, DataFormat::nchw));
+  EXPECT_FALSE(is_offered({}, DataFormat::nhwc));
+  EXPECT_FALSE(is_offered({.kernel = 5}, DataFormat::automatic));
+  EXPECT_FALSE(is_offered({.dilation = 2}, DataFormat::automatic));
+  EXPECT_FALSE(is_offered({.groups = 2}, DataFormat::automatic));
+  EXPECT_FALSE(is_offered({.channels = 24}, DataFormat::automatic));
+}
+
+TEST(DepthwiseFilterGradient, IsOfferedForLargeFilters) {
+  const auto is_offered = [](const Convolution& c, DataFormat format) {
+    return any_begins_with(filter_gradients(c, format, DType::f32), kDepthwise);
+  };
+  const Convolution known{.channels = 32, .filters = 32, .groups = 32, .kernel = 5};
+  EXPECT_TRUE(is_offered(known, DataFormat::automatic));
+  EXPECT_TRUE(is_offered(known, DataFormat::nhwc));
+  EXPECT_FALSE(is_offered(known, DataFormat::nchw));
+  Convolution other = known;
+  other.kernel = 3;
+  EXPECT_FALSE(is_offered(other, DataFormat::automatic));
+  other = known;
+  other.dilation = 2;
+  EXPECT_FALSE(is_offered(other, DataFormat::automatic));
+  other = known;
+  other.filters = 64;
+  EXPECT_FALSE(is_offered(other, DataFormat::automatic)) << "two filters a channel";
+  EXPECT_FALSE(is_offered({.channels = 1, .filters = 1, .kernel = 5}, DataFormat::automatic));
+}
+
+TEST(DepthwiseDataGradient, LeavesOutOneDnnsSlowKernel) {
+  Graph graph;
+  const ValueId dy = graph.add_input("dy", {.dtype = DType::bf16, .shape = {2, 64, 14, 14}});
+  const ValueId w = graph.add_input("w", {.dtype = DType::bf16, .shape = {64, 1, 3, 3}});
+  const Conv2dBackwardDataAttributes attributes{
+      .window = {.kernel = {3, 3}, .stride = {2, 2}, .pad_before = {0, 0}, .pad_after = {1, 1}},
+      .groups = 64,
+      .input = {2, 64, 28, 28}};
+  graph.add_node(kConv2dBackwardData, "gradient", attributes, {dy, w});
+  for (const DataFormat format : {DataFormat::automatic, DataFormat::nhwc}) {
+    EXPECT_FALSE(any_begins_with(offered(graph, format), "brgconv_strided:avx512_core_bf16"));
+  }
 }
 
 }  // namespace
