@@ -139,7 +139,7 @@ class Worker {
   }
 
  private:
-  float* filters(std::int64_t out, std::int64_t in) {
+  [[nodiscard]] float* filters(std::int64_t out, std::int64_t in) const {
     return args_.dw + (out * shape_.in_blocks + in) * kFilterFloats;
   }
 
@@ -165,8 +165,8 @@ class Worker {
     }
   }
 
-  RowAddress rows_of(const Activations& from, std::int64_t block, Range images, Range rows,
-                     std::byte* to) {
+  [[nodiscard]] RowAddress rows_of(const Activations& from, std::int64_t block, Range images,
+                                   Range rows, std::byte* to) const {
     return plan_.dtype == DType::f32 ? in_place(from, block)
                                      : packed(from, shape_.batch, block, images, rows, to);
   }

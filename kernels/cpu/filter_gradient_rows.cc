@@ -22,6 +22,7 @@ namespace {
 constexpr int kTaps = 3;
 /// Channels of x whose sums are in registers at a time: 3 x 8 of the 32 that there are.
 constexpr int kChannels = 8;
+constexpr std::int64_t kLaneBytes = kPixelBytes / kPixelLanes;
 
 BENCH_AVX512_INLINE __m512i broadcast_word(const std::byte* from) {
   int word = 0;
@@ -73,7 +74,7 @@ struct Sums {
     for (int tap = kFrom; tap < kTo; ++tap) {
 #pragma GCC unroll 8
       for (int i = 0; i < kChannels; ++i) {
-        const __m512i input = broadcast_word(x + (tap - kFrom) * kPixelBytes + i * 4);
+        const __m512i input = broadcast_word(x + (tap - kFrom) * kPixelBytes + i * kLaneBytes);
         of[tap][i] = Element::multiply_add(outputs, input, of[tap][i]);
       }
     }
@@ -88,7 +89,7 @@ BENCH_AVX512 void add_channels(const RowShape& shape, std::span<const RowPair> r
   const std::int64_t end = shape.out_width - (shape.last_is_cut ? 1 : 0);
   for (const RowPair& row : rows) {
     const std::byte* dy = row.dy;
-    const std::byte* x = row.x + channel * 4;
+    const std::byte* x = row.x + channel * kLaneBytes;
     std::int64_t column = 0;
     if (shape.first_is_cut) {
       sums.template add_pixel<1, kTaps>(dy, x);

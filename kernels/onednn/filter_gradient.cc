@@ -147,7 +147,8 @@ std::optional<Candidate> depthwise(Context& context, const Graph& graph, const N
   candidate.outputs = {context.layouts.remember(
       {.dtype = DType::f32, .shape = w}, {{w[0], 1, 1, w[2], w[3]}, data_type(DType::f32), tag})};
   candidate.workspace_bytes = cpu::depthwise_gradient_workspace_bytes(args, context.team.size());
-  const auto items = static_cast<double>((x[1] + context.block - 1) / context.block * x[0]);
+  const std::int64_t blocks = (x[1] + context.block - 1) / context.block;
+  const auto items = static_cast<double>(blocks * x[0]);
   const auto threads = static_cast<double>(context.team.size());
   const double excess = std::ceil(items / threads) * threads / items;
   candidate.seconds = (args.dtype == DType::f32 ? kDepthwiseFactor : kDepthwiseHalfFactor) *
