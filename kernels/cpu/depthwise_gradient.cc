@@ -307,13 +307,19 @@ void depthwise_gradient(ThreadTeam& team, const DepthwiseGradient& args) {
   const auto stride = static_cast<std::int64_t>(workspace_of(args, strips).sums / sizeof(double));
   team.for_ranges(strips.blocks, /*grain=*/1, [&](Range blocks) {
     for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
+      // Threads that have images of the block follow one another.
+      int first = 0;
+      while (items_of(first).end <= block * batch) {
+        ++first;
+      }
+      int end = first;
+      while (end < team.size() && items_of(end).begin < (block + 1) * batch) {
+        ++end;
+      }
       for (std::int64_t i = block * values; i < (block + 1) * values; ++i) {
         double sum = 0;
-        for (int thread = 0; thread < team.size(); ++thread) {
-          const Range items = items_of(thread);
-          if (items.begin < (block + 1) * batch && items.end > block * batch) {
-            sum += static_cast<const double*>(args.workspace)[thread * stride + i];
-          }
+        for (int thread = first; thread < end; ++thread) {
+          sum += static_cast<const double*>(args.workspace)[thread * stride + i];
         }
         args.dw[i] = static_cast<float>(sum);
       }

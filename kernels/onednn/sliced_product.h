@@ -16,8 +16,8 @@ struct SlicedProduct {
 
 /// Data gradient of a fully connected layer in f32, dx = dy * weights, as a sum of products over
 /// slices of O. oneDNN adds all O terms to one accumulator, whose rounding error grows with
-/// sqrt(O): 9.7 epsilons for 4096 terms. None where O is one slice, for
-/// other types, and where the weights' layout cannot be cut along O.
+/// sqrt(O). None where O is one slice, for other types, and where the weights' layout cannot be cut
+/// along O.
 std::optional<SlicedProduct> sliced_data_gradient(Context& context, const dnnl::memory::desc& dx,
                                                   const dnnl::memory::desc& weights,
                                                   const dnnl::memory::desc& dy);
