@@ -6,7 +6,7 @@
 namespace bench {
 
 /// What a fingerprint is measured with, beside two images of normal numbers with a label each:
-/// every variable as initial_value draws it from a seed of its own; the constant ones (biases,
+/// every variable as initial_values draws it from a seed of its own; the constant ones (biases,
 /// batch norm's) moved by a tenth of a normal number, so that each matters, batch norm's beta by 3
 /// more; with batch norm the fully connected layers' weights made smaller. Dropout and drop-path
 /// are off.

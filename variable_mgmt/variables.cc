@@ -1,59 +1,72 @@
 #include "variable_mgmt/variables.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <span>
 #include <thread>
-
-#include "models/base/philox.h"
 
 namespace bench {
 namespace {
 
-/// One number of mean 0 and deviation 1 (before the cut).
-double draw(Initializer::Kind kind, RandomStream& random) {
-  switch (kind) {
+/// Numbers of one variable from `random` on, one word each (which the chunks rely on).
+void draw(const Initializer& initial, RandomStream random, std::span<float> values) {
+  double scale = initial.stddev;
+  switch (initial.kind) {
     case Initializer::Kind::constant:
-      break;
+      std::fill(values.begin(), values.end(), static_cast<float>(initial.mean));
+      return;
     case Initializer::Kind::normal:
-      return random.normal();
+      std::generate(values.begin(), values.end(), [&] { return random.normal(); });
+      break;
     case Initializer::Kind::truncated_normal:
-      return random.truncated_normal();
+      random.truncated_normal(values);
+      break;
     case Initializer::Kind::uniform:
-      return std::sqrt(3.0) * (2.0 * random.uniform() - 1);
+      std::generate(values.begin(), values.end(), [&] { return 2 * random.uniform() - 1; });
+      scale *= std::sqrt(3.0);
+      break;
   }
-  return 0;
+  for (float& value : values) {
+    value = static_cast<float>(initial.mean + scale * value);
+  }
 }
 
 }  // namespace
 
-std::vector<float> initial_value(const Graph& graph, const Variable& variable, std::uint64_t seed) {
-  const Initializer& initial = variable.initial;
-  const auto count = static_cast<std::size_t>(graph.shape(variable.value).elements());
-  std::vector<float> values(count, static_cast<float>(initial.mean));
-  if (initial.kind == Initializer::Kind::constant) {
-    return values;
-  }
-  RandomStream random(seed, hash_name(graph.value(variable.value).name));
-  for (float& value : values) {
-    value = static_cast<float>(initial.mean + initial.stddev * draw(initial.kind, random));
-  }
-  return values;
-}
-
 InitialValues initial_values(const Graph& graph, std::uint64_t seed) {
+  struct Chunk {
+    const Variable* variable;
+    std::size_t first;
+  };
   const auto variables = graph.variables();
+  const auto name = [&](const Variable& variable) -> const std::string& {
+    return graph.value(variable.value).name;
+  };
   InitialValues values;
+  std::vector<Chunk> chunks;
   for (const Variable& variable : variables) {
-    values[graph.value(variable.value).name];
+    std::vector<float>& all = values[name(variable)];
+    all.resize(static_cast<std::size_t>(graph.shape(variable.value).elements()));
+    for (std::size_t first = 0; first < all.size(); first += kDrawnAtOnce) {
+      chunks.push_back({&variable, first});
+    }
   }
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < variables.size(); i = next++) {
-      values.at(graph.value(variables[i].value).name) = initial_value(graph, variables[i], seed);
+    for (std::size_t i = next++; i < chunks.size(); i = next++) {
+      const auto& [variable, first] = chunks[i];
+      RandomStream random(seed, hash_name(name(*variable)));
+      random.skip_blocks(first / RandomStream::kBlockWords);
+      const std::span<float> all = values.at(name(*variable));
+      draw(variable->initial, random,
+           all.subspan(first, std::min(kDrawnAtOnce, all.size() - first)));
     }
   };
+  const std::size_t threads =
+      std::min<std::size_t>(std::thread::hardware_concurrency(), chunks.size());
   std::vector<std::jthread> helpers;
-  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) {
+  for (std::size_t i = 1; i < threads; ++i) {
     helpers.emplace_back(work);
   }
   work();

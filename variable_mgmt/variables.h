@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/base/philox.h"
 #include "models/ir/graph.h"
 
 namespace bench {
@@ -12,11 +13,12 @@ namespace bench {
 /// First values in canonical order, by the variable's name.
 using InitialValues = std::map<std::string, std::vector<float>>;
 
-/// The first values of all variables of a graph, drawn by as many threads as the machine has.
-InitialValues initial_values(const Graph& graph, std::uint64_t seed);
+/// Numbers of a variable that one thread draws at a time: a whole number of a stream's blocks.
+inline constexpr std::size_t kDrawnAtOnce = RandomStream::kBlockWords << 16U;
 
-/// A variable's first value in canonical order. Depends on the seed and the variable's name, type
-/// and initializer alone, so that device, layout and placement cannot change it.
-std::vector<float> initial_value(const Graph& graph, const Variable& variable, std::uint64_t seed);
+/// The first values of all variables of a graph, drawn by as many threads as the machine has. Those
+/// of a variable depend on the seed and its name, shape and initializer alone, so that device,
+/// layout, placement and threads cannot change them.
+InitialValues initial_values(const Graph& graph, std::uint64_t seed);
 
 }  // namespace bench

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace bench {
@@ -19,26 +21,34 @@ std::uint64_t hash_name(std::string_view name);
 /// threads, towers and placement cannot change them. Copies continue independently.
 class RandomStream {
  public:
+  /// Words that one counter gives.
+  static constexpr std::size_t kBlockWords = 4;
+
   explicit RandomStream(std::uint64_t seed, std::uint64_t stream = 0)
       : seed_(seed), stream_(stream) {}
 
+  /// Leaves out so many times kBlockWords words, of a stream of which none was taken yet.
+  void skip_blocks(std::uint64_t count) { block_ += count; }
   /// 32 random bits.
   std::uint32_t bits();
   /// Uniform in [0, 1), 24 bits of resolution.
   float uniform();
   /// Uniform integer in [0, bound), without modulo bias. `bound` > 0.
   std::uint32_t below(std::uint32_t bound);
-  /// Standard normal (Box-Muller).
+  /// Standard normal (Box-Muller): two words give two numbers.
   float normal();
-  /// Standard normal cut at two standard deviations, by rejection.
+  /// Standard normal cut at two standard deviations, of one word each: the inverse of its
+  /// distribution function, to 5e-7 of its value.
   float truncated_normal();
+  /// The same numbers as one by one, quicker.
+  void truncated_normal(std::span<float> values);
 
  private:
   std::uint64_t seed_;
   std::uint64_t stream_;
   std::uint64_t block_ = 0;
-  std::array<std::uint32_t, 4> words_{};
-  int left_ = 0;
+  std::array<std::uint32_t, kBlockWords> words_{};
+  std::size_t left_ = 0;
   float spare_ = 0;
   bool has_spare_ = false;
 };

@@ -15,9 +15,11 @@ constexpr float kMean = 127;
 constexpr float kDeviation = 60;
 
 /// Draws one row of pixels (width x channels values, from a stream of its own, so that any thread
-/// may draw it) and stores it in the layout.
-void fill_row(const InputSpec& spec, std::int64_t row, float* images) {
+/// may draw it) into `drawn` and stores it in the layout.
+void fill_row(const InputSpec& spec, std::int64_t row, std::vector<float>& drawn, float* images) {
   RandomStream random(spec.seed ^ hash_name("synthetic images"), static_cast<std::uint64_t>(row));
+  drawn.resize(static_cast<std::size_t>(spec.width * spec.channels));
+  random.truncated_normal(drawn);
   const std::int64_t image = row / spec.height;
   const std::int64_t y = row % spec.height;
   const bool nhwc = spec.layout == SlotLayout::nhwc;
@@ -25,9 +27,10 @@ void fill_row(const InputSpec& spec, std::int64_t row, float* images) {
   const std::int64_t channel_step = nhwc ? 1 : spec.height * spec.width;
   float* out =
       images + image * spec.channels * spec.height * spec.width + y * spec.width * column_step;
+  const float* number = drawn.data();
   for (std::int64_t x = 0; x < spec.width; ++x) {
-    for (std::int64_t c = 0; c < spec.channels; ++c) {
-      out[x * column_step + c * channel_step] = kMean + kDeviation * random.truncated_normal();
+    for (std::int64_t c = 0; c < spec.channels; ++c, ++number) {
+      out[x * column_step + c * channel_step] = kMean + kDeviation * *number;
     }
   }
 }
@@ -40,8 +43,9 @@ void fill_images(const InputSpec& spec, float* images) {
       std::clamp<std::int64_t>(rows / kRowsPerThread, 1, std::max<std::int64_t>(processors, 1));
   std::atomic<std::int64_t> next{0};
   const auto fill = [&] {
+    std::vector<float> drawn;
     for (std::int64_t row = next++; row < rows; row = next++) {
-      fill_row(spec, row, images);
+      fill_row(spec, row, drawn, images);
     }
   };
   std::vector<std::jthread> helpers;

@@ -91,20 +91,5 @@ TEST(ScalarOracle, HoldsForOnednn) {
   }
 }
 
-TEST(InitialValues, DependOnSeedAndNameAlone) {
-  Graph one;
-  Graph two;
-  const Initializer normal{.kind = Initializer::Kind::truncated_normal, .mean = 0, .stddev = 2};
-  const TensorType type{.dtype = DType::f32, .shape = {50, 20}};
-  one.add_variable("x", type, normal, true, true);
-  two.add_variable("y", type, normal, true, true);
-  two.add_variable("x", type, normal, false, false);
-  const auto a = initial_values(one, 7);
-  const auto b = initial_values(two, 7);
-  EXPECT_EQ(a.at("x"), b.at("x"));
-  EXPECT_NE(b.at("x"), b.at("y"));
-  EXPECT_NE(a.at("x"), initial_values(one, 8).at("x"));
-}
-
 }  // namespace
 }  // namespace bench

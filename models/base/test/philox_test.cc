@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
+#include <vector>
 
 namespace bench {
 namespace {
@@ -57,6 +59,63 @@ TEST(RandomStream, TruncatedNormalHasItsMomentsAndItsCut) {
   EXPECT_NEAR(sum / kDraws, 0, 0.01);
   // Variance of a standard normal cut at two standard deviations.
   EXPECT_NEAR(squares / kDraws, 0.77374, 0.01);
+}
+
+TEST(RandomStream, TruncatedNormalInvertsItsDistributionFunction) {
+  RandomStream words(7, 1);
+  RandomStream random(7, 1);
+  const double share = std::erf(std::numbers::sqrt2);  // of the normal's draws within the cut
+  for (int i = 0; i < 200000; ++i) {
+    const double x = (words.bits() >> 8U) * 0x1.0p-23 + 0x1.0p-24 - 1;
+    const double drawn = random.truncated_normal();
+    // A step of Newton's method from the number drawn to the one whose share of draws is x.
+    const double error = std::erf(drawn / std::numbers::sqrt2) / share - x;
+    const double density =
+        2 / share * std::exp(-drawn * drawn / 2) / std::sqrt(2 * std::numbers::pi);
+    EXPECT_NEAR(error / density, 0, 5e-7 * std::abs(drawn)) << "at " << x;
+  }
+}
+
+// Known bits hold every compiler and machine to the same numbers.
+TEST(RandomStream, TruncatedNormalIsTheSameEverywhere) {
+  RandomStream random(7, 1);
+  std::array<float, 4> drawn{};
+  random.truncated_normal(drawn);
+  EXPECT_EQ(drawn, (std::array<float, 4>{-0x1.84e3a6p-7F, -0x1.c7cc14p-1F, -0x1.df76ccp-2F,
+                                         -0x1.6d44fp-1F}));
+}
+
+TEST(RandomStream, ManyTruncatedNormalsAreThoseDrawnOneByOne) {
+  // The counter's upper word begins to count within the numbers.
+  RandomStream begin(0x123456789ABCDEF0, 0x0FEDCBA987654321);
+  begin.skip_blocks(0xFFFFFFF0);
+  for (const std::size_t words_before : {0, 1, 3, 4}) {
+    for (const std::size_t count : {0, 1, 2, 3, 255, 256, 257, 1003}) {
+      RandomStream one = begin;
+      one.normal();  // Its pair's second is still to come.
+      for (std::size_t i = 0; i < words_before; ++i) {
+        one.bits();
+      }
+      RandomStream many = one;
+      std::vector<float> values(count, -3);
+      many.truncated_normal(values);
+      for (const float value : values) {
+        ASSERT_EQ(value, one.truncated_normal());
+      }
+      EXPECT_EQ(one.normal(), many.normal());
+      EXPECT_EQ(one.bits(), many.bits());
+    }
+  }
+}
+
+TEST(RandomStream, LeavesOutBlocksOfFourWords) {
+  RandomStream whole(7, 1);
+  for (int i = 0; i < 12; ++i) {
+    whole.bits();
+  }
+  RandomStream rest(7, 1);
+  rest.skip_blocks(3);
+  EXPECT_EQ(whole.bits(), rest.bits());
 }
 
 }  // namespace
