@@ -105,7 +105,7 @@ TEST(Fingerprint, SeesTheWeightsOfOneLayerDeepInsideInTheMeanGradientAlone) {
 
 TEST(Fingerprint, SeesAnotherEpsilonOfOneLayerDeepInside) {
   const Fingerprint right = fingerprint({.build = build_deep<1000>});
-  const Fingerprint wrong = fingerprint({.build = build_deep<10>});
+  const Fingerprint wrong = fingerprint({.build = build_deep<10000>});
   EXPECT_GT(difference(wrong.mean_weight_gradient, right.mean_weight_gradient), 2e-4);
 }
 
