@@ -49,7 +49,7 @@ results::FlagValues effective_flags(const RunSettings& settings) {
   if (!rate.request.init_learning_rate && !rate.request.piecewise_schedule) {
     switch (rate.model_schedule) {
       case ModelSchedule::kConstant:
-        values["init_learning_rate"] = rate.model_learning_rate;
+        values["init_learning_rate"] = rate.model_learning_rate / rate.model_divisor;
         break;
       case ModelSchedule::kResnetImagenet:
         values["resnet_base_lr"] = rate.resnet_base;

@@ -160,8 +160,12 @@ class Session {
     }
     outcome.duration = parts_.clock.now() - begin;
     if (!std::isfinite(outcome.loss)) {
-      throw LossError(cat("the loss is ", outcome.loss, " after ", global_step_ + 1,
-                          " steps; a lower learning rate (--init_learning_rate) may help"));
+      throw LossError(
+          global_step_ == 0
+              ? cat("the loss is ", outcome.loss, " in the first step, before any update: the ",
+                    "variables or the images are out of what ", name_of(settings_.dtype), " holds")
+              : cat("the loss is ", outcome.loss, " after ", global_step_ + 1,
+                    " steps; a lower learning rate (--init_learning_rate) may help"));
     }
     ++global_step_;
     return outcome;

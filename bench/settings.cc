@@ -9,6 +9,7 @@
 #include "bench/quantization.h"
 #include "bench/validation.h"
 #include "models/base/errors.h"
+#include "models/ops/batch_norm.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
 #include "models/passes/gradient_sums.h"
@@ -19,6 +20,12 @@ namespace {
 
 constexpr std::string_view kDefaultDataset = "imagenet";
 constexpr double kCifarNasnetRate = 0.025;
+// The models' learning rates are made for images from -1 to 1; synthetic ones go from 0 to 255, as
+// in tf_cnn_benchmarks. Batch norm takes the factor of 127.5 out again. Without it the first
+// layer's output, and with it every layer's, is larger by it; so is the gradient of each weight, at
+// a given gradient of the logits. The loss then bends 127.5^2 times as much, and a step along the
+// gradient may only be that much shorter.
+constexpr double kSyntheticDivisor = 127.5 * 127.5;
 
 /// What tf_cnn_benchmarks has and this program does not: it tells images apart.
 struct OtherModel {
@@ -141,6 +148,26 @@ ModelSchedule schedule_of(ModelRate rate) {
   throw InternalError("a model has no learning-rate rule");
 }
 
+bool has_batch_norm(const Graph& graph) {
+  const auto nodes = graph.nodes();
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const Node& node) { return node.op == &kBatchNorm; });
+}
+
+/// Lets the loss of synthetic images stay a number, whatever the network.
+void suit_synthetic_images(RunSettings& settings) {
+  const LearningRateRequest& request = settings.learning_rate.request;
+  if (!settings.training() || !settings.synthetic() || request.init_learning_rate ||
+      request.piecewise_schedule || has_batch_norm(build_run_network(settings, 1))) {
+    return;
+  }
+  settings.learning_rate.model_divisor = kSyntheticDivisor;
+  settings.notices.emplace_back(
+      cat("synthetic images go from 0 to 255 and ", settings.model->name,
+          " has no batch norm: its learning rate is divided by ", kSyntheticDivisor,
+          ", so that the loss stays finite; --init_learning_rate sets another"));
+}
+
 DataFormat format_named(std::string_view name) {
   if (name == "NCHW") {
     return DataFormat::nchw;
@@ -235,6 +262,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
       .examples_per_step = settings.batch,
       .examples_per_epoch = examples,
       .request = learning_rate_request(flags)};
+  suit_synthetic_images(settings);
   return settings;
 }
 

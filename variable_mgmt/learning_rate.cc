@@ -147,21 +147,24 @@ void LearningRate::use_model(const LearningRateOptions& options) {
   // Whole steps only, as in the original.
   const std::int64_t cifar_steps = kCifarTrainingImages / options.examples_per_step;
   const auto cifar_epoch = static_cast<double>(cifar_steps);
+  const double divisor = options.model_divisor;
   const auto use_pieces = [&](std::span<const EpochPiece> table, double rate, double epoch) {
     for (const EpochPiece& piece : table) {
-      pieces_.push_back(
-          {.last_step = whole_steps(epoch * piece.last_epoch), .value = rate * piece.factor});
+      pieces_.push_back({.last_step = whole_steps(epoch * piece.last_epoch),
+                         .value = rate * piece.factor / divisor});
     }
   };
   switch (options.model_schedule) {
     case ModelSchedule::kConstant:
-      pieces_ = {{.last_step = kForEver, .value = options.model_learning_rate}};
+      pieces_ = {{.last_step = kForEver, .value = options.model_learning_rate / divisor}};
       return;
     case ModelSchedule::kResnetImagenet:
-      ramp_target_ = options.resnet_base * images / kResnetImagesPerBase /
-                     static_cast<double>(options.summed_devices);
       ramp_steps_ = whole_steps(imagenet_epoch * kResnetRampEpochs);
-      use_pieces(kResnetPieces, ramp_target_, imagenet_epoch);
+      use_pieces(kResnetPieces,
+                 options.resnet_base * images / kResnetImagesPerBase /
+                     static_cast<double>(options.summed_devices),
+                 imagenet_epoch);
+      ramp_target_ = pieces_.front().value;
       return;
     case ModelSchedule::kOfficialResnet:
       use_pieces(kResnetPieces, kOfficialResnetBase * images / kOfficialResnetImagesPerBase,
@@ -174,7 +177,7 @@ void LearningRate::use_model(const LearningRateOptions& options) {
       use_pieces(kCifarDensenetPieces, 1, cifar_epoch);
       return;
     case ModelSchedule::kCifarAlexnet:
-      pieces_ = {{.last_step = kForEver, .value = kCifarAlexnetRate}};
+      pieces_ = {{.last_step = kForEver, .value = kCifarAlexnetRate / divisor}};
       // A batch of more images than a hundred epochs hold lets the rate fall in every step.
       decay_steps_ = std::max<std::int64_t>(
           kCifarAlexnetEpochsPerDecay * kCifarTrainingImages / options.examples_per_step, 1);

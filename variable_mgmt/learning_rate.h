@@ -46,6 +46,8 @@ struct LearningRateOptions {
   /// ResNet's base rate is divided by this: the devices whose gradients are summed
   /// (variable_update replicated), 1 where their mean is taken.
   std::int64_t summed_devices = 1;
+  /// Divides every rate of the model's own; those of `request` are taken as they are.
+  double model_divisor = 1;
   /// Images of one update on this process's devices; of all processes' where each update covers
   /// them all (horovod, collective_all_reduce).
   std::int64_t examples_per_step = 1;

@@ -68,7 +68,7 @@ TEST(Record, TellsTheImageSizeAndTheRateThatTookEffect) {
   };
   const auto lenet = flags({"--model=lenet"});
   EXPECT_EQ(lenet.at("image_size"), results::FlagValue(std::int64_t{28}));
-  EXPECT_EQ(lenet.at("init_learning_rate"), results::FlagValue(0.005));
+  EXPECT_EQ(lenet.at("init_learning_rate"), results::FlagValue(0.005 / (127.5 * 127.5)));
   EXPECT_EQ(lenet.at("resnet_base_lr"), results::FlagValue());
   const auto resnet = flags({"--model=resnet50", "--image_size=64"});
   EXPECT_EQ(resnet.at("image_size"), results::FlagValue(std::int64_t{64}));

@@ -3,6 +3,17 @@
 # cli_variants_test.sh BENCH MAKE_TFRECORDS [PYTHON]; without Python the record's JSON is not parsed.
 . "${0%/*}/cli_lib.sh"
 
+# --- networks without batch norm: synthetic images leave the loss a number --------------------------
+
+for model in '--model=squeezenet1_1 --batch_size=2' \
+  '--model=alexnet --data_name=cifar10 --batch_size=4'; do
+  # shellcheck disable=SC2086
+  run 0 $model --num_warmup_batches=0 --num_batches=20 --display_every=1
+  says "$err" 'has no batch norm: its learning rate is divided by 16256.2'
+  says "$out" 'total images/sec'
+  [ "$(grep -cE '^[0-9]+	images.*[0-9]$' "$out")" -eq 20 ] || fail 'a loss is no number'
+done
+
 # --- 16 bits ---------------------------------------------------------------------------------------
 
 refused 'chooses the type itself and cannot be combined with --dtype=bf16' --use_fp16 --dtype=bf16

@@ -287,6 +287,18 @@ TEST(Session, StopsAtALossThatIsNotFiniteInTheWarmUpToo) {
   EXPECT_EQ(tiny.calls, 2U);
 }
 
+TEST(Session, DoesNotBlameTheLearningRateForALossBeforeAnyUpdate) {
+  TinyRun tiny;
+  tiny.settings.warmup.num_batches = 0;
+  tiny.spoil_from = 0;
+  try {
+    tiny.run();
+    FAIL() << "the loss is taken for finite";
+  } catch (const LossError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("in the first step, before any update"));
+  }
+}
+
 TEST(Session, AddsAccuraciesOnRequest) {
   TinyRun tiny;
   tiny.settings.num_classes = 7;

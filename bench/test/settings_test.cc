@@ -44,6 +44,18 @@ TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
   EXPECT_FALSE(settings.accuracies());
 }
 
+TEST(Settings, DivideTheRateOfNetworksWithoutBatchNormForSyntheticImages) {
+  constexpr double kDivisor = 127.5 * 127.5;
+  for (const char* model : {"--model=alexnet", "--model=squeezenet1_1", "--model=vgg11"}) {
+    const RunSettings settings = settings_for({model});
+    EXPECT_EQ(settings.learning_rate.model_divisor, kDivisor) << model;
+    EXPECT_THAT(settings.notices, Contains(HasSubstr("has no batch norm"))) << model;
+    EXPECT_EQ(settings_for({model, "--init_learning_rate=0.01"}).learning_rate.model_divisor, 1);
+    EXPECT_EQ(settings_for({model, "--input_file=x"}).learning_rate.model_divisor, 1);
+  }
+  EXPECT_EQ(settings_for({"--model=resnet50"}).learning_rate.model_divisor, 1);
+}
+
 TEST(Settings, TakeWhatIsAskedFor) {
   const RunSettings settings = settings_for(
       {"--model=lenet", "--batch_size=7", "--num_classes=10", "--num_warmup_batches=0",

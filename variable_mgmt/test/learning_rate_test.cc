@@ -131,6 +131,19 @@ TEST(LearningRate, OfCifarModelsExistsForBatchesOfMoreThanAnEpoch) {
   EXPECT_DOUBLE_EQ(of_model(ModelSchedule::kCifarResnet, 60'000).at(1), 0.0002);
 }
 
+TEST(LearningRate, DivisorIsForTheModelsOwnRatesAlone) {
+  for (const ModelSchedule schedule :
+       {ModelSchedule::kConstant, ModelSchedule::kResnetImagenet, ModelSchedule::kOfficialResnet,
+        ModelSchedule::kCifarResnet, ModelSchedule::kCifarAlexnet}) {
+    LearningRateOptions options{.model_schedule = schedule, .examples_per_step = 64};
+    const double rate = LearningRate(options).at(100000);
+    options.model_divisor = 8;
+    EXPECT_EQ(LearningRate(options).at(100000), rate / 8);
+    options.request.init_learning_rate = 0.5;
+    EXPECT_EQ(LearningRate(options).at(100000), 0.5);
+  }
+}
+
 TEST(LearningRate, InitialOneReplacesTheModelsSchedule) {
   const LearningRate rate = requested({.init_learning_rate = 1});
   EXPECT_EQ(rate.at(0), 1);
