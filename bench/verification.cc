@@ -18,9 +18,9 @@
 namespace bench {
 namespace {
 
-/// Relative. What was measured in f32 stands in README.md; of the networks without batch norm a
-/// value within rounding of a ReLU's bend changes the gradients of the layers before it, the first
-/// layer's most.
+/// Relative. What was measured in f32 stands in FINGERPRINT.md; of the networks without batch norm
+/// a value within rounding of a ReLU's bend changes the gradients of the layers before it, the
+/// first layer's most.
 struct Tolerances {
   double loss = 0;
   double gradient = 0;

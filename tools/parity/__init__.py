@@ -1,1 +1,1 @@
-"""Holds `bench` against PyTorch: the networks once more, and the comparison. See ../README.md."""
+"""Holds `bench` against PyTorch: the networks once more, and the comparison. See README.md."""

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Checks the pages (*.md): that every relative link leads somewhere, that every page can be found, and
+that a README is short enough to be read.
+
+    check_docs.py [ROOT]    prints one line per violation; exits 1 when there is one
+"""
+
+import pathlib
+import posixpath
+import re
+import sys
+from typing import Iterator, NamedTuple
+from urllib.parse import unquote
+
+from check_layers import FOLDERS, Violation
+
+FIRST_PAGE = "README.md"
+# A README is what people meet first. One of 150 lines is read to its end, one of 500 is not: what goes
+# beyond the beginning has a page of its own, beside what it explains. Twenty lines are left to grow.
+MAX_README_LINES = 170
+
+CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n[ \t]*\n).)*?)(?<!`)\1(?!`)", re.DOTALL)
+TARGET = re.compile(r'\]\(\s*<?([^)\s>]+)|^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)|\b(?:href|src)="([^"]+)"',
+                    re.MULTILINE)
+HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.+?)\s*#*\s*$")
+WITH_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+class Link(NamedTuple):
+    line: int
+    path: str  # empty: the page itself
+    anchor: str
+
+
+def without_code_blocks(text: str) -> str:
+    """The same lines, those of code blocks (fenced, or indented after an empty line) empty."""
+    kept, fence, before_is_empty = [], "", True
+    for line in text.splitlines():
+        mark = re.match(r" {0,3}(```+|~~~+)", line)
+        if fence:
+            code = True
+            if mark and mark[1].startswith(fence):
+                fence = ""
+        elif mark:
+            code, fence = True, mark[1]
+        else:
+            code = before_is_empty and line.startswith(("    ", "\t"))
+        before_is_empty = code or not line.strip()
+        kept.append("" if code else line)
+    return "\n".join(kept)
+
+
+def anchors_of(text: str) -> set[str]:
+    """The anchors that GitHub gives to a page's headings: lower case, no punctuation, hyphens for
+    spaces, and a number at the end of one that was there before."""
+    found: set[str] = set()
+    for line in without_code_blocks(text).splitlines():
+        heading = HEADING.match(line)
+        if heading:
+            words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading[1]).lower()
+            slug = anchor = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+            number = 0
+            while anchor in found:
+                number += 1
+                anchor = f"{slug}-{number}"
+            found.add(anchor)
+    return found
+
+
+def links_of(text: str) -> Iterator[Link]:
+    """The relative links of a page; what stands in code is none."""
+    prose = CODE_SPAN.sub(lambda span: re.sub(r"[^\n]", " ", span[0]), without_code_blocks(text))
+    for match in TARGET.finditer(prose):
+        target = match[1] or match[2] or match[3]
+        if not WITH_SCHEME.match(target) and not target.startswith("//"):
+            path, _, anchor = unquote(target).partition("#")
+            yield Link(prose.count("\n", 0, match.start()) + 1, path, anchor)
+
+
+class Pages:
+    """The files of the repository under `root`, and the text of those that are pages."""
+
+    def __init__(self, root: pathlib.Path):
+        paths = [path for path in root.iterdir() if path.is_file()]
+        for folder in (*FOLDERS, ".ci"):
+            paths += [path for path in (root / folder).rglob("*")
+                      if path.is_file() and "__pycache__" not in path.parts]
+        self.files = {path.relative_to(root).as_posix() for path in paths}
+        self.folders = {parent.as_posix() for path in self.files
+                        for parent in pathlib.PurePosixPath(path).parents}
+        self.texts = {path: (root / path).read_text(encoding="utf-8")
+                      for path in sorted(self.files) if path.endswith(".md")}
+
+    @staticmethod
+    def target(page: str, link: Link) -> str:
+        if not link.path:
+            return page
+        return posixpath.normpath(posixpath.join(posixpath.dirname(page), link.path))
+
+
+def check_links(pages: Pages) -> Iterator[Violation]:
+    """Every link's file or folder is there, and every anchor is a heading of that page."""
+    for page, text in pages.texts.items():
+        for link in links_of(text):
+            target = Pages.target(page, link)
+            if target not in pages.files and target not in pages.folders:
+                yield Violation(page, link.line, f"links to {link.path}: the repository has no {target}")
+            elif link.anchor and target not in pages.texts:
+                yield Violation(page, link.line, f"links to {link.path}#{link.anchor}: "
+                                f"{target} is no page, so it has no anchors")
+            elif link.anchor and link.anchor not in anchors_of(pages.texts[target]):
+                yield Violation(page, link.line, f"links to {link.path}#{link.anchor}: "
+                                f"{target} has no heading of that name")
+
+
+def check_reachable(pages: Pages) -> Iterator[Violation]:
+    """Links lead from the first page to every other one."""
+    reached, waiting = {FIRST_PAGE}, [FIRST_PAGE]
+    while waiting:
+        page = waiting.pop()
+        for link in links_of(pages.texts[page]):
+            target = Pages.target(page, link)
+            if target in pages.texts and target not in reached:
+                reached.add(target)
+                waiting.append(target)
+    for page in pages.texts:
+        if page not in reached:
+            yield Violation(page, 1, f"no links lead here from {FIRST_PAGE}")
+
+
+def check_lengths(pages: Pages) -> Iterator[Violation]:
+    for page, text in pages.texts.items():
+        lines = len(text.splitlines())
+        if posixpath.basename(page) == "README.md" and lines > MAX_README_LINES:
+            yield Violation(page, lines, f"has {lines} lines, more than {MAX_README_LINES}, and would not "
+                            "be read to its end: move what is beyond the beginning to a page beside "
+                            "what it explains")
+
+
+CHECKS = (check_links, check_reachable, check_lengths)
+
+
+def violations(root: pathlib.Path) -> list[Violation]:
+    pages = Pages(root)
+    return [violation for check in CHECKS for violation in check(pages)]
+
+
+def main(arguments: list[str]) -> int:
+    root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parents[1]
+    if not (root / FIRST_PAGE).is_file():
+        print(f"check_docs: {root} is not the repository's root: it has no {FIRST_PAGE}", file=sys.stderr)
+        return 2
+    found = violations(root)
+    for violation in found:
+        print(violation)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
