@@ -5,7 +5,7 @@
 #include "bench/batch_choice.h"
 #include "bench/batch_request.h"
 #include "bench/sweep.h"
-#include "bench/verification.h"
+#include "bench/verify_command.h"
 
 namespace bench {
 

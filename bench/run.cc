@@ -111,30 +111,30 @@ class MismatchError : public std::runtime_error {
 
 /// Holds what the executor that was timed computes against the stored fingerprint; throws
 /// MismatchError.
-void verify(const RunSettings& settings, Tower& tower, results::Record& record, std::ostream& err) {
-  const Verification result = verify_tower(settings, tower);
+void verify(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy,
+            results::Record& record, std::ostream& err) {
+  const Verification result = verify_tower(settings, tower, strategy);
   record.verification.skipped = result.skipped;
-  if (!result.skipped.empty()) {
-    err << "fingerprint not checked: " << result.skipped << "\n";
-    return;
-  }
-  double worst = 0;
   for (const CheckedNumber& number : result.numbers) {
-    record.verification.numbers.push_back({.name = std::string(number.name),
+    record.verification.numbers.push_back({.name = number.name,
                                            .measured = number.measured,
                                            .stored = number.stored,
                                            .deviation = number.deviation,
                                            .tolerance = number.tolerance});
-    worst = std::max(worst, number.deviation);
   }
   if (!result.passed()) {
     throw MismatchError(cat("the network computes something else than ", settings.model->name,
                             " should: ", result.failures()));
   }
-  std::ostringstream deviation;
-  deviation << std::scientific << std::setprecision(1) << worst;
-  err << "fingerprint: matches the reference, largest relative deviation " << deviation.str()
-      << "\n";
+  if (!result.skipped.empty()) {
+    err << "fingerprint not checked: " << result.skipped << "\n";
+    return;
+  }
+  const CheckedNumber& nearest = *result.nearest();
+  constexpr double kPerCent = 100;
+  err << "fingerprint: matches the reference in " << result.numbers.size() << " numbers; "
+      << nearest.name << " is nearest to its limit, at " << std::fixed << std::setprecision(1)
+      << kPerCent * nearest.share() << " % of it\n";
 }
 
 /// The same for a run in int8, whose rounding no fingerprint allows for.
@@ -368,7 +368,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     if (quantization) {
       compare_with_f32(*quantization, tower, file.record(), streams.err);
     } else {
-      verify(settings, tower, file.record(), streams.err);
+      verify(settings, tower, strategy.get(), file.record(), streams.err);
     }
   });
   if (!attempt.succeeded()) {

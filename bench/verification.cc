@@ -1,156 +1,94 @@
 #include "bench/verification.h"
 
-#include <glog/logging.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <iomanip>
-#include <ostream>
+#include <limits>
 
-#include "bench/batch_request.h"
-#include "bench/device.h"
-#include "bench/precision.h"
+#include "bench/fingerprint_tolerances.h"
 #include "models/base/errors.h"
-#include "variable_mgmt/fingerprint.h"
 #include "variable_mgmt/fold_values.h"
+#include "variable_mgmt/kernel_check.h"
+#include "variable_mgmt/update_check.h"
 
 namespace bench {
 namespace {
 
-/// Relative. What was measured in f32 stands in FINGERPRINT.md; of the networks without batch norm
-/// a value within rounding of a ReLU's bend changes the gradients of the layers before it, the
-/// first layer's most.
-struct Tolerances {
-  double loss = 0;
-  double gradient = 0;
-  double first_gradient = 0;
-  double mean_weight_gradient = 0;
-  double logits = 0;
-};
-
-Tolerances tolerances_for(DType dtype) {
-  if (dtype == DType::f64) {
-    return {.loss = 1e-9,
-            .gradient = 1e-8,
-            .first_gradient = 1e-8,
-            .mean_weight_gradient = 1e-8,
-            .logits = 1e-8};
-  }
-  if (is_half(dtype)) {
-    // At least twice what bf16 showed over the whole zoo; f16 has three bits more.
-    return {.loss = 5e-3,
-            .gradient = 5e-2,
-            .first_gradient = 1e-1,
-            .mean_weight_gradient = 5e-2,
-            .logits = 1.5e-2};
-  }
-  return {.loss = 1e-5,
-          .gradient = 1e-4,
-          .first_gradient = 1e-3,
-          .mean_weight_gradient = 2e-4,
-          .logits = 1e-5};
-}
-
-/// Why a run computes something else than the stored fingerprint; empty when it does not.
-std::string difference_to_stored(const RunSettings& settings) {
-  const Model& model = *settings.model;
-  const std::int64_t classes = own_classes(model, *settings.dataset);
-  if (settings.image_size != model.image_size) {
-    return cat("the images are ", settings.image_size, " wide, the model's own ", model.image_size);
-  }
-  if (settings.num_classes != classes) {
-    return cat("the network has ", settings.num_classes, " classes, the model's own ", classes);
-  }
-  if (settings.flags.aux_head) {
-    return "the network has an auxiliary head";
-  }
-  if (settings.flags.label_smoothing > 0) {
-    return "the labels are smoothed";
-  }
-  return settings.training() ? fingerprint_refusal(settings.batch) : "";
-}
-
-CheckedNumber checked(std::string_view name, double measured, double stored, double tolerance) {
-  return {.name = name,
+CheckedNumber checked_size(std::string name, double measured, double stored, double tolerance) {
+  return {.name = std::move(name),
           .measured = measured,
           .stored = stored,
           .deviation = std::abs(measured - stored) / (stored != 0 ? std::abs(stored) : 1),
           .tolerance = tolerance};
 }
 
-/// The fingerprint's values of the variables that the run's graph has.
-InitialValues values_for(const RunSettings& settings) {
-  InitialValues values = fingerprint_values(build_run_network(settings, 1));
-  fold_values(run_folds(settings), values);
-  return values;
-}
-
-void append(Verification& to, const Verification& from) {
-  to.numbers.insert(to.numbers.end(), from.numbers.begin(), from.numbers.end());
-}
-
-/// The settings of one model's check; small batches do.
-RunSettings settings_for(const ParseResult& parsed, const Model& model, bool training) {
-  constexpr std::int64_t kBatch = 2;
-  ParseResult own = parsed;
-  own.flags.model = model.name;
-  own.flags.data_name = model.dataset;
-  own.flags.forward_only = !training;
-  if (read_batch_request(parsed.flags.batch_size).rule == BatchRequest::Rule::model) {
-    own.flags.batch_size = cat(kBatch);
-  }
-  return resolve_settings(own);
-}
-
-Verification verify_model(const RunSettings& settings, Backend& backend) {
-  const Graph graph = build_run_graph(settings, backend, settings.batch);
-  Tower tower(graph, backend, {.format = settings.format}, values_for(settings));
-  return verify_tower(settings, tower);
-}
-
-constexpr std::array<std::string_view, 5> kTitles{"loss", "gradient norm", "first gradient norm",
-                                                  "mean weight gradient", "logits norm"};
-constexpr int kNameWidth = 26;
-constexpr int kNumberWidth = 22;
-
-void print_titles(std::ostream& out) {
-  out << std::left << std::setw(kNameWidth) << "model" << std::setw(10) << "dataset" << std::right;
-  for (const std::string_view title : kTitles) {
-    out << std::setw(kNumberWidth) << title;
-  }
-  out << std::setw(13) << "deviation"
-      << "  verdict\n";
-}
-
-void print_line(std::ostream& out, const Model& model, const Verification& result) {
-  out << std::left << std::setw(kNameWidth) << model.name << std::setw(10) << model.dataset
-      << std::right;
-  constexpr int kDigits = 12;
-  double worst = 0;
-  for (const std::string_view title : kTitles) {
-    const auto number =
-        std::find_if(result.numbers.begin(), result.numbers.end(),
-                     [&](const CheckedNumber& candidate) { return candidate.name == title; });
-    if (number == result.numbers.end()) {
-      out << std::setw(kNumberWidth) << "-";
-    } else {
-      out << std::setw(kNumberWidth) << std::setprecision(kDigits) << number->measured;
-      worst = std::max(worst, number->deviation);
+/// The numbers of parts that should be there, beside those that were measured.
+void compare(const std::vector<FingerprintPart>& measured, std::span<const FingerprintPart> stored,
+             DType dtype, std::vector<CheckedNumber>& numbers) {
+  for (const FingerprintPart& part : measured) {
+    const auto found = std::find_if(stored.begin(), stored.end(), [&](const FingerprintPart& old) {
+      return old.kind == part.kind && old.first == part.first && old.last == part.last;
+    });
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    const FingerprintPart old =
+        found != stored.end() ? *found : FingerprintPart{.size = kNone, .direction = kNone};
+    const FingerprintTolerance tolerance = fingerprint_tolerance(part.kind, dtype);
+    const std::string name = name_of(part);
+    numbers.push_back(checked_size(name, part.size, old.size, tolerance.size));
+    if (part.kind != FingerprintKind::loss) {
+      numbers.push_back({.name = cat("direction of ", name),
+                         .measured = part.direction,
+                         .stored = old.direction,
+                         .deviation = std::abs(part.direction - old.direction),
+                         .tolerance = tolerance.direction});
     }
   }
-  out << std::setw(13) << std::setprecision(2) << worst << "  ";
-  if (!result.skipped.empty()) {
-    out << "not checked: " << result.skipped << "\n";
-  } else if (result.passed()) {
-    out << "ok\n";
-  } else {
-    out << "MISMATCH: " << result.failures() << "\n";
+}
+
+/// The value of the L2 term that these variables have.
+double l2_term(const Graph& graph, const InitialValues& values, double weight_decay) {
+  double squares = 0;
+  for (const Variable& variable : graph.variables()) {
+    if (variable.trainable && variable.decayed) {
+      for (const float w : values.at(graph.value(variable.value).name)) {
+        squares += static_cast<double>(w) * static_cast<double>(w);
+      }
+    }
   }
-  out.flush();
+  return weight_decay * squares / 2;
+}
+
+void check_definition(const RunSettings& settings, const StoredFingerprint& stored,
+                      Verification& result) {
+  const auto measured = static_cast<double>(network_definition(*settings.model));
+  result.numbers.push_back(
+      checked_size("definition", measured, static_cast<double>(stored.definition), 0));
+}
+
+/// What a training step did besides its loss and gradients: those of its last run are updated with.
+void check_update(const RunSettings& settings, Tower& tower, UpdateStrategy& strategy,
+                  const FingerprintStimulus& stimulus, Verification& result) {
+  Executor& executor = tower.executor();
+  result.numbers.push_back(checked_size(
+      "L2 term", executor.read_scalar("l2_loss"),
+      l2_term(executor.graph(), stimulus.values, settings.optimizer.weight_decay), l2_tolerance()));
+  const double difference =
+      largest_update_difference(tower, strategy, settings.optimizer, stimulus.values);
+  result.numbers.push_back({.name = "update",
+                            .measured = difference,
+                            .stored = 0,
+                            .deviation = difference,
+                            .tolerance = update_tolerance()});
 }
 
 }  // namespace
+
+double CheckedNumber::share() const {
+  if (deviation == 0) {
+    return 0;
+  }
+  return tolerance > 0 && !std::isnan(deviation) ? deviation / tolerance
+                                                 : std::numeric_limits<double>::infinity();
+}
 
 bool Verification::passed() const {
   // A number that is not finite does not compare and so does not pass.
@@ -162,77 +100,78 @@ std::string Verification::failures() const {
   std::string text;
   for (const CheckedNumber& number : numbers) {
     if (!number.passed()) {
-      text += cat(text.empty() ? "" : "; ", number.name, " is ", number.measured, " instead of ",
-                  number.stored, " (relative deviation ", number.deviation, ", allowed ",
-                  number.tolerance, ")");
+      text +=
+          cat(text.empty() ? "" : "; ", number.name, " is ", number.measured, " instead of ",
+              number.stored, " (deviation ", number.deviation, ", allowed ", number.tolerance, ")");
     }
   }
   return text;
 }
 
-Verification verify_tower(const RunSettings& settings, Tower& tower) {
-  Verification result{.skipped = difference_to_stored(settings)};
-  if (!result.skipped.empty()) {
-    return result;
-  }
-  const Fingerprint* found = stored_fingerprint(*settings.model);
-  if (found == nullptr) {
-    result.skipped = "no fingerprint is stored for this model";
-  }
-  const Fingerprint stored = found != nullptr ? *found : Fingerprint{};
-  const InitialValues values = values_for(settings);
-  const Tolerances tolerances = tolerances_for(settings.dtype);
-  if (settings.training()) {
-    const Fingerprint measured = measure_training_fingerprint(tower, values);
-    result.numbers = {
-        checked("loss", measured.loss, stored.loss, tolerances.loss),
-        checked("gradient norm", measured.gradient_norm, stored.gradient_norm, tolerances.gradient),
-        checked("first gradient norm", measured.first_gradient_norm, stored.first_gradient_norm,
-                tolerances.first_gradient),
-        checked("mean weight gradient", measured.mean_weight_gradient, stored.mean_weight_gradient,
-                tolerances.mean_weight_gradient)};
-  } else {
-    const Fingerprint measured = measure_inference_fingerprint(tower, values);
-    result.numbers = {
-        checked("logits norm", measured.logits_norm, stored.logits_norm, tolerances.logits)};
-  }
-  return result;
+const CheckedNumber* Verification::nearest() const {
+  const auto found = std::max_element(
+      numbers.begin(), numbers.end(),
+      [](const CheckedNumber& a, const CheckedNumber& b) { return a.share() < b.share(); });
+  return found == numbers.end() ? nullptr : &*found;
 }
 
-int run_verification(const ParseResult& parsed, std::ostream& out) {
-  RunSettings asked = resolve_settings(parsed);
-  if (const std::string difference = difference_to_stored(asked); !difference.empty()) {
-    throw UsageError(
-        cat("--verify checks the model's own network, and training in even batches: ", difference));
+std::string difference_to_stored(const RunSettings& settings) {
+  const Model& model = *settings.model;
+  const std::int64_t classes = own_classes(model, *settings.dataset);
+  if (settings.image_size != model.image_size) {
+    return cat("the images are ", settings.image_size, " wide, the model's own ", model.image_size);
   }
-  const Device device = make_device(asked);
-  const Precision precision = choose_precision(asked, *device.backend);
-  precision.apply(asked);
-  if (!precision.note.empty()) {
-    LOG(INFO) << "note: " << precision.note;
+  if (settings.num_classes != classes) {
+    return cat("the network has ", settings.num_classes, " classes, the model's own ", classes);
   }
-  const bool all = *parsed.flags.verify == "all";
-  bool passed = true;
-  print_titles(out);
-  for (const Model& model : all_models()) {
-    if (!all && &model != asked.model) {
-      continue;
-    }
-    Verification result;
-    for (const bool training : {true, false}) {
-      if (training && parsed.flags.forward_only) {
-        continue;
-      }
-      RunSettings settings = settings_for(parsed, model, training);
-      settings.dtype = asked.dtype;
-      const Verification part = verify_model(settings, *device.backend);
-      append(result, part);
-      result.skipped = result.skipped.empty() ? part.skipped : result.skipped;
-    }
-    passed = passed && result.skipped.empty() && result.passed();
-    print_line(out, model, result);
+  if (!settings.training()) {
+    return "";
   }
-  return passed ? 0 : 1;
+  if (settings.flags.aux_head) {
+    return "the network has an auxiliary head";
+  }
+  if (settings.flags.label_smoothing > 0) {
+    return "the labels are smoothed";
+  }
+  return fingerprint_refusal(settings.batch);
+}
+
+FingerprintStimulus fingerprint_stimulus(const RunSettings& settings) {
+  const Graph network = build_run_network(settings, 1);
+  FingerprintStimulus stimulus{.values = fingerprint_values(network),
+                               .probes = fingerprint_probes(network)};
+  fold_values(run_folds(settings), stimulus.values);
+  return stimulus;
+}
+
+Verification verify_tower(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy) {
+  Verification result{.skipped = difference_to_stored(settings)};
+  const StoredFingerprint stored = stored_fingerprint(*settings.model);
+  const FingerprintStimulus stimulus = fingerprint_stimulus(settings);
+  check_definition(settings, stored, result);
+  KernelCheck kernels(tower,
+                      build_run_graph(settings, tower.backend(), checked_images(settings.batch)));
+  if (result.skipped.empty()) {
+    const Executor::Observer observer = kernels.observer();
+    compare(settings.training() ? measure_training_fingerprint(tower, stimulus, &observer)
+                                : measure_inference_fingerprint(tower, stimulus, &observer),
+            stored.parts, settings.dtype, result.numbers);
+  } else {
+    kernels.run(stimulus);
+  }
+  kernels.run_what_draws();
+  for (const CheckedKernel& kernel : kernels.kernels()) {
+    result.numbers.push_back({.name = kernel.name,
+                              .measured = kernel.deviation,
+                              .stored = 0,
+                              .deviation = kernel.deviation,
+                              .tolerance = kernel.tolerance});
+  }
+  if (settings.training()) {
+    check(strategy != nullptr, "a training run is verified with its strategy");
+    check_update(settings, tower, *strategy, stimulus, result);
+  }
+  return result;
 }
 
 }  // namespace bench

@@ -1,51 +1,55 @@
 #pragma once
 
-#include <iosfwd>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "bench/flags.h"
 #include "bench/settings.h"
 #include "models/zoo/fingerprint.h"
-#include "variable_mgmt/tower.h"
+#include "variable_mgmt/fingerprint.h"
+#include "variable_mgmt/strategy.h"
 
 namespace bench {
 
-/// One number of a fingerprint beside the stored one.
+/// One number of a fingerprint beside the stored one, or another number beside what it should be.
 struct CheckedNumber {
-  std::string_view name;
+  std::string name;
   double measured = 0;
   double stored = 0;
-  /// |measured - stored| / |stored|; without the division where 0 is stored.
+  /// |measured - stored|, of sizes divided by |stored| (unless that is 0).
   double deviation = 0;
   /// The largest deviation that passes.
   double tolerance = 0;
 
   [[nodiscard]] bool passed() const { return deviation <= tolerance; }
+  /// The deviation as a share of what is allowed; infinite where nothing is.
+  [[nodiscard]] double share() const;
 };
 
-/// A network's fingerprint held against the stored one.
+/// What a tower computes, held against what its model should.
 struct Verification {
   std::vector<CheckedNumber> numbers = {};
-  /// Why nothing could be checked; empty when something was.
+  /// Why the stored fingerprint could not be compared; empty when it was. Some numbers need none.
   std::string skipped = {};
 
   [[nodiscard]] bool passed() const;
-  /// "loss is 6.93 instead of 6.91 (relative deviation 0.003, allowed 0.0001); ...": those that did
-  /// not pass.
+  /// "loss is 6.93 instead of 6.91 (deviation 0.003, allowed 0.0001); ...": those that did not
+  /// pass.
   [[nodiscard]] std::string failures() const;
+  /// The number with the largest share; null without numbers.
+  [[nodiscard]] const CheckedNumber* nearest() const;
 };
 
-/// Measures the fingerprint of a tower made by these settings, which overwrites its variables, and
-/// compares it: loss and gradients of a training run, the logits of a forward-only one. Skipped
-/// where the settings change what the network computes (size, classes, loss), with the reason.
-Verification verify_tower(const RunSettings& settings, Tower& tower);
+/// Why a run computes something else than the stored fingerprint; empty when it does not.
+std::string difference_to_stored(const RunSettings& settings);
 
-/// What --verify does: measures the model's fingerprint, or every model's, in training and (without
-/// --forward_only, also) inference, prints one line for each. Returns the exit status: 1 when a
-/// number deviates too much or a model could not be checked. Throws UsageError where the flags ask
-/// for another network than the model's own.
-int run_verification(const ParseResult& parsed, std::ostream& out);
+/// What the fingerprint of a run is measured with.
+FingerprintStimulus fingerprint_stimulus(const RunSettings& settings);
+
+/// Holds against what is stored, or computed anew: the definition of the model's network; where the
+/// settings do not change it (size, classes, loss; `skipped` says so) the fingerprint of a tower
+/// made by these settings: a training step, or the logits of a forward-only run; after a training
+/// step its L2 term and the strategy's updates. `strategy` is null for a forward-only run. Changes
+/// the tower's variables and the strategy's slots. Waits.
+Verification verify_tower(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy);
 
 }  // namespace bench

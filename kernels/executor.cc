@@ -354,6 +354,20 @@ void Executor::run(Stream& stream) {
   }
 }
 
+void Executor::run_observed(Stream& stream, const Observer& observer) {
+  State& state = *state_;
+  state.check_inputs();
+  for (std::size_t s = 0; s < state.steps.size(); ++s) {
+    BoundStep& bound = state.steps[s];
+    const ObservedStep step{
+        .step = state.lowered.steps[s], .inputs = bound.inputs, .outputs = bound.outputs};
+    observer.before(step);
+    bound.kernel->launch(stream, bound.inputs, bound.outputs, state.workspace->data());
+    stream.synchronize();
+    observer.after(step);
+  }
+}
+
 TensorView Executor::variables() {
   return {.data = state_->variables->data(), .bytes = state_->flat_bytes()};
 }

@@ -65,6 +65,21 @@ class Executor {
   /// Runs every kernel in order; waits for the end. Every input must be bound or written before.
   void run(Stream& stream);
 
+  /// A step of the plan and the memory it works on.
+  struct ObservedStep {
+    const Step& step;
+    std::span<const TensorView> inputs;
+    std::span<const TensorView> outputs;
+  };
+  /// What looks at a run: before each step, whose inputs may be overwritten by its outputs, and
+  /// after it. Nothing runs meanwhile.
+  struct Observer {
+    std::function<void(const ObservedStep&)> before;
+    std::function<void(const ObservedStep&)> after;
+  };
+  /// The same, waiting for each kernel.
+  void run_observed(Stream& stream, const Observer& observer);
+
   /// The flat regions of trainable variables and their gradients: equal offsets, elements of one
   /// type, in the order in which the gradients become final.
   [[nodiscard]] TensorView variables();

@@ -1,95 +1,190 @@
 #include "variable_mgmt/fingerprint.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <span>
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
+#include "models/ops/moving_average.h"
 
 namespace bench {
 namespace {
 
-// One of five tried, for what rounding does to the deep networks for CIFAR-10: with one of the
-// others f32 moved densenet100_k12's first gradient by 1.9e-3, with one bf16 resnet110's mean one
-// by 6.3e-2.
-constexpr std::uint64_t kSeed = 0x62656E636C;
 constexpr std::size_t kImages = 2;
-constexpr double kSpread = 0.1;
-// Moves batch norm's output so that a ReLU behind it cuts one value of 700. Where it cuts half of
-// them, many lie within rounding of 0, and the gradients of a hundred layers are known to one per
-// cent only.
-constexpr float kShift = 3;
+constexpr std::size_t kVariablesPerPart = 16;
+// What a variable's norm is filled up with, as a share of the middle one of its part: where only
+// rounding is left of a gradient, its size and direction say nothing.
+constexpr double kFloor = 0.05;
 
-// Scales the fully connected layers of networks with batch norm, whose features are that much
-// larger by then: else the softmax would be all but certain, and a right guess would have no
-// gradient.
-constexpr float kHeadScale = 1.0F / 64;
+/// The signs with which the numbers of one tensor are added.
+class Signs {
+ public:
+  explicit Signs(std::string_view name) : random_(fingerprint_seed() + 1, hash_name(name)) {}
 
-/// Batch norm alone has variables that begin constant, are trained and do not decay; its beta
-/// begins with 0.
-bool is_beta(const Variable& variable) {
-  return variable.trainable && !variable.decayed && variable.initial.mean == 0;
-}
+  double of(double value) {
+    constexpr int kBits = 32;
+    if (left_ == 0) {
+      bits_ = random_.bits();
+      left_ = kBits;
+    }
+    const bool positive = (bits_ & 1U) != 0;
+    bits_ >>= 1U;
+    --left_;
+    return positive ? value : -value;
+  }
 
-double square_sum(std::span<const float> values) {
+ private:
+  RandomStream random_;
+  std::uint32_t bits_ = 0;
+  int left_ = 0;
+};
+
+/// Of one tensor.
+struct Sums {
+  double squares = 0;
+  /// With random signs.
   double sum = 0;
+};
+
+Sums sums_of(std::string_view name, std::span<const float> values, double factor = 1) {
+  Signs signs(name);
+  Sums sums;
   for (const float value : values) {
-    sum += static_cast<double>(value) * static_cast<double>(value);
+    const double scaled = factor * static_cast<double>(value);
+    sums.squares += scaled * scaled;
+    sums.sum += signs.of(scaled);
   }
-  return sum;
+  return sums;
 }
 
-/// Runs the tower on a batch whose image i, with its label, is number (first + i) % 2 of the two.
-void run_on_two_images(Tower& tower, std::size_t first) {
-  const Graph& graph = tower.executor().graph();
+void run_on_two_images(Tower& tower, std::size_t first, const Executor::Observer* observer) {
   tower.set_loss_scale(1);
-  const Shape& shape = tower.find_input("images")->shape;
-  const auto batch = static_cast<std::size_t>(shape[0]);
-  const std::size_t pixels = static_cast<std::size_t>(shape.elements()) / batch;
-  const auto classes = static_cast<std::uint32_t>(graph.shape(graph.output("logits"))[1]);
-  std::vector<float> images(batch * pixels);
-  std::vector<std::int32_t> labels(batch);
-  for (std::size_t n = 0; n < batch; ++n) {
-    if (n >= kImages) {
-      std::memcpy(images.data() + n * pixels, images.data() + (n - kImages) * pixels,
-                  pixels * sizeof(float));
-      labels[n] = labels[n - kImages];
-      continue;
-    }
-    RandomStream random(kSeed, hash_name(cat("image", (first + n) % kImages)));
-    for (std::size_t i = 0; i < pixels; ++i) {
-      images[n * pixels + i] = random.normal();
-    }
-    labels[n] = static_cast<std::int32_t>(random.below(classes));
-  }
+  const FingerprintBatch batch = fingerprint_batch(tower, first);
   constexpr std::int32_t kNothingDropped = -1;
-  tower.run_canonical(images, labels, kNothingDropped);
+  if (observer != nullptr) {
+    tower.run_observed(batch.images, batch.labels, kNothingDropped, *observer);
+  } else {
+    tower.run_canonical(batch.images, batch.labels, kNothingDropped);
+  }
+}
+
+/// The mean logits of each image, over all its places in all runs.
+class Logits {
+ public:
+  void add(Tower& tower, std::size_t first) {
+    const std::vector<float> logits = tower.executor().read_output_as_floats("logits");
+    const auto batch = static_cast<std::size_t>(tower.find_input("images")->shape[0]);
+    const std::size_t classes = logits.size() / batch;
+    for (std::size_t n = 0; n < batch; ++n) {
+      const std::size_t image = (first + n) % kImages;
+      sums_.at(image).resize(classes);
+      ++rows_.at(image);
+      for (std::size_t c = 0; c < classes; ++c) {
+        sums_.at(image)[c] += static_cast<double>(logits[n * classes + c]);
+        squares_ += static_cast<double>(logits[n * classes + c]) *
+                    static_cast<double>(logits[n * classes + c]);
+      }
+    }
+  }
+
+  [[nodiscard]] FingerprintPart part(FingerprintKind kind) const {
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t image = 0; image < kImages; ++image) {
+      Signs signs(cat("logits", image));
+      for (const double total : sums_.at(image)) {
+        const double mean = total / static_cast<double>(rows_.at(image));
+        sum += signs.of(mean);
+        squares += mean * mean;
+      }
+    }
+    const auto rows = static_cast<double>(rows_[0] + rows_[1]);
+    return {
+        .kind = kind, .size = std::sqrt(squares_ / rows), .direction = sum / std::sqrt(squares)};
+  }
+
+ private:
+  std::array<std::vector<double>, kImages> sums_;
+  std::array<std::size_t, kImages> rows_{};
+  double squares_ = 0;
+};
+
+/// What the moving average of a variable multiplies its input with besides 1 - decay: it depends on
+/// the batch.
+double average_factor(const Graph& graph, const std::string& variable) {
+  for (const Graph::Pair& update : graph.updates()) {
+    if (graph.value(update.variable).name == variable) {
+      const auto producer = static_cast<std::size_t>(graph.value(update.value).producer);
+      return graph.nodes()[producer].attributes.as<MovingAverageAttributes>().factor;
+    }
+  }
+  throw InternalError(cat("fingerprint: nothing updates ", variable));
+}
+
+bool is_average(FingerprintKind kind) {
+  return kind == FingerprintKind::means || kind == FingerprintKind::variances;
+}
+
+FingerprintPart combine(std::span<const Sums> variables) {
+  std::vector<double> norms;
+  for (const Sums& sums : variables) {
+    norms.push_back(std::sqrt(sums.squares));
+  }
+  const auto middle = norms.begin() + static_cast<std::ptrdiff_t>(norms.size() / 2);
+  std::nth_element(norms.begin(), middle, norms.end());
+  const double floor = kFloor * *middle;
+  double log_sum = 0;
+  double sum = 0;
+  for (const Sums& sums : variables) {
+    const double norm = std::sqrt(sums.squares + floor * floor);
+    log_sum += std::log(norm);
+    sum += norm > 0 ? sums.sum / norm : 0;
+  }
+  const auto count = static_cast<double>(variables.size());
+  return {.size = std::exp(log_sum / count), .direction = sum / std::sqrt(count)};
+}
+
+/// The parts of one kind.
+void add_parts(FingerprintKind kind, std::span<const Sums> variables,
+               std::vector<FingerprintPart>& parts) {
+  for (std::size_t first = 0; first < variables.size(); first += kVariablesPerPart) {
+    const std::size_t count = std::min(kVariablesPerPart, variables.size() - first);
+    FingerprintPart part = combine(variables.subspan(first, count));
+    part.kind = kind;
+    part.first = static_cast<int>(first + 1);
+    part.last = static_cast<int>(first + count);
+    parts.push_back(part);
+  }
 }
 
 }  // namespace
 
-InitialValues fingerprint_values(const Graph& graph) {
-  InitialValues values = initial_values(graph, kSeed);
-  const auto variables = graph.variables();
-  const bool normalised = std::any_of(variables.begin(), variables.end(), is_beta);
-  for (const Variable& variable : variables) {
-    if (normalised && graph.shape(variable.value).rank() == 2) {
-      for (float& value : values.at(graph.value(variable.value).name)) {
-        value *= kHeadScale;
-      }
-    }
-    if (variable.initial.kind != Initializer::Kind::constant) {
+FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::size_t images) {
+  const Graph& graph = tower.executor().graph();
+  const Shape& shape = tower.find_input("images")->shape;
+  const auto size = static_cast<std::size_t>(shape[0]);
+  const std::size_t pixels = static_cast<std::size_t>(shape.elements()) / size;
+  const auto classes = static_cast<std::uint32_t>(graph.shape(graph.output("logits"))[1]);
+  FingerprintBatch batch;
+  batch.images.resize(size * pixels);
+  batch.labels.resize(size);
+  for (std::size_t n = 0; n < size; ++n) {
+    float* const image = batch.images.data() + n * pixels;
+    if (n >= images) {
+      std::memcpy(image, image - images * pixels, pixels * sizeof(float));
+      batch.labels[n] = batch.labels[n - images];
       continue;
     }
-    const std::string& name = graph.value(variable.value).name;
-    RandomStream random(kSeed, hash_name(name));
-    for (float& value : values.at(name)) {
-      value += static_cast<float>(kSpread) * random.normal() + (is_beta(variable) ? kShift : 0);
+    RandomStream random(fingerprint_seed(), hash_name(cat("image", (first + n) % images)));
+    for (std::size_t i = 0; i < pixels; ++i) {
+      image[i] = random.normal();
     }
+    batch.labels[n] = static_cast<std::int32_t>(random.below(classes));
   }
-  return values;
+  return batch;
 }
 
 std::string fingerprint_refusal(std::int64_t batch) {
@@ -100,49 +195,56 @@ std::string fingerprint_refusal(std::int64_t batch) {
                    " is odd, and each of the fingerprint's two images needs half of the batch");
 }
 
-Fingerprint measure_training_fingerprint(Tower& tower, const InitialValues& values) {
+std::vector<FingerprintPart> measure_training_fingerprint(Tower& tower,
+                                                          const FingerprintStimulus& stimulus,
+                                                          const Executor::Observer* observer) {
   const std::string refusal = fingerprint_refusal(tower.find_input("images")->shape[0]);
   check(refusal.empty(), refusal);
-  tower.write_variables(values);
-  run_on_two_images(tower, 0);
   Executor& executor = tower.executor();
-  const Graph& graph = executor.graph();
-  Fingerprint print{.loss = executor.read_scalar("loss")};
-  double sum = 0;
-  double log_sum = 0;
-  std::size_t weights = 0;
-  bool first = true;
-  for (const Variable& variable : graph.variables()) {
-    if (!variable.trainable) {
-      continue;
+  tower.write_variables(stimulus.values);
+  for (const FingerprintProbe& probe : stimulus.probes) {
+    if (is_average(probe.kind)) {
+      executor.write_variable(probe.variable,
+                              std::vector<float>(stimulus.values.at(probe.variable).size()));
     }
-    const double squares = square_sum(executor.read_gradient(graph.value(variable.value).name));
-    if (first) {
-      print.first_gradient_norm = std::sqrt(squares);
-      first = false;
-    }
-    if (graph.shape(variable.value).rank() >= 2) {
-      log_sum += std::log(squares) / 2;
-      ++weights;
-    }
-    sum += squares;
   }
-  print.gradient_norm = std::sqrt(sum);
-  print.mean_weight_gradient = std::exp(log_sum / static_cast<double>(weights));
-  return print;
+  run_on_two_images(tower, 0, observer);
+  Logits logits;
+  logits.add(tower, 0);
+  std::vector<FingerprintPart> parts{
+      {.kind = FingerprintKind::loss, .size = executor.read_scalar("loss")},
+      logits.part(FingerprintKind::logits)};
+  for (const FingerprintKind kind :
+       {FingerprintKind::weight_gradients, FingerprintKind::bias_gradients,
+        FingerprintKind::scale_gradients, FingerprintKind::shift_gradients, FingerprintKind::means,
+        FingerprintKind::variances}) {
+    std::vector<Sums> variables;
+    for (const FingerprintProbe& probe : stimulus.probes) {
+      if (probe.kind != kind) {
+        continue;
+      }
+      variables.push_back(is_average(kind)
+                              ? sums_of(probe.variable, executor.read_variable(probe.variable),
+                                        1 / average_factor(executor.graph(), probe.variable))
+                              : sums_of(probe.variable, executor.read_gradient(probe.variable)));
+    }
+    add_parts(kind, variables, parts);
+  }
+  return parts;
 }
 
-Fingerprint measure_inference_fingerprint(Tower& tower, const InitialValues& values) {
-  tower.write_variables(values);
+std::vector<FingerprintPart> measure_inference_fingerprint(Tower& tower,
+                                                           const FingerprintStimulus& stimulus,
+                                                           const Executor::Observer* observer) {
+  tower.write_variables(stimulus.values);
   const std::int64_t batch = tower.find_input("images")->shape[0];
   const std::size_t runs = static_cast<std::size_t>(batch) % kImages == 0 ? 1 : kImages;
-  double squares = 0;
+  Logits logits;
   for (std::size_t run = 0; run < runs; ++run) {
-    run_on_two_images(tower, run);
-    squares += square_sum(tower.executor().read_output_as_floats("logits"));
+    run_on_two_images(tower, run, run == 0 ? observer : nullptr);
+    logits.add(tower, run);
   }
-  return {.logits_norm =
-              std::sqrt(squares / static_cast<double>(runs) / static_cast<double>(batch))};
+  return {logits.part(FingerprintKind::inference_logits)};
 }
 
 }  // namespace bench

@@ -1,27 +1,45 @@
 #pragma once
 
+#include <vector>
+
 #include "models/zoo/fingerprint.h"
+#include "variable_mgmt/fingerprint_values.h"
 #include "variable_mgmt/tower.h"
 
 namespace bench {
 
-/// What a fingerprint is measured with, beside two images of normal numbers with a label each:
-/// every variable as initial_values draws it from a seed of its own; the constant ones (biases,
-/// batch norm's) moved by a tenth of a normal number, so that each matters, batch norm's beta by 3
-/// more; with batch norm the fully connected layers' weights made smaller. Dropout and drop-path
-/// are off.
-InitialValues fingerprint_values(const Graph& graph);
+/// What is put into a tower to measure its fingerprint, made from the plain network it runs: values
+/// for every variable of the tower's graph, and what to look at.
+struct FingerprintStimulus {
+  InitialValues values;
+  std::vector<FingerprintProbe> probes;
+};
+
+/// Images in canonical order, and their labels.
+struct FingerprintBatch {
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+};
+/// A batch for a tower whose image i is number (first + i) % `images` of the fingerprint's two.
+FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::size_t images = 2);
 
 /// Why a training step of that many images has no fingerprint; empty when it has one.
 std::string fingerprint_refusal(std::int64_t batch);
 
-/// Measures the training numbers on a tower whose graph has gradients, image i of the batch being
-/// image i % 2 of the two. Gives the tower's variables those values and binds its inputs anew.
-/// Waits. Throws InternalError for a batch that fingerprint_refusal() names.
-Fingerprint measure_training_fingerprint(Tower& tower, const InitialValues& values);
+/// Runs a tower whose graph has gradients on the two images, image i of the batch being image i %
+/// 2, without dropout and drop-path, the moving averages starting from 0: loss, logits, and for
+/// each kind that is about variables a part per 16 of them. A variable whose gradient is far
+/// smaller than that of its neighbours, as where only rounding is left of it, hardly counts.
+/// `observer`, if any, sees the run. Overwrites the variables and binds the inputs anew. Waits.
+/// Throws InternalError for a batch that fingerprint_refusal() names.
+std::vector<FingerprintPart> measure_training_fingerprint(
+    Tower& tower, const FingerprintStimulus& stimulus,
+    const Executor::Observer* observer = nullptr);
 
-/// Measures logits_norm on a tower for inference, of any batch: an odd one runs twice, the second
-/// time with the two images exchanged. The rest as above.
-Fingerprint measure_inference_fingerprint(Tower& tower, const InitialValues& values);
+/// The logits of a tower for inference, of any batch: an odd one runs twice, the second time with
+/// the two images exchanged. The rest as above; the observer sees the first run.
+std::vector<FingerprintPart> measure_inference_fingerprint(
+    Tower& tower, const FingerprintStimulus& stimulus,
+    const Executor::Observer* observer = nullptr);
 
 }  // namespace bench

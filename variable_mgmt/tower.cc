@@ -44,6 +44,18 @@ void Tower::run(const float* images, const std::int32_t* labels, std::int32_t st
 
 void Tower::run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
                           std::int32_t step) {
+  write_batch(images, labels);
+  run_bound(step);
+}
+
+void Tower::run_observed(std::span<const float> images, std::span<const std::int32_t> labels,
+                         std::int32_t step, const Executor::Observer& observer) {
+  write_batch(images, labels);
+  step_ = step;
+  executor_.run_observed(*stream_, observer);
+}
+
+void Tower::write_batch(std::span<const float> images, std::span<const std::int32_t> labels) {
   if (wide_images_.empty()) {
     executor_.write_input("images", std::as_bytes(images));
   } else {
@@ -53,7 +65,6 @@ void Tower::run_canonical(std::span<const float> images, std::span<const std::in
   if (find_input("labels") != nullptr) {
     executor_.write_input("labels", std::as_bytes(labels));
   }
-  run_bound(step);
 }
 
 void Tower::run_bound(std::int32_t step) {

@@ -25,6 +25,9 @@ class Tower {
   /// own.
   void run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
                      std::int32_t step);
+  /// The same, each step observed.
+  void run_observed(std::span<const float> images, std::span<const std::int32_t> labels,
+                    std::int32_t step, const Executor::Observer& observer);
 
   /// What the gradients of all runs from now on are multiplied by; 1 at first.
   void set_loss_scale(double scale) {
@@ -43,6 +46,7 @@ class Tower {
 
  private:
   void run_bound(std::int32_t step);
+  void write_batch(std::span<const float> images, std::span<const std::int32_t> labels);
 
   Backend& backend_;
   Executor executor_;

@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "models/base/errors.h"
 #include "variable_mgmt/strategy.h"
 
@@ -22,6 +24,11 @@ class SingleDevice final : public UpdateStrategy {
     optimizer_->launch(tower_.stream(), executor.variables().data, executor.gradients().data,
                        slots_ == nullptr ? nullptr : slots_->data(), learning_rate, gradient_scale);
     tower_.stream().synchronize();
+  }
+  void reset() override {
+    if (slots_ != nullptr) {
+      std::memset(slots_->data(), 0, tower_.executor().variables().bytes);
+    }
   }
   bool gradients_are_finite() override {
     return optimizer_->finite(tower_.executor().gradients().data);

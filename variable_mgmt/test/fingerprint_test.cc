@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/reference/reference_backend.h"
 #include "models/base/errors.h"
@@ -14,6 +16,7 @@
 namespace bench {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr double kUsualEpsilon = 1e-3;
@@ -31,10 +34,20 @@ ValueId build_deep(NetworkBuilder& net, ValueId x) {
   return net.head(net.spatial_mean("mean", x));
 }
 
+/// A block whose batch norm is added to what it began with.
+ValueId build_branch(NetworkBuilder& net, ValueId x) {
+  x = net.conv("stem_conv", x, {.channels = 8, .window = {.kernel = 3}, .bias = false});
+  x = net.relu("stem_relu", net.batch_norm("stem", x, {.scale = true}));
+  ValueId y = net.conv("branch_conv", x, {.channels = 8, .window = {.kernel = 3}, .bias = false});
+  y = net.batch_norm("branch", y, {.scale = true});
+  return net.head(net.spatial_mean("mean", net.relu("relu", net.add("add", y, x))));
+}
+
 struct Network {
   ValueId (*build)(NetworkBuilder&, ValueId) = build_deep<1000>;
   std::int64_t batch = 2;
   bool training = true;
+  bool gradients = true;
 };
 
 Graph graph_of(const Network& network) {
@@ -45,43 +58,72 @@ Graph graph_of(const Network& network) {
                                             .image_size = 8,
                                             .dtype = DType::f64,
                                             .training = network.training});
-  return network.training ? add_backward(graph, "loss") : graph;
+  return network.training && network.gradients ? add_backward(graph, "loss") : graph;
+}
+
+FingerprintStimulus stimulus_of(const Network& network) {
+  Network plain = network;
+  plain.gradients = false;
+  const Graph graph = graph_of(plain);
+  return {.values = fingerprint_values(graph), .probes = fingerprint_probes(graph)};
 }
 
 /// With the weights of one layer multiplied.
-Fingerprint fingerprint(const Network& network, const std::string& spoiled = "", float factor = 1) {
+std::vector<FingerprintPart> fingerprint(const Network& network, const std::string& spoiled = "",
+                                         float factor = 1) {
   const auto backend = make_reference_backend();
-  const Graph graph = graph_of(network);
-  InitialValues values = fingerprint_values(graph);
+  FingerprintStimulus stimulus = stimulus_of(network);
   if (!spoiled.empty()) {
-    for (float& value : values.at(spoiled)) {
+    for (float& value : stimulus.values.at(spoiled)) {
       value *= factor;
     }
   }
-  Tower tower(graph, *backend, {}, values);
-  return network.training ? measure_training_fingerprint(tower, values)
-                          : measure_inference_fingerprint(tower, values);
+  Tower tower(graph_of(network), *backend, {}, stimulus.values);
+  return network.training ? measure_training_fingerprint(tower, stimulus)
+                          : measure_inference_fingerprint(tower, stimulus);
 }
 
-double difference(double a, double b) { return std::abs(a - b) / b; }
+const FingerprintPart& part(const std::vector<FingerprintPart>& parts, FingerprintKind kind) {
+  return *std::find_if(parts.begin(), parts.end(),
+                       [&](const FingerprintPart& candidate) { return candidate.kind == kind; });
+}
+
+/// Of the sizes of one kind's first part, relative.
+double difference(const std::vector<FingerprintPart>& a, const std::vector<FingerprintPart>& b,
+                  FingerprintKind kind) {
+  return std::abs(part(a, kind).size / part(b, kind).size - 1);
+}
+
+TEST(Fingerprint, HasAPartForEachKindOfVariable) {
+  std::vector<std::string> names;
+  for (const FingerprintPart& entry : fingerprint({})) {
+    names.push_back(name_of(entry));
+  }
+  EXPECT_THAT(names, ElementsAre("loss", "logits", "weight gradients 1-9", "bias gradients 1-1",
+                                 "scale gradients 1-8", "shift gradients 1-8", "means 1-8",
+                                 "variances 1-8"));
+}
 
 TEST(Fingerprint, IsTheSameForEveryEvenBatch) {
-  const Fingerprint two = fingerprint({.batch = 2});
+  const auto two = fingerprint({.batch = 2});
   for (const std::int64_t batch : {4, 10}) {
-    const Fingerprint other = fingerprint({.batch = batch});
-    EXPECT_LT(difference(other.loss, two.loss), 1e-13);
-    // Gradients are read as floats.
-    EXPECT_LT(difference(other.gradient_norm, two.gradient_norm), 1e-8);
-    EXPECT_LT(difference(other.first_gradient_norm, two.first_gradient_norm), 1e-8);
-    EXPECT_LT(difference(other.mean_weight_gradient, two.mean_weight_gradient), 1e-8);
+    const auto other = fingerprint({.batch = batch});
+    ASSERT_EQ(other.size(), two.size());
+    for (std::size_t i = 0; i < two.size(); ++i) {
+      // Gradients and statistics are read as floats.
+      EXPECT_NEAR(other[i].size / two[i].size, 1, 1e-7) << name_of(two[i]) << " of " << batch;
+      EXPECT_NEAR(other[i].direction, two[i].direction, 1e-6) << name_of(two[i]);
+    }
   }
 }
 
 TEST(Fingerprint, OfInferenceIsTheSameForEveryBatch) {
-  const Fingerprint two = fingerprint({.batch = 2, .training = false});
+  const auto two = fingerprint({.batch = 2, .training = false});
   for (const std::int64_t batch : {1, 3, 4}) {
-    const Fingerprint other = fingerprint({.batch = batch, .training = false});
-    EXPECT_LT(difference(other.logits_norm, two.logits_norm), 1e-8) << batch;
+    const auto other = fingerprint({.batch = batch, .training = false});
+    ASSERT_EQ(other.size(), 1U);
+    EXPECT_NEAR(other[0].size / two[0].size, 1, 1e-7) << batch;
+    EXPECT_NEAR(other[0].direction, two[0].direction, 1e-6) << batch;
   }
 }
 
@@ -93,20 +135,31 @@ TEST(Fingerprint, OfTrainingIsRefusedForAnOddBatch) {
 
 // Batch norm takes the factor out again, so that the loss stays and the gradient of these weights
 // alone becomes smaller by it.
-TEST(Fingerprint, SeesTheWeightsOfOneLayerDeepInsideInTheMeanGradientAlone) {
-  const Fingerprint right = fingerprint({});
-  const Fingerprint wrong = fingerprint({}, "conv4.weight", 1.01F);
+TEST(Fingerprint, SeesTheWeightsOfOneLayerDeepInsideInTheirGradients) {
+  const auto right = fingerprint({});
+  const auto wrong = fingerprint({}, "conv4.weight", 1.01F);
   constexpr int kWeights = kBlocks + 1;
-  EXPECT_NEAR(difference(wrong.mean_weight_gradient, right.mean_weight_gradient), 0.01 / kWeights,
-              3e-4);
-  EXPECT_LT(difference(wrong.loss, right.loss), 1e-5);
-  EXPECT_LT(difference(wrong.gradient_norm, right.gradient_norm), 1e-4);
+  EXPECT_NEAR(difference(wrong, right, FingerprintKind::weight_gradients), 0.01 / kWeights, 3e-4);
+  EXPECT_LT(difference(wrong, right, FingerprintKind::loss), 1e-5);
 }
 
 TEST(Fingerprint, SeesAnotherEpsilonOfOneLayerDeepInside) {
-  const Fingerprint right = fingerprint({.build = build_deep<1000>});
-  const Fingerprint wrong = fingerprint({.build = build_deep<10000>});
-  EXPECT_GT(difference(wrong.mean_weight_gradient, right.mean_weight_gradient), 2e-4);
+  const auto right = fingerprint({.build = build_deep<1000>});
+  const auto wrong = fingerprint({.build = build_deep<10000>});
+  EXPECT_GT(difference(wrong, right, FingerprintKind::weight_gradients), 2e-4);
+}
+
+TEST(FingerprintValues, KeepAddedBatchNormsSmallAndMoveTheOthers) {
+  Network network{.build = build_branch, .gradients = false};
+  const InitialValues values = fingerprint_values(graph_of(network));
+  const auto mean = [&](const std::string& name) {
+    const std::vector<float>& all = values.at(name);
+    return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+  };
+  EXPECT_NEAR(mean("stem.bias"), 3, 0.2);
+  EXPECT_NEAR(mean("stem.weight"), 1, 0.2);
+  EXPECT_NEAR(mean("branch.bias"), 0.1, 0.1);
+  EXPECT_NEAR(mean("branch.weight"), 0.2, 0.05);
 }
 
 }  // namespace

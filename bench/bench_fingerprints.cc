@@ -1,0 +1,70 @@
+// Prints the rows of models/zoo/fingerprints.inc, computed by the reference backend in f64: of the
+// models named by the arguments ("resnet20", of any dataset), or of all. tools/update_fingerprints
+// puts them into the table.
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+#include <span>
+
+#include "bench/settings.h"
+#include "bench/verification.h"
+#include "kernels/reference/reference_backend.h"
+
+namespace {
+
+using namespace bench;
+
+std::vector<FingerprintPart> measure(const Model& model, Backend& backend) {
+  constexpr std::int64_t kBatch = 2;
+  std::vector<FingerprintPart> parts;
+  for (const bool training : {true, false}) {
+    ParseResult parsed;
+    parsed.flags.model = model.name;
+    parsed.flags.data_name = model.dataset;
+    parsed.flags.device = "reference";
+    parsed.flags.dtype = "f64";
+    parsed.flags.batch_size = cat(kBatch);
+    parsed.flags.forward_only = !training;
+    const RunSettings settings = resolve_settings(parsed);
+    const FingerprintStimulus stimulus = fingerprint_stimulus(settings);
+    Tower tower(build_run_graph(settings, backend, settings.batch), backend, {}, stimulus.values);
+    const auto measured = training ? measure_training_fingerprint(tower, stimulus)
+                                   : measure_inference_fingerprint(tower, stimulus);
+    parts.insert(parts.end(), measured.begin(), measured.end());
+  }
+  return parts;
+}
+
+/// The enumerator's name: the kind's, with underscores.
+std::string identifier_of(FingerprintKind kind) {
+  std::string name(name_of(kind));
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+void print(const Model& model, std::span<const FingerprintPart> parts) {
+  constexpr int kDigits = 10;
+  std::cout << "BENCH_FINGERPRINT(\"" << model.name << "\", \"" << model.dataset << "\", 0x"
+            << std::hex << network_definition(model) << std::dec << ", " << parts.size() << ")\n"
+            << std::setprecision(kDigits);
+  for (const FingerprintPart& part : parts) {
+    std::cout << "BENCH_FINGERPRINT_PART(" << identifier_of(part.kind) << ", " << part.first << ", "
+              << part.last << ", " << part.size << ", " << part.direction << ")\n";
+  }
+  std::cout << std::flush;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> names(argv + 1, argv + argc);
+  const auto backend = make_reference_backend();
+  for (const Model& model : all_models()) {
+    if (!names.empty() && std::find(names.begin(), names.end(), model.name) == names.end()) {
+      continue;
+    }
+    std::cerr << model.dataset << " " << model.name << "\n";
+    print(model, measure(model, *backend));
+  }
+  return 0;
+}

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "models/base/dtype.h"
+#include "models/zoo/fingerprint.h"
+
+namespace bench {
+
+/// How far a part of a fingerprint may be from the stored one: its size as a share of that size,
+/// its direction as a plain difference.
+struct FingerprintTolerance {
+  double size = 0;
+  double direction = 0;
+};
+
+/// For a network that computes in `dtype` (f32, f64, bf16 or f16). FINGERPRINT.md has what was
+/// measured.
+FingerprintTolerance fingerprint_tolerance(FingerprintKind kind, DType dtype);
+
+/// The largest share of what is added up by which an update may differ from the reference's.
+double update_tolerance();
+
+/// The largest relative deviation of the L2 term.
+double l2_tolerance();
+
+}  // namespace bench

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <iosfwd>
+
+#include "bench/flags.h"
+
+namespace bench {
+
+/// What --verify does: verifies the model, or every model, in training and (without --forward_only,
+/// also) inference, prints one line for each. Returns the exit status: 1 when a number deviates too
+/// much or a model could not be checked. Throws UsageError where the flags ask for another network
+/// than the model's own.
+int run_verification(const ParseResult& parsed, std::ostream& out);
+
+}  // namespace bench

@@ -1,0 +1,89 @@
+#include "kernels/check/reference_node.h"
+
+#include <algorithm>
+#include <map>
+
+#include "kernels/executor.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+
+namespace bench {
+namespace {
+
+HostTensor shaken(const HostTensor& tensor, const std::string& name, double share) {
+  HostTensor result = tensor;
+  if (tensor.type.dtype == DType::f64) {
+    RandomStream random(1, hash_name(name));
+    for (double& value : doubles_of(result)) {
+      value *= 1 + ((random.bits() & 1U) != 0 ? share : -share);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+ReferenceNode::ReferenceNode(const Graph& graph, const NodeInputs& node,
+                             const std::vector<const NodeInputs*>& producers) {
+  std::map<ValueId, ValueId> opaque;
+  const auto append = [&](const NodeInputs& entry) {
+    std::vector<ValueId> inputs;
+    for (std::size_t i = 0; i < entry.node.inputs.size(); ++i) {
+      const ValueId id = entry.node.inputs[i];
+      if (graph.type(id).opaque) {
+        inputs.push_back(opaque.at(id));
+        continue;
+      }
+      const std::string name = cat("in", inputs_.size());
+      inputs_.emplace_back(name, &entry.inputs[i]);
+      inputs.push_back(single_.add_input(name, entry.inputs[i].type));
+    }
+    return single_.add_node(*entry.node.op, entry.node.name, entry.node.attributes, inputs);
+  };
+  for (const NodeInputs* producer : producers) {
+    const std::vector<ValueId> made = append(*producer);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      opaque[producer->node.outputs[i]] = made[i];
+    }
+  }
+  const std::vector<ValueId> made = append(node);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const TensorType& type = single_.type(made[i]);
+    const bool compared = !type.opaque && type.dtype == DType::f64;
+    outputs_.push_back(compared ? cat("out", i) : "");
+    if (compared) {
+      single_.set_output(outputs_.back(), made[i]);
+    }
+  }
+}
+
+std::vector<HostTensor> ReferenceNode::compute(double moved) const {
+  const auto backend = make_reference_backend();
+  const auto stream = backend->make_stream();
+  Executor executor(single_, *backend, {});
+  for (const auto& [name, tensor] : inputs_) {
+    executor.write_input(name, moved == 0 ? tensor->bytes : shaken(*tensor, name, moved).bytes);
+  }
+  executor.run(*stream);
+  const Graph& graph = executor.graph();
+  std::vector<HostTensor> results;
+  for (const std::string& name : outputs_) {
+    HostTensor& result = results.emplace_back();
+    if (name.empty()) {
+      continue;
+    }
+    const Value& value = graph.value(graph.output(name));
+    result.type = value.type;
+    if (value.origin == Value::Origin::node) {
+      result.bytes = executor.read_output(name);
+    } else {  // Taken apart, nothing was left of the node.
+      const auto input = std::find_if(inputs_.begin(), inputs_.end(),
+                                      [&](const auto& entry) { return entry.first == value.name; });
+      result.bytes = input->second->bytes;
+    }
+  }
+  return results;
+}
+
+}  // namespace bench

@@ -1,0 +1,131 @@
+#include "kernels/check/plan_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "models/passes/backward.h"
+#include "models/passes/decompose.h"
+#include "models/passes/fuse.h"
+#include "models/passes/mixed_precision.h"
+#include "models/zoo/builder.h"
+#include "models/zoo/zoo.h"
+
+namespace bench {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::int64_t kSize = 12;
+
+/// Padded on one side more, pooled, normalised, dropped, and a sum of two paths.
+ValueId build_small(NetworkBuilder& net, ValueId x) {
+  x = net.conv("conv", x, {.channels = 16, .window = {.kernel = 3, .stride = 2}, .bias = false});
+  x = net.relu("relu", net.batch_norm("norm", x, {.scale = true}));
+  x = net.max_pool("pool", x, {.kernel = 3, .stride = 2});
+  ValueId y = net.conv("branch", x, {.channels = 16, .window = {.kernel = 3}});
+  x = net.relu("sum_relu", net.add("sum", y, x));
+  x = net.dropout("dropout", net.flatten("flatten", x), 0.5);
+  return net.head(x);
+}
+
+struct Setup {
+  std::int64_t batch = 2;
+  DType dtype = DType::f32;
+};
+
+Graph graph_of(const Setup& setup, std::int64_t batch, const Backend& backend) {
+  Model model = *find_model("resnet20", "cifar10");
+  model.build = build_small;
+  Graph network = build_network(model, {.batch = batch, .num_classes = 5, .image_size = kSize});
+  if (is_half(setup.dtype)) {
+    network = mixed_precision(network, setup.dtype, Weights16::cast);
+  }
+  const SupportQuery supports = [&](const Graph& graph, const Node& node) {
+    return backend.supports(graph, node);
+  };
+  return decompose_unsupported(add_backward(fuse(network, supports), "loss"), supports);
+}
+
+std::vector<CheckedKernel> checked(const Setup& setup, Backend& backend) {
+  const std::int64_t images = setup.batch % 2 == 0 ? 2 : 1;
+  const Graph small = graph_of(setup, images, backend);
+  Executor executor(graph_of(setup, setup.batch, backend), backend, {});
+  const Graph& graph = executor.graph();
+  for (const Variable& variable : graph.variables()) {
+    RandomStream random(7, hash_name(graph.value(variable.value).name));
+    std::vector<float> values(static_cast<std::size_t>(graph.shape(variable.value).elements()));
+    for (float& value : values) {
+      value = 0.2F * random.normal();
+    }
+    executor.write_variable(graph.value(variable.value).name, values);
+  }
+  const auto count = static_cast<std::size_t>(images * 3 * kSize * kSize);
+  std::vector<float> pixels(static_cast<std::size_t>(setup.batch * 3 * kSize * kSize));
+  RandomStream random(7);
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    pixels[i] = i < count ? random.normal() : pixels[i - count];
+  }
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(setup.batch));
+  for (std::size_t n = 0; n < labels.size(); ++n) {
+    labels[n] = static_cast<std::int32_t>(n % static_cast<std::size_t>(images));
+  }
+  std::int32_t step = -1;
+  const float loss_scale = 1;
+  executor.write_input("images", std::as_bytes(std::span(pixels)));
+  executor.write_input("labels", std::as_bytes(std::span(labels)));
+  executor.bind_input("step", &step);
+  executor.bind_input("loss_scale", &loss_scale);
+  const auto stream = backend.make_stream();
+  PlanCheck check(executor, backend, *stream, small, images, setup.batch);
+  executor.run_observed(*stream, check.observer(PlanCheck::Kernels::others));
+  step = 3;
+  executor.run_observed(*stream, check.observer(PlanCheck::Kernels::that_draw));
+  return check.kernels();
+}
+
+std::vector<std::string> failed(const std::vector<CheckedKernel>& kernels) {
+  std::vector<std::string> names;
+  for (const CheckedKernel& kernel : kernels) {
+    if (!(kernel.deviation <= kernel.tolerance)) {
+      names.push_back(cat(kernel.name, " ", kernel.deviation, " of ", kernel.tolerance));
+    }
+  }
+  return names;
+}
+
+TEST(PlanCheck, FindsAllKernelsRightInEveryTypeAndBatch) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    if (!computes_in(*backend, dtype)) {
+      continue;
+    }
+    for (const std::int64_t batch : {1, 2, 3, 6}) {
+      const auto kernels = checked({.batch = batch, .dtype = dtype}, *backend);
+      EXPECT_GT(kernels.size(), 25U);
+      EXPECT_THAT(failed(kernels), IsEmpty()) << name_of(dtype) << " " << batch;
+    }
+  }
+}
+
+TEST(PlanCheck, NamesEachKindOfKernelOnceOrTwice) {
+  const auto backend = make_reference_backend();
+  std::vector<std::string> names;
+  for (const CheckedKernel& kernel : checked({}, *backend)) {
+    names.push_back(kernel.name);
+  }
+  for (const char* name :
+       {"conv2d conv", "batch_norm norm", "max_pool pool", "dropout dropout",
+        "max_pool_backward pool/backward", "conv2d_backward_weights conv/backward_weights",
+        "softmax_cross_entropy_backward loss/backward", "l2_loss l2_loss"}) {
+    EXPECT_THAT(names, Contains(HasSubstr(name)));
+  }
+}
+
+}  // namespace
+}  // namespace bench

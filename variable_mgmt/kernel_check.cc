@@ -1,0 +1,48 @@
+#include "variable_mgmt/kernel_check.h"
+
+#include "models/passes/decompose.h"
+
+namespace bench {
+namespace {
+
+/// Late enough for drop-path to have reached its full strength.
+constexpr std::int32_t kLateStep = 1 << 30;
+constexpr std::int32_t kNothingDropped = -1;
+
+std::int64_t batch_of(const Tower& tower) { return tower.find_input("images")->shape[0]; }
+
+/// The graph as the executor runs it.
+Graph runnable(const Graph& graph, const Backend& backend) {
+  return decompose_unsupported(
+      graph, [&](const Graph& around, const Node& node) { return backend.supports(around, node); });
+}
+
+}  // namespace
+
+std::int64_t checked_images(std::int64_t batch) { return batch % 2 == 0 ? 2 : 1; }
+
+KernelCheck::KernelCheck(Tower& tower, const Graph& small)
+    : tower_(tower),
+      images_(checked_images(batch_of(tower))),
+      small_(runnable(small, tower.backend())),
+      plan_check_(tower.executor(), tower.backend(), tower.stream(), small_, images_,
+                  batch_of(tower)) {}
+
+void KernelCheck::run(const FingerprintStimulus& stimulus) {
+  tower_.write_variables(stimulus.values);
+  tower_.set_loss_scale(1);
+  run(kNothingDropped, observer());
+}
+
+void KernelCheck::run_what_draws() {
+  if (tower_.find_input("step") != nullptr) {
+    run(kLateStep, plan_check_.observer(PlanCheck::Kernels::that_draw));
+  }
+}
+
+void KernelCheck::run(std::int32_t step, const Executor::Observer& observer) {
+  const FingerprintBatch batch = fingerprint_batch(tower_, 0, static_cast<std::size_t>(images_));
+  tower_.run_observed(batch.images, batch.labels, step, observer);
+}
+
+}  // namespace bench
