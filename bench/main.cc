@@ -18,8 +18,8 @@ constexpr int kWriteFailed = 74;  // EX_IOERR of sysexits.h
 
 int run(int argc, char** argv) {
   const bench::ParseResult parsed = bench::parse_flags(argc, argv);
-  if (parsed.help_asked) {
-    bench::print_help(std::cout);
+  if (parsed.help_topic) {
+    bench::print_help(std::cout, *parsed.help_topic);
     return 0;
   }
   if (parsed.version_asked) {

@@ -39,11 +39,29 @@ says "$err" 'may be used'
 # --- help, version, dumps ------------------------------------------------------------------------
 
 run 0 --help
-for flag in --model --data_dir --optimizer --use_fp16 --variable_update --num_intra_threads \
-  --trace_file --max_seconds; do
+[ "$(wc -l <"$out")" -le 40 ] || fail 'more than one screen'
+for flag in --model --data_dir --optimizer --use_fp16 --num_intra_threads --max_seconds --help=all; do
   says "$out" "$flag"
 done
 [ ! -s "$err" ] || fail 'something is on standard error'
+mv "$out" "$work/help"
+for flag in -h --helpshort; do
+  run 0 $flag
+  cmp "$out" "$work/help" || fail 'another help'
+done
+run 0 --helpfull
+says "$out" '--variable_update'
+run 0 --help=data
+says "$out" '--resize_method'
+lacks "$out" '--optimizer'
+refused 'accepted are all, run, data, ' --help=datum
+
+printf -- '--model=LeNet\n--batch-size=2\n--undefok=new_flag\n--new_flag=1\n' >"$work/flags"
+# shellcheck disable=SC2086
+run 0 $quick --flagfile="$work/flags" --dump=plan
+says "$err" "note: --new_flag: unknown, and passed over as --undefok says"
+refused "$work/flags, line 1: --lr: unknown flag; did you mean --init_learning_rate?" \
+  --flagfile="$(echo '--lr=1' >"$work/flags" && echo "$work/flags")"
 run 0 --version
 grep -qx 'bench [0-9][0-9.]*' "$out" || fail 'no version'
 run 0 --list_models
