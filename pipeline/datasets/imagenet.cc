@@ -67,6 +67,9 @@ class ImagenetWorker final : public SampleWorker {
 
   [[nodiscard]] std::int32_t read_label() const {
     const FeatureView& feature = scanner_.feature(kLabel);
+    if (feature.kind == FeatureView::Kind::none) {
+      throw DataError("image/class/label is missing");
+    }
     if (feature.kind != FeatureView::Kind::ints || feature.ints.size() != 1) {
       throw DataError("image/class/label is not one integer");
     }
@@ -83,6 +86,9 @@ class ImagenetWorker final : public SampleWorker {
 
   [[nodiscard]] std::string_view read_image() const {
     const FeatureView& feature = scanner_.feature(kEncoded);
+    if (feature.kind == FeatureView::Kind::none) {
+      throw DataError("image/encoded is missing");
+    }
     if (feature.kind != FeatureView::Kind::bytes || feature.bytes.size() != 1) {
       throw DataError("image/encoded is not one byte string");
     }

@@ -20,8 +20,11 @@ std::vector<std::string> find_matching_files(const std::string& folder,
                                              const std::string& pattern) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
+    const bool absent = !error || error == std::errc::no_such_file_or_directory;
     throw UsageError(
-        cat("--data_dir=", folder, ": there is no such folder; it must hold files ", pattern));
+        cat("--data_dir=", folder, ": ",
+            absent ? "there is no such folder" : cat("cannot be looked at: ", error.message()),
+            "; it must hold files ", pattern));
   }
   std::vector<std::string> shards;
   std::filesystem::directory_iterator entries(folder, error);

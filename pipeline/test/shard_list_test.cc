@@ -39,7 +39,15 @@ TEST(ShardList, NamesPatternAndFolderWhenThereIsNothing) {
   const std::string missing =
       test::message_of<UsageError>([&] { find_shards(folder.file("absent"), "validation"); });
   EXPECT_THAT(missing, HasSubstr("absent"));
-  EXPECT_THAT(missing, HasSubstr("validation-*-of-*"));
+  EXPECT_THAT(missing, HasSubstr("there is no such folder; it must hold files validation-*-of-*"));
+}
+
+TEST(ShardList, SaysWhyAFolderCannotBeLookedAt) {
+  // Longer than any name: the system's refusal is another one than that nothing is there.
+  const test::TemporaryFolder folder;
+  const std::string name = folder.file(std::string(300, 'x'));
+  EXPECT_THAT(test::message_of<UsageError>([&] { find_shards(name, "train"); }),
+              HasSubstr(": cannot be looked at: File name too long; it must hold files train-"));
 }
 
 }  // namespace
