@@ -12,6 +12,7 @@ namespace {
 
 // Back to the first column, and erase from there to the end of the line (ECMA-48).
 constexpr const char* kEraseLine = "\r\x1b[K";
+constexpr std::chrono::hours kLongestLeft(365 * 24);
 
 /// 1:02:03 or 2:03, rounded up, so that nothing takes "0:00".
 std::string clock_text(std::chrono::nanoseconds time) {
@@ -67,8 +68,12 @@ std::string Progress::time_left(std::int64_t done, std::chrono::nanoseconds elap
     const double per_step =
         std::chrono::duration<double>(elapsed).count() / static_cast<double>(done);
     const double steps = static_cast<double>(std::max<std::int64_t>(total_ - done, 0));
-    left = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(per_step * steps));
+    const std::chrono::duration<double> time(per_step * steps);
+    if (time < kLongestLeft) {  // What is longer may be more than nanoseconds can count.
+      left = std::chrono::duration_cast<std::chrono::nanoseconds>(time);
+    } else if (!options_.time_limit) {
+      return ", more than a year left";
+    }
   }
   if (options_.time_limit) {
     const auto until = std::max(*options_.time_limit - elapsed, std::chrono::nanoseconds(0));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <sstream>
 
 #include "bench/test/fake_clock.h"
@@ -70,6 +72,22 @@ TEST(Progress, CountsHoursAndKnowsNothingBeforeTheFirstStep) {
   clock.advance(minutes(2) - seconds(5));
   progress.update(1);
   EXPECT_EQ(out.str(), "training: step 0 of 100\ntraining: step 1 of 100, 3:18:00 left\n");
+}
+
+TEST(Progress, DoesNotCountStepsBeyondAYear) {
+  std::ostringstream out;
+  FakeClock clock;
+  Progress progress(out, clock, {.line_interval = seconds(1)});
+  progress.start("training", std::numeric_limits<std::int64_t>::max());
+  clock.advance(seconds(2));
+  progress.update(1);
+  Progress limited(out, clock, {.line_interval = seconds(1), .time_limit = seconds(60)});
+  limited.start("training", std::numeric_limits<std::int64_t>::max());
+  clock.advance(seconds(10));
+  limited.update(1);
+  EXPECT_EQ(out.str(),
+            "training: step 1 of 9223372036854775807, more than a year left\n"
+            "training: step 1 of 9223372036854775807, 0:50 left\n");
 }
 
 TEST(Progress, EndsWithTheTimeLimitWhenThatComesFirst) {
