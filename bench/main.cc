@@ -8,6 +8,7 @@
 #include "bench/listing.h"
 #include "bench/logging.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 #include "results/build_info.h"
 
 namespace {
@@ -40,7 +41,7 @@ int run(int argc, char** argv) {
 }
 
 int fail(const std::exception& error, int status) {
-  std::cerr << "bench: " << error.what() << "\n";
+  std::cerr << "bench: " << bench::printable(error.what()) << "\n";
   return status;
 }
 

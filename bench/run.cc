@@ -25,6 +25,7 @@
 #include "bench/tensor_files.h"
 #include "bench/verification.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 #include "results/build_info.h"
 #include "results/writer.h"
 #include "variable_mgmt/fold_values.h"
@@ -174,7 +175,7 @@ class Attempt {
     if (fatal_ != nullptr) {
       std::rethrow_exception(fatal_);
     }
-    err << "bench: " << reason_ << "\n";
+    err << "bench: " << printable(reason_) << "\n";
     return 1;
   }
 
