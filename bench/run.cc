@@ -362,6 +362,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
       print_profile(streams.out, profile);
     }
     if (trace) {
+      report::print_dumping_trace(streams.out, printable(settings.flags.trace_file));
       write_trace(*trace, tower.executor());
     }
     // What was measured is on the disk before the check, which takes memory that was not planned.
