@@ -39,7 +39,13 @@ Device make_device(const RunSettings& settings) {
     device.processors = choose_processors(discover_topology(), 1);
     return device;
   }
-  device.processors = choose_processors(discover_topology(), wanted_threads(settings.flags));
+  const Topology topology = discover_topology();
+  const std::optional<int> wanted = wanted_threads(settings.flags);
+  if (wanted && static_cast<std::size_t>(*wanted) > topology.processors.size()) {
+    throw UsageError(cat("--num_intra_threads=", *wanted, ": this process may use 1 to ",
+                         topology.processors.size(), " processors; 0 takes one thread per core"));
+  }
+  device.processors = choose_processors(topology, wanted);
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,
                         // Threads that decode images must be able to run anywhere.

@@ -258,20 +258,20 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   if (settings.flags.use_fp16) {
     file.record().workload.dtype = name_of(settings.dtype);
   }
+  for (const auto& notices : {settings.notices, device.notices, tensor_files.notices()}) {
+    for (const std::string& notice : notices) {
+      LOG(INFO) << "note: " << printable(notice);
+    }
+  }
   if (!settings.flags.dump.empty()) {
     dump(settings, *device.backend, streams.out);
     return {};
-  }
-  for (const auto& notices : {settings.notices, device.notices, tensor_files.notices()}) {
-    for (const std::string& notice : notices) {
-      LOG(INFO) << "note: " << notice;
-    }
   }
   const auto bytes_for = [&](std::int64_t batch) {
     return plan_run_memory(settings, *device.backend, batch).total();
   };
   // Planning is for batches whose images fit; the others are refused before it.
-  check_memory(settings, {.input_slots = image_bytes(settings, settings.batch)}, limit, bytes_for);
+  check_images_memory(settings, limit, bytes_for);
   RunOutcome outcome;
   PlannedMemory& memory = outcome.memory;
   const auto admit = [&](const MemoryReport& executor) {

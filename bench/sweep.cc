@@ -54,7 +54,7 @@ void check_run(const ParseResult& parsed, RunHost& host) {
     return plan_run_memory(settings, backend, batch).total();
   };
   // Planning is for batches whose images fit; the others are refused before it.
-  check_memory(settings, {.input_slots = image_bytes(settings, settings.batch)}, limit, bytes_for);
+  check_images_memory(settings, limit, bytes_for);
   check_memory(settings, plan_run_memory(settings, backend, settings.batch), limit, bytes_for);
 }
 

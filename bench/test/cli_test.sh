@@ -8,6 +8,12 @@
 refused 'did you mean --batch_size' --batch_sise=2
 [ ! -s "$out" ] || fail 'something is on standard output'
 refused 'unknown' --no_such_thing_at_all
+refused 'did you mean vgg11 or vgg16 or vgg19?' --model=vgg
+refused 'did you mean --model=resnet50?' --resnet50
+refused '--num_intra_threads=4096: this process may use 1 to ' --model=lenet --num_intra_threads=4096
+refused ' TiB for its images alone, ' --model=lenet --batch_size=1073741824
+refused "--model=a\\x1b[31m\\nb\\x07: unknown value" --model="$(printf 'a\033[31m\nb\007')"
+refused "cannot read 'a\\x1b[2J': " --model=lenet --init_from="$(printf 'a\033[2J')"
 refused 'did you mean resnet50' --model=resnet5O
 refused 'lenet' lenet
 refused '--list_models lists all' --model=quux
@@ -104,6 +110,14 @@ total=$(sed -n 's,^total images/sec: ,,p' "$out")
 record_holds "r['workload']['flags_all']['image_size'] == 28" "$work/record.json"
 record_holds "abs([m['value'] for m in r['metrics'] if m['name'] == 'images_per_sec'][0] - $total) \
 < 0.006" "$work/record.json"
+
+# shellcheck disable=SC2086
+run 0 $quick --num_batches=1 --momentum=0.5 --num_inter_threads=2 --trace_file="$work/trace.json"
+says "$err" "note: --num_batches is given more than once: '1' holds, not '2'"
+says "$err" 'note: --momentum: no effect with --optimizer=sgd'
+says "$err" 'note: --num_inter_threads: no effect: '
+[ "$(tail -n 1 "$out")" = "Dumping trace to $work/trace.json" ] || fail 'the trace is not named'
+[ -s "$work/trace.json" ] || fail 'no trace'
 
 # shellcheck disable=SC2086
 run 0 $quick --print_training_accuracy
@@ -228,6 +242,10 @@ print(struct.unpack('<f', raw[begin:begin + 4])[0])" "$work/tensors") - 1) < 1e-
 
 # shellcheck disable=SC2086
 refused 'fc.weight is 10x512, not 11x512' $tiny --num_classes=11 --init_from="$work/saved"
+# shellcheck disable=SC2086
+run 0 $tiny --num_classes=11 --num_batches=1 --init_from="$work/saved" --init_from_partial
+says "$err" '6 of 8 variables begin with the values of '
+says "$err" 'not taken, for another shape or type: fc.weight is 10x512, not 11x512, fc.bias is 10, not 11'
 refused 'missing: ' --model=trivial --init_from="$work/saved"
 refused 'No such file' --model=lenet --init_from="$work/absent"
 refused 'begin with' --model=lenet --init_from="$work/good/train-00000-of-00001"
