@@ -23,6 +23,12 @@ std::string lower(std::string_view text) {
   return lowered;
 }
 
+std::string without_separators(std::string_view name) {
+  std::string letters = lower(name);
+  std::erase_if(letters, [](char letter) { return letter == '_' || letter == '-'; });
+  return letters;
+}
+
 // "; did you mean a or b?", or nothing.
 std::string question(std::span<const std::string_view> near, std::string_view dashes) {
   if (near.empty()) {
@@ -94,10 +100,11 @@ std::vector<std::string_view> near_names(std::string_view given,
 }
 
 UsageError unknown_value(const FlagRow& row, std::string_view given) {
-  const std::string_view meant = value_meant_by(row.name, given);
-  const std::vector<std::string_view> near =
-      meant.empty() ? near_names(given, split_words(row.accepted.values))
-                    : std::vector<std::string_view>{meant};
+  std::vector<std::string_view> near{value_meant_by(row.name, given)};
+  if (near.front().empty()) {
+    near = near_names(given, split_words(row.accepted.values));
+  }
+  std::erase_if(near, [&](std::string_view value) { return !is_taken(row, value); });
   return UsageError(cat("--", row.name, "=", given,
                         ": unknown value; accepted: ", describe_values(row), question(near, "")));
 }
@@ -110,11 +117,15 @@ UsageError unknown_value(std::string_view flag, std::string_view given,
 }
 
 UsageError unknown_flag(std::string_view given) {
-  if (const auto meant = flags_meant_by(given); !meant.empty()) {
+  std::string name(given);
+  std::replace(name.begin(), name.end(), '-', '_');
+  if (const auto meant = flags_meant_by(name); !meant.empty()) {
     return UsageError(cat("--", given, ": unknown flag", question(meant, "")));
   }
-  if (const std::string_view model = listed_model_name(given); !model.empty()) {
-    return UsageError(cat("--", given, ": unknown flag; did you mean --model=", model, "?"));
+  for (const Model& model : all_models()) {
+    if (without_separators(model.name) == without_separators(name)) {
+      return UsageError(cat("--", given, ": unknown flag; did you mean --model=", model.name, "?"));
+    }
   }
   std::vector<std::string> negated;
   for (const FlagRow& row : flag_table()) {
@@ -126,10 +137,10 @@ UsageError unknown_flag(std::string_view given) {
   for (const FlagRow& row : flag_table()) {
     names.push_back(row.name);
   }
-  if (given.starts_with("no")) {
+  if (name.starts_with("no")) {
     names.insert(names.end(), negated.begin(), negated.end());
   }
-  const std::string asked = question(near_names(given, names), "--");
+  const std::string asked = question(near_names(name, names), "--");
   return UsageError(
       cat("--", given, ": unknown flag", asked.empty() ? "; --help=all lists all flags" : asked));
 }

@@ -21,7 +21,8 @@ std::vector<std::string_view> near_names(std::string_view given,
                                          std::span<const std::string_view> candidates);
 
 /// Of an enumerated flag: "--flag=given: unknown value; accepted: a, b (not built yet: c); did you
-/// mean a?" What is asked is what other programs call so (flags_hints.h), else a near name.
+/// mean a?" What is asked, of the values that are taken, is what other programs call so
+/// (flags_hints.h), else a near name.
 UsageError unknown_value(const FlagRow& row, std::string_view given);
 
 /// Of values that are too many for one sentence, where another flag lists them:
@@ -29,8 +30,8 @@ UsageError unknown_value(const FlagRow& row, std::string_view given);
 UsageError unknown_value(std::string_view flag, std::string_view given,
                          std::span<const std::string_view> accepted, std::string_view listed_by);
 
-/// "--given: unknown flag; did you mean --a?" `given` has no dashes, and underscores inside. What
-/// is asked is what other programs call so (flags_hints.h), a model of that name, else a near name.
+/// "--given: unknown flag; did you mean --a?" `given` has no dashes in front. What is asked is what
+/// other programs call so (flags_hints.h), a model of that name, else a near name.
 UsageError unknown_flag(std::string_view given);
 
 }  // namespace bench

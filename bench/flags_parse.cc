@@ -18,10 +18,13 @@ using Arguments = std::span<const Argument>;
 
 constexpr std::string_view kUndefok = "undefok";
 
-// The flag's name as the table has it: `-batch-size=4` is batch_size.
+// The flag's name as the table has it: `-batch-size=4` is batch_size, `-h` is help.
 std::string name_in(std::string_view argument) {
   std::string name(without_dashes(argument));
   name.resize(std::min(name.find('='), name.size()));
+  if (name == "h") {
+    return "help";
+  }
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
@@ -52,7 +55,7 @@ std::string positional_argument(std::string_view argument, std::string_view befo
 
 // What absl's own ways to ask for help ask for here; empty: no such flag.
 std::string_view help_topic_of(std::string_view name) {
-  if (name == "h" || name == "helpshort") {
+  if (name == "helpshort") {
     return find_flag("help")->accepted.bare;
   }
   return name == "helpfull" ? "all" : "";
@@ -67,12 +70,13 @@ GivenFlag read_flag(Arguments arguments, std::size_t& used) {
   used = 1;
   const FlagRow* row = find_flag(name);
   if (row == nullptr) {
-    if (const std::string_view topic = help_topic_of(name); !topic.empty()) {
+    const std::string_view topic = help_topic_of(name);
+    if (!topic.empty() && equals == std::string_view::npos) {
       return {.row = find_flag("help"), .text = std::string(topic)};
     }
     const FlagRow* negated = negated_by(name);
-    if (negated == nullptr) {
-      throw unknown_flag(name);
+    if (negated == nullptr && topic.empty()) {
+      throw unknown_flag(body.substr(0, equals));
     }
     if (equals != std::string_view::npos) {
       throw UsageError(cat("--", body, ": --", name, " takes no value"));

@@ -179,22 +179,23 @@ std::string describe_accepted(const FlagRow& row) {
   return "";
 }
 
+bool is_taken(const FlagRow& row, std::string_view value) {
+  switch (row.support.extent) {
+    case FlagSupport::Extent::kAll:
+      return true;
+    case FlagSupport::Extent::kListed:
+      return contains(split_words(row.support.listed), value);
+    case FlagSupport::Extent::kDefaultOnly:
+      return value == row.default_text;
+  }
+  return false;
+}
+
 std::string describe_values(const FlagRow& row) {
-  const auto is_taken = [&](std::string_view value) {
-    switch (row.support.extent) {
-      case FlagSupport::Extent::kAll:
-        return true;
-      case FlagSupport::Extent::kListed:
-        return contains(split_words(row.support.listed), value);
-      case FlagSupport::Extent::kDefaultOnly:
-        return value == row.default_text;
-    }
-    return false;
-  };
   std::vector<std::string_view> taken;
   std::vector<std::string_view> refused;
   for (const std::string_view value : split_words(row.accepted.values)) {
-    (is_taken(value) ? taken : refused).push_back(value);
+    (is_taken(row, value) ? taken : refused).push_back(value);
   }
   if (refused.empty()) {
     return join(taken);

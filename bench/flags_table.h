@@ -121,6 +121,9 @@ std::string describe_bounds(const Accepted& accepted);
 /// What `row` accepts, in words: "a whole number at least 1"; "one of sgd, momentum".
 std::string describe_accepted(const FlagRow& row);
 
+/// Whether this version takes the enumerated value.
+bool is_taken(const FlagRow& row, std::string_view value);
+
 /// The enumerated values that can be given in this version, then in brackets those that will be
 /// refused: "sgd, momentum (not built yet: rmsprop, adam)".
 std::string describe_values(const FlagRow& row);

@@ -51,6 +51,9 @@ TEST(UnknownValue, TellsWhatIsNotBuilt) {
   EXPECT_THAT(unknown_value(*find_flag("optimizer"), "lamb").what(),
               StrEq("--optimizer=lamb: unknown value; accepted: sgd, momentum (not built yet: "
                     "rmsprop, adam)"));
+  // Nothing is asked that would be refused.
+  EXPECT_THAT(unknown_value(*find_flag("device"), "cuda").what(),
+              StrEq("--device=cuda: unknown value; accepted: cpu, reference (not built yet: gpu)"));
 }
 
 TEST(UnknownValue, KnowsOtherProgramsWords) {
@@ -86,6 +89,8 @@ TEST(UnknownFlag, KnowsOtherProgramsWords) {
 TEST(UnknownFlag, KnowsTheNamesOfModels) {
   EXPECT_THAT(unknown_flag("ResNet50").what(),
               StrEq("--ResNet50: unknown flag; did you mean --model=resnet50?"));
+  EXPECT_THAT(unknown_flag("resnet-50").what(),
+              StrEq("--resnet-50: unknown flag; did you mean --model=resnet50?"));
 }
 
 TEST(UnknownFlag, PointsToTheHelpWhenNothingIsNear) {

@@ -268,6 +268,8 @@ TEST(ParseFlags, SeesWhetherHelpOrVersionIsAsked) {
     EXPECT_EQ(parse({flag}).help_topic, "most") << flag;
   }
   EXPECT_EQ(parse({"--helpfull"}).help_topic, "all");
+  EXPECT_EQ(parse({"-h=data"}).help_topic, "data");
+  EXPECT_EQ(refusal({"--helpfull=data"}), "--helpfull=data: --helpfull takes no value");
   EXPECT_EQ(parse({"--help=data"}).help_topic, "data");
   EXPECT_EQ(refusal({"--help", "data"}),
             "'data': positional arguments are not accepted; write --help=data instead of --help "
