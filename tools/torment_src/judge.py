@@ -66,7 +66,9 @@ def _stream_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
         for kind, text in stderr_faults(outcome.stderr, failed, failed or signalled):
             yield Fault(kind, text)
         if _ended_by_one_signal(outcome) and _names(outcome).encode() not in outcome.stderr:
-            yield Fault("silent", f"ended by {_names(outcome)} without a word")
+            # Killed before it could look after signals, it has nothing to say.
+            if not outcome.killed or _in_steps(outcome):
+                yield Fault("silent", f"ended by {_names(outcome)} without a word")
     if case.stdout is Stream.kept:
         for kind, text in stdout_faults(outcome.stdout, case.args, outcome.status == 0):
             yield Fault(kind, text)
@@ -115,14 +117,17 @@ def _file_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
         yield Fault("input", f"{path!r} is gone")
     if outcome.status == 0 and b"total images/sec: " in outcome.stdout:
         yield from _missing_faults(case, outcome, json_names + case.values_of("save_variables"))
-    if _ended_by_one_signal(outcome):
+    if _ended_by_one_signal(outcome) and _in_steps(outcome):
         yield from _missing_faults(case, outcome, case.values_of("result_file")[:1])
 
 
 def _ended_by_one_signal(outcome: Outcome) -> bool:
-    """Whether one signal came when the steps had begun; a second one ends the run at once."""
-    return (len(outcome.sent) == 1 and outcome.status == 128 + outcome.sent[0]
-            and b"Running warm up" in outcome.stdout)
+    """A second one ends the run at once."""
+    return len(outcome.sent) == 1 and outcome.status == 128 + outcome.sent[0]
+
+
+def _in_steps(outcome: Outcome) -> bool:
+    return b"Running warm up" in outcome.stdout
 
 
 def _missing_faults(case: Case, outcome: Outcome, names: list[str]) -> Iterator[Fault]:

@@ -4,6 +4,7 @@ Scripts stand in for bench."""
 import contextlib
 import io
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -77,7 +78,8 @@ class JudgeTest(unittest.TestCase):
         blow = Blow(signal.SIGTERM, 0.0, "ready")
         body = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done"
         self.assertEqual(self.kinds(body, blows=[blow], endless=True), ["status"])
-        self.assertEqual(self.kinds(body.replace("exit 0", "exit 143"), blows=[blow], endless=True), [])
+        self.assertEqual(self.kinds(body.replace("exit 0", "echo ended by SIGTERM >&2; exit 143"), blows=[blow],
+                                    endless=True), [])
 
     def test_no_record_of_a_run_that_a_signal_ended(self):
         blow = Blow(signal.SIGHUP, 0.0, "1\timages")
@@ -86,6 +88,12 @@ class JudgeTest(unittest.TestCase):
         said = f"trap 'echo ended by SIGHUP >&2; exit 129' HUP; {body}"
         self.assertEqual(self.kinds(said, "--result_file=r", blows=[blow], endless=True), ["file"])
         self.assertEqual(self.kinds(said, blows=[blow], endless=True), [])
+
+    def test_a_signal_that_ends_the_run_without_a_word(self):
+        blow = Blow(signal.SIGINT, 0.0, "ready")
+        body = "trap 'exit 130' INT; echo ready; while :; do sleep 0.01; done"
+        self.assertEqual(self.kinds(body, blows=[blow], endless=True), ["silent"])
+        self.assertEqual(self.kinds("echo ready; exec sleep 60", blows=[blow], endless=True), [])
 
     def test_sentences(self):
         self.assertEqual(self.kinds("exit 2"), ["sentences"])
@@ -181,6 +189,19 @@ class ReportTest(unittest.TestCase):
             self.assertGreater(out.getvalue().count("FINDING in case"), 1)
             self.assertIn("again: tools/torment --seed=1 --case=0", out.getvalue())
             self.assertIn("crash: SIGSEGV", out.getvalue().splitlines()[-2])
+
+    def test_an_interrupt_ends_it_with_the_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = program_of(Path(folder), "kill -SEGV $$").bench
+            tool = Path(__file__).resolve().parents[1] / "torment"
+            with subprocess.Popen([sys.executable, tool, "--minutes=9", f"--bench={bench}"], text=True,
+                                  stdout=subprocess.PIPE) as process:
+                while "FINDING" not in process.stdout.readline():
+                    self.assertIsNone(process.poll())
+                process.send_signal(signal.SIGINT)
+                printed = process.stdout.read()
+        self.assertEqual(process.returncode, 130)
+        self.assertRegex(printed, r"\d+ cases in \d+ s, \d+ with findings")
 
     def test_a_program_without_help_is_not_tried(self):
         with contextlib.redirect_stderr(io.StringIO()) as err:

@@ -121,13 +121,13 @@ def show(case: Case, outcome: Outcome) -> None:
 
 
 def run_all(program: Program, arguments: argparse.Namespace, families: set[str]) -> int:
-    report, lock = Report(program, arguments), threading.Lock()
+    report, lock, stop = Report(program, arguments), threading.Lock(), threading.Event()
     begin = time.monotonic()
     until = begin + arguments.minutes * 60
     numbers = numbers_of(families)
 
     def work() -> None:
-        while time.monotonic() < until:
+        while time.monotonic() < until and not stop.is_set():
             with lock:
                 number = next(numbers)
             case = make_case(program, arguments.seed, number)
@@ -136,9 +136,16 @@ def run_all(program: Program, arguments: argparse.Namespace, families: set[str])
                 report.add(case, outcome, faults)
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for worker in [pool.submit(work) for _ in range(arguments.jobs)]:
-            worker.result()
-    return report.end(time.monotonic() - begin)
+        workers = [pool.submit(work) for _ in range(arguments.jobs)]
+        try:
+            for worker in workers:
+                worker.result()
+        except BaseException as error:
+            stop.set()
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+    status = report.end(time.monotonic() - begin)
+    return 128 + signal.SIGINT if stop.is_set() else status
 
 
 def run_one(program: Program, arguments: argparse.Namespace) -> int:
@@ -175,7 +182,8 @@ def parse(arguments: list[str], about: str) -> argparse.Namespace:
 
 
 def main(arguments: list[str], about: str) -> int:
-    """Returns the exit status: 0 no findings, 1 findings, 2 wrong use or a program that cannot be tried."""
+    """Returns the exit status: 0 no findings, 1 findings, 2 wrong use or a program that cannot be tried,
+    130 ended by Ctrl-C after the cases in hand."""
     parsed = parse(arguments, about)
     # The shell of a caller may ignore them; a program that is tried inherits that.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
