@@ -1,4 +1,4 @@
-"""What a case is: a command line, the files it finds, where its output goes, which signals it gets."""
+"""What a case is: a command line, the files it finds, where its output goes, which signals come."""
 
 import dataclasses
 import enum

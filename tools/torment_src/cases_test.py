@@ -1,5 +1,4 @@
-"""Shows that cases are the same everywhere, and that files and command lines are written as they should
-be."""
+"""Shows that cases are the same everywhere, and that files and command lines are written right."""
 
 import base64
 import random
@@ -71,12 +70,14 @@ class CasesTest(unittest.TestCase):
         words = ["a b", "", "\x1b[31m", "é", "\udcff\n", "it's", "a\\", "$(x)", "--x=\t"]
         script = Case("", ["%s\\n", *words]).shell_line("printf")
         printed = subprocess.run(["bash", "-c", script], check=True, capture_output=True).stdout
-        self.assertEqual(printed, b"".join(word.encode("utf-8", "surrogateescape") + b"\n" for word in words))
+        lines = "".join(f"{word}\n" for word in words)
+        self.assertEqual(printed, lines.encode("utf-8", "surrogateescape"))
 
     def test_the_plain_command_line_redirects(self):
         case = Case("", ["x"], stdout=Stream.full, stderr=Stream.closed)
         self.assertEqual(case.shell_line("b"), "b x 2>&- 1>/dev/full")
-        self.assertEqual(Case("", [], stdout=Stream.broken, taken_bytes=5).shell_line("b"), "b | head -c 5")
+        case = Case("", [], stdout=Stream.broken, taken_bytes=5)
+        self.assertEqual(case.shell_line("b"), "b | head -c 5")
 
     def test_values_of_a_flag_however_it_is_written(self):
         case = Case("", ["--r=a", "-r=b", "--R", "c", "--other=d", "--r", "e\n"])
@@ -134,7 +135,8 @@ class FormatsTest(unittest.TestCase):
         self.assertEqual(header["b"]["data_offsets"], [16, 24])
         whole = safetensors.joined(header, bytes(24))
         self.assertEqual(safetensors.fault_of(whole), "")
-        for broken in (b"", whole[:-1], whole + b"x", safetensors.joined(b"{", b""), safetensors.joined(b"[]", b"")):
+        headers = (safetensors.joined(b"{", b""), safetensors.joined(b"[]", b""))
+        for broken in (b"", whole[:-1], whole + b"x", *headers):
             self.assertTrue(safetensors.fault_of(broken))
 
 

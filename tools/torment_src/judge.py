@@ -138,7 +138,8 @@ def _missing_faults(case: Case, outcome: Outcome, names: list[str]) -> Iterator[
             yield Fault("file", f"{name!r} is not there")
 
 
-def _output_faults(outcome: Outcome, path: str, before: Found | None, is_json: bool) -> Iterator[Fault]:
+def _output_faults(outcome: Outcome, path: str, before: Found | None,
+                   is_json: bool) -> Iterator[Fault]:
     now = outcome.after[path]
     if before is not None and before.type != now.type:
         yield Fault("output", f"{path!r} became another kind of file")

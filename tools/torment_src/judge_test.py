@@ -1,5 +1,5 @@
-"""Shows that the judge sees each kind of fault that it claims to see, and none in a run as it should be.
-Scripts stand in for bench."""
+"""Shows that the judge sees each kind of fault that it claims to see, and none in a run as it
+should be. Scripts stand in for bench."""
 
 import contextlib
 import io
@@ -43,7 +43,8 @@ class JudgeTest(unittest.TestCase):
         """The kinds of fault of a script that is run as bench."""
         bench = write_bench(self.folder, body)
         tried = Case("case", list(args), **case)
-        with mock.patch.object(runner, "LIMIT_SECONDS", limit), runner.Workplace(tried) as workplace:
+        with (mock.patch.object(runner, "LIMIT_SECONDS", limit),
+              runner.Workplace(tried) as workplace):
             return [fault.kind for fault in judge(tried, workplace.run(bench, tried))]
 
     def test_runs_as_they_should_be_have_no_fault(self):
@@ -78,13 +79,14 @@ class JudgeTest(unittest.TestCase):
         blow = Blow(signal.SIGTERM, 0.0, "ready")
         body = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done"
         self.assertEqual(self.kinds(body, blows=[blow], endless=True), ["status"])
-        self.assertEqual(self.kinds(body.replace("exit 0", "echo ended by SIGTERM >&2; exit 143"), blows=[blow],
-                                    endless=True), [])
+        body = body.replace("exit 0", "echo ended by SIGTERM >&2; exit 143")
+        self.assertEqual(self.kinds(body, blows=[blow], endless=True), [])
 
     def test_no_record_of_a_run_that_a_signal_ended(self):
         blow = Blow(signal.SIGHUP, 0.0, "1\timages")
         body = f"{_STEPS}; while :; do sleep 0.01; done"
-        self.assertEqual(self.kinds(body, "--result_file=r", blows=[blow], endless=True), ["silent", "file"])
+        self.assertEqual(self.kinds(body, "--result_file=r", blows=[blow], endless=True),
+                         ["silent", "file"])
         said = f"trap 'echo ended by SIGHUP >&2; exit 129' HUP; {body}"
         self.assertEqual(self.kinds(said, "--result_file=r", blows=[blow], endless=True), ["file"])
         self.assertEqual(self.kinds(said, blows=[blow], endless=True), [])
@@ -104,23 +106,26 @@ class JudgeTest(unittest.TestCase):
     def test_words_that_are_no_sentence(self):
         for words in ("std::bad_alloc", "a check: x.cc:12: y", "[json.exception.101] at 5"):
             self.assertEqual(self.kinds(f"echo 'bench: {words}' >&2; exit 1"), ["internals"], words)
-        self.assertEqual(self.kinds("echo 'bench: No such file or directory' >&2; exit 1"), ["bare"])
+        bare = "echo 'bench: No such file or directory' >&2; exit 1"
+        self.assertEqual(self.kinds(bare), ["bare"])
         quoted = 'echo "bench: --model=\'std::x\': accepted is y" >&2; exit 2'
         self.assertEqual(self.kinds(quoted), [])
 
     def test_lines_of_no_known_kind_on_stderr(self):
-        for line in ("terminate called", "Corrupt JPEG data", "  what():  x", "free(): invalid pointer",
-                     "measuring: step 6 of 20, 0:-5 left"):
+        for line in ("terminate called", "Corrupt JPEG data", "  what():  x",
+                     "free(): invalid pointer", "measuring: step 6 of 20, 0:-5 left"):
             self.assertEqual(self.kinds(f"echo '{line}' >&2; {_FAILED}"), ["stderr"], line)
 
     def test_reports_of_sanitizers(self):
         body = f"echo '==1==ERROR: AddressSanitizer: heap' >&2; {_FAILED}"
         self.assertEqual(self.kinds(body)[:1], ["sanitizer"])
-        self.assertEqual(self.kinds(f"echo 'a.cc:1:2: runtime error: x' >&2; {_FAILED}")[:1], ["sanitizer"])
+        body = f"echo 'a.cc:1:2: runtime error: x' >&2; {_FAILED}"
+        self.assertEqual(self.kinds(body)[:1], ["sanitizer"])
 
     def test_bytes_that_a_terminal_would_obey(self):
         for code in (r"\033[31m", r"\r", r"\007", r"\302\205", r"\177", r"\t"):
-            self.assertEqual(self.kinds(f"printf 'bench: a{code}b\\n' >&2; exit 2"), ["control"], code)
+            body = f"printf 'bench: a{code}b\\n' >&2; exit 2"
+            self.assertEqual(self.kinds(body), ["control"], code)
         self.assertEqual(self.kinds(r"printf 'bench: a\377b\n' >&2; exit 2"), ["control"])
         self.assertEqual(self.kinds(r"printf '\033[31m'"), ["control"])
 
@@ -134,14 +139,17 @@ class JudgeTest(unittest.TestCase):
 
     def test_files_left_behind(self):
         for name in ("x", ".r.5.tmp", "tmp/x", "sub/y"):
-            self.assertEqual(self.kinds(f"{_FAILED.partition(';')[0]}; touch {name}; exit 2",
-                                        "--result_file=r", files={"sub": Folder()}), ["stray"], name)
+            body = f"touch {name}; {_FAILED}"
+            self.assertEqual(self.kinds(body, "--result_file=r", files={"sub": Folder()}),
+                             ["stray"], name)
 
     def test_results_that_are_not_whole(self):
         for text in ('{"a": ', '{"a": NaN}', "", "1"):
-            self.assertEqual(self.kinds(f"echo '{text}' >r; {_FAILED}", "--result_file=r"), ["file"], text)
+            body = f"echo '{text}' >r; {_FAILED}"
+            self.assertEqual(self.kinds(body, "--result_file=r"), ["file"], text)
         self.assertEqual(self.kinds(f"{_TENSORS}; {_FAILED}", "--save_variables", "w"), ["file"])
-        self.assertEqual(self.kinds(f"{_TENSORS}; printf 1234 >>w; {_FAILED}", "--save_variables=w"), [])
+        whole = f"{_TENSORS}; printf 1234 >>w; {_FAILED}"
+        self.assertEqual(self.kinds(whole, "--save_variables=w"), [])
 
     def test_a_result_that_a_whole_run_did_not_write(self):
         self.assertEqual(self.kinds(_RUN, "--result_file=r"), ["file"])
@@ -154,8 +162,9 @@ class JudgeTest(unittest.TestCase):
         files = {"in": File(b"abc"), "link": Link("in")}
         for body in ("echo x >>in", "rm in", "chmod 600 in", "rm link; echo x >link"):
             self.assertEqual(self.kinds(f"{body}; {_FAILED}", files=files), ["input"], body)
-        self.assertEqual(self.kinds(f"echo '{{}}' >in; {_FAILED}", "--init_from=in", "--result_file=./in",
-                                    files=files), ["input"])
+        body = f"echo '{{}}' >in; {_FAILED}"
+        self.assertEqual(self.kinds(body, "--init_from=in", "--result_file=./in", files=files),
+                         ["input"])
 
     def test_outputs_that_became_something_else(self):
         files = {"r": File(b"{}", 0o640), "link": Link("r")}
@@ -194,8 +203,8 @@ class ReportTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             bench = program_of(Path(folder), "kill -SEGV $$").bench
             tool = Path(__file__).resolve().parents[1] / "torment"
-            with subprocess.Popen([sys.executable, tool, "--minutes=9", f"--bench={bench}"], text=True,
-                                  stdout=subprocess.PIPE) as process:
+            command = [sys.executable, tool, "--minutes=9", f"--bench={bench}"]
+            with subprocess.Popen(command, text=True, stdout=subprocess.PIPE) as process:
                 while "FINDING" not in process.stdout.readline():
                     self.assertIsNone(process.poll())
                 process.send_signal(signal.SIGINT)

@@ -60,8 +60,9 @@ class Report:
     def __init__(self, program: Program, arguments: argparse.Namespace):
         self._program = program
         self._arguments = arguments
-        self._statuses: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-        self._findings: dict[str, list[Case]] = collections.defaultdict(list)
+        # Exit statuses, or "hung", by family; cases by cause.
+        self._statuses = collections.defaultdict(collections.Counter)
+        self._findings = collections.defaultdict(list)
         self._failed = 0
 
     def add(self, case: Case, outcome: Outcome, faults: list[Fault]) -> None:
@@ -81,13 +82,14 @@ class Report:
         sys.stdout.flush()
 
     def again(self, case: Case) -> str:
-        bench = f" --bench={self._arguments.bench}" if self._arguments.bench != default_bench() else ""
-        return f"tools/torment --seed={case.seed} --case={case.number}{bench}"
+        bench = self._arguments.bench
+        other = f" --bench={bench}" if bench != default_bench() else ""
+        return f"tools/torment --seed={case.seed} --case={case.number}{other}"
 
     def end(self, seconds: float) -> int:
         """Prints the counts; returns the exit status."""
         columns = sorted({status for counts in self._statuses.values() for status in counts},
-                         key=lambda status: (not status.isdigit(), int(status) if status.isdigit() else 0))
+                         key=lambda status: int(status) if status.isdigit() else 1000)
         print(f"\n{'family':<10}{'cases':>8}" + "".join(f"{status:>7}" for status in columns))
         for family, counts in self._statuses.items():
             print(f"{family:<10}{counts.total():>8}"
@@ -165,7 +167,8 @@ def default_bench() -> str:
 def parse(arguments: list[str], about: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="torment", description=about,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=2.0, help="begin no case after this time (2)")
+    parser.add_argument("--minutes", type=float, default=2.0,
+                        help="begin no case after this time (2)")
     parser.add_argument("--seed", type=int, default=1, help="draws the cases (1)")
     parser.add_argument("--case", type=int, help="this case alone, in full")
     parser.add_argument("--families", default=",".join(FAMILIES), help="some of %(default)s")
@@ -182,8 +185,8 @@ def parse(arguments: list[str], about: str) -> argparse.Namespace:
 
 
 def main(arguments: list[str], about: str) -> int:
-    """Returns the exit status: 0 no findings, 1 findings, 2 wrong use or a program that cannot be tried,
-    130 ended by Ctrl-C after the cases in hand."""
+    """Returns the exit status: 0 no findings, 1 findings, 2 wrong use or a program that cannot be
+    tried, 130 ended by Ctrl-C after the cases in hand."""
     parsed = parse(arguments, about)
     # The shell of a caller may ignore them; a program that is tried inherits that.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

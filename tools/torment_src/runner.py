@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import os
+import re
 import shutil
 import signal
 import stat
@@ -20,6 +21,8 @@ LIMIT_SECONDS = 30.0
 _MARKER_SECONDS = 10.0
 _POLL_SECONDS = 0.005
 _MOST_BYTES = 8 << 20
+# What the program sees of our environment: whatever else is set could change what it does.
+_INHERITED = re.compile(r"PATH|HOME|LD_LIBRARY_PATH|\w+SAN_OPTIONS")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +64,8 @@ def snapshot(folder: Path) -> dict[str, Found]:
                 with open(path, "rb") as file:
                     digest = hashlib.sha1(file.read()).hexdigest()
             relative = os.fsdecode(os.path.relpath(path, top))
-            found[relative] = Found(stat.S_IFMT(status.st_mode), stat.S_IMODE(status.st_mode), digest)
+            mode = status.st_mode
+            found[relative] = Found(stat.S_IFMT(mode), stat.S_IMODE(mode), digest)
     return found
 
 
@@ -121,7 +125,7 @@ class _Running:
         if redirections:
             words = ["sh", "-c", f'exec "$@" {" ".join(redirections)}', "sh", *words]
         environment = {name: value for name, value in os.environ.items()
-                       if name in ("PATH", "HOME", "LD_LIBRARY_PATH") or name.endswith("SAN_OPTIONS")}
+                       if _INHERITED.fullmatch(name)}
         environment |= {"LC_ALL": "C", "TMPDIR": str(folder / "tmp")}
         self.begin = time.monotonic()
         with open(self._out, "wb") as out, open(self._err, "wb") as err:

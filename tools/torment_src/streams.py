@@ -32,7 +32,8 @@ def text_faults(name: str, data: bytes, tabs: bool) -> Iterator[str]:
         yield f"{name} holds the control character {match[0]!r}"
 
 
-def stderr_faults(data: bytes, wants_sentence: bool, may_have_sentence: bool) -> Iterator[tuple[str, str]]:
+def stderr_faults(data: bytes, wants_sentence: bool,
+                  may_have_sentence: bool) -> Iterator[tuple[str, str]]:
     """(kind, text) for what is wrong with stderr: a sentence that is missing, or there without
     reason; more than one; lines of no known kind."""
     text = data.decode("utf-8", "replace")

@@ -6,9 +6,9 @@ from .flag_table import Flag
 
 # Bytes that are no UTF-8 are written as surrogates (PEP 383).
 _NUMBERS = (
-    "0", "1", "2", "-1", "-0", "+5", "05", "1e3", "1e400", "-1e400", "1e-400", "5.0", "5.", ".5", ".",
-    "nan", "NaN", "inf", "-inf", "infinity", "0x10", "0b1", "0x1p3", "1_000", "1,000", "1;2", "½",
-    "٣", "255", "256", "65536", "16777216", "16777217", "2147483647", "2147483648",
+    "0", "1", "2", "-1", "-0", "+5", "05", "1e3", "1e400", "-1e400", "1e-400", "5.0", "5.", ".5",
+    ".", "nan", "NaN", "inf", "-inf", "infinity", "0x10", "0b1", "0x1p3", "1_000", "1,000", "1;2",
+    "½", "٣", "255", "256", "65536", "16777216", "16777217", "2147483647", "2147483648",
     "-2147483649", "4294967295", "4294967296", "9007199254740993", "9223372036854775807",
     "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "18446744073709551615",
     "18446744073709551616", "1" * 400, "0." + "0" * 400 + "1", "1e308", "1.8e308", "5e-324", "--5",
@@ -18,9 +18,10 @@ _TEXTS = (
     "false", "TRUE", "yes", "no", "null", "none", "auto", "é", "naïve", "😀", "\u202etxt",
     "\u0085", "\u2028", "\x07", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "a\nb", "a\rb", "a\tb",
     "\x7f", "\udcff", "\udcc3\udc28", "ab\udc80cd", "%s%n%d", "$(touch x)", "`x`", "'", '"', "\\",
-    "\\x1b", "a b", "x" * 300, "x" * 5000, "é" * 2000, "none.such", "--model", "std::string",
+    "\\x1b", "a b", "x" * 300, "x" * 5000, "é" * 2000, "none.such", "--model",
 )
-_BOOLS = ("true", "false", "True", "FALSE", "1", "0", "yes", "no", "t", "f", "on", "off", "2", "truee")
+_BOOLS = ("true", "false", "True", "FALSE", "1", "0", "yes", "no", "t", "f", "on", "off", "2",
+          "truee")
 
 
 def _bent(rng: random.Random, text: str) -> str:
@@ -29,9 +30,10 @@ def _bent(rng: random.Random, text: str) -> str:
         return " "
     place = rng.randrange(len(text))
     return rng.choice((
-        f" {text}", f"{text} ", f"\t{text}", f"{text}\n", f"{text}\r", text.upper(), text.swapcase(),
-        text[:-1], text + text[-1], text[:place] + text[place + 1:], f"{text},{text}", f"{text},",
-        f"'{text}'", text + "\x00"[:0] + "\u200b", text[:place] + "\udcfe" + text[place:]))
+        f" {text}", f"{text} ", f"\t{text}", f"{text}\n", f"{text}\r", text.upper(),
+        text.swapcase(), text[:-1], text + text[-1], text[:place] + text[place + 1:],
+        f"{text},{text}", f"{text},", f"'{text}'", text + "\u200b",
+        text[:place] + "\udcfe" + text[place:]))
 
 
 def hostile(rng: random.Random, flag: Flag) -> str:

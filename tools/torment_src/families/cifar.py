@@ -16,7 +16,7 @@ def records(rng: random.Random, labels: list[int]) -> bytes:
 def _right(rng: random.Random) -> dict[str, Node]:
     """Some files with records as they should be; all are read within three batches of four."""
     count = rng.choice((1, 2, 5))
-    return {f"data/data_batch_{i + 1}.bin": File(records(rng, [rng.randrange(10) for _ in range(2)]))
+    return {f"data/data_batch_{i + 1}.bin": File(records(rng, rng.choices(range(10), k=2)))
             for i in range(count)}
 
 
@@ -66,9 +66,9 @@ def _files(rng: random.Random, kind: str) -> tuple[dict[str, Node], frozenset[in
     return files, refused
 
 
-_KINDS = ("right", "size", "empty", "label", "noise", "fifo", "folder in its place", "dangling link",
-          "link in a circle", "link", "none", "python version", "test alone", "other names",
-          "file as folder", "no folder")
+_KINDS = ("right", "size", "empty", "label", "noise", "fifo", "folder in its place",
+          "dangling link", "link in a circle", "link", "none", "python version", "test alone",
+          "other names", "file as folder", "no folder")
 _VARIATIONS = ("--distortions", "--forward_only", "--datasets_use_caching",
                "--datasets_repeat_cached_sample", "--datasets_num_private_threads=3",
                "--result_file=r.json", "--data_format=NHWC", "--print_training_accuracy")

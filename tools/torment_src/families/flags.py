@@ -15,9 +15,10 @@ _RECORDS = ("result_file=r.json", "result_file=r.json", "forward_only", "profile
 def _written(rng: random.Random, flag: Flag, value: str) -> list[str]:
     """The ways to give a value, rare and wrong ones among them."""
     forms = [[f"--{flag.name}={value}"]] * 8
-    forms += [[f"-{flag.name}={value}"], [f"--{flag.name}", value], [f"--{flag.name.upper()}={value}"],
-              [f"--{flag.name.replace('_', '-')}={value}"], [f"--{flag.name}"],
-              [f"--no{flag.name}"], [f"--{flag.name}= {value}"], [f"--no{flag.name}={value}"]]
+    forms += [[f"-{flag.name}={value}"], [f"--{flag.name}", value],
+              [f"--{flag.name.upper()}={value}"], [f"--{flag.name.replace('_', '-')}={value}"],
+              [f"--{flag.name}"], [f"--no{flag.name}"], [f"--{flag.name}= {value}"],
+              [f"--no{flag.name}={value}"]]
     if rng.random() < 0.12:
         other = hostile(rng, flag) if rng.random() < 0.5 else value
         return [f"--{flag.name}={other}", f"--{flag.name}={value}"]

@@ -1,5 +1,5 @@
-"""Streams that are closed, full, broken or not for writing; output files where none can be, or where
-something is already."""
+"""Streams that are closed, full, broken or not for writing; output files where none can be, or
+where something is already."""
 
 import random
 
@@ -14,9 +14,10 @@ _OUTPUTS = ("result_file", "save_variables", "trace_file", "dump_tensors")
 def _printing(rng: random.Random) -> list[str]:
     """A command line that prints something on stdout and ends well."""
     return rng.choice((["--help=all"], ["--help"], ["--version"], ["--list_models"],
-                       [*tiny(), "--list_variables"], [*tiny(), "--dump=graph"], [*tiny(), "--dump=plan"],
-                       tiny(), [*tiny(), "--result_file=r.json"], [*tiny(), "--forward_only"],
-                       tiny(batch_size="2,3"), [*tiny(num_batches="300"), "--display_every=1"],
+                       [*tiny(), "--list_variables"], [*tiny(), "--dump=graph"],
+                       [*tiny(), "--dump=plan"], tiny(), [*tiny(), "--result_file=r.json"],
+                       [*tiny(), "--forward_only"], tiny(batch_size="2,3"),
+                       [*tiny(num_batches="300"), "--display_every=1"],
                        [*tiny(), "--profile"], [*tiny(), "--dump_tensors=d.safetensors"],
                        [*tiny(), "--save_variables=w", "--trace_file=t.json"]))
 
@@ -42,23 +43,30 @@ def _place(rng: random.Random) -> tuple[str, str, dict[str, Node], frozenset[int
     old = File(b"old", rng.choice((0o600, 0o640, 0o644, 0o664)))
     places: dict[str, tuple[str, dict[str, Node], frozenset[int]]] = {
         "new": ("out", {}, done), "in a folder": ("sub/./out", {"sub": Folder()}, done),
-        "old file": ("out", {"out": old}, done), "read-only file": ("out", {"out": File(b"old", 0o444)}, ENDINGS),
+        "old file": ("out", {"out": old}, done),
+        "read-only file": ("out", {"out": File(b"old", 0o444)}, ENDINGS),
         "folder": ("out", {"out": Folder()}, _REFUSED), "with a slash": ("out/", {}, _REFUSED),
         "folder with a slash": ("out/", {"out": Folder()}, _REFUSED),
         ".": (".", {}, _REFUSED), "..": ("..", {}, _REFUSED), "/": ("/", {}, _REFUSED),
-        "no folder": ("absent/out", {}, _REFUSED), "file as folder": ("x/out", {"x": old}, _REFUSED),
+        "no folder": ("absent/out", {}, _REFUSED),
+        "file as folder": ("x/out", {"x": old}, _REFUSED),
         "folder through a circle": ("x/out", {"x": Link("x")}, _REFUSED),
         "folder not for writing": ("sub/out", {"sub": Folder(0o555)}, ENDINGS),
         "link": ("out", {"out": Link("x"), "x": old}, done),
         "link into a folder": ("out", {"out": Link("sub/x"), "sub": Folder()}, done),
         "dangling link": ("out", {"out": Link("x")}, ENDINGS),
         "link into no folder": ("out", {"out": Link("absent/x")}, _REFUSED),
-        "circle": ("out", {"out": Link("out")}, _REFUSED), "fifo": ("out", {"out": Fifo()}, ENDINGS),
+        "circle": ("out", {"out": Link("out")}, _REFUSED),
+        "fifo": ("out", {"out": Fifo()}, ENDINGS),
         "/dev/full": ("/dev/full", {}, ENDINGS), "/dev/stdout": ("/dev/stdout", {}, ENDINGS),
         "long name": ("x" * 300, {}, _REFUSED), "nearly too long a name": ("x" * 250, {}, ENDINGS),
         "long path": ("./" * 3000 + "out", {}, ENDINGS), "spaces": (" out ", {}, ENDINGS),
-        "é": ("é", {}, ENDINGS), "control": ("o\x1b[31mt\n", {}, ENDINGS), "no UTF-8": ("o\udcffut", {}, ENDINGS),
-        "-": ("-", {}, ENDINGS), "leading dash": ("--out", {}, ENDINGS), "like ours": (".out.1.tmp", {}, done),
+        "é": ("é", {}, ENDINGS),
+        "control": ("o\x1b[31mt\n", {}, ENDINGS),
+        "no UTF-8": ("o\udcffut", {}, ENDINGS),
+        "-": ("-", {}, ENDINGS),
+        "leading dash": ("--out", {}, ENDINGS),
+        "like ours": (".out.1.tmp", {}, done),
         "empty": ("", {}, ENDINGS)}
     kind = rng.choice(sorted(places))
     return kind, *places[kind]
@@ -89,15 +97,16 @@ def _two_in_one(rng: random.Random, program: Program) -> Case:
                                 ("save_variables", "trace_file"), ("init_from", "save_variables"),
                                 ("init_from", "result_file"), ("input_file", "dump_tensors"),
                                 ("init_from", "trace_file")))
-    other, nodes = rng.choice((("t/a", {}), ("./t/a", {}), ("t//a", {}), ("t/../t/a", {}), ("u/a", {"u": Link("t")}),
-                               ("b", {"b": Link("t/a")}), ("t/b", {"t/b": Link("a")})))
+    other, nodes = rng.choice((("t/a", {}), ("./t/a", {}), ("t//a", {}), ("t/../t/a", {}),
+                               ("u/a", {"u": Link("t")}), ("b", {"b": Link("t/a")}),
+                               ("t/b", {"t/b": Link("a")})))
     files: dict[str, Node] = {"t": Folder(), **nodes}
     if first in ("init_from", "input_file"):
         files["t/a"] = File(_tensor_file(program, first))
     paths = ["t/a", other]
     rng.shuffle(paths)
-    return Case(f"--{first} and --{second} on one file", [f"--{first}={paths[0]}", f"--{second}={paths[1]}",
-                                                         *tiny()], files, endings=_REFUSED)
+    args = [f"--{first}={paths[0]}", f"--{second}={paths[1]}", *tiny()]
+    return Case(f"--{first} and --{second} on one file", args, files, endings=_REFUSED)
 
 
 def make(rng: random.Random, program: Program, index: int) -> Case:

@@ -7,8 +7,8 @@ from ..base import Program, tiny
 from ..case import Case, Fifo, File, Folder, Link, Node
 from ..formats import tfrecord
 from ..formats.jpegs import JPEGS, with_size
-from ..formats.tfrecord import (BOX, ENCODED, LABEL, bytes_feature, example, field, floats_feature, frame,
-                                image_features, ints_feature, varint)
+from ..formats.tfrecord import (BOX, ENCODED, LABEL, bytes_feature, example, field, floats_feature,
+                                frame, image_features, ints_feature, varint)
 
 _SHARD = "data/train-00000-of-00001"
 _CLASSES = 4
@@ -50,7 +50,8 @@ def _cut(rng: random.Random) -> Made:
 
 def _bits(rng: random.Random) -> Made:
     count = rng.choice((1, 1, 2, 3))
-    return f"{count} bits flipped", {_SHARD: File(_flipped(rng, _shard(_payloads(rng)), count))}, _REFUSED
+    flipped = _flipped(rng, _shard(_payloads(rng)), count)
+    return f"{count} bits flipped", {_SHARD: File(flipped)}, _REFUSED
 
 
 def _mended_bits(rng: random.Random) -> Made:
@@ -80,7 +81,8 @@ def _frames(rng: random.Random) -> Made:
         "plain checksum": frame(payload)[:-4] + struct.pack("<I", tfrecord.crc32c(payload)),
         "empty": b"", "zeros": bytes(rng.choice((1, 12, 16, 5000))),
         "noise": rng.randbytes(rng.choice((1, 11, 12, 100, 5000))),
-        "gzip": b"\x1f\x8b\x08" + rng.randbytes(100), "noise behind": frame(payload) + rng.randbytes(20),
+        "gzip": b"\x1f\x8b\x08" + rng.randbytes(100),
+        "noise behind": frame(payload) + rng.randbytes(20),
         "empty record": frame(b""), "a PNG": b"\x89PNG\r\n\x1a\n" + bytes(50)}
     kind = rng.choice(sorted(kinds))
     return kind, {_SHARD: File(kinds[kind])}, _REFUSED
@@ -95,7 +97,8 @@ def _labels(rng: random.Random) -> Made:
 
 def _boxes(rng: random.Random) -> Made:
     sides = rng.choice(((0.5, 0.1, 0.2, 0.9), (0.1, 0.1, 0.1, 0.1), (-0.5, 0, 1, 1), (0, 0, 2, 1),
-                        (float("nan"), 0, 1, 1), (0, 0, float("inf"), 1), (0, 0, 1, 1), (0.2, 0.3, 0.8, 1)))
+                        (float("nan"), 0, 1, 1), (0, 0, float("inf"), 1), (0, 0, 1, 1),
+                        (0.2, 0.3, 0.8, 1)))
     features = image_features(JPEGS[rng.choice(_PLAIN)], 1)
     features += [(key, floats_feature(side)) for key, side in zip(BOX, sides)]
     if rng.random() < 0.3:
@@ -122,7 +125,8 @@ def _features(rng: random.Random) -> Made:
         "feature without kind": example([(ENCODED, b""), label]),
         "text": b"this is no message", "deep groups": deep + example(right),
         "field zero": b"\x02\x00" + example(right), "long varint": b"\x80" * 11 + b"\x01",
-        "length beyond": b"\x0a" + varint(2**62) + b"x", "unknown wire type": b"\x0f" + example(right),
+        "length beyond": b"\x0a" + varint(2**62) + b"x",
+        "unknown wire type": b"\x0f" + example(right),
         "key twice": example([encoded, label, (LABEL, ints_feature(2**40))]),
         "float cut": example([*right, (BOX[0], field(2, field(1, b"abc")))])}
     kind = rng.choice(sorted(kinds))
@@ -149,7 +153,9 @@ def _images(rng: random.Random) -> Made:
         f"noise in {name}": jpeg[:cut] + rng.randbytes(9) + jpeg[cut + 9:],
         f"{name} twice": jpeg + jpeg, f"noise behind {name}": jpeg + rng.randbytes(30),
         "empty": b"", "GIF": b"GIF89a" + bytes(20), "BMP": b"BM" + bytes(60), "text": b"no picture",
-        "PNG": b"\x89PNG\r\n\x1a\n" + bytes(30), "two bytes": b"\xff\xd8", "no frame": b"\xff\xd8\xff\xd9",
+        "PNG": b"\x89PNG\r\n\x1a\n" + bytes(30),
+        "two bytes": b"\xff\xd8",
+        "no frame": b"\xff\xd8\xff\xd9",
         "many markers": b"\xff\xd8" + b"\xff\xe1\x00\x02" * 3000 + b"\xff\xd9"}
     kind = rng.choice(sorted(kinds))
     payloads = [_good(rng), example(image_features(kinds[kind], 1))]
@@ -158,17 +164,20 @@ def _images(rng: random.Random) -> Made:
 
 def _folders(rng: random.Random) -> Made:
     whole = File(_shard(_payloads(rng)))
+    of_two = [f"data/train-{number:05}-of-00002" for number in (0, 1)]
     kinds: dict[str, tuple[dict[str, Node], frozenset[int]]] = {
-        "fifo": ({_SHARD: Fifo()}, _REFUSED), "fifo beside": ({"data/train-00001-of-00002": whole,
-                                                              "data/train-00000-of-00002": Fifo()}, _REFUSED),
+        "fifo": ({_SHARD: Fifo()}, _REFUSED),
+        "fifo beside": (dict(zip(of_two, (Fifo(), whole))), _REFUSED),
         "folder in its place": ({_SHARD: Folder()}, _REFUSED),
         "dangling link": ({_SHARD: Link("absent")}, _REFUSED),
         "circle": ({_SHARD: Link("train-00000-of-00001")}, _REFUSED),
-        "link": ({_SHARD: Link("../x"), "x": whole}, _DONE), "no files": ({"data": Folder()}, _REFUSED),
-        "file as folder": ({"data": whole}, _REFUSED), "no folder": ({}, _REFUSED),
+        "link": ({_SHARD: Link("../x"), "x": whole}, _DONE),
+        "no files": ({"data": Folder()}, _REFUSED),
+        "file as folder": ({"data": whole}, _REFUSED),
+        "no folder": ({}, _REFUSED),
         "validation alone": ({"data/validation-00000-of-00001": whole}, _REFUSED),
         "name": ({"data/train-\x1b[31m\n-of-é": File(b"x")}, _REFUSED),
-        "empty beside": ({"data/train-00000-of-00002": whole, "data/train-00001-of-00002": File()}, _DONE),
+        "empty beside": (dict(zip(of_two, (whole, File()))), _DONE),
         "many": ({f"data/train-{i:05}-of-00040": whole for i in range(40)}, _DONE)}
     kind = rng.choice(sorted(kinds))
     return f"files: {kind}", *kinds[kind]

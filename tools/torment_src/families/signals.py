@@ -50,7 +50,9 @@ def make(rng: random.Random, program: Program, index: int) -> Case:
             args.append("--save_variables=w.safetensors")
     # A search takes seconds and prints nothing on stdout meanwhile.
     marker = rng.choice(_MARKERS) if measured and kind != "search for the batch" else ""
-    delay = rng.uniform(0, 0.25) if not marker else rng.choice((0.0, 0.001, 0.02, rng.uniform(0, 0.2)))
+    delay = rng.uniform(0, 0.25)
+    if marker:
+        delay = rng.choice((0.0, 0.001, 0.02, delay))
     first = rng.choice((SIGINT, SIGINT, SIGTERM, SIGHUP))
     blows = [Blow(first, delay, marker)]
     if rng.random() < 0.3:

@@ -2,8 +2,8 @@
 
 import base64
 
-# Name: pixels, colours, coding. `ycck` and `cmyk` have four inks, `line` is one pixel wide, `restart`
-# has 4:1:1 chroma and a restart marker behind each block, `arithmetic` an entropy coding that few decode.
+# `ycck` and `cmyk` have four inks, `line` is one pixel wide, `restart` has 4:1:1 chroma and a
+# marker behind each block, `arithmetic` an entropy coding that few decode.
 _TEXTS = {
     "rgb": """
 /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABsSFBcUERsXFhceHBsgKEIrKCUlKFE6PTBCYFVlZF9VXVtqeJmBanGQc1tdhbWG

@@ -41,4 +41,5 @@ def fault_of(data: bytes) -> str:
         end = max((entry["data_offsets"][1] for entry in header.values()), default=0)
     except (ValueError, AttributeError, TypeError, KeyError) as error:
         return f"its header: {error}"
-    return "" if end == len(data) - 8 - length else f"{len(data) - 8 - length} of {end} bytes of data"
+    there = len(data) - 8 - length
+    return "" if end == there else f"{there} of {end} bytes of data"
