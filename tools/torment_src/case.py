@@ -67,11 +67,16 @@ class Case:
     stderr: Stream = Stream.kept
     # With Stream.broken: how much the reader takes before it goes away.
     taken_bytes: int = 0
+    # Variables set for the program, and shell commands run before it, in the same process.
+    environment: dict[str, str] = dataclasses.field(default_factory=dict)
+    prelude: str = ""
     blows: list[Blow] = dataclasses.field(default_factory=list)
-    # Exit statuses that are right; those of the signals that were sent are too.
+    # Exit statuses that are right; those of the signals that were sent are too, unless `deaf`.
     endings: frozenset[int] = ENDINGS
     # The run goes on until a signal ends it.
     endless: bool = False
+    # The signals are to be ignored.
+    deaf: bool = False
     family: str = ""
     seed: int = 0
     number: int = 0
@@ -82,7 +87,10 @@ class Case:
         for descriptor, stream in (("2", self.stderr), ("1", self.stdout)):
             if stream not in (Stream.kept, Stream.broken):
                 words.append(descriptor + stream.value)
+        words = [f"{name}={quoted(value)}" for name, value in self.environment.items()] + words
         line = " ".join(words)
+        if self.prelude:
+            line = f"({self.prelude}; {line})"
         if self.stdout is Stream.broken:
             line += f" | head -c {self.taken_bytes}"
         if not self.blows:

@@ -76,6 +76,8 @@ class CasesTest(unittest.TestCase):
     def test_the_plain_command_line_redirects(self):
         case = Case("", ["x"], stdout=Stream.full, stderr=Stream.closed)
         self.assertEqual(case.shell_line("b"), "b x 2>&- 1>/dev/full")
+        case = Case("", ["x"], prelude="ulimit -n 5", environment={"A": "b c"})
+        self.assertEqual(case.shell_line("b"), "(ulimit -n 5; A='b c' b x)")
         case = Case("", [], stdout=Stream.broken, taken_bytes=5)
         self.assertEqual(case.shell_line("b"), "b | head -c 5")
 

@@ -75,6 +75,13 @@ class JudgeTest(unittest.TestCase):
         body = "trap '' INT; echo ready; exec sleep 60"
         self.assertEqual(self.kinds(body, limit=0.5, blows=[blow], endless=True), ["hang"])
 
+    def test_a_signal_that_should_have_been_ignored(self):
+        blow = Blow(signal.SIGINT, 0.0, "ready")
+        body = "echo ready; sleep 0.1; echo ended by SIGINT >&2; exit 130"
+        case = {"prelude": "trap '' INT", "blows": [blow]}
+        self.assertEqual(self.kinds(body, **case), [])
+        self.assertEqual(self.kinds(body, deaf=True, **case), ["status"])
+
     def test_an_endless_run_that_a_signal_ends_with_another_status(self):
         blow = Blow(signal.SIGTERM, 0.0, "ready")
         body = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done"
@@ -185,6 +192,10 @@ class JudgeTest(unittest.TestCase):
             self.assertEqual(self.kinds(body, stdout=stream, endings=frozenset({74})), [], stream)
         self.assertEqual(self.kinds("sleep 0.1; echo x; echo y", stdout=Stream.broken), ["status"])
         self.assertEqual(self.kinds("echo x >&2 || exit 3", stderr=Stream.closed), ["status"])
+
+    def test_what_the_program_inherits_is_what_the_case_says(self):
+        body = '[ "$A$(ulimit -n)$LANG" = " b20" ] || exit 3'
+        self.assertEqual(self.kinds(body, environment={"A": " b"}, prelude="ulimit -n 20"), [])
 
 
 class ReportTest(unittest.TestCase):

@@ -17,7 +17,7 @@ from typing import Callable, Iterator
 
 from .base import Program
 from .case import Case, random_of
-from .families import cifar, flags, outputs, pairs, shards, signals, tensors
+from .families import cifar, flags, outputs, pairs, shards, signals, surroundings, tensors
 from .flag_table import HelpError
 from .judge import Fault, judge
 from .runner import Outcome, Workplace
@@ -25,11 +25,12 @@ from .runner import Outcome, Workplace
 _ROOT = Path(__file__).resolve().parents[2]
 FAMILIES: dict[str, Callable[[random.Random, Program, int], Case]] = {
     "flags": flags.make, "pairs": pairs.make, "shards": shards.make, "cifar": cifar.make,
-    "tensors": tensors.make, "signals": signals.make, "outputs": outputs.make}
+    "tensors": tensors.make, "signals": signals.make, "outputs": outputs.make,
+    "surroundings": surroundings.make}
 # Whose turn it is; the number of a case names its place here, whichever families run.
 _TURNS = ("flags", "pairs", "shards", "flags", "tensors", "outputs", "flags", "pairs", "signals",
-          "flags", "shards", "cifar", "flags", "pairs", "tensors", "flags", "shards", "outputs",
-          "pairs", "signals")
+          "flags", "shards", "cifar", "surroundings", "flags", "pairs", "tensors", "flags",
+          "shards", "outputs", "pairs", "signals", "surroundings")
 
 
 def make_case(program: Program, seed: int, number: int) -> Case:

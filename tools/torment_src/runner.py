@@ -21,6 +21,7 @@ LIMIT_SECONDS = 30.0
 _MARKER_SECONDS = 10.0
 _POLL_SECONDS = 0.005
 _MOST_BYTES = 8 << 20
+_SHELL = shutil.which("sh") or "/bin/sh"
 # What the program sees of our environment: whatever else is set could change what it does.
 _INHERITED = re.compile(r"PATH|HOME|LD_LIBRARY_PATH|\w+SAN_OPTIONS")
 
@@ -122,11 +123,12 @@ class _Running:
         redirections = [number + stream.value
                         for number, stream in (("2", case.stderr), ("1", case.stdout))
                         if stream not in (Stream.kept, Stream.broken)]
-        if redirections:
-            words = ["sh", "-c", f'exec "$@" {" ".join(redirections)}', "sh", *words]
+        if redirections or case.prelude:
+            command = f'{case.prelude or ":"}; exec "$@" {" ".join(redirections)}'
+            words = [_SHELL, "-c", command, "sh", *words]
         environment = {name: value for name, value in os.environ.items()
                        if _INHERITED.fullmatch(name)}
-        environment |= {"LC_ALL": "C", "TMPDIR": str(folder / "tmp")}
+        environment |= {"LC_ALL": "C", "TMPDIR": str(folder / "tmp")} | case.environment
         self.begin = time.monotonic()
         with open(self._out, "wb") as out, open(self._err, "wb") as err:
             self.process = subprocess.Popen(

@@ -10,7 +10,9 @@ _STDERR_LINES = re.compile("|".join((
     r"outside kernels and input: ", r"fingerprint: ", r"fingerprint not checked: ",
     r"int8 against f32 ", r"calibrating int8 ", r"skipped updates: ", r"ended by SIG",
     r"(?:warm up|measuring): step \d+ of \d+(?:, (?:\d+:)?\d+:\d\d left)?$",
-    r"batch \d+(?:, run \d+ of \d+$|: )", r"--batch_size=(?:auto|max)[: ]",
+    r"batch \d+(?:, run \d+ of \d+$|: )",
+    # The OpenMP library about its variables, before the program begins.
+    r"libgomp: (?!Thread creation|Out of memory)", r"--batch_size=(?:auto|max)[: ]",
 )))
 _SENTENCE = "bench: "
 _SANITIZERS = re.compile(r"\b(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer\b|"
