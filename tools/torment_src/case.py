@@ -103,7 +103,8 @@ class Case:
 
     def values_of(self, *names: str) -> list[str]:
         """The values that the command line gives to these flags, however they are written."""
-        flag = re.compile(rf"--?(?:{'|'.join(names)})(?:=(.*))?", re.DOTALL | re.IGNORECASE)
+        either = "|".join(names).replace("_", "[-_]")
+        flag = re.compile(rf"--?(?:{either})(?:=(.*))?", re.DOTALL | re.IGNORECASE)
         values = []
         for place, word in enumerate(self.args):
             match = flag.fullmatch(word)

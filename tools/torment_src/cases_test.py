@@ -82,8 +82,9 @@ class CasesTest(unittest.TestCase):
         self.assertEqual(case.shell_line("b"), "b | head -c 5")
 
     def test_values_of_a_flag_however_it_is_written(self):
-        case = Case("", ["--r=a", "-r=b", "--R", "c", "--other=d", "--r", "e\n"])
+        case = Case("", ["--r=a", "-r=b", "--R", "c", "--other=d", "--r", "e\n", "--r-s=f"])
         self.assertEqual(case.values_of("r"), ["a", "b", "c", "e\n"])
+        self.assertEqual(case.values_of("r_s", "other"), ["d", "f"])
 
 
 class FlagsTest(unittest.TestCase):
@@ -94,6 +95,7 @@ class FlagsTest(unittest.TestCase):
         self.assertEqual(self.flags["device"].values, ["cpu", "gpu", "reference"])
         self.assertEqual(self.flags["dump"].values, ["graph", "plan"])
         self.assertEqual(self.flags["a_flag_with_a_name_of_great_length"].bounds, (0, 4096))
+        self.assertEqual(self.flags["verify"].values, ["model", "all"])
         self.assertEqual(self.flags["num_batches"].bounds, (1, None))
         self.assertEqual(self.flags["label_smoothing"].bounds, (0, 1))
         self.assertEqual(self.flags["forward_only"].kind, "")

@@ -16,6 +16,7 @@ What to run
   --a_flag_with_a_name_of_great_length=INT
                                       one of many (from 0 to 4096; default 0) [not built yet]
   --label_smoothing=NUM               share (from 0 to below 1)
+  --verify[=NAME]                     check (one of model, all)
   --dump=LIST                         print (a comma-separated list of graph, plan)
   --forward_only                      inference (default false)
   --result_file=TEXT                  the record

@@ -40,7 +40,7 @@ class Flag:
         return not re.search(r"\[(not built yet|not applicable|no effect)", self.meaning)
 
 
-_FLAG = re.compile(r" {1,4}(?:-\w, )?--(\w+)(?:=([A-Z]+))?(?: +(\S.*))?")
+_FLAG = re.compile(r" {1,4}(?:-\w, )?--(\w+)(?:\[?=([A-Z]+)\]?)?(?: +(\S.*))?")
 _FEWEST = 50
 
 

@@ -8,8 +8,10 @@ from typing import Iterator
 _STDERR_LINES = re.compile("|".join((
     r"note: ", r"warning: ", r"planned memory: ", r"waiting for input: ",
     r"outside kernels and input: ", r"fingerprint: ", r"fingerprint not checked: ",
-    r"int8 against f32 ", r"calibrating int8 ", r"skipped updates: ", r"ended by SIG",
-    r"(?:warm up|measuring): step \d+ of \d+(?:, (?:\d+:)?\d+:\d\d left)?$",
+    r"int8 against f32 ", r"calibrating int8 with ", r"skipped updates: ", r"ended by SIG",
+    r"SIG(?:INT|TERM|HUP): the run ends ",
+    # Progress: a phase, what of it is done, the time left.
+    r"[a-z][\w ]*: \w+ \d+ of \d+(?:, (?:\d+:)?\d+:\d\d left)?$", r"[a-z][\w ]*: \d+ \w+$",
     r"batch \d+(?:, run \d+ of \d+$|: )",
     # The OpenMP library about its variables, before the program begins.
     r"libgomp: (?!Thread creation|Out of memory)", r"--batch_size=(?:auto|max)[: ]",
