@@ -115,12 +115,17 @@ class Case:
         return values
 
 
+def encoded(word: str) -> bytes:
+    """The bytes that the program gets."""
+    return word.encode("utf-8", "surrogateescape")
+
+
 def quoted(word: str) -> str:
     """The word for a shell, on one line and printable."""
     if word.isascii() and word.isprintable():
         return shlex.quote(word)
     text = ""
-    for byte in word.encode("utf-8", "surrogateescape"):
+    for byte in encoded(word):
         plain = 0x20 <= byte < 0x7F and byte not in b"'\\"
         text += chr(byte) if plain else f"\\{byte:03o}"
     return f"$'{text}'"

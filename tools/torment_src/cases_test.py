@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from torment_src import main, values  # noqa: E402
-from torment_src.case import Case, Stream  # noqa: E402
+from torment_src.case import Case, Stream, encoded  # noqa: E402
 from torment_src.fake_bench import HELP, program_of  # noqa: E402
 from torment_src.flag_table import Flag, HelpError, parse_help  # noqa: E402
 from torment_src.formats import jpegs, safetensors, tfrecord  # noqa: E402
@@ -61,9 +61,10 @@ class CasesTest(unittest.TestCase):
             self.assertEqual(main.make_case(self.program, 1, number).family, "signals")
 
     def test_words_can_be_handed_to_a_program(self):
-        for case in self.row:
-            for word in case.args:
-                self.assertNotIn(b"\0", word.encode("utf-8", "surrogateescape"))
+        rng = random.Random(1)
+        drawn = {values.hostile(rng, flag) for flag in self.program.flags * 40}
+        for word in drawn.union(*(case.args for case in self.row)):
+            self.assertNotIn(b"\0", encoded(word))
 
     @unittest.skipUnless(shutil.which("bash"), "there is no bash")
     def test_the_plain_command_line_hands_on_the_same_words(self):
@@ -71,7 +72,7 @@ class CasesTest(unittest.TestCase):
         script = Case("", ["%s\\n", *words]).shell_line("printf")
         printed = subprocess.run(["bash", "-c", script], check=True, capture_output=True).stdout
         lines = "".join(f"{word}\n" for word in words)
-        self.assertEqual(printed, lines.encode("utf-8", "surrogateescape"))
+        self.assertEqual(printed, encoded(lines))
 
     def test_the_plain_command_line_redirects(self):
         case = Case("", ["x"], stdout=Stream.full, stderr=Stream.closed)

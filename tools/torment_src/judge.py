@@ -7,7 +7,7 @@ import re
 import stat
 from typing import Iterator
 
-from .case import Case, Stream
+from .case import Case, Stream, encoded
 from .formats import safetensors
 from .runner import Found, Outcome
 from .streams import stderr_faults, stdout_faults, text_faults
@@ -88,7 +88,7 @@ def _with_batches(name: str) -> re.Pattern[str]:
 def _resolved(outcome: Outcome, name: str) -> str:
     """The path, through links, as seen from the case's folder."""
     folder = os.path.realpath(os.fsencode(outcome.folder))
-    path = os.path.realpath(os.path.join(folder, name.encode("utf-8", "surrogateescape")))
+    path = os.path.realpath(os.path.join(folder, encoded(name)))
     return os.fsdecode(os.path.relpath(path, folder))
 
 
@@ -116,9 +116,9 @@ def _file_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
     for path in outcome.before.keys() - outcome.after.keys():
         yield Fault("input", f"{path!r} is gone")
     if outcome.status == 0 and b"total images/sec: " in outcome.stdout:
-        yield from _missing_faults(case, outcome, json_names + case.values_of("save_variables"))
+        yield from _missing_faults(case, outcome, (*_JSON_FLAGS, "save_variables"))
     if _ended_by_one_signal(outcome) and _in_steps(outcome):
-        yield from _missing_faults(case, outcome, case.values_of("result_file")[:1])
+        yield from _missing_faults(case, outcome, ("result_file",))
 
 
 def _ended_by_one_signal(outcome: Outcome) -> bool:
@@ -130,8 +130,9 @@ def _in_steps(outcome: Outcome) -> bool:
     return b"Running warm up" in outcome.stdout
 
 
-def _missing_faults(case: Case, outcome: Outcome, names: list[str]) -> Iterator[Fault]:
-    for name in names:
+def _missing_faults(case: Case, outcome: Outcome, flags: tuple[str, ...]) -> Iterator[Fault]:
+    """Of a flag that is given twice the last value holds."""
+    for name in [name for flag in flags for name in case.values_of(flag)[-1:]]:
         pattern = _with_batches(_resolved(outcome, name))
         plain = name and name != "-" and not name.startswith("/")
         if plain and not any(pattern.fullmatch(path) for path in outcome.after):

@@ -158,6 +158,11 @@ class JudgeTest(unittest.TestCase):
         whole = f"{_TENSORS}; printf 1234 >>w; {_FAILED}"
         self.assertEqual(self.kinds(whole, "--save_variables=w"), [])
 
+    def test_of_a_flag_given_twice_the_last_file_counts(self):
+        body = f"echo '{{\"a\": 1}}' >b; {_RUN}"
+        self.assertEqual(self.kinds(body, "--result_file=a", "--result_file=b"), [])
+        self.assertEqual(self.kinds(body, "--result_file=b", "--result_file=a"), ["file"])
+
     def test_a_result_that_a_whole_run_did_not_write(self):
         self.assertEqual(self.kinds(_RUN, "--result_file=r"), ["file"])
 

@@ -13,7 +13,7 @@ import threading
 import time
 from pathlib import Path
 
-from .case import Case, Fifo, File, Folder, Link, Stream
+from .case import Case, Fifo, File, Folder, Link, Stream, encoded
 
 # A run takes a few tenths of a second; the rest is for machines that do something else as well.
 LIMIT_SECONDS = 30.0
@@ -132,8 +132,8 @@ class _Running:
         self.begin = time.monotonic()
         with open(self._out, "wb") as out, open(self._err, "wb") as err:
             self.process = subprocess.Popen(
-                [word.encode("utf-8", "surrogateescape") for word in words], cwd=folder,
-                env=environment, stdin=subprocess.DEVNULL, stderr=err,
+                [encoded(word) for word in words], cwd=folder, env=environment,
+                stdin=subprocess.DEVNULL, stderr=err,
                 stdout=self._pipe.write_end if self._pipe else out, start_new_session=True)
         if self._pipe:
             self._pipe.start()

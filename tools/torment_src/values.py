@@ -17,7 +17,7 @@ _TEXTS = (
     "", " ", "  ", "\t", "\n", "-", "--", "---", "=", "==", ",", ",,", ";", "a,b", "a,,b", "true",
     "false", "TRUE", "yes", "no", "null", "none", "auto", "é", "naïve", "😀", "\u202etxt",
     "\u0085", "\u2028", "\x07", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "a\nb", "a\rb", "a\tb",
-    "\x7f", "\udcff", "\udcc3\udc28", "ab\udc80cd", "%s%n%d", "$(touch x)", "`x`", "'", '"', "\\",
+    "\x7f", "\udcff", "\udcc3(", "ab\udc80cd", "%s%n%d", "$(touch x)", "`x`", "'", '"', "\\",
     "\\x1b", "a b", "x" * 300, "x" * 5000, "é" * 2000, "none.such", "--model",
 )
 _BOOLS = ("true", "false", "True", "FALSE", "1", "0", "yes", "no", "t", "f", "on", "off", "2",

@@ -49,7 +49,7 @@ _FILES = ("--result_file=r.json", "--save_variables=w.safetensors", "--trace_fil
 
 
 def _ignoring(rng: random.Random) -> Case:
-    """`nohup` and `sh -c 'bench &'` start a program with a signal ignored: it must not end by it."""
+    """As `nohup` and `sh -c 'bench &'` start a program; the signal they ignore must not end it."""
     signal = rng.choice((SIGINT, SIGHUP))
     return Case(f"{signal.name} ignored", [*tiny(num_batches="20000"), "--result_file=r.json"],
                 prelude=f"trap '' {signal.name[3:]}", deaf=True, endings=frozenset({0}),
