@@ -87,6 +87,8 @@ class Case:
         for descriptor, stream in (("2", self.stderr), ("1", self.stdout)):
             if stream not in (Stream.kept, Stream.broken):
                 words.append(descriptor + stream.value)
+        if self.prelude:  # `exec`, so that signals reach the program.
+            words.insert(0, "exec")
         words = [f"{name}={quoted(value)}" for name, value in self.environment.items()] + words
         line = " ".join(words)
         if self.prelude:

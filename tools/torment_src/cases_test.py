@@ -78,7 +78,7 @@ class CasesTest(unittest.TestCase):
         case = Case("", ["x"], stdout=Stream.full, stderr=Stream.closed)
         self.assertEqual(case.shell_line("b"), "b x 2>&- 1>/dev/full")
         case = Case("", ["x"], prelude="ulimit -n 5", environment={"A": "b c"})
-        self.assertEqual(case.shell_line("b"), "(ulimit -n 5; A='b c' b x)")
+        self.assertEqual(case.shell_line("b"), "(ulimit -n 5; A='b c' exec b x)")
         case = Case("", [], stdout=Stream.broken, taken_bytes=5)
         self.assertEqual(case.shell_line("b"), "b | head -c 5")
 

@@ -20,7 +20,7 @@ from .case import Case, random_of
 from .families import cifar, flags, outputs, pairs, shards, signals, surroundings, tensors
 from .flag_table import HelpError
 from .judge import Fault, judge
-from .runner import Outcome, Workplace
+from .runner import LIMIT_SECONDS, Outcome, Workplace
 
 _ROOT = Path(__file__).resolve().parents[2]
 FAMILIES: dict[str, Callable[[random.Random, Program, int], Case]] = {
@@ -65,9 +65,13 @@ class Report:
         self._statuses = collections.defaultdict(collections.Counter)
         self._findings = collections.defaultdict(list)
         self._failed = 0
+        # Of those that ended by themselves.
+        self._slowest: tuple[float, str] = (0.0, "")
 
     def add(self, case: Case, outcome: Outcome, faults: list[Fault]) -> None:
         self._statuses[case.family]["hung" if outcome.hung else str(outcome.status)] += 1
+        if not outcome.hung:
+            self._slowest = max(self._slowest, (outcome.seconds, self.again(case)))
         if not faults:
             return
         self._failed += 1
@@ -97,6 +101,7 @@ class Report:
                   + "".join(f"{counts[status] or '-':>7}" for status in columns))
         total = sum(counts.total() for counts in self._statuses.values())
         print(f"{total} cases in {seconds:.0f} s, {self._failed} with findings")
+        print(f"slowest: {self._slowest[0]:.1f} of {LIMIT_SECONDS:.0f} s, {self._slowest[1]}")
         for cause, cases in sorted(self._findings.items()):
             print(f"{len(cases):>6} {cause}\n       {self.again(cases[0])}")
         return 1 if self._failed else 0
