@@ -16,7 +16,7 @@ from pathlib import Path
 from .case import Case, Fifo, File, Folder, Link, Stream, encoded
 
 # A run takes a few tenths of a second; the rest is for machines that do something else as well.
-LIMIT_SECONDS = 30.0
+LIMIT_SECONDS = 60.0
 # Signals wait for their marker no longer than this, and go out then.
 _MARKER_SECONDS = 10.0
 _POLL_SECONDS = 0.005
