@@ -12,6 +12,23 @@
 namespace bench {
 namespace {
 
+/// As many of the processors that this process may use as the run has threads.
+std::vector<int> run_processors(Device& device, const Topology& topology,
+                                std::optional<int> wanted) {
+  std::vector<int> processors = choose_processors(topology, wanted);
+  const int most = onednn_most_threads();
+  if (static_cast<int>(processors.size()) <= most) {
+    return processors;
+  }
+  if (wanted) {
+    throw UsageError(cat("--num_intra_threads=", *wanted, ": OMP_THREAD_LIMIT allows ", most,
+                         "; unset it or ask for no more"));
+  }
+  device.notices.push_back(
+      cat("OMP_THREAD_LIMIT allows ", most, " of ", processors.size(), " threads"));
+  return choose_processors(topology, most);
+}
+
 std::optional<int> wanted_threads(const Flags& flags) {
   if (!flags.num_intra_threads || *flags.num_intra_threads == 0) {
     return std::nullopt;
@@ -39,7 +56,7 @@ Device make_device(const RunSettings& settings) {
     device.processors = choose_processors(discover_topology(), 1);
     return device;
   }
-  device.processors = choose_processors(discover_topology(), wanted_threads(settings.flags));
+  device.processors = run_processors(device, discover_topology(), wanted_threads(settings.flags));
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,
                         // Threads that decode images must be able to run anywhere.

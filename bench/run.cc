@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <future>
 #include <iomanip>
 #include <optional>
 #include <ostream>
@@ -25,6 +24,7 @@
 #include "bench/tensor_files.h"
 #include "bench/verification.h"
 #include "models/base/errors.h"
+#include "models/base/threads.h"
 #include "results/build_info.h"
 #include "results/writer.h"
 #include "variable_mgmt/fold_values.h"
@@ -246,7 +246,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   const RunTensorFiles tensor_files(settings, network);
 
   // Drawn meanwhile, by threads that are not yet bound to processors.
-  auto values = std::async(std::launch::async, [&] {
+  auto values = start_async([&] {
     InitialValues first =
         initial_values(network, static_cast<std::uint64_t>(settings.flags.tf_random_seed));
     tensor_files.load(first);

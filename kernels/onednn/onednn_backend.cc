@@ -300,6 +300,8 @@ std::unique_ptr<Backend> make_onednn_backend(const OnednnOptions& options) {
   return std::make_unique<onednn::OnednnBackend>(options);
 }
 
+int onednn_most_threads() { return cpu::ThreadTeam::most_threads(); }
+
 std::string onednn_version() {
   const dnnl_version_t* version = dnnl_version();
   return cat(version->major, ".", version->minor, ".", version->patch);
