@@ -4,6 +4,7 @@
 
 #include "bench/flags_table.h"
 #include "kernels/cpu/cpu_isa.h"
+#include "kernels/cpu/library_variables.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
@@ -63,10 +64,13 @@ Device make_device(const RunSettings& settings) {
                         .pin = !settings.flags.data_dir,
                         .max_isa = std::nullopt};
   if (const auto cpuid = this_processor()) {
-    if (const auto cap = cap_for_hidden_amx_tiles(*cpuid)) {
+    device.warnings = costly_variables(*cpuid, own_environment);
+    const auto limit = isa_limit(own_environment);
+    const auto cap = cap_for_hidden_amx_tiles(*cpuid);
+    // A limit of the user's that keeps AMX out already stays.
+    if (cap && (!limit || is_poorer(cap->max_cpu_isa, *limit))) {
       options.max_isa = cap->max_cpu_isa;
-      device.isa_notice = cap->notice;
-      device.notices.push_back(cap->notice);
+      device.warnings.push_back(cap->notice);
     }
   }
   device.backend = make_onednn_backend(options);

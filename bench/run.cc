@@ -74,7 +74,10 @@ void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
 std::vector<std::string> warnings_before(const SystemFiles& files, const Device& device,
                                          const EnvironmentSnapshot& before) {
   const EnvironmentSnapshot after = read_environment(files, device.processors);
-  return environment_warnings(before, after, static_cast<int>(device.processors.size()));
+  std::vector<std::string> warnings =
+      environment_warnings(before, after, static_cast<int>(device.processors.size()));
+  warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
+  return warnings;
 }
 
 void print_closing_notes(const SessionResult& session, const InputStatistics& input,
@@ -305,9 +308,6 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   file.record().quality.warnings = warnings_before(files, device, before);
   for (const std::string& warning : file.record().quality.warnings) {
     LOG(WARNING) << "warning: " << warning;
-  }
-  if (device.isa_notice) {  // Printed above already.
-    file.record().quality.warnings.push_back(*device.isa_notice);
   }
 
   SessionResult& session = outcome.session;
