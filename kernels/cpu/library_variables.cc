@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <utility>
 
 #include "models/base/errors.h"
 
@@ -33,10 +34,10 @@ std::optional<Variable> read(const Environment& environment, const std::string& 
   for (const char* prefix : {"ONEDNN_", "DNNL_"}) {
     std::string value = environment(prefix + name);
     if (!value.empty()) {
-      Variable variable{.text = cat(prefix, name, "=", value), .value = std::move(value)};
-      std::transform(variable.value.begin(), variable.value.end(), variable.value.begin(),
+      std::string text = cat(prefix, name, "=", value);
+      std::transform(value.begin(), value.end(), value.begin(),
                      [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
-      return variable;
+      return Variable{.text = std::move(text), .value = std::move(value)};
     }
   }
   return std::nullopt;
