@@ -10,6 +10,7 @@
 #include "bench/batch_request.h"
 #include "bench/batch_search.h"
 #include "bench/input.h"
+#include "bench/machine.h"
 #include "bench/memory_check.h"
 #include "bench/quantization.h"
 #include "models/base/errors.h"
@@ -30,11 +31,20 @@ constexpr std::int64_t kTrialWarmup = 2;
 constexpr std::size_t kLeastTrialSteps = 5;
 constexpr nanoseconds kTrialTime = std::chrono::seconds(1);
 constexpr std::int64_t kMostTrialSteps = 1000;
-/// The rest is for what is not planned: the program's code, the kernels, the decoders.
+/// The rest is for what is not planned: the kernels of many layers, the decoders.
 constexpr double kPlannedShare = 0.95;
 
 std::size_t plannable(const MemoryLimit& limit) {
   return static_cast<std::size_t>(kPlannedShare * static_cast<double>(limit.bytes));
+}
+
+/// What the lists of a plan take while it is made, up to 150 MiB for a thousand layers, beside what
+/// the process holds now, after plans of one image.
+std::size_t list_bytes(const SystemFiles& files) {
+  const auto most = peak_rss_bytes(files);
+  const auto now = resident_bytes(files);
+  const bool known = most.known() && now.known() && most.value() > now.value();
+  return known ? static_cast<std::size_t>(most.value() - now.value()) : 0;
 }
 
 /// The settings under which a batch is tried: a few steps that leave the variables alone, so that
@@ -189,7 +199,7 @@ ChosenBatch choose_fastest_batch(const ParseResult& parsed, RunHost& host) {
 
 ChosenBatch choose_largest_batch(const ParseResult& parsed, RunHost& host) {
   RunSettings settings = resolve_settings(with_batch(parsed, 1));
-  const auto limit = memory_limit(host.files);
+  auto limit = memory_limit(host.files);
   if (!limit.known()) {
     throw UsageError(cat("--batch_size=max: how much memory may be used is not known (",
                          limit.why(), "); give a number"));
@@ -197,8 +207,12 @@ ChosenBatch choose_largest_batch(const ParseResult& parsed, RunHost& host) {
   check_variables_memory(settings, limit);
   Backend& backend = *host.device(settings).backend;
   const auto bytes_for = [&](std::int64_t batch) { return need_of(settings, backend, batch); };
+  static_cast<void>(bytes_for(1));
+  limit = memory_limit(host.files);  // With the device, and what a plan leaves to the next one.
+  const std::size_t allowed = plannable(limit.value());
+  const std::size_t lists = list_bytes(host.files);
   const LargestBatch largest =
-      largest_batch(settings, plannable(limit.value()), bytes_for, kLargestBatch + 1);
+      largest_batch(settings, allowed - std::min(allowed, lists), bytes_for, kLargestBatch + 1);
   const std::string of = cat(format_bytes(static_cast<std::size_t>(limit.value().bytes)),
                              " that may be used (", limit.value().set_by, ")");
   if (largest.batch == 0) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <future>
 #include <iomanip>
 #include <optional>
 #include <ostream>
@@ -26,6 +25,7 @@
 #include "bench/verification.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
+#include "models/base/threads.h"
 #include "results/build_info.h"
 #include "results/writer.h"
 #include "variable_mgmt/fold_values.h"
@@ -75,7 +75,10 @@ void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
 std::vector<std::string> warnings_before(const SystemFiles& files, const Device& device,
                                          const EnvironmentSnapshot& before) {
   const EnvironmentSnapshot after = read_environment(files, device.processors);
-  return environment_warnings(before, after, static_cast<int>(device.processors.size()));
+  std::vector<std::string> warnings =
+      environment_warnings(before, after, static_cast<int>(device.processors.size()));
+  warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
+  return warnings;
 }
 
 void print_closing_notes(const SessionResult& session, const InputStatistics& input,
@@ -247,7 +250,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   const RunTensorFiles tensor_files(settings, network);
 
   // Drawn meanwhile, by threads that are not yet bound to processors.
-  auto values = std::async(std::launch::async, [&] {
+  auto values = start_async([&] {
     InitialValues first =
         initial_values(network, static_cast<std::uint64_t>(settings.flags.tf_random_seed));
     tensor_files.load(first);
@@ -306,9 +309,6 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   file.record().quality.warnings = warnings_before(files, device, before);
   for (const std::string& warning : file.record().quality.warnings) {
     LOG(WARNING) << "warning: " << warning;
-  }
-  if (device.isa_notice) {  // Printed above already.
-    file.record().quality.warnings.push_back(*device.isa_notice);
   }
 
   SessionResult& session = outcome.session;

@@ -13,6 +13,9 @@ namespace bench {
 /// Order of the axes of a batch of images, outermost first.
 enum class SlotLayout : std::uint8_t { nchw, nhwc };
 
+/// The most classes a network may have, as --num_classes accepts them.
+inline constexpr std::int64_t kMostClasses = 1 << 24;
+
 /// What a batch looks like.
 struct InputSpec {
   std::int64_t batch = 0;

@@ -6,6 +6,8 @@
 #include <span>
 #include <thread>
 
+#include "models/base/threads.h"
+
 namespace bench {
 namespace {
 
@@ -67,7 +69,7 @@ InitialValues initial_values(const Graph& graph, std::uint64_t seed) {
       std::min<std::size_t>(std::thread::hardware_concurrency(), chunks.size());
   std::vector<std::jthread> helpers;
   for (std::size_t i = 1; i < threads; ++i) {
-    helpers.emplace_back(work);
+    helpers.push_back(start_thread([&work] { work(); }));
   }
   work();
   helpers.clear();

@@ -6,6 +6,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
+#include "models/base/threads.h"
 #include "pipeline/input.h"
 
 namespace bench {
@@ -50,7 +51,7 @@ void fill_images(const InputSpec& spec, float* images) {
   };
   std::vector<std::jthread> helpers;
   for (std::int64_t i = 1; i < threads; ++i) {
-    helpers.emplace_back(fill);
+    helpers.push_back(start_thread([&fill] { fill(); }));
   }
   fill();
 }

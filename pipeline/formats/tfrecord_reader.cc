@@ -117,7 +117,11 @@ std::optional<TfRecordView> TfRecordReader::next() {
   }
   // The file's size bounds what a length may ask for, before anything is allocated.
   const std::uint64_t size = length + kTfRecordHeaderBytes + kTfRecordFooterBytes;
-  if (size < length || size > file_bytes_ - offset_ || !fill(size)) {
+  if (size < length) {
+    throw DataError(cat(path_, ", offset ", offset_, ": truncated record: its length is ", length,
+                        " bytes, more than any file holds"));
+  }
+  if (size > file_bytes_ - offset_ || !fill(size)) {
     throw truncated(size);
   }
   const char* data = buffer_.get() + begin_ + kTfRecordHeaderBytes;

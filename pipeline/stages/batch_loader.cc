@@ -1,10 +1,10 @@
 #include "pipeline/stages/batch_loader.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "models/base/errors.h"
+#include "models/base/threads.h"
 #include "pipeline/stages/cpu_clock.h"
 
 namespace bench {
@@ -33,12 +33,12 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
   }
   try {
     for (const auto& worker : workers_) {
-      threads_.emplace_back([this, &worker] { work(*worker); });
+      threads_.push_back(start_thread([this, &worker] { work(*worker); }));
     }
-    threads_.emplace_back([this, make = std::move(make_order)] { read(make); });
-  } catch (const std::system_error& error) {
+    threads_.push_back(start_thread([this, make = std::move(make_order)] { read(make); }));
+  } catch (const DeviceError&) {
     stop();
-    throw DeviceError(cat("cannot start ", options.num_threads, " input threads: ", error.what()));
+    throw;
   }
 }
 

@@ -106,6 +106,17 @@ TEST(TfRecord, DetectsEveryFlippedBit) {
   }
 }
 
+TEST(TfRecord, TellsALengthThatNoFileHolds) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  const std::string length(8, '\xff');
+  test::write_file(path, length + frame_tfrecord(length).substr(12 + 8, 4) + std::string(100, ' '));
+  EXPECT_EQ(test::message_of<DataError>([&] { read_all(path); }),
+            cat(path,
+                ", offset 0: truncated record: its length is 18446744073709551615 bytes, more "
+                "than any file holds"));
+}
+
 TEST(TfRecord, RefusesALengthBeyondTheFileBeforeAllocatingIt) {
   const TemporaryFolder folder;
   const std::string path = folder.file("records");
