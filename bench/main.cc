@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 
@@ -35,9 +37,13 @@ int run(int argc, char** argv) {
     bench::list_variables(std::cout, bench::resolve_settings(parsed));
     return 0;
   }
+  // A reader that goes away is an error that the run finds when it writes.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   return bench::run_benchmark(
       parsed, {argv, argv + argc},
-      {.out = std::cout, .err = std::cerr, .err_is_terminal = isatty(STDERR_FILENO) != 0});
+      {.out = std::cout,
+       .err = std::cerr,
+       .err_terminal = bench::terminal_at(STDERR_FILENO, std::getenv("TERM"))});
 }
 
 int fail(const std::exception& error, int status) {

@@ -41,7 +41,7 @@ QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend&
 }
 
 Quantization::Quantization(const RunSettings& settings, Backend& backend, InitialValues& values,
-                           std::ostream& progress, const std::function<bool()>& interrupted)
+                           std::ostream& progress, const Watch& watch)
     : classes_(settings.num_classes) {
   const auto batches = settings.flags.calibration_batches;
   progress << "calibrating int8 with " << batches << (batches == 1 ? " batch" : " batches")
@@ -53,13 +53,14 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
   const auto labels_at_once = static_cast<std::size_t>(at_once);
   const std::size_t pixels_at_once = image_elements(settings) * labels_at_once;
   const auto parts = static_cast<std::size_t>(settings.batch / at_once);
-  for (std::int64_t b = 0; b < batches && (b == 0 || !interrupted()); ++b) {
+  for (std::int64_t b = 0; b < batches; ++b) {
     const InputBatch batch = input->next();
     if (b == 0) {
       images_.assign(batch.images, batch.images + parts * pixels_at_once);
       labels_.assign(batch.labels, batch.labels + settings.batch);
     }
-    for (std::size_t part = 0; part < parts && (part == 0 || !interrupted()); ++part) {
+    for (std::size_t part = 0; part < parts; ++part) {
+      tell(watch, b, batches);
       const auto logits =
           calibration.observe({batch.images + part * pixels_at_once, pixels_at_once},
                               {batch.labels + part * labels_at_once, labels_at_once});
@@ -68,6 +69,7 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
       }
     }
   }
+  tell(watch, batches, batches);
   QuantizedGraph quantized =
       build_quantized_graph(settings, backend, settings.batch, calibration.ranges());
   quantize_values(quantized.weights, values);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <iosfwd>
 #include <vector>
 
@@ -19,9 +18,9 @@ QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend&
 class Quantization {
  public:
   /// `values` are those of the folded network, and then those of graph(). Says on `progress` what
-  /// it does, and stops after the part in which `interrupted` says so; the run ends then.
+  /// it does; `watch` hears of each part of a batch.
   Quantization(const RunSettings& settings, Backend& backend, InitialValues& values,
-               std::ostream& progress, const std::function<bool()>& interrupted);
+               std::ostream& progress, const Watch& watch);
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   /// Runs a tower of graph() on the kept batch and holds its logits against those of f32.

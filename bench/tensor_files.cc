@@ -124,14 +124,15 @@ std::vector<std::string> RunTensorFiles::notices() const {
   return notices;
 }
 
-void RunTensorFiles::load(InitialValues& values) const {
+void RunTensorFiles::load(InitialValues& values, const Watch& watch) const {
   if (source_) {
-    load_variables(*source_, plan_, values);
+    load_variables(*source_, plan_, values, watch);
   }
 }
 
-void RunTensorFiles::dump(Tower& tower, const InputBatch& batch) const {
+void RunTensorFiles::dump(Tower& tower, const InputBatch& batch, const Watch& watch) const {
   tower.run(batch.images, batch.labels, layer_step(settings_, 0));
+  tell(watch, 1, 1);
   StepTensors step(tower.executor());
   step.add_output("logits");
   if (settings_.training()) {

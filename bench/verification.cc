@@ -11,6 +11,7 @@
 #include "bench/batch_request.h"
 #include "bench/device.h"
 #include "bench/precision.h"
+#include "bench/watched_backend.h"
 #include "models/base/errors.h"
 #include "variable_mgmt/fingerprint.h"
 #include "variable_mgmt/fold_values.h"
@@ -120,7 +121,7 @@ void print_titles(std::ostream& out) {
     out << std::setw(kNumberWidth) << title;
   }
   out << std::setw(13) << "deviation"
-      << "  verdict\n";
+      << "  verdict" << std::endl;
 }
 
 void print_line(std::ostream& out, const Model& model, const Verification& result) {
@@ -199,13 +200,16 @@ Verification verify_tower(const RunSettings& settings, Tower& tower) {
   return result;
 }
 
-int run_verification(const ParseResult& parsed, std::ostream& out) {
+int run_verification(const ParseResult& parsed, std::ostream& out, PhaseWatch* phases) {
   RunSettings asked = resolve_settings(parsed);
   if (const std::string difference = difference_to_stored(asked); !difference.empty()) {
     throw UsageError(
         cat("--verify checks the model's own network, and training in even batches: ", difference));
   }
-  const Device device = make_device(asked);
+  Device device = make_device(asked);
+  if (phases != nullptr) {
+    device.backend = watch_planning(std::move(device.backend), *phases);
+  }
   const Precision precision = choose_precision(asked, *device.backend);
   precision.apply(asked);
   if (!precision.note.empty()) {
@@ -225,9 +229,15 @@ int run_verification(const ParseResult& parsed, std::ostream& out) {
       }
       RunSettings settings = settings_for(parsed, model, training);
       settings.dtype = asked.dtype;
+      if (phases != nullptr) {
+        phases->stop_if_asked(cat("before the check of ", model.name));
+      }
       const Verification part = verify_model(settings, *device.backend);
       append(result, part);
       result.skipped = result.skipped.empty() ? part.skipped : result.skipped;
+    }
+    if (phases != nullptr) {
+      phases->clear();
     }
     passed = passed && result.skipped.empty() && result.passed();
     print_line(out, model, result);

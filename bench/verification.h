@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/flags.h"
+#include "bench/phase_watch.h"
 #include "bench/settings.h"
 #include "models/zoo/fingerprint.h"
 #include "variable_mgmt/tower.h"
@@ -44,8 +45,9 @@ Verification verify_tower(const RunSettings& settings, Tower& tower);
 
 /// What --verify does: measures the model's fingerprint, or every model's, in training and (without
 /// --forward_only, also) inference, prints one line for each. Returns the exit status: 1 when a
-/// number deviates too much or a model could not be checked. Throws UsageError where the flags ask
-/// for another network than the model's own.
-int run_verification(const ParseResult& parsed, std::ostream& out);
+/// number deviates too much or a model could not be checked. `phases`, unless null, hears of the
+/// planning and may end the check there and between a model's parts. Throws UsageError where the
+/// flags ask for another network than the model's own, RunEnded.
+int run_verification(const ParseResult& parsed, std::ostream& out, PhaseWatch* phases = nullptr);
 
 }  // namespace bench

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "models/base/watch.h"
 #include "pipeline/host_allocator.h"
 
 namespace bench {
@@ -68,9 +69,11 @@ class InputSource {
 /// Images drawn once (truncated normal, mean 127, standard deviation 60, cut at two deviations),
 /// labels drawn afresh for each batch, uniform in [0, num_classes - 2]. The numbers depend on the
 /// seed only; one seed gives the same images in either layout. Without an allocator, ordinary
-/// memory. Throws UsageError when a size is not positive or num_classes < 2.
+/// memory. `watch` hears of the images' rows as they are drawn. Throws UsageError when a size is
+/// not positive or num_classes < 2.
 std::unique_ptr<InputSource> make_synthetic_input(
-    const InputSpec& spec, std::shared_ptr<HostAllocator> allocator = nullptr);
+    const InputSpec& spec, std::shared_ptr<HostAllocator> allocator = nullptr,
+    const Watch& watch = {});
 
 /// The batches of a safetensors file, in order and from the beginning again: `images` (k * batch x
 /// channels x height x width, a floating type), taken as they are, and `labels` (k * batch, I64 or

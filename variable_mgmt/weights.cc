@@ -97,8 +97,11 @@ LoadPlan plan_load(const TensorFile& file, const Graph& graph, LoadMode mode) {
   return plan;
 }
 
-void load_variables(const TensorFile& file, const LoadPlan& plan, InitialValues& values) {
+void load_variables(const TensorFile& file, const LoadPlan& plan, InitialValues& values,
+                    const Watch& watch) {
+  std::int64_t read = 0;
   for (const std::string& name : plan.names) {
+    tell(watch, read++, static_cast<std::int64_t>(plan.names.size()));
     auto& elements = values.at(name);
     const StoredTensor& tensor = *file.find(name);
     check(tensor.elements() == elements.size(), cat(name, ": the plan is of another graph"));

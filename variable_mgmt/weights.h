@@ -29,9 +29,10 @@ enum class LoadMode { complete, partial };
 /// long as something fits.
 LoadPlan plan_load(const TensorFile& file, const Graph& graph, LoadMode mode);
 
-/// Puts the file's values in the place of those in `values`, for the names of the plan. Throws what
-/// TensorFile::read does.
-void load_variables(const TensorFile& file, const LoadPlan& plan, InitialValues& values);
+/// Puts the file's values in the place of those in `values`, for the names of the plan; `watch`
+/// hears of each variable. Throws what TensorFile::read does.
+void load_variables(const TensorFile& file, const LoadPlan& plan, InitialValues& values,
+                    const Watch& watch = {});
 
 /// Writes all variables, moving statistics included, in canonical order.
 void save_variables(Executor& executor, const AtomicFile& file,

@@ -296,19 +296,6 @@ else
   echo 'left out: there is no /dev/full'
 fi
 
-# started PID LINE: waits until the run in the background has printed such a line.
-started() {
-  tries=0
-  until grep -q "$2" "$out"; do
-    tries=$((tries + 1))
-    if [ "$tries" -ge 600 ] || ! kill -0 "$1" 2>/dev/null; then break; fi
-    sleep 0.1
-  done
-}
-
-endless='--model=lenet --batch_size=2 --num_intra_threads=1 --num_warmup_batches=1'
-endless="$endless --num_batches=100000000"
-
 case_name='the folder of the result is removed during the run'
 mkdir "$work/gone"
 : >"$out"
@@ -331,7 +318,7 @@ ended() {
   case_name="SIG$1"
   : >"$out"
   # shellcheck disable=SC2086
-  "$bench" $endless --result_file="$work/$1.json" --save_variables="$work/$1.safetensors" \
+  $interruptible "$bench" $endless --result_file="$work/$1.json" --save_variables="$work/$1.safetensors" \
     >"$out" 2>"$err" </dev/null &
   pid=$!
   started "$pid" "$2"
@@ -348,11 +335,12 @@ ended() {
 ended INT '^1	images' 130
 record_holds "len(r['series']['step_ns']) >= 1" "$work/INT.json"
 ended TERM 'Running warm up' 143
+ended HUP '^1	images' 129
 
 case_name='an interrupt in a sweep'
 : >"$out"
 # shellcheck disable=SC2086
-"$bench" $endless --batch_size=4,2 --result_file="$work/swept.json" >"$out" 2>"$err" </dev/null &
+$interruptible "$bench" $endless --batch_size=4,2 --result_file="$work/swept.json" >"$out" 2>"$err" </dev/null &
 pid=$!
 started "$pid" '^1	images'
 kill -INT "$pid"
@@ -364,20 +352,20 @@ lacks "$err" 'run 2 of 2'
 record_holds "r['status'] == 'aborted' and r['partial']" "$work/swept.batch4.json"
 [ ! -e "$work/swept.batch2.json" ] || fail 'the second batch has a record'
 
-case_name='a second SIGINT'
+case_name='a second signal'
 : >"$out"
 # One step of this takes much longer than the test.
-"$bench" --model=resnet50 --batch_size=64 --device=reference --result_file="$work/second.json" \
-  >"$out" 2>"$err" </dev/null &
+$interruptible "$bench" --model=resnet50 --batch_size=64 --device=reference \
+  --result_file="$work/second.json" >"$out" 2>"$err" </dev/null &
 pid=$!
 started "$pid" 'Running warm up'
 kill -INT "$pid"
-sleep 0.5
+answered "$pid" '^SIGINT: the run ends after the step in hand'
 kill -0 "$pid" || fail 'the first one ended the run at once'
-kill -INT "$pid"
+kill -TERM "$pid"
 wait "$pid"
 status=$?
-[ "$status" -eq 130 ] || fail "exit status $status, not 130"
+[ "$status" -eq 143 ] || fail "exit status $status, not 143"
 lacks "$err" 'ended by'
 [ ! -e "$work/second.json" ] || fail 'it left a record'
 

@@ -93,6 +93,15 @@ std::vector<std::string> names(const TensorFile& file) {
   return result;
 }
 
+TEST(TensorDump, WritesNothingWhenTheWatchEndsIt) {
+  TinyRun run;
+  run.settings.flags.dump_tensors = run.path("dump");
+  const auto tower = run.tower(run.values());
+  EXPECT_THROW(run.files().dump(*tower, kBatch, [](auto, auto) { throw DataError("enough"); }),
+               DataError);
+  EXPECT_TRUE(std::filesystem::is_empty(run.folder.path()));
+}
+
 TEST(TensorDump, HoldsTheFirstStepsLogitsLossesAndGradients) {
   TinyRun run;
   run.settings.flags.dump_tensors = run.path("dump");

@@ -10,6 +10,20 @@
 
 namespace bench {
 
+namespace {
+
+/// A pipe would keep the reading thread waiting. What is not there is left to the one that opens
+/// it.
+void refuse_special(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw UsageError(cat(path.string(), ": cannot be read: it is no ordinary file"));
+  }
+}
+
+}  // namespace
+
 std::string_view shard_prefix(bool training) { return training ? "train" : "validation"; }
 
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix) {
@@ -32,6 +46,7 @@ std::vector<std::string> find_matching_files(const std::string& folder,
        entries.increment(error)) {
     if (::fnmatch(pattern.c_str(), entries->path().filename().c_str(), 0) == 0) {
       shards.push_back(entries->path().string());
+      refuse_special(entries->path());
     }
   }
   if (error) {

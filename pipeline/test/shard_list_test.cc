@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "models/base/errors.h"
 #include "pipeline/test/support.h"
@@ -20,6 +23,21 @@ TEST(ShardList, TakesTheFilesThatAreThereInTheOrderOfTheirNames) {
   EXPECT_EQ(find_shards(folder.path(), "train"),
             (std::vector<std::string>{folder.file("train-00001-of-01024"),
                                       folder.file("train-00007-of-01024")}));
+}
+
+TEST(ShardList, RefusesWhatIsNoOrdinaryFileBeforeItIsOpened) {
+  const auto refusal = [](const test::TemporaryFolder& folder) {
+    return test::message_of<UsageError>([&] { find_shards(folder.path(), "train"); });
+  };
+  const test::TemporaryFolder pipe;
+  ASSERT_EQ(mkfifo(pipe.file("train-00000-of-00001").c_str(), 0600), 0);
+  EXPECT_THAT(refusal(pipe), HasSubstr("train-00000-of-00001: cannot be read: it is no ordinary"));
+  const test::TemporaryFolder sub;
+  std::filesystem::create_directory(sub.file("train-00000-of-00001"));
+  EXPECT_THAT(refusal(sub), HasSubstr("it is no ordinary file"));
+  const test::TemporaryFolder link;
+  std::filesystem::create_symlink("/dev/zero", link.file("train-00000-of-00001"));
+  EXPECT_THAT(refusal(link), HasSubstr("it is no ordinary file"));
 }
 
 TEST(ShardList, AddsUpTheSizesOfTheFilesThatCanBeSeen) {

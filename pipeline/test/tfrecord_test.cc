@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -137,6 +138,13 @@ TEST(TfRecord, SaysWhatAForeignFileIs) {
   EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("no TFRecord"));
   EXPECT_THAT(test::message_of<DataError>([&] { read_all(folder.file("absent")); }),
               HasSubstr("absent: cannot be read"));
+}
+
+TEST(TfRecordReader, DoesNotWaitForAPipe) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(test::message_of<DataError>([&] { TfRecordReader reader(folder.file("pipe")); }),
+              HasSubstr("pipe: cannot be read: it is no ordinary file"));
 }
 
 TEST(TfRecordWriter, LeavesNothingBehindUnlessFinished) {
