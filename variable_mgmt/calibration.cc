@@ -1,7 +1,6 @@
 #include "variable_mgmt/calibration.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/base/errors.h"
 
@@ -10,6 +9,8 @@ namespace {
 
 constexpr const char* kImages = "images";
 constexpr const char* kPrefix = "watched/";
+/// Dropout and drop-path are off.
+constexpr std::int32_t kNoStep = -1;
 
 /// The graph with the watched values among its outputs.
 Graph with_watched(Graph graph) {
@@ -39,14 +40,17 @@ Calibration::Calibration(const Graph& graph, Backend& backend, DataFormat format
     : watched_(watched_values(graph)),
       tower_(with_watched(graph), backend, {.format = format}, values) {}
 
-std::vector<float> Calibration::observe(std::span<const float> images,
-                                        std::span<const std::int32_t> labels) {
-  constexpr std::int32_t kNoStep = -1;
+void Calibration::observe(std::span<const float> images, std::span<const std::int32_t> labels) {
   tower_.run_canonical(images, labels, kNoStep);
   widen(kImages, images);
   for (const std::string& value : watched_) {
     widen(value, tower_.executor().read_output_as_floats(kPrefix + value));
   }
+}
+
+std::vector<float> Calibration::logits(std::span<const float> images,
+                                       std::span<const std::int32_t> labels) {
+  tower_.run_canonical(images, labels, kNoStep);
   return tower_.executor().read_output_as_floats("logits");
 }
 
@@ -57,30 +61,6 @@ void Calibration::widen(const std::string& value, std::span<const float> numbers
   const auto [entry, fresh] = ranges_.try_emplace(value, seen);
   entry->second.low = std::min(entry->second.low, seen.low);
   entry->second.high = std::max(entry->second.high, seen.high);
-}
-
-Agreement compare_logits(std::span<const float> logits, std::span<const float> right,
-                         std::int64_t classes) {
-  check(logits.size() == right.size() && !right.empty(), "compare_logits: sizes differ");
-  double signal = 0;
-  double noise = 0;
-  for (std::size_t i = 0; i < right.size(); ++i) {
-    const auto wanted = static_cast<double>(right[i]);
-    const double error = static_cast<double>(logits[i]) - wanted;
-    signal += wanted * wanted;
-    noise += error * error;
-  }
-  const auto count = static_cast<std::size_t>(classes);
-  Agreement result{.snr_db = 10 * std::log10(signal / noise)};
-  const auto top_1 = [count](std::span<const float> all, std::size_t begin) {
-    const auto example = all.subspan(begin, count);
-    return std::max_element(example.begin(), example.end()) - example.begin();
-  };
-  for (std::size_t begin = 0; begin < right.size(); begin += count) {
-    ++result.examples;
-    result.same_top_1 += top_1(logits, begin) == top_1(right, begin) ? 1 : 0;
-  }
-  return result;
 }
 
 }  // namespace bench
