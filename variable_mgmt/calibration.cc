@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "models/base/errors.h"
+#include "models/ops/quantized.h"
+#include "models/passes/quantize_plan.h"
 
 namespace bench {
 namespace {
@@ -23,14 +25,26 @@ Graph with_watched(Graph graph) {
   return graph;
 }
 
-std::vector<std::string> watched_values(const Graph& graph) {
-  std::vector<std::string> names;
+/// The watched values, and how many quanta each has between 0 and its largest magnitude.
+std::map<std::string, double> watched_values(const Graph& graph) {
+  const QuantizePlan plan(graph, unknown_ranges(graph), {});
+  std::map<std::string, double> levels;
   for (const ValueId id : values_with_range(graph)) {
     if (graph.value(id).origin == Value::Origin::node) {
-      names.push_back(graph.value(id).name);
+      levels[graph.value(id).name] = highest_of(plan.dtype(id));
     }
   }
-  return names;
+  return levels;
+}
+
+/// Widens the range, which may not be there yet, by what the numbers take.
+void widen(Ranges& ranges, const std::string& value, std::span<const float> numbers) {
+  const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
+  check(low != numbers.end(), cat("calibration: ", value, " is empty"));
+  const Range seen{.low = static_cast<double>(*low), .high = static_cast<double>(*high)};
+  const auto [entry, fresh] = ranges.try_emplace(value, seen);
+  entry->second.low = std::min(entry->second.low, seen.low);
+  entry->second.high = std::max(entry->second.high, seen.high);
 }
 
 }  // namespace
@@ -42,9 +56,11 @@ Calibration::Calibration(const Graph& graph, Backend& backend, DataFormat format
 
 void Calibration::observe(std::span<const float> images, std::span<const std::int32_t> labels) {
   tower_.run_canonical(images, labels, kNoStep);
-  widen(kImages, images);
-  for (const std::string& value : watched_) {
-    widen(value, tower_.executor().read_output_as_floats(kPrefix + value));
+  widen(seen_, kImages, images);
+  for (const auto& [value, levels] : watched_) {
+    const auto numbers = tower_.executor().read_output_as_floats(kPrefix + value);
+    widen(seen_, value, numbers);
+    magnitudes_[value].add(numbers);
   }
 }
 
@@ -54,13 +70,14 @@ std::vector<float> Calibration::logits(std::span<const float> images,
   return tower_.executor().read_output_as_floats("logits");
 }
 
-void Calibration::widen(const std::string& value, std::span<const float> numbers) {
-  const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
-  check(low != numbers.end(), cat("calibration: ", value, " is empty"));
-  const Range seen{.low = static_cast<double>(*low), .high = static_cast<double>(*high)};
-  const auto [entry, fresh] = ranges_.try_emplace(value, seen);
-  entry->second.low = std::min(entry->second.low, seen.low);
-  entry->second.high = std::max(entry->second.high, seen.high);
+Ranges Calibration::ranges() const {
+  Ranges ranges = seen_;
+  for (const auto& [value, magnitudes] : magnitudes_) {
+    const double cut = magnitudes.best_cut(watched_.at(value));
+    Range& range = ranges.at(value);
+    range = {.low = std::max(range.low, -cut), .high = std::min(range.high, cut)};
+  }
+  return ranges;
 }
 
 }  // namespace bench

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "models/passes/quantize.h"
+#include "variable_mgmt/magnitudes.h"
 #include "variable_mgmt/tower.h"
 
 namespace bench {
@@ -22,15 +25,17 @@ class Calibration {
   /// logits. Waits.
   std::vector<float> logits(std::span<const float> images, std::span<const std::int32_t> labels);
 
-  /// Of every value that quantize() may want one of, over all batches observed.
-  [[nodiscard]] const Ranges& ranges() const { return ranges_; }
+  /// Of every value that quantize() may want one of, over all batches observed. That of the images
+  /// is all that they took; the others are cut where their numbers lose least by being quantised,
+  /// in the mean square, since a few that are far out would make the quanta of all others large.
+  [[nodiscard]] Ranges ranges() const;
 
  private:
-  void widen(const std::string& value, std::span<const float> numbers);
-
-  std::vector<std::string> watched_;
+  /// By value: how many quanta it has between 0 and its largest magnitude.
+  std::map<std::string, double> watched_;
   Tower tower_;
-  Ranges ranges_;
+  Ranges seen_;
+  std::map<std::string, Magnitudes> magnitudes_;
 };
 
 }  // namespace bench

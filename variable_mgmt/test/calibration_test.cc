@@ -125,6 +125,30 @@ TEST(Calibration, LearnsNothingFromWhatItIsOnlyAskedTheLogitsOf) {
   EXPECT_NE(calibration.ranges(), before);
 }
 
+TEST(Calibration, CutsWhatIsFarOutButNotTheImages) {
+  constexpr std::int64_t kWide = 64;
+  Graph graph;
+  const ValueId images = graph.add_input("images", {.shape = {1, 3, kWide, kWide}});
+  NetworkBuilder net(graph, {.num_classes = kClasses, .training = false});
+  const ValueId x = net.relu("relu", net.conv("same", images, {.channels = 3, .window = {}}));
+  const ValueId y = net.conv("last", x, {.channels = 3, .window = {.kernel = 3}});
+  graph.set_output("logits", net.head(net.spatial_mean("mean", y)));
+  InitialValues values = initial_values(graph, 1);
+  values.at("same.weight") = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const auto backend = make_reference_backend();
+  Calibration calibration(graph, *backend, DataFormat::automatic, values);
+  std::vector<float> pixels(3 * kWide * kWide);
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    pixels[i] = static_cast<float>(i % 256) / 256;
+  }
+  pixels[99] = 8;
+  calibration.observe(pixels, std::vector<std::int32_t>{0});
+  const Ranges ranges = calibration.ranges();
+  EXPECT_EQ(ranges.at("images").high, 8);
+  // (8 - c)^2 for the one and (c / 255)^2 / 12 for the others is least at 8 / 1.016.
+  EXPECT_NEAR(ranges.at("relu").high, 7.88, 0.02);
+}
+
 TEST(Calibration, LeavesLittleNoiseOnTheReference) {
   const auto backend = make_reference_backend();
   const Both both = run_both(*backend);
