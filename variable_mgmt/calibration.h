@@ -26,8 +26,8 @@ class Calibration {
   std::vector<float> logits(std::span<const float> images, std::span<const std::int32_t> labels);
 
   /// Of every value that quantize() may want one of, over all batches observed. That of the images
-  /// is all that they took; the others are cut where their numbers lose least by being quantised,
-  /// in the mean square, since a few that are far out would make the quanta of all others large.
+  /// is all that they took; the others are cut where their numbers lose least by being quantised
+  /// (Magnitudes), since a few that are far out would make the quanta of all others large.
   [[nodiscard]] Ranges ranges() const;
 
  private:

@@ -14,8 +14,9 @@ class Magnitudes {
   void add(std::span<const float> numbers);
 
   /// Where to cut the magnitudes, above 0 and at most the largest, so that `levels` quanta between
-  /// 0 and there leave the least mean square error: rounding below, and above what is cut off. 0
-  /// where nothing was added.
+  /// 0 and there leave the least error: rounding below, and above what is cut off. An error counts
+  /// with its power 1.5: with its square a few numbers far out would weigh more than a network's
+  /// answers show (README.md). Within 2.1 %, and 0 where nothing was added.
   [[nodiscard]] double best_cut(double levels) const;
 
  private:
