@@ -142,11 +142,10 @@ void verify(const RunSettings& settings, Tower& tower, results::Record& record, 
 /// The same for a run in int8, whose rounding no fingerprint allows for.
 void compare_with_f32(const Quantization& quantization, Tower& tower, results::Record& record,
                       std::ostream& err) {
-  const Agreement agreement = quantization.compare(tower);
+  const Judgement judgement = quantization.judge(tower);
   record.verification.skipped = "int8 is held against f32 instead";
-  record.quantization = {
-      .snr_db = agreement.snr_db, .images = agreement.examples, .same_top_1 = agreement.same_top_1};
-  err << agreement << "\n";
+  record.quantization = to_record(judgement);
+  err << judgement << "\n";
 }
 
 /// The parts of a run one after the other; what comes behind a failure is left out. The end that

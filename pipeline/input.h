@@ -34,6 +34,9 @@ struct InputSpec {
 struct InputBatch {
   const float* images = nullptr;
   const std::int32_t* labels = nullptr;
+  /// How often all images had been handed out before the last of these; from 1 on some of them may
+  /// not be new.
+  std::int64_t epoch = 0;
 };
 
 /// What the pipeline did so far. Busy times are processor time, summed over the threads.

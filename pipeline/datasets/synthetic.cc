@@ -81,8 +81,10 @@ class SyntheticInput final : public InputSource {
     for (std::size_t i = 0; i < batch_; ++i) {
       labels[i] = static_cast<std::int32_t>(random_.below(num_classes_ - 1));
     }
+    // Each batch is all images there are.
+    const std::int64_t epoch = statistics_.images_delivered / static_cast<std::int64_t>(batch_);
     statistics_.images_delivered += static_cast<std::int64_t>(batch_);
-    return {.images = images_.data(), .labels = labels};
+    return {.images = images_.data(), .labels = labels, .epoch = epoch};
   }
 
   [[nodiscard]] InputStatistics statistics() const override { return statistics_; }

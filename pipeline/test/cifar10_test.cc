@@ -86,6 +86,16 @@ TEST(Cifar10Input, EvaluatesInOrderAndScalesToOne) {
   }
 }
 
+TEST(Cifar10Input, SaysWhichBatchesMayHoldWhatCameBefore) {
+  const TemporaryFolder folder;
+  write_dataset(folder);
+  const auto input = make_cifar10_input(spec_of(4), {.data_dir = folder.path()});
+  const std::int64_t images = input->statistics().records;
+  for (std::int64_t last = 3; last < 3 * images; last += 4) {
+    EXPECT_EQ(input->next().epoch, last / images) << "last image " << last;
+  }
+}
+
 TEST(Cifar10Input, ShowsTheSameImagesInBothLayouts) {
   const TemporaryFolder folder;
   write_dataset(folder);
