@@ -10,6 +10,7 @@
 #include "bench/batch_request.h"
 #include "bench/batch_search.h"
 #include "bench/input.h"
+#include "bench/machine.h"
 #include "bench/memory_check.h"
 #include "bench/quantization.h"
 #include "models/base/errors.h"
@@ -30,11 +31,20 @@ constexpr std::int64_t kTrialWarmup = 2;
 constexpr std::size_t kLeastTrialSteps = 5;
 constexpr nanoseconds kTrialTime = std::chrono::seconds(1);
 constexpr std::int64_t kMostTrialSteps = 1000;
-/// The rest is for what is not planned: the program's code, the kernels, the decoders.
+/// The rest is for what is not planned: the kernels of many layers, the decoders.
 constexpr double kPlannedShare = 0.95;
 
 std::size_t plannable(const MemoryLimit& limit) {
   return static_cast<std::size_t>(kPlannedShare * static_cast<double>(limit.bytes));
+}
+
+/// What the lists of a plan take while it is made, up to 150 MiB for a thousand layers, beside what
+/// the process holds now, after plans of one image.
+std::size_t list_bytes(const SystemFiles& files) {
+  const auto most = peak_rss_bytes(files);
+  const auto now = resident_bytes(files);
+  const bool known = most.known() && now.known() && most.value() > now.value();
+  return known ? static_cast<std::size_t>(most.value() - now.value()) : 0;
 }
 
 /// The settings under which a batch is tried: a few steps that leave the variables alone, so that
@@ -64,9 +74,10 @@ bool fits(const RunSettings& settings, Backend& backend, const Captured<MemoryLi
 }
 
 /// The variables' first values, the same for every batch.
-InitialValues trial_values(const RunSettings& settings, const Backend& backend) {
+InitialValues trial_values(const RunSettings& settings, const Backend& backend, RunHost& host) {
   InitialValues values = initial_values(build_run_network(settings, 1),
-                                        static_cast<std::uint64_t>(settings.flags.tf_random_seed));
+                                        static_cast<std::uint64_t>(settings.flags.tf_random_seed),
+                                        host.phases.of("drawing the first values", "part"));
   fold_values(run_folds(settings), values);
   if (settings.quantized()) {
     const Ranges unknown = unknown_ranges(build_float_graph(settings, backend, 1));
@@ -83,14 +94,15 @@ results::BatchTrial trial_of(std::int64_t batch, const std::vector<nanoseconds>&
           .steps = statistics.n};
 }
 
-/// Times some steps of the run that these settings are of; none when the user ended them.
-std::optional<results::BatchTrial> measure(RunSettings& settings, const InitialValues& values,
-                                           RunHost& host) {
+/// Times some steps of the run that these settings are of.
+results::BatchTrial measure(RunSettings& settings, const InitialValues& values, RunHost& host) {
   Backend& backend = *host.device(settings).backend;
   const Graph graph = build_run_graph(settings, backend, settings.batch);
   Tower tower(graph, backend, {.format = settings.format}, values);
   const auto strategy = make_run_strategy(settings, tower);
-  const auto input = make_run_input(settings, tower.executor().input_layout("images"));
+  const auto input = make_run_input(settings, tower.executor().input_layout("images"),
+                                    host.phases.of("drawing the images", "row"));
+  host.phases.clear();
   std::ostream nowhere(nullptr);
   SessionResult session;
   run_session(settings,
@@ -102,15 +114,13 @@ std::optional<results::BatchTrial> measure(RunSettings& settings, const InitialV
                    [&] {
                      const bool enough =
                          session.steps.size() >= kLeastTrialSteps && session.wall >= kTrialTime;
-                     return enough || host.interrupt.requested();
+                     return enough || host.end_asked();
                    },
                .out = nowhere,
                .progress = nowhere,
-               .progress_is_terminal = false},
+               .progress_terminal = {}},
               session);
-  if (host.interrupt.requested()) {
-    return std::nullopt;
-  }
+  host.phases.stop_if_asked("before the run");
   return trial_of(settings.batch, session.steps);
 }
 
@@ -155,25 +165,22 @@ ChosenBatch choose_fastest_batch(const ParseResult& parsed, RunHost& host) {
   RunSettings first = trial_settings(parsed, 1);
   const auto limit = memory_limit(host.files);
   check_variables_memory(first, limit);
-  const InitialValues values = trial_values(first, *host.device(first).backend);
+  const InitialValues values = trial_values(first, *host.device(first).backend, host);
   std::ostream& err = host.streams.err;
   const auto try_batch = [&](std::int64_t batch) -> std::optional<results::BatchTrial> {
     RunSettings settings = trial_settings(parsed, batch);
-    if (!fits(settings, *host.device(settings).backend, limit)) {
+    const bool fitting = fits(settings, *host.device(settings).backend, limit);
+    host.phases.clear();
+    if (!fitting) {
       err << "batch " << batch << ": does not fit into memory\n";
       return std::nullopt;
     }
-    const auto trial = measure(settings, values, host);
-    if (trial) {
-      err << sentence_of(*trial) << std::flush;
-    }
+    const results::BatchTrial trial = measure(settings, values, host);
+    err << sentence_of(trial) << std::flush;
     return trial;
   };
   err << "--batch_size=auto tries 1, 2, 4 and so on\n" << std::flush;
   BatchSearch search = search_batch(try_batch, kTolerance);
-  if (host.interrupt.requested()) {
-    return {};
-  }
   if (search.chosen == 0) {
     throw UsageError(cat("--batch_size=auto: not even one image of --model=", first.model->name,
                          " fits into memory; smaller images (--image_size) may"));
@@ -189,7 +196,7 @@ ChosenBatch choose_fastest_batch(const ParseResult& parsed, RunHost& host) {
 
 ChosenBatch choose_largest_batch(const ParseResult& parsed, RunHost& host) {
   RunSettings settings = resolve_settings(with_batch(parsed, 1));
-  const auto limit = memory_limit(host.files);
+  auto limit = memory_limit(host.files);
   if (!limit.known()) {
     throw UsageError(cat("--batch_size=max: how much memory may be used is not known (",
                          limit.why(), "); give a number"));
@@ -197,8 +204,13 @@ ChosenBatch choose_largest_batch(const ParseResult& parsed, RunHost& host) {
   check_variables_memory(settings, limit);
   Backend& backend = *host.device(settings).backend;
   const auto bytes_for = [&](std::int64_t batch) { return need_of(settings, backend, batch); };
+  static_cast<void>(bytes_for(1));
+  limit = memory_limit(host.files);  // With the device, and what a plan leaves to the next one.
+  const std::size_t allowed = plannable(limit.value());
+  const std::size_t lists = list_bytes(host.files);
   const LargestBatch largest =
-      largest_batch(settings, plannable(limit.value()), bytes_for, kLargestBatch + 1);
+      largest_batch(settings, allowed - std::min(allowed, lists), bytes_for, kLargestBatch + 1);
+  host.phases.clear();
   const std::string of = cat(format_bytes(static_cast<std::size_t>(limit.value().bytes)),
                              " that may be used (", limit.value().set_by, ")");
   if (largest.batch == 0) {

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// Measures a batch size; none where the memory ends or the user does not want to wait.
+/// Measures a batch size; none where the memory ends.
 using MeasureBatch = std::function<std::optional<results::BatchTrial>(std::int64_t batch)>;
 
 /// What --batch_size=auto found.

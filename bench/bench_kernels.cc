@@ -20,6 +20,7 @@
 #include "kernels/cases/cases.h"
 #include "kernels/executor.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 #include "models/ir/op.h"
 
 namespace bench {
@@ -249,10 +250,10 @@ int main(int argc, char** argv) {
   try {
     return bench::run(argc, argv);
   } catch (const bench::UsageError& error) {
-    std::cerr << "bench_kernels: " << error.what() << "\n";
+    std::cerr << "bench_kernels: " << bench::printable(error.what()) << "\n";
     return 2;
   } catch (const std::exception& error) {
-    std::cerr << "bench_kernels: " << error.what() << "\n";
+    std::cerr << "bench_kernels: " << bench::printable(error.what()) << "\n";
     return 1;
   }
 }

@@ -1,24 +1,23 @@
 #include "bench/benchmark.h"
 
-#include <ostream>
-
 #include "bench/batch_choice.h"
 #include "bench/batch_request.h"
+#include "bench/output_check.h"
 #include "bench/sweep.h"
 #include "bench/verify_command.h"
 
 namespace bench {
+namespace {
 
-int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
-                  const RunStreams& streams) {
+int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   if (parsed.flags.verify) {
-    return run_verification(parsed, streams.out);
+    return run_verification(parsed, host.streams.out, &host.phases);
   }
-  RunHost host(streams, command_line);
   const BatchRequest request = read_batch_request(parsed.flags.batch_size);
   if (request.rule == BatchRequest::Rule::list) {
     return run_sweep(parsed, request.sizes, host);
   }
+  check_outputs(parsed.flags);
   if (request.fixed()) {
     return run_once({.parsed = parsed,
                      .choice = {.rule = std::string(name_of(request.rule))},
@@ -29,15 +28,26 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   const ChosenBatch chosen = request.rule == BatchRequest::Rule::fastest
                                  ? choose_fastest_batch(parsed, host)
                                  : choose_largest_batch(parsed, host);
-  if (host.interrupt.requested()) {
-    streams.err << "ended by " << host.interrupt.signal_name() << " before the run\n";
-    return host.interrupt.exit_status();
-  }
+  host.phases.stop_if_asked("before the run");
   return run_once({.parsed = with_batch(parsed, chosen.batch),
                    .choice = chosen.choice,
                    .begin = begin_now(host)},
                   host)
       .status;
+}
+
+}  // namespace
+
+int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
+                  const RunStreams& streams) {
+  RunHost host(streams, command_line);
+  try {
+    const int status = run_what_is_asked(parsed, host);
+    // A signal that came after the last point at which the run could end.
+    return status == 0 && host.interrupt.requested() ? host.interrupt.exit_status() : status;
+  } catch (const RunEnded& ended) {
+    return host.end(ended);
+  }
 }
 
 }  // namespace bench

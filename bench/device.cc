@@ -4,6 +4,7 @@
 
 #include "bench/flags_table.h"
 #include "kernels/cpu/cpu_isa.h"
+#include "kernels/cpu/library_variables.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
@@ -11,6 +12,27 @@
 
 namespace bench {
 namespace {
+
+/// As many of the processors that this process may use as the run has threads.
+std::vector<int> run_processors(Device& device, const Topology& topology,
+                                std::optional<int> wanted) {
+  if (wanted && static_cast<std::size_t>(*wanted) > topology.processors.size()) {
+    throw UsageError(cat("--num_intra_threads=", *wanted, ": this process may use 1 to ",
+                         topology.processors.size(), " processors; 0 takes one thread per core"));
+  }
+  std::vector<int> processors = choose_processors(topology, wanted);
+  const int most = onednn_most_threads();
+  if (static_cast<int>(processors.size()) <= most) {
+    return processors;
+  }
+  if (wanted) {
+    throw UsageError(cat("--num_intra_threads=", *wanted, ": OMP_THREAD_LIMIT allows ", most,
+                         "; unset it or ask for no more"));
+  }
+  device.notices.push_back(
+      cat("OMP_THREAD_LIMIT allows ", most, " of ", processors.size(), " threads"));
+  return choose_processors(topology, most);
+}
 
 std::optional<int> wanted_threads(const Flags& flags) {
   if (!flags.num_intra_threads || *flags.num_intra_threads == 0) {
@@ -39,17 +61,20 @@ Device make_device(const RunSettings& settings) {
     device.processors = choose_processors(discover_topology(), 1);
     return device;
   }
-  device.processors = choose_processors(discover_topology(), wanted_threads(settings.flags));
+  device.processors = run_processors(device, discover_topology(), wanted_threads(settings.flags));
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,
                         // Threads that decode images must be able to run anywhere.
                         .pin = !settings.flags.data_dir,
                         .max_isa = std::nullopt};
   if (const auto cpuid = this_processor()) {
-    if (const auto cap = cap_for_hidden_amx_tiles(*cpuid)) {
+    device.warnings = costly_variables(*cpuid, own_environment);
+    const auto limit = isa_limit(own_environment);
+    const auto cap = cap_for_hidden_amx_tiles(*cpuid);
+    // A limit of the user's that keeps AMX out already stays.
+    if (cap && (!limit || is_poorer(cap->max_cpu_isa, *limit))) {
       options.max_isa = cap->max_cpu_isa;
-      device.isa_notice = cap->notice;
-      device.notices.push_back(cap->notice);
+      device.warnings.push_back(cap->notice);
     }
   }
   device.backend = make_onednn_backend(options);

@@ -13,8 +13,8 @@ namespace bench {
 struct Device {
   std::unique_ptr<Backend> backend;
   std::vector<int> processors;
-  /// Why the instruction set is limited, and how; absent when it is not.
-  std::optional<std::string> isa_notice;
+  /// What will make the numbers low, such as a limited instruction set, and what helps.
+  std::vector<std::string> warnings;
   /// The instruction set kernels are made for.
   std::string isa;
   std::string library_version;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <utility>
 
 #include "models/base/errors.h"
 
@@ -52,12 +53,17 @@ void warn_of_neighbours(std::vector<std::string>& out, const ProcessorTimes& bef
   // Less than this is a machine's ordinary housekeeping.
   constexpr double kTolerated = 0.25;
   const double others = busy_with_others(before, after);
-  if (others >= kTolerated && others + processors_used > after.online) {
-    out.push_back(cat("other work keeps about ", decimal(others, 1), " of ", after.online,
-                      " processors busy, and this run uses ", processors_used,
-                      ": numbers will be low and unsteady; stop the other work",
-                      fewer_threads(after.online - std::ceil(others))));
+  if (others < kTolerated || others + processors_used <= after.online) return;
+  std::string sentence = cat("other work keeps about ", decimal(others, 1), " of ", after.online,
+                             " processors busy, and this run uses ", processors_used,
+                             ": numbers will be low and unsteady; stop the other work");
+  if (processors_used > 1) {
+    // Each part of a step waits for its last thread, and those that wait keep a processor busy.
+    const double left = std::max(1.0, after.online - std::ceil(others));
+    sentence += cat(fewer_threads(left), " or let threads sleep while they wait for each other ",
+                    "(OMP_WAIT_POLICY=passive)");
   }
+  out.push_back(std::move(sentence));
 }
 
 void warn_of_steal(std::vector<std::string>& out, const ProcessorTimes& before,

@@ -25,32 +25,39 @@ struct Flags {
 #define BENCH_FLAG_UNSET(type, name, ...) std::optional<type##_value> name = {};
 #define BENCH_FLAG_LIST(name, ...) std::vector<std::string> name = {};
 #define BENCH_FLAG_SWITCH(name, ...)
+#define BENCH_FLAG_PARSER(name, ...)
 #include "bench/flags/table.inc"
 #undef BENCH_FLAG
 #undef BENCH_FLAG_UNSET
 #undef BENCH_FLAG_LIST
 #undef BENCH_FLAG_SWITCH
+#undef BENCH_FLAG_PARSER
 };
 
 /// What a command line says.
 struct ParseResult {
   Flags flags;
-  /// The flags given explicitly, by name, with their text as given ("true" for `--flag`).
+  /// The flags given explicitly, by name, with their text as given ("true" for `--flag`); of one
+  /// that is given several times the last.
   std::map<std::string, std::string, std::less<>> given;
-  /// One sentence for each given flag that has no effect or another one than it had.
+  /// One sentence for each given flag that has no effect or another one than it had, that is
+  /// overridden by a later one, or is passed over.
   std::vector<std::string> notices;
-  bool help_asked = false;
+  /// What print_help() is asked for.
+  std::optional<std::string> help_topic;
   bool version_asked = false;
   bool models_asked = false;
   bool variables_asked = false;
 };
 
 /// Reads a command line (without the program's name): `--flag=value`, `--flag value` (not for
-/// booleans), `--flag`, `--noflag`; one dash does too; the last of several wins. Throws UsageError
-/// for unknown flags (with near names), positional arguments, values out of type, list or bounds,
-/// what is not built yet, and combinations that exclude each other (see validate()). When help,
-/// the version or the list of models is asked for, the last two are not looked at. Not thread-safe:
-/// the gflags library's registry is changed and restored meanwhile.
+/// booleans), `--flag`, `--noflag`; one dash does too, and dashes for underscores. Of a flag that
+/// is given several times the last wins, with a notice; the others must be of its type, list and
+/// bounds too. The name of a model gets its listed spelling, --num_batches=0 is unset. Throws
+/// UsageError for unknown flags (with near names), positional arguments, values out of type, list
+/// or bounds, combinations that exclude each other (see validate()), and what is not built yet.
+/// When help, the version or the list of models is asked for, the last two are not looked at. Not
+/// thread-safe: the gflags library's registry is changed and restored meanwhile.
 ParseResult parse_flags(std::span<const std::string_view> arguments);
 
 /// The same for main's arguments, where argv[0] is the program.

@@ -4,13 +4,15 @@
 #include <cctype>
 #include <utility>
 
-#include "bench/flags_table.h"
+#include "bench/flags_hints.h"
+#include "models/zoo/zoo.h"
 
 namespace bench {
 namespace {
 
-// Shorter texts occur in too many names by chance.
+// Shorter texts occur in too many names, and begin too many, by chance.
 constexpr std::size_t kShortestPart = 4;
+constexpr std::size_t kShortestBeginning = 3;
 constexpr std::size_t kMostNearNames = 3;
 
 std::string lower(std::string_view text) {
@@ -19,6 +21,12 @@ std::string lower(std::string_view text) {
     letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   }
   return lowered;
+}
+
+std::string without_separators(std::string_view name) {
+  std::string letters = lower(name);
+  std::erase_if(letters, [](char letter) { return letter == '_' || letter == '-'; });
+  return letters;
 }
 
 // "; did you mean a or b?", or nothing.
@@ -71,8 +79,9 @@ std::vector<std::string_view> near_names(std::string_view given,
   const std::string part = lower(given);
   for (const std::string_view name : candidates) {
     const std::size_t distance = edit_distance(given, name);
-    const bool contains =
-        part.size() >= kShortestPart && lower(name).find(part) != std::string::npos;
+    const std::size_t place = lower(name).find(part);
+    const bool contains = place != std::string::npos &&
+                          part.size() >= (place == 0 ? kShortestBeginning : kShortestPart);
     if (contains || (distance <= tolerated && distance < std::max(given.size(), name.size()))) {
       near.push_back({distance, contains, name});
       least = std::min(least, distance);
@@ -90,10 +99,14 @@ std::vector<std::string_view> near_names(std::string_view given,
   return names;
 }
 
-UsageError unknown_value(std::string_view flag, std::string_view given,
-                         std::span<const std::string_view> accepted) {
-  return UsageError(cat("--", flag, "=", given, ": unknown value; accepted are ", join(accepted),
-                        question(near_names(given, accepted), "")));
+UsageError unknown_value(const FlagRow& row, std::string_view given) {
+  std::vector<std::string_view> near{value_meant_by(row.name, given)};
+  if (near.front().empty()) {
+    near = near_names(given, split_words(row.accepted.values));
+  }
+  std::erase_if(near, [&](std::string_view value) { return !is_taken(row, value); });
+  return UsageError(cat("--", row.name, "=", given,
+                        ": unknown value; accepted: ", describe_values(row), question(near, "")));
 }
 
 UsageError unknown_value(std::string_view flag, std::string_view given,
@@ -104,6 +117,16 @@ UsageError unknown_value(std::string_view flag, std::string_view given,
 }
 
 UsageError unknown_flag(std::string_view given) {
+  std::string name(given);
+  std::replace(name.begin(), name.end(), '-', '_');
+  if (const auto meant = flags_meant_by(name); !meant.empty()) {
+    return UsageError(cat("--", given, ": unknown flag", question(meant, "")));
+  }
+  for (const Model& model : all_models()) {
+    if (without_separators(model.name) == without_separators(name)) {
+      return UsageError(cat("--", given, ": unknown flag; did you mean --model=", model.name, "?"));
+    }
+  }
   std::vector<std::string> negated;
   for (const FlagRow& row : flag_table()) {
     if (row.type == FlagType::kBool) {
@@ -114,12 +137,12 @@ UsageError unknown_flag(std::string_view given) {
   for (const FlagRow& row : flag_table()) {
     names.push_back(row.name);
   }
-  if (given.starts_with("no")) {
+  if (name.starts_with("no")) {
     names.insert(names.end(), negated.begin(), negated.end());
   }
-  const std::string asked = question(near_names(given, names), "--");
+  const std::string asked = question(near_names(name, names), "--");
   return UsageError(
-      cat("--", given, ": unknown flag", asked.empty() ? "; --help lists all flags" : asked));
+      cat("--", given, ": unknown flag", asked.empty() ? "; --help=all lists all flags" : asked));
 }
 
 }  // namespace bench

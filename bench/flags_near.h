@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/flags_table.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -15,20 +16,22 @@ namespace bench {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// At most three of `candidates` that someone who wrote `given` may have meant: those that contain
-/// it, then the nearest.
+/// it or begin with it, then the nearest.
 std::vector<std::string_view> near_names(std::string_view given,
                                          std::span<const std::string_view> candidates);
 
-/// "--flag=given: unknown value; accepted are a, b; did you mean a?" `flag` has no dashes.
-UsageError unknown_value(std::string_view flag, std::string_view given,
-                         std::span<const std::string_view> accepted);
+/// Of an enumerated flag: "--flag=given: unknown value; accepted: a, b (not built yet: c); did you
+/// mean a?" What is asked, of the values that are taken, is what other programs call so
+/// (flags_hints.h), else a near name.
+UsageError unknown_value(const FlagRow& row, std::string_view given);
 
-/// The same for values that are too many for one sentence, where another flag lists them:
-/// "--flag=given: unknown value; did you mean a? --list lists all".
+/// Of values that are too many for one sentence, where another flag lists them:
+/// "--flag=given: unknown value; did you mean a? --list lists all". `flag` has no dashes.
 UsageError unknown_value(std::string_view flag, std::string_view given,
                          std::span<const std::string_view> accepted, std::string_view listed_by);
 
-/// "--given: unknown flag; did you mean --a? (--help lists all)" `given` has no dashes.
+/// "--given: unknown flag; did you mean --a?" `given` has no dashes in front. What is asked is what
+/// other programs call so (flags_hints.h), a model of that name, else a near name.
 UsageError unknown_flag(std::string_view given);
 
 }  // namespace bench

@@ -1,47 +1,82 @@
 #include <algorithm>
+#include <set>
 
 #include "bench/flags.h"
 #include "bench/flags_check.h"
+#include "bench/flags_file.h"
 #include "bench/flags_near.h"
 #include "bench/flags_table.h"
 #include "bench/flags_typed.h"
 #include "bench/validation.h"
 #include "models/base/errors.h"
+#include "models/zoo/zoo.h"
 
 namespace bench {
 namespace {
 
-using Arguments = std::span<const std::string_view>;
+using Arguments = std::span<const Argument>;
 
-// The argument without its one or two dashes.
-std::string_view without_dashes(std::string_view argument) {
-  argument.remove_prefix(argument.starts_with("--") ? 2 : argument.starts_with("-") ? 1 : 0);
-  return argument;
+constexpr std::string_view kUndefok = "undefok";
+
+// The flag's name as the table has it: `-batch-size=4` is batch_size, `-h` is help.
+std::string name_in(std::string_view argument) {
+  std::string name(without_dashes(argument));
+  name.resize(std::min(name.find('='), name.size()));
+  if (name == "h") {
+    return "help";
+  }
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
-// `before`: the argument in front of it. After a boolean the value must have been meant.
-UsageError positional_argument(std::string_view argument, std::string_view before) {
-  const std::string start = cat("'", argument, "': positional arguments are not accepted; ");
-  const FlagRow* row = before.starts_with("-") ? find_flag(without_dashes(before)) : nullptr;
-  if (row != nullptr && row->type == FlagType::kBool) {
-    return UsageError(cat(start, "write --", row->name, "=", argument, " instead of --", row->name,
-                          " ", argument));
+// The boolean that `name` turns off, or null.
+const FlagRow* negated_by(std::string_view name) {
+  if (!name.starts_with("no")) {
+    return nullptr;
   }
-  return UsageError(cat(start, "flags are written --name=value"));
+  name.remove_prefix(name.starts_with("no_") ? 3 : 2);
+  const FlagRow* row = find_flag(name);
+  return row != nullptr && row->type == FlagType::kBool ? row : nullptr;
+}
+
+// `before`: the argument in front of it. After a flag that can stand alone its value must have been
+// meant.
+std::string positional_argument(std::string_view argument, std::string_view before) {
+  const std::string start = cat("'", argument, "': positional arguments are not accepted; ");
+  const FlagRow* row = before.starts_with("-") && before.find('=') == std::string_view::npos
+                           ? find_flag(name_in(before))
+                           : nullptr;
+  if (row != nullptr && (row->type == FlagType::kBool || !row->accepted.bare.empty())) {
+    return cat(start, "write --", row->name, "=", argument, " instead of --", row->name, " ",
+               argument);
+  }
+  return cat(start, "flags are written --name=value");
+}
+
+// What absl's own ways to ask for help ask for here; empty: no such flag.
+std::string_view help_topic_of(std::string_view name) {
+  if (name == "helpshort") {
+    return find_flag("help")->accepted.bare;
+  }
+  return name == "helpfull" ? "all" : "";
 }
 
 // Reads the flag at arguments[0] and, for `--flag value`, its value at arguments[1]; `used` counts
 // what was read.
 GivenFlag read_flag(Arguments arguments, std::size_t& used) {
-  const std::string_view body = without_dashes(arguments[0]);
+  const std::string_view body = without_dashes(arguments[0].text);
   const std::size_t equals = body.find('=');
-  const std::string_view name = body.substr(0, equals);
+  const std::string name = name_in(body);
   used = 1;
   const FlagRow* row = find_flag(name);
   if (row == nullptr) {
-    const FlagRow* negated = name.starts_with("no") ? find_flag(name.substr(2)) : nullptr;
-    if (negated == nullptr || negated->type != FlagType::kBool) {
-      throw unknown_flag(name);
+    const std::string_view topic = help_topic_of(name);
+    if (!topic.empty() && equals == std::string_view::npos) {
+      return {.row = find_flag("help"), .text = std::string(topic)};
+    }
+    const FlagRow* negated = negated_by(name);
+    if (negated == nullptr && topic.empty()) {
+      throw unknown_flag(body.substr(0, equals));
     }
     if (equals != std::string_view::npos) {
       throw UsageError(cat("--", body, ": --", name, " takes no value"));
@@ -57,70 +92,176 @@ GivenFlag read_flag(Arguments arguments, std::size_t& used) {
   if (!row->accepted.bare.empty()) {
     return {.row = row, .text = std::string(row->accepted.bare)};
   }
-  if (arguments.size() < 2 || arguments[1].starts_with("--")) {
-    throw UsageError(cat("--", name, " needs a value: ", describe_accepted(*row)));
+  if (arguments.size() < 2 || arguments[1].text.starts_with("--") ||
+      arguments[1].origin != arguments[0].origin) {
+    throw UsageError(
+        cat("--", name, " needs a value: ",
+            row->accepted.values.empty() ? describe_accepted(*row) : describe_values(*row)));
   }
   used = 2;
-  return {.row = row, .text = std::string(arguments[1])};
+  return {.row = row, .text = arguments[1].text};
 }
 
-std::vector<GivenFlag> read_arguments(Arguments arguments) {
-  std::vector<GivenFlag> given;
+// The flags that --undefok names, wherever it stands.
+std::set<std::string> flags_to_pass_over(Arguments arguments) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < arguments.size() && arguments[i].text != "--"; ++i) {
+    const std::string& text = arguments[i].text;
+    if (!text.starts_with("-") || name_in(text) != kUndefok) {
+      continue;
+    }
+    std::string_view list = text;
+    if (const std::size_t equals = list.find('='); equals != std::string_view::npos) {
+      list.remove_prefix(equals + 1);
+    } else {
+      list = i + 1 < arguments.size() ? std::string_view(arguments[i + 1].text) : "";
+    }
+    for (const std::string& name : split_text(list, ',')) {
+      names.insert(name_in(name));
+    }
+  }
+  return names;
+}
+
+bool is_known(const std::string& name) {
+  return find_flag(name) != nullptr || negated_by(name) != nullptr || !help_topic_of(name).empty();
+}
+
+/// A command line's flags in their order.
+struct GivenFlags {
+  std::vector<GivenFlag> flags;
+  std::vector<std::string> notices;
+};
+
+GivenFlags read_arguments(Arguments arguments) {
+  const std::set<std::string> passed_over = flags_to_pass_over(arguments);
+  const auto is_passed_over = [&](const std::string& name) {
+    return !is_known(name) && (passed_over.contains(name) ||
+                               (name.starts_with("no") && passed_over.contains(name.substr(2))));
+  };
+  GivenFlags given;
   std::string_view before;
   while (!arguments.empty()) {
-    const std::string_view argument = arguments.front();
-    if (argument == "--") {  // ends the flags
+    const Argument& argument = arguments.front();
+    const std::string& text = argument.text;
+    if (text == "--") {  // ends the flags
       if (arguments.size() > 1) {
-        throw positional_argument(arguments[1], argument);
+        refuse_at(arguments[1].origin, positional_argument(arguments[1].text, text));
       }
       break;
     }
-    if (argument.size() < 2 || argument.front() != '-') {
-      throw positional_argument(argument, before);
+    if (text.size() < 2 || text.front() != '-') {
+      refuse_at(argument.origin, positional_argument(text, before));
     }
-    std::size_t used = 0;
-    GivenFlag flag = read_flag(arguments, used);
-    before = arguments[used - 1];
+    std::size_t used = 1;
+    if (const std::string name = name_in(text); is_passed_over(name)) {
+      given.notices.push_back(cat("--", name, ": unknown, and passed over as --undefok says"));
+    } else {
+      GivenFlag flag{.row = nullptr, .text = {}, .origin = argument.origin};
+      naming_origin(flag, [&] { flag = read_flag(arguments, used); });
+      flag.origin = argument.origin;
+      given.flags.push_back(std::move(flag));
+    }
+    before = arguments[used - 1].text;
     arguments = arguments.subspan(used);
-    // The last of several wins.
-    std::erase_if(given, [&](const GivenFlag& earlier) { return earlier.row == flag.row; });
-    given.push_back(std::move(flag));
   }
   return given;
+}
+
+// Whether a later flag of the same name overrides it.
+bool is_overridden(const std::vector<GivenFlag>& given, std::size_t index) {
+  return std::any_of(given.begin() + static_cast<std::ptrdiff_t>(index) + 1, given.end(),
+                     [&](const GivenFlag& later) { return later.row == given[index].row; });
+}
+
+// "--batch_size is given more than once: '8' holds, not '4'", or nothing where they mean the same.
+std::string overridden_notice(const std::vector<GivenFlag>& given, const TypedFlags& typed,
+                              std::size_t last) {
+  std::string others;
+  for (std::size_t i = 0; i < last; ++i) {
+    if (given[i].row == given[last].row && !given[i].row->for_parser &&
+        typed.values[i].text != typed.values[last].text) {
+      others += cat(others.empty() ? "" : ", ", "'", given[i].text, "'");
+    }
+  }
+  return others.empty() ? ""
+                        : cat("--", given[last].row->name, " is given more than once: '",
+                              given[last].text, "' holds, not ", others);
+}
+
+/// What excludes itself and what is not built, in one sentence.
+void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given,
+                         const TypedFlags& typed) {
+  std::string conflict;
+  try {
+    validate(flags);
+  } catch (const UsageError& error) {
+    conflict = error.what();
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (is_overridden(given, i)) {
+      continue;
+    }
+    try {
+      check_support(given[i], typed.values[i]);
+    } catch (const UsageError& error) {
+      if (!conflict.empty()) {
+        throw UsageError(cat(conflict, "; moreover ", error.what()));
+      }
+      refuse_at(given[i].origin, error.what());
+    }
+  }
+  if (!conflict.empty()) {
+    throw UsageError(conflict);
+  }
 }
 
 }  // namespace
 
 ParseResult parse_flags(std::span<const std::string_view> arguments) {
-  std::vector<GivenFlag> given = read_arguments(arguments);
+  const std::vector<Argument> expanded = expand_flag_files(arguments);
+  auto [given, notices] = read_arguments(expanded);
   ParseResult result;
+  result.notices = std::move(notices);
   for (GivenFlag& flag : given) {
-    result.given.emplace(flag.row->name, flag.text);
-    flag.text = accepted_text(*flag.row, flag.text);
+    result.given.insert_or_assign(std::string(flag.row->name), flag.text);
+    naming_origin(flag, [&] { flag.text = accepted_text(*flag.row, flag.text); });
   }
   TypedFlags typed = type_flags(given);
   for (std::size_t i = 0; i < given.size(); ++i) {
     const FlagRow& row = *given[i].row;
-    check_bounds(given[i], typed.values[i]);
-    if (typed.values[i].text == "true") {
-      result.help_asked |= row.name == "help";
-      result.version_asked |= row.name == "version";
-      result.models_asked |= row.name == "list_models";
-      result.variables_asked |= row.name == "list_variables";
+    naming_origin(given[i], [&] { check_bounds(given[i], typed.values[i]); });
+    if (row.name == "help") {
+      result.help_topic = given[i].text;
     }
+    const bool asked = typed.values[i].text == "true" && !is_overridden(given, i);
+    result.version_asked |= asked && row.name == "version";
+    result.models_asked |= asked && row.name == "list_models";
+    result.variables_asked |= asked && row.name == "list_variables";
   }
   result.flags = std::move(typed.flags);
-  if (result.help_asked || result.version_asked || result.models_asked) {
+  if (result.help_topic || result.version_asked || result.models_asked) {
     return result;
   }
+  if (result.flags.num_batches == 0) {
+    result.flags.num_batches.reset();
+  }
+  if (const auto listed = listed_model_name(result.flags.model); !listed.empty()) {
+    result.flags.model = listed;
+  }
+  check_what_is_asked(result.flags, given, typed);
   for (std::size_t i = 0; i < given.size(); ++i) {
+    if (is_overridden(given, i)) {
+      continue;
+    }
     const FlagRow& row = *given[i].row;
-    check_support(given[i], typed.values[i]);
+    if (const std::string notice = overridden_notice(given, typed, i); !notice.empty()) {
+      result.notices.push_back(notice);
+    }
     if (const std::string notice = notice_of(row.support); !notice.empty()) {
       result.notices.push_back(cat("--", row.name, ": ", notice));
     }
   }
-  validate(result.flags);
   return result;
 }
 

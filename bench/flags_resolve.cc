@@ -47,7 +47,7 @@ std::string resolve_data_name(const Flags& flags) {
     }
   }
   throw UsageError(cat("--data_dir=", *flags.data_dir, ": no dataset's name occurs in it; give ",
-                       "--data_name, one of ", join(names)));
+                       "--data_name, one of ", describe_values(row)));
 }
 
 }  // namespace bench

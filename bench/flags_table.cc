@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "bench/batch_request.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -14,6 +15,11 @@ using enum FlagVerdict;
 
 constexpr Accepted anything() { return {}; }
 constexpr Accepted non_empty() { return {.not_empty = true}; }
+constexpr Accepted batch_sizes() {
+  return {.not_empty = true,
+          .words = "0, a batch from 1 to 1073741824, a list of them as 8,16,32, auto, or max",
+          .check = [](const std::string& text) { read_batch_request(text); }};
+}
 constexpr Accepted in_words(std::string_view words) { return {.not_empty = true, .words = words}; }
 constexpr Accepted one_of(std::string_view values) { return {.values = values}; }
 constexpr Accepted at_least(double minimum) { return {.minimum = minimum}; }
@@ -51,6 +57,8 @@ constexpr FlagType kType_string = FlagType::kString;
 #define BENCH_FLAG_UNSET(type, name, ...) FlagRow{kType_##type, #name, std::nullopt, __VA_ARGS__},
 #define BENCH_FLAG_LIST(name, ...) FlagRow{FlagType::kList, #name, "", __VA_ARGS__},
 #define BENCH_FLAG_SWITCH(name, ...) FlagRow{FlagType::kBool, #name, "false", __VA_ARGS__},
+#define BENCH_FLAG_PARSER(name, ...) \
+  FlagRow{FlagType::kString, #name, std::nullopt, __VA_ARGS__, true},
 constexpr auto kTable = std::to_array<FlagRow>({
 #include "bench/flags/table.inc"
 });
@@ -58,6 +66,11 @@ constexpr auto kTable = std::to_array<FlagRow>({
 #undef BENCH_FLAG_UNSET
 #undef BENCH_FLAG_LIST
 #undef BENCH_FLAG_SWITCH
+#undef BENCH_FLAG_PARSER
+
+bool contains(const std::vector<std::string_view>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 // 4 as "4", 1073741824 as "1073741824", 0.5 as "0.5".
 std::string number_text(double number) {
@@ -75,6 +88,38 @@ const FlagRow* find_flag(std::string_view name) {
   const auto row = std::find_if(kTable.begin(), kTable.end(),
                                 [&](const FlagRow& candidate) { return candidate.name == name; });
   return row == kTable.end() ? nullptr : &*row;
+}
+
+std::span<const FlagGroup> flag_groups() {
+  static constexpr std::array kGroups = {kRun,       kData,        kLearning, kFp16,
+                                         kVariables, kPerformance, kOutput,   kOwn};
+  return kGroups;
+}
+
+std::string_view word_of(FlagGroup group) {
+  switch (group) {
+    case kRun:
+      return "run";
+    case kData:
+      return "data";
+    case kLearning:
+      return "learning";
+    case kFp16:
+      return "fp16";
+    case kVariables:
+      return "variables";
+    case kPerformance:
+      return "performance";
+    case kOutput:
+      return "output";
+    case kOwn:
+      return "own";
+  }
+  return "";
+}
+
+bool works(const FlagRow& row) {
+  return row.support.extent != FlagSupport::Extent::kDefaultOnly && row.support.no_effect.empty();
 }
 
 std::string_view title_of(FlagGroup group) {
@@ -117,7 +162,7 @@ std::string describe_accepted(const FlagRow& row) {
   }
   if (!accepted.values.empty()) {
     return cat(row.type == FlagType::kList ? "a comma-separated list of " : "one of ",
-               join(split_words(accepted.values)), accepted.any_case ? " in any case" : "");
+               join(split_words(accepted.values)));
   }
   switch (row.type) {
     case FlagType::kBool:
@@ -132,6 +177,31 @@ std::string describe_accepted(const FlagRow& row) {
       return "a comma-separated list";
   }
   return "";
+}
+
+bool is_taken(const FlagRow& row, std::string_view value) {
+  switch (row.support.extent) {
+    case FlagSupport::Extent::kAll:
+      return true;
+    case FlagSupport::Extent::kListed:
+      return contains(split_words(row.support.listed), value);
+    case FlagSupport::Extent::kDefaultOnly:
+      return value == row.default_text;
+  }
+  return false;
+}
+
+std::string describe_values(const FlagRow& row) {
+  std::vector<std::string_view> taken;
+  std::vector<std::string_view> refused;
+  for (const std::string_view value : split_words(row.accepted.values)) {
+    (is_taken(row, value) ? taken : refused).push_back(value);
+  }
+  if (refused.empty()) {
+    return join(taken);
+  }
+  const std::string why = row.support.not_applicable.empty() ? "not built yet" : "not applicable";
+  return cat(join(taken), taken.empty() ? "none (" : " (", why, ": ", join(refused), ")");
 }
 
 std::string refusal_of(const FlagSupport& support) {

@@ -24,22 +24,20 @@ enum class FlagVerdict {
 
 /// The values that a flag means to allow, built or not.
 struct Accepted {
-  std::string_view values = {};  ///< separated by blanks; empty: not enumerated
-  bool any_case = false;         ///< of `values`; the flag's value becomes the listed spelling
-  bool empty_too = false;        ///< beside `values`
+  /// Separated by blanks; empty: not enumerated. Taken in any case, the flag's value becomes the
+  /// spelling that is listed here.
+  std::string_view values = {};
+  bool empty_too = false;  ///< beside `values`
   bool not_empty = false;
   std::string_view words = {};  ///< of a text with a form of its own: what is accepted
-  std::string_view bare = {};   ///< the value of `--flag` alone; empty: one must be given
+  /// Of such a text: throws UsageError unless it has that form.
+  void (*check)(const std::string& text) = nullptr;
+  std::string_view bare = {};  ///< the value of `--flag` alone; empty: one must be given
   std::optional<double> minimum = {};
   bool minimum_excluded = false;
   std::optional<double> maximum = {};
   bool maximum_excluded = false;
 
-  constexpr Accepted in_any_case() const {
-    Accepted changed = *this;
-    changed.any_case = true;
-    return changed;
-  }
   constexpr Accepted or_bare(std::string_view meaning) const {
     Accepted changed = *this;
     changed.bare = meaning;
@@ -60,6 +58,8 @@ struct FlagSupport {
   std::string_view not_applicable = {};  ///< why others are refused; empty: not built yet
   std::string_view no_effect = {};       ///< why the flag does nothing; said once when given
   std::string_view notice = {};          ///< another thing to say once when given
+  /// Of kDefaultOnly: a value beside the default that asks for nothing either, and so is taken.
+  std::optional<std::string_view> idle_value = {};
 
   constexpr FlagSupport because(std::string_view why) const {
     FlagSupport changed = *this;
@@ -71,6 +71,11 @@ struct FlagSupport {
     changed.no_effect = why;
     return changed;
   }
+  constexpr FlagSupport unless(std::string_view value) const {
+    FlagSupport changed = *this;
+    changed.idle_value = value;
+    return changed;
+  }
   constexpr FlagSupport noticed(std::string_view text) const {
     FlagSupport changed = *this;
     changed.notice = text;
@@ -78,7 +83,7 @@ struct FlagSupport {
   }
 };
 
-/// One flag; the table's order is that of the help.
+/// One flag; the table's order is that of the help, which puts what works first in each group.
 struct FlagRow {
   FlagType type;
   std::string_view name;
@@ -88,6 +93,8 @@ struct FlagRow {
   Accepted accepted;
   FlagSupport support;
   std::string_view help;
+  /// The parser itself acts on the text: no member of Flags.
+  bool for_parser = false;
 };
 
 /// All flags, group by group.
@@ -96,14 +103,30 @@ std::span<const FlagRow> flag_table();
 /// The row called `name` (without dashes), or null.
 const FlagRow* find_flag(std::string_view name);
 
+/// All groups in the table's order.
+std::span<const FlagGroup> flag_groups();
+
 /// A heading for the help.
 std::string_view title_of(FlagGroup group);
+
+/// The group's word in --help=WORD: "data".
+std::string_view word_of(FlagGroup group);
+
+/// Whether the flag does something in this version, for some of its values at least.
+bool works(const FlagRow& row);
 
 /// The bounds of a number in words, "at least 1" or "from 0 to 1"; empty: none.
 std::string describe_bounds(const Accepted& accepted);
 
 /// What `row` accepts, in words: "a whole number at least 1"; "one of sgd, momentum".
 std::string describe_accepted(const FlagRow& row);
+
+/// Whether this version takes the enumerated value.
+bool is_taken(const FlagRow& row, std::string_view value);
+
+/// The enumerated values that can be given in this version, then in brackets those that will be
+/// refused: "sgd, momentum (not built yet: rmsprop, adam)".
+std::string describe_values(const FlagRow& row);
 
 /// Why a value is refused that the flag means to allow: "not built yet".
 std::string refusal_of(const FlagSupport& support);

@@ -19,11 +19,13 @@
 #define BENCH_FLAG_LIST(name, group, verdict, accepted, support, help) \
   DEFINE_string(name, "", help);
 #define BENCH_FLAG_SWITCH(name, ...)
+#define BENCH_FLAG_PARSER(name, ...)
 #include "bench/flags/table.inc"
 #undef BENCH_FLAG
 #undef BENCH_FLAG_UNSET
 #undef BENCH_FLAG_LIST
 #undef BENCH_FLAG_SWITCH
+#undef BENCH_FLAG_PARSER
 
 // The switches are no members of Flags; gflags itself defines --help and --version.
 DEFINE_bool(list_models, false, "");
@@ -46,11 +48,13 @@ Flags read_flags(const std::vector<GivenFlag>& given) {
   }
 #define BENCH_FLAG_LIST(name, ...) flags.name = split_text(FLAGS_##name, ',');
 #define BENCH_FLAG_SWITCH(name, ...)
+#define BENCH_FLAG_PARSER(name, ...)
 #include "bench/flags/table.inc"
 #undef BENCH_FLAG
 #undef BENCH_FLAG_UNSET
 #undef BENCH_FLAG_LIST
 #undef BENCH_FLAG_SWITCH
+#undef BENCH_FLAG_PARSER
   return flags;
 }
 
@@ -66,17 +70,20 @@ TypedValue read_value(const FlagRow& row) {
 
 TypedFlags type_flags(const std::vector<GivenFlag>& given) {
   const gflags::FlagSaver restore_at_exit;
+  TypedFlags typed;
   for (const GivenFlag& flag : given) {
+    if (flag.row->for_parser) {
+      typed.values.push_back({.text = flag.text, .is_default = false});
+      continue;
+    }
     const std::string name(flag.row->name);
     if (gflags::SetCommandLineOption(name.c_str(), flag.text.c_str()).empty()) {
-      throw UsageError(
-          cat("--", name, "=", flag.text, ": accepted is ", describe_accepted(*flag.row)));
+      refuse_at(flag.origin,
+                cat("--", name, "=", flag.text, ": accepted is ", describe_accepted(*flag.row)));
     }
-  }
-  TypedFlags typed{.flags = read_flags(given), .values = {}};
-  for (const GivenFlag& flag : given) {
     typed.values.push_back(read_value(*flag.row));
   }
+  typed.flags = read_flags(given);
   return typed;
 }
 

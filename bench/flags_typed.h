@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "bench/flags.h"
+#include "bench/flags_file.h"
 #include "bench/flags_table.h"
+#include "models/base/errors.h"
 
 namespace bench {
 
@@ -12,7 +14,18 @@ namespace bench {
 struct GivenFlag {
   const FlagRow* row;
   std::string text;
+  std::string origin = {};  ///< of one out of a file: "FILE, line 3"
 };
+
+/// Calls `act`, whose UsageError then names the flag's origin too.
+template <class Act>
+void naming_origin(const GivenFlag& flag, const Act& act) {
+  try {
+    act();
+  } catch (const UsageError& error) {
+    refuse_at(flag.origin, error.what());
+  }
+}
 
 /// What the text of a given flag means.
 struct TypedValue {
@@ -26,8 +39,9 @@ struct TypedFlags {
   std::vector<TypedValue> values;  ///< parallel to the given flags
 };
 
-/// Hands the texts to gflags, which knows the types. Throws UsageError for a text that is not of
-/// its flag's type. The only place that touches gflags; its registry is as before afterwards.
+/// Hands the texts to gflags, which knows the types; of a flag that is given several times the last
+/// holds. Throws UsageError for a text that is not of its flag's type. The only place that touches
+/// gflags; its registry is as before afterwards.
 TypedFlags type_flags(const std::vector<GivenFlag>& given);
 
 }  // namespace bench

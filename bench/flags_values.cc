@@ -30,11 +30,13 @@ std::vector<std::pair<std::string_view, FlagValue>> flag_values(const Flags& fla
 #define BENCH_FLAG_UNSET(type, name, ...) {#name, value_of(flags.name)},
 #define BENCH_FLAG_LIST(name, ...) {#name, value_of(flags.name)},
 #define BENCH_FLAG_SWITCH(name, ...)
+#define BENCH_FLAG_PARSER(name, ...)
 #include "bench/flags/table.inc"
 #undef BENCH_FLAG
 #undef BENCH_FLAG_UNSET
 #undef BENCH_FLAG_LIST
 #undef BENCH_FLAG_SWITCH
+#undef BENCH_FLAG_PARSER
   };
 }
 

@@ -1,34 +1,63 @@
 #include "bench/help.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <vector>
 
+#include "bench/flags_file.h"
+#include "bench/flags_near.h"
 #include "bench/flags_table.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 
 namespace bench {
 namespace {
 
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kHelpColumn = 38;
+constexpr std::size_t kShortColumn = 29;
+
+constexpr std::array kMostUsed = {
+    MostUsedFlag{"model", "the network; --list_models shows all of them"},
+    MostUsedFlag{"batch_size", "images per step; or a list as 8,16,32; or auto, max",
+                 "the model's own"},
+    MostUsedFlag{"num_batches", "steps to measure", "100"},
+    MostUsedFlag{"num_warmup_batches", "steps before measuring", "10"},
+    MostUsedFlag{"max_seconds", "end the run after so many seconds", "no limit"},
+    MostUsedFlag{"forward_only", "measure inference instead of training"},
+    MostUsedFlag{"device", "cpu, or reference: slow and plain, to check against", "cpu"},
+    MostUsedFlag{"num_intra_threads", "threads", "one per core"},
+    MostUsedFlag{"data_format", "layout of activations: NCHW, NHWC or auto", "auto"},
+    MostUsedFlag{"dtype", "type of numbers: f32, bf16, f16, f64; int8 with --forward_only"},
+    MostUsedFlag{"use_fp16", "compute in 16 bits, in bf16 or f16, whichever is faster"},
+    MostUsedFlag{"data_dir", "folder of ImageNet's TFRecords or CIFAR-10's files",
+                 "synthetic images"},
+    MostUsedFlag{"data_name", "the dataset: imagenet or cifar10", "by model and folder"},
+    MostUsedFlag{"optimizer", "sgd or momentum"},
+    MostUsedFlag{"init_learning_rate", "learning rate", "the model's own schedule"},
+    MostUsedFlag{"display_every", "print a line every so many steps"},
+    MostUsedFlag{"print_training_accuracy", "print top-1 and top-5 accuracy too"},
+    MostUsedFlag{"profile", "print which kernels took how long"},
+    MostUsedFlag{"result_file", "write the record, with every step time, as JSON", "none"},
+    MostUsedFlag{"verify", "only check that the network computes what it should"},
+};
 
 constexpr std::string_view kHead =
-    R"(bench: how many images per second a machine trains or infers with convolutional networks.
-
-Usage: bench [--flag=value]...
-
-A flag is written --flag=value or --flag value; a boolean --flag, --noflag or --flag=true|false.
-)";
+    "bench: how many images per second a machine trains or infers with convolutional networks.\n";
 
 constexpr std::string_view kExamples = R"(
-Examples
-
-  Train ResNet-50 on synthetic images on the CPU:
-    bench --model=resnet50 --device=cpu --batch_size=32
-
-  Train on ImageNet's TFRecords for a minute and keep the record:
-    bench --model=resnet50_v1.5 --optimizer=momentum --data_dir=imagenet --max_seconds=60 \
-        --result_file=run.json
+  Train ResNet-50 on synthetic images for a minute, and keep the record:
+    bench --model=resnet50 --max_seconds=60 --result_file=run.json
+  Infer in 8 bits, at the smallest batch that is about the fastest:
+    bench --model=mobilenet_v2 --forward_only --dtype=int8 --batch_size=auto
+  Train on ImageNet's TFRecords:
+    bench --model=resnet50_v1.5 --optimizer=momentum --data_dir=/data/imagenet --batch_size=32
 )";
+
+constexpr std::string_view kHowFlagsAreWritten =
+    "A flag is written --flag=value or --flag value; a boolean --flag, --noflag or\n"
+    "--flag=true|false. --flagfile=FILE reads flags from a file.\n";
 
 std::string placeholder(const FlagRow& row) {
   switch (row.type) {
@@ -38,8 +67,10 @@ std::string placeholder(const FlagRow& row) {
       return "=INT";
     case FlagType::kDouble:
       return "=NUM";
-    case FlagType::kString:
-      return row.accepted.values.empty() ? "=TEXT" : "=NAME";
+    case FlagType::kString: {
+      const std::string text = row.accepted.values.empty() ? "=TEXT" : "=NAME";
+      return row.accepted.bare.empty() ? text : cat("[", text, "]");
+    }
     case FlagType::kList:
       return "=LIST";
   }
@@ -101,19 +132,79 @@ void print_flag(std::ostream& out, const FlagRow& row) {
   out << line << '\n';
 }
 
+void print_group(std::ostream& out, FlagGroup group) {
+  out << title_of(group) << " (--help=" << word_of(group) << ")\n\n";
+  for (const bool working : {true, false}) {
+    for (const FlagRow& row : flag_table()) {
+      if (row.group == group && works(row) == working) {
+        print_flag(out, row);
+      }
+    }
+  }
+}
+
+void print_all(std::ostream& out) {
+  out << kHead << '\n' << kHowFlagsAreWritten;
+  for (const FlagGroup group : flag_groups()) {
+    out << '\n';
+    print_group(out, group);
+  }
+}
+
+std::vector<std::string_view> group_words() {
+  std::vector<std::string_view> words;
+  for (const FlagGroup group : flag_groups()) {
+    words.push_back(word_of(group));
+  }
+  return words;
+}
+
+void print_most_used(std::ostream& out) {
+  out << kHead << kExamples << "\nThe flags most used, and what holds without them\n\n";
+  for (const MostUsedFlag& flag : kMostUsed) {
+    const FlagRow& row = *find_flag(flag.name);
+    std::string line = cat("  --", flag.name, placeholder(row));
+    line.resize(std::max(line.size() + 1, kShortColumn), ' ');
+    out << line << flag.meaning;
+    if (const std::string_view without =
+            flag.otherwise.empty() ? row.default_text.value_or("") : flag.otherwise;
+        !without.empty() && without != "false") {
+      out << " (" << without << ")";
+    }
+    out << '\n';
+  }
+  out << "\nAll flags: --help=all. A group of them, what works first: --help=GROUP, one of\n  "
+      << join(group_words()) << ".\nOne flag: --help=FLAG.\n";
+}
+
 }  // namespace
 
-void print_help(std::ostream& out) {
-  out << kHead;
-  const FlagRow* before = nullptr;
-  for (const FlagRow& row : flag_table()) {
-    if (before == nullptr || before->group != row.group) {
-      out << '\n' << title_of(row.group) << "\n\n";
-    }
-    print_flag(out, row);
-    before = &row;
+std::span<const MostUsedFlag> most_used_flags() { return kMostUsed; }
+
+void print_help(std::ostream& out, std::string_view asked) {
+  std::string topic(without_dashes(asked));
+  std::replace(topic.begin(), topic.end(), '-', '_');
+  if (equal_in_any_case(topic, find_flag("help")->accepted.bare)) {
+    return print_most_used(out);
   }
-  out << kExamples;
+  if (equal_in_any_case(topic, "all")) {
+    return print_all(out);
+  }
+  for (const FlagGroup group : flag_groups()) {
+    if (equal_in_any_case(topic, word_of(group))) {
+      return print_group(out, group);
+    }
+  }
+  std::vector<std::string_view> names;
+  for (const FlagRow& row : flag_table()) {
+    if (equal_in_any_case(topic, row.name)) {
+      return print_flag(out, row);
+    }
+    names.push_back(row.name);
+  }
+  const auto near = near_names(topic, names);
+  throw UsageError(cat("--help=", asked, ": accepted are all, ", join(group_words()),
+                       ", or a flag's name", near.empty() ? "" : cat(", such as ", near.front())));
 }
 
 }  // namespace bench

@@ -1,11 +1,26 @@
 #pragma once
 
 #include <ostream>
+#include <span>
+#include <string_view>
 
 namespace bench {
 
-/// Writes what `--help` shows: all flags, group by group, with their values, defaults and what is
-/// not built yet; then examples. Lines have at most 100 columns.
-void print_help(std::ostream& out);
+/// A flag of the short help.
+struct MostUsedFlag {
+  std::string_view name;
+  std::string_view meaning;
+  /// What holds where the flag is not given; empty: the table's default.
+  std::string_view otherwise = {};
+};
+
+/// The flags that the short help shows, in its order.
+std::span<const MostUsedFlag> most_used_flags();
+
+/// Writes what `--help=TOPIC` shows, in lines of at most 100 columns. `topic`: "most" for what the
+/// program does, examples and the flags most used, on one screen of 40 lines; "all" for all flags,
+/// group by group; a group's word or a flag's name, in any case. In a group what works stands
+/// before what has no effect or is not built. Throws UsageError for another topic.
+void print_help(std::ostream& out, std::string_view topic);
 
 }  // namespace bench

@@ -9,7 +9,8 @@ std::int32_t first_label(const RunSettings& settings) {
   return dataset.background_label && settings.num_classes == dataset.num_classes - 1 ? 1 : 0;
 }
 
-std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images) {
+std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images,
+                                            const Watch& watch) {
   const bool nhwc = images.token() == "nhwc";
   check(nhwc || images.token() == "nchw", cat("the plan wants images in layout ", images));
   const Flags& flags = settings.flags;
@@ -25,7 +26,7 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
     return make_tensor_file_input(spec, *flags.input_file);
   }
   if (settings.synthetic()) {
-    return make_synthetic_input(spec);
+    return make_synthetic_input(spec, nullptr, watch);
   }
   DatasetOptions options{
       .data_dir = *flags.data_dir,

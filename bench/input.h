@@ -12,7 +12,9 @@ namespace bench {
 std::int32_t first_label(const RunSettings& settings);
 
 /// The run's batches in the layout that the plan wants images in ("nchw" or "nhwc"): synthetic, the
-/// dataset's, or a file's. Throws UsageError or DataError when the data cannot be used.
-std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images);
+/// dataset's, or a file's. `watch` hears how far synthetic images are. Throws UsageError or
+/// DataError when the data cannot be used.
+std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images,
+                                            const Watch& watch = {});
 
 }  // namespace bench

@@ -1,17 +1,31 @@
 #pragma once
 
 #include <signal.h>
+#include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <string_view>
 
 namespace bench {
 
-/// While it lives, the first SIGINT or SIGTERM is only noted, so that a run can end after the step
-/// in hand; a second one of either kind ends the process at once with status 128 + signal, writing
-/// nothing. Restores the former handlers in the end. At most one at a time (InternalError).
+struct InterruptOptions {
+  /// Where the first signal is answered; the write waits as long as its reader does.
+  int notice_fd = STDERR_FILENO;
+  /// Goes before the answer: what takes a progress line away from a terminal.
+  std::string_view before_notice = {};
+  /// The same signal again within this time is the first one still: timeout(1) sends it twice.
+  std::chrono::nanoseconds once_within = std::chrono::milliseconds(200);
+};
+
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP is answered at once, by a line that says
+/// what will happen, and noted, so that a run can end after the step in hand. A second SIGINT or
+/// SIGTERM ends the process at once with status 128 + signal, writing nothing; a second SIGHUP,
+/// which a shell sends after the terminal's own, does nothing. A signal that is ignored stays so.
+/// Restores the former handlers in the end. At most one at a time (InternalError).
 class InterruptGuard {
  public:
-  InterruptGuard();
+  explicit InterruptGuard(const InterruptOptions& options = {});
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
@@ -21,12 +35,11 @@ class InterruptGuard {
   /// 128 + the signal: what a program ends with that it ended.
   int exit_status() const { return 128 + signal(); }
   bool requested() const { return signal() != 0; }
-  /// "SIGINT", "SIGTERM", or "" when none came.
+  /// "SIGINT", "SIGTERM", "SIGHUP", or "" when none came.
   std::string_view signal_name() const;
 
  private:
-  struct sigaction old_interrupt_ {};
-  struct sigaction old_terminate_ {};
+  std::array<struct sigaction, 3> old_{};
 };
 
 }  // namespace bench

@@ -197,6 +197,10 @@ Captured<std::string> capture_time_zone() {
   return std::string(text.data());
 }
 
+Captured<std::int64_t> resident_bytes(const SystemFiles& files) {
+  return meminfo_field(files.read("/proc/self/status"), "VmRSS");
+}
+
 Captured<std::int64_t> peak_rss_bytes(const SystemFiles& files) {
   return meminfo_field(files.read("/proc/self/status"), "VmHWM");
 }

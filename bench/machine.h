@@ -27,6 +27,8 @@ Captured<std::string> capture_clocksource(const SystemFiles& files);
 /// The local time zone's offset from UTC now, such as "+0100".
 Captured<std::string> capture_time_zone();
 
+/// Resident set of this process now, in bytes.
+Captured<std::int64_t> resident_bytes(const SystemFiles& files);
 /// Largest resident set of this process so far, or since reset_peak_rss(), in bytes.
 Captured<std::int64_t> peak_rss_bytes(const SystemFiles& files);
 /// Lets that begin anew; false where the system does not.

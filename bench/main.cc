@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 
@@ -8,6 +10,7 @@
 #include "bench/listing.h"
 #include "bench/logging.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 #include "results/build_info.h"
 
 namespace {
@@ -18,8 +21,8 @@ constexpr int kWriteFailed = 74;  // EX_IOERR of sysexits.h
 
 int run(int argc, char** argv) {
   const bench::ParseResult parsed = bench::parse_flags(argc, argv);
-  if (parsed.help_asked) {
-    bench::print_help(std::cout);
+  if (parsed.help_topic) {
+    bench::print_help(std::cout, *parsed.help_topic);
     return 0;
   }
   if (parsed.version_asked) {
@@ -34,13 +37,17 @@ int run(int argc, char** argv) {
     bench::list_variables(std::cout, bench::resolve_settings(parsed));
     return 0;
   }
+  // A reader that goes away is an error that the run finds when it writes.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   return bench::run_benchmark(
       parsed, {argv, argv + argc},
-      {.out = std::cout, .err = std::cerr, .err_is_terminal = isatty(STDERR_FILENO) != 0});
+      {.out = std::cout,
+       .err = std::cerr,
+       .err_terminal = bench::terminal_at(STDERR_FILENO, std::getenv("TERM"))});
 }
 
 int fail(const std::exception& error, int status) {
-  std::cerr << "bench: " << error.what() << "\n";
+  std::cerr << "bench: " << bench::printable(error.what()) << "\n";
   return status;
 }
 

@@ -8,6 +8,24 @@
 #include "variable_mgmt/strategy.h"
 
 namespace bench {
+namespace {
+
+bool fits(std::size_t bytes, const Captured<MemoryLimit>& limit) {
+  return !limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes);
+}
+
+UsageError too_large(const RunSettings& settings, const std::string& need, const MemoryLimit& limit,
+                     const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch) {
+  const auto allowed = static_cast<std::size_t>(limit.bytes);
+  const std::int64_t largest =
+      largest_batch(settings, allowed, bytes_for_batch, settings.batch).batch;
+  return UsageError(
+      cat("--batch_size=", settings.batch, " needs ", need, ", ", format_bytes(allowed),
+          " may be used (", limit.set_by, "); ",
+          largest == 0 ? "no batch fits" : cat("the largest batch that fits is ", largest)));
+}
+
+}  // namespace
 
 std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
   return out << memory.executor << ", optimizer " << format_bytes(memory.optimizer_slots)
@@ -72,7 +90,7 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
   const VariableCounts counts = count_variables(build_run_network(settings, 1));
   const std::size_t bytes =
       static_cast<std::size_t>(counts.all.scalars) * size_of(accumulation_type(settings.dtype));
-  if (!limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes)) {
+  if (fits(bytes, limit)) {
     return;
   }
   throw UsageError(cat("--model=", settings.model->name, " with images of ", settings.image_size,
@@ -82,18 +100,22 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
                        " may be used (", limit.value().set_by, ")"));
 }
 
+void check_images_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit,
+                         const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch) {
+  const std::size_t bytes = image_bytes(settings, settings.batch);
+  if (!fits(bytes, limit)) {
+    throw too_large(settings, cat(format_bytes(bytes), " for its images alone"), limit.value(),
+                    bytes_for_batch);
+  }
+}
+
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,
                   const Captured<MemoryLimit>& limit,
                   const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch) {
-  if (!limit.known() || memory.total() <= static_cast<std::size_t>(limit.value().bytes)) {
-    return;
+  if (!fits(memory.total(), limit)) {
+    throw too_large(settings, cat(format_bytes(memory.total()), " (", memory, ")"), limit.value(),
+                    bytes_for_batch);
   }
-  const auto allowed = static_cast<std::size_t>(limit.value().bytes);
-  const std::int64_t fits = largest_batch(settings, allowed, bytes_for_batch, settings.batch).batch;
-  throw UsageError(cat("--batch_size=", settings.batch, " needs ", format_bytes(memory.total()),
-                       " (", memory, "), ", format_bytes(allowed), " may be used (",
-                       limit.value().set_by, "); ",
-                       fits == 0 ? "no batch fits" : cat("the largest batch that fits is ", fits)));
 }
 
 }  // namespace bench

@@ -50,6 +50,11 @@ LargestBatch largest_batch(const RunSettings& settings, std::size_t allowed_byte
 /// Throws UsageError when the network's variables alone exceed the limit: before they are drawn.
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit);
 
+/// Throws UsageError when the images of one batch alone exceed the limit: before the network is
+/// planned for it. What else as check_memory().
+void check_images_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit,
+                         const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch);
+
 /// Throws UsageError, naming the need, the limit and what set it, and the largest batch that fits,
 /// unless the memory fits into the limit. An unknown limit lets everything pass.
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,

@@ -117,6 +117,10 @@ void print_step(std::ostream& out, const StepLine& line) {
   out << std::endl;
 }
 
+void print_dumping_trace(std::ostream& out, std::string_view file) {
+  out << "Dumping trace to " << file << std::endl;
+}
+
 void print_total(std::ostream& out, double images_per_second) {
   out << kRule << "\ntotal images/sec: " << fixed(images_per_second, 2) << '\n'
       << kRule << std::endl;

@@ -68,6 +68,9 @@ struct StepLine {
 };
 void print_step(std::ostream& out, const StepLine& line);
 
+/// The trace is about to be written to `file`.
+void print_dumping_trace(std::ostream& out, std::string_view file);
+
 /// The last block. Not for a run that was interrupted.
 void print_total(std::ostream& out, double images_per_second);
 

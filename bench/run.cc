@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <future>
 #include <iomanip>
 #include <optional>
 #include <ostream>
@@ -13,21 +12,21 @@
 #include "bench/build_record.h"
 #include "bench/device.h"
 #include "bench/environment.h"
+#include "bench/first_values.h"
 #include "bench/input.h"
-#include "bench/interrupt.h"
 #include "bench/machine.h"
 #include "bench/memory_check.h"
-#include "bench/process_age.h"
 #include "bench/profile.h"
 #include "bench/quantization.h"
+#include "bench/record_file.h"
 #include "bench/session.h"
 #include "bench/settings.h"
 #include "bench/tensor_files.h"
 #include "bench/verification.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 #include "results/build_info.h"
 #include "results/writer.h"
-#include "variable_mgmt/fold_values.h"
 #include "variable_mgmt/strategy.h"
 
 namespace bench {
@@ -74,7 +73,10 @@ void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
 std::vector<std::string> warnings_before(const SystemFiles& files, const Device& device,
                                          const EnvironmentSnapshot& before) {
   const EnvironmentSnapshot after = read_environment(files, device.processors);
-  return environment_warnings(before, after, static_cast<int>(device.processors.size()));
+  std::vector<std::string> warnings =
+      environment_warnings(before, after, static_cast<int>(device.processors.size()));
+  warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
+  return warnings;
 }
 
 void print_closing_notes(const SessionResult& session, const InputStatistics& input,
@@ -111,9 +113,11 @@ class MismatchError : public std::runtime_error {
 
 /// Holds what the executor that was timed computes against the stored fingerprint; throws
 /// MismatchError.
-void verify(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy,
+void verify(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy, PhaseWatch& phases,
             results::Record& record, std::ostream& err) {
-  const Verification result = verify_tower(settings, tower, strategy);
+  const Verification result =
+      verify_tower(settings, tower, strategy, phases.of("checking", "kernel"));
+  phases.clear();
   record.verification.skipped = result.skipped;
   for (const CheckedNumber& number : result.numbers) {
     record.verification.numbers.push_back({.name = number.name,
@@ -140,14 +144,14 @@ void verify(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy,
 /// The same for a run in int8, whose rounding no fingerprint allows for.
 void compare_with_f32(const Quantization& quantization, Tower& tower, results::Record& record,
                       std::ostream& err) {
-  const Agreement agreement = quantization.compare(tower);
+  const Judgement judgement = quantization.judge(tower);
   record.verification.skipped = "int8 is held against f32 instead";
-  record.quantization = {
-      .snr_db = agreement.snr_db, .images = agreement.examples, .same_top_1 = agreement.same_top_1};
-  err << agreement << "\n";
+  record.quantization = to_record(judgement);
+  err << judgement << "\n";
 }
 
-/// The parts of a run one after the other; what comes behind a failure is left out.
+/// The parts of a run one after the other; what comes behind a failure is left out. The end that
+/// the user asks for goes its own way.
 class Attempt {
  public:
   template <class Part>
@@ -157,6 +161,8 @@ class Attempt {
     }
     try {
       part();
+    } catch (const RunEnded&) {
+      throw;
     } catch (const LossError& error) {
       reason_ = error.what();
     } catch (const MismatchError& error) {
@@ -174,7 +180,7 @@ class Attempt {
     if (fatal_ != nullptr) {
       std::rethrow_exception(fatal_);
     }
-    err << "bench: " << reason_ << "\n";
+    err << "bench: " << printable(reason_) << "\n";
     return 1;
   }
 
@@ -183,59 +189,20 @@ class Attempt {
   std::exception_ptr fatal_;
 };
 
-/// The record, which is written whatever way the run ends.
-class RecordFile {
- public:
-  RecordFile(const Flags& flags, results::Record record)
-      : writer_(flags.result_file ? results::make_writer("json", *flags.result_file) : nullptr),
-        record_(std::move(record)) {
-    record_.verification.skipped = "the run ended before the check";
-  }
-
-  results::Record& record() { return record_; }
-  void write(results::Status status, bool partial, const std::string& reason) {
-    record_.status = status;
-    record_.partial = partial;
-    record_.status_reason = reason;
-    if (writer_ != nullptr) {
-      writer_->write(record_);
-    }
-  }
-
- private:
-  std::unique_ptr<results::RecordWriter> writer_;
-  results::Record record_;
+/// What run_once has before anything can end the run.
+struct Begun {
+  const RunRequest& request;
+  RunSettings& settings;
+  const EnvironmentSnapshot& before;
+  RecordFile& file;
 };
 
-}  // namespace
-
-Device& RunHost::device(RunSettings& settings) {
-  if (!device_) {
-    device_.emplace(make_device(settings));
-    precision_ = choose_precision(settings, *device_->backend);
-  }
-  precision_.apply(settings);
-  return *device_;
-}
-
-RunBegin begin_at_launch(const RunHost& host) {
-  return {.at = host.clock.now() - process_age(host.files).value_or(nanoseconds(0))};
-}
-
-RunBegin begin_now(const RunHost& host) {
-  return {.at = host.clock.now(), .peak_is_own = reset_peak_rss()};
-}
-
-RunOutcome run_once(const RunRequest& request, RunHost& host) {
-  const ParseResult& parsed = request.parsed;
+/// The run; its outcome's status is 0 unless a part failed. Throws RunEnded.
+void run_to_the_end(const Begun& begun, RunHost& host, RunOutcome& outcome) {
+  const auto& [request, settings, before, file] = begun;
   const RunStreams& streams = host.streams;
   const SystemFiles& files = host.files;
-  const InterruptGuard& interrupt = host.interrupt;
-  RunSettings settings = resolve_settings(parsed);
-  const EnvironmentSnapshot before = read_environment(files, {});
-  RecordFile file(parsed.flags, begin_record(settings, parsed, host.command_line, files));
-  file.record().batch_choice = request.choice;
-
+  PhaseWatch& phases = host.phases;
   const auto limit = memory_limit(files);
   check_variables_memory(settings, limit);
   std::optional<AtomicFile> trace;
@@ -245,37 +212,30 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   const Graph network = build_run_network(settings, settings.batch);
   const RunTensorFiles tensor_files(settings, network);
 
-  // Drawn meanwhile, by threads that are not yet bound to processors.
-  auto values = std::async(std::launch::async, [&] {
-    InitialValues first =
-        initial_values(network, static_cast<std::uint64_t>(settings.flags.tf_random_seed));
-    tensor_files.load(first);
-    fold_values(run_folds(settings), first);
-    return first;
-  });
+  FirstValues values(settings, network, tensor_files);
   Device& device = host.device(settings);
   if (settings.flags.use_fp16) {
     file.record().workload.dtype = name_of(settings.dtype);
   }
-  if (!settings.flags.dump.empty()) {
-    dump(settings, *device.backend, streams.out);
-    return {};
-  }
   for (const auto& notices : {settings.notices, device.notices, tensor_files.notices()}) {
     for (const std::string& notice : notices) {
-      LOG(INFO) << "note: " << notice;
+      LOG(INFO) << "note: " << printable(notice);
     }
+  }
+  if (!settings.flags.dump.empty()) {
+    dump(settings, *device.backend, streams.out);
+    return;
   }
   const auto bytes_for = [&](std::int64_t batch) {
     return plan_run_memory(settings, *device.backend, batch).total();
   };
   // Planning is for batches whose images fit; the others are refused before it.
-  check_memory(settings, {.input_slots = image_bytes(settings, settings.batch)}, limit, bytes_for);
-  RunOutcome outcome;
+  check_images_memory(settings, limit, bytes_for);
   PlannedMemory& memory = outcome.memory;
   const auto admit = [&](const MemoryReport& executor) {
     memory = run_memory(settings, executor, settings.batch);
     check_memory(settings, memory, limit, bytes_for);
+    phases.clear();
     streams.err << "planned memory: " << memory << "\n";
   };
 
@@ -284,30 +244,32 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     report::print_rounded_warm_up(streams.out, settings.warmup.num_batches);
   }
   report::print_generating_model(streams.out);
-  InitialValues first_values = values.get();
+  InitialValues first_values = values.get(phases);
+  phases.clear();
   std::optional<Quantization> quantization;
   if (settings.quantized()) {
     quantization.emplace(settings, *device.backend, first_values, streams.err,
-                         [&] { return interrupt.requested(); });
+                         phases.of("calibrating int8", "batch"));
   }
   const Graph graph = quantization ? quantization->graph()
                                    : build_run_graph(settings, *device.backend, settings.batch);
+  phases.clear();
   report::print_initializing_graph(streams.out);
   Tower tower(graph, *device.backend, {.format = settings.format, .admit = admit}, first_values);
   first_values.clear();  // The tower has its own copy.
   const auto strategy = make_run_strategy(settings, tower);
-  const auto input = make_run_input(settings, tower.executor().input_layout("images"));
+  const auto input = make_run_input(settings, tower.executor().input_layout("images"),
+                                    phases.of("drawing the images", "row"));
+  phases.stop_if_asked("before the first step");
+  phases.clear();
   if (tensor_files.dumps()) {
-    tensor_files.dump(tower, input->next());
-    return outcome;
+    tensor_files.dump(tower, input->next(), phases.of("computing the tensors", "step"));
+    return;
   }
   add_plan(file.record(), settings, device, tower.executor());
   file.record().quality.warnings = warnings_before(files, device, before);
   for (const std::string& warning : file.record().quality.warnings) {
     LOG(WARNING) << "warning: " << warning;
-  }
-  if (device.isa_notice) {  // Printed above already.
-    file.record().quality.warnings.push_back(*device.isa_notice);
   }
 
   SessionResult& session = outcome.session;
@@ -318,10 +280,10 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
                  .strategy = strategy.get(),
                  .input = *input,
                  .clock = host.clock,
-                 .interrupted = [&] { return interrupt.requested(); },
+                 .interrupted = [&] { return host.end_asked(); },
                  .out = streams.out,
                  .progress = streams.err,
-                 .progress_is_terminal = streams.err_is_terminal},
+                 .progress_terminal = streams.err_terminal},
                 session);
   });
   const InputStatistics statistics = input->statistics();
@@ -341,11 +303,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   print_closing_notes(session, statistics, streams.err);
   attempt.at([&] { tensor_files.save(tower.executor(), session.global_steps()); });
   if (session.interrupted && attempt.succeeded()) {
-    streams.err << "ended by " << interrupt.signal_name() << " after " << session.steps.size()
-                << " measured steps\n";
-    file.write(results::Status::kAborted, true, cat("ended by ", interrupt.signal_name()));
-    outcome.status = interrupt.exit_status();
-    return outcome;
+    throw RunEnded(cat("after ", session.steps.size(), " measured steps"));
   }
   std::string ended;
   if (session.out_of_time) {
@@ -354,6 +312,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     LOG(INFO) << "note: " << ended;
   }
   attempt.at([&] {
+    phases.stop_if_asked("after the last step");
     if (settings.flags.profile) {
       Profile profile = make_profile(tower.executor(), session, settings.optimizer);
       profile.ceiling =
@@ -361,14 +320,17 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
       print_profile(streams.out, profile);
     }
     if (trace) {
+      report::print_dumping_trace(streams.out, printable(settings.flags.trace_file));
+      streams.out.flush();
       write_trace(*trace, tower.executor());
     }
     // What was measured is on the disk before the check, which takes memory that was not planned.
-    file.write(results::Status::kOk, false, ended);
+    file.write_for_now(results::Status::kOk, false, ended);
+    phases.stop_if_asked("before the check of the network");
     if (quantization) {
       compare_with_f32(*quantization, tower, file.record(), streams.err);
     } else {
-      verify(settings, tower, strategy.get(), file.record(), streams.err);
+      verify(settings, tower, strategy.get(), phases, file.record(), streams.err);
     }
   });
   if (!attempt.succeeded()) {
@@ -376,9 +338,33 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
         session.steps.size() == static_cast<std::size_t>(settings.steps.num_batches);
     file.write(results::Status::kFailed, !complete && !session.out_of_time, attempt.reason());
     outcome.status = attempt.end(streams.err);
-    return outcome;
+    return;
   }
   file.write(results::Status::kOk, false, ended);
+}
+
+}  // namespace
+
+RunOutcome run_once(const RunRequest& request, RunHost& host) {
+  const ParseResult& parsed = request.parsed;
+  RunSettings settings = resolve_settings(parsed);
+  const EnvironmentSnapshot before = read_environment(host.files, {});
+  RecordFile file(parsed.flags, begin_record(settings, parsed, host.command_line, host.files),
+                  host.streams.out);
+  file.record().batch_choice = request.choice;
+  RunOutcome outcome;
+  SessionResult& session = outcome.session;
+  try {
+    run_to_the_end({.request = request, .settings = settings, .before = before, .file = file}, host,
+                   outcome);
+  } catch (const RunEnded& ended) {
+    const bool all_measured = !session.interrupted && !session.steps.empty();
+    session.interrupted = true;
+    const bool by_user = host.interrupt.requested();
+    file.write(by_user ? results::Status::kAborted : results::Status::kFailed, !all_measured,
+               cat(host.end_reason(), " ", ended.what()));
+    outcome.status = host.end(ended);
+  }
   return outcome;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <chrono>
-#include <iosfwd>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -11,7 +11,9 @@
 #include "bench/flags.h"
 #include "bench/interrupt.h"
 #include "bench/memory_check.h"
+#include "bench/phase_watch.h"
 #include "bench/precision.h"
+#include "bench/progress.h"
 #include "bench/session.h"
 #include "bench/system_files.h"
 #include "results/record.h"
@@ -22,26 +24,34 @@ namespace bench {
 struct RunStreams {
   std::ostream& out;
   std::ostream& err;
-  bool err_is_terminal = false;
+  Terminal err_terminal = {};
 };
 
 /// What all runs of a process share. Used by one thread.
 class RunHost {
  public:
   RunHost(const RunStreams& run_streams, std::vector<std::string> arguments,
-          SystemFiles system_files = SystemFiles())
-      : streams(run_streams), command_line(std::move(arguments)), files(std::move(system_files)) {}
+          SystemFiles system_files = SystemFiles());
 
   const RunStreams& streams;
   const std::vector<std::string> command_line;
   const SteadyClock clock;
   const SystemFiles files;
   const InterruptGuard interrupt;
+  PhaseWatch phases;
 
   /// The device of these settings and of all others that differ in the batch, made at the first
   /// call; --use_fp16 is settled for all of them then. Throws as make_device and choose_precision
   /// do.
   Device& device(RunSettings& settings);
+
+  /// Whether the user or a standard output that cannot be written any more ends what runs.
+  [[nodiscard]] bool end_asked() const { return interrupt.requested() || !streams.out.good(); }
+  /// "ended by SIGINT", or what became of standard output; the user's wish comes first.
+  [[nodiscard]] std::string end_reason() const;
+  /// Says where the run ended and returns the exit status; throws WriteError where it was not the
+  /// user who ended it.
+  int end(const RunEnded& ended);
 
  private:
   std::optional<Device> device_;
@@ -77,8 +87,9 @@ struct RunOutcome {
   Captured<std::int64_t> peak_rss = {};
 };
 
-/// One run from its flags to the printed result and the record. Throws UsageError, DataError,
-/// DeviceError and WriteError.
+/// One run from its flags to the printed result and the record, which is also written when the user
+/// or a closed standard output ends the run before. Throws UsageError, DataError, DeviceError and
+/// WriteError.
 RunOutcome run_once(const RunRequest& request, RunHost& host);
 
 }  // namespace bench

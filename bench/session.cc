@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "bench/progress.h"
 #include "bench/step_statistics.h"
 #include "models/base/errors.h"
 #include "variable_mgmt/loss_scale.h"
@@ -38,7 +37,7 @@ class Session {
         result_(result),
         learning_rate_(settings.learning_rate),
         loss_scale_(loss_scale_options(settings)),
-        progress_(parts.progress, parts.clock, {.terminal = parts.progress_is_terminal}) {
+        progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}) {
     if (settings.flags.max_seconds) {
       constexpr double kLongestSeconds = 9e9;  // what nanoseconds can hold
       limit_ = nanoseconds(

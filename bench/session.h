@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/clock.h"
+#include "bench/progress.h"
 #include "bench/report.h"
 #include "bench/settings.h"
 #include "pipeline/input.h"
@@ -25,7 +26,7 @@ struct SessionParts {
   std::function<bool()> interrupted;
   std::ostream& out;
   std::ostream& progress;
-  bool progress_is_terminal = false;
+  Terminal progress_terminal = {};
 };
 
 /// What the loop measured.

@@ -6,6 +6,7 @@
 #include "bench/batch_request.h"
 #include "bench/flags_near.h"
 #include "bench/flags_resolve.h"
+#include "bench/idle_flags.h"
 #include "bench/quantization.h"
 #include "bench/validation.h"
 #include "models/base/errors.h"
@@ -114,18 +115,12 @@ void check_int8(const Flags& flags) {
   }
 }
 
-/// Throws UsageError for what 16 bits cannot do, and notes what has no effect without them.
-void check_16_bits(const Flags& flags, std::vector<std::string>& notices) {
-  const bool narrow = asks_for_16_bits(flags);
-  if (narrow && flags.forward_only && flags.save_variables) {
+/// Throws UsageError for what 16 bits cannot do.
+void check_16_bits(const Flags& flags) {
+  if (asks_for_16_bits(flags) && flags.forward_only && flags.save_variables) {
     throw UsageError(
         "--save_variables: a forward-only run in 16 bits has rounded its filters; save them in "
         "f32");
-  }
-  if (!narrow && (flags.fp16_loss_scale || flags.fp16_enable_auto_loss_scale)) {
-    notices.emplace_back(
-        cat(flags.fp16_loss_scale ? "--fp16_loss_scale" : "--fp16_enable_auto_loss_scale",
-            ": no effect without --use_fp16, --dtype=bf16 or --dtype=f16"));
   }
 }
 
@@ -213,25 +208,15 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   }
   check_int8(flags);
   settings.notices = parsed.notices;
-  check_16_bits(flags, settings.notices);
+  check_16_bits(flags);
   if (flags.use_fp16 && parsed.given.contains("dtype")) {
     throw UsageError(cat("--use_fp16 chooses the type itself and cannot be combined with --dtype=",
                          flags.dtype));
   }
   settings.notices.insert(settings.notices.end(), placement.notices.begin(),
                           placement.notices.end());
-  if (flags.freeze_when_forward_only && !flags.forward_only) {
-    settings.notices.emplace_back("--freeze_when_forward_only: no effect without --forward_only");
-  }
-  if (flags.calibration_batches != Flags{}.calibration_batches && !settings.quantized()) {
-    settings.notices.emplace_back("--calibration_batches: no effect without --dtype=int8");
-  }
-  if (flags.distortions && !flags.data_dir) {
-    settings.notices.emplace_back("--distortions: no effect without --data_dir");
-  }
-  if (flags.aux_head && flags.forward_only) {
-    settings.notices.emplace_back("--aux_head: no effect with --forward_only");
-  }
+  const std::vector<std::string> idle = idle_flag_notices(settings, parsed);
+  settings.notices.insert(settings.notices.end(), idle.begin(), idle.end());
   const BatchRequest request = read_batch_request(flags.batch_size);
   settings.batch = request.rule == BatchRequest::Rule::given ? request.sizes.at(0)
                                                              : settings.model->default_batch;

@@ -7,10 +7,12 @@
 
 #include "bench/batch_choice.h"
 #include "bench/batch_request.h"
+#include "bench/output_check.h"
 #include "bench/step_statistics.h"
 #include "bench/tensor_files.h"
 #include "bench/text_table.h"
 #include "models/base/errors.h"
+#include "models/base/output_target.h"
 #include "results/statistics.h"
 
 namespace bench {
@@ -46,6 +48,7 @@ std::vector<std::string> row_of(const SweptRun& run) {
 /// Throws what a run would be refused for that can be told before it.
 void check_run(const ParseResult& parsed, RunHost& host) {
   RunSettings settings = resolve_settings(parsed);
+  check_outputs(parsed.flags);
   const auto limit = memory_limit(host.files);
   check_variables_memory(settings, limit);
   const RunTensorFiles files(settings, build_run_network(settings, settings.batch));
@@ -54,7 +57,7 @@ void check_run(const ParseResult& parsed, RunHost& host) {
     return plan_run_memory(settings, backend, batch).total();
   };
   // Planning is for batches whose images fit; the others are refused before it.
-  check_memory(settings, {.input_slots = image_bytes(settings, settings.batch)}, limit, bytes_for);
+  check_images_memory(settings, limit, bytes_for);
   check_memory(settings, plan_run_memory(settings, backend, settings.batch), limit, bytes_for);
 }
 
@@ -70,13 +73,19 @@ std::string path_of_batch(const std::string& path, std::int64_t batch) {
 
 ParseResult parsed_for(const ParseResult& parsed, std::int64_t batch) {
   ParseResult own = with_batch(parsed, batch);
+  const auto rename = [&](std::string& path) {
+    // A stream takes what all runs write, one after the other.
+    if (find_output(path, "file of a run").kind == OutputTarget::Kind::file) {
+      path = path_of_batch(path, batch);
+    }
+  };
   for (auto* path : {&own.flags.result_file, &own.flags.save_variables}) {
     if (*path) {
-      *path = path_of_batch(**path, batch);
+      rename(**path);
     }
   }
   if (!own.flags.trace_file.empty()) {
-    own.flags.trace_file = path_of_batch(own.flags.trace_file, batch);
+    rename(own.flags.trace_file);
   }
   return own;
 }
@@ -125,6 +134,7 @@ int run_sweep(const ParseResult& parsed, std::span<const std::int64_t> sizes, Ru
   for (const std::int64_t batch : sizes) {
     check_run(parsed_for(parsed, batch), host);
   }
+  host.phases.clear();
   const int status = sweep(
       sizes,
       [&](std::int64_t batch) {

@@ -21,7 +21,8 @@ struct SweptRun {
 std::string path_of_batch(const std::string& path, std::int64_t batch);
 
 /// The command line of one of the runs: its batch, and files of its own for --result_file,
-/// --trace_file and --save_variables.
+/// --trace_file and --save_variables; streams, such as /dev/stdout, remain. Throws UsageError for a
+/// path that nothing can be written to.
 ParseResult parsed_for(const ParseResult& parsed, std::int64_t batch);
 
 /// One line per run: batch, images per second with the step lines' "+/-", median step time, planned

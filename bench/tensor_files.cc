@@ -112,19 +112,27 @@ std::vector<std::string> RunTensorFiles::notices() const {
   if (!source_) {
     return {};
   }
-  return {cat("--init_from: ", plan_.names.size(), " of ", plan_.names.size() + plan_.missing,
-              " variables begin with the values of ", source_->name(),
-              plan_.extra == 0 ? "" : cat("; ", plan_.extra, " of its tensors are left out"))};
+  std::vector<std::string> notices{
+      cat("--init_from: ", plan_.names.size(), " of ",
+          plan_.names.size() + plan_.missing + plan_.misshapen,
+          " variables begin with the values of ", source_->name(),
+          plan_.extra == 0 ? "" : cat("; ", plan_.extra, " of its tensors are left out"))};
+  if (plan_.misshapen > 0) {
+    notices.push_back(
+        cat("--init_from_partial: not taken, for another shape or type: ", plan_.misfits));
+  }
+  return notices;
 }
 
-void RunTensorFiles::load(InitialValues& values) const {
+void RunTensorFiles::load(InitialValues& values, const Watch& watch) const {
   if (source_) {
-    load_variables(*source_, plan_, values);
+    load_variables(*source_, plan_, values, watch);
   }
 }
 
-void RunTensorFiles::dump(Tower& tower, const InputBatch& batch) const {
+void RunTensorFiles::dump(Tower& tower, const InputBatch& batch, const Watch& watch) const {
   tower.run(batch.images, batch.labels, layer_step(settings_, 0));
+  tell(watch, 1, 1);
   StepTensors step(tower.executor());
   step.add_output("logits");
   if (settings_.training()) {

@@ -23,13 +23,14 @@ class RunTensorFiles {
   [[nodiscard]] std::vector<std::string> notices() const;
 
   /// Puts what --init_from gives in the place of drawn values.
-  void load(InitialValues& values) const;
+  void load(InitialValues& values, const Watch& watch = {}) const;
 
   [[nodiscard]] bool dumps() const { return dump_.has_value(); }
   /// Runs the first step on a batch, without an update, and writes its tensors in canonical order:
   /// `logits`; when training also `loss` (without the L2 term), `total_loss` (with it), and the
-  /// derivative of `loss` by each trained variable, as `grad/<variable>`. Throws WriteError.
-  void dump(Tower& tower, const InputBatch& batch) const;
+  /// derivative of `loss` by each trained variable, as `grad/<variable>`. `watch` hears of the step
+  /// before anything is written. Throws WriteError.
+  void dump(Tower& tower, const InputBatch& batch, const Watch& watch = {}) const;
 
   /// Writes the variables where --save_variables says, after so many steps. Throws WriteError.
   void save(Executor& executor, std::int64_t global_step) const;

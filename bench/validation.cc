@@ -207,27 +207,6 @@ void check_tensor_files(const Flags& flags) {
             "out");
 }
 
-/// Files that would be written over one another.
-void check_outputs(const Flags& flags) {
-  std::vector<std::pair<std::string_view, std::string>> outputs;
-  const auto add = [&](std::string_view flag, const std::optional<std::string>& path) {
-    if (path && !path->empty()) {
-      outputs.emplace_back(flag, *path);
-    }
-  };
-  add("result_file", flags.result_file);
-  add("save_variables", flags.save_variables);
-  add("dump_tensors", flags.dump_tensors);
-  add("trace_file", flags.trace_file);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    for (std::size_t j = i + 1; j < outputs.size(); ++j) {
-      refuse_if(outputs[i].second == outputs[j].second,
-                cat("--", outputs[i].first, " and --", outputs[j].first, " name one file, ",
-                    outputs[i].second));
-    }
-  }
-}
-
 /// --verify, --dump and --dump_tensors end the program without a measured run.
 void check_unmeasured(const Flags& flags) {
   const std::string_view ends = flags.verify          ? "--verify"
@@ -302,7 +281,6 @@ void validate(const Flags& flags) {
             "--staged_vars needs --variable_update=parameter_server");
   check_variable_update(flags);
   check_tensor_files(flags);
-  check_outputs(flags);
   check_unmeasured(flags);
   check_batch(flags);
   check_late(flags);

@@ -144,13 +144,14 @@ FingerprintStimulus fingerprint_stimulus(const RunSettings& settings) {
   return stimulus;
 }
 
-Verification verify_tower(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy) {
+Verification verify_tower(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy,
+                          const Watch& watch) {
   Verification result{.skipped = difference_to_stored(settings)};
   const StoredFingerprint stored = stored_fingerprint(*settings.model);
   const FingerprintStimulus stimulus = fingerprint_stimulus(settings);
   check_definition(settings, stored, result);
-  KernelCheck kernels(tower,
-                      build_run_graph(settings, tower.backend(), checked_images(settings.batch)));
+  KernelCheck kernels(
+      tower, build_run_graph(settings, tower.backend(), checked_images(settings.batch)), watch);
   if (result.skipped.empty()) {
     const Executor::Observer observer = kernels.observer();
     compare(settings.training() ? measure_training_fingerprint(tower, stimulus, &observer)

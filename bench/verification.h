@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bench/settings.h"
+#include "models/base/watch.h"
 #include "models/zoo/fingerprint.h"
 #include "variable_mgmt/fingerprint.h"
 #include "variable_mgmt/strategy.h"
@@ -49,7 +50,9 @@ FingerprintStimulus fingerprint_stimulus(const RunSettings& settings);
 /// settings do not change it (size, classes, loss; `skipped` says so) the fingerprint of a tower
 /// made by these settings: a training step, or the logits of a forward-only run; after a training
 /// step its L2 term and the strategy's updates. `strategy` is null for a forward-only run. Changes
-/// the tower's variables and the strategy's slots. Waits.
-Verification verify_tower(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy);
+/// the tower's variables and the strategy's slots. Waits; `watch` hears of each kernel and may end
+/// the check.
+Verification verify_tower(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy,
+                          const Watch& watch = {});
 
 }  // namespace bench

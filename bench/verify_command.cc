@@ -10,6 +10,7 @@
 #include "bench/precision.h"
 #include "bench/session.h"
 #include "bench/verification.h"
+#include "bench/watched_backend.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -28,11 +29,12 @@ RunSettings settings_for(const ParseResult& parsed, const Model& model, bool tra
   return resolve_settings(own);
 }
 
-Verification verify_model(const RunSettings& settings, Backend& backend) {
+Verification verify_model(const RunSettings& settings, Backend& backend, PhaseWatch* phases) {
   const Graph graph = build_run_graph(settings, backend, settings.batch);
   Tower tower(graph, backend, {.format = settings.format}, fingerprint_stimulus(settings).values);
   const auto strategy = make_run_strategy(settings, tower);
-  return verify_tower(settings, tower, strategy.get());
+  return verify_tower(settings, tower, strategy.get(),
+                      phases == nullptr ? Watch() : phases->of("checking", "kernel"));
 }
 
 void print_titles(std::ostream& out) {
@@ -59,7 +61,7 @@ void print_line(std::ostream& out, const Model& model, const Verification& resul
 
 }  // namespace
 
-int run_verification(const ParseResult& parsed, std::ostream& out) {
+int run_verification(const ParseResult& parsed, std::ostream& out, PhaseWatch* phases) {
   const bool all = *parsed.flags.verify == "all";
   if (all && parsed.given.contains("model")) {
     throw UsageError(cat("--verify=all checks every model: leave --model=", parsed.flags.model,
@@ -70,7 +72,10 @@ int run_verification(const ParseResult& parsed, std::ostream& out) {
     throw UsageError(
         cat("--verify checks the model's own network, and training in even batches: ", difference));
   }
-  const Device device = make_device(asked);
+  Device device = make_device(asked);
+  if (phases != nullptr) {
+    device.backend = watch_planning(std::move(device.backend), *phases);
+  }
   const Precision precision = choose_precision(asked, *device.backend);
   precision.apply(asked);
   if (!precision.note.empty()) {
@@ -89,9 +94,15 @@ int run_verification(const ParseResult& parsed, std::ostream& out) {
       }
       RunSettings settings = settings_for(parsed, model, training);
       settings.dtype = asked.dtype;
-      const Verification part = verify_model(settings, *device.backend);
+      if (phases != nullptr) {
+        phases->stop_if_asked(cat("before the check of ", model.name));
+      }
+      const Verification part = verify_model(settings, *device.backend, phases);
       result.numbers.insert(result.numbers.end(), part.numbers.begin(), part.numbers.end());
       result.skipped = result.skipped.empty() ? part.skipped : result.skipped;
+    }
+    if (phases != nullptr) {
+      phases->clear();
     }
     passed = passed && result.skipped.empty() && result.passed();
     print_line(out, model, result);

@@ -6,12 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "models/base/watch.h"
 #include "pipeline/host_allocator.h"
 
 namespace bench {
 
 /// Order of the axes of a batch of images, outermost first.
 enum class SlotLayout : std::uint8_t { nchw, nhwc };
+
+/// The most classes a network may have, as --num_classes accepts them.
+inline constexpr std::int64_t kMostClasses = 1 << 24;
 
 /// What a batch looks like.
 struct InputSpec {
@@ -30,6 +34,9 @@ struct InputSpec {
 struct InputBatch {
   const float* images = nullptr;
   const std::int32_t* labels = nullptr;
+  /// How often all images had been handed out before the last of these; from 1 on some of them may
+  /// not be new.
+  std::int64_t epoch = 0;
 };
 
 /// What the pipeline did so far. Busy times are processor time, summed over the threads.
@@ -65,9 +72,11 @@ class InputSource {
 /// Images drawn once (truncated normal, mean 127, standard deviation 60, cut at two deviations),
 /// labels drawn afresh for each batch, uniform in [0, num_classes - 2]. The numbers depend on the
 /// seed only; one seed gives the same images in either layout. Without an allocator, ordinary
-/// memory. Throws UsageError when a size is not positive or num_classes < 2.
+/// memory. `watch` hears of the images' rows as they are drawn. Throws UsageError when a size is
+/// not positive or num_classes < 2.
 std::unique_ptr<InputSource> make_synthetic_input(
-    const InputSpec& spec, std::shared_ptr<HostAllocator> allocator = nullptr);
+    const InputSpec& spec, std::shared_ptr<HostAllocator> allocator = nullptr,
+    const Watch& watch = {});
 
 /// The batches of a safetensors file, in order and from the beginning again: `images` (k * batch x
 /// channels x height x width, a floating type), taken as they are, and `labels` (k * batch, I64 or

@@ -211,11 +211,17 @@ struct Verification {
   std::string skipped{};  ///< Why nothing was checked; empty when something was, or on a failure.
 };
 
-/// How close a run in int8 comes to f32, on one batch.
+/// How close a run in int8 comes to f32, on images that it was not calibrated on.
 struct Quantization {
-  double snr_db = 0;  ///< Signal to noise of the logits.
+  Captured<double> centred_snr_db{};  ///< Of the logits less each class's mean over the images.
+  Captured<double> snr_db{};          ///< Signal to noise of the logits as they are.
   std::int64_t images = 0;
-  std::int64_t same_top_1 = 0;  ///< Images whose largest logit is the same one.
+  std::int64_t same_top_1 = 0;            ///< Images whose largest logit is the same one.
+  std::int64_t classes_named = 0;         ///< Different classes among f32's largest logits.
+  Captured<std::int64_t> correct_f32{};   ///< Images whose label has the largest logit.
+  Captured<std::int64_t> correct_int8{};  ///< The same in int8.
+  bool images_seen = false;               ///< Calibration may have seen some of the images.
+  bool trained = false;                   ///< The weights came from a file.
 };
 
 struct Quality {

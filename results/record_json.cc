@@ -312,9 +312,15 @@ std::string record_json(const Record& record) {
                         });
   if (record.quantization) {
     Section quantization = out.child("quantization");
+    quantization.put("centred_snr_db", record.quantization->centred_snr_db);
     quantization.put("snr_db", record.quantization->snr_db);
     quantization.put("images", record.quantization->images);
     quantization.put("same_top_1", record.quantization->same_top_1);
+    quantization.put("classes_named", record.quantization->classes_named);
+    quantization.put("correct_f32", record.quantization->correct_f32);
+    quantization.put("correct_int8", record.quantization->correct_int8);
+    quantization.put("images_seen", record.quantization->images_seen);
+    quantization.put("trained", record.quantization->trained);
   }
   out.child("quality").put("warnings", record.quality.warnings);
   root["capture_errors"] = errors;

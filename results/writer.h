@@ -13,8 +13,11 @@ namespace bench::results {
 class RecordWriter {
  public:
   virtual ~RecordWriter() = default;
-  /// Replaces what is there by `record`, as a whole or not at all. Throws WriteError.
+  /// Replaces what is there by `record`, as a whole or not at all; where the path leads to a
+  /// stream, writes it behind what is there. Throws WriteError.
   virtual void write(const Record& record) = 0;
+  /// Whether a further write() takes the place of the last one; false for a stream.
+  [[nodiscard]] virtual bool replaces() const = 0;
 };
 
 /// One form in which a record can be written.

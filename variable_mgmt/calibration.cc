@@ -1,15 +1,18 @@
 #include "variable_mgmt/calibration.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/base/errors.h"
+#include "models/ops/quantized.h"
+#include "models/passes/quantize_plan.h"
 
 namespace bench {
 namespace {
 
 constexpr const char* kImages = "images";
 constexpr const char* kPrefix = "watched/";
+/// Dropout and drop-path are off.
+constexpr std::int32_t kNoStep = -1;
 
 /// The graph with the watched values among its outputs.
 Graph with_watched(Graph graph) {
@@ -22,14 +25,26 @@ Graph with_watched(Graph graph) {
   return graph;
 }
 
-std::vector<std::string> watched_values(const Graph& graph) {
-  std::vector<std::string> names;
+/// The watched values, and how many quanta each has between 0 and its largest magnitude.
+std::map<std::string, double> watched_values(const Graph& graph) {
+  const QuantizePlan plan(graph, unknown_ranges(graph), {});
+  std::map<std::string, double> levels;
   for (const ValueId id : values_with_range(graph)) {
     if (graph.value(id).origin == Value::Origin::node) {
-      names.push_back(graph.value(id).name);
+      levels[graph.value(id).name] = highest_of(plan.dtype(id));
     }
   }
-  return names;
+  return levels;
+}
+
+/// Widens the range, which may not be there yet, by what the numbers take.
+void widen(Ranges& ranges, const std::string& value, std::span<const float> numbers) {
+  const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
+  check(low != numbers.end(), cat("calibration: ", value, " is empty"));
+  const Range seen{.low = static_cast<double>(*low), .high = static_cast<double>(*high)};
+  const auto [entry, fresh] = ranges.try_emplace(value, seen);
+  entry->second.low = std::min(entry->second.low, seen.low);
+  entry->second.high = std::max(entry->second.high, seen.high);
 }
 
 }  // namespace
@@ -39,48 +54,30 @@ Calibration::Calibration(const Graph& graph, Backend& backend, DataFormat format
     : watched_(watched_values(graph)),
       tower_(with_watched(graph), backend, {.format = format}, values) {}
 
-std::vector<float> Calibration::observe(std::span<const float> images,
-                                        std::span<const std::int32_t> labels) {
-  constexpr std::int32_t kNoStep = -1;
+void Calibration::observe(std::span<const float> images, std::span<const std::int32_t> labels) {
   tower_.run_canonical(images, labels, kNoStep);
-  widen(kImages, images);
-  for (const std::string& value : watched_) {
-    widen(value, tower_.executor().read_output_as_floats(kPrefix + value));
+  widen(seen_, kImages, images);
+  for (const auto& [value, levels] : watched_) {
+    const auto numbers = tower_.executor().read_output_as_floats(kPrefix + value);
+    widen(seen_, value, numbers);
+    magnitudes_[value].add(numbers);
   }
+}
+
+std::vector<float> Calibration::logits(std::span<const float> images,
+                                       std::span<const std::int32_t> labels) {
+  tower_.run_canonical(images, labels, kNoStep);
   return tower_.executor().read_output_as_floats("logits");
 }
 
-void Calibration::widen(const std::string& value, std::span<const float> numbers) {
-  const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
-  check(low != numbers.end(), cat("calibration: ", value, " is empty"));
-  const Range seen{.low = static_cast<double>(*low), .high = static_cast<double>(*high)};
-  const auto [entry, fresh] = ranges_.try_emplace(value, seen);
-  entry->second.low = std::min(entry->second.low, seen.low);
-  entry->second.high = std::max(entry->second.high, seen.high);
-}
-
-Agreement compare_logits(std::span<const float> logits, std::span<const float> right,
-                         std::int64_t classes) {
-  check(logits.size() == right.size() && !right.empty(), "compare_logits: sizes differ");
-  double signal = 0;
-  double noise = 0;
-  for (std::size_t i = 0; i < right.size(); ++i) {
-    const auto wanted = static_cast<double>(right[i]);
-    const double error = static_cast<double>(logits[i]) - wanted;
-    signal += wanted * wanted;
-    noise += error * error;
+Ranges Calibration::ranges() const {
+  Ranges ranges = seen_;
+  for (const auto& [value, magnitudes] : magnitudes_) {
+    const double cut = magnitudes.best_cut(watched_.at(value));
+    Range& range = ranges.at(value);
+    range = {.low = std::max(range.low, -cut), .high = std::min(range.high, cut)};
   }
-  const auto count = static_cast<std::size_t>(classes);
-  Agreement result{.snr_db = 10 * std::log10(signal / noise)};
-  const auto top_1 = [count](std::span<const float> all, std::size_t begin) {
-    const auto example = all.subspan(begin, count);
-    return std::max_element(example.begin(), example.end()) - example.begin();
-  };
-  for (std::size_t begin = 0; begin < right.size(); begin += count) {
-    ++result.examples;
-    result.same_top_1 += top_1(logits, begin) == top_1(right, begin) ? 1 : 0;
-  }
-  return result;
+  return ranges;
 }
 
 }  // namespace bench

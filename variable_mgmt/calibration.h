@@ -1,9 +1,12 @@
 #pragma once
 
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "models/passes/quantize.h"
+#include "variable_mgmt/magnitudes.h"
 #include "variable_mgmt/tower.h"
 
 namespace bench {
@@ -15,31 +18,24 @@ class Calibration {
   /// `graph`: for inference, folded and fused; its batch is that of each observe().
   Calibration(const Graph& graph, Backend& backend, DataFormat format, const InitialValues& values);
 
-  /// Runs the network on a batch in canonical order and returns its logits. Waits.
-  std::vector<float> observe(std::span<const float> images, std::span<const std::int32_t> labels);
+  /// Runs the network on a batch in canonical order and widens the ranges by what it sees. Waits.
+  void observe(std::span<const float> images, std::span<const std::int32_t> labels);
 
-  /// Of every value that quantize() may want one of, over all batches so far.
-  [[nodiscard]] const Ranges& ranges() const { return ranges_; }
+  /// Runs the network on a batch in canonical order, learns nothing from it, and returns the
+  /// logits. Waits.
+  std::vector<float> logits(std::span<const float> images, std::span<const std::int32_t> labels);
+
+  /// Of every value that quantize() may want one of, over all batches observed. That of the images
+  /// is all that they took; the others are cut where their numbers lose least by being quantised
+  /// (Magnitudes), since a few that are far out would make the quanta of all others large.
+  [[nodiscard]] Ranges ranges() const;
 
  private:
-  void widen(const std::string& value, std::span<const float> numbers);
-
-  std::vector<std::string> watched_;
+  /// By value: how many quanta it has between 0 and its largest magnitude.
+  std::map<std::string, double> watched_;
   Tower tower_;
-  Ranges ranges_;
+  Ranges seen_;
+  std::map<std::string, Magnitudes> magnitudes_;
 };
-
-/// How close one set of numbers is to another, which is right.
-struct Agreement {
-  /// Ten times the decimal logarithm of the right numbers' power over that of the error.
-  double snr_db = 0;
-  std::int64_t examples = 0;
-  /// Examples whose largest logit is the same one.
-  std::int64_t same_top_1 = 0;
-};
-
-/// Compares logits, `classes` for each example. Infinite decibels where there is no error.
-Agreement compare_logits(std::span<const float> logits, std::span<const float> right,
-                         std::int64_t classes);
 
 }  // namespace bench

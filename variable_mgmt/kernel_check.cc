@@ -21,12 +21,24 @@ Graph runnable(const Graph& graph, const Backend& backend) {
 
 std::int64_t checked_images(std::int64_t batch) { return batch % 2 == 0 ? 2 : 1; }
 
-KernelCheck::KernelCheck(Tower& tower, const Graph& small)
+KernelCheck::KernelCheck(Tower& tower, const Graph& small, Watch watch)
     : tower_(tower),
       images_(checked_images(batch_of(tower))),
       small_(runnable(small, tower.backend())),
       plan_check_(tower.executor(), tower.backend(), tower.stream(), small_, images_,
-                  batch_of(tower)) {}
+                  batch_of(tower)),
+      watch_(std::move(watch)) {}
+
+Executor::Observer KernelCheck::observer(PlanCheck::Kernels kernels) {
+  Executor::Observer seen = plan_check_.observer(kernels);
+  const auto all = static_cast<std::int64_t>(tower_.executor().plan().steps.size());
+  seen.after = [this, after = seen.after, all,
+                done = std::int64_t{0}](const Executor::ObservedStep& step) mutable {
+    after(step);
+    tell(watch_, ++done, all);
+  };
+  return seen;
+}
 
 void KernelCheck::run(const FingerprintStimulus& stimulus) {
   tower_.write_variables(stimulus.values);
@@ -36,7 +48,7 @@ void KernelCheck::run(const FingerprintStimulus& stimulus) {
 
 void KernelCheck::run_what_draws() {
   if (tower_.find_input("step") != nullptr) {
-    run(kLateStep, plan_check_.observer(PlanCheck::Kernels::that_draw));
+    run(kLateStep, observer(PlanCheck::Kernels::that_draw));
   }
 }
 

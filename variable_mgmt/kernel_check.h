@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/check/plan_check.h"
+#include "models/base/watch.h"
 #include "variable_mgmt/fingerprint.h"
 
 namespace bench {
@@ -15,11 +16,11 @@ std::int64_t checked_images(std::int64_t batch);
 class KernelCheck {
  public:
   /// `small` is the graph that the tower was made from, for checked_images(). The tower must
-  /// outlive the check.
-  KernelCheck(Tower& tower, const Graph& small);
+  /// outlive the check. `watch` hears of each kernel.
+  KernelCheck(Tower& tower, const Graph& small, Watch watch = {});
 
   /// For a run on the fingerprint's images, an even batch of them, without dropout and drop-path.
-  Executor::Observer observer() { return plan_check_.observer(PlanCheck::Kernels::others); }
+  Executor::Observer observer() { return observer(PlanCheck::Kernels::others); }
   /// That run itself, of any batch. Overwrites the variables; waits.
   void run(const FingerprintStimulus& stimulus);
   /// Lets dropout and drop-path work, if there are any, and looks at them; after the above. Waits.
@@ -28,12 +29,14 @@ class KernelCheck {
   [[nodiscard]] const std::vector<CheckedKernel>& kernels() const { return plan_check_.kernels(); }
 
  private:
+  Executor::Observer observer(PlanCheck::Kernels kernels);
   void run(std::int32_t step, const Executor::Observer& observer);
 
   Tower& tower_;
   std::int64_t images_;
   Graph small_;
   PlanCheck plan_check_;
+  Watch watch_;
 };
 
 }  // namespace bench

@@ -6,6 +6,8 @@
 #include <span>
 #include <thread>
 
+#include "models/base/threads.h"
+
 namespace bench {
 namespace {
 
@@ -34,7 +36,7 @@ void draw(const Initializer& initial, RandomStream random, std::span<float> valu
 
 }  // namespace
 
-InitialValues initial_values(const Graph& graph, std::uint64_t seed) {
+InitialValues initial_values(const Graph& graph, std::uint64_t seed, const Watch& watch) {
   struct Chunk {
     const Variable* variable;
     std::size_t first;
@@ -53,8 +55,9 @@ InitialValues initial_values(const Graph& graph, std::uint64_t seed) {
     }
   }
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
+  const auto work = [&](const Watch& between) {
     for (std::size_t i = next++; i < chunks.size(); i = next++) {
+      tell(between, static_cast<std::int64_t>(i), static_cast<std::int64_t>(chunks.size()));
       const auto& [variable, first] = chunks[i];
       RandomStream random(seed, hash_name(name(*variable)));
       random.skip_blocks(first / RandomStream::kBlockWords);
@@ -67,10 +70,16 @@ InitialValues initial_values(const Graph& graph, std::uint64_t seed) {
       std::min<std::size_t>(std::thread::hardware_concurrency(), chunks.size());
   std::vector<std::jthread> helpers;
   for (std::size_t i = 1; i < threads; ++i) {
-    helpers.emplace_back(work);
+    helpers.push_back(start_thread([&work] { work(Watch()); }));
   }
-  work();
+  try {
+    work(watch);
+  } catch (...) {
+    next = chunks.size();  // The helpers stop, too.
+    throw;
+  }
   helpers.clear();
+  tell(watch, static_cast<std::int64_t>(chunks.size()), static_cast<std::int64_t>(chunks.size()));
   return values;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/base/philox.h"
+#include "models/base/watch.h"
 #include "models/ir/graph.h"
 
 namespace bench {
@@ -18,7 +19,8 @@ inline constexpr std::size_t kDrawnAtOnce = RandomStream::kBlockWords << 16U;
 
 /// The first values of all variables of a graph, drawn by as many threads as the machine has. Those
 /// of a variable depend on the seed and its name, shape and initializer alone, so that device,
-/// layout, placement and threads cannot change them.
-InitialValues initial_values(const Graph& graph, std::uint64_t seed);
+/// layout, placement and threads cannot change them. `watch` hears of the
+/// parts as they are drawn, and of the end.
+InitialValues initial_values(const Graph& graph, std::uint64_t seed, const Watch& watch = {});
 
 }  // namespace bench

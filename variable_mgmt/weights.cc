@@ -20,8 +20,9 @@ class NameList {
   [[nodiscard]] std::size_t count() const { return count_; }
   /// "TITLE a, b, c and 37 more"; nothing without names.
   [[nodiscard]] std::string under(std::string_view title) const {
-    return count_ == 0 ? "" : cat("; ", title, " ", text_, more_);
+    return count_ == 0 ? "" : cat("; ", title, " ", text());
   }
+  [[nodiscard]] std::string text() const { return text_ + more_; }
 
  private:
   std::size_t count_ = 0;
@@ -66,9 +67,10 @@ LoadPlan plan_load(const TensorFile& file, const Graph& graph, LoadMode mode) {
       missing.add(name);
       continue;
     }
-    plan.names.push_back(name);
     if (const std::string why = misfit(*tensor, graph.shape(variable.value)); !why.empty()) {
       misshapen.add(cat(name, " ", why));
+    } else {
+      plan.names.push_back(name);
     }
   }
   for (const auto& [name, tensor] : file.tensors()) {
@@ -76,26 +78,30 @@ LoadPlan plan_load(const TensorFile& file, const Graph& graph, LoadMode mode) {
       extra.add(quoted_name(name));
     }
   }
-  const bool partial = mode == LoadMode::partial;
-  const bool incomplete = missing.count() + extra.count() > 0;
-  if (misshapen.count() > 0 || (!partial && incomplete)) {
-    throw UsageError(cat(
-        file.name(), " does not fit this network", misshapen.under("of another shape or type:"),
-        partial ? "" : missing.under("missing:"), partial ? "" : extra.under("not in the network:"),
-        misshapen.count() == 0 && !plan.names.empty() ? "; --init_from_partial takes what both have"
-                                                      : ""));
+  const bool fits = misshapen.count() + missing.count() + extra.count() == 0;
+  if (mode == LoadMode::complete && !fits) {
+    throw UsageError(cat(file.name(), " does not fit this network",
+                         misshapen.under("of another shape or type:"), missing.under("missing:"),
+                         extra.under("not in the network:"),
+                         plan.names.empty() ? "" : "; --init_from_partial takes what fits"));
   }
   if (plan.names.empty()) {
     throw UsageError(cat(file.name(), " has no variable of this network",
-                         missing.under("those are"), extra.under("the file has")));
+                         misshapen.under("of another shape or type:"), missing.under("those are"),
+                         extra.under("the file has")));
   }
   plan.missing = missing.count();
   plan.extra = extra.count();
+  plan.misshapen = misshapen.count();
+  plan.misfits = misshapen.text();
   return plan;
 }
 
-void load_variables(const TensorFile& file, const LoadPlan& plan, InitialValues& values) {
+void load_variables(const TensorFile& file, const LoadPlan& plan, InitialValues& values,
+                    const Watch& watch) {
+  std::int64_t read = 0;
   for (const std::string& name : plan.names) {
+    tell(watch, read++, static_cast<std::int64_t>(plan.names.size()));
     auto& elements = values.at(name);
     const StoredTensor& tensor = *file.find(name);
     check(tensor.elements() == elements.size(), cat(name, ": the plan is of another graph"));

@@ -17,14 +17,17 @@ using testing::StartsWith;
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-/// A machine with so much memory to spare.
+/// A machine with so much memory to spare for what is planned.
 class SmallHost {
  public:
-  explicit SmallHost(std::int64_t mib) : SmallHost(cat("MemAvailable: ", mib * 1024, " kB\n")) {}
+  explicit SmallHost(std::int64_t mib)
+      : SmallHost(cat("MemAvailable: ", mib * 1024 + kUnplannedBytes / 1024, " kB\n")) {}
   explicit SmallHost(const std::string& meminfo) {
     system_.write("/proc/meminfo", meminfo);
     host_.emplace(streams_, std::vector<std::string>{"bench"}, system_.files());
   }
+  /// What the kernel tells of this process.
+  void tell_status(std::string_view text) const { system_.write("/proc/self/status", text); }
   RunHost& operator*() { return *host_; }
   [[nodiscard]] std::string said() const { return err_.str(); }
 
@@ -56,6 +59,14 @@ TEST(LargestBatchThatFits, LeavesATwentiethToWhatIsNotPlanned) {
   EXPECT_THAT(chosen.choice.tried, IsEmpty());
   EXPECT_THAT(small.said(), StartsWith(cat("--batch_size=max: batch ", chosen.batch, " needs ")));
   EXPECT_THAT(small.said(), HasSubstr("MiB of the 100.0 MiB that may be used (/proc/meminfo"));
+}
+
+TEST(LargestBatchThatFits, LeavesRoomForTheListsOfAPlan) {
+  SmallHost small(100);
+  small.tell_status("VmHWM:\t   40960 kB\nVmRSS:\t   20480 kB\n");
+  const ChosenBatch chosen = choose_largest_batch(lenet("--batch_size=max"), *small);
+  EXPECT_LE(need(*small, chosen.batch), (95 - 20) * kMiB);
+  EXPECT_GT(need(*small, chosen.batch + 1), (95 - 20) * kMiB);
 }
 
 TEST(LargestBatchThatFits, IsRefusedWhereNotOneImageFits) {

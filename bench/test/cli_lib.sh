@@ -40,7 +40,8 @@ lacks() { ! grep -qF -e "$2" "$1" || fail "'$2' is there"; }
 # One sentence of ours, in the last line, besides notes, warnings and what was planned.
 one_sentence() {
   lines=$(grep -vc -e '^note: ' -e '^warning: ' -e '^planned memory: ' -e '^waiting for input: ' \
-    -e '^outside kernels and input: ' -e '^fingerprint' "$err")
+    -e '^outside kernels and input: ' -e '^fingerprint' -e '^planning: ' -e '^drawing the ' \
+    -e '^warm up: ' -e '^measuring: ' "$err")
   [ "$lines" -eq 1 ] || fail "$lines lines instead of one sentence"
   tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is no sentence of ours"
 }
@@ -63,6 +64,29 @@ r = json.load(open(sys.argv[1]))
 assert $1, (r['status'], r['partial'], r['status_reason'])" "$2" 2>>"$err" ||
     fail "the record does not hold: $1"
 }
+
+# As a terminal starts programs: a shell without job control has those in the background ignore
+# SIGINT, and nohup SIGHUP.
+interruptible='env --default-signal=INT,TERM,HUP'
+
+# started PID LINE, answered PID LINE: waits until the run in the background has printed such a line
+# on standard output, on standard error.
+started() { wait_for "$1" "$2" "$out"; }
+answered() {
+  wait_for "$1" "$2" "$err"
+  grep -q "$2" "$err" || fail "no line '$2'"
+}
+wait_for() {
+  tries=0
+  until grep -q "$2" "$3"; do
+    tries=$((tries + 1))
+    if [ "$tries" -ge 600 ] || ! kill -0 "$1" 2>/dev/null; then break; fi
+    sleep 0.1
+  done
+}
+
+endless='--model=lenet --batch_size=2 --num_intra_threads=1 --num_warmup_batches=1'
+endless="$endless --num_batches=100000000"
 
 # Prints what failed and ends the script.
 finish() {

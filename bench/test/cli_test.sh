@@ -8,6 +8,12 @@
 refused 'did you mean --batch_size' --batch_sise=2
 [ ! -s "$out" ] || fail 'something is on standard output'
 refused 'unknown' --no_such_thing_at_all
+refused 'did you mean vgg11 or vgg16 or vgg19?' --model=vgg
+refused 'did you mean --model=resnet50?' --resnet50
+refused '--num_intra_threads=4096: this process may use 1 to ' --model=lenet --num_intra_threads=4096
+refused ' TiB for its images alone, ' --model=lenet --batch_size=1073741824
+refused "--model=a\\x1b[31m\\nb\\x07: unknown value" --model="$(printf 'a\033[31m\nb\007')"
+refused "cannot read 'a\\x1b[2J': " --model=lenet --init_from="$(printf 'a\033[2J')"
 refused 'did you mean resnet50' --model=resnet5O
 refused 'lenet' lenet
 refused '--list_models lists all' --model=quux
@@ -39,11 +45,29 @@ says "$err" 'may be used'
 # --- help, version, dumps ------------------------------------------------------------------------
 
 run 0 --help
-for flag in --model --data_dir --optimizer --use_fp16 --variable_update --num_intra_threads \
-  --trace_file --max_seconds; do
+[ "$(wc -l <"$out")" -le 40 ] || fail 'more than one screen'
+for flag in --model --data_dir --optimizer --use_fp16 --num_intra_threads --max_seconds --help=all; do
   says "$out" "$flag"
 done
 [ ! -s "$err" ] || fail 'something is on standard error'
+mv "$out" "$work/help"
+for flag in -h --helpshort; do
+  run 0 $flag
+  cmp "$out" "$work/help" || fail 'another help'
+done
+run 0 --helpfull
+says "$out" '--variable_update'
+run 0 --help=data
+says "$out" '--resize_method'
+lacks "$out" '--optimizer'
+refused 'accepted are all, run, data, ' --help=datum
+
+printf -- '--model=LeNet\n--batch-size=2\n--undefok=new_flag\n--new_flag=1\n' >"$work/flags"
+# shellcheck disable=SC2086
+run 0 $quick --flagfile="$work/flags" --dump=plan
+says "$err" "note: --new_flag: unknown, and passed over as --undefok says"
+refused "$work/flags, line 1: --lr: unknown flag; did you mean --init_learning_rate?" \
+  --flagfile="$(echo '--lr=1' >"$work/flags" && echo "$work/flags")"
 run 0 --version
 grep -qx 'bench [0-9][0-9.]*' "$out" || fail 'no version'
 run 0 --list_models
@@ -86,6 +110,14 @@ total=$(sed -n 's,^total images/sec: ,,p' "$out")
 record_holds "r['workload']['flags_all']['image_size'] == 28" "$work/record.json"
 record_holds "abs([m['value'] for m in r['metrics'] if m['name'] == 'images_per_sec'][0] - $total) \
 < 0.006" "$work/record.json"
+
+# shellcheck disable=SC2086
+run 0 $quick --num_batches=1 --momentum=0.5 --num_inter_threads=2 --trace_file="$work/trace.json"
+says "$err" "note: --num_batches is given more than once: '1' holds, not '2'"
+says "$err" 'note: --momentum: no effect with --optimizer=sgd'
+says "$err" 'note: --num_inter_threads: no effect: '
+[ "$(tail -n 1 "$out")" = "Dumping trace to $work/trace.json" ] || fail 'the trace is not named'
+[ -s "$work/trace.json" ] || fail 'no trace'
 
 # shellcheck disable=SC2086
 run 0 $quick --print_training_accuracy
@@ -210,6 +242,10 @@ print(struct.unpack('<f', raw[begin:begin + 4])[0])" "$work/tensors") - 1) < 1e-
 
 # shellcheck disable=SC2086
 refused 'fc.weight is 10x512, not 11x512' $tiny --num_classes=11 --init_from="$work/saved"
+# shellcheck disable=SC2086
+run 0 $tiny --num_classes=11 --num_batches=1 --init_from="$work/saved" --init_from_partial
+says "$err" '6 of 8 variables begin with the values of '
+says "$err" 'not taken, for another shape or type: fc.weight is 10x512, not 11x512, fc.bias is 10, not 11'
 refused 'missing: ' --model=trivial --init_from="$work/saved"
 refused 'No such file' --model=lenet --init_from="$work/absent"
 refused 'begin with' --model=lenet --init_from="$work/good/train-00000-of-00001"
@@ -260,19 +296,6 @@ else
   echo 'left out: there is no /dev/full'
 fi
 
-# started PID LINE: waits until the run in the background has printed such a line.
-started() {
-  tries=0
-  until grep -q "$2" "$out"; do
-    tries=$((tries + 1))
-    if [ "$tries" -ge 600 ] || ! kill -0 "$1" 2>/dev/null; then break; fi
-    sleep 0.1
-  done
-}
-
-endless='--model=lenet --batch_size=2 --num_intra_threads=1 --num_warmup_batches=1'
-endless="$endless --num_batches=100000000"
-
 case_name='the folder of the result is removed during the run'
 mkdir "$work/gone"
 : >"$out"
@@ -295,7 +318,7 @@ ended() {
   case_name="SIG$1"
   : >"$out"
   # shellcheck disable=SC2086
-  "$bench" $endless --result_file="$work/$1.json" --save_variables="$work/$1.safetensors" \
+  $interruptible "$bench" $endless --result_file="$work/$1.json" --save_variables="$work/$1.safetensors" \
     >"$out" 2>"$err" </dev/null &
   pid=$!
   started "$pid" "$2"
@@ -312,11 +335,12 @@ ended() {
 ended INT '^1	images' 130
 record_holds "len(r['series']['step_ns']) >= 1" "$work/INT.json"
 ended TERM 'Running warm up' 143
+ended HUP '^1	images' 129
 
 case_name='an interrupt in a sweep'
 : >"$out"
 # shellcheck disable=SC2086
-"$bench" $endless --batch_size=4,2 --result_file="$work/swept.json" >"$out" 2>"$err" </dev/null &
+$interruptible "$bench" $endless --batch_size=4,2 --result_file="$work/swept.json" >"$out" 2>"$err" </dev/null &
 pid=$!
 started "$pid" '^1	images'
 kill -INT "$pid"
@@ -328,20 +352,20 @@ lacks "$err" 'run 2 of 2'
 record_holds "r['status'] == 'aborted' and r['partial']" "$work/swept.batch4.json"
 [ ! -e "$work/swept.batch2.json" ] || fail 'the second batch has a record'
 
-case_name='a second SIGINT'
+case_name='a second signal'
 : >"$out"
 # One step of this takes much longer than the test.
-"$bench" --model=resnet50 --batch_size=64 --device=reference --result_file="$work/second.json" \
-  >"$out" 2>"$err" </dev/null &
+$interruptible "$bench" --model=resnet50 --batch_size=64 --device=reference \
+  --result_file="$work/second.json" >"$out" 2>"$err" </dev/null &
 pid=$!
 started "$pid" 'Running warm up'
 kill -INT "$pid"
-sleep 0.5
+answered "$pid" '^SIGINT: the run ends after the step in hand'
 kill -0 "$pid" || fail 'the first one ended the run at once'
-kill -INT "$pid"
+kill -TERM "$pid"
 wait "$pid"
 status=$?
-[ "$status" -eq 130 ] || fail "exit status $status, not 130"
+[ "$status" -eq 143 ] || fail "exit status $status, not 143"
 lacks "$err" 'ended by'
 [ ! -e "$work/second.json" ] || fail 'it left a record'
 

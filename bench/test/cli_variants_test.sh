@@ -41,12 +41,23 @@ refused 'has rounded its filters; save them in f32' --model=lenet --dtype=bf16 -
 # shellcheck disable=SC2086
 run 0 $quick --device=reference --forward_only --dtype=int8 --result_file="$work/int8.json"
 says "$err" 'calibrating int8 with 2 batches of 2 in f32'
-says "$err" 'int8 against f32 on the same batch: signal to noise of the logits '
+grep -qE '^int8 against f32 on 8 images that calibration has not seen: signal to noise [0-9.]+ dB in what differs between' \
+  "$err" || fail 'int8 is not judged'
+says "$err" 'int8: the weights are untrained (no --init_from)'
 lacks "$err" 'fingerprint'
-record_holds "r['workload']['dtype'] == 'int8' and 25 < r['quantization']['snr_db'] < 80" \
-  "$work/int8.json"
-record_holds "r['quantization']['images'] == 2 and r['verification']['skipped'] != ''" \
-  "$work/int8.json"
+record_holds "r['workload']['dtype'] == 'int8' and 25 < r['quantization']['snr_db'] < 80 and \
+10 < r['quantization']['centred_snr_db'] < r['quantization']['snr_db']" "$work/int8.json"
+record_holds "r['quantization']['images'] == 8 and r['verification']['skipped'] != '' and \
+not r['quantization']['trained'] and not r['quantization']['images_seen'] and \
+r['capture_errors']['quantization.correct_int8'] == 'synthetic images have no true labels'" "$work/int8.json"
+
+# A network whose logits are 0 for every image.
+run 0 --model=trivial --device=reference --forward_only --dtype=int8 --batch_size=2 \
+  --num_warmup_batches=0 --num_batches=1 --result_file="$work/trivial.json"
+says "$err" "signal to noise undefined (f32's logits are the same for all images) in what differs"
+lacks "$err" 'nan'
+record_holds "r['quantization']['centred_snr_db'] is None and 'all images' in \
+r['capture_errors']['quantization.centred_snr_db']" "$work/trivial.json"
 
 # shellcheck disable=SC2086
 run 0 $quick --device=reference --forward_only --dtype=int8 --batch_size=auto --num_batches=1

@@ -12,6 +12,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 /// A machine with 4 processors where nothing happened for 0.1 s.
 EnvironmentSnapshot before() {
@@ -38,9 +39,10 @@ TEST(EnvironmentWarnings, AreNoneOnAQuietMachine) {
 }
 
 TEST(EnvironmentWarnings, TellOfWorkThatOthersDo) {
-  EXPECT_THAT(environment_warnings(before(), after({.busy_ticks = 20, .idle_ticks = 20}), 4),
-              ElementsAre(AllOf(HasSubstr("about 2.0 of 4 processors"),
-                                HasSubstr("--num_intra_threads=2"))));
+  EXPECT_THAT(
+      environment_warnings(before(), after({.busy_ticks = 20, .idle_ticks = 20}), 4),
+      ElementsAre(AllOf(HasSubstr("about 2.0 of 4 processors"), HasSubstr("--num_intra_threads=2"),
+                        HasSubstr("(OMP_WAIT_POLICY=passive)"))));
 }
 
 TEST(EnvironmentWarnings, DoNotBlameOthersForOurOwnWork) {
@@ -75,10 +77,12 @@ TEST(EnvironmentWarnings, CountNoMoreNeighboursThanProcessors) {
               ElementsAre(HasSubstr("about 4.0 of 4 processors")));
 }
 
-TEST(EnvironmentWarnings, AdviseNoThreadsWhereNoneAreFree) {
-  const auto warnings =
-      environment_warnings(before(), after({.busy_ticks = 40, .idle_ticks = 0}), 4);
-  EXPECT_THAT(warnings, ElementsAre(Not(HasSubstr("num_intra_threads"))));
+TEST(EnvironmentWarnings, AdviseOneThreadWhereNoProcessorIsFree) {
+  const auto crowded = after({.busy_ticks = 40, .idle_ticks = 0});
+  EXPECT_THAT(environment_warnings(before(), crowded, 4),
+              ElementsAre(AllOf(HasSubstr("--num_intra_threads=1"), HasSubstr("OMP_WAIT_POLICY"))));
+  EXPECT_THAT(environment_warnings(before(), crowded, 1),
+              ElementsAre(AllOf(Not(HasSubstr("num_intra_threads")), Not(HasSubstr("OMP_")))));
 }
 
 TEST(EnvironmentWarnings, TellOfSteal) {

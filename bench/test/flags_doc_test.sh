@@ -1,9 +1,9 @@
 #!/bin/sh
-# flags_doc_test.sh BENCH FLAGS.md: fails unless the document names the flags that `BENCH --help`
+# flags_doc_test.sh BENCH FLAGS.md: fails unless the document names the flags that `BENCH --help=all`
 # prints, in the same order, and gives each the same state.
 set -eu
 
-help=$("$1" --help)
+help=$("$1" --help=all)
 
 # One line per flag: name, then what stands in brackets at the end of its explanation, or "built".
 in_help=$(printf '%s\n' "$help" | awk '
@@ -17,7 +17,7 @@ in_help=$(printf '%s\n' "$help" | awk '
   /^  --/ {
     finish()
     name = $1
-    sub(/=.*/, "", name)
+    sub(/[[=].*/, "", name)
     sub(/^  --[^ ]+ */, "")
     text = $0
     next
@@ -38,7 +38,7 @@ in_document=$(awk -F ' [|] ' '/^[|] `--/ {
 [ "$in_help" = "$in_document" ] && exit 0
 
 # The lines that only one of them has.
-echo "$2 differs from $1 --help (-: the help, +: the document)"
+echo "$2 differs from $1 --help=all (-: the help, +: the document)"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 printf '%s\n' "$in_help" >"$scratch/help"

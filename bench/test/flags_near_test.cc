@@ -35,10 +35,31 @@ TEST(NearNames, AreEmptyWhenNothingIsNear) {
   EXPECT_THAT(near_names("", kModels), IsEmpty());
 }
 
+TEST(NearNames, ListWhatBeginsWithThreeLetters) {
+  EXPECT_THAT(near_names("vgg", kModels), ElementsAre("vgg16"));
+  EXPECT_THAT(near_names("net", kModels), IsEmpty());
+  EXPECT_THAT(near_names("vg", kModels), IsEmpty());
+}
+
 TEST(UnknownValue, NamesGivenAcceptedAndNear) {
-  EXPECT_THAT(unknown_value("model", "lenett", kModels).what(),
-              StrEq("--model=lenett: unknown value; accepted are trivial, lenet, resnet50, "
-                    "resnet50_v1.5, vgg16; did you mean lenet?"));
+  EXPECT_THAT(unknown_value(*find_flag("loss_type_to_report"), "totalloss").what(),
+              StrEq("--loss_type_to_report=totalloss: unknown value; accepted: total_loss, "
+                    "base_loss; did you mean total_loss?"));
+}
+
+TEST(UnknownValue, TellsWhatIsNotBuilt) {
+  EXPECT_THAT(unknown_value(*find_flag("optimizer"), "lamb").what(),
+              StrEq("--optimizer=lamb: unknown value; accepted: sgd, momentum (not built yet: "
+                    "rmsprop, adam)"));
+  // Nothing is asked that would be refused.
+  EXPECT_THAT(unknown_value(*find_flag("device"), "cuda").what(),
+              StrEq("--device=cuda: unknown value; accepted: cpu, reference (not built yet: gpu)"));
+}
+
+TEST(UnknownValue, KnowsOtherProgramsWords) {
+  EXPECT_THAT(unknown_value(*find_flag("dtype"), "Float16").what(),
+              StrEq("--dtype=Float16: unknown value; accepted: f32, bf16, f16, f64, int8; did you "
+                    "mean f16?"));
 }
 
 TEST(UnknownValue, PointsToTheListWhereThereAreTooMany) {
@@ -53,12 +74,28 @@ TEST(UnknownFlag, NamesNearFlags) {
   EXPECT_THAT(unknown_flag("batchsize").what(),
               testing::HasSubstr("--batchsize: unknown flag; did you mean --batch_size"));
   EXPECT_THAT(unknown_flag("batch-size").what(), testing::HasSubstr("--batch_size"));
-  EXPECT_THAT(unknown_flag("learning_rate").what(), testing::HasSubstr("--init_learning_rate"));
+  EXPECT_THAT(unknown_flag("decay_factor").what(),
+              testing::HasSubstr("--learning_rate_decay_factor"));
   EXPECT_THAT(unknown_flag("noforward_onli").what(), testing::HasSubstr("--noforward_only"));
 }
 
+TEST(UnknownFlag, KnowsOtherProgramsWords) {
+  EXPECT_THAT(unknown_flag("lr").what(),
+              StrEq("--lr: unknown flag; did you mean --init_learning_rate?"));
+  EXPECT_THAT(unknown_flag("amp").what(),
+              StrEq("--amp: unknown flag; did you mean --use_fp16 or --dtype=bf16?"));
+}
+
+TEST(UnknownFlag, KnowsTheNamesOfModels) {
+  EXPECT_THAT(unknown_flag("ResNet50").what(),
+              StrEq("--ResNet50: unknown flag; did you mean --model=resnet50?"));
+  EXPECT_THAT(unknown_flag("resnet-50").what(),
+              StrEq("--resnet-50: unknown flag; did you mean --model=resnet50?"));
+}
+
 TEST(UnknownFlag, PointsToTheHelpWhenNothingIsNear) {
-  EXPECT_THAT(unknown_flag("quux").what(), StrEq("--quux: unknown flag; --help lists all flags"));
+  EXPECT_THAT(unknown_flag("quux").what(),
+              StrEq("--quux: unknown flag; --help=all lists all flags"));
 }
 
 }  // namespace

@@ -54,8 +54,9 @@ TEST(ResolveDataName, PrefersTheFlag) {
 }
 
 TEST(ResolveDataName, RefusesFoldersThatDoNotSay) {
-  EXPECT_THAT(usage_error([] { resolve_data_name(parse({"--data_dir=/data/photos"}).flags); }),
-              HasSubstr("give --data_name, one of imagenet, cifar10"));
+  EXPECT_THAT(
+      usage_error([] { resolve_data_name(parse({"--data_dir=/data/photos"}).flags); }),
+      HasSubstr("give --data_name, one of imagenet, cifar10 (not built yet: librispeech, coco)"));
 }
 
 TEST(ResolveDataName, RefusesDatasetsThatAreNotBuilt) {

@@ -55,7 +55,7 @@ constexpr std::string_view kOriginalFlags =
 constexpr std::string_view kOwnFlags =
     "num_classes image_size aux_head label_smoothing dtype calibration_batches verify max_seconds "
     "result_file profile "
-    "dump list_models list_variables help version "
+    "dump list_models list_variables help version flagfile undefok "
     "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers";
 
 std::vector<std::string_view> names_in_table(bool own) {
@@ -142,7 +142,7 @@ TEST(FlagTable, BuildsOnlyValuesThatAreAccepted) {
 }
 
 TEST(FindFlag, IsNullForUnknownNames) {
-  EXPECT_EQ(find_flag("flagfile"), nullptr);
+  EXPECT_EQ(find_flag("fromenv"), nullptr);
   EXPECT_EQ(find_flag(""), nullptr);
 }
 
@@ -155,6 +155,16 @@ TEST(DescribeAccepted, SaysTypeAndBounds) {
   EXPECT_EQ(describe_accepted(*find_flag("tf_random_seed")), "a whole number");
   EXPECT_EQ(describe_accepted(*find_flag("optimizer")), "one of sgd, momentum, rmsprop, adam");
   EXPECT_EQ(describe_accepted(*find_flag("dump")), "a comma-separated list of graph, plan");
+}
+
+TEST(DescribeValues, PutsWhatWillBeRefusedInBrackets) {
+  EXPECT_EQ(describe_values(*find_flag("dump")), "graph, plan");
+  EXPECT_EQ(describe_values(*find_flag("device")), "cpu, reference (not built yet: gpu)");
+  EXPECT_EQ(describe_values(*find_flag("job_name")),
+            "none (not built yet: ps, worker, controller)");
+  EXPECT_EQ(describe_values(*find_flag("network_topology")), "dgx1 (not built yet: gcp_v100)");
+  EXPECT_EQ(describe_values(*find_flag("server_protocol")),
+            "grpc (not applicable: grpc+verbs, grpc+gdr, grpc+mpi)");
 }
 
 TEST(SplitText, KeepsEmptyParts) {

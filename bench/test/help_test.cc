@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "bench/flags_table.h"
+#include "bench/test/usage_error.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -14,13 +15,15 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string help() {
+std::string help(std::string_view topic = "all") {
   std::ostringstream out;
-  print_help(out);
+  print_help(out, topic);
   return out.str();
 }
 
-std::vector<std::string> help_lines() { return split_text(help(), '\n'); }
+std::vector<std::string> help_lines(std::string_view topic = "all") {
+  return split_text(help(topic), '\n');
+}
 
 // The flag that a line of the help introduces, or nothing.
 std::string_view introduced_flag(std::string_view line) {
@@ -28,7 +31,17 @@ std::string_view introduced_flag(std::string_view line) {
     return "";
   }
   line.remove_prefix(4);
-  return line.substr(0, line.find_first_of(" ="));
+  return line.substr(0, line.find_first_of(" =["));
+}
+
+std::vector<std::string> introduced_flags(std::string_view topic) {
+  std::vector<std::string> names;
+  for (const std::string& line : help_lines(topic)) {
+    if (!introduced_flag(line).empty()) {
+      names.emplace_back(introduced_flag(line));
+    }
+  }
+  return names;
 }
 
 // The lines about a flag, joined by single blanks.
@@ -73,7 +86,7 @@ TEST(Help, HasTheGroupsInOrder) {
   for (const FlagGroup group :
        {FlagGroup::kRun, FlagGroup::kData, FlagGroup::kLearning, FlagGroup::kFp16,
         FlagGroup::kVariables, FlagGroup::kPerformance, FlagGroup::kOutput, FlagGroup::kOwn}) {
-    place = help().find(cat("\n", title_of(group), "\n"), place);
+    place = help().find(cat("\n", title_of(group), " (--help="), place);
     ASSERT_NE(place, std::string::npos) << title_of(group);
   }
 }
@@ -96,11 +109,80 @@ TEST(Help, MarksWhatIsNotBuilt) {
   EXPECT_THAT(entry("batch_size"), testing::Not(HasSubstr("[")));
 }
 
-TEST(Help, EndsWithExamples) {
-  const std::string text = help();
-  const std::size_t examples = text.find("\nExamples\n");
-  ASSERT_NE(examples, std::string::npos);
-  EXPECT_NE(text.find("    bench --model=", examples), std::string::npos);
+TEST(Help, PutsWhatWorksFirstInEachGroup) {
+  for (const FlagGroup group : flag_groups()) {
+    bool ended = false;
+    for (const std::string& name : introduced_flags(word_of(group))) {
+      const FlagRow& row = *find_flag(name);
+      EXPECT_EQ(row.group, group) << name;
+      EXPECT_FALSE(works(row) && ended) << name;
+      ended = !works(row);
+    }
+  }
+  EXPECT_EQ(introduced_flags("data").front(), "data_dir");
+  EXPECT_EQ(introduced_flags("data").size() + introduced_flags("fp16").size(), 24);
+}
+
+TEST(Help, HasATopicForEachFlagAndGroupInAnyCase) {
+  EXPECT_EQ(introduced_flags("batch_size"), std::vector<std::string>{"batch_size"});
+  EXPECT_EQ(help("--batch-size"), help("batch_size"));
+  EXPECT_EQ(help("Data"), help("data"));
+  EXPECT_EQ(help("ALL"), help("all"));
+  for (const FlagRow& row : flag_table()) {
+    EXPECT_EQ(introduced_flags(row.name), std::vector<std::string>{std::string(row.name)});
+  }
+}
+
+TEST(Help, RefusesAnotherTopicNamingThoseThereAre) {
+  EXPECT_EQ(usage_error([] { help("datta"); }),
+            "--help=datta: accepted are all, run, data, learning, fp16, variables, performance, "
+            "output, own, or a flag's name");
+  EXPECT_THAT(usage_error([] { help("batchsize"); }), HasSubstr(", such as batch_size"));
+}
+
+TEST(Help, NamesEveryGroupInWhatItAccepts) {
+  for (const FlagGroup group : flag_groups()) {
+    EXPECT_THAT(std::string(find_flag("help")->accepted.words), HasSubstr(word_of(group)));
+    EXPECT_THAT(help("most"), HasSubstr(word_of(group)));
+    EXPECT_EQ(find_flag(word_of(group)), nullptr) << "a flag that no topic could mean";
+  }
+}
+
+TEST(ShortHelp, FitsOneScreen) {
+  const std::vector<std::string> lines = help_lines("most");
+  EXPECT_LE(lines.size(), 41);  // the last one is empty
+  for (const std::string& line : lines) {
+    EXPECT_LE(line.size(), 100) << line;
+  }
+}
+
+TEST(ShortHelp, ShowsTwentyFlagsThatWorkWithWhatHoldsWithoutThem) {
+  std::vector<std::string> names;
+  for (const MostUsedFlag& flag : most_used_flags()) {
+    const FlagRow* row = find_flag(flag.name);
+    ASSERT_NE(row, nullptr) << flag.name;
+    EXPECT_TRUE(works(*row)) << flag.name;
+    names.emplace_back(flag.name);
+  }
+  EXPECT_EQ(names.size(), 20);
+  EXPECT_EQ(introduced_flags("most"), names);
+  EXPECT_THAT(help("most"), HasSubstr("--display_every=INT        print a line every so many steps "
+                                      "(10)\n"));
+  EXPECT_THAT(help("most"), HasSubstr("(the model's own)"));
+}
+
+TEST(ShortHelp, HasThreeExamplesThatParse) {
+  int examples = 0;
+  for (const std::string& line : help_lines("most")) {
+    if (!line.starts_with("    bench ")) {
+      continue;
+    }
+    ++examples;
+    std::vector<std::string_view> arguments = split_words(line);
+    arguments.erase(arguments.begin());
+    EXPECT_NO_THROW(parse(arguments)) << line;
+  }
+  EXPECT_EQ(examples, 3);
 }
 
 }  // namespace

@@ -93,6 +93,21 @@ TEST(MemoryCheck, SaysSoWhenNoBatchFits) {
   EXPECT_THAT(Need().refusal(1, limit_of(0)), EndsWith("; no batch fits"));
 }
 
+TEST(MemoryCheck, NamesTheImagesWhereTheyAloneAreTooLarge) {
+  RunSettings settings;
+  settings.dataset = &dataset_named("imagenet");
+  settings.image_size = 28;
+  settings.batch = 1 << 30;
+  const std::string message =
+      usage_error([&] { check_images_memory(settings, limit_of(512), Need::bytes); });
+  EXPECT_EQ(message,
+            "--batch_size=1073741824 needs 9.2 TiB for its images alone, 512.0 MiB may be used "
+            "(/cg/memory.max); the largest batch that fits is 502");
+  settings.batch = 1;
+  EXPECT_NO_THROW(check_images_memory(settings, limit_of(512), Need::bytes));
+  EXPECT_NO_THROW(check_images_memory(settings, Unknown{"no /proc"}, Need::bytes));
+}
+
 TEST(MemoryCheck, LetsPassWhatFitsWithoutPlanningAnythingElse) {
   Need need;
   EXPECT_EQ(need.refusal(100, limit_of(110)), "no UsageError");

@@ -28,7 +28,7 @@ TEST(MemoryLimit, IsWhatTheMachineHasLeft) {
   const FakeSystem system;
   add_machine(system);
   const MemoryLimit limit = memory_limit(system.files()).value();
-  EXPECT_EQ(limit.bytes, 8 * kGiB);
+  EXPECT_EQ(limit.bytes, 8 * kGiB - kUnplannedBytes);
   EXPECT_EQ(limit.set_by, "/proc/meminfo (MemAvailable)");
 }
 
@@ -38,12 +38,12 @@ TEST(MemoryLimit, IsTheGroupsLessWhatIsInUseWithoutFileCache) {
   add_version_2(system);
   system.write("/cg/outer/inner/memory.max", bytes(4));
   system.write("/cg/outer/inner/memory.current", bytes(3));
-  EXPECT_EQ(memory_limit(system.files()).value().bytes, 1 * kGiB);
+  EXPECT_EQ(memory_limit(system.files()).value().bytes, 1 * kGiB - kUnplannedBytes);
   system.write("/cg/outer/inner/memory.stat",
                cat("anon 1\nfile 99999999999\ninactive_file ", bytes(1.5), "active_file ",
                    bytes(0.5), "shmem 7\n"));
   const MemoryLimit limit = memory_limit(system.files()).value();
-  EXPECT_EQ(limit.bytes, 3 * kGiB);
+  EXPECT_EQ(limit.bytes, 3 * kGiB - kUnplannedBytes);
   EXPECT_EQ(limit.set_by, "/cg/outer/inner/memory.max");
 }
 
@@ -55,7 +55,7 @@ TEST(MemoryLimit, CountsTheGroupsAboveToo) {
   system.write("/cg/outer/memory.max", bytes(5));
   system.write("/cg/outer/memory.current", bytes(2));
   const MemoryLimit limit = memory_limit(system.files()).value();
-  EXPECT_EQ(limit.bytes, 3 * kGiB);
+  EXPECT_EQ(limit.bytes, 3 * kGiB - kUnplannedBytes);
   EXPECT_EQ(limit.set_by, "/cg/outer/memory.max");
 }
 
@@ -66,7 +66,7 @@ TEST(MemoryLimit, StaysBelowTheThrottlingMark) {
   system.write("/cg/outer/inner/memory.max", bytes(4));
   system.write("/cg/outer/inner/memory.high", bytes(2));
   EXPECT_EQ(memory_limit(system.files()).value().set_by, "/cg/outer/inner/memory.high");
-  EXPECT_EQ(memory_limit(system.files()).value().bytes, 2 * kGiB);
+  EXPECT_EQ(memory_limit(system.files()).value().bytes, 2 * kGiB - kUnplannedBytes);
 }
 
 TEST(MemoryLimit, KnowsVersion1AndItsWordForNoLimit) {
@@ -80,8 +80,40 @@ TEST(MemoryLimit, KnowsVersion1AndItsWordForNoLimit) {
   system.write("/cg/job/memory.stat", cat("inactive_file 5\ntotal_inactive_file ", bytes(0.25),
                                           "total_active_file ", bytes(0.25)));
   const MemoryLimit limit = memory_limit(system.files()).value();
-  EXPECT_EQ(limit.bytes, kGiB + kGiB / 2);
+  EXPECT_EQ(limit.bytes, kGiB + kGiB / 2 - kUnplannedBytes);
   EXPECT_EQ(limit.set_by, "/cg/job/memory.limit_in_bytes");
+}
+
+TEST(MemoryLimit, LeavesTheProgramItsCode) {
+  const FakeSystem system;
+  add_machine(system);
+  add_version_2(system);
+  system.write("/cg/outer/inner/memory.max", bytes(1));
+  system.write("/cg/outer/inner/memory.current", bytes(0.25));
+  // The cache that counts as free holds 64 MiB that this program runs from.
+  system.write("/cg/outer/inner/memory.stat", cat("inactive_file 0\nactive_file ", bytes(0.25)));
+  system.write("/proc/self/status", "VmRSS:\t   70000 kB\nRssFile:\t   65536 kB\n");
+  EXPECT_EQ(memory_limit(system.files()).value().bytes, kGiB - kGiB / 16 - kUnplannedBytes);
+}
+
+TEST(MemoryLimit, CountsTheProcessesOwnLimitsAndWhatItsThreadsSetAside) {
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  const FakeSystem system;
+  add_machine(system);
+  system.write("/proc/self/status",
+               "VmSize:\t  102400 kB\nVmData:\t   10240 kB\nCpus_allowed_list:\t0-2\n");
+  system.write("/proc/self/limits",
+               "Limit                     Soft Limit           Hard Limit           Units     \n"
+               "Max data size             unlimited            unlimited            bytes     \n"
+               "Max stack size            4194304              unlimited            bytes     \n"
+               "Max address space         4294967296           unlimited            bytes     \n");
+  const MemoryLimit space = memory_limit(system.files()).value();
+  EXPECT_EQ(space.bytes, 4 * kGiB - 100 * kMiB - 6 * (4 + 64) * kMiB - kUnplannedBytes);
+  EXPECT_EQ(space.set_by, "ulimit -v");
+  system.write("/proc/self/limits", "Max data size   1073741824  1073741824  bytes\n");
+  const MemoryLimit data = memory_limit(system.files()).value();
+  EXPECT_EQ(data.bytes, kGiB - 10 * kMiB - 6 * 8 * kMiB - kUnplannedBytes);
+  EXPECT_EQ(data.set_by, "ulimit -d");
 }
 
 TEST(MemoryLimit, IsNeverNegative) {
@@ -98,7 +130,7 @@ TEST(MemoryLimit, ALimitAboveTheMachineChangesNothing) {
   add_machine(system);
   add_version_2(system);
   system.write("/cg/outer/inner/memory.max", bytes(64));
-  EXPECT_EQ(memory_limit(system.files()).value().bytes, 8 * kGiB);
+  EXPECT_EQ(memory_limit(system.files()).value().bytes, 8 * kGiB - kUnplannedBytes);
 }
 
 TEST(MemoryLimit, SaysWhyItIsUnknown) {

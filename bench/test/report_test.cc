@@ -166,6 +166,11 @@ TEST(Report, TotalStandsBetweenTwoRulesOf64Hyphens) {
             "----------------------------------------------------------------\n");
 }
 
+TEST(Report, TheTraceIsNamedAsInTheOriginal) {
+  EXPECT_EQ(printed([](std::ostream& out) { print_dumping_trace(out, "/tmp/trace.json"); }),
+            "Dumping trace to /tmp/trace.json\n");
+}
+
 TEST(Report, ListsPrintAsInPython) {
   EXPECT_EQ(python_list({}), "[]");
   EXPECT_EQ(python_list({"/gpu:0"}), "['/gpu:0']");

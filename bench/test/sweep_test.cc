@@ -125,6 +125,11 @@ TEST(RunOfASweep, HasItsBatchAndFilesOfItsOwn) {
   EXPECT_EQ(flags.save_variables, "v.batch16.safetensors");
   EXPECT_EQ(flags.trace_file, "t.batch16.json");
   EXPECT_EQ(flags.init_from, "i");
+  const Flags streams =
+      parsed_for(parse({"--batch_size=8,16", "--result_file=-", "--trace_file=/dev/null"}), 8)
+          .flags;
+  EXPECT_EQ(streams.result_file, "-");
+  EXPECT_EQ(streams.trace_file, "/dev/null");
   const Flags plain = parsed_for(parse({"--batch_size=8,16"}), 8).flags;
   EXPECT_FALSE(plain.result_file.has_value());
   EXPECT_EQ(plain.trace_file, "");

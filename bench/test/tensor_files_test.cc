@@ -93,6 +93,15 @@ std::vector<std::string> names(const TensorFile& file) {
   return result;
 }
 
+TEST(TensorDump, WritesNothingWhenTheWatchEndsIt) {
+  TinyRun run;
+  run.settings.flags.dump_tensors = run.path("dump");
+  const auto tower = run.tower(run.values());
+  EXPECT_THROW(run.files().dump(*tower, kBatch, [](auto, auto) { throw DataError("enough"); }),
+               DataError);
+  EXPECT_TRUE(std::filesystem::is_empty(run.folder.path()));
+}
+
 TEST(TensorDump, HoldsTheFirstStepsLogitsLossesAndGradients) {
   TinyRun run;
   run.settings.flags.dump_tensors = run.path("dump");
@@ -145,6 +154,23 @@ TEST(SavedVariables, AreLoadedByTheNextRun) {
   files.load(drawn);
   EXPECT_EQ(drawn, values);
   EXPECT_THAT(files.notices(), ElementsAre(HasSubstr("8 of 8 variables begin with the values of")));
+}
+
+TEST(SavedVariables, OfAHeadOfAnotherSizeAreNamedAndLeftOut) {
+  TinyRun run;
+  run.settings.flags.save_variables = run.path("saved");
+  run.files().save(run.tower(run.values())->executor(), 0);
+
+  TinyRun next;
+  next.settings.num_classes = 5;
+  next.settings.flags.init_from = run.path("saved");
+  EXPECT_THAT(usage_error([&] { static_cast<void>(next.files()); }),
+              HasSubstr("fc.weight is 4x2, not 5x2"));
+  next.settings.flags.init_from_partial = true;
+  EXPECT_THAT(next.files().notices(),
+              ElementsAre(HasSubstr("6 of 8 variables begin with the values of"),
+                          "--init_from_partial: not taken, for another shape or type: fc.weight is "
+                          "4x2, not 5x2, fc.bias is 4, not 5"));
 }
 
 TEST(RunTensorFiles, RefuseBeforeTheRunWhatCannotBeReadOrWritten) {

@@ -248,11 +248,6 @@ const std::vector<Rule>& rules() {
          f.dump = {"graph"};
          f.trace_file = "x";
        }},
-      {"--result_file and --save_variables name one file",
-       [](Flags& f) {
-         f.result_file = "x";
-         f.save_variables = "x";
-       }},
       {"leave --dump_tensors and --save_variables out",
        [](Flags& f) {
          f.dump = {"graph"};

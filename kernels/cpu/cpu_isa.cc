@@ -61,6 +61,18 @@ std::optional<Cpuid> this_processor() {
 #endif
 }
 
+std::string richest_isa(const Cpuid& cpuid) {
+  constexpr int kAvx2 = 5;      // ebx
+  constexpr int kAmxFp16 = 21;  // eax of subleaf 1
+  if (cpuid(0, 0).eax < kFeatures) return "";
+  const CpuidRegisters features = cpuid(kFeatures, 0);
+  if (offers_amx(features) && tiles_are_described(cpuid)) {
+    const bool fp16 = features.eax >= 1 && bit(cpuid(kFeatures, 1).eax, kAmxFp16);
+    return fp16 ? "AVX512_CORE_AMX_FP16" : "AVX512_CORE_AMX";
+  }
+  return bit(features.ebx, kAvx2) ? widest_without_amx(cpuid, features) : "";
+}
+
 std::optional<IsaCap> cap_for_hidden_amx_tiles(const Cpuid& cpuid) {
   if (cpuid(0, 0).eax < kFeatures) return std::nullopt;
   const CpuidRegisters features = cpuid(kFeatures, 0);

@@ -21,6 +21,10 @@ using Cpuid = std::function<CpuidRegisters(std::uint32_t leaf, std::uint32_t sub
 /// The CPUID of the processor this runs on; nothing where processors have none (not x86-64).
 std::optional<Cpuid> this_processor();
 
+/// The richest instruction set that the processor offers and oneDNN uses, in oneDNN's words
+/// ("AVX512_CORE_BF16"); empty below AVX2. Tiles that are hidden do not count.
+std::string richest_isa(const Cpuid& cpuid);
+
 /// A limit on the instruction sets a library may use.
 struct IsaCap {
   std::string max_cpu_isa{};  ///< In oneDNN's words: the value of ONEDNN_MAX_CPU_ISA.

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <latch>
 #include <utility>
 
 #include "models/base/errors.h"
+#include "models/base/threads.h"
 
 namespace bench::cpu {
 namespace {
@@ -56,6 +58,10 @@ ThreadTeam::ThreadTeam(std::vector<int> processors, bool pin)
           cat("processor ", processor, " was given, accepted are 0 to ", CPU_SETSIZE - 1));
     }
   }
+  if (size() > most_threads()) {
+    throw UsageError(cat("a team of ", size(),
+                         " threads was asked for, and OMP_THREAD_LIMIT allows ", most_threads()));
+  }
   std::vector<int> before;
   if (pin) {
     before = allowed();
@@ -67,7 +73,15 @@ ThreadTeam::ThreadTeam(std::vector<int> processors, bool pin)
     }
   }
   omp_set_dynamic(0);
+  // With none (OMP_MAX_ACTIVE_LEVELS=0) every team would be the calling thread alone.
+  omp_set_max_active_levels(std::max(1, omp_get_max_active_levels()));
   omp_set_num_threads(size());
+  try {
+    start();
+  } catch (...) {
+    omp_set_num_threads(team_size_before_);
+    throw;
+  }
   if (pin) {
     processors_before_ = std::move(before);
     std::atomic<int> failed = 0;
@@ -96,6 +110,33 @@ ThreadTeam::~ThreadTeam() {  // NOLINT(bugprone-exception-escape)
   omp_set_num_threads(team_size_before_);
 }
 
+int ThreadTeam::most_threads() { return omp_get_thread_limit(); }
+
+void ThreadTeam::start() const {
+  {
+    // As many threads as the pool will start, alive at once.
+    std::latch all(size());
+    std::vector<std::jthread> trial;
+    try {
+      for (int i = 1; i < size(); ++i) {
+        trial.push_back(start_thread([&all] { all.arrive_and_wait(); }));
+      }
+    } catch (...) {
+      all.count_down(size() - static_cast<int>(trial.size()));
+      throw;
+    }
+    all.count_down();
+  }
+  int delivered = 0;
+#pragma omp parallel num_threads(size())
+#pragma omp single
+  delivered = omp_get_num_threads();
+  if (delivered != size()) {
+    throw DeviceError(
+        cat("a team of ", size(), " threads was asked for, and OpenMP runs ", delivered));
+  }
+}
+
 void ThreadTeam::run(Call call, const void* work) {
   check(std::this_thread::get_id() == owner_,
         "thread team: used on another host thread than the one that made it");
@@ -104,14 +145,14 @@ void ThreadTeam::run(Call call, const void* work) {
     call(work, 0);
     return;
   }
+  int delivered = 0;
 #pragma omp parallel num_threads(threads)
   {
-    // OpenMP may deliver fewer threads than asked (OMP_THREAD_LIMIT): no part may get lost.
-    const int delivered = omp_get_num_threads();
-    for (int part = omp_get_thread_num(); part < threads; part += delivered) {
-      call(work, part);
-    }
+    const int thread = omp_get_thread_num();
+    if (thread == 0) delivered = omp_get_num_threads();
+    call(work, thread);
   }
+  check(delivered == threads, "thread team: OpenMP ran fewer threads than at the start");
 }
 
 Range ThreadTeam::split(std::int64_t count, int parts, int part, std::int64_t grain) {

@@ -21,15 +21,19 @@ struct Range {
 /// which is its thread 0; several towers are several host threads with a team each.
 class ThreadTeam {
  public:
-  /// One thread per logical processor, in that order. With `pin` each thread may run on its
-  /// processor only. Throws UsageError for an empty list and DeviceError for a processor that
-  /// cannot be used.
+  /// One thread per logical processor, in that order, all started when this returns. With `pin`
+  /// each thread may run on its processor only. Throws UsageError for an empty list and for more
+  /// threads than most_threads(), DeviceError for a processor that cannot be used and where the
+  /// system gives fewer threads: a library that shares the team waits for all of it.
   ThreadTeam(std::vector<int> processors, bool pin);
   /// Gives the calling host thread and its OpenMP pool back the processors and the team size they
   /// had.
   ~ThreadTeam();  // NOLINT(bugprone-exception-escape)
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  /// How many threads OpenMP's limit (OMP_THREAD_LIMIT) allows a team.
+  static int most_threads();
 
   [[nodiscard]] int size() const { return static_cast<int>(processors_.size()); }
 
@@ -88,6 +92,8 @@ class ThreadTeam {
     (*static_cast<const Work*>(work))(thread);
   }
   void run(Call call, const void* work);
+  /// Sees that OpenMP's pool has all threads, since it ends the process where it cannot start one.
+  void start() const;
 
   std::vector<int> processors_;
   std::vector<PaddedTerm> terms_;

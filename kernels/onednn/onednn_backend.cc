@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "kernels/cpu/loss.h"
@@ -162,6 +163,7 @@ class OnednnBackend final : public Backend {
     if (const Support support = supports(graph, node); !support) {
       throw UsageError(support.why_not);
     }
+    check_extents(graph, node);
     auto result = maker_of(graph, node)(context_, graph, node, format);
     if (result.empty()) {
       throw UsageError(cat("onednn cannot run ", node.op->name, " ", node.name, " {",
@@ -237,6 +239,22 @@ class OnednnBackend final : public Backend {
   }
 
  private:
+  /// oneDNN counts the elements of an image in 32 bits: at 2^32 of them 3.2 divides by zero while
+  /// it plans a convolution. Throws UsageError for a larger one.
+  static void check_extents(const Graph& graph, const Node& node) {
+    constexpr std::int64_t kMostElements = std::numeric_limits<std::int32_t>::max();
+    for (const auto& values : {node.inputs, node.outputs}) {
+      for (const ValueId value : values) {
+        const Shape& shape = graph.shape(value);
+        if (shape.rank() == 4 && shape[1] * shape[2] * shape[3] > kMostElements) {
+          throw UsageError(cat("onednn takes images of at most ", kMostElements, " elements, and ",
+                               node.name, " has ", shape[1], " x ", shape[2], " x ", shape[3],
+                               " of them; a smaller --image_size has fewer"));
+        }
+      }
+    }
+  }
+
   /// Why this processor does not compute with such elements; empty when it does.
   [[nodiscard]] std::string why_not(DType dtype) const {
     const auto needs = [&](dnnl::cpu_isa isa, std::string_view name) {
@@ -293,12 +311,16 @@ dnnl::cpu_isa isa_named(const std::string& name) {
 }  // namespace onednn
 
 std::unique_ptr<Backend> make_onednn_backend(const OnednnOptions& options) {
+  // Kernels compute in the type they are asked for, whatever ONEDNN_DEFAULT_FPMATH_MODE says.
+  dnnl::set_default_fpmath_mode(dnnl::fpmath_mode::strict);
   if (options.max_isa) {
     const auto status = dnnl::set_max_cpu_isa(onednn::isa_named(*options.max_isa));
     check(status == dnnl::status::success, "onednn: the instruction set is chosen too late");
   }
   return std::make_unique<onednn::OnednnBackend>(options);
 }
+
+int onednn_most_threads() { return cpu::ThreadTeam::most_threads(); }
 
 std::string onednn_version() {
   const dnnl_version_t* version = dnnl_version();

@@ -23,6 +23,8 @@ struct OnednnOptions {
 /// made it. Throws UsageError for an unknown max_isa.
 std::unique_ptr<Backend> make_onednn_backend(const OnednnOptions& options);
 
+/// How many threads a backend may have: OpenMP's limit (OMP_THREAD_LIMIT).
+int onednn_most_threads();
 /// "3.7.2".
 std::string onednn_version();
 /// The instruction set oneDNN generates code for, e.g. "avx512_core_bf16".

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "kernels/runtime/memory.h"
 #include "kernels/runtime/memory_plan.h"
 #include "models/base/errors.h"
 
@@ -20,8 +21,9 @@ class HostMemory final : public DeviceMemory {
     mapping_ = mmap(nullptr, bytes_ + kHugePageBytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping_ == MAP_FAILED) {
-      throw DeviceError(
-          cat("mmap of ", bytes_ + kHugePageBytes, " bytes failed: ", std::strerror(errno)));
+      throw DeviceError(cat(format_bytes(bytes),
+                            " of memory cannot be had (mmap: ", std::strerror(errno),
+                            "); a smaller --batch_size needs less, ulimit -v may limit it"));
     }
     auto* begin = static_cast<std::byte*>(mapping_);
     const auto misfit = reinterpret_cast<std::uintptr_t>(begin) % kHugePageBytes;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/base/errors.h"
+#include "models/base/text.h"
 #include "models/ir/op.h"
 #include "models/ops/add.h"
 #include "models/ops/loss.h"
@@ -37,6 +38,14 @@ const Model* find_model(std::string_view name, std::string_view dataset) {
     return model.name == name && model.dataset == dataset;
   });
   return found == models.end() ? nullptr : &*found;
+}
+
+std::string_view listed_model_name(std::string_view name) {
+  const auto models = all_models();
+  const auto found = std::find_if(models.begin(), models.end(), [&](const Model& model) {
+    return equal_in_any_case(model.name, name);
+  });
+  return found == models.end() ? std::string_view() : found->name;
 }
 
 Graph build_network(const Model& model, const NetworkOptions& options) {

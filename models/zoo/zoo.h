@@ -41,6 +41,8 @@ struct Model {
 std::span<const Model> all_models();
 /// The model of that name for that dataset, or nullptr.
 const Model* find_model(std::string_view name, std::string_view dataset = "imagenet");
+/// The spelling in zoo.inc of a model's name in any case; empty: no model has that name.
+std::string_view listed_model_name(std::string_view name);
 
 struct NetworkOptions {
   std::int64_t batch = 1;

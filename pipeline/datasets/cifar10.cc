@@ -23,12 +23,17 @@ constexpr std::int64_t kChannels = 3;
 constexpr std::int64_t kPlane = kSide * kSide;
 /// A label, then red, green and blue, each a plane of rows.
 constexpr std::size_t kRecordBytes = 1 + kChannels * kPlane;
+constexpr std::size_t kRecordsPerFile = 10000;
 /// Zeros on each side, within which distorted images are shifted.
 constexpr std::int64_t kPad = 4;
+
+/// Bytes of all files together that are read: CIFAR-10 itself has a sixth of that.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 /// All records of all files, in their order.
 std::vector<Record> read_records(const std::vector<std::string>& files) {
   std::vector<Record> records;
+  std::uint64_t total = 0;
   for (const std::string& path : files) {
     std::error_code error;
     const std::uint64_t size = std::filesystem::file_size(path, error);
@@ -39,6 +44,12 @@ std::vector<Record> read_records(const std::vector<std::string>& files) {
       throw DataError(cat(path, ": ", size,
                           " bytes are not a whole number of CIFAR-10's records of ", kRecordBytes,
                           " bytes"));
+    }
+    total += size;
+    if (total > kMostBytes) {
+      throw DataError(cat(path, ": ", size, " bytes are too many; CIFAR-10's files have ",
+                          kRecordsPerFile * kRecordBytes, " bytes each and are kept in memory, ",
+                          kMostBytes, " bytes of all files are accepted"));
     }
     auto bytes = std::make_shared_for_overwrite<char[]>(size);
     std::ifstream in(path, std::ios::binary);

@@ -67,22 +67,36 @@ class ImagenetWorker final : public SampleWorker {
 
   [[nodiscard]] std::int32_t read_label() const {
     const FeatureView& feature = scanner_.feature(kLabel);
+    if (feature.kind == FeatureView::Kind::none) {
+      throw DataError("image/class/label is missing");
+    }
     if (feature.kind != FeatureView::Kind::ints || feature.ints.size() != 1) {
       throw DataError("image/class/label is not one integer");
     }
     const std::int64_t label = feature.ints.front();
     const std::int64_t last_label = std::int64_t{first_label_} + num_classes_ - 1;
     if (label < first_label_ || label > last_label) {
-      // Labels below the first one are taken by a network that has the background as a class too.
       throw DataError(cat("label ", label, " is out of range; ", first_label_, " to ", last_label,
-                          " are accepted; --num_classes=", std::max(label, last_label) + 1,
-                          " would take it"));
+                          " are accepted", larger_network_for(label, last_label)));
     }
     return static_cast<std::int32_t>(label - first_label_);
   }
 
+  /// Which number of classes would take a label, where one does.
+  static std::string larger_network_for(std::int64_t label, std::int64_t last_label) {
+    // A label below the first one is taken where the background is a class too.
+    const std::int64_t highest = std::max(label, last_label);
+    if (label < 0 || highest >= kMostClasses) {
+      return "";
+    }
+    return cat("; --num_classes=", highest + 1, " would take it");
+  }
+
   [[nodiscard]] std::string_view read_image() const {
     const FeatureView& feature = scanner_.feature(kEncoded);
+    if (feature.kind == FeatureView::Kind::none) {
+      throw DataError("image/encoded is missing");
+    }
     if (feature.kind != FeatureView::Kind::bytes || feature.bytes.size() != 1) {
       throw DataError("image/encoded is not one byte string");
     }

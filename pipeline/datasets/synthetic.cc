@@ -6,6 +6,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
+#include "models/base/threads.h"
 #include "pipeline/input.h"
 
 namespace bench {
@@ -35,36 +36,44 @@ void fill_row(const InputSpec& spec, std::int64_t row, std::vector<float>& drawn
   }
 }
 
-void fill_images(const InputSpec& spec, float* images) {
+void fill_images(const InputSpec& spec, float* images, const Watch& watch) {
   const std::int64_t rows = spec.batch * spec.height;
   constexpr std::int64_t kRowsPerThread = 64;
   const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   const std::int64_t threads =
       std::clamp<std::int64_t>(rows / kRowsPerThread, 1, std::max<std::int64_t>(processors, 1));
   std::atomic<std::int64_t> next{0};
-  const auto fill = [&] {
+  const auto fill = [&](const Watch& between) {
     std::vector<float> drawn;
     for (std::int64_t row = next++; row < rows; row = next++) {
+      tell(between, row, rows);
       fill_row(spec, row, drawn, images);
     }
   };
   std::vector<std::jthread> helpers;
   for (std::int64_t i = 1; i < threads; ++i) {
-    helpers.emplace_back(fill);
+    helpers.push_back(start_thread([&fill] { fill(Watch()); }));
   }
-  fill();
+  try {
+    fill(watch);
+  } catch (...) {
+    next = rows;  // The helpers stop, too.
+    throw;
+  }
+  tell(watch, rows, rows);
 }
 
 class SyntheticInput final : public InputSource {
  public:
-  SyntheticInput(const InputSpec& spec, const std::shared_ptr<HostAllocator>& allocator)
+  SyntheticInput(const InputSpec& spec, const std::shared_ptr<HostAllocator>& allocator,
+                 const Watch& watch)
       : batch_(static_cast<std::size_t>(spec.batch)),
         num_classes_(static_cast<std::uint32_t>(spec.num_classes)),
         images_(allocator,
                 static_cast<std::size_t>(spec.batch * spec.channels * spec.height * spec.width)),
         labels_(allocator, batch_),
         random_(spec.seed ^ hash_name("synthetic labels")) {
-    fill_images(spec, images_.data());
+    fill_images(spec, images_.data(), watch);
   }
 
   InputBatch next() override {
@@ -72,8 +81,10 @@ class SyntheticInput final : public InputSource {
     for (std::size_t i = 0; i < batch_; ++i) {
       labels[i] = static_cast<std::int32_t>(random_.below(num_classes_ - 1));
     }
+    // Each batch is all images there are.
+    const std::int64_t epoch = statistics_.images_delivered / static_cast<std::int64_t>(batch_);
     statistics_.images_delivered += static_cast<std::int64_t>(batch_);
-    return {.images = images_.data(), .labels = labels};
+    return {.images = images_.data(), .labels = labels, .epoch = epoch};
   }
 
   [[nodiscard]] InputStatistics statistics() const override { return statistics_; }
@@ -90,7 +101,8 @@ class SyntheticInput final : public InputSource {
 }  // namespace
 
 std::unique_ptr<InputSource> make_synthetic_input(const InputSpec& spec,
-                                                  std::shared_ptr<HostAllocator> allocator) {
+                                                  std::shared_ptr<HostAllocator> allocator,
+                                                  const Watch& watch) {
   if (spec.batch <= 0 || spec.channels <= 0 || spec.height <= 0 || spec.width <= 0 ||
       spec.num_classes < 2) {
     throw UsageError(cat("synthetic input of ", spec.batch, " x ", spec.channels, " x ",
@@ -98,7 +110,7 @@ std::unique_ptr<InputSource> make_synthetic_input(const InputSpec& spec,
                          " classes; sizes are positive and there are at least 2 classes"));
   }
   return std::make_unique<SyntheticInput>(
-      spec, allocator != nullptr ? std::move(allocator) : make_host_allocator());
+      spec, allocator != nullptr ? std::move(allocator) : make_host_allocator(), watch);
 }
 
 }  // namespace bench

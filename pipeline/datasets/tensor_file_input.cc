@@ -78,7 +78,9 @@ class TensorFileInput final : public InputSource {
     statistics_.epoch = passed_ / batches_;
     statistics_.images_delivered += spec_.batch;
     ++passed_;
-    return {.images = slot_.data(), .labels = labels_.data() + batch * spec_.batch};
+    return {.images = slot_.data(),
+            .labels = labels_.data() + batch * spec_.batch,
+            .epoch = statistics_.epoch};
   }
 
   [[nodiscard]] InputStatistics statistics() const override { return statistics_; }

@@ -35,14 +35,16 @@ void check_data_crc(std::string_view data, std::uint32_t stored_masked_crc) {
 
 TfRecordReader::TfRecordReader(std::string path, std::size_t block_bytes)
     : path_(std::move(path)), block_bytes_(block_bytes) {
-  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK a pipe nobody writes to would stop the thread here.
+  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
-  if (file_ < 0 || ::fstat(file_, &status) != 0) {
-    const int error = errno;
+  const bool known = file_ >= 0 && ::fstat(file_, &status) == 0;
+  if (!known || !S_ISREG(status.st_mode)) {
+    const std::string reason = known ? "it is no ordinary file" : std::strerror(errno);
     if (file_ >= 0) {
       ::close(file_);
     }
-    throw DataError(cat(path_, ": cannot be read: ", std::strerror(error)));
+    throw DataError(cat(path_, ": cannot be read: ", reason));
   }
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
   ::posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -117,7 +119,11 @@ std::optional<TfRecordView> TfRecordReader::next() {
   }
   // The file's size bounds what a length may ask for, before anything is allocated.
   const std::uint64_t size = length + kTfRecordHeaderBytes + kTfRecordFooterBytes;
-  if (size < length || size > file_bytes_ - offset_ || !fill(size)) {
+  if (size < length) {
+    throw DataError(cat(path_, ", offset ", offset_, ": truncated record: its length is ", length,
+                        " bytes, more than any file holds"));
+  }
+  if (size > file_bytes_ - offset_ || !fill(size)) {
     throw truncated(size);
   }
   const char* data = buffer_.get() + begin_ + kTfRecordHeaderBytes;

@@ -15,7 +15,8 @@ class TfRecordReader {
  public:
   static constexpr std::size_t kDefaultBlockBytes = std::size_t{1} << 20U;
 
-  /// Opens `path`; throws DataError naming it when it cannot be read.
+  /// Opens `path`; throws DataError naming it when it cannot be read or is no
+  /// ordinary file.
   explicit TfRecordReader(std::string path, std::size_t block_bytes = kDefaultBlockBytes);
   ~TfRecordReader();
   TfRecordReader(TfRecordReader&&) = delete;

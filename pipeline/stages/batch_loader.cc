@@ -1,10 +1,10 @@
 #include "pipeline/stages/batch_loader.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "models/base/errors.h"
+#include "models/base/threads.h"
 #include "pipeline/stages/cpu_clock.h"
 
 namespace bench {
@@ -21,6 +21,7 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
         {.images = {allocator, batch * static_cast<std::size_t>(options.image_elements)},
          .labels = {allocator, batch},
          .filled = 0,
+         .epoch = 0,
          .error = nullptr,
          .error_row = 0});
   }
@@ -33,12 +34,12 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
   }
   try {
     for (const auto& worker : workers_) {
-      threads_.emplace_back([this, &worker] { work(*worker); });
+      threads_.push_back(start_thread([this, &worker] { work(*worker); }));
     }
-    threads_.emplace_back([this, make = std::move(make_order)] { read(make); });
-  } catch (const std::system_error& error) {
+    threads_.push_back(start_thread([this, make = std::move(make_order)] { read(make); }));
+  } catch (const DeviceError&) {
     stop();
-    throw DeviceError(cat("cannot start ", options.num_threads, " input threads: ", error.what()));
+    throw;
   }
 }
 
@@ -145,7 +146,10 @@ void BatchLoader::complete(const Task& task, const SampleCost& cost, std::except
     }
     whole = slot.filled == options_.batch;
     ++statistics_.images_prepared;
-    statistics_.epoch = std::max(statistics_.epoch, static_cast<std::int64_t>(task.sample.epoch));
+    // Epochs only grow along the stream, and so from one use of the slot to the next.
+    const auto epoch = static_cast<std::int64_t>(task.sample.epoch);
+    slot.epoch = std::max(slot.epoch, epoch);
+    statistics_.epoch = std::max(statistics_.epoch, epoch);
     statistics_.record_bytes += task.sample.record.size;
     statistics_.parse_busy += cost.parse;
     statistics_.decode_busy += cost.decode;
@@ -176,7 +180,7 @@ InputBatch BatchLoader::next() {
   }
   ++next_batch_;
   statistics_.images_delivered += options_.batch;
-  return {.images = slot.images.data(), .labels = slot.labels.data()};
+  return {.images = slot.images.data(), .labels = slot.labels.data(), .epoch = slot.epoch};
 }
 
 InputStatistics BatchLoader::statistics() const {

@@ -70,6 +70,7 @@ class BatchLoader final : public InputSource {
     HostArray<float> images;
     HostArray<std::int32_t> labels;
     std::int64_t filled = 0;
+    std::int64_t epoch = 0;  ///< of its last image
     std::exception_ptr error;
     std::int64_t error_row = 0;
   };

@@ -10,6 +10,20 @@
 
 namespace bench {
 
+namespace {
+
+/// A pipe would keep the reading thread waiting. What is not there is left to the one that opens
+/// it.
+void refuse_special(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw UsageError(cat(path.string(), ": cannot be read: it is no ordinary file"));
+  }
+}
+
+}  // namespace
+
 std::string_view shard_prefix(bool training) { return training ? "train" : "validation"; }
 
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix) {
@@ -20,8 +34,11 @@ std::vector<std::string> find_matching_files(const std::string& folder,
                                              const std::string& pattern) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
+    const bool absent = !error || error == std::errc::no_such_file_or_directory;
     throw UsageError(
-        cat("--data_dir=", folder, ": there is no such folder; it must hold files ", pattern));
+        cat("--data_dir=", folder, ": ",
+            absent ? "there is no such folder" : cat("cannot be looked at: ", error.message()),
+            "; it must hold files ", pattern));
   }
   std::vector<std::string> shards;
   std::filesystem::directory_iterator entries(folder, error);
@@ -29,6 +46,7 @@ std::vector<std::string> find_matching_files(const std::string& folder,
        entries.increment(error)) {
     if (::fnmatch(pattern.c_str(), entries->path().filename().c_str(), 0) == 0) {
       shards.push_back(entries->path().string());
+      refuse_special(entries->path());
     }
   }
   if (error) {

@@ -8,7 +8,8 @@
 namespace bench {
 
 /// The files `<prefix>-*-of-*` directly in `folder`, sorted by name. Fewer files than the names
-/// count is no error. Throws UsageError when the folder is missing or holds no such file.
+/// count is no error. Throws UsageError when the folder is missing or holds no such file, and
+/// when one of that name is a pipe, a device, a folder or a socket.
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix);
 
 /// The same for files of any pattern, in which * stands for any text.

@@ -77,15 +77,16 @@ TEST(BadInput, MissingAndMalformedFeaturesAreNamed) {
     std::string reason;
   };
   const std::vector<Case> cases = {
-      {ExampleWriter().bytes("image/encoded", good_jpeg()).serialize(), "label is not one integer"},
-      {ExampleWriter().integer("image/class/label", 1).serialize(), "encoded is not one byte"},
+      {ExampleWriter().bytes("image/encoded", good_jpeg()).serialize(), "label is missing"},
+      {ExampleWriter().bytes("image/class/label", "1").serialize(), "label is not one integer"},
+      {ExampleWriter().integer("image/class/label", 1).serialize(), "encoded is missing"},
       {ExampleWriter().integer("image/class/label", 1).integer("image/encoded", 2).serialize(),
        "encoded is not one byte"},
       {with_box(one, two), "not equally many"},
       {with_box(one, over), "box 0"},
       {with_box({0.7F}, one), "0 <= min <= max <= 1"},
       {"no message", "well-formed"},
-      {"", "label is not one integer"},
+      {"", "label is missing"},
   };
   for (const Case& bad : cases) {
     EXPECT_THAT(message_for(shard_ending_with(bad.example)),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -85,6 +86,16 @@ TEST(Cifar10Input, EvaluatesInOrderAndScalesToOne) {
   }
 }
 
+TEST(Cifar10Input, SaysWhichBatchesMayHoldWhatCameBefore) {
+  const TemporaryFolder folder;
+  write_dataset(folder);
+  const auto input = make_cifar10_input(spec_of(4), {.data_dir = folder.path()});
+  const std::int64_t images = input->statistics().records;
+  for (std::int64_t last = 3; last < 3 * images; last += 4) {
+    EXPECT_EQ(input->next().epoch, last / images) << "last image " << last;
+  }
+}
+
 TEST(Cifar10Input, ShowsTheSameImagesInBothLayouts) {
   const TemporaryFolder folder;
   write_dataset(folder);
@@ -136,6 +147,19 @@ bool is_shifted(const float* image, int i, int down, int right, bool flip) {
     }
   }
   return true;
+}
+
+TEST(Cifar10Input, RefusesFilesTooLargeToBeKeptInMemory) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("test_batch.bin");
+  test::write_file(path, "");
+  std::filesystem::resize_file(path, 10'000'000 * std::uintmax_t{3073});
+  EXPECT_EQ(test::message_of<DataError>([&] {
+              make_cifar10_input(spec_of(1), {.data_dir = folder.path(), .training = false});
+            }),
+            cat(path,
+                ": 30730000000 bytes are too many; CIFAR-10's files have 30730000 bytes each "
+                "and are kept in memory, 1073741824 bytes of all files are accepted"));
 }
 
 TEST(Cifar10Input, DistortsByShiftsOfUpToFourPixelsAndByMirroring) {

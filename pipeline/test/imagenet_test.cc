@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -124,6 +125,20 @@ TEST(ImagenetInput, CountsLabelsFromTheFirstOne) {
   EXPECT_THAT(
       test::message_of<DataError>([&] { make_imagenet_input(spec, options)->next(); }),
       testing::HasSubstr("label 1 is out of range; 2 to 3 are accepted; --num_classes=4 would"));
+}
+
+TEST(ImagenetInput, NamesNoNumberOfClassesForLabelsThatNoNetworkTakes) {
+  for (const std::int64_t label : {std::int64_t{-1}, std::int64_t{1} << 24, std::int64_t{1} << 32,
+                                   std::numeric_limits<std::int64_t>::max()}) {
+    const TemporaryFolder folder;
+    write_shards(folder, {.prefix = "validation", .shards = 1},
+                 {test::image_example(test::flat_jpeg(8, 8, 1), label)});
+    const DatasetOptions options{.data_dir = folder.path(), .training = false, .num_threads = 1};
+    InputSpec spec = small_spec(1);
+    spec.num_classes = 3;
+    EXPECT_THAT(test::message_of<DataError>([&] { make_imagenet_input(spec, options)->next(); }),
+                testing::EndsWith(cat("label ", label, " is out of range; 0 to 2 are accepted")));
+  }
 }
 
 TEST(ImagenetInput, ShowsTheSameImagesInBothLayouts) {

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "models/base/errors.h"
 #include "pipeline/test/support.h"
@@ -22,6 +25,21 @@ TEST(ShardList, TakesTheFilesThatAreThereInTheOrderOfTheirNames) {
                                       folder.file("train-00007-of-01024")}));
 }
 
+TEST(ShardList, RefusesWhatIsNoOrdinaryFileBeforeItIsOpened) {
+  const auto refusal = [](const test::TemporaryFolder& folder) {
+    return test::message_of<UsageError>([&] { find_shards(folder.path(), "train"); });
+  };
+  const test::TemporaryFolder pipe;
+  ASSERT_EQ(mkfifo(pipe.file("train-00000-of-00001").c_str(), 0600), 0);
+  EXPECT_THAT(refusal(pipe), HasSubstr("train-00000-of-00001: cannot be read: it is no ordinary"));
+  const test::TemporaryFolder sub;
+  std::filesystem::create_directory(sub.file("train-00000-of-00001"));
+  EXPECT_THAT(refusal(sub), HasSubstr("it is no ordinary file"));
+  const test::TemporaryFolder link;
+  std::filesystem::create_symlink("/dev/zero", link.file("train-00000-of-00001"));
+  EXPECT_THAT(refusal(link), HasSubstr("it is no ordinary file"));
+}
+
 TEST(ShardList, AddsUpTheSizesOfTheFilesThatCanBeSeen) {
   const test::TemporaryFolder folder;
   test::write_file(folder.file("a"), "12345");
@@ -39,7 +57,15 @@ TEST(ShardList, NamesPatternAndFolderWhenThereIsNothing) {
   const std::string missing =
       test::message_of<UsageError>([&] { find_shards(folder.file("absent"), "validation"); });
   EXPECT_THAT(missing, HasSubstr("absent"));
-  EXPECT_THAT(missing, HasSubstr("validation-*-of-*"));
+  EXPECT_THAT(missing, HasSubstr("there is no such folder; it must hold files validation-*-of-*"));
+}
+
+TEST(ShardList, SaysWhyAFolderCannotBeLookedAt) {
+  // Longer than any name: the system's refusal is another one than that nothing is there.
+  const test::TemporaryFolder folder;
+  const std::string name = folder.file(std::string(300, 'x'));
+  EXPECT_THAT(test::message_of<UsageError>([&] { find_shards(name, "train"); }),
+              HasSubstr(": cannot be looked at: File name too long; it must hold files train-"));
 }
 
 }  // namespace

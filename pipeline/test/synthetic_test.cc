@@ -87,5 +87,11 @@ TEST(SyntheticInput, RefusesSizesThatAreNotPositive) {
   EXPECT_THROW(make_synthetic_input(spec), UsageError);
 }
 
+TEST(SyntheticInput, EndsWhenTheWatchThrows) {
+  EXPECT_THROW(make_synthetic_input({.batch = 64, .height = 8, .width = 8, .num_classes = 10},
+                                    nullptr, [](auto, auto) { throw DataError("enough"); }),
+               DataError);
+}
+
 }  // namespace
 }  // namespace bench

@@ -73,6 +73,14 @@ TEST(TensorFileInput, GivesItsBatchesInOrderAndFromTheBeginningAgain) {
   EXPECT_EQ(statistics.shards, 1);
 }
 
+TEST(TensorFileInput, SaysWhichBatchesComeAgain) {
+  const test::TemporaryFolder folder;
+  const auto input = make_tensor_file_input(kSpec, write(folder, {}));
+  for (const std::int64_t epoch : {0, 0, 1, 1, 2}) {
+    EXPECT_EQ(input->next().epoch, epoch);
+  }
+}
+
 TEST(TensorFileInput, RepeatsASingleBatch) {
   const test::TemporaryFolder folder;
   const auto input = make_tensor_file_input(

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -106,6 +107,17 @@ TEST(TfRecord, DetectsEveryFlippedBit) {
   }
 }
 
+TEST(TfRecord, TellsALengthThatNoFileHolds) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  const std::string length(8, '\xff');
+  test::write_file(path, length + frame_tfrecord(length).substr(12 + 8, 4) + std::string(100, ' '));
+  EXPECT_EQ(test::message_of<DataError>([&] { read_all(path); }),
+            cat(path,
+                ", offset 0: truncated record: its length is 18446744073709551615 bytes, more "
+                "than any file holds"));
+}
+
 TEST(TfRecord, RefusesALengthBeyondTheFileBeforeAllocatingIt) {
   const TemporaryFolder folder;
   const std::string path = folder.file("records");
@@ -126,6 +138,13 @@ TEST(TfRecord, SaysWhatAForeignFileIs) {
   EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("no TFRecord"));
   EXPECT_THAT(test::message_of<DataError>([&] { read_all(folder.file("absent")); }),
               HasSubstr("absent: cannot be read"));
+}
+
+TEST(TfRecordReader, DoesNotWaitForAPipe) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(test::message_of<DataError>([&] { TfRecordReader reader(folder.file("pipe")); }),
+              HasSubstr("pipe: cannot be read: it is no ordinary file"));
 }
 
 TEST(TfRecordWriter, LeavesNothingBehindUnlessFinished) {

@@ -60,9 +60,26 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
 TEST(RecordJson, HoldsARunInInt8AgainstF32) {
   Record record = small_record();
   EXPECT_FALSE(json::parse(record_json(record)).contains("quantization"));
-  record.quantization = {.snr_db = 31.5, .images = 32, .same_top_1 = 30};
+  record.quantization = {.centred_snr_db = Unknown{"no signal"},
+                         .snr_db = 31.5,
+                         .images = 32,
+                         .same_top_1 = 30,
+                         .classes_named = 7,
+                         .correct_f32 = 28,
+                         .correct_int8 = 27,
+                         .images_seen = true,
+                         .trained = true};
   const json out = json::parse(record_json(record));
-  EXPECT_EQ(out["quantization"], (json{{"snr_db", 31.5}, {"images", 32}, {"same_top_1", 30}}));
+  EXPECT_EQ(out["quantization"], (json{{"centred_snr_db", nullptr},
+                                       {"snr_db", 31.5},
+                                       {"images", 32},
+                                       {"same_top_1", 30},
+                                       {"classes_named", 7},
+                                       {"correct_f32", 28},
+                                       {"correct_int8", 27},
+                                       {"images_seen", true},
+                                       {"trained", true}}));
+  EXPECT_EQ(out["capture_errors"]["quantization.centred_snr_db"], "no signal");
 }
 
 TEST(RecordJson, KeepsTypesAndEveryStep) {

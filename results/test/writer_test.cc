@@ -22,6 +22,8 @@ TEST(Writers, EachWriteWhereTheyWereMadeFor) {
     const auto path = folder.path() / row.name;
     make_writer(row.name, path)->write(Record{});
     EXPECT_TRUE(std::filesystem::is_regular_file(path)) << row.name;
+    EXPECT_TRUE(make_writer(row.name, path)->replaces()) << row.name;
+    EXPECT_FALSE(make_writer(row.name, "/dev/null")->replaces()) << row.name;
   }
 }
 

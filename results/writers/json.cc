@@ -12,6 +12,7 @@ class JsonWriter : public RecordWriter {
  public:
   explicit JsonWriter(AtomicFile file) : file_(std::move(file)) {}
   void write(const Record& record) override { file_.write(record_json(record)); }
+  [[nodiscard]] bool replaces() const override { return file_.replaces(); }
 
  private:
   AtomicFile file_;

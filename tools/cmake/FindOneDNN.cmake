@@ -20,3 +20,25 @@ find_package_handle_standard_args(
   OneDNN REQUIRED_VARS dnnl_DIR VERSION_VAR dnnl_VERSION
   REASON_FAILURE_MESSAGE "oneDNN 3.x is neither installed nor in the cache: run tools/bench or tools/test, \
 which provide it, or set BENCH_ONEDNN_PREFIX to where it is installed.")
+
+# The programs have to start for other users too, and after the cache is removed: the build has a copy
+# of a library that does not lie where every program is looked up.
+function(copy_library target folder)
+  get_target_property(configuration ${target} IMPORTED_CONFIGURATIONS)
+  list(GET configuration 0 configuration)
+  get_target_property(library ${target} IMPORTED_LOCATION_${configuration})
+  get_target_property(soname ${target} IMPORTED_SONAME_${configuration})
+  get_filename_component(library_folder "${library}" DIRECTORY)
+  if(NOT soname OR library_folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+    return()
+  endif()
+  configure_file("${library}" "${folder}/${soname}" COPYONLY)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${configuration} "${folder}/${soname}")
+  file(GLOB licences "${library_folder}/../share/doc/*dnn*/LICENSE"
+       "${library_folder}/../share/doc/*dnn*/THIRD-PARTY-PROGRAMS")
+  file(COPY ${licences} DESTINATION "${folder}/onednn")
+endfunction()
+
+if(OneDNN_FOUND)
+  copy_library(DNNL::dnnl "${PROJECT_BINARY_DIR}/lib")
+endif()

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/base/errors.h"
+#include "models/base/text.h"
 #include "tools/make_tfrecords_src/dataset_writer.h"
 #include "tools/make_tfrecords_src/options.h"
 #include "tools/make_tfrecords_src/source_set.h"
@@ -58,16 +59,16 @@ int make_tfrecords(std::span<const std::string_view> arguments, std::ostream& ou
                   err);
     return 0;
   } catch (const UsageError& error) {
-    err << "make_tfrecords: " << error.what() << '\n';
+    err << "make_tfrecords: " << printable(error.what()) << '\n';
     return kUsageStatus;
   } catch (const DataError& error) {
-    err << "make_tfrecords: " << error.what() << '\n';
+    err << "make_tfrecords: " << printable(error.what()) << '\n';
     return kUsageStatus;
   } catch (const WriteError& error) {
-    err << "make_tfrecords: " << error.what() << '\n';
+    err << "make_tfrecords: " << printable(error.what()) << '\n';
     return kWriteStatus;
   } catch (const std::exception& error) {
-    err << "make_tfrecords: " << error.what() << '\n';
+    err << "make_tfrecords: " << printable(error.what()) << '\n';
     return 1;
   }
 }

@@ -263,6 +263,26 @@ class CompareTest(unittest.TestCase):
             with self.assertRaises(ProcessLookupError):
                 os.kill(int(pid_file.read_text()), 0)
 
+    def test_terminated_while_it_starts_a_process_it_ends_that_too(self):
+        started = []
+
+        def start_and_terminate(*arguments, **options):
+            started.append(subprocess_popen(*arguments, **options))
+            os.kill(os.getpid(), signal.SIGTERM)
+            return started[0]
+
+        subprocess_popen = subprocess.Popen
+        handler = signal.signal(signal.SIGTERM, compare._interrupt)
+        try:
+            with mock.patch.object(processes.subprocess, "Popen", start_and_terminate), \
+                    self.assertRaises(KeyboardInterrupt):
+                processes.run_process(["sleep", "600"], {}, 60)
+            self.assertIsNotNone(started[0].returncode)
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+            started[0].kill()
+            started[0].wait()
+
 
 if __name__ == "__main__":
     unittest.main()

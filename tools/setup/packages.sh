@@ -28,15 +28,28 @@ as_root() {
 }
 
 apt_get() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=300 "$@"
+  as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=300 "$@"
 }
 
-# Refreshes apt's lists, at most once, so that candidates can be told and downloads do not miss. A
-# failure is left to the installation, which may not need what could not be reached.
+# Refreshes apt's lists, at most once, so that candidates can be told and downloads do not miss. Waits
+# while another program holds them, for which apt-get itself has no timeout. A failure is left to the
+# installation, which may not need what could not be reached.
 refresh_lists() {
   [ -z "${lists_refreshed:-}" ] || return 0
   lists_refreshed=yes
-  step "$root/build/log/apt-update.log" "apt-get update" apt_get update || :
+  refresh_log=$root/build/log/apt-update.log
+  refresh_seconds=0
+  note "apt-get update (log: $refresh_log)"
+  mkdir -p "${refresh_log%/*}"
+  until apt_get update >"$refresh_log" 2>&1 </dev/null; do
+    if [ "$refresh_seconds" -ge 300 ] || ! grep -q 'Could not get lock' "$refresh_log"; then
+      note "apt-get update failed; going on with the lists that are there"
+      return 0
+    fi
+    [ "$refresh_seconds" -gt 0 ] || note "waiting for another program that uses apt-get"
+    sleep 3
+    refresh_seconds=$((refresh_seconds + 3))
+  done
 }
 
 # ensure_packages NAME...: installs what is missing, or names it and exits 2.

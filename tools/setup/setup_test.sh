@@ -74,6 +74,27 @@ expect "a lock that its owner left behind is free" 0 "mine" with_setup \
   '(take_lock "$BENCH_CACHE_DIR/l" "works"; kill -9 $(sh -c "echo \$PPID")) && exit 5
    take_lock "$BENCH_CACHE_DIR/l" "works"; echo mine'
 
+# lists_fail TIMES REASON: `apt-get update` fails so often for this reason; waiting takes no time.
+lists_fail() {
+  : >"$scratch/calls"
+  stand_in apt-get <<END
+echo >>"$scratch/calls"
+[ "\$(wc -l <"$scratch/calls")" -gt $1 ] || { echo "E: $2"; exit 100; }
+END
+}
+stand_in sleep <<'END'
+exit 0
+END
+# Prints what refresh_lists says, in one line, after the number of calls of apt-get.
+refresh='root=$BENCH_CACHE_DIR; as_root() { "$@"; }
+  said=$(refresh_lists 2>&1 | sed 1d | tr "\n" " "); echo "$(wc -l <"$root/../calls") calls $said"'
+lists_fail 2 "Could not get lock /var/lib/apt/lists/lock."
+expect "lists that another program holds are waited for, without a word of failure" 0 \
+  "3 calls setup: waiting for another program that uses apt-get " with_setup "$refresh"
+lists_fail 9 "Could not resolve a name"
+expect "lists that cannot be reached are told in one sentence" 0 \
+  "1 calls setup: apt-get update failed; going on with the lists that are there " with_setup "$refresh"
+
 onednn="$root/tools/setup/onednn.sh"
 fake_onednn "$scratch/two" 2 OMP
 fake_onednn "$scratch/sycl" 3 SYCL

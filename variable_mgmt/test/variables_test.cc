@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "models/base/errors.h"
 #include "models/base/philox.h"
 
 namespace bench {
@@ -54,6 +55,22 @@ TEST(InitialValues, DependOnSeedAndNameAlone) {
   EXPECT_EQ(a.at("x"), b.at("x"));
   EXPECT_NE(b.at("x"), b.at("y"));
   EXPECT_NE(a.at("x"), initial_values(one, 8).at("x"));
+}
+
+TEST(InitialValues, TellOfTheirPartsAndEndWhenTheWatchThrows) {
+  Graph graph;
+  add(graph, "normal", {.kind = Kind::normal});
+  std::int64_t calls = 0;
+  const auto count = [&](std::int64_t done, std::int64_t total) {
+    EXPECT_LE(done, total);
+    EXPECT_EQ(total, 3);
+    ++calls;
+  };
+  EXPECT_EQ(initial_values(graph, kSeed, count).at("normal").size(), kMany);
+  EXPECT_GE(calls, 1);
+  EXPECT_LE(calls, 4);
+  EXPECT_THROW(initial_values(graph, kSeed, [](auto, auto) { throw DataError("enough"); }),
+               DataError);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 /// Variables conv.weight 2x3x1x1, bn.weight, bn.bias, bn.running_mean and bn.running_var of 2.
 Graph small_network() {
@@ -103,19 +104,33 @@ TEST(Weights, MayBeASubsetOnRequestOnly) {
   EXPECT_THAT(values.at("bn.bias"), Each(0));
   const std::string message = refusal(subset);
   EXPECT_THAT(message, HasSubstr("; missing: bn.bias; not in the network: 'elsewhere'; "
-                                 "--init_from_partial takes what both have"));
+                                 "--init_from_partial takes what fits"));
 }
 
-TEST(Weights, OfAnotherShapeOrTypeAreRefusedEvenInPart) {
-  for (const LoadMode mode : {LoadMode::complete, LoadMode::partial}) {
-    EXPECT_THAT(refusal(with(kComplete, {"conv.weight", {3, 2, 1, 1}}), mode),
-                HasSubstr("conv.weight is 3x2x1x1, not 2x3x1x1"));
-    EXPECT_THAT(refusal(with(kComplete, {"conv.weight", {2, 3}}), mode),
-                HasSubstr("conv.weight is 2x3, not 2x3x1x1"));
-    EXPECT_THAT(refusal(with(kComplete, {"bn.bias", {2}, StoredType::i32}), mode),
-                HasSubstr("bn.bias is of I32"));
-  }
-  EXPECT_THAT(refusal(with(kComplete, {"bn.bias", {3}})), Not(HasSubstr("--init_from_partial")));
+TEST(Weights, OfAnotherShapeOrTypeAreRefused) {
+  EXPECT_THAT(refusal(with(kComplete, {"conv.weight", {3, 2, 1, 1}})),
+              HasSubstr("conv.weight is 3x2x1x1, not 2x3x1x1"));
+  EXPECT_THAT(refusal(with(kComplete, {"conv.weight", {2, 3}})),
+              HasSubstr("conv.weight is 2x3, not 2x3x1x1; --init_from_partial takes what fits"));
+  EXPECT_THAT(refusal(with(kComplete, {"bn.bias", {2}, StoredType::i32})),
+              HasSubstr("bn.bias is of I32"));
+}
+
+TEST(Weights, OfAnotherShapeOrTypeAreLeftOutInPart) {
+  const ScratchFolder folder;
+  const TensorFile file = file_of(folder, with(with(kComplete, {"conv.weight", {3, 2, 1, 1}}),
+                                               {"bn.bias", {2}, StoredType::i32}));
+  const Graph graph = small_network();
+  InitialValues values = initial_values(graph, 1);
+  const InitialValues drawn = values;
+  const LoadPlan plan = plan_load(file, graph, LoadMode::partial);
+  EXPECT_THAT(plan.names, UnorderedElementsAre("bn.weight", "bn.running_mean", "bn.running_var"));
+  EXPECT_EQ(plan.misshapen, 2U);
+  EXPECT_EQ(plan.misfits, "conv.weight is 3x2x1x1, not 2x3x1x1, bn.bias is of I32");
+  load_variables(file, plan, values);
+  EXPECT_THAT(values.at("bn.weight"), Each(7));
+  EXPECT_EQ(values.at("conv.weight"), drawn.at("conv.weight"));
+  EXPECT_EQ(values.at("bn.bias"), drawn.at("bn.bias"));
 }
 
 TEST(Weights, WithNothingInCommonAreRefusedEvenInPart) {
@@ -123,6 +138,9 @@ TEST(Weights, WithNothingInCommonAreRefusedEvenInPart) {
   EXPECT_THAT(message, HasSubstr("has no variable of this network; those are conv.weight, "));
   EXPECT_THAT(message, HasSubstr("the file has 'a', 'b'"));
   EXPECT_THAT(refusal({}, LoadMode::partial), HasSubstr("has no variable of this network"));
+  EXPECT_THAT(refusal({{"bn.bias", {3}}}, LoadMode::partial),
+              HasSubstr("has no variable of this network; of another shape or type: bn.bias is 3, "
+                        "not 2; those are conv.weight"));
 }
 
 TEST(Weights, AreListedInOneSentenceTenOfAKind) {

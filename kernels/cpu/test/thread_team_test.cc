@@ -1,9 +1,12 @@
 #include "kernels/cpu/thread_team.h"
 
 #include <gmock/gmock.h>
+#include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -121,6 +124,30 @@ TEST(ThreadTeam, RefusesWhatItCannotBe) {
   EXPECT_THROW(ThreadTeam({-1}, false), DeviceError);
   EXPECT_THROW(ThreadTeam({CPU_SETSIZE}, false), DeviceError);
   EXPECT_THROW(ThreadTeam({CPU_SETSIZE - 1}, true), DeviceError);
+}
+
+TEST(ThreadTeam, RunsOnThreadsThatAreThereWhateverTheEnvironmentSays) {
+  const int before = omp_get_max_active_levels();
+  omp_set_max_active_levels(0);  // OMP_MAX_ACTIVE_LEVELS=0: a team is its first thread
+  {
+    ThreadTeam team({0, 0}, false);
+    std::array<std::thread::id, 2> seen;
+    team.parallel(
+        [&](int thread) { seen[static_cast<std::size_t>(thread)] = std::this_thread::get_id(); });
+    EXPECT_NE(seen[0], seen[1]);
+  }
+  omp_set_max_active_levels(before);
+}
+
+TEST(ThreadTeam, IsRefusedWhereTheSystemGivesNoThreads) {
+  pthread_attr_t before;
+  pthread_getattr_default_np(&before);
+  pthread_attr_t huge;
+  pthread_attr_init(&huge);
+  pthread_attr_setstacksize(&huge, std::size_t{1} << 50U);  // more than the address space
+  pthread_setattr_default_np(&huge);
+  EXPECT_THROW(ThreadTeam({0, 0, 0}, false), DeviceError);
+  pthread_setattr_default_np(&before);
 }
 
 TEST(ThreadTeam, RefusesOtherHostThreads) {

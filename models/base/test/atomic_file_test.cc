@@ -1,8 +1,11 @@
 #include "models/base/atomic_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -58,12 +61,91 @@ TEST(AtomicFile, GoesByTheNameItIsGiven) {
               ThrowsMessage<UsageError>(HasSubstr("cannot write the file of --save '/absent/x'")));
 }
 
-TEST(AtomicFile, IsNotStoppedByWhatAKilledRunLeft) {
+TEST(AtomicFile, RemovesWhatKilledRunsLeft) {
   const ScratchFolder folder;
   std::ofstream(folder.path() / cat(".r.json.", getpid(), ".tmp")) << "half";
-  AtomicFile(folder.path() / "r.json").write("whole");
+  std::ofstream(folder.path() / ".r.json.1-2.tmp") << "half";
+  std::ofstream(folder.path() / ".other.json.1.tmp") << "not for us";
+  std::ofstream(folder.path() / ".r.json.mine.tmp") << "not ours";
+  const AtomicFile file(folder.path() / "r.json");
+  EXPECT_EQ(files_in(folder.path()), 2);
+  file.write("whole");
   EXPECT_EQ(contents(folder.path() / "r.json"), "whole");
-  EXPECT_EQ(files_in(folder.path()), 1);
+  EXPECT_EQ(files_in(folder.path()), 3);
+}
+
+TEST(AtomicFile, LeavesAloneWhatAnotherIsWriting) {
+  const ScratchFolder folder;
+  const fs::path theirs = folder.path() / cat(".r.json.", getpid(), ".tmp");
+  const int fd = open(theirs.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  ASSERT_EQ(flock(fd, LOCK_EX), 0);
+  AtomicFile(folder.path() / "r.json").write("ours");
+  EXPECT_TRUE(fs::exists(theirs));
+  EXPECT_EQ(contents(folder.path() / "r.json"), "ours");
+  close(fd);
+}
+
+TEST(AtomicFile, KeepsTheModeOfTheFileItReplaces) {
+  const ScratchFolder folder;
+  const fs::path path = folder.path() / "r.json";
+  const AtomicFile file(path);
+  file.write("first");
+  for (const mode_t mode : {0640U, 0600U, 0666U}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    file.write("again");
+    struct stat status {};
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, mode);
+  }
+}
+
+TEST(AtomicFile, MakesTheFileThatADanglingLinkStandsFor) {
+  const ScratchFolder folder;
+  fs::create_directory(folder.path() / "sub");
+  fs::create_symlink("sub/real.json", folder.path() / "link.json");
+  AtomicFile(folder.path() / "link.json").write("new");
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link.json"));
+  EXPECT_EQ(contents(folder.path() / "sub" / "real.json"), "new");
+  EXPECT_EQ(files_in(folder.path() / "sub"), 1);
+}
+
+TEST(AtomicFile, WritesToDevicesAndLeavesThemThere) {
+  const AtomicFile null("/dev/null");
+  EXPECT_FALSE(null.replaces());
+  null.write("gone");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  if (fs::exists("/dev/full")) {
+    EXPECT_THAT([] { AtomicFile("/dev/full").write("x"); },
+                ThrowsMessage<WriteError>(HasSubstr("'/dev/full': write: ")));
+  }
+}
+
+TEST(AtomicFile, WritesToAPipeWithAReaderAndTellsWithoutOne) {
+  const ScratchFolder folder;
+  const fs::path path = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const AtomicFile file(path);
+  EXPECT_THAT([&] { file.write("x"); }, ThrowsMessage<WriteError>(HasSubstr("nobody reads it")));
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  file.write("through");
+  std::array<char, 16> text{};
+  EXPECT_EQ(read(reader, text.data(), text.size()), 7);
+  EXPECT_STREQ(text.data(), "through");
+  EXPECT_TRUE(fs::is_fifo(path));
+  close(reader);
+}
+
+TEST(AtomicFile, WritesBehindWhatAnOpenFileHolds) {
+  const ScratchFolder folder;
+  const fs::path path = folder.path() / "log";
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  ASSERT_EQ(write(fd, "line\n", 5), 5);
+  for (const std::string& name : {cat("/dev/fd/", fd), cat("/proc/self/fd/", fd)}) {
+    AtomicFile(name).write("record\n");
+  }
+  ASSERT_EQ(write(fd, "line\n", 5), 5);
+  EXPECT_EQ(contents(path), "line\nrecord\nrecord\nline\n");
+  close(fd);
 }
 
 TEST(AtomicFile, FollowsALinkToTheFileItStandsFor) {
@@ -94,7 +176,8 @@ TEST(AtomicFile, RefusesWhatCannotBeWrittenAndNamesIt) {
   refusal(folder.path(), "it is a folder");
   refusal(folder.path() / "", "it names no file");
   refusal("", "it names no file");
-  refusal("/dev/null", "no ordinary file");
+  fs::create_symlink("circle", folder.path() / "circle");
+  refusal(folder.path() / "circle", "its links lead in a circle");
   refusal("/proc/r.json", "no file can be made");
 }
 

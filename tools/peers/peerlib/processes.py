@@ -7,10 +7,11 @@ import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import IO, Any, Mapping, Sequence
 
 from .work import LEARNING_RATE, Work
 
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class RunFailedError(RuntimeError):
@@ -36,6 +37,22 @@ def _stop(process: subprocess.Popen) -> None:
     process.wait()
 
 
+def _start(command: Sequence[str], environment: Mapping[str, str], stdout: IO[str],
+           stderr: IO[str]) -> tuple[subprocess.Popen, set[signal.Signals]]:
+    """The process, and the signals that the caller has to let through again once it is ready to end
+    it: one that came between the start and the caller's `try` would leave a process behind."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
+    try:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+            env={**os.environ, **environment}, text=True, start_new_session=True,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before))
+    except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        raise RunFailedError(str(error)) from error
+    return process, before
+
+
 def _reason(command: Sequence[str], status: int, stderr: str) -> str:
     if status < 0:
         name = signal.Signals(-status).name
@@ -50,13 +67,9 @@ def run_process(command: Sequence[str], environment: Mapping[str, str],
                 timeout_seconds: float) -> str:
     """Its stdout. Throws RunFailedError; ends the process with the caller's Ctrl-C."""
     with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
+        process, unblocked = _start(command, environment, stdout, stderr)
         try:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout,
-                                       stderr=stderr, env={**os.environ, **environment}, text=True,
-                                       start_new_session=True)
-        except OSError as error:
-            raise RunFailedError(str(error)) from error
-        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
             status = process.wait(timeout_seconds)
         except subprocess.TimeoutExpired as error:
             raise RunFailedError(f"not done after {timeout_seconds:.0f} s") from error

@@ -1,0 +1,74 @@
+#!/bin/sh
+# The program under limits of the system and variables of its libraries: exit status, standard output,
+# standard error and the record.
+# cli_system_test.sh BENCH MAKE_TFRECORDS [PYTHON]; without Python the record's JSON is not parsed.
+. "${0%/*}/cli_lib.sh"
+
+# under LIMIT STATUS ARGS...: runs the program under `ulimit LIMIT`.
+under() {
+  limit=$1
+  expected=$2
+  shift 2
+  case_name="ulimit $limit: $*"
+  # shellcheck disable=SC2086
+  (ulimit $limit && exec "$bench" "$@") >"$out" 2>"$err" </dev/null
+  status=$?
+  [ "$status" -eq "$expected" ] || fail "exit status $status, not $expected"
+}
+small='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=2'
+
+# --- threads -------------------------------------------------------------------------------------
+
+processors=$(nproc)
+cores=$(lscpu -p=core 2>/dev/null | grep -v '^#' | sort -u | wc -l)
+OMP_THREAD_LIMIT=1
+export OMP_THREAD_LIMIT
+case_name='OMP_THREAD_LIMIT=1'
+# shellcheck disable=SC2086
+timeout 60 "$bench" $small >"$out" 2>"$err" </dev/null || fail 'it fails, or waits for a thread'
+if [ "$processors" -gt 1 ] && [ "$cores" -gt 1 ]; then
+  says "$err" 'note: OMP_THREAD_LIMIT allows 1 of '
+  # shellcheck disable=SC2086
+  refused '--num_intra_threads=2: OMP_THREAD_LIMIT allows 1' $small --num_intra_threads=2
+fi
+unset OMP_THREAD_LIMIT
+# Stacks larger than the address space: no thread can be started.
+# shellcheck disable=SC2086
+under '-s 200000000000' 1 $small
+says "$err" 'bench: a thread cannot be started: '
+one_sentence
+
+# --- memory --------------------------------------------------------------------------------------
+
+# Room for the threads of every processor, and a little.
+under "-d $((90000 + processors * 17000))" 0 --model=lenet --batch_size=max --num_warmup_batches=1 \
+  --num_batches=1 --forward_only
+says "$err" 'that may be used (ulimit -d)'
+arenas=$((processors < 4 ? processors : 4))
+under "-v $((140000 + processors * 17000 + arenas * 132000))" 0 --model=lenet --batch_size=max \
+  --num_warmup_batches=1 --num_batches=1 --forward_only
+says "$err" 'that may be used (ulimit -v)'
+run 1 --model=lenet --verify --batch_size=1073741824
+says "$err" 'of memory cannot be had (mmap: Cannot allocate memory)'
+
+# --- variables of libraries ------------------------------------------------------------------------
+
+case_name='ONEDNN_VERBOSE'
+# shellcheck disable=SC2086
+ONEDNN_VERBOSE=1 "$bench" $quick --result_file="$work/verbose.json" >"$out" 2>"$err" </dev/null ||
+  fail 'it fails'
+lacks "$out" 'onednn_verbose'
+says "$out" 'total images/sec'
+says "$err" 'onednn_verbose'
+says "$err" 'warning: ONEDNN_VERBOSE=1: '
+record_holds "any('ONEDNN_VERBOSE=1' in w for w in r['quality']['warnings'])" "$work/verbose.json"
+if grep -q avx2 /proc/cpuinfo; then
+  case_name='DNNL_MAX_CPU_ISA'
+  # shellcheck disable=SC2086
+  DNNL_MAX_CPU_ISA=SSE41 "$bench" $quick --result_file="$work/sse.json" >"$out" 2>"$err" </dev/null ||
+    fail 'it fails'
+  says "$err" 'warning: DNNL_MAX_CPU_ISA=SSE41 keeps oneDNN from '
+  record_holds "any('DNNL_MAX_CPU_ISA=SSE41' in w for w in r['quality']['warnings'])" "$work/sse.json"
+fi
+
+finish

@@ -1,0 +1,106 @@
+#include "models/base/temporary_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <system_error>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr std::string_view kSuffix = ".tmp";
+
+std::string prefix_of(const std::filesystem::path& beside) {
+  return cat(".", beside.filename().string(), ".");
+}
+
+/// Whether the name is one that TemporaryFile gives: prefix, process, perhaps "-1", suffix.
+bool is_ours(std::string_view name, std::string_view prefix) {
+  if (name.size() <= prefix.size() + kSuffix.size() || !name.starts_with(prefix) ||
+      !name.ends_with(kSuffix)) {
+    return false;
+  }
+  name.remove_prefix(prefix.size());
+  name.remove_suffix(kSuffix.size());
+  return name.find_first_not_of("0123456789-") == name.npos;
+}
+
+void remove_if_abandoned(const std::filesystem::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) {
+    return;
+  }
+  struct stat status {};
+  const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  if (regular && ::flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    (void)::unlink(path.c_str());
+  }
+  (void)::close(fd);
+}
+
+}  // namespace
+
+TemporaryFile::TemporaryFile(const std::filesystem::path& beside) {
+  constexpr int kMostNames = 100;
+  for (int i = 0; i < kMostNames && fd_ < 0; ++i) {
+    // Programs in different containers may have one number.
+    path_ = beside.parent_path() /
+            cat(prefix_of(beside), ::getpid(), i == 0 ? "" : cat("-", i), kSuffix);
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd_ < 0 && errno != EEXIST) {
+      return;
+    }
+    if (fd_ < 0) {
+      continue;
+    }
+    // Where the file system has no locks, nobody takes it for abandoned either.
+    (void)::flock(fd_, LOCK_EX);
+    struct stat status {};
+    if (::fstat(fd_, &status) == 0 && status.st_nlink == 0) {
+      // Taken for abandoned between the two calls above.
+      (void)::close(fd_);
+      fd_ = -1;
+    }
+  }
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (fd_ >= 0) {
+    // Keeps errno for whoever reports why the file is given up.
+    const int reason = errno;
+    (void)::unlink(path_.c_str());
+    (void)::close(fd_);
+    errno = reason;
+  }
+}
+
+bool TemporaryFile::rename_to(const std::filesystem::path& path) {
+  if (std::rename(path_.c_str(), path.c_str()) != 0) {
+    return false;
+  }
+  (void)::close(fd_);
+  fd_ = -1;
+  return true;
+}
+
+void remove_abandoned(const std::filesystem::path& beside) {
+  const std::string prefix = prefix_of(beside);
+  std::error_code error;
+  std::filesystem::directory_iterator entries(beside.parent_path(), error);
+  for (const std::filesystem::directory_iterator end; !error && entries != end;
+       entries.increment(error)) {
+    if (is_ours(entries->path().filename().string(), prefix)) {
+      remove_if_abandoned(entries->path());
+    }
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,238 @@
+"""Shows that the judge sees each kind of fault that it claims to see, and none in a run as it
+should be. Scripts stand in for bench."""
+
+import contextlib
+import io
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from torment_src import main, runner  # noqa: E402
+from torment_src.case import Blow, Case, Fifo, File, Folder, Link, Stream  # noqa: E402
+from torment_src.fake_bench import program_of, write_bench  # noqa: E402
+from torment_src.judge import judge  # noqa: E402
+
+_HEADER = r"printf 'bench:       0.1.0\nModel:       x\n             2 per device\n==========\n'"
+_STEPS = rf"""{_HEADER}
+printf 'Running warm up\nDone warm up\nStep\tImg/sec\ttotal_loss\n'
+printf '1\timages/sec: 1.0 +/- 0.0 (jitter = 0.0)\t2.528\n'"""
+_RULE = "-" * 64
+_RUN = rf"""{_STEPS}
+printf '%s\ntotal images/sec: 17452.69\n%s\n' {_RULE} {_RULE}
+printf 'note: x\nplanned memory: 1 B\nmeasuring: step 6 of 20, 0:28 left\n' >&2"""
+_FAILED = "echo 'bench: --x=5: accepted is 4' >&2; exit 2"
+# Eight bytes of length, a header with one tensor, its four bytes.
+_TENSORS = (rf"""printf '\066\000\000\000\000\000\000\000' >w
+printf '{{"a":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}}}' >>w""")
+
+
+class JudgeTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def kinds(self, body: str, *args: str, limit: float = 30.0, **case) -> list[str]:
+        """The kinds of fault of a script that is run as bench."""
+        bench = write_bench(self.folder, body)
+        tried = Case("case", list(args), **case)
+        with (mock.patch.object(runner, "LIMIT_SECONDS", limit),
+              runner.Workplace(tried) as workplace):
+            return [fault.kind for fault in judge(tried, workplace.run(bench, tried))]
+
+    def test_runs_as_they_should_be_have_no_fault(self):
+        self.assertEqual(self.kinds(_RUN), [])
+        self.assertEqual(self.kinds(_FAILED), [])
+        self.assertEqual(self.kinds(f"{_RUN}; echo '{{\"a\": 1}}' >r", "--result_file=r"), [])
+        self.assertEqual(self.kinds("printf 'a table\\n'", "--list_models"), [])
+
+    def test_crashes(self):
+        for name in ("ABRT", "SEGV", "FPE"):
+            self.assertEqual(self.kinds(f"kill -{name} $$"), ["crash"], name)
+        self.assertEqual(self.kinds("exit 134"), ["crash"])
+
+    def test_unknown_exit_statuses(self):
+        self.assertEqual(self.kinds("exit 3"), ["status"])
+        self.assertEqual(self.kinds("exit 130"), ["status"])
+        self.assertEqual(self.kinds("kill -TERM $$"), ["status"])
+
+    def test_another_ending_than_the_case_must_have(self):
+        self.assertEqual(self.kinds(_RUN, endings=frozenset({2})), ["status"])
+
+    def test_hangs(self):
+        self.assertEqual(self.kinds("exec sleep 60", limit=0.2), ["hang"])
+        self.assertEqual(self.kinds("read x <pipe", limit=0.2, files={"pipe": Fifo()}), ["hang"])
+
+    def test_a_signal_that_is_ignored(self):
+        blow = Blow(signal.SIGINT, 0.0, "ready")
+        body = "trap '' INT; echo ready; exec sleep 60"
+        self.assertEqual(self.kinds(body, limit=0.5, blows=[blow], endless=True), ["hang"])
+
+    def test_a_signal_that_should_have_been_ignored(self):
+        blow = Blow(signal.SIGINT, 0.0, "ready")
+        body = "echo ready; sleep 0.1; echo ended by SIGINT >&2; exit 130"
+        case = {"prelude": "trap '' INT", "blows": [blow]}
+        self.assertEqual(self.kinds(body, **case), [])
+        self.assertEqual(self.kinds(body, deaf=True, **case), ["status"])
+
+    def test_an_endless_run_that_a_signal_ends_with_another_status(self):
+        blow = Blow(signal.SIGTERM, 0.0, "ready")
+        body = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done"
+        self.assertEqual(self.kinds(body, blows=[blow], endless=True), ["status"])
+        body = body.replace("exit 0", "echo ended by SIGTERM >&2; exit 143")
+        self.assertEqual(self.kinds(body, blows=[blow], endless=True), [])
+
+    def test_no_record_of_a_run_that_a_signal_ended(self):
+        blow = Blow(signal.SIGHUP, 0.0, "1\timages")
+        body = f"{_STEPS}; while :; do sleep 0.01; done"
+        self.assertEqual(self.kinds(body, "--result_file=r", blows=[blow], endless=True),
+                         ["silent", "file"])
+        said = f"trap 'echo ended by SIGHUP >&2; exit 129' HUP; {body}"
+        self.assertEqual(self.kinds(said, "--result_file=r", blows=[blow], endless=True), ["file"])
+        self.assertEqual(self.kinds(said, blows=[blow], endless=True), [])
+
+    def test_a_signal_that_ends_the_run_without_a_word(self):
+        blow = Blow(signal.SIGINT, 0.0, "ready")
+        body = "trap 'exit 130' INT; echo ready; while :; do sleep 0.01; done"
+        self.assertEqual(self.kinds(body, blows=[blow], endless=True), ["silent"])
+        self.assertEqual(self.kinds("echo ready; exec sleep 60", blows=[blow], endless=True), [])
+
+    def test_sentences(self):
+        self.assertEqual(self.kinds("exit 2"), ["sentences"])
+        self.assertEqual(self.kinds(f"echo 'bench: one' >&2; {_FAILED}"), ["sentences"])
+        self.assertEqual(self.kinds("echo 'bench: ' >&2; exit 1"), ["sentences"])
+        self.assertEqual(self.kinds("echo 'bench: fails' >&2; exit 0"), ["sentences"])
+
+    def test_words_that_are_no_sentence(self):
+        for words in ("std::bad_alloc", "a check: x.cc:12: y", "[json.exception.101] at 5"):
+            self.assertEqual(self.kinds(f"echo 'bench: {words}' >&2; exit 1"), ["internals"], words)
+        bare = "echo 'bench: No such file or directory' >&2; exit 1"
+        self.assertEqual(self.kinds(bare), ["bare"])
+        quoted = 'echo "bench: --model=\'std::x\': accepted is y" >&2; exit 2'
+        self.assertEqual(self.kinds(quoted), [])
+
+    def test_lines_of_no_known_kind_on_stderr(self):
+        for line in ("terminate called", "Corrupt JPEG data", "  what():  x",
+                     "free(): invalid pointer", "measuring: step 6 of 20, 0:-5 left"):
+            self.assertEqual(self.kinds(f"echo '{line}' >&2; {_FAILED}"), ["stderr"], line)
+
+    def test_reports_of_sanitizers(self):
+        body = f"echo '==1==ERROR: AddressSanitizer: heap' >&2; {_FAILED}"
+        self.assertEqual(self.kinds(body)[:1], ["sanitizer"])
+        body = f"echo 'a.cc:1:2: runtime error: x' >&2; {_FAILED}"
+        self.assertEqual(self.kinds(body)[:1], ["sanitizer"])
+
+    def test_bytes_that_a_terminal_would_obey(self):
+        for code in (r"\033[31m", r"\r", r"\007", r"\302\205", r"\177", r"\t"):
+            body = f"printf 'bench: a{code}b\\n' >&2; exit 2"
+            self.assertEqual(self.kinds(body), ["control"], code)
+        self.assertEqual(self.kinds(r"printf 'bench: a\377b\n' >&2; exit 2"), ["control"])
+        self.assertEqual(self.kinds(r"printf '\033[31m'"), ["control"])
+
+    def test_lines_that_scripts_do_not_know(self):
+        self.assertEqual(self.kinds(f"{_RUN}; echo something else"), ["stdout"])
+        self.assertEqual(self.kinds(f"{_RUN}; printf 'Done warm up'"), ["stdout"])
+
+    def test_a_run_without_its_total(self):
+        self.assertEqual(self.kinds(_STEPS), ["stdout"])
+        self.assertEqual(self.kinds("echo 'bench: what it is for'", "--help"), [])
+
+    def test_files_left_behind(self):
+        for name in ("x", ".r.5.tmp", "tmp/x", "sub/y"):
+            body = f"touch {name}; {_FAILED}"
+            self.assertEqual(self.kinds(body, "--result_file=r", files={"sub": Folder()}),
+                             ["stray"], name)
+
+    def test_results_that_are_not_whole(self):
+        for text in ('{"a": ', '{"a": NaN}', "", "1"):
+            body = f"echo '{text}' >r; {_FAILED}"
+            self.assertEqual(self.kinds(body, "--result_file=r"), ["file"], text)
+        self.assertEqual(self.kinds(f"{_TENSORS}; {_FAILED}", "--save_variables", "w"), ["file"])
+        whole = f"{_TENSORS}; printf 1234 >>w; {_FAILED}"
+        self.assertEqual(self.kinds(whole, "--save_variables=w"), [])
+
+    def test_of_a_flag_given_twice_the_last_file_counts(self):
+        body = f"echo '{{\"a\": 1}}' >b; {_RUN}"
+        self.assertEqual(self.kinds(body, "--result_file=a", "--result_file=b"), [])
+        self.assertEqual(self.kinds(body, "--result_file=b", "--result_file=a"), ["file"])
+
+    def test_a_result_that_a_whole_run_did_not_write(self):
+        self.assertEqual(self.kinds(_RUN, "--result_file=r"), ["file"])
+
+    def test_results_of_a_list_of_batches(self):
+        body = f"echo '{{\"a\": 1}}' >r.batch2.json; {_FAILED}"
+        self.assertEqual(self.kinds(body, "--result_file=r.json"), [])
+
+    def test_inputs_that_changed(self):
+        files = {"in": File(b"abc"), "link": Link("in")}
+        for body in ("echo x >>in", "rm in", "chmod 600 in", "rm link; echo x >link"):
+            self.assertEqual(self.kinds(f"{body}; {_FAILED}", files=files), ["input"], body)
+        body = f"echo '{{}}' >in; {_FAILED}"
+        self.assertEqual(self.kinds(body, "--init_from=in", "--result_file=./in", files=files),
+                         ["input"])
+
+    def test_outputs_that_became_something_else(self):
+        files = {"r": File(b"{}", 0o640), "link": Link("r")}
+        new = "echo '{\"a\": 1}' >n"
+        body = f"{new}; mv n r; chmod 644 r; {_FAILED}"
+        self.assertEqual(self.kinds(body, "--result_file=r", files=files), ["output"])
+        body = f"{new}; mv n link; {_FAILED}"
+        self.assertEqual(self.kinds(body, "--result_file=link", files=files), ["output"])
+
+    def test_a_log_that_lost_its_lines(self):
+        files = {"log": File(b"old\n")}
+        self.assertEqual(self.kinds("echo x", files=files, stdout=Stream.appended), [])
+        self.assertEqual(self.kinds("echo x >log", files=files, stdout=Stream.appended), ["output"])
+
+    def test_streams_go_where_the_case_says(self):
+        body = "echo x 2>/dev/null || { echo 'bench: unwritten' >&2; exit 74; }"
+        for stream in (Stream.closed, Stream.full, Stream.read_only):
+            self.assertEqual(self.kinds(body, stdout=stream, endings=frozenset({74})), [], stream)
+        self.assertEqual(self.kinds("sleep 0.1; echo x; echo y", stdout=Stream.broken), ["status"])
+        self.assertEqual(self.kinds("echo x >&2 || exit 3", stderr=Stream.closed), ["status"])
+
+    def test_what_the_program_inherits_is_what_the_case_says(self):
+        body = '[ "$A$(ulimit -n)$LANG" = " b20" ] || exit 3'
+        self.assertEqual(self.kinds(body, environment={"A": " b"}, prelude="ulimit -n 20"), [])
+
+
+class ReportTest(unittest.TestCase):
+    def test_goes_on_after_a_finding_and_ends_with_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = program_of(Path(folder), "kill -SEGV $$").bench
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                status = main.main(["--minutes=0.01", "--families=flags", f"--bench={bench}"], "")
+            self.assertEqual(status, 1)
+            self.assertGreater(out.getvalue().count("FINDING in case"), 1)
+            self.assertIn("again: tools/torment --seed=1 --case=0", out.getvalue())
+            self.assertIn("crash: SIGSEGV", out.getvalue().splitlines()[-2])
+
+    def test_an_interrupt_ends_it_with_the_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = program_of(Path(folder), "kill -SEGV $$").bench
+            tool = Path(__file__).resolve().parents[1] / "torment"
+            command = [sys.executable, tool, "--minutes=9", f"--bench={bench}"]
+            with subprocess.Popen(command, text=True, stdout=subprocess.PIPE) as process:
+                while "FINDING" not in process.stdout.readline():
+                    self.assertIsNone(process.poll())
+                process.send_signal(signal.SIGINT)
+                printed = process.stdout.read()
+        self.assertEqual(process.returncode, 130)
+        self.assertRegex(printed, r"\d+ cases in \d+ s, \d+ with findings")
+
+    def test_a_program_without_help_is_not_tried(self):
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            self.assertEqual(main.main(["--bench=/bin/false"], ""), 2)
+        self.assertTrue(err.getvalue().startswith("torment: "))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,211 @@
+"""Runs a case in a fresh folder and tells what came of it."""
+
+import dataclasses
+import hashlib
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from .case import Case, Fifo, File, Folder, Link, Stream, encoded
+
+# A run takes a few tenths of a second; the rest is for machines that do something else as well.
+LIMIT_SECONDS = 60.0
+# Signals wait for their marker no longer than this, and go out then.
+_MARKER_SECONDS = 10.0
+_POLL_SECONDS = 0.005
+_MOST_BYTES = 8 << 20
+_SHELL = shutil.which("sh") or "/bin/sh"
+# What the program sees of our environment: whatever else is set could change what it does.
+_INHERITED = re.compile(r"PATH|HOME|LD_LIBRARY_PATH|\w+SAN_OPTIONS")
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What lies at a path: its type and mode, and a digest of what it holds."""
+    type: int
+    mode: int
+    digest: str
+
+
+@dataclasses.dataclass
+class Outcome:
+    # As a shell reports it: 128 + n for a program that signal n killed.
+    status: int
+    killed: bool
+    hung: bool
+    stdout: bytes
+    stderr: bytes
+    sent: list[signal.Signals]
+    folder: Path
+    before: dict[str, Found]
+    after: dict[str, Found]
+    seconds: float
+
+
+def snapshot(folder: Path) -> dict[str, Found]:
+    """Everything below the folder by its path in it; nothing is opened that could wait."""
+    found = {}
+    # Bytes, since a name need be no text.
+    top = os.fsencode(folder)
+    for parent, folders, names in os.walk(top):
+        for name in (*folders, *names):
+            path = os.path.join(parent, name)
+            status = os.lstat(path)
+            digest = ""
+            if stat.S_ISLNK(status.st_mode):
+                digest = os.fsdecode(os.readlink(path))
+            elif stat.S_ISREG(status.st_mode):
+                with open(path, "rb") as file:
+                    digest = hashlib.sha1(file.read()).hexdigest()
+            relative = os.fsdecode(os.path.relpath(path, top))
+            mode = status.st_mode
+            found[relative] = Found(stat.S_IFMT(mode), stat.S_IMODE(mode), digest)
+    return found
+
+
+def _fill(folder: Path, case: Case) -> None:
+    (folder / "tmp").mkdir()
+    for name, node in case.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        match node:
+            case File(data, mode):
+                path.write_bytes(data)
+                path.chmod(mode)
+            case Folder(mode):
+                path.mkdir(exist_ok=True)
+                path.chmod(mode)
+            case Fifo():
+                os.mkfifo(path)
+            case Link(target):
+                path.symlink_to(target)
+
+
+class _BrokenPipe:
+    """A pipe whose reader takes some bytes and goes away."""
+
+    def __init__(self, taken_bytes: int):
+        self._read_end, self.write_end = os.pipe()
+        self.taken = b""
+        self._left = taken_bytes
+        self._thread = threading.Thread(target=self._take)
+
+    def start(self) -> None:
+        """To be called when the program has its copy of the write end, which is closed here."""
+        os.close(self.write_end)
+        self._thread.start()
+
+    def _take(self) -> None:
+        while self._left > 0 and (piece := os.read(self._read_end, self._left)):
+            self.taken += piece
+            self._left -= len(piece)
+        os.close(self._read_end)
+
+    def join(self) -> bytes:
+        self._thread.join()
+        return self.taken
+
+
+class _Running:
+    """The program of one case, started in its folder."""
+
+    def __init__(self, bench: str, case: Case, folder: Path, streams: Path):
+        self._out, self._err = streams / "out", streams / "err"
+        self._pipe = _BrokenPipe(case.taken_bytes) if case.stdout is Stream.broken else None
+        words = [bench, *case.args]
+        redirections = [number + stream.value
+                        for number, stream in (("2", case.stderr), ("1", case.stdout))
+                        if stream not in (Stream.kept, Stream.broken)]
+        if redirections or case.prelude:
+            command = f'{case.prelude or ":"}; exec "$@" {" ".join(redirections)}'
+            words = [_SHELL, "-c", command, "sh", *words]
+        environment = {name: value for name, value in os.environ.items()
+                       if _INHERITED.fullmatch(name)}
+        environment |= {"LC_ALL": "C", "TMPDIR": str(folder / "tmp")} | case.environment
+        self.begin = time.monotonic()
+        with open(self._out, "wb") as out, open(self._err, "wb") as err:
+            self.process = subprocess.Popen(
+                [encoded(word) for word in words], cwd=folder, env=environment,
+                stdin=subprocess.DEVNULL, stderr=err,
+                stdout=self._pipe.write_end if self._pipe else out, start_new_session=True)
+        if self._pipe:
+            self._pipe.start()
+
+    def _wait_for(self, marker: str) -> None:
+        until = time.monotonic() + _MARKER_SECONDS
+        while marker and self.process.poll() is None and time.monotonic() < until:
+            if marker.encode() in self._out.read_bytes():
+                return
+            time.sleep(_POLL_SECONDS)
+
+    def strike(self, case: Case) -> list[signal.Signals]:
+        """Sends the signals at their time and returns those that found the program running."""
+        sent = []
+        for blow in case.blows:
+            self._wait_for(blow.marker)
+            time.sleep(blow.delay)
+            if self.process.poll() is not None:
+                break
+            self.process.send_signal(blow.signal)
+            sent.append(blow.signal)
+        return sent
+
+    def end(self) -> bool:
+        """Waits until it has ended, and ends it when its time is over: then false."""
+        try:
+            left = LIMIT_SECONDS - (time.monotonic() - self.begin)
+            self.process.wait(max(left, LIMIT_SECONDS / 3))
+            return True
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            return False
+
+    def printed(self) -> tuple[bytes, bytes]:
+        out = self._pipe.join() if self._pipe else self._out.read_bytes()
+        return out[:_MOST_BYTES], self._err.read_bytes()[:_MOST_BYTES]
+
+
+class Workplace:
+    """A folder for one case; `with` removes it unless `keep` was set."""
+
+    def __init__(self, case: Case):
+        self.top = Path(tempfile.mkdtemp(prefix=f"torment.{case.seed}.{case.number}."))
+        self.keep = False
+
+    def __enter__(self) -> "Workplace":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.keep:
+            return
+        for parent, folders, _ in os.walk(os.fsencode(self.top)):
+            for name in folders:
+                path = os.path.join(parent, name)
+                if not os.path.islink(path):
+                    os.chmod(path, 0o755)
+        shutil.rmtree(self.top)
+
+    def run(self, bench: str, case: Case) -> Outcome:
+        """Prepares the files of the case, runs it and looks at what is there afterwards."""
+        folder, streams = self.top / "work", self.top / "streams"
+        folder.mkdir()
+        streams.mkdir()
+        _fill(folder, case)
+        before = snapshot(folder)
+        running = _Running(bench, case, folder, streams)
+        sent = running.strike(case)
+        ended = running.end()
+        seconds = time.monotonic() - running.begin
+        out, err = running.printed()
+        code = running.process.returncode
+        return Outcome(status=code if code >= 0 else 128 - code, killed=code < 0, hung=not ended,
+                       stdout=out, stderr=err, sent=sent, folder=folder, before=before,
+                       after=snapshot(folder), seconds=seconds)

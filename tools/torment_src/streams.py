@@ -1,0 +1,110 @@
+"""What the program may print: the kinds of lines on stderr, the grammar of a run on stdout."""
+
+import os
+import re
+from typing import Iterator
+
+# How a line on stderr begins that is no sentence of failure.
+_STDERR_LINES = re.compile("|".join((
+    r"note: ", r"warning: ", r"planned memory: ", r"waiting for input: ",
+    r"outside kernels and input: ", r"fingerprint: ", r"fingerprint not checked: ",
+    r"int8 against f32 ", r"calibrating int8 with ", r"skipped updates: ", r"ended by SIG",
+    r"SIG(?:INT|TERM|HUP): the run ends ",
+    # Progress: a phase, what of it is done, the time left.
+    r"[a-z][\w ]*: \w+ \d+ of \d+(?:, (?:\d+:)?\d+:\d\d left)?$", r"[a-z][\w ]*: \d+ \w+$",
+    r"batch \d+(?:, run \d+ of \d+$|: )",
+    # The OpenMP library about its variables, before the program begins.
+    r"libgomp: (?!Thread creation|Out of memory)", r"--batch_size=(?:auto|max)[: ]",
+)))
+_SENTENCE = "bench: "
+_SANITIZERS = re.compile(r"\b(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer\b|"
+                         r": runtime error: ")
+# Names of the inside: of the library's exceptions, of our own checks.
+_INTERNALS = re.compile(r"std::|what\(\)|bad_alloc|basic_string|vector::|filesystem error|"
+                        r"json\.exception|nlohmann|\bsto[id]\b|_M_\w|\.(?:cc|h):\d+")
+_SYSTEM_WORDS = {os.strerror(number).casefold() for number in range(1, 134)}
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def text_faults(name: str, data: bytes, tabs: bool) -> Iterator[str]:
+    """Bytes that a terminal would obey, and such that are no text."""
+    text = data.decode("utf-8", "replace")
+    if b"\xef\xbf\xbd" not in data and "\ufffd" in text:
+        yield f"{name} holds bytes that are no UTF-8"
+    match = _CONTROL.search(text) or (None if tabs else re.search("\t", text))
+    if match:
+        yield f"{name} holds the control character {match[0]!r}"
+
+
+def stderr_faults(data: bytes, wants_sentence: bool,
+                  may_have_sentence: bool) -> Iterator[tuple[str, str]]:
+    """(kind, text) for what is wrong with stderr: a sentence that is missing, or there without
+    reason; more than one; lines of no known kind."""
+    text = data.decode("utf-8", "replace")
+    if match := _SANITIZERS.search(text):
+        yield "sanitizer", text[match.start():].partition("\n")[0]
+    lines = text.split("\n")
+    if lines and lines[-1]:
+        yield "stderr", f"the last line has no end: {lines[-1]!r}"
+    sentences = [line for line in lines if line.startswith(_SENTENCE)]
+    for line in lines:
+        if line and not line.startswith(_SENTENCE) and not _STDERR_LINES.match(line):
+            yield "stderr", f"a line of no known kind: {line!r}"
+    if len(sentences) > 1:
+        yield "sentences", f"{len(sentences)} sentences: {sentences}"
+    if not sentences and wants_sentence:
+        yield "sentences", "no sentence says why"
+    if sentences and not may_have_sentence:
+        yield "sentences", f"a sentence of failure without a failure: {sentences[0]!r}"
+    for line in sentences:
+        yield from _sentence_faults(line[len(_SENTENCE):])
+
+
+def _sentence_faults(body: str) -> Iterator[tuple[str, str]]:
+    if not body.strip():
+        yield "sentences", "the sentence is empty"
+    if body.strip().casefold() in _SYSTEM_WORDS:
+        yield "bare", f"the system's words alone: {body!r}"
+    # What stands between quotes may be the user's own.
+    if match := _INTERNALS.search(re.sub(r"'[^']*'", "''", body)):
+        yield "internals", f"names the inside ({match[0]}): {body!r}"
+
+
+_NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)"
+_RATE = r"\d+\.\d"
+# Of a run; the help's begins with a word.
+_FIRST_LINE = re.compile(r"bench: +\d")
+_HEADER_LINE = re.compile(r"(?:[A-Z][\w .]*:| ) .*")
+_RUN_LINE = re.compile("|".join((
+    r"Generating (?:training|evaluation) model", r"Initializing graph", r"Running warm up",
+    r"Done warm up", r"Round up warm up steps to \d+ to match batch_group_size",
+    r"Step\tImg/sec\t(?:total|base)_loss(?:\ttop_1_accuracy\ttop_5_accuracy)?",
+    rf"\d+\timages/sec: {_RATE} \+/- {_RATE} \(jitter = {_RATE}\)\t{_NUMBER}"
+    rf"(?:\t{_NUMBER}\t{_NUMBER})?",
+    r"-{64}", r"total images/sec: \d+\.\d\d",
+)))
+_TABLES = re.compile(r"--?(?:profile|batch_size)", re.IGNORECASE)
+
+
+def stdout_faults(data: bytes, args: list[str], done: bool) -> Iterator[tuple[str, str]]:
+    """(kind, text) for what is wrong with stdout; `done`: the run says that it came to its end."""
+    text = data.decode("utf-8", "replace")
+    if not _FIRST_LINE.match(text):
+        return
+    lines = text.split("\n")
+    if lines.pop() and done:
+        yield "stdout", "the last line has no end"
+    tables = any(_TABLES.match(word) for word in args)
+    in_header = False
+    for line in lines:
+        if _FIRST_LINE.match(line):
+            in_header = True
+        elif line == "=" * 10:
+            in_header = False
+        elif not (_HEADER_LINE if in_header else _RUN_LINE).fullmatch(line) and not tables:
+            yield "stdout", f"a line that scripts do not know: {line!r}"
+    runs = sum(bool(_FIRST_LINE.match(line)) for line in lines)
+    totals = sum(line.startswith("total images/sec: ") for line in lines)
+    dumps = any(word.lower().lstrip("-").startswith("dump_tensors") for word in args)
+    if done and runs != totals and not dumps:
+        yield "stdout", f"{totals} totals of {runs} runs"
