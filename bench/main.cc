@@ -37,8 +37,10 @@ int run(int argc, char** argv) {
     bench::list_variables(std::cout, bench::resolve_settings(parsed));
     return 0;
   }
-  // A reader that goes away is an error that the run finds when it writes.
+  // A reader that goes away and a file beyond `ulimit -f` are errors that the run finds when it
+  // writes.
   (void)std::signal(SIGPIPE, SIG_IGN);
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   return bench::run_benchmark(
       parsed, {argv, argv + argc},
       {.out = std::cout,

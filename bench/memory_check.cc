@@ -4,7 +4,9 @@
 #include <ostream>
 
 #include "bench/graph_counts.h"
+#include "kernels/check/picks.h"
 #include "models/base/errors.h"
+#include "variable_mgmt/kernel_check.h"
 #include "variable_mgmt/strategy.h"
 
 namespace bench {
@@ -62,10 +64,14 @@ std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
          size_of(accumulation_type(settings.dtype));
 }
 
-std::size_t fingerprint_bytes(const RunSettings& settings, const PlannedMemory& planned,
-                              std::int64_t batch) {
+std::size_t fingerprint_bytes(const RunSettings& settings, const Backend& backend,
+                              const PlannedMemory& planned, std::int64_t batch) {
+  const std::size_t kernels =
+      settings.quantized()
+          ? 0
+          : plan_check_bytes(build_run_graph(settings, backend, checked_images(batch)));
   // Copies of one image in canonical order, and again as the executor takes them.
-  return 2 * image_bytes(settings, batch) + planned.executor.variables;
+  return 2 * image_bytes(settings, batch) + planned.executor.variables + kernels;
 }
 
 LargestBatch largest_batch(const RunSettings& settings, std::size_t allowed_bytes,

@@ -115,8 +115,13 @@ class MismatchError : public std::runtime_error {
 /// MismatchError.
 void verify(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy, PhaseWatch& phases,
             results::Record& record, std::ostream& err) {
-  const Verification result =
-      verify_tower(settings, tower, strategy, phases.of("checking", "kernel"));
+  Backend& backend = tower.backend();
+  const Verification result = verify_run(
+      settings,
+      {.tower = tower,
+       .strategy = strategy,
+       .graph = [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
+       .watch = phases.of("checking", "kernel")});
   phases.clear();
   record.verification.skipped = result.skipped;
   for (const CheckedNumber& number : result.numbers) {

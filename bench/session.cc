@@ -62,6 +62,7 @@ class Session {
     report::print_done_warm_up(parts_.out);
     measure();
     progress_.clear();
+    check_logits();
     if (!result_.interrupted) {
       report::print_total(parts_.out, images_per_second());
     }
@@ -130,6 +131,18 @@ class Session {
         result_.interrupted = true;
         return;
       }
+    }
+  }
+
+  /// A forward-only run has no loss that would show numbers that are none.
+  void check_logits() {
+    if (settings_.training() || result_.steps.empty()) {
+      return;
+    }
+    const std::vector<float> logits = parts_.tower.executor().read_output_as_floats("logits");
+    if (!std::all_of(logits.begin(), logits.end(), [](float x) { return std::isfinite(x); })) {
+      throw LossError(cat("the logits of the last step are not all finite: the variables or the ",
+                          "images are out of what ", settings_.flags.dtype, " holds"));
     }
   }
 

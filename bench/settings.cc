@@ -270,8 +270,7 @@ std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings) {
                            : std::vector<FoldedBatchNorm>();
 }
 
-Graph build_float_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
-  Graph network = build_run_network(settings, batch);
+Graph make_float_graph(const RunSettings& settings, const Backend& backend, Graph network) {
   if (settings.frozen()) {
     network = fold_batch_norm(network).graph;
   }
@@ -283,17 +282,26 @@ Graph build_float_graph(const RunSettings& settings, const Backend& backend, std
               [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
 }
 
-Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
-  const Graph fused = build_float_graph(settings, backend, batch);
-  if (settings.quantized()) {
-    return build_quantized_graph(settings, backend, batch, unknown_ranges(fused)).graph;
-  }
+Graph build_float_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
+  return make_float_graph(settings, backend, build_run_network(settings, batch));
+}
+
+Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph network) {
+  const Graph fused = make_float_graph(settings, backend, std::move(network));
   if (!settings.training()) {
     return fused;
   }
   return sum_gradients_where_read(
       add_backward(fused, "loss"),
       [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+}
+
+Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
+  if (settings.quantized()) {
+    const Ranges unknown = unknown_ranges(build_float_graph(settings, backend, batch));
+    return build_quantized_graph(settings, backend, batch, unknown).graph;
+  }
+  return make_run_graph(settings, backend, build_run_network(settings, batch));
 }
 
 }  // namespace bench

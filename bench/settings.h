@@ -66,6 +66,10 @@ std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings);
 /// The network folded and fused, without gradients, in the run's floating type.
 Graph build_float_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch);
 
+/// A plain network as the backend runs it in floating numbers: folded where asked for and fused,
+/// and when training with its gradients.
+Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph network);
+
 /// The network as the backend runs it, in int8 with unknown ranges, which is good for planning:
 /// folded and fused, and when training with its gradients.
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch);

@@ -144,18 +144,16 @@ FingerprintStimulus fingerprint_stimulus(const RunSettings& settings) {
   return stimulus;
 }
 
-Verification verify_tower(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy,
-                          const Watch& watch) {
+Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
   Verification result{.skipped = difference_to_stored(settings)};
   const StoredFingerprint stored = stored_fingerprint(*settings.model);
   const FingerprintStimulus stimulus = fingerprint_stimulus(settings);
   check_definition(settings, stored, result);
-  KernelCheck kernels(
-      tower, build_run_graph(settings, tower.backend(), checked_images(settings.batch)), watch);
+  KernelCheck kernels(run.tower, run.graph(checked_images(settings.batch)), run.watch);
   if (result.skipped.empty()) {
     const Executor::Observer observer = kernels.observer();
-    compare(settings.training() ? measure_training_fingerprint(tower, stimulus, &observer)
-                                : measure_inference_fingerprint(tower, stimulus, &observer),
+    compare(settings.training() ? measure_training_fingerprint(run.tower, stimulus, &observer)
+                                : measure_inference_fingerprint(run.tower, stimulus, &observer),
             stored.parts, settings.dtype, result.numbers);
   } else {
     kernels.run(stimulus);
@@ -169,8 +167,8 @@ Verification verify_tower(const RunSettings& settings, Tower& tower, UpdateStrat
                               .tolerance = kernel.tolerance});
   }
   if (settings.training()) {
-    check(strategy != nullptr, "a training run is verified with its strategy");
-    check_update(settings, tower, *strategy, stimulus, result);
+    check(run.strategy != nullptr, "a training run is verified with its strategy");
+    check_update(settings, run.tower, *run.strategy, stimulus, result);
   }
   return result;
 }

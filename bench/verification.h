@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,13 +47,21 @@ std::string difference_to_stored(const RunSettings& settings);
 /// What the fingerprint of a run is measured with.
 FingerprintStimulus fingerprint_stimulus(const RunSettings& settings);
 
+/// What is verified: a tower made by the settings, and what updates it.
+struct VerifiedRun {
+  Tower& tower;
+  /// Null for a forward-only run.
+  UpdateStrategy* strategy = nullptr;
+  /// The graph that the tower was made from, for a batch of so many images.
+  std::function<Graph(std::int64_t images)> graph;
+  /// Hears of each kernel and may end the check.
+  Watch watch = {};
+};
+
 /// Holds against what is stored, or computed anew: the definition of the model's network; where the
-/// settings do not change it (size, classes, loss; `skipped` says so) the fingerprint of a tower
-/// made by these settings: a training step, or the logits of a forward-only run; after a training
-/// step its L2 term and the strategy's updates. `strategy` is null for a forward-only run. Changes
-/// the tower's variables and the strategy's slots. Waits; `watch` hears of each kernel and may end
-/// the check.
-Verification verify_tower(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy,
-                          const Watch& watch = {});
+/// settings do not change it (size, classes, loss; `skipped` says so) the fingerprint of a training
+/// step, or of the logits of a forward-only run; each kind of kernel; after a training step its L2
+/// term and the strategy's updates. Changes the tower's variables and the strategy's slots. Waits.
+Verification verify_run(const RunSettings& settings, const VerifiedRun& run);
 
 }  // namespace bench

@@ -33,8 +33,12 @@ Verification verify_model(const RunSettings& settings, Backend& backend, PhaseWa
   const Graph graph = build_run_graph(settings, backend, settings.batch);
   Tower tower(graph, backend, {.format = settings.format}, fingerprint_stimulus(settings).values);
   const auto strategy = make_run_strategy(settings, tower);
-  return verify_tower(settings, tower, strategy.get(),
-                      phases == nullptr ? Watch() : phases->of("checking", "kernel"));
+  return verify_run(
+      settings,
+      {.tower = tower,
+       .strategy = strategy.get(),
+       .graph = [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
+       .watch = phases == nullptr ? Watch() : phases->of("checking", "kernel")});
 }
 
 void print_titles(std::ostream& out) {

@@ -161,7 +161,8 @@ def check_headers(tree: Tree) -> Iterator[Violation]:
 
 def check_lengths(tree: Tree) -> Iterator[Violation]:
     for path, lines in tree.files.items():
-        if not path.endswith(".md") and len(lines) > MAX_LINES:
+        generated = any("Made by tools/" in line for line in lines[:3])
+        if not (path.endswith(".md") or generated) and len(lines) > MAX_LINES:
             yield Violation(path, len(lines), f"has {len(lines)} lines, more than {MAX_LINES}")
 
 

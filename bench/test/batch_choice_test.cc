@@ -45,8 +45,10 @@ ParseResult lenet(std::string_view batch) {
 
 std::int64_t need(RunHost& host, std::int64_t batch) {
   RunSettings settings = resolve_settings(with_batch(lenet("--batch_size=1"), batch));
-  const PlannedMemory planned = plan_run_memory(settings, *host.device(settings).backend, batch);
-  return static_cast<std::int64_t>(planned.total() + fingerprint_bytes(settings, planned, batch));
+  Backend& backend = *host.device(settings).backend;
+  const PlannedMemory planned = plan_run_memory(settings, backend, batch);
+  return static_cast<std::int64_t>(planned.total() +
+                                   fingerprint_bytes(settings, backend, planned, batch));
 }
 
 TEST(LargestBatchThatFits, LeavesATwentiethToWhatIsNotPlanned) {

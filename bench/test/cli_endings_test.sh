@@ -34,7 +34,7 @@ says "$err" 'ended by SIGINT while planning'
 watched=$out
 when='^model  *dataset '
 interrupted 130 --verify=all --device=reference
-grep -qE '^ended by SIGINT (while planning|before the check of )' "$err" || fail 'no place is named'
+grep -qE '^ended by SIGINT (while planning|while checking|before the check of )' "$err" || fail 'no place is named'
 
 # Its ranges are learnt for hours; what was begun is recorded.
 watched=$err
@@ -122,6 +122,17 @@ mkdir "$work/trace.batch4.json"
 # shellcheck disable=SC2086
 refused 'it is a folder' $quick --batch_size=2,4 --trace_file="$work/trace.json"
 [ ! -s "$out" ] || fail 'the first run was made'
+
+# A file beyond the process's limit is one that cannot be written, not the end of the process.
+case_name='ulimit -f'
+(
+  ulimit -f 8
+  # shellcheck disable=SC2086
+  exec "$bench" $quick --save_variables="$work/large" >"$out" 2>"$err" </dev/null
+)
+status=$?
+[ "$status" -eq 74 ] || fail "exit status $status, not 74"
+[ -z "$(find "$work" -name '*large*')" ] || fail 'a part of the file is left'
 
 # --- inputs that would be waited for ---------------------------------------------------------------
 

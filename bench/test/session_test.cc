@@ -299,6 +299,19 @@ TEST(Session, DoesNotBlameTheLearningRateForALossBeforeAnyUpdate) {
   }
 }
 
+TEST(Session, OfForwardOnlyFailsForLogitsThatAreNoNumbers) {
+  TinyRun tiny;
+  tiny.settings.flags.forward_only = true;
+  tiny.run();
+  EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: "));
+  TinyRun spoiled;
+  spoiled.settings.flags.forward_only = true;
+  spoiled.last_biases = {0, 0, std::numeric_limits<float>::quiet_NaN(), 0};
+  EXPECT_THROW(spoiled.run(), LossError);
+  EXPECT_EQ(spoiled.result.steps.size(), 3U);
+  EXPECT_THAT(spoiled.out.str(), testing::Not(HasSubstr("total images/sec: ")));
+}
+
 TEST(Session, AddsAccuraciesOnRequest) {
   TinyRun tiny;
   tiny.settings.num_classes = 7;

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "bench/session.h"
-#include "bench/test/spoiled_backend.h"
+#include "bench/test/planted_faults.h"
 #include "bench/test/usage_error.h"
 #include "bench/verify_command.h"
 #include "kernels/onednn/onednn_backend.h"
@@ -44,11 +44,17 @@ RunSettings lenet(std::int64_t batch, bool training) {
   return resolve_settings(parsed);
 }
 
+VerifiedRun verified(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy) {
+  return {.tower = tower, .strategy = strategy, .graph = [&settings, &tower](std::int64_t images) {
+            return build_run_graph(settings, tower.backend(), images);
+          }};
+}
+
 Verification verify(const RunSettings& settings, Backend& backend) {
   const Graph graph = build_run_graph(settings, backend, settings.batch);
   Tower tower(graph, backend, {.format = settings.format}, initial_values(graph, 1));
   const auto strategy = make_run_strategy(settings, tower);
-  return verify_tower(settings, tower, strategy.get());
+  return verify_run(settings, verified(settings, tower, strategy.get()));
 }
 
 RunSettings resnet20() {
@@ -102,7 +108,7 @@ TEST(Verification, PassesWithBatchNormFoldedIntoTheConvolutions) {
   InitialValues values = initial_values(build_run_network(settings, 1), 1);
   fold_values(run_folds(settings), values);
   Tower tower(graph, *backend, {}, values);
-  const Verification result = verify_tower(settings, tower, nullptr);
+  const Verification result = verify_run(settings, verified(settings, tower, nullptr));
   EXPECT_TRUE(result.passed()) << result.failures();
 }
 
@@ -141,13 +147,15 @@ TEST(Verification, ChecksTheKernelsOfAnOddBatchToo) {
   EXPECT_THAT(result.skipped, HasSubstr("batch size of 3 is odd"));
   EXPECT_GT(result.numbers.size(), 20U);
   EXPECT_TRUE(result.passed()) << result.failures();
-  SpoiledBackend spoiled(*backend, "conv1/backward_weights", 1.01F);
+  const PlantedFault fault = spoiled_node("conv1/backward_weights", 1.01F);
+  PlantedBackend spoiled(*backend, fault);
   EXPECT_FALSE(verify(lenet(3, true), spoiled).passed());
 }
 
 TEST(Verification, CatchesAWeightGradientThatIsOffByOnePerCentInOneLayerDeepInside) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
-  SpoiledBackend spoiled(*backend, "layer2.2.conv2/backward_weights", 1.01F);
+  const PlantedFault fault = spoiled_node("layer2.2.conv2/backward_weights", 1.01F);
+  PlantedBackend spoiled(*backend, fault);
   EXPECT_THAT(failed(verify(resnet20(), spoiled)),
               UnorderedElementsAre("weight gradients 1-16",
                                    "conv2d_backward_weights layer2.2.conv2/backward_weights"));
@@ -155,7 +163,8 @@ TEST(Verification, CatchesAWeightGradientThatIsOffByOnePerCentInOneLayerDeepInsi
 
 TEST(Verification, CatchesItInTheFingerprintWhereItsKernelIsOneOfMany) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
-  SpoiledBackend spoiled(*backend, "layer2.0.conv2/backward_weights", -1);
+  const PlantedFault fault = spoiled_node("layer2.0.conv2/backward_weights", -1);
+  PlantedBackend spoiled(*backend, fault);
   EXPECT_THAT(failed(verify(resnet20(), spoiled)),
               ElementsAre("direction of weight gradients 1-16"));
 }
@@ -167,7 +176,8 @@ TEST(Verification, CatchesAnOptimizerThatIsNotTheOneAskedFor) {
   Tower tower(graph, *backend, {.format = settings.format}, initial_values(graph, 1));
   const auto strategy = make_run_strategy(settings, tower);
   settings.optimizer.kind = OptimizerKind::momentum;
-  EXPECT_THAT(failed(verify_tower(settings, tower, strategy.get())), ElementsAre("update"));
+  EXPECT_THAT(failed(verify_run(settings, verified(settings, tower, strategy.get()))),
+              ElementsAre("update"));
 }
 
 TEST(Verification, CatchesANetworkThatComputesSomethingElse) {

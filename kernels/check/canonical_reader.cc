@@ -13,6 +13,9 @@ bool is_floating(DType dtype) {
 }
 
 HostTensor widened(const HostTensor& narrow) {
+  if (narrow.type.dtype != DType::f32) {
+    return narrow;
+  }
   HostTensor wide{.type = narrow.type, .bytes = {}};
   wide.type.dtype = DType::f64;
   const std::size_t count = narrow.bytes.size() / sizeof(float);
@@ -24,6 +27,32 @@ HostTensor widened(const HostTensor& narrow) {
     doubles[i] = static_cast<double>(value);
   }
   return wide;
+}
+
+HostTensor picked(HostTensor whole, const Pick& pick) {
+  if (pick.every == 1) {
+    return whole;
+  }
+  const Shape& shape = whole.type.shape;
+  const std::int64_t extent = shape[pick.axis];
+  std::int64_t inner = 1;
+  for (std::size_t axis = pick.axis + 1; axis < shape.rank(); ++axis) {
+    inner *= shape[axis];
+  }
+  const std::int64_t outer = shape.elements() / extent / inner;
+  const std::size_t run = static_cast<std::size_t>(inner) * size_of(whole.type.dtype);
+  HostTensor part{.type = whole.type, .bytes = {}};
+  part.type.shape = shape.with(pick.axis, (extent + pick.every - 1) / pick.every);
+  part.bytes.reserve(static_cast<std::size_t>(part.type.shape.elements()) *
+                     size_of(whole.type.dtype));
+  for (std::int64_t o = 0; o < outer; ++o) {
+    for (std::int64_t index = 0; index < extent; index += pick.every) {
+      const std::byte* const begin =
+          whole.bytes.data() + static_cast<std::size_t>(o * extent + index) * run;
+      part.bytes.insert(part.bytes.end(), begin, begin + run);
+    }
+  }
+  return part;
 }
 
 }  // namespace
@@ -41,8 +70,14 @@ std::span<const double> doubles_of(const HostTensor& tensor) {
           tensor.bytes.size() / sizeof(double)};
 }
 
-HostTensor CanonicalReader::read(const Buffer& buffer, const TensorView& view, const Shape& shape) {
+HostTensor CanonicalReader::read(const Buffer& buffer, const TensorView& view, const Shape& shape,
+                                 const Pick& pick) {
   check(!buffer.type.opaque, cat("reader: ", buffer.name, " is opaque"));
+  return widened(picked(read_images(buffer, view, shape), pick));
+}
+
+HostTensor CanonicalReader::read_images(const Buffer& buffer, const TensorView& view,
+                                        const Shape& shape) {
   if (shape == buffer.type.shape) {
     return convert({.type = buffer.type, .layout = buffer.layout}, view);
   }
@@ -71,7 +106,7 @@ HostTensor CanonicalReader::convert(const Placed& from, TensorView view) {
   TensorView target{.data = tensor.bytes.data(), .bytes = tensor.bytes.size()};
   reorder(from, to).launch(stream_, std::span(&view, 1), std::span(&target, 1), nullptr);
   stream_.synchronize();
-  return type.dtype == DType::f32 ? widened(tensor) : tensor;
+  return tensor;
 }
 
 Kernel& CanonicalReader::reorder(const Placed& from, const Placed& to) {

@@ -19,6 +19,12 @@ struct HostTensor {
 std::span<double> doubles_of(HostTensor& tensor);
 std::span<const double> doubles_of(const HostTensor& tensor);
 
+/// Which part of a tensor is looked at: every so-manieth index of an axis, from the first.
+struct Pick {
+  std::size_t axis = 0;
+  std::int64_t every = 1;
+};
+
 /// Reads what lies on a device in the backend's own layouts, of a batch the first images alone.
 class CanonicalReader {
  public:
@@ -26,7 +32,8 @@ class CanonicalReader {
 
   /// `view` is the memory of `buffer`, which is not opaque. `shape` is the buffer's own or, of
   /// fewer images, differs from it in the first extent. Waits.
-  HostTensor read(const Buffer& buffer, const TensorView& view, const Shape& shape);
+  HostTensor read(const Buffer& buffer, const TensorView& view, const Shape& shape,
+                  const Pick& pick = {});
 
  private:
   struct Reorder {
@@ -35,6 +42,8 @@ class CanonicalReader {
     std::unique_ptr<Kernel> kernel;
   };
 
+  /// The same with floating numbers of 16 bits in f32.
+  HostTensor read_images(const Buffer& buffer, const TensorView& view, const Shape& shape);
   HostTensor convert(const Placed& from, TensorView view);
   /// Made once for each pair.
   Kernel& reorder(const Placed& from, const Placed& to);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct CheckedKernel {
 /// backend in f64, on the values that it really read: what earlier kernels rounded does not matter,
 /// so that 16 bits are checked as sharply as one rounding allows. Kernels that are alike (op,
 /// attributes, types, shapes, layouts, implementation) are looked at in the first two places where
-/// they stand. Of a batch the first images are compared; all others have to be copies of them.
+/// they stand. Of a batch the first images are compared; all others have to be copies of them. Of
+/// large layers some channels are (Picks); the largest reorders and the L2 sum are left out.
 class PlanCheck {
  public:
   /// `small` is the executor's graph for a batch of `images`, from which that of `batch` is made of
@@ -51,14 +53,19 @@ class PlanCheck {
   /// Those of a node that are not opaque; `values` are the small graph's.
   std::vector<HostTensor> read(const std::vector<std::size_t>& buffers,
                                std::span<const TensorView> views,
-                               const std::vector<ValueId>& values);
+                               const std::vector<ValueId>& values, const std::vector<Pick>& picks);
   /// What the small batch's result has to be multiplied with.
   [[nodiscard]] double factor_of(const Node& node, const Shape& small, const Shape& whole) const;
+  /// What of a reordered tensor is looked at: of one for each image, the first ones.
+  [[nodiscard]] Shape shape_of_reorder(const Step& step) const;
   void add(const Executor::ObservedStep& step, std::span<const CheckedKernel> outputs);
 
   const LoweredGraph& plan_;
   const Graph& small_;
   CanonicalReader reader_;
+  std::unique_ptr<Backend> reference_ = make_keeping_reference();
+  std::int64_t images_;
+  std::int64_t batch_;
   /// How many copies of the compared images a batch holds.
   double copies_;
   std::map<std::string, const Node*> nodes_;

@@ -4,12 +4,56 @@
 #include <map>
 
 #include "kernels/executor.h"
+#include "kernels/forwarding_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/base/errors.h"
 #include "models/base/philox.h"
 
 namespace bench {
 namespace {
+
+using Blocks = std::multimap<std::size_t, std::unique_ptr<DeviceMemory>>;
+
+/// A block that goes back to where it came from.
+class KeptMemory final : public DeviceMemory {
+ public:
+  KeptMemory(Blocks& free, std::size_t bytes, std::unique_ptr<DeviceMemory> block)
+      : free_(free), bytes_(bytes), block_(std::move(block)) {}
+  ~KeptMemory() override { free_.emplace(bytes_, std::move(block_)); }
+  KeptMemory(const KeptMemory&) = delete;
+  KeptMemory& operator=(const KeptMemory&) = delete;
+  [[nodiscard]] std::byte* data() const override { return block_->data(); }
+
+ private:
+  Blocks& free_;
+  std::size_t bytes_;
+  std::unique_ptr<DeviceMemory> block_;
+};
+
+class KeepingReference final : public ForwardingBackend {
+ public:
+  KeepingReference() : KeepingReference(make_reference_backend()) {}
+
+  /// What the reference writes before it reads needs no zeros.
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
+    const auto found = free_.lower_bound(bytes);
+    if (found == free_.end()) {
+      free_.clear();  // All are too small.
+      return std::make_unique<KeptMemory>(free_, bytes, ForwardingBackend::allocate(bytes));
+    }
+    const std::size_t size = found->first;
+    std::unique_ptr<DeviceMemory> block = std::move(found->second);
+    free_.erase(found);
+    return std::make_unique<KeptMemory>(free_, size, std::move(block));
+  }
+
+ private:
+  explicit KeepingReference(std::unique_ptr<Backend> owned)
+      : ForwardingBackend(*owned), owned_(std::move(owned)) {}
+
+  std::unique_ptr<Backend> owned_;
+  Blocks free_;
+};
 
 HostTensor shaken(const HostTensor& tensor, const std::string& name, double share) {
   HostTensor result = tensor;
@@ -24,8 +68,11 @@ HostTensor shaken(const HostTensor& tensor, const std::string& name, double shar
 
 }  // namespace
 
-ReferenceNode::ReferenceNode(const Graph& graph, const NodeInputs& node,
-                             const std::vector<const NodeInputs*>& producers) {
+std::unique_ptr<Backend> make_keeping_reference() { return std::make_unique<KeepingReference>(); }
+
+ReferenceNode::ReferenceNode(Backend& reference, const Graph& graph, const NodeInputs& node,
+                             const std::vector<const NodeInputs*>& producers)
+    : reference_(reference) {
   std::map<ValueId, ValueId> opaque;
   const auto append = [&](const NodeInputs& entry) {
     std::vector<ValueId> inputs;
@@ -59,9 +106,8 @@ ReferenceNode::ReferenceNode(const Graph& graph, const NodeInputs& node,
 }
 
 std::vector<HostTensor> ReferenceNode::compute(double moved) const {
-  const auto backend = make_reference_backend();
-  const auto stream = backend->make_stream();
-  Executor executor(single_, *backend, {});
+  const auto stream = reference_.make_stream();
+  Executor executor(single_, reference_, {});
   for (const auto& [name, tensor] : inputs_) {
     executor.write_input(name, moved == 0 ? tensor->bytes : shaken(*tensor, name, moved).bytes);
   }

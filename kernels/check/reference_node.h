@@ -15,12 +15,16 @@ struct NodeInputs {
   std::vector<HostTensor> inputs;
 };
 
+/// The reference backend, whose memory is kept and given out again: nodes come one after the other,
+/// and the system takes its time over every fresh page.
+std::unique_ptr<Backend> make_keeping_reference();
+
 /// One node computed by the reference backend in f64, fused ones in parts.
 class ReferenceNode {
  public:
   /// `node` belongs to `graph`, whose shapes are those of the inputs. `producers` are the nodes
   /// that make its opaque inputs, with what they read: they run before it.
-  ReferenceNode(const Graph& graph, const NodeInputs& node,
+  ReferenceNode(Backend& reference, const Graph& graph, const NodeInputs& node,
                 const std::vector<const NodeInputs*>& producers);
 
   /// The node's outputs, in its order; those that are opaque or not floating are left empty. With
@@ -29,6 +33,7 @@ class ReferenceNode {
   [[nodiscard]] std::vector<HostTensor> compute(double moved = 0) const;
 
  private:
+  Backend& reference_;
   Graph single_;
   /// By the graph's inputs.
   std::vector<std::pair<std::string, const HostTensor*>> inputs_;

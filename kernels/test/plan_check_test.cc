@@ -107,7 +107,7 @@ TEST(PlanCheck, FindsAllKernelsRightInEveryTypeAndBatch) {
     }
     for (const std::int64_t batch : {1, 2, 3, 6}) {
       const auto kernels = checked({.batch = batch, .dtype = dtype}, *backend);
-      EXPECT_GT(kernels.size(), 25U);
+      EXPECT_GT(kernels.size(), 20U);
       EXPECT_THAT(failed(kernels), IsEmpty()) << name_of(dtype) << " " << batch;
     }
   }
@@ -122,7 +122,7 @@ TEST(PlanCheck, NamesEachKindOfKernelOnceOrTwice) {
   for (const char* name :
        {"conv2d conv", "batch_norm norm", "max_pool pool", "dropout dropout",
         "max_pool_backward pool/backward", "conv2d_backward_weights conv/backward_weights",
-        "softmax_cross_entropy_backward loss/backward", "l2_loss l2_loss"}) {
+        "softmax_cross_entropy_backward loss/backward", "moving_average"}) {
     EXPECT_THAT(names, Contains(HasSubstr(name)));
   }
 }

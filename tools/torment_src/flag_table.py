@@ -76,7 +76,7 @@ def _printed(bench: str, *args: str) -> str | None:
 
 def read_flags(bench: str) -> list[Flag]:
     """The flags of the program at this path. Throws HelpError."""
-    text = _printed(bench, "--help=all") or _printed(bench, "--help")
+    text = _printed(bench, "--help=all")
     if text is None:
         raise HelpError(f"{bench} --help=all fails")
     return parse_help(text)

@@ -16,6 +16,7 @@ from .streams import stderr_faults, stdout_faults, text_faults
 _JSON_FLAGS = ("result_file", "trace_file")
 _TENSOR_FLAGS = ("save_variables", "dump_tensors")
 _INPUT_FLAGS = ("init_from", "input_file")
+_TEMPORARY = re.compile(r"(?:.*/)?\.[^/]+\.\d+\.tmp")
 _CRASHES = {132: "SIGILL", 134: "SIGABRT", 135: "SIGBUS", 136: "SIGFPE", 139: "SIGSEGV"}
 
 
@@ -109,6 +110,8 @@ def _file_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
             yield from _appended_faults(case, outcome, path)
         elif before is not None and (path in inputs or not (is_json or is_tensors)):
             yield Fault("input", f"{path!r} was changed")
+        elif _TEMPORARY.fullmatch(path) and len(outcome.sent) > 1:
+            continue  # The next run that writes there removes it.
         elif not (is_json or is_tensors):
             yield Fault("stray", f"{path!r} was left behind")
         else:

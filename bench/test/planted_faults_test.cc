@@ -1,0 +1,123 @@
+// What a run's check catches, network by network: every fault in every type, and no fault where
+// there is none. Without arguments of its own a few small networks; PLANTED_MODELS=resnet50,nasnet
+// in the environment names others, and prints what caught each fault.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "bench/flags_table.h"
+#include "bench/session.h"
+#include "bench/test/planted_faults.h"
+#include "bench/verification.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+RunSettings settings_for(const Model& model, DType dtype, bool training) {
+  constexpr std::int64_t kBatch = 2;
+  ParseResult parsed;
+  parsed.flags.model = model.name;
+  parsed.flags.data_name = model.dataset;
+  parsed.flags.batch_size = cat(kBatch);
+  parsed.flags.dtype = name_of(dtype);
+  parsed.flags.optimizer = "momentum";
+  parsed.flags.forward_only = !training;
+  return resolve_settings(parsed);
+}
+
+struct Outcome {
+  bool touched = false;
+  std::vector<std::string> caught_by;
+};
+
+/// Runs the check of a network with the fault planted.
+Outcome verify_with(const PlantedFault& fault, const RunSettings& settings, Backend& right) {
+  PlantedBackend backend(right, fault);
+  const auto network = [&](std::int64_t images) {
+    const Graph plain = build_run_network(settings, images);
+    return spoiled_network(fault, plain).value_or(plain);
+  };
+  Outcome outcome;
+  const Graph plain = build_run_network(settings, settings.batch);
+  if (const auto spoiled = spoiled_network(fault, plain)) {
+    outcome.touched = true;
+    std::ostringstream before;
+    std::ostringstream after;
+    before << plain;
+    after << *spoiled;
+    if (before.str() != after.str()) {
+      outcome.caught_by.emplace_back("definition");
+    }
+  }
+  const auto graph = [&](std::int64_t images) {
+    return make_run_graph(settings, backend, network(images));
+  };
+  Tower tower(graph(settings.batch), backend, {.format = settings.format},
+              fingerprint_stimulus(settings).values);
+  const auto strategy = make_run_strategy(settings, tower);
+  outcome.touched = outcome.touched || backend.touched() > 0;
+  if (!outcome.touched) {
+    return outcome;
+  }
+  const Verification result =
+      verify_run(settings, {.tower = tower, .strategy = strategy.get(), .graph = graph});
+  for (const CheckedNumber& number : result.numbers) {
+    if (!number.passed()) {
+      outcome.caught_by.push_back(number.name);
+    }
+  }
+  return outcome;
+}
+
+std::vector<const Model*> models() {
+  const char* named = std::getenv("PLANTED_MODELS");
+  std::vector<const Model*> found;
+  for (const Model& model : all_models()) {
+    const auto names = split_text(named != nullptr ? named : "lenet,resnet20", ',');
+    if (std::find(names.begin(), names.end(), model.name) != names.end()) {
+      found.push_back(&model);
+    }
+  }
+  return found;
+}
+
+class PlantedFaults : public testing::TestWithParam<DType> {};
+
+TEST_P(PlantedFaults, AreAllCaught) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  if (!computes_in(*backend, GetParam())) {
+    GTEST_SKIP() << computes_in(*backend, GetParam()).why_not;
+  }
+  const bool told = std::getenv("PLANTED_MODELS") != nullptr;
+  for (const Model* model : models()) {
+    for (const bool training : {true, false}) {
+      const RunSettings settings = settings_for(*model, GetParam(), training);
+      for (const PlantedFault& fault : planted_faults()) {
+        const Outcome outcome = verify_with(fault, settings, *backend);
+        const std::string place = cat(model->name, training ? " training " : " inference ",
+                                      name_of(GetParam()), ", ", fault.name);
+        if (outcome.touched) {
+          EXPECT_FALSE(outcome.caught_by.empty()) << place;
+        }
+        if (told && outcome.touched) {
+          std::cout << place << ": "
+                    << (outcome.caught_by.empty()
+                            ? "MISSED"
+                            : cat(outcome.caught_by.size(), ", ", outcome.caught_by.front()))
+                    << std::endl;
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, PlantedFaults, testing::Values(DType::f32, DType::bf16),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+}  // namespace
+}  // namespace bench

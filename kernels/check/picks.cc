@@ -1,0 +1,155 @@
+#include "kernels/check/picks.h"
+
+#include <algorithm>
+
+#include "models/ir/op.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/fully_connected.h"
+#include "models/ops/loss.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kMostMultiplyAdds = std::int64_t{1} << 27;
+constexpr std::int64_t kMostWeights = std::int64_t{1} << 20;
+
+/// Which way a layer with weights computes.
+enum class Way : std::uint8_t { none, forward, backward_data, backward_weights };
+
+Way way_of(const Node& node) {
+  if (node.op == &kFullyConnected) {
+    return Way::forward;
+  }
+  if (node.op == &kFullyConnectedBackwardData) {
+    return Way::backward_data;
+  }
+  if (node.op == &kFullyConnectedBackwardWeights) {
+    return Way::backward_weights;
+  }
+  // Of a group, channels cannot be left out.
+  if (node.op == &kConv2d) {
+    return node.attributes.as<Conv2dAttributes>().groups == 1 ? Way::forward : Way::none;
+  }
+  if (node.op == &kConv2dBackwardData) {
+    return node.attributes.as<Conv2dBackwardDataAttributes>().groups == 1 ? Way::backward_data
+                                                                          : Way::none;
+  }
+  if (node.op == &kConv2dBackwardWeights) {
+    return node.attributes.as<Conv2dBackwardWeightsAttributes>().groups == 1 ? Way::backward_weights
+                                                                             : Way::none;
+  }
+  return Way::none;
+}
+
+/// Every how many channels are looked at.
+std::int64_t every_of(const Graph& graph, const Node& node, Way way) {
+  const ValueId weights = way == Way::backward_weights ? node.outputs[0] : node.inputs[1];
+  const std::int64_t channels = graph.shape(weights)[way == Way::backward_data ? 1 : 0];
+  const auto parts = [](std::int64_t amount, std::int64_t most) {
+    return (amount + most - 1) / most;
+  };
+  return std::min(channels, std::max(parts(work_of(graph, node).multiply_adds, kMostMultiplyAdds),
+                                     parts(graph.shape(weights).elements(), kMostWeights)));
+}
+
+Pick along(const Graph& graph, ValueId id, std::size_t axis, std::int64_t every) {
+  return {.axis = graph.shape(id).rank() == 1 ? 0 : axis, .every = every};
+}
+
+std::int64_t picked_elements(const Pick& pick, const Shape& shape) {
+  return shape.elements() / pick.every;
+}
+
+/// What the reference gathers of one image for a convolution's matrix product.
+std::int64_t patch_elements(const Graph& graph, const Node& node) {
+  const auto of = [&](const Window& window, const Shape& in, const Shape& out) {
+    return in[1] * window.kernel[0] * window.kernel[1] * out[2] * out[3];
+  };
+  if (node.op == &kConv2d) {
+    return of(node.attributes.as<Conv2dAttributes>().window, graph.shape(node.inputs[0]),
+              graph.shape(node.outputs[0]));
+  }
+  if (node.op == &kConv2dBackwardData) {
+    return of(node.attributes.as<Conv2dBackwardDataAttributes>().window,
+              graph.shape(node.outputs[0]), graph.shape(node.inputs[0]));
+  }
+  if (node.op == &kConv2dBackwardWeights) {
+    return of(node.attributes.as<Conv2dBackwardWeightsAttributes>().window,
+              graph.shape(node.inputs[1]), graph.shape(node.inputs[0]));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Picks picks_of(const Graph& graph, const Node& node) {
+  Picks picks{.inputs = std::vector<Pick>(node.inputs.size()),
+              .outputs = std::vector<Pick>(node.outputs.size())};
+  const Way way = way_of(node);
+  const std::int64_t every = way == Way::none ? 1 : every_of(graph, node, way);
+  if (every == 1) {
+    return picks;
+  }
+  if (way == Way::backward_weights) {
+    picks.inputs[0] = along(graph, node.inputs[0], 1, every);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      picks.outputs[i] = along(graph, node.outputs[i], 0, every);
+    }
+    return picks;
+  }
+  picks.inputs[1] = along(graph, node.inputs[1], way == Way::forward ? 0 : 1, every);
+  for (std::size_t i = 2; i < node.inputs.size(); ++i) {  // A bias, a residual, an added gradient.
+    picks.inputs[i] = along(graph, node.inputs[i], 1, every);
+  }
+  picks.outputs[0] = along(graph, node.outputs[0], 1, every);
+  return picks;
+}
+
+Attributes picked_attributes(const Graph& graph, const Node& node) {
+  const Picks picks = picks_of(graph, node);
+  const auto picked = [&](const Shape& shape) {
+    const Pick& pick = picks.outputs[0];
+    return shape.with(pick.axis, (shape[pick.axis] + pick.every - 1) / pick.every);
+  };
+  if (node.op == &kConv2dBackwardData) {
+    auto attributes = node.attributes.as<Conv2dBackwardDataAttributes>();
+    attributes.input = picked(attributes.input);
+    return attributes;
+  }
+  if (node.op == &kConv2dBackwardWeights) {
+    auto attributes = node.attributes.as<Conv2dBackwardWeightsAttributes>();
+    attributes.weights = picked(attributes.weights);
+    return attributes;
+  }
+  return node.attributes;
+}
+
+std::size_t plan_check_bytes(const Graph& graph) {
+  // Inputs, the reference's copies of them, its result, what the kernel wrote; and what is kept of
+  // the memory of smaller nodes.
+  constexpr std::int64_t kCopies = 6;
+  std::int64_t most = 0;
+  for (const Node& node : graph.nodes()) {
+    if (node.op == &kL2Loss) {
+      continue;  // It is not looked at.
+    }
+    const Picks picks = picks_of(graph, node);
+    std::int64_t elements = 0;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      elements += picked_elements(picks.inputs[i], graph.shape(node.inputs[i]));
+    }
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      elements += picked_elements(picks.outputs[i], graph.shape(node.outputs[i]));
+    }
+    most = std::max(most, kCopies * elements + patch_elements(graph, node));
+  }
+  std::int64_t largest_variable = 0;
+  for (const Variable& variable : graph.variables()) {
+    largest_variable = std::max(largest_variable, graph.shape(variable.value).elements());
+  }
+  // A variable is read in f32 as a whole, and once more where a part of it is taken.
+  return static_cast<std::size_t>(most) * sizeof(double) +
+         2 * static_cast<std::size_t>(largest_variable) * sizeof(float);
+}
+
+}  // namespace bench
