@@ -41,11 +41,11 @@ one_sentence
 # --- memory --------------------------------------------------------------------------------------
 
 # Room for the threads of every processor, and a little.
-under "-d $((90000 + processors * 17000))" 0 --model=lenet --batch_size=max --num_warmup_batches=1 \
+under "-d $((150000 + processors * 17000))" 0 --model=lenet --batch_size=max --num_warmup_batches=1 \
   --num_batches=1 --forward_only
 says "$err" 'that may be used (ulimit -d)'
 arenas=$((processors < 4 ? processors : 4))
-under "-v $((140000 + processors * 17000 + arenas * 132000))" 0 --model=lenet --batch_size=max \
+under "-v $((200000 + processors * 17000 + arenas * 132000))" 0 --model=lenet --batch_size=max \
   --num_warmup_batches=1 --num_batches=1 --forward_only
 says "$err" 'that may be used (ulimit -v)'
 run 1 --model=lenet --verify --batch_size=1073741824
