@@ -5,7 +5,8 @@
 namespace bench {
 namespace {
 
-// Rounding to f32, in the order that the layout and the threads bring along.
+// Rounding to f32, in the order that the layout and the threads bring along. In networks without
+// batch norm a value within rounding of a ReLU's bend changes the gradients of all layers before it.
 FingerprintTolerance tolerance_f32(FingerprintKind kind) {
   switch (kind) {
     case FingerprintKind::loss:
@@ -17,7 +18,7 @@ FingerprintTolerance tolerance_f32(FingerprintKind kind) {
     case FingerprintKind::bias_gradients:
     case FingerprintKind::scale_gradients:
     case FingerprintKind::shift_gradients:
-      return {.size = 2e-4, .direction = 2e-3};
+      return {.size = 3e-4, .direction = 1e-2};
     case FingerprintKind::means:
     case FingerprintKind::variances:
       return {.size = 1e-5, .direction = 1e-4};
@@ -25,22 +26,24 @@ FingerprintTolerance tolerance_f32(FingerprintKind kind) {
   throw InternalError("a kind of fingerprint part has no tolerance");
 }
 
-// Rounding to 8 bits of mantissa between all layers; f16 has three bits more.
+// Rounding to 8 bits of mantissa between all layers; f16 has three bits more. Two right ways to
+// compute a gradient of a hundred layers differ as much from each other as from f64; each kernel is
+// checked by itself.
 FingerprintTolerance tolerance_16(FingerprintKind kind) {
   switch (kind) {
     case FingerprintKind::loss:
       return {.size = 5e-3};
     case FingerprintKind::logits:
     case FingerprintKind::inference_logits:
-      return {.size = 1e-2, .direction = 5e-2};
+      return {.size = 2e-2, .direction = 0.1};
     case FingerprintKind::weight_gradients:
     case FingerprintKind::bias_gradients:
     case FingerprintKind::scale_gradients:
     case FingerprintKind::shift_gradients:
-      return {.size = 0.2, .direction = 1};
+      return {.size = 0.5, .direction = 2};
     case FingerprintKind::means:
     case FingerprintKind::variances:
-      return {.size = 3e-3, .direction = 2e-2};
+      return {.size = 5e-3, .direction = 5e-2};
   }
   throw InternalError("a kind of fingerprint part has no tolerance");
 }
