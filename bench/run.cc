@@ -136,7 +136,8 @@ void verify(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy,
                             " should: ", result.failures()));
   }
   if (!result.skipped.empty()) {
-    err << "fingerprint not checked: " << result.skipped << "\n";
+    err << "fingerprint not checked: " << result.skipped << "; the other " << result.numbers.size()
+        << " numbers match the reference\n";
     return;
   }
   const CheckedNumber& nearest = *result.nearest();

@@ -196,19 +196,20 @@ struct Implementation {
   std::int64_t count = 0;
 };
 
-/// One number of the network's fingerprint beside the stored one.
+/// One number of the run's check: of the fingerprint beside the stored one, or of a kernel or an
+/// update beside the reference (`stored` is then 0).
 struct VerifiedNumber {
   std::string name{};
   double measured = 0;
   double stored = 0;
-  double deviation = 0;  ///< |measured - stored| / |stored|.
+  double deviation = 0;  ///< |measured - stored|, of sizes divided by |stored|.
   double tolerance = 0;  ///< The largest deviation that passes.
 };
 
 /// Whether the executor that was timed computes what the network should.
 struct Verification {
   std::vector<VerifiedNumber> numbers{};
-  std::string skipped{};  ///< Why nothing was checked; empty when something was, or on a failure.
+  std::string skipped{};  ///< Why the stored fingerprint was not compared; empty when it was.
 };
 
 /// How close a run in int8 comes to f32, on images that it was not calibrated on.
