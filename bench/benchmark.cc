@@ -11,7 +11,13 @@ namespace {
 
 int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   if (parsed.flags.verify) {
-    return run_verification(parsed, host.streams.out, &host.phases);
+    const int status = run_verification(parsed, host.streams.out, &host.phases);
+    if (status != 0) {
+      host.streams.err
+          << "bench: --verify: a network computes something else than it should, or could "
+             "not be checked; the table says which\n";
+    }
+    return status;
   }
   const BatchRequest request = read_batch_request(parsed.flags.batch_size);
   if (request.rule == BatchRequest::Rule::list) {

@@ -142,7 +142,8 @@ class Session {
     const std::vector<float> logits = parts_.tower.executor().read_output_as_floats("logits");
     if (!std::all_of(logits.begin(), logits.end(), [](float x) { return std::isfinite(x); })) {
       throw LossError(cat("the logits of the last step are not all finite: the variables or the ",
-                          "images are out of what ", settings_.flags.dtype, " holds"));
+                          "images are out of what ",
+                          settings_.quantized() ? "int8" : name_of(settings_.dtype), " holds"));
     }
   }
 

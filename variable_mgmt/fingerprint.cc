@@ -61,7 +61,6 @@ Sums sums_of(std::string_view name, std::span<const float> values, double factor
 }
 
 void run_on_two_images(Tower& tower, std::size_t first, const Executor::Observer* observer) {
-  tower.set_loss_scale(1);
   const FingerprintBatch batch = fingerprint_batch(tower, first);
   constexpr std::int32_t kNothingDropped = -1;
   if (observer != nullptr) {
@@ -208,6 +207,7 @@ std::vector<FingerprintPart> measure_training_fingerprint(Tower& tower,
                               std::vector<float>(stimulus.values.at(probe.variable).size()));
     }
   }
+  tower.set_loss_scale(stimulus.loss_scale);
   run_on_two_images(tower, 0, observer);
   Logits logits;
   logits.add(tower, 0);
@@ -226,7 +226,8 @@ std::vector<FingerprintPart> measure_training_fingerprint(Tower& tower,
       variables.push_back(is_average(kind)
                               ? sums_of(probe.variable, executor.read_variable(probe.variable),
                                         1 / average_factor(executor.graph(), probe.variable))
-                              : sums_of(probe.variable, executor.read_gradient(probe.variable)));
+                              : sums_of(probe.variable, executor.read_gradient(probe.variable),
+                                        1 / stimulus.loss_scale));
     }
     add_parts(kind, variables, parts);
   }

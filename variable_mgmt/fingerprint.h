@@ -13,6 +13,8 @@ namespace bench {
 struct FingerprintStimulus {
   InitialValues values;
   std::vector<FingerprintProbe> probes;
+  /// What the loss is multiplied with before the backward pass; the gradients are divided by it.
+  double loss_scale = 1;
 };
 
 /// Images in canonical order, and their labels.

@@ -6,7 +6,9 @@
 
 #include "models/ops/add.h"
 #include "models/ops/batch_norm.h"
+#include "models/ops/concat.h"
 #include "models/ops/moving_average.h"
+#include "models/ops/pool.h"
 
 namespace bench {
 namespace {
@@ -92,14 +94,63 @@ BatchNormVariables batch_norm_variables(const Graph& network) {
   return found;
 }
 
+/// Whether an op passes on what was added to each pixel of a channel.
+bool keeps_what_is_added(const Node& node) {
+  return node.op == &kConcat || node.op == &kAvgPool || node.op == &kMaxPool;
+}
+
+/// Values that batch norm alone reads, perhaps joined with others or pooled before: it takes away
+/// what is added to a channel of them.
+std::set<ValueId> normalised_values(const Graph& network) {
+  std::map<ValueId, std::vector<const Node*>> readers;
+  for (const Node& node : network.nodes()) {
+    for (const ValueId input : node.inputs) {
+      readers[input].push_back(&node);
+    }
+  }
+  std::set<ValueId> normalised;
+  const auto nodes = network.nodes();
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    const ValueId output = node->outputs.at(0);
+    const auto& read_by = readers[output];
+    const bool all = std::all_of(read_by.begin(), read_by.end(), [&](const Node* reader) {
+      return is_batch_norm(*reader) ||
+             (keeps_what_is_added(*reader) && normalised.contains(reader->outputs.at(0)));
+    });
+    if (all && !read_by.empty()) {
+      normalised.insert(output);
+    }
+  }
+  return normalised;
+}
+
+/// Biases that batch norm takes away again: of their gradients nothing but rounding is left.
+std::set<ValueId> idle_biases(const Graph& network) {
+  const std::set<ValueId> normalised = normalised_values(network);
+  std::set<ValueId> idle;
+  for (const Node& node : network.nodes()) {
+    for (const ValueId input : node.inputs) {
+      if (normalised.contains(node.outputs.at(0)) && !is_batch_norm(node) &&
+          network.shape(input).rank() == 1) {
+        idle.insert(input);
+      }
+    }
+  }
+  return idle;
+}
+
 }  // namespace
 
 std::uint64_t fingerprint_seed() { return kSeed; }
 
 std::vector<FingerprintProbe> fingerprint_probes(const Graph& network) {
   const BatchNormVariables norms = batch_norm_variables(network);
+  const std::set<ValueId> idle = idle_biases(network);
   std::vector<FingerprintProbe> probes;
   for (const Variable& variable : network.variables()) {
+    if (idle.contains(variable.value)) {
+      continue;
+    }
     const auto known = norms.kinds.find(variable.value);
     FingerprintKind kind = FingerprintKind::bias_gradients;
     if (known != norms.kinds.end()) {

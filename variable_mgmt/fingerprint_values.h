@@ -15,7 +15,8 @@ struct FingerprintProbe {
   FingerprintKind kind = FingerprintKind::weight_gradients;
 };
 
-/// The variables of a plain network (without gradients, as build_network makes it), in its order.
+/// The variables of a plain network (without gradients, as build_network makes it), in its order;
+/// without biases that batch norm takes away again.
 std::vector<FingerprintProbe> fingerprint_probes(const Graph& network);
 
 /// What a fingerprint is measured with, beside two images of normal numbers with a label each:

@@ -42,7 +42,7 @@ Executor::Observer KernelCheck::observer(PlanCheck::Kernels kernels) {
 
 void KernelCheck::run(const FingerprintStimulus& stimulus) {
   tower_.write_variables(stimulus.values);
-  tower_.set_loss_scale(1);
+  tower_.set_loss_scale(stimulus.loss_scale);
   run(kNothingDropped, observer());
 }
 

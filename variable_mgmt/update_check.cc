@@ -65,8 +65,9 @@ double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
   const auto add_magnitudes = [&] {
     for (std::size_t i = 0; i < added.size(); ++i) {
       const double gradient = kGradientScale * std::abs(samples.gradients[i]);
-      added[i] += std::abs(samples.variables[i]) +
-                  kRate * (settings.clip ? std::min(gradient, *settings.clip) : gradient);
+      const double variable = std::abs(samples.variables[i]);
+      const double taken = gradient + settings.weight_decay * variable;
+      added[i] += variable + kRate * (settings.clip ? std::min(taken, *settings.clip) : taken);
     }
   };
   strategy.reset();

@@ -26,8 +26,7 @@ struct PlantedFault {
   std::function<std::optional<std::vector<ValueId>>(Graph&, const Node&, int nth)> network = {};
   /// The attributes with which a node's kernel is made instead of its own.
   std::function<std::optional<Attributes>(const Graph&, const Node&)> kernel = {};
-  /// Which of a node's outputs are multiplied; only the node with that number among those of its
-  /// op, in the order of the graph, where `only` says so.
+  /// Which of a node's outputs are multiplied, by what.
   std::function<std::vector<SpoiledOutput>(const Graph&, const Node&)> outputs = {};
   /// What the optimizer is made with.
   std::function<void(OptimizerSettings&)> optimizer = {};

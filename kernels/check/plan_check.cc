@@ -19,17 +19,17 @@ namespace bench {
 namespace {
 
 /// The largest share of a result's norm by which rounding may move it where nothing cancels: two or
-/// three roundings to its type, and in f32 and f64 sums of the longest reductions.
+/// three roundings to its type, and in f32 and f64 the sums of millions of terms.
 double tolerance_of(DType dtype) {
   switch (dtype) {
     case DType::bf16:
       return 6e-3;
     case DType::f16:
-      return 1e-3;
+      return 2e-3;
     case DType::f64:
       return 1e-10;
     default:
-      return 5e-5;
+      return 1e-3;
   }
 }
 
@@ -50,6 +50,7 @@ struct Distance {
 
 /// Of `a` from `b`, or from 0 without it. What is not a number is infinitely far.
 Distance distance(std::span<const double> a, std::span<const double> b = {}) {
+  check(b.empty() || a.size() == b.size(), "plan check: a result has another size than it should");
   Distance result;
   double squares = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -64,19 +65,33 @@ Distance distance(std::span<const double> a, std::span<const double> b = {}) {
 
 double ratio(double a, double b) { return a == 0 ? 0 : a / b; }
 
+/// Half the distance of the smallest numbers of a type: what rounding may do to each element
+/// however small it is. Of the other types it is too small to matter.
+double smallest_rounding(DType dtype) { return dtype == DType::f16 ? 0x1.0p-25 : 0; }
+
 /// What of the result is compared: the sharper of norm and largest element. `moved` is how far
 /// rounding carries.
 CheckedKernel judge(const Distance& difference, const Distance& result, const Distance& moved,
-                    double tolerance) {
+                    DType dtype, std::size_t elements) {
+  const double tolerance = tolerance_of(dtype);
+  if (!std::isfinite(difference.norm) || !std::isfinite(result.norm)) {
+    return {
+        .name = {}, .deviation = std::numeric_limits<double>::infinity(), .tolerance = tolerance};
+  }
+  const double step = smallest_rounding(dtype);
+  const auto carried = [&](double share, double whole) {
+    return std::isfinite(share) ? ratio(kMovedTimes * share, whole) : 0;
+  };
   const CheckedKernel by_norm{
       .name = {},
       .deviation = ratio(difference.norm, result.norm),
-      .tolerance = tolerance + kMovedTimes * ratio(moved.norm, result.norm)};
+      .tolerance = tolerance + carried(moved.norm, result.norm) +
+                   ratio(step * std::sqrt(static_cast<double>(elements)), result.norm)};
   const CheckedKernel by_largest{
       .name = {},
       .deviation = ratio(difference.largest, result.largest),
-      .tolerance =
-          kLargestTimes * (tolerance + kMovedTimes * ratio(moved.largest, result.largest))};
+      .tolerance = kLargestTimes * (tolerance + carried(moved.largest, result.largest) +
+                                    ratio(step, result.largest))};
   return by_norm.deviation * by_largest.tolerance >= by_largest.deviation * by_norm.tolerance
              ? by_norm
              : by_largest;
@@ -104,8 +119,6 @@ PlanCheck::PlanCheck(const Executor& executor, Backend& backend, Stream& stream,
     : plan_(executor.plan()),
       small_(small),
       reader_(backend, stream),
-      images_(images),
-      batch_(batch),
       copies_(static_cast<double>(batch) / static_cast<double>(images)) {
   check(batch % images == 0, "a batch that is checked is made of whole copies");
   for (const Node& node : small.nodes()) {
@@ -166,8 +179,10 @@ bool PlanCheck::wanted(const Step& step, Kernels kernels) {
 }
 
 Shape PlanCheck::shape_of_reorder(const Step& step) const {
-  const Shape& shape = plan_.buffers[step.inputs[0]].type.shape;
-  return shape.rank() > 0 && shape[0] == batch_ ? shape.with(0, images_) : shape;
+  const Buffer& source = plan_.buffers[step.inputs[0]];
+  check(small_.value(source.value).name == source.name,
+        cat("plan check: the smaller batch has another value than ", source.name));
+  return small_.shape(source.value);
 }
 
 void PlanCheck::before(const Executor::ObservedStep& step, Kernels kernels) {
@@ -204,7 +219,7 @@ void PlanCheck::check_reorder(const Executor::ObservedStep& step) {
   const HostTensor result = reader_.read(target, step.outputs[0], shape_of_reorder(step.step));
   const CheckedKernel judged =
       judge(distance(doubles_of(result), doubles_of(inputs_[0])), distance(doubles_of(inputs_[0])),
-            {}, tolerance_of(target.type.dtype));
+            {}, target.type.dtype, doubles_of(result).size());
   add(step, std::span(&judged, 1));
 }
 
@@ -242,14 +257,15 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
     scale(expected[i], factor);
     const Distance difference = distance(doubles_of(actual[i]), doubles_of(expected[i]));
     const Distance result = distance(doubles_of(expected[i]));
-    CheckedKernel judged = judge(difference, result, {}, tolerance_of(type.dtype));
+    CheckedKernel judged =
+        judge(difference, result, {}, type.dtype, doubles_of(expected[i]).size());
     if (!(judged.deviation <= judged.tolerance)) {
       if (moved.empty()) {
         moved = reference.compute(moved_share(type.dtype));
       }
       scale(moved[i], factor);
       judged = judge(difference, result, distance(doubles_of(moved[i]), doubles_of(expected[i])),
-                     tolerance_of(type.dtype));
+                     type.dtype, doubles_of(expected[i]).size());
     }
     outputs.push_back(judged);
   }
@@ -263,10 +279,12 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
 }
 
 void PlanCheck::add(const Executor::ObservedStep& step, std::span<const CheckedKernel> outputs) {
+  const auto share = [](const CheckedKernel& kernel) {
+    return kernel.deviation / kernel.tolerance;
+  };
   const auto worst = std::max_element(
-      outputs.begin(), outputs.end(), [](const CheckedKernel& a, const CheckedKernel& b) {
-        return a.deviation * b.tolerance < b.deviation * a.tolerance;
-      });
+      outputs.begin(), outputs.end(),
+      [&](const CheckedKernel& a, const CheckedKernel& b) { return share(a) < share(b); });
   if (worst != outputs.end()) {
     kernels_.push_back(*worst);
     kernels_.back().name = cat(step.step.op, " ", step.step.name);

@@ -64,8 +64,6 @@ class PlanCheck {
   const Graph& small_;
   CanonicalReader reader_;
   std::unique_ptr<Backend> reference_ = make_keeping_reference();
-  std::int64_t images_;
-  std::int64_t batch_;
   /// How many copies of the compared images a batch holds.
   double copies_;
   std::map<std::string, const Node*> nodes_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/forwarding_backend.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/base/errors.h"
@@ -105,11 +106,52 @@ TEST(PlanCheck, FindsAllKernelsRightInEveryTypeAndBatch) {
     if (!computes_in(*backend, dtype)) {
       continue;
     }
-    for (const std::int64_t batch : {1, 2, 3, 6}) {
+    for (const std::int64_t batch : {1, 2, 3, 6, 16}) {
       const auto kernels = checked({.batch = batch, .dtype = dtype}, *backend);
       EXPECT_GT(kernels.size(), 20U);
       EXPECT_THAT(failed(kernels), IsEmpty()) << name_of(dtype) << " " << batch;
     }
+  }
+}
+
+/// One convolution's result is one per cent too large.
+class SpoiledBackend final : public ForwardingBackend {
+ public:
+  using ForwardingBackend::ForwardingBackend;
+  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
+                                    DataFormat format) override {
+    std::vector<Candidate> candidates = ForwardingBackend::candidates(graph, node, format);
+    if (node.name == "branch") {
+      for (Candidate& candidate : candidates) {
+        candidate.make = [make = candidate.make] { return std::make_unique<Spoiled>(make()); };
+      }
+    }
+    return candidates;
+  }
+
+ private:
+  class Spoiled final : public Kernel {
+   public:
+    explicit Spoiled(std::unique_ptr<Kernel> inner) : inner_(std::move(inner)) {}
+    void launch(Stream& stream, std::span<const TensorView> inputs,
+                std::span<const TensorView> outputs, void* workspace) override {
+      inner_->launch(stream, inputs, outputs, workspace);
+      for (float& value : std::span(outputs[0].as<float>(), outputs[0].bytes / sizeof(float))) {
+        value *= 1.01F;
+      }
+    }
+
+   private:
+    std::unique_ptr<Kernel> inner_;
+  };
+};
+
+TEST(PlanCheck, FindsTheOneKernelThatIsWrongAndNoOther) {
+  const auto right = make_onednn_backend({.processors = {0}, .pin = false});
+  SpoiledBackend spoiled(*right);
+  for (const std::int64_t batch : {1, 2, 16}) {
+    EXPECT_THAT(failed(checked({.batch = batch}, spoiled)),
+                testing::ElementsAre(testing::StartsWith("conv2d branch ")));
   }
 }
 

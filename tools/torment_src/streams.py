@@ -10,6 +10,8 @@ _STDERR_LINES = re.compile("|".join((
     r"outside kernels and input: ", r"fingerprint: ", r"fingerprint not checked: ",
     r"int8 against f32 ", r"calibrating int8 with ", r"skipped updates: ", r"ended by SIG",
     r"SIG(?:INT|TERM|HUP): the run ends ",
+    # oneDNN's own, where its variables ask for them.
+    r"onednn_verbose,",
     # Progress: a phase, what of it is done, the time left.
     r"[a-z][\w ]*: \w+ \d+ of \d+(?:, (?:\d+:)?\d+:\d\d left)?$", r"[a-z][\w ]*: \d+ \w+$",
     r"batch \d+(?:, run \d+ of \d+$|: )",

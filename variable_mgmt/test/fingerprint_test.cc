@@ -149,6 +149,24 @@ TEST(Fingerprint, SeesAnotherEpsilonOfOneLayerDeepInside) {
   EXPECT_GT(difference(wrong, right, FingerprintKind::weight_gradients), 2e-4);
 }
 
+/// A convolution with a bias that batch norm takes away, and one with a bias that stays.
+ValueId build_biased(NetworkBuilder& net, ValueId x) {
+  x = net.conv("idle", x, {.channels = 8, .window = {.kernel = 3}});
+  x = net.relu("relu", net.batch_norm("norm", x, {.scale = true}));
+  x = net.conv("kept", x, {.channels = 8, .window = {.kernel = 3}});
+  return net.head(net.spatial_mean("mean", x));
+}
+
+TEST(FingerprintValues, LeaveOutBiasesThatBatchNormTakesAway) {
+  std::vector<std::string> biases;
+  for (const auto& probe : stimulus_of({.build = build_biased}).probes) {
+    if (probe.kind == FingerprintKind::bias_gradients) {
+      biases.push_back(probe.variable);
+    }
+  }
+  EXPECT_THAT(biases, ElementsAre("kept.bias", "fc.bias"));
+}
+
 TEST(FingerprintValues, KeepAddedBatchNormsSmallAndMoveTheOthers) {
   Network network{.build = build_branch, .gradients = false};
   const InitialValues values = fingerprint_values(graph_of(network));

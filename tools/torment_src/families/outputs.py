@@ -2,6 +2,7 @@
 where something is already."""
 
 import random
+import signal
 
 from ..base import Program, tiny
 from ..case import ENDINGS, Case, Fifo, File, Folder, Link, Node, Stream
@@ -31,6 +32,9 @@ def _streams(rng: random.Random, _: Program) -> Case:
     endings = _UNWRITTEN if stdout is not Stream.kept else frozenset({0})
     if stdout is Stream.broken and taken:
         endings |= {0}
+    if stdout is Stream.broken and any(arg.startswith(("--help", "--list_", "--version"))
+                                       for arg in args):
+        endings |= {128 + signal.SIGPIPE}  # As other programs that only print.
     if args[0].startswith("--help="):
         endings |= {2}
     return Case(f"stdout {stdout.name}, stderr {stderr.name}", args, stdout=stdout, stderr=stderr,

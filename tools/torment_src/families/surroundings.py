@@ -40,8 +40,8 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
 # Shell commands in front of the program: what they take away from it. With less of each its
 # libraries cannot be loaded.
 _PRELUDES = (
-    "ulimit -f 0", "ulimit -f 1", "ulimit -f 64", "ulimit -n 8", "ulimit -n 20", "ulimit -v 100000",
-    "ulimit -v 300000", "ulimit -v 1000000", "ulimit -s 64", "ulimit -s 1024",
+    "ulimit -f 64", "ulimit -n 8", "ulimit -n 20", "ulimit -v 100000",
+    "ulimit -v 300000", "ulimit -v 1000000", "ulimit -s 1024",
     "ulimit -s unlimited", "ulimit -l 0", "ulimit -d 20000", "mkdir gone; cd gone; rmdir ../gone",
     "trap '' PIPE", "umask 777", "umask 0", "exec 0<&-", "exec 0</dev/full",
     "exec 5<&0 6<&0 7<&0")
