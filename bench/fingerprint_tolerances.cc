@@ -41,7 +41,7 @@ FingerprintTolerance tolerance_16(FingerprintKind kind) {
     case FingerprintKind::bias_gradients:
     case FingerprintKind::scale_gradients:
     case FingerprintKind::shift_gradients:
-      return {.size = 0.5, .direction = 2};
+      return {.size = 1.5, .direction = 3};
     case FingerprintKind::means:
     case FingerprintKind::variances:
       return {.size = 5e-3, .direction = 5e-2};

@@ -5,8 +5,8 @@
 
 namespace bench {
 
-/// How far a part of a fingerprint may be from the stored one: its size as a share of that size,
-/// its direction as a plain difference.
+/// How far a part of a fingerprint may be from the stored one: the logarithm of the ratio of the
+/// sizes, and the difference of the directions.
 struct FingerprintTolerance {
   double size = 0;
   double direction = 0;

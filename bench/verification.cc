@@ -34,7 +34,12 @@ void compare(const std::vector<FingerprintPart>& measured, std::span<const Finge
         found != stored.end() ? *found : FingerprintPart{.size = kNone, .direction = kNone};
     const FingerprintTolerance tolerance = fingerprint_tolerance(part.kind, dtype);
     const std::string name = name_of(part);
-    numbers.push_back(checked_size(name, part.size, old.size, tolerance.size));
+    // The logarithm of the ratio: a size of 0 is infinitely far from every other.
+    numbers.push_back({.name = name,
+                       .measured = part.size,
+                       .stored = old.size,
+                       .deviation = std::abs(std::log(part.size / old.size)),
+                       .tolerance = tolerance.size});
     if (part.kind != FingerprintKind::loss) {
       numbers.push_back({.name = cat("direction of ", name),
                          .measured = part.direction,

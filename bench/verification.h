@@ -17,7 +17,9 @@ struct CheckedNumber {
   std::string name;
   double measured = 0;
   double stored = 0;
-  /// |measured - stored|, of sizes divided by |stored| (unless that is 0).
+  /// |log(measured / stored)| of the sizes of the fingerprint's parts, |measured - stored| /
+  /// |stored| of the definition and the L2 term, |measured - stored| of directions; of a kernel and
+  /// of the update as it was measured.
   double deviation = 0;
   /// The largest deviation that passes.
   double tolerance = 0;

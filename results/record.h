@@ -202,7 +202,7 @@ struct VerifiedNumber {
   std::string name{};
   double measured = 0;
   double stored = 0;
-  double deviation = 0;  ///< |measured - stored|, of sizes divided by |stored|.
+  double deviation = 0;  ///< How far off; results/README.md says in what.
   double tolerance = 0;  ///< The largest deviation that passes.
 };
 

@@ -110,8 +110,8 @@ std::set<ValueId> normalised_values(const Graph& network) {
   }
   std::set<ValueId> normalised;
   const auto nodes = network.nodes();
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    const ValueId output = node->outputs.at(0);
+  for (std::size_t n = nodes.size(); n-- > 0;) {
+    const ValueId output = nodes[n].outputs.at(0);
     const auto& read_by = readers[output];
     const bool all = std::all_of(read_by.begin(), read_by.end(), [&](const Node* reader) {
       return is_batch_norm(*reader) ||
