@@ -24,7 +24,7 @@ constexpr std::array kMostUsed = {
                  "the model's own"},
     MostUsedFlag{"num_batches", "steps to measure", "100"},
     MostUsedFlag{"num_warmup_batches", "steps before measuring", "10"},
-    MostUsedFlag{"max_seconds", "end the run after so many seconds", "no limit"},
+    MostUsedFlag{"max_seconds", "end the run after so many seconds, at the latest", "no limit"},
     MostUsedFlag{"forward_only", "measure inference instead of training"},
     MostUsedFlag{"device", "cpu, or reference: slow and plain, to check against", "cpu"},
     MostUsedFlag{"num_intra_threads", "threads", "one per core"},
@@ -48,7 +48,7 @@ constexpr std::string_view kHead =
 
 constexpr std::string_view kExamples = R"(
   Train ResNet-50 on synthetic images for a minute, and keep the record:
-    bench --model=resnet50 --max_seconds=60 --result_file=run.json
+    bench --model=resnet50 --num_batches=100000 --max_seconds=60 --result_file=run.json
   Infer in 8 bits, at the smallest batch that is about the fastest:
     bench --model=mobilenet_v2 --forward_only --dtype=int8 --batch_size=auto
   Train on ImageNet's TFRecords:
