@@ -217,7 +217,7 @@ Changed kernel_bends_lrn(const Graph&, const Node& node) {
     return {};
   }
   return changed<LrnAttributes>(node, [](auto& lrn) {
-    lrn.beta *= 0.5;
+    lrn.bias *= 1.1;
     return true;
   });
 }
@@ -291,7 +291,7 @@ std::span<const PlantedFault> planted_faults() {
       {.name = "kernels: moving averages take in 1.02 times", .kernel = kernel_forgets_besides},
       {.name = "kernels: half of the L2 term", .kernel = kernel_halves_l2},
       {.name = "kernels: loss gradient x 1.02", .kernel = kernel_weighs_loss},
-      {.name = "kernels: LRN's exponent", .kernel = kernel_bends_lrn},
+      {.name = "kernels: LRN's bias", .kernel = kernel_bends_lrn},
       {.name = "kernels: convolution x 1.02", .outputs = two_per_cent<&kConv2d>},
       {.name = "kernels: its data gradient x 1.02", .outputs = two_per_cent<&kConv2dBackwardData>},
       {.name = "kernels: average pooling x 1.02", .outputs = two_per_cent<&kAvgPool>},

@@ -26,14 +26,14 @@ constexpr std::array kRows{
 #undef BENCH_FINGERPRINT_PART
 };
 
-constexpr std::array kParts{
+constexpr auto kParts = std::to_array<FingerprintPart>({
 #define BENCH_FINGERPRINT(name, dataset, definition, parts)
 #define BENCH_FINGERPRINT_PART(kind, first, last, size, direction) \
   FingerprintPart{FingerprintKind::kind, first, last, size, direction},
 #include "models/zoo/fingerprints.inc"
 #undef BENCH_FINGERPRINT
 #undef BENCH_FINGERPRINT_PART
-};
+});
 
 }  // namespace
 
