@@ -18,6 +18,7 @@
 #include "bench/precision.h"
 #include "bench/settings.h"
 #include "kernels/cases/cases.h"
+#include "kernels/cpu/openmp_environment.h"
 #include "kernels/executor.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
@@ -247,6 +248,7 @@ int run(int argc, char** argv) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
+  bench::restart_with_short_waits(argv);
   try {
     return bench::run(argc, argv);
   } catch (const bench::UsageError& error) {

@@ -5,6 +5,7 @@
 #include "bench/flags_table.h"
 #include "kernels/cpu/cpu_isa.h"
 #include "kernels/cpu/library_variables.h"
+#include "kernels/cpu/openmp_environment.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
@@ -61,6 +62,7 @@ Device make_device(const RunSettings& settings) {
     device.processors = choose_processors(discover_topology(), 1);
     return device;
   }
+  check_stacks(own_environment, stack_limit_bytes());
   device.processors = run_processors(device, discover_topology(), wanted_threads(settings.flags));
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,

@@ -58,10 +58,8 @@ void warn_of_neighbours(std::vector<std::string>& out, const ProcessorTimes& bef
                              " processors busy, and this run uses ", processors_used,
                              ": numbers will be low and unsteady; stop the other work");
   if (processors_used > 1) {
-    // Each part of a step waits for its last thread, and those that wait keep a processor busy.
-    const double left = std::max(1.0, after.online - std::ceil(others));
-    sentence += cat(fewer_threads(left), " or let threads sleep while they wait for each other ",
-                    "(OMP_WAIT_POLICY=passive)");
+    // Each part of a step waits for its last thread.
+    sentence += fewer_threads(std::max(1.0, after.online - std::ceil(others)));
   }
   out.push_back(std::move(sentence));
 }

@@ -7,8 +7,10 @@
 
 #include "bench/benchmark.h"
 #include "bench/help.h"
+#include "bench/line_stream.h"
 #include "bench/listing.h"
 #include "bench/logging.h"
+#include "kernels/cpu/openmp_environment.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/build_info.h"
@@ -19,7 +21,7 @@ constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kWriteFailed = 74;  // EX_IOERR of sysexits.h
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, std::ostream& err) {
   const bench::ParseResult parsed = bench::parse_flags(argc, argv);
   if (parsed.help_topic) {
     bench::print_help(std::cout, *parsed.help_topic);
@@ -44,32 +46,35 @@ int run(int argc, char** argv) {
   return bench::run_benchmark(
       parsed, {argv, argv + argc},
       {.out = std::cout,
-       .err = std::cerr,
+       .err = err,
        .err_terminal = bench::terminal_at(STDERR_FILENO, std::getenv("TERM"))});
 }
 
-int fail(const std::exception& error, int status) {
-  std::cerr << "bench: " << bench::printable(error.what()) << "\n";
+int fail(std::ostream& err, const std::exception& error, int status) {
+  err << "bench: " << bench::printable(error.what()) << "\n";
   return status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  bench::restart_with_short_waits(argv);
   bench::start_logging(argv[0]);
+  bench::LineBuffer lines(STDERR_FILENO);
+  std::ostream err(&lines);
   try {
-    const int status = run(argc, argv);
+    const int status = run(argc, argv, err);
     if (!std::cout.flush()) {
       throw bench::WriteError("standard output cannot be written");
     }
     return status;
   } catch (const bench::UsageError& error) {
-    return fail(error, kUsage);
+    return fail(err, error, kUsage);
   } catch (const bench::DataError& error) {
-    return fail(error, kUsage);
+    return fail(err, error, kUsage);
   } catch (const bench::WriteError& error) {
-    return fail(error, kWriteFailed);
+    return fail(err, error, kWriteFailed);
   } catch (const std::exception& error) {
-    return fail(error, kFailed);
+    return fail(err, error, kFailed);
   }
 }

@@ -38,6 +38,26 @@ under '-s 200000000000' 1 $small
 says "$err" 'bench: a thread cannot be started: '
 one_sentence
 
+# Threads that wait for each other soon sleep, unless the user's own variables say otherwise.
+run 0 $small --result_file="$work/waits.json"
+record_holds "r['env']['GOMP_SPINCOUNT'] == '10000'" "$work/waits.json"
+case_name='OMP_WAIT_POLICY'
+# shellcheck disable=SC2086
+OMP_WAIT_POLICY=active "$bench" $small --result_file="$work/active.json" >"$out" 2>"$err" </dev/null ||
+  fail 'it fails'
+record_holds "'GOMP_SPINCOUNT' not in r['env']" "$work/active.json"
+
+# Stacks that no kernel fits into.
+OMP_STACKSIZE=16k
+export OMP_STACKSIZE
+# shellcheck disable=SC2086
+refused 'OMP_STACKSIZE gives each thread a stack of 16384 bytes; accepted: 256K and more' $small
+unset OMP_STACKSIZE
+# shellcheck disable=SC2086
+under '-s 64' 2 $small
+says "$err" 'bench: a stack may have 64 KiB (ulimit -s); accepted: 256 and more'
+one_sentence
+
 # --- memory --------------------------------------------------------------------------------------
 
 # Room for the threads of every processor, and a little.

@@ -1,11 +1,13 @@
 # Which processors and which instruction sets a run may use; independent of any backend.
 
 bench_library(bench_cpu_host
-  SOURCES cpu/cpu_isa.cc cpu/library_variables.cc cpu/topology.cc
-  HEADERS cpu/cpu_isa.h cpu/library_variables.h cpu/topology.h
+  SOURCES cpu/cpu_isa.cc cpu/library_variables.cc cpu/openmp_environment.cc
+          cpu/topology.cc
+  HEADERS cpu/cpu_isa.h cpu/library_variables.h cpu/openmp_environment.h cpu/topology.h
   LINK bench_base
   PRIVATE_LINK hwloc::hwloc)
 
 bench_test(cpu_host_test LABELS quick
-  SOURCES cpu/test/cpu_isa_test.cc cpu/test/library_variables_test.cc cpu/test/topology_test.cc
+  SOURCES cpu/test/cpu_isa_test.cc cpu/test/library_variables_test.cc
+          cpu/test/openmp_environment_test.cc cpu/test/topology_test.cc
   LINK bench_cpu_host)

@@ -1,0 +1,95 @@
+#include "kernels/cpu/openmp_environment.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <climits>
+#include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <string_view>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// Turns of a waiting thread before it sleeps. One takes 40 to 140 cycles (`pause`), so all of them
+/// about as long as two wake-ups; OpenMP's own 300,000 keep a processor busy for milliseconds that
+/// others, and so the thread that is waited for, could use.
+constexpr const char* kSpins = "10000";
+
+/// What the deepest call of a kernel takes, four times over.
+constexpr std::int64_t kLeastStackBytes = std::int64_t{256} << 10;
+
+std::optional<std::int64_t> bytes_of(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == text.npos) return std::nullopt;
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + begin, end, number);
+  if (error != std::errc() || number < 0) return std::nullopt;
+  std::string units;
+  std::copy_if(rest, end, std::back_inserter(units),
+               [](unsigned char letter) { return std::isspace(letter) == 0; });
+  if (units.size() > 1) return std::nullopt;
+  const unsigned char unit = units.empty() ? 'k' : static_cast<unsigned char>(units.front());
+  constexpr std::string_view kUnits = "bkmg";  // A factor of 1024 each.
+  const std::size_t power = kUnits.find(static_cast<char>(std::tolower(unit)));
+  if (power == kUnits.npos) return std::nullopt;
+  const int shift = 10 * static_cast<int>(power);
+  return number > (std::numeric_limits<std::int64_t>::max() >> shift)
+             ? std::nullopt
+             : std::optional(number << shift);
+}
+
+}  // namespace
+
+std::optional<std::string> short_waits(const Environment& environment) {
+  const bool decided =
+      !environment(kSpinVariable).empty() || !environment("OMP_WAIT_POLICY").empty();
+  return decided ? std::nullopt : std::optional<std::string>(kSpins);
+}
+
+void restart_with_short_waits(char** argv) {
+  const auto spins = short_waits(own_environment);
+  if (!spins || setenv(kSpinVariable, spins->c_str(), 1) != 0) {
+    return;
+  }
+  // By its own path, so that lists of processes show its name.
+  std::array<char, PATH_MAX> path{};
+  if (readlink("/proc/self/exe", path.data(), path.size() - 1) > 0) {
+    execv(path.data(), argv);
+  }
+  unsetenv(kSpinVariable);
+}
+
+std::optional<std::int64_t> openmp_stack_bytes(const Environment& environment) {
+  const auto bytes = bytes_of(environment("OMP_STACKSIZE"));
+  return bytes ? bytes : bytes_of(environment("GOMP_STACKSIZE"));
+}
+
+void check_stacks(const Environment& environment, std::int64_t limit_bytes) {
+  constexpr std::int64_t kKibi = 1024;
+  if (const auto bytes = openmp_stack_bytes(environment); bytes && *bytes < kLeastStackBytes) {
+    throw UsageError(cat("OMP_STACKSIZE gives each thread a stack of ", *bytes,
+                         " bytes; accepted: ", kLeastStackBytes / kKibi, "K and more"));
+  }
+  if (limit_bytes < kLeastStackBytes) {
+    throw UsageError(cat("a stack may have ", limit_bytes / kKibi,
+                         " KiB (ulimit -s); accepted: ", kLeastStackBytes / kKibi, " and more"));
+  }
+}
+
+std::int64_t stack_limit_bytes() {
+  rlimit limit{};
+  const bool known = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  return known ? static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, kMost)) : kMost;
+}
+
+}  // namespace bench
