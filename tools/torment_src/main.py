@@ -43,8 +43,10 @@ def make_case(program: Program, seed: int, number: int) -> Case:
     return case
 
 
-def numbers_of(families: set[str]) -> Iterator[int]:
-    return (number for number in itertools.count() if _TURNS[number % len(_TURNS)] in families)
+def numbers_of(families: set[str], cases: int | None = None) -> Iterator[int]:
+    """The numbers of the families' cases, of so many cases or without end."""
+    numbers = (number for number in itertools.count() if _TURNS[number % len(_TURNS)] in families)
+    return itertools.islice(numbers, cases)
 
 
 def try_case(program: Program, case: Case, keep: bool) -> tuple[Outcome, list[Fault]]:
@@ -132,12 +134,14 @@ def run_all(program: Program, arguments: argparse.Namespace, families: set[str])
     report, lock, stop = Report(program, arguments), threading.Lock(), threading.Event()
     begin = time.monotonic()
     until = begin + arguments.minutes * 60
-    numbers = numbers_of(families)
+    numbers = numbers_of(families, arguments.cases)
 
     def work() -> None:
         while time.monotonic() < until and not stop.is_set():
             with lock:
-                number = next(numbers)
+                number = next(numbers, None)
+            if number is None:
+                return
             case = make_case(program, arguments.seed, number)
             outcome, faults = try_case(program, case, arguments.keep)
             with lock:
@@ -175,6 +179,7 @@ def parse(arguments: list[str], about: str) -> argparse.Namespace:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=2.0,
                         help="begin no case after this time (2)")
+    parser.add_argument("--cases", type=int, help="begin no more cases than these (any number)")
     parser.add_argument("--seed", type=int, default=1, help="draws the cases (1)")
     parser.add_argument("--case", type=int, help="this case alone, in full")
     parser.add_argument("--families", default=",".join(FAMILIES), help="some of %(default)s")
@@ -185,8 +190,9 @@ def parse(arguments: list[str], about: str) -> argparse.Namespace:
     parsed.families = set(parsed.families.split(","))
     if unknown := parsed.families - FAMILIES.keys():
         parser.error(f"--families: {', '.join(sorted(unknown))}: there are {', '.join(FAMILIES)}")
-    if parsed.jobs < 1:
-        parser.error("--jobs: at least 1 is accepted")
+    for name in ("jobs", "cases"):
+        if (value := getattr(parsed, name)) is not None and value < 1:
+            parser.error(f"--{name}={value}: at least 1 is accepted")
     return parsed
 
 

@@ -12,7 +12,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "OMP_DYNAMIC": ("true", "x"),
     "OMP_PROC_BIND": ("true", "close", "spread", "x"),
     "OMP_PLACES": ("cores", "{0}", "{99}", "x"),
-    "OMP_STACKSIZE": ("1", "16k", "1T", "x"),
+    "OMP_STACKSIZE": ("1", "16k", "256k", "1T", "x"),
     "OMP_WAIT_POLICY": ("passive", "active", "x"),
     "OMP_MAX_ACTIVE_LEVELS": ("0",),
     "OMP_SCHEDULE": ("dynamic,1", "x"),
@@ -41,8 +41,8 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
 # libraries cannot be loaded.
 _PRELUDES = (
     "ulimit -f 64", "ulimit -n 8", "ulimit -n 20", "ulimit -v 100000",
-    "ulimit -v 300000", "ulimit -v 1000000", "ulimit -s 1024",
-    "ulimit -s unlimited", "ulimit -l 0", "ulimit -d 20000", "mkdir gone; cd gone; rmdir ../gone",
+    "ulimit -v 300000", "ulimit -v 1000000", "ulimit -s 64",
+    "ulimit -s 256", "ulimit -s 1024", "ulimit -s unlimited", "ulimit -l 0", "ulimit -d 20000", "mkdir gone; cd gone; rmdir ../gone",
     "trap '' PIPE", "umask 777", "umask 0", "exec 0<&-", "exec 0</dev/full",
     "exec 5<&0 6<&0 7<&0")
 _FILES = ("--result_file=r.json", "--save_variables=w.safetensors", "--trace_file=t.json")
