@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "bench/input.h"
+#include "bench/precision.h"
 #include "bench/test/usage_error.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/ir/op.h"
@@ -73,6 +74,17 @@ TEST(Settings, TakeWhatIsAskedFor) {
   EXPECT_EQ(settings.device, "reference");
   EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kConstant);
   EXPECT_EQ(settings.learning_rate.examples_per_step, 7);
+}
+
+TEST(Settings, SayInWhichTypeTheRunComputesAndLearns) {
+  const auto described = [](const std::vector<std::string_view>& arguments) {
+    return describe_precision(settings_for(arguments));
+  };
+  EXPECT_EQ(described({}), "f32");
+  EXPECT_EQ(described({"--dtype=bf16"}), "bf16 (f32 variables)");
+  EXPECT_EQ(described({"--dtype=f16", "--forward_only"}), "f16");
+  EXPECT_EQ(described({"--dtype=int8", "--forward_only"}), "int8");
+  EXPECT_EQ(described({"--dtype=f64", "--device=reference"}), "f64");
 }
 
 TEST(Settings, KeepTheSpellingOfTheDeviceForTheHeader) {
