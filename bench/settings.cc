@@ -42,6 +42,9 @@ constexpr std::array kOtherModels = {
 /// The dataset of the run. Where neither flag speaks of one, imagenet, or that of a model which
 /// imagenet has not.
 const Dataset& resolve_dataset(const Flags& flags) {
+  if (flags.data_dir) {
+    check_data_folder(*flags.data_dir);
+  }
   if (!flags.data_name && !flags.data_dir && find_model(flags.model, kDefaultDataset) == nullptr) {
     const auto models = all_models();
     const auto found = std::find_if(models.begin(), models.end(),
