@@ -189,12 +189,17 @@ std::string overridden_notice(const std::vector<GivenFlag>& given, const TypedFl
                               given[last].text, "' holds, not ", others);
 }
 
-/// What excludes itself and what is not built, in one sentence.
+/// What excludes itself and what is not built, in one sentence. Where something is not built, what
+/// a flag lacks beside it is left out: that is mostly not built either.
 void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given,
                          const TypedFlags& typed) {
   std::string conflict;
+  bool lacks = false;
   try {
     validate(flags);
+  } catch (const MissingFlag& error) {
+    conflict = error.what();
+    lacks = true;
   } catch (const UsageError& error) {
     conflict = error.what();
   }
@@ -205,7 +210,7 @@ void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given
     try {
       check_support(given[i], typed.values[i]);
     } catch (const UsageError& error) {
-      if (!conflict.empty()) {
+      if (!conflict.empty() && !lacks) {
         throw UsageError(cat(conflict, "; moreover ", error.what()));
       }
       refuse_at(given[i].origin, error.what());
