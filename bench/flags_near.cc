@@ -4,6 +4,7 @@
 #include <cctype>
 #include <utility>
 
+#include "bench/flags_file.h"
 #include "bench/flags_hints.h"
 #include "models/zoo/zoo.h"
 
@@ -117,14 +118,15 @@ UsageError unknown_value(std::string_view flag, std::string_view given,
 }
 
 UsageError unknown_flag(std::string_view given) {
-  std::string name(given);
+  std::string name(without_dashes(given));
   std::replace(name.begin(), name.end(), '-', '_');
+  const std::string start = cat(given, ": unknown flag");
   if (const auto meant = flags_meant_by(name); !meant.empty()) {
-    return UsageError(cat("--", given, ": unknown flag", question(meant, "")));
+    return UsageError(cat(start, question(meant, "")));
   }
   for (const Model& model : all_models()) {
     if (without_separators(model.name) == without_separators(name)) {
-      return UsageError(cat("--", given, ": unknown flag; did you mean --model=", model.name, "?"));
+      return UsageError(cat(start, "; did you mean --model=", model.name, "?"));
     }
   }
   std::vector<std::string> negated;
@@ -141,8 +143,7 @@ UsageError unknown_flag(std::string_view given) {
     names.insert(names.end(), negated.begin(), negated.end());
   }
   const std::string asked = question(near_names(name, names), "--");
-  return UsageError(
-      cat("--", given, ": unknown flag", asked.empty() ? "; --help=all lists all flags" : asked));
+  return UsageError(cat(start, asked.empty() ? "; --help=all lists all flags" : asked));
 }
 
 }  // namespace bench

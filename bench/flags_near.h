@@ -30,8 +30,9 @@ UsageError unknown_value(const FlagRow& row, std::string_view given);
 UsageError unknown_value(std::string_view flag, std::string_view given,
                          std::span<const std::string_view> accepted, std::string_view listed_by);
 
-/// "--given: unknown flag; did you mean --a?" `given` has no dashes in front. What is asked is what
-/// other programs call so (flags_hints.h), a model of that name, else a near name.
+/// "--given: unknown flag; did you mean --a?" `given` has the dashes that were given, one or two.
+/// What is asked is what other programs call so (flags_hints.h), a model of that name, else a near
+/// name.
 UsageError unknown_flag(std::string_view given);
 
 }  // namespace bench

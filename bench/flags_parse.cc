@@ -64,7 +64,8 @@ std::string_view help_topic_of(std::string_view name) {
 // Reads the flag at arguments[0] and, for `--flag value`, its value at arguments[1]; `used` counts
 // what was read.
 GivenFlag read_flag(Arguments arguments, std::size_t& used) {
-  const std::string_view body = without_dashes(arguments[0].text);
+  const std::string_view written = arguments[0].text;
+  const std::string_view body = without_dashes(written);
   const std::size_t equals = body.find('=');
   const std::string name = name_in(body);
   used = 1;
@@ -76,10 +77,10 @@ GivenFlag read_flag(Arguments arguments, std::size_t& used) {
     }
     const FlagRow* negated = negated_by(name);
     if (negated == nullptr && topic.empty()) {
-      throw unknown_flag(body.substr(0, equals));
+      throw unknown_flag(written.substr(0, written.find('=')));
     }
     if (equals != std::string_view::npos) {
-      throw UsageError(cat("--", body, ": --", name, " takes no value"));
+      throw UsageError(cat(written, ": --", name, " takes no value"));
     }
     return {.row = negated, .text = "false"};
   }

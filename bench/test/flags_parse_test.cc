@@ -105,6 +105,13 @@ TEST(ParseFlags, NamesFlagsNearAnUnknownOne) {
   EXPECT_THAT(refusal({"--modle=lenet"}), HasSubstr("did you mean --model"));
 }
 
+TEST(ParseFlags, EchoesAnUnknownFlagAsItWasGiven) {
+  EXPECT_EQ(refusal({"-b", "8"}), "-b: unknown flag; did you mean --batch_size?");
+  EXPECT_EQ(refusal({"-b=8"}), "-b: unknown flag; did you mean --batch_size?");
+  EXPECT_EQ(refusal({"-noforward_only=true"}),
+            "-noforward_only=true: --noforward_only takes no value");
+}
+
 TEST(ParseFlags, DoesNotKnowTheLibrariesFlags) {
   for (const std::string_view flag :
        {"--v=1", "--logtostderr", "--fromenv=model", "--tryfromenv=model",
