@@ -1,11 +1,13 @@
 #include "bench/flags_near.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <utility>
 
 #include "bench/flags_file.h"
 #include "bench/flags_hints.h"
+#include "models/base/text.h"
 #include "models/zoo/zoo.h"
 
 namespace bench {
@@ -15,6 +17,24 @@ namespace {
 constexpr std::size_t kShortestPart = 4;
 constexpr std::size_t kShortestBeginning = 3;
 constexpr std::size_t kMostNearNames = 3;
+
+/// What tf_cnn_benchmarks has and this program does not: it tells images apart.
+struct OtherModel {
+  std::string_view name;
+  std::string_view kind;
+};
+constexpr std::array kOtherModels = {
+    OtherModel{.name = "ssd300", .kind = "finds objects"},
+    OtherModel{.name = "deepspeech2", .kind = "recognises speech"},
+    OtherModel{.name = "ncf", .kind = "recommends items"},
+};
+
+const OtherModel* find_other_model(std::string_view name) {
+  const auto* found =
+      std::find_if(kOtherModels.begin(), kOtherModels.end(),
+                   [&](const OtherModel& other) { return equal_in_any_case(other.name, name); });
+  return found == kOtherModels.end() ? nullptr : found;
+}
 
 std::string lower(std::string_view text) {
   std::string lowered(text);
@@ -115,6 +135,25 @@ UsageError unknown_value(std::string_view flag, std::string_view given,
   const std::string asked = question(near_names(given, accepted), "");
   return UsageError(cat("--", flag, "=", given, ": unknown value", asked.empty() ? ";" : asked,
                         " --", listed_by, " lists all"));
+}
+
+UsageError unknown_model(std::string_view given) {
+  if (const OtherModel* other = find_other_model(given)) {
+    return UsageError(cat("--model=", given, ": not built: it ", other->kind,
+                          ", and the networks here classify images; --list_models shows them"));
+  }
+  std::vector<std::string_view> names;
+  for (const Model& model : all_models()) {
+    // One name may stand for a network of each dataset.
+    if (std::find(names.begin(), names.end(), model.name) == names.end()) {
+      names.push_back(model.name);
+    }
+  }
+  return unknown_value("model", given, names, "list_models");
+}
+
+bool names_a_model(std::string_view name) {
+  return !listed_model_name(name).empty() || find_other_model(name) != nullptr;
 }
 
 UsageError unknown_flag(std::string_view given) {

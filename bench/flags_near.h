@@ -30,6 +30,13 @@ UsageError unknown_value(const FlagRow& row, std::string_view given);
 UsageError unknown_value(std::string_view flag, std::string_view given,
                          std::span<const std::string_view> accepted, std::string_view listed_by);
 
+/// Of a --model that names no network here: what one of tf_cnn_benchmarks does that is not built,
+/// else near names.
+UsageError unknown_model(std::string_view given);
+
+/// Whether a network here or in tf_cnn_benchmarks is called so, in any case.
+bool names_a_model(std::string_view name);
+
 /// "--given: unknown flag; did you mean --a?" `given` has the dashes that were given, one or two.
 /// What is asked is what other programs call so (flags_hints.h), a model of that name, else a near
 /// name.

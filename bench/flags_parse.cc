@@ -190,6 +190,15 @@ std::string overridden_notice(const std::vector<GivenFlag>& given, const TypedFl
                               given[last].text, "' holds, not ", others);
 }
 
+/// The model that holds is looked up when the dataset is known.
+void check_overridden_models(const std::vector<GivenFlag>& given) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i].row->name == "model" && is_overridden(given, i) && !names_a_model(given[i].text)) {
+      refuse_at(given[i].origin, unknown_model(given[i].text).what());
+    }
+  }
+}
+
 /// What excludes itself and what is not built, in one sentence. Where something is not built, what
 /// a flag lacks beside it is left out: that is mostly not built either.
 void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given,
@@ -255,6 +264,7 @@ ParseResult parse_flags(std::span<const std::string_view> arguments) {
   if (const auto listed = listed_model_name(result.flags.model); !listed.empty()) {
     result.flags.model = listed;
   }
+  check_overridden_models(given);
   check_what_is_asked(result.flags, given, typed);
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (is_overridden(given, i)) {

@@ -255,6 +255,13 @@ TEST(ParseFlags, ChecksTheOthersOfSeveralToo) {
   EXPECT_THAT(refusal({"--data_dir=", "--data_dir=imagenet"}), HasSubstr("--data_dir is empty"));
 }
 
+TEST(ParseFlags, LooksUpEveryModelOfSeveral) {
+  EXPECT_EQ(refusal({"--model=quux", "--model=lenet"}),
+            "--model=quux: unknown value; --list_models lists all");
+  EXPECT_EQ(parse({"--model=VGG16", "--model=lenet"}).flags.model, "lenet");
+  EXPECT_EQ(parse({"--model=ssd300", "--model=lenet"}).flags.model, "lenet");
+}
+
 TEST(ParseFlags, LetsALaterFlagOverrideWhatIsNotBuilt) {
   const ParseResult result = parse({"--num_gpus=8", "--mkl", "--num_gpus=1", "--nomkl"});
   EXPECT_EQ(result.flags.num_gpus, 1);
