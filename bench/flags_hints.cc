@@ -80,10 +80,10 @@ struct ValueHint {
 };
 
 constexpr std::array kValueHints = {
-    ValueHint{"dtype", "fp16 float16 half torch.float16 torch.half", "f16"},
-    ValueHint{"dtype", "bfloat16 bfloat torch.bfloat16 amp mixed", "bf16"},
-    ValueHint{"dtype", "fp32 float32 float single full tf32 torch.float32", "f32"},
-    ValueHint{"dtype", "fp64 float64 double torch.float64", "f64"},
+    ValueHint{"dtype", "torch.float16 torch.half", "f16"},
+    ValueHint{"dtype", "bfloat torch.bfloat16 amp mixed", "bf16"},
+    ValueHint{"dtype", "float single full tf32 torch.float32", "f32"},
+    ValueHint{"dtype", "double torch.float64", "f64"},
     ValueHint{"dtype", "i8 s8 u8 uint8 qint8 quint8 quantized torch.qint8", "int8"},
     ValueHint{"data_format", "channels_last", "NHWC"},
     ValueHint{"data_format", "channels_first", "NCHW"},

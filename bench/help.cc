@@ -92,6 +92,13 @@ std::string state_of(const FlagRow& row) {
 std::string value_of(const FlagRow& row) {
   std::string text =
       row.accepted.values.empty() ? describe_bounds(row.accepted) : describe_accepted(row);
+  std::vector<std::string_view> words;
+  for (const Synonym& synonym : synonyms_of(row.accepted)) {
+    words.push_back(synonym.word);
+  }
+  if (!words.empty()) {
+    text += cat("; also ", join(words));
+  }
   // Our own flags with a default are switches, whose default goes without saying.
   if (row.default_text && row.group != FlagGroup::kOwn) {
     text += cat(text.empty() ? "" : "; ", "default ",

@@ -57,9 +57,10 @@ TEST(UnknownValue, TellsWhatIsNotBuilt) {
 }
 
 TEST(UnknownValue, KnowsOtherProgramsWords) {
-  EXPECT_THAT(unknown_value(*find_flag("dtype"), "Float16").what(),
-              StrEq("--dtype=Float16: unknown value; accepted: f32, bf16, f16, f64, int8; did you "
-                    "mean f16?"));
+  EXPECT_THAT(
+      unknown_value(*find_flag("dtype"), "torch.Float16").what(),
+      StrEq("--dtype=torch.Float16: unknown value; accepted: f32, bf16, f16, f64, int8; did you "
+            "mean f16?"));
 }
 
 TEST(UnknownValue, PointsToTheListWhereThereAreTooMany) {

@@ -226,6 +226,16 @@ TEST(ParseFlags, TakesEveryEnumeratedValueInAnyCase) {
   EXPECT_EQ(result.given.at("device"), "CPU");
 }
 
+TEST(ParseFlags, TakesTheFieldsOtherWordsForTypes) {
+  const std::vector<std::pair<std::string_view, std::string_view>> types = {
+      {"fp32", "f32"}, {"Float32", "f32"}, {"bfloat16", "bf16"}, {"fp16", "f16"},
+      {"FP16", "f16"}, {"float16", "f16"}, {"half", "f16"},      {"float64", "f64"}};
+  for (const auto& [word, type] : types) {
+    EXPECT_EQ(parse({cat("--dtype=", word)}).flags.dtype, type) << word;
+  }
+  EXPECT_EQ(parse({"--dtype=float16", "--dtype=f16"}).notices, std::vector<std::string>());
+}
+
 TEST(ParseFlags, RefusesAnEmptyTextWhereOneIsNeeded) {
   EXPECT_EQ(refusal({"--data_dir="}), "--data_dir is empty: accepted is a text that is not empty");
   EXPECT_THAT(refusal({"--result_file", ""}), HasSubstr("--result_file is empty"));

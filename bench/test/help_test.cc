@@ -98,6 +98,8 @@ TEST(Help, ShowsDefaultsAndAcceptedValues) {
   EXPECT_EQ(entry("momentum"),
             "--momentum=NUM momentum of --optimizer=momentum (at least 0; default 0.9)");
   EXPECT_THAT(entry("optimizer"), HasSubstr("(one of sgd, momentum, rmsprop, adam; default sgd)"));
+  EXPECT_THAT(entry("dtype"), HasSubstr("(one of f32, bf16, f16, f64, int8; also fp32, float32, "
+                                        "bfloat16, fp16, float16, half, fp64, float64)"));
   EXPECT_THAT(entry("fuse_decode_and_crop"), HasSubstr("(default true)"));
 }
 
