@@ -73,6 +73,18 @@ constexpr std::array kFlagHints = {
     FlagHint{"v", "--version"},
 };
 
+struct NoFlagHint {
+  std::string_view words;  ///< separated by blanks
+  std::string_view why;
+};
+
+constexpr std::array kNoFlagHints = {
+    NoFlagHint{"compile torch_compile torchcompile torchscript jit",
+               "every network is planned and fused before it runs: leave it out"},
+    NoFlagHint{"bench mode train training",
+               "a run measures training, with --forward_only inference; both are two runs"},
+};
+
 struct ValueHint {
   std::string_view flag;
   std::string_view words;  ///< separated by blanks
@@ -113,6 +125,15 @@ std::vector<std::string_view> flags_meant_by(std::string_view word) {
     }
   }
   return {};
+}
+
+std::string_view why_no_flag(std::string_view word) {
+  for (const NoFlagHint& hint : kNoFlagHints) {
+    if (has_word(hint.words, word)) {
+      return hint.why;
+    }
+  }
+  return "";
 }
 
 std::string_view value_meant_by(std::string_view flag, std::string_view word) {

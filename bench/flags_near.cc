@@ -126,6 +126,12 @@ UsageError unknown_value(const FlagRow& row, std::string_view given) {
     near = near_names(given, split_words(row.accepted.values));
   }
   std::erase_if(near, [&](std::string_view value) { return !is_taken(row, value); });
+  std::string other_way;
+  if (const std::string_view model = model_meant_by(given);
+      !model.empty() && !row.accepted.bare.empty()) {
+    other_way = cat("--model=", model, " --", row.name);
+    near.assign(1, other_way);
+  }
   return UsageError(cat("--", row.name, "=", given,
                         ": unknown value; accepted: ", describe_values(row), question(near, "")));
 }
@@ -152,6 +158,15 @@ UsageError unknown_model(std::string_view given) {
   return unknown_value("model", given, names, "list_models");
 }
 
+std::string_view model_meant_by(std::string_view word) {
+  for (const Model& model : all_models()) {
+    if (without_separators(model.name) == without_separators(word)) {
+      return model.name;
+    }
+  }
+  return "";
+}
+
 bool names_a_model(std::string_view name) {
   return !listed_model_name(name).empty() || find_other_model(name) != nullptr;
 }
@@ -163,10 +178,11 @@ UsageError unknown_flag(std::string_view given) {
   if (const auto meant = flags_meant_by(name); !meant.empty()) {
     return UsageError(cat(start, question(meant, "")));
   }
-  for (const Model& model : all_models()) {
-    if (without_separators(model.name) == without_separators(name)) {
-      return UsageError(cat(start, "; did you mean --model=", model.name, "?"));
-    }
+  if (const std::string_view why = why_no_flag(name); !why.empty()) {
+    return UsageError(cat(start, "; ", why));
+  }
+  if (const std::string_view model = model_meant_by(name); !model.empty()) {
+    return UsageError(cat(start, "; did you mean --model=", model, "?"));
   }
   std::vector<std::string> negated;
   for (const FlagRow& row : flag_table()) {

@@ -43,6 +43,9 @@ const FlagRow* negated_by(std::string_view name) {
 // meant.
 std::string positional_argument(std::string_view argument, std::string_view before) {
   const std::string start = cat("'", argument, "': positional arguments are not accepted; ");
+  if (const std::string_view model = model_meant_by(argument); !model.empty()) {
+    return cat(start, "did you mean --model=", model, "?");
+  }
   const FlagRow* row = before.starts_with("-") && before.find('=') == std::string_view::npos
                            ? find_flag(name_in(before))
                            : nullptr;

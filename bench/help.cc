@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/flags_file.h"
+#include "bench/flags_hints.h"
 #include "bench/flags_near.h"
 #include "bench/flags_table.h"
 #include "models/base/errors.h"
@@ -158,6 +159,27 @@ void print_all(std::ostream& out) {
   }
 }
 
+// The flags that someone means who asks for help with `topic`: what other programs call so, else
+// those of a near name.
+std::vector<const FlagRow*> flags_asked_for(std::string_view topic) {
+  std::vector<std::string_view> names;
+  for (const std::string_view flag : flags_meant_by(topic)) {
+    const std::string_view name = without_dashes(flag);
+    names.push_back(name.substr(0, name.find('=')));
+  }
+  if (names.empty()) {
+    for (const FlagRow& row : flag_table()) {
+      names.push_back(row.name);
+    }
+    names = near_names(topic, names);
+  }
+  std::vector<const FlagRow*> rows;
+  for (const std::string_view name : names) {
+    rows.push_back(find_flag(name));
+  }
+  return rows;
+}
+
 std::vector<std::string_view> group_words() {
   std::vector<std::string_view> words;
   for (const FlagGroup group : flag_groups()) {
@@ -202,16 +224,23 @@ void print_help(std::ostream& out, std::string_view asked) {
       return print_group(out, group);
     }
   }
-  std::vector<std::string_view> names;
   for (const FlagRow& row : flag_table()) {
     if (equal_in_any_case(topic, row.name)) {
       return print_flag(out, row);
     }
-    names.push_back(row.name);
   }
-  const auto near = near_names(topic, names);
-  throw UsageError(cat("--help=", asked, ": accepted are all, ", join(group_words()),
-                       ", or a flag's name", near.empty() ? "" : cat(", such as ", near.front())));
+  if (const std::string_view why = why_no_flag(topic); !why.empty()) {
+    out << "--" << topic << " is no flag here; " << why << ".\n";
+    return;
+  }
+  const std::vector<const FlagRow*> rows = flags_asked_for(topic);
+  if (rows.empty()) {
+    throw UsageError(
+        cat("--help=", asked, ": accepted are all, ", join(group_words()), ", or a flag's name"));
+  }
+  for (const FlagRow* row : rows) {
+    print_flag(out, *row);
+  }
 }
 
 }  // namespace bench

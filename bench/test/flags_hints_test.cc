@@ -46,7 +46,20 @@ TEST(FlagsMeantBy, AreAcceptedAndTheWordsAreNot) {
 TEST(FlagsMeantBy, DoNotHideAFlag) {
   for (const FlagRow& row : flag_table()) {
     EXPECT_THAT(flags_meant_by(row.name), IsEmpty()) << row.name;
+    EXPECT_THAT(why_no_flag(row.name), IsEmpty()) << row.name;
   }
+}
+
+TEST(WhyNoFlag, SaysWhatHoldsInstead) {
+  EXPECT_EQ(refusal({"--compile"}),
+            "--compile: unknown flag; every network is planned and fused before it runs: leave it "
+            "out");
+  for (const std::string_view flag : {"--bench=inference", "--bench=train", "--bench=both"}) {
+    EXPECT_EQ(refusal({flag}),
+              "--bench: unknown flag; a run measures training, with --forward_only inference; both "
+              "are two runs");
+  }
+  EXPECT_THAT(why_no_flag("quux"), IsEmpty());
 }
 
 TEST(ValueMeantBy, LeavesOutTheWordsThatAreTaken) {

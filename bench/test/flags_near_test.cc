@@ -63,6 +63,13 @@ TEST(UnknownValue, KnowsOtherProgramsWords) {
             "mean f16?"));
 }
 
+TEST(UnknownValue, TellsAModelFromWhatIsToBeDoneWithIt) {
+  EXPECT_THAT(
+      unknown_value(*find_flag("verify"), "lenet").what(),
+      StrEq("--verify=lenet: unknown value; accepted: model, all; did you mean --model=lenet "
+            "--verify?"));
+}
+
 TEST(UnknownValue, PointsToTheListWhereThereAreTooMany) {
   const std::vector<std::string_view> names = {"trivial", "lenet"};
   EXPECT_THAT(unknown_value("model", "lenett", names, "list_models").what(),

@@ -81,8 +81,11 @@ TEST(ParseFlags, RefusesPositionalArguments) {
   EXPECT_EQ(refusal({"--distortions", "False"}),
             "'False': positional arguments are not accepted; write --distortions=False instead of "
             "--distortions False");
-  EXPECT_EQ(refusal({"resnet50"}),
-            "'resnet50': positional arguments are not accepted; flags are written --name=value");
+  EXPECT_EQ(refusal({"quux"}),
+            "'quux': positional arguments are not accepted; flags are written --name=value");
+  EXPECT_EQ(refusal({"LeNet"}),
+            "'LeNet': positional arguments are not accepted; did you mean --model=lenet?");
+  EXPECT_THAT(refusal({"--verify", "resnet-50"}), HasSubstr("did you mean --model=resnet50?"));
   EXPECT_THAT(refusal({"--forward_only=true", "x"}), HasSubstr("flags are written --name=value"));
   EXPECT_THAT(refusal({"--batch_size=4", "5"}), HasSubstr("flags are written --name=value"));
   EXPECT_THAT(refusal({"-"}), HasSubstr("positional"));

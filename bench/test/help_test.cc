@@ -139,7 +139,14 @@ TEST(Help, RefusesAnotherTopicNamingThoseThereAre) {
   EXPECT_EQ(usage_error([] { help("datta"); }),
             "--help=datta: accepted are all, run, data, learning, fp16, variables, performance, "
             "output, own, or a flag's name");
-  EXPECT_THAT(usage_error([] { help("batchsize"); }), HasSubstr(", such as batch_size"));
+}
+
+TEST(Help, ShowsTheFlagsThatAnotherWordMeans) {
+  EXPECT_EQ(help("lr"), help("init_learning_rate"));
+  EXPECT_EQ(help("--batchsize"), help("batch_size"));
+  EXPECT_EQ(introduced_flags("amp"), (std::vector<std::string>{"use_fp16", "dtype"}));
+  EXPECT_THAT(introduced_flags("weight_decai"), testing::Contains("weight_decay"));
+  EXPECT_THAT(help("compile"), HasSubstr("--compile is no flag here; every network is planned"));
 }
 
 TEST(Help, NamesEveryGroupInWhatItAccepts) {
