@@ -45,7 +45,7 @@ says "$err" 'may be used'
 # --- help, version, dumps ------------------------------------------------------------------------
 
 run 0 --help
-[ "$(wc -l <"$out")" -le 40 ] || fail 'more than one screen'
+[ "$(wc -l <"$out")" -le 30 ] || fail 'more than one screen'
 for flag in --model --data_dir --optimizer --use_fp16 --num_intra_threads --max_seconds --help=all; do
   says "$out" "$flag"
 done
