@@ -53,11 +53,12 @@ struct ParseResult {
 /// Reads a command line (without the program's name): `--flag=value`, `--flag value` (not for
 /// booleans), `--flag`, `--noflag`; one dash does too, and dashes for underscores. Of a flag that
 /// is given several times the last wins, with a notice; the others must be of its type, list and
-/// bounds too. The name of a model gets its listed spelling, --num_batches=0 is unset. Throws
-/// UsageError for unknown flags (with near names), positional arguments, values out of type, list
-/// or bounds, combinations that exclude each other (see validate()), and what is not built yet.
-/// When help, the version or the list of models is asked for, the last two are not looked at. Not
-/// thread-safe: the gflags library's registry is changed and restored meanwhile.
+/// bounds too, a --model the name of a network. The name of a model gets its listed spelling,
+/// --num_batches=0 is unset. Throws UsageError for unknown flags (with near names), positional
+/// arguments, values out of type, list or bounds, combinations that exclude each other (see
+/// validate()), and what is not built yet. When help, the version or the list of models is asked
+/// for, the last two are not looked at. Not thread-safe: the gflags library's registry is changed
+/// and restored meanwhile.
 ParseResult parse_flags(std::span<const std::string_view> arguments);
 
 /// The same for main's arguments, where argv[0] is the program.

@@ -20,6 +20,11 @@ std::string enumerated_text(const FlagRow& row, const std::string& text) {
       return std::string(value);
     }
   }
+  for (const Synonym& synonym : synonyms_of(row.accepted)) {
+    if (equal_in_any_case(text, synonym.word)) {
+      return std::string(synonym.value);
+    }
+  }
   throw unknown_value(row, text);
 }
 

@@ -73,6 +73,18 @@ constexpr std::array kFlagHints = {
     FlagHint{"v", "--version"},
 };
 
+struct NoFlagHint {
+  std::string_view words;  ///< separated by blanks
+  std::string_view why;
+};
+
+constexpr std::array kNoFlagHints = {
+    NoFlagHint{"compile torch_compile torchcompile torchscript jit",
+               "every network is planned and fused before it runs: leave it out"},
+    NoFlagHint{"bench mode train training",
+               "a run measures training, with --forward_only inference; both are two runs"},
+};
+
 struct ValueHint {
   std::string_view flag;
   std::string_view words;  ///< separated by blanks
@@ -80,10 +92,10 @@ struct ValueHint {
 };
 
 constexpr std::array kValueHints = {
-    ValueHint{"dtype", "fp16 float16 half torch.float16 torch.half", "f16"},
-    ValueHint{"dtype", "bfloat16 bfloat torch.bfloat16 amp mixed", "bf16"},
-    ValueHint{"dtype", "fp32 float32 float single full tf32 torch.float32", "f32"},
-    ValueHint{"dtype", "fp64 float64 double torch.float64", "f64"},
+    ValueHint{"dtype", "torch.float16 torch.half", "f16"},
+    ValueHint{"dtype", "bfloat torch.bfloat16 amp mixed", "bf16"},
+    ValueHint{"dtype", "float single full tf32 torch.float32", "f32"},
+    ValueHint{"dtype", "double torch.float64", "f64"},
     ValueHint{"dtype", "i8 s8 u8 uint8 qint8 quint8 quantized torch.qint8", "int8"},
     ValueHint{"data_format", "channels_last", "NHWC"},
     ValueHint{"data_format", "channels_first", "NCHW"},
@@ -113,6 +125,15 @@ std::vector<std::string_view> flags_meant_by(std::string_view word) {
     }
   }
   return {};
+}
+
+std::string_view why_no_flag(std::string_view word) {
+  for (const NoFlagHint& hint : kNoFlagHints) {
+    if (has_word(hint.words, word)) {
+      return hint.why;
+    }
+  }
+  return "";
 }
 
 std::string_view value_meant_by(std::string_view flag, std::string_view word) {

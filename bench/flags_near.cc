@@ -1,10 +1,13 @@
 #include "bench/flags_near.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <utility>
 
+#include "bench/flags_file.h"
 #include "bench/flags_hints.h"
+#include "models/base/text.h"
 #include "models/zoo/zoo.h"
 
 namespace bench {
@@ -14,6 +17,24 @@ namespace {
 constexpr std::size_t kShortestPart = 4;
 constexpr std::size_t kShortestBeginning = 3;
 constexpr std::size_t kMostNearNames = 3;
+
+/// What tf_cnn_benchmarks has and this program does not: it tells images apart.
+struct OtherModel {
+  std::string_view name;
+  std::string_view kind;
+};
+constexpr std::array kOtherModels = {
+    OtherModel{.name = "ssd300", .kind = "finds objects"},
+    OtherModel{.name = "deepspeech2", .kind = "recognises speech"},
+    OtherModel{.name = "ncf", .kind = "recommends items"},
+};
+
+const OtherModel* find_other_model(std::string_view name) {
+  const auto* found =
+      std::find_if(kOtherModels.begin(), kOtherModels.end(),
+                   [&](const OtherModel& other) { return equal_in_any_case(other.name, name); });
+  return found == kOtherModels.end() ? nullptr : found;
+}
 
 std::string lower(std::string_view text) {
   std::string lowered(text);
@@ -105,6 +126,12 @@ UsageError unknown_value(const FlagRow& row, std::string_view given) {
     near = near_names(given, split_words(row.accepted.values));
   }
   std::erase_if(near, [&](std::string_view value) { return !is_taken(row, value); });
+  std::string other_way;
+  if (const std::string_view model = model_meant_by(given);
+      !model.empty() && !row.accepted.bare.empty()) {
+    other_way = cat("--model=", model, " --", row.name);
+    near.assign(1, other_way);
+  }
   return UsageError(cat("--", row.name, "=", given,
                         ": unknown value; accepted: ", describe_values(row), question(near, "")));
 }
@@ -116,16 +143,46 @@ UsageError unknown_value(std::string_view flag, std::string_view given,
                         " --", listed_by, " lists all"));
 }
 
-UsageError unknown_flag(std::string_view given) {
-  std::string name(given);
-  std::replace(name.begin(), name.end(), '-', '_');
-  if (const auto meant = flags_meant_by(name); !meant.empty()) {
-    return UsageError(cat("--", given, ": unknown flag", question(meant, "")));
+UsageError unknown_model(std::string_view given) {
+  if (const OtherModel* other = find_other_model(given)) {
+    return UsageError(cat("--model=", given, ": not built: it ", other->kind,
+                          ", and the networks here classify images; --list_models shows them"));
   }
+  std::vector<std::string_view> names;
   for (const Model& model : all_models()) {
-    if (without_separators(model.name) == without_separators(name)) {
-      return UsageError(cat("--", given, ": unknown flag; did you mean --model=", model.name, "?"));
+    // One name may stand for a network of each dataset.
+    if (std::find(names.begin(), names.end(), model.name) == names.end()) {
+      names.push_back(model.name);
     }
+  }
+  return unknown_value("model", given, names, "list_models");
+}
+
+std::string_view model_meant_by(std::string_view word) {
+  for (const Model& model : all_models()) {
+    if (without_separators(model.name) == without_separators(word)) {
+      return model.name;
+    }
+  }
+  return "";
+}
+
+bool names_a_model(std::string_view name) {
+  return !listed_model_name(name).empty() || find_other_model(name) != nullptr;
+}
+
+UsageError unknown_flag(std::string_view given) {
+  std::string name(without_dashes(given));
+  std::replace(name.begin(), name.end(), '-', '_');
+  const std::string start = cat(given, ": unknown flag");
+  if (const auto meant = flags_meant_by(name); !meant.empty()) {
+    return UsageError(cat(start, question(meant, "")));
+  }
+  if (const std::string_view why = why_no_flag(name); !why.empty()) {
+    return UsageError(cat(start, "; ", why));
+  }
+  if (const std::string_view model = model_meant_by(name); !model.empty()) {
+    return UsageError(cat(start, "; did you mean --model=", model, "?"));
   }
   std::vector<std::string> negated;
   for (const FlagRow& row : flag_table()) {
@@ -141,8 +198,7 @@ UsageError unknown_flag(std::string_view given) {
     names.insert(names.end(), negated.begin(), negated.end());
   }
   const std::string asked = question(near_names(name, names), "--");
-  return UsageError(
-      cat("--", given, ": unknown flag", asked.empty() ? "; --help=all lists all flags" : asked));
+  return UsageError(cat(start, asked.empty() ? "; --help=all lists all flags" : asked));
 }
 
 }  // namespace bench

@@ -22,7 +22,8 @@ std::vector<std::string_view> near_names(std::string_view given,
 
 /// Of an enumerated flag: "--flag=given: unknown value; accepted: a, b (not built yet: c); did you
 /// mean a?" What is asked, of the values that are taken, is what other programs call so
-/// (flags_hints.h), else a near name.
+/// (flags_hints.h), else a near name; of a flag that can stand alone, with --model where a network
+/// is called so.
 UsageError unknown_value(const FlagRow& row, std::string_view given);
 
 /// Of values that are too many for one sentence, where another flag lists them:
@@ -30,8 +31,19 @@ UsageError unknown_value(const FlagRow& row, std::string_view given);
 UsageError unknown_value(std::string_view flag, std::string_view given,
                          std::span<const std::string_view> accepted, std::string_view listed_by);
 
-/// "--given: unknown flag; did you mean --a?" `given` has no dashes in front. What is asked is what
-/// other programs call so (flags_hints.h), a model of that name, else a near name.
+/// Of a --model that names no network here: what one of tf_cnn_benchmarks does that is not built,
+/// else near names.
+UsageError unknown_model(std::string_view given);
+
+/// The network that `word` names, whatever the case, dashes and underscores, in its listed
+/// spelling; empty: none.
+std::string_view model_meant_by(std::string_view word);
+
+/// Whether a network here or in tf_cnn_benchmarks is called so, in any case.
+bool names_a_model(std::string_view name);
+
+/// "--given: unknown flag; did you mean --a?" `given` has the dashes that were given, one or two.
+/// What is asked, or said, is what flags_hints.h knows, a model of that name, else a near name.
 UsageError unknown_flag(std::string_view given);
 
 }  // namespace bench

@@ -43,6 +43,9 @@ const FlagRow* negated_by(std::string_view name) {
 // meant.
 std::string positional_argument(std::string_view argument, std::string_view before) {
   const std::string start = cat("'", argument, "': positional arguments are not accepted; ");
+  if (const std::string_view model = model_meant_by(argument); !model.empty()) {
+    return cat(start, "did you mean --model=", model, "?");
+  }
   const FlagRow* row = before.starts_with("-") && before.find('=') == std::string_view::npos
                            ? find_flag(name_in(before))
                            : nullptr;
@@ -64,7 +67,8 @@ std::string_view help_topic_of(std::string_view name) {
 // Reads the flag at arguments[0] and, for `--flag value`, its value at arguments[1]; `used` counts
 // what was read.
 GivenFlag read_flag(Arguments arguments, std::size_t& used) {
-  const std::string_view body = without_dashes(arguments[0].text);
+  const std::string_view written = arguments[0].text;
+  const std::string_view body = without_dashes(written);
   const std::size_t equals = body.find('=');
   const std::string name = name_in(body);
   used = 1;
@@ -76,10 +80,10 @@ GivenFlag read_flag(Arguments arguments, std::size_t& used) {
     }
     const FlagRow* negated = negated_by(name);
     if (negated == nullptr && topic.empty()) {
-      throw unknown_flag(body.substr(0, equals));
+      throw unknown_flag(written.substr(0, written.find('=')));
     }
     if (equals != std::string_view::npos) {
-      throw UsageError(cat("--", body, ": --", name, " takes no value"));
+      throw UsageError(cat(written, ": --", name, " takes no value"));
     }
     return {.row = negated, .text = "false"};
   }
@@ -189,12 +193,26 @@ std::string overridden_notice(const std::vector<GivenFlag>& given, const TypedFl
                               given[last].text, "' holds, not ", others);
 }
 
-/// What excludes itself and what is not built, in one sentence.
+/// The model that holds is looked up when the dataset is known.
+void check_overridden_models(const std::vector<GivenFlag>& given) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i].row->name == "model" && is_overridden(given, i) && !names_a_model(given[i].text)) {
+      refuse_at(given[i].origin, unknown_model(given[i].text).what());
+    }
+  }
+}
+
+/// What excludes itself and what is not built, in one sentence. Where something is not built, what
+/// a flag lacks beside it is left out: that is mostly not built either.
 void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given,
                          const TypedFlags& typed) {
   std::string conflict;
+  bool lacks = false;
   try {
     validate(flags);
+  } catch (const MissingFlag& error) {
+    conflict = error.what();
+    lacks = true;
   } catch (const UsageError& error) {
     conflict = error.what();
   }
@@ -205,7 +223,7 @@ void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given
     try {
       check_support(given[i], typed.values[i]);
     } catch (const UsageError& error) {
-      if (!conflict.empty()) {
+      if (!conflict.empty() && !lacks) {
         throw UsageError(cat(conflict, "; moreover ", error.what()));
       }
       refuse_at(given[i].origin, error.what());
@@ -249,6 +267,7 @@ ParseResult parse_flags(std::span<const std::string_view> arguments) {
   if (const auto listed = listed_model_name(result.flags.model); !listed.empty()) {
     result.flags.model = listed;
   }
+  check_overridden_models(given);
   check_what_is_asked(result.flags, given, typed);
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (is_overridden(given, i)) {

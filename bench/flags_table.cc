@@ -144,6 +144,15 @@ std::string_view title_of(FlagGroup group) {
   return "";
 }
 
+std::vector<Synonym> synonyms_of(const Accepted& accepted) {
+  std::vector<Synonym> synonyms;
+  for (const std::string_view pair : split_words(accepted.synonyms)) {
+    const std::size_t equals = pair.find('=');
+    synonyms.push_back({.word = pair.substr(0, equals), .value = pair.substr(equals + 1)});
+  }
+  return synonyms;
+}
+
 std::string describe_bounds(const Accepted& accepted) {
   if (accepted.minimum && accepted.maximum) {
     return cat("from ", number_text(*accepted.minimum),

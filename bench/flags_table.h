@@ -27,6 +27,8 @@ struct Accepted {
   /// Separated by blanks; empty: not enumerated. Taken in any case, the flag's value becomes the
   /// spelling that is listed here.
   std::string_view values = {};
+  /// Other words for `values`, as "float32=f32 fp32=f32"; taken in any case too.
+  std::string_view synonyms = {};
   bool empty_too = false;  ///< beside `values`
   bool not_empty = false;
   std::string_view words = {};  ///< of a text with a form of its own: what is accepted
@@ -43,12 +45,24 @@ struct Accepted {
     changed.bare = meaning;
     return changed;
   }
+  constexpr Accepted or_words(std::string_view other) const {
+    Accepted changed = *this;
+    changed.synonyms = other;
+    return changed;
+  }
   constexpr Accepted or_empty() const {
     Accepted changed = *this;
     changed.empty_too = true;
     return changed;
   }
 };
+
+/// Another word for an enumerated value.
+struct Synonym {
+  std::string_view word;
+  std::string_view value;
+};
+std::vector<Synonym> synonyms_of(const Accepted& accepted);
 
 /// What this version does with the allowed values.
 struct FlagSupport {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/flags_file.h"
+#include "bench/flags_hints.h"
 #include "bench/flags_near.h"
 #include "bench/flags_table.h"
 #include "models/base/errors.h"
@@ -14,45 +15,40 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t kColumns = 100;
-constexpr std::size_t kHelpColumn = 38;
-constexpr std::size_t kShortColumn = 29;
+constexpr std::size_t kColumns = 79;
+constexpr std::size_t kHelpColumn = 32;
+constexpr std::size_t kShortColumn = 28;
 
 constexpr std::array kMostUsed = {
-    MostUsedFlag{"model", "the network; --list_models shows all of them"},
-    MostUsedFlag{"batch_size", "images per step; or a list as 8,16,32; or auto, max",
-                 "the model's own"},
+    MostUsedFlag{"model", "the network; --list_models shows all"},
+    MostUsedFlag{"batch_size", "images per step, a list, auto or max", "the model's"},
     MostUsedFlag{"num_batches", "steps to measure", "100"},
     MostUsedFlag{"num_warmup_batches", "steps before measuring", "10"},
-    MostUsedFlag{"max_seconds", "end the run after so many seconds, at the latest", "no limit"},
+    MostUsedFlag{"max_seconds", "end the run after so many seconds", "no limit"},
     MostUsedFlag{"forward_only", "measure inference instead of training"},
-    MostUsedFlag{"device", "cpu, or reference: slow and plain, to check against", "cpu"},
+    MostUsedFlag{"device", "cpu, or reference: slow, to check against", "cpu"},
     MostUsedFlag{"num_intra_threads", "threads", "one per core"},
     MostUsedFlag{"data_format", "layout of activations: NCHW, NHWC or auto", "auto"},
-    MostUsedFlag{"dtype", "type of numbers: f32, bf16, f16, f64; int8 with --forward_only"},
-    MostUsedFlag{"use_fp16", "compute in 16 bits, in bf16 or f16, whichever is faster"},
-    MostUsedFlag{"data_dir", "folder of ImageNet's TFRecords or CIFAR-10's files",
-                 "synthetic images"},
-    MostUsedFlag{"data_name", "the dataset: imagenet or cifar10", "by model and folder"},
+    MostUsedFlag{"dtype", "f32, bf16, f16, f64; int8 with --forward_only"},
+    MostUsedFlag{"use_fp16", "compute in bf16 or f16, whichever is faster"},
+    MostUsedFlag{"data_dir", "folder of ImageNet or CIFAR-10", "synthetic images"},
+    MostUsedFlag{"data_name", "imagenet or cifar10", "by model and folder"},
     MostUsedFlag{"optimizer", "sgd or momentum"},
-    MostUsedFlag{"init_learning_rate", "learning rate", "the model's own schedule"},
+    MostUsedFlag{"init_learning_rate", "learning rate", "the model's own"},
     MostUsedFlag{"display_every", "print a line every so many steps"},
     MostUsedFlag{"print_training_accuracy", "print top-1 and top-5 accuracy too"},
     MostUsedFlag{"profile", "print which kernels took how long"},
-    MostUsedFlag{"result_file", "write the record, with every step time, as JSON", "none"},
+    MostUsedFlag{"result_file", "write the record, all step times in it", "none"},
     MostUsedFlag{"verify", "only check that the network computes what it should"},
 };
 
 constexpr std::string_view kHead =
-    "bench: how many images per second a machine trains or infers with convolutional networks.\n";
+    "bench: images per second of convolutional networks, in training or inference.\n";
 
 constexpr std::string_view kExamples = R"(
-  Train ResNet-50 on synthetic images for a minute, and keep the record:
-    bench --model=resnet50 --num_batches=100000 --max_seconds=60 --result_file=run.json
-  Infer in 8 bits, at the smallest batch that is about the fastest:
-    bench --model=mobilenet_v2 --forward_only --dtype=int8 --batch_size=auto
-  Train on ImageNet's TFRecords:
-    bench --model=resnet50_v1.5 --optimizer=momentum --data_dir=/data/imagenet --batch_size=32
+  bench --model=resnet50 --result_file=run.json     # train on synthetic images
+  bench --model=vgg16 --forward_only --dtype=int8   # infer in 8 bits
+  bench --model=resnet50 --data_dir=/data/imagenet  # train on TFRecords
 )";
 
 constexpr std::string_view kHowFlagsAreWritten =
@@ -92,6 +88,13 @@ std::string state_of(const FlagRow& row) {
 std::string value_of(const FlagRow& row) {
   std::string text =
       row.accepted.values.empty() ? describe_bounds(row.accepted) : describe_accepted(row);
+  std::vector<std::string_view> words;
+  for (const Synonym& synonym : synonyms_of(row.accepted)) {
+    words.push_back(synonym.word);
+  }
+  if (!words.empty()) {
+    text += cat("; also ", join(words));
+  }
   // Our own flags with a default are switches, whose default goes without saying.
   if (row.default_text && row.group != FlagGroup::kOwn) {
     text += cat(text.empty() ? "" : "; ", "default ",
@@ -151,6 +154,27 @@ void print_all(std::ostream& out) {
   }
 }
 
+// The flags that someone means who asks for help with `topic`: what other programs call so, else
+// those of a near name.
+std::vector<const FlagRow*> flags_asked_for(std::string_view topic) {
+  std::vector<std::string_view> names;
+  for (const std::string_view flag : flags_meant_by(topic)) {
+    const std::string_view name = without_dashes(flag);
+    names.push_back(name.substr(0, name.find('=')));
+  }
+  if (names.empty()) {
+    for (const FlagRow& row : flag_table()) {
+      names.push_back(row.name);
+    }
+    names = near_names(topic, names);
+  }
+  std::vector<const FlagRow*> rows;
+  for (const std::string_view name : names) {
+    rows.push_back(find_flag(name));
+  }
+  return rows;
+}
+
 std::vector<std::string_view> group_words() {
   std::vector<std::string_view> words;
   for (const FlagGroup group : flag_groups()) {
@@ -160,7 +184,7 @@ std::vector<std::string_view> group_words() {
 }
 
 void print_most_used(std::ostream& out) {
-  out << kHead << kExamples << "\nThe flags most used, and what holds without them\n\n";
+  out << kHead << kExamples << "\nThe flags most used, and what holds without them:\n";
   for (const MostUsedFlag& flag : kMostUsed) {
     const FlagRow& row = *find_flag(flag.name);
     std::string line = cat("  --", flag.name, placeholder(row));
@@ -173,8 +197,8 @@ void print_most_used(std::ostream& out) {
     }
     out << '\n';
   }
-  out << "\nAll flags: --help=all. A group of them, what works first: --help=GROUP, one of\n  "
-      << join(group_words()) << ".\nOne flag: --help=FLAG.\n";
+  out << "\nAll flags: --help=all. One: --help=FLAG. A group: --help=GROUP, where GROUP is\n"
+      << join(group_words()) << ".\n";
 }
 
 }  // namespace
@@ -195,16 +219,23 @@ void print_help(std::ostream& out, std::string_view asked) {
       return print_group(out, group);
     }
   }
-  std::vector<std::string_view> names;
   for (const FlagRow& row : flag_table()) {
     if (equal_in_any_case(topic, row.name)) {
       return print_flag(out, row);
     }
-    names.push_back(row.name);
   }
-  const auto near = near_names(topic, names);
-  throw UsageError(cat("--help=", asked, ": accepted are all, ", join(group_words()),
-                       ", or a flag's name", near.empty() ? "" : cat(", such as ", near.front())));
+  if (const std::string_view why = why_no_flag(topic); !why.empty()) {
+    out << "--" << topic << " is no flag here; " << why << ".\n";
+    return;
+  }
+  const std::vector<const FlagRow*> rows = flags_asked_for(topic);
+  if (rows.empty()) {
+    throw UsageError(
+        cat("--help=", asked, ": accepted are all, ", join(group_words()), ", or a flag's name"));
+  }
+  for (const FlagRow* row : rows) {
+    print_flag(out, *row);
+  }
 }
 
 }  // namespace bench

@@ -17,10 +17,11 @@ struct MostUsedFlag {
 /// The flags that the short help shows, in its order.
 std::span<const MostUsedFlag> most_used_flags();
 
-/// Writes what `--help=TOPIC` shows, in lines of at most 100 columns. `topic`: "most" for what the
-/// program does, examples and the flags most used, on one screen of 40 lines; "all" for all flags,
-/// group by group; a group's word or a flag's name, in any case. In a group what works stands
-/// before what has no effect or is not built. Throws UsageError for another topic.
+/// Writes what `--help=TOPIC` shows, in lines of less than 80 columns. `topic`: "most" for what the
+/// program does, examples and the flags most used, on one screen of 30 lines; "all" for all flags,
+/// group by group; a group's word or a flag's name, in any case; of another program's word or a
+/// near name the flags that are meant. In a group what works stands before what has no effect or is
+/// not built. Throws UsageError for another topic.
 void print_help(std::ostream& out, std::string_view topic);
 
 }  // namespace bench

@@ -81,6 +81,12 @@ std::string unless_threads(const RunSettings& settings) {
   return settings.device == "reference" ? "with --device=reference, which runs on one thread" : "";
 }
 
+std::string if_variables_are_elsewhere(const RunSettings& settings) {
+  return settings.flags.local_parameter_device == "gpu" && settings.device != "gpu"
+             ? cat("with --device=", settings.device, ", whose memory holds the variables")
+             : "";
+}
+
 struct Rule {
   std::string_view flag;
   std::string (*idle)(const RunSettings&);
@@ -113,6 +119,7 @@ constexpr std::array kRules = {
     Rule{"fp16_inc_loss_scale_every_n", unless_auto_loss_scale},
     Rule{"aux_head", unless_training},
     Rule{"label_smoothing", unless_training},
+    Rule{"local_parameter_device", if_variables_are_elsewhere},
     Rule{"calibration_batches", unless_int8},
     Rule{"deterministic_layers", unless_training},
 };

@@ -59,4 +59,13 @@ Precision choose_precision(const RunSettings& settings, Backend& backend) {
   return {.dtype = settings.dtype, .note = ""};
 }
 
+std::string describe_precision(const RunSettings& settings) {
+  if (settings.quantized()) {
+    return "int8";
+  }
+  const std::string_view computed = name_of(settings.dtype);
+  return settings.training() && is_half(settings.dtype) ? cat(computed, " (f32 variables)")
+                                                        : std::string(computed);
+}
+
 }  // namespace bench

@@ -19,4 +19,7 @@ struct Precision {
 /// Throws UsageError when the device cannot compute in the type asked for.
 Precision choose_precision(const RunSettings& settings, Backend& backend);
 
+/// What the settled type is called: "f32"; "int8"; "bf16 (f32 variables)" where 16 bits learn.
+std::string describe_precision(const RunSettings& settings);
+
 }  // namespace bench

@@ -76,6 +76,7 @@ void print_header(std::ostream& out, const Header& header) {
   field(out, "Devices:", python_list(header.devices));
   field(out, "NUMA bind:", python_bool(header.numa_bind));
   field(out, "Data format:", header.data_format);
+  field(out, "Precision:", header.precision);
   if (!header.rewriter_config.empty()) field(out, "RewriterConfig:", header.rewriter_config);
   field(out, "Optimizer:", header.optimizer);
   field(out, "Variables:", header.variable_update);

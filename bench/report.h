@@ -9,9 +9,9 @@
 
 #include "bench/step_statistics.h"
 
-/// The lines of standard output, byte for byte those of tf_cnn_benchmarks, so that scripts which
-/// parse its output parse ours. Each function writes whole lines and flushes, so that a reader of a
-/// pipe sees them as they are made.
+/// The lines of standard output, byte for byte those of tf_cnn_benchmarks but for the first one and
+/// the precision, so that scripts which parse its output parse ours. Each function writes whole
+/// lines and flushes, so that a reader of a pipe sees them as they are made.
 namespace bench::report {
 
 /// What the first block tells about the run.
@@ -30,6 +30,7 @@ struct Header {
   std::vector<std::string> devices{};
   bool numa_bind = false;
   std::string data_format{};
+  std::string precision{};        ///< "f32", "bf16 (f32 variables)".
   std::string rewriter_config{};  ///< Empty: no line.
   std::string optimizer{};
   std::string variable_update{};

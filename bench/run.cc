@@ -48,6 +48,7 @@ report::Header header_of(const RunSettings& settings) {
           .devices = {cat("/", settings.device_label, ":0")},
           .numa_bind = settings.flags.use_numa_affinity,
           .data_format = std::string(name_of(settings.format)),
+          .precision = describe_precision(settings),
           .optimizer = settings.flags.optimizer,
           .variable_update = settings.flags.variable_update,
           .all_reduce_spec = settings.flags.all_reduce_spec.value_or("")};

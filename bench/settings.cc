@@ -1,7 +1,6 @@
 #include "bench/settings.h"
 
 #include <algorithm>
-#include <array>
 
 #include "bench/batch_request.h"
 #include "bench/flags_near.h"
@@ -28,20 +27,12 @@ constexpr double kCifarNasnetRate = 0.025;
 // gradient may only be that much shorter.
 constexpr double kSyntheticDivisor = 127.5 * 127.5;
 
-/// What tf_cnn_benchmarks has and this program does not: it tells images apart.
-struct OtherModel {
-  std::string_view name;
-  std::string_view kind;
-};
-constexpr std::array kOtherModels = {
-    OtherModel{.name = "ssd300", .kind = "finds objects"},
-    OtherModel{.name = "deepspeech2", .kind = "recognises speech"},
-    OtherModel{.name = "ncf", .kind = "recommends items"},
-};
-
 /// The dataset of the run. Where neither flag speaks of one, imagenet, or that of a model which
 /// imagenet has not.
 const Dataset& resolve_dataset(const Flags& flags) {
+  if (flags.data_dir) {
+    check_data_folder(*flags.data_dir);
+  }
   if (!flags.data_name && !flags.data_dir && find_model(flags.model, kDefaultDataset) == nullptr) {
     const auto models = all_models();
     const auto found = std::find_if(models.begin(), models.end(),
@@ -57,25 +48,14 @@ const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
   if (const Model* model = find_model(flags.model, dataset.name)) {
     return *model;
   }
-  for (const OtherModel& other : kOtherModels) {
-    if (flags.model == other.name) {
-      throw UsageError(cat("--model=", flags.model, ": not built: it ", other.kind,
-                           ", and the networks here classify images; --list_models shows them"));
-    }
-  }
-  std::vector<std::string_view> names;
   for (const Model& model : all_models()) {
     if (model.name == flags.model) {
       throw UsageError(cat("--model=", flags.model, " is a network for ", model.dataset,
                            ", the data are ", dataset.name,
                            "; choose them with --data_name=", model.dataset));
     }
-    // One name may stand for a network of each dataset.
-    if (std::find(names.begin(), names.end(), model.name) == names.end()) {
-      names.push_back(model.name);
-    }
   }
-  throw unknown_value("model", flags.model, names, "list_models");
+  throw unknown_model(flags.model);
 }
 
 /// Throws the UsageError that building the network would, so that it comes before anything is done.

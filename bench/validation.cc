@@ -18,6 +18,12 @@ void refuse_if(bool excluded, std::string_view message) {
   }
 }
 
+void missing_if(bool missing, std::string_view message) {
+  if (missing) {
+    throw MissingFlag(std::string(message));
+  }
+}
+
 bool is_one_of(std::string_view value, std::span<const std::string_view> values) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
@@ -65,9 +71,10 @@ void check_auto_loss_scale(const Flags& flags) {
                                                          "independent"};
   refuse_if(reduces_with_nccl(flags),
             "--fp16_enable_auto_loss_scale cannot be combined with nccl in --all_reduce_spec");
-  refuse_if(!is_one_of(flags.variable_update, kScalable),
-            "--fp16_enable_auto_loss_scale needs --variable_update parameter_server, replicated or "
-            "independent");
+  missing_if(
+      !is_one_of(flags.variable_update, kScalable),
+      "--fp16_enable_auto_loss_scale needs --variable_update parameter_server, replicated or "
+      "independent");
   refuse_if(flags.staged_vars,
             "--fp16_enable_auto_loss_scale cannot be combined with --staged_vars");
 }
@@ -95,8 +102,8 @@ void check_evaluation_during_training(const Flags& flags) {
     refuse_if(flags.staged_vars,
               "--staged_vars cannot be combined with --eval_during_training_...");
   }
-  refuse_if(flags.stop_at_top_1_accuracy && ways == 0,
-            "--stop_at_top_1_accuracy needs one of the --eval_during_training_... flags");
+  missing_if(flags.stop_at_top_1_accuracy && ways == 0,
+             "--stop_at_top_1_accuracy needs one of the --eval_during_training_... flags");
   refuse_if(flags.collect_eval_results_async && flags.model != "ssd300",
             "--collect_eval_results_async is for --model=ssd300 alone");
 }
@@ -109,20 +116,20 @@ void check_frozen(const Flags& flags) {
     refuse_if(flags.save_variables.has_value(),
               "--save_variables cannot be combined with --forward_only --freeze_when_forward_only: "
               "the folded network has other variables");
-    refuse_if(flags.data_dir && !flags.datasets_use_prefetch,
-              "--data_dir needs --datasets_use_prefetch with --forward_only "
-              "--freeze_when_forward_only");
+    missing_if(flags.data_dir && !flags.datasets_use_prefetch,
+               "--data_dir needs --datasets_use_prefetch with --forward_only "
+               "--freeze_when_forward_only");
     refuse_if(is_distributed(flags),
               "--job_name cannot be combined with --forward_only --freeze_when_forward_only");
   }
-  refuse_if(!flags.trt_mode.empty() && !frozen,
-            "--trt_mode needs --forward_only and --freeze_when_forward_only");
+  missing_if(!flags.trt_mode.empty() && !frozen,
+             "--trt_mode needs --forward_only and --freeze_when_forward_only");
 }
 
 void check_cluster(const Flags& flags) {
-  refuse_if(flags.variable_update == "distributed_all_reduce" && is_distributed(flags) &&
-                !flags.controller_host,
-            "--variable_update=distributed_all_reduce with --job_name needs --controller_host");
+  missing_if(flags.variable_update == "distributed_all_reduce" && is_distributed(flags) &&
+                 !flags.controller_host,
+             "--variable_update=distributed_all_reduce with --job_name needs --controller_host");
   refuse_if(reduces_with_nccl(flags) && split_text(flags.worker_hosts, ',').size() > 1,
             "nccl in --all_reduce_spec cannot reduce over more than one worker");
 }
@@ -159,34 +166,34 @@ void check_variable_update(const Flags& flags) {
   const std::string start = cat("--variable_update=", update);
   refuse_if(is_one_of(update, kLocal) && is_distributed(flags),
             cat(start, " cannot be combined with --job_name"));
-  refuse_if(update == "distributed_replicated" && !is_distributed(flags),
-            cat(start, " needs --job_name"));
-  refuse_if(is_one_of(update, kSynchronous) && !flags.cross_replica_sync,
-            cat(start, " needs --cross_replica_sync"));
+  missing_if(update == "distributed_replicated" && !is_distributed(flags),
+             cat(start, " needs --job_name"));
+  missing_if(is_one_of(update, kSynchronous) && !flags.cross_replica_sync,
+             cat(start, " needs --cross_replica_sync"));
 
   const std::string spec = flags.all_reduce_spec.value_or("");
   const bool several_ranges = spec.find(':') != std::string::npos;
   refuse_if(update == "replicated" && several_ranges,
             cat(start, " takes one algorithm for all sizes, not --all_reduce_spec=", spec));
-  refuse_if(
+  missing_if(
       (update == "distributed_all_reduce" || update == "collective_all_reduce") && spec.empty(),
       cat(start, " needs --all_reduce_spec"));
-  refuse_if(update == "collective_all_reduce" &&
-                (several_ranges || spec.substr(0, spec.find('#')) != "collective"),
-            cat(start, " needs the algorithm collective, not --all_reduce_spec=", spec));
+  missing_if(update == "collective_all_reduce" &&
+                 (several_ranges || spec.substr(0, spec.find('#')) != "collective"),
+             cat(start, " needs the algorithm collective, not --all_reduce_spec=", spec));
 }
 
 // What the original finds out only after its constructor.
 void check_late(const Flags& flags) {
   check_piecewise(learning_rate_request(flags));
-  refuse_if(flags.eval && !flags.train_dir, "--eval needs --train_dir");
-  refuse_if(flags.data_name == "librispeech" && !flags.use_datasets,
-            "--data_name=librispeech needs --use_datasets");
+  missing_if(flags.eval && !flags.train_dir, "--eval needs --train_dir");
+  missing_if(flags.data_name == "librispeech" && !flags.use_datasets,
+             "--data_name=librispeech needs --use_datasets");
   refuse_if(flags.input_preprocessor == "official_models_imagenet" && flags.data_name &&
                 flags.data_name != "imagenet",
             "--input_preprocessor=official_models_imagenet is for imagenet alone");
-  refuse_if(flags.hierarchical_copy && flags.network_topology == "gcp_v100" && flags.num_gpus != 8,
-            "--network_topology=gcp_v100 needs --num_gpus=8");
+  missing_if(flags.hierarchical_copy && flags.network_topology == "gcp_v100" && flags.num_gpus != 8,
+             "--network_topology=gcp_v100 needs --num_gpus=8");
   refuse_if(flags.gpu_thread_mode == "global" && flags.per_gpu_thread_count > 0,
             "--per_gpu_thread_count cannot be combined with --gpu_thread_mode=global");
   refuse_if(flags.backbone_model_path && flags.model != "ssd300",
@@ -197,7 +204,7 @@ void check_late(const Flags& flags) {
 }
 
 void check_tensor_files(const Flags& flags) {
-  refuse_if(flags.init_from_partial && !flags.init_from, "--init_from_partial needs --init_from");
+  missing_if(flags.init_from_partial && !flags.init_from, "--init_from_partial needs --init_from");
   refuse_if(flags.input_file && flags.data_dir,
             "--input_file and --data_dir exclude each other; give one of them");
   refuse_if(flags.dump_tensors && flags.save_variables,
@@ -268,8 +275,8 @@ void validate(const Flags& flags) {
   check_horovod(flags);
   check_auto_loss_scale(flags);
   check_debugger(flags);
-  refuse_if(flags.hierarchical_copy && flags.num_gpus <= 1,
-            "--hierarchical_copy needs --num_gpus above 1");
+  missing_if(flags.hierarchical_copy && flags.num_gpus <= 1,
+             "--hierarchical_copy needs --num_gpus above 1");
   refuse_if(flags.save_model_secs != 0 && flags.save_model_steps,
             "--save_model_secs and --save_model_steps exclude each other; give one of them");
   check_evaluation_during_training(flags);
@@ -277,8 +284,8 @@ void validate(const Flags& flags) {
   refuse_if(flags.forward_only && flags.eval, "--forward_only and --eval exclude each other");
   check_cluster(flags);
   check_counts(flags);
-  refuse_if(flags.staged_vars && flags.variable_update != "parameter_server",
-            "--staged_vars needs --variable_update=parameter_server");
+  missing_if(flags.staged_vars && flags.variable_update != "parameter_server",
+             "--staged_vars needs --variable_update=parameter_server");
   check_variable_update(flags);
   check_tensor_files(flags);
   check_unmeasured(flags);

@@ -1,9 +1,16 @@
 #pragma once
 
 #include "bench/flags.h"
+#include "models/base/errors.h"
 #include "variable_mgmt/learning_rate.h"
 
 namespace bench {
+
+/// A flag is given without what it needs beside it.
+class MissingFlag : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
 
 /// Throws UsageError for the first combination of flags that excludes itself, in the order in which
 /// tf_cnn_benchmarks checks them; then for those that it finds out later. NCHW on the CPU, which it

@@ -21,11 +21,16 @@ for dtype in bf16 f16; do
   # shellcheck disable=SC2086
   run 0 $quick --device=reference --dtype=$dtype --init_learning_rate=1e-6 \
     --result_file="$work/$dtype.json"
+  says "$out" "Precision:   $dtype (f32 variables)"
   says "$err" 'fingerprint: matches the reference'
   record_holds "r['workload']['dtype'] == '$dtype'" "$work/$dtype.json"
 done
 # shellcheck disable=SC2086
+run 0 $quick --device=reference --dtype=BFloat16 --forward_only --result_file="$work/word.json"
+record_holds "r['workload']['dtype'] == r['workload']['flags_all']['dtype'] == 'bf16'" "$work/word.json"
+# shellcheck disable=SC2086
 run 0 $quick --device=reference --use_fp16 --forward_only --result_file="$work/fp16.json"
+grep -qx 'Precision:   f16' "$out" || fail 'the type that was chosen is not in the header'
 says "$err" 'note: --use_fp16: computing in f16; '
 record_holds "r['workload']['dtype'] == 'f16'" "$work/fp16.json"
 
@@ -40,6 +45,7 @@ refused 'has rounded its filters; save them in f32' --model=lenet --dtype=bf16 -
 
 # shellcheck disable=SC2086
 run 0 $quick --device=reference --forward_only --dtype=int8 --result_file="$work/int8.json"
+says "$out" 'Precision:   int8'
 says "$err" 'calibrating int8 with 2 batches of 2 in f32'
 grep -qE '^int8 against f32 on 8 images that calibration has not seen: signal to noise [0-9.]+ dB in what differs between' \
   "$err" || fail 'int8 is not judged'

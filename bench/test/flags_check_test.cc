@@ -129,9 +129,17 @@ TEST(ParseFlags, SaysWhatIsBuiltInstead) {
   EXPECT_THAT(refusal({"--ml_perf"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--fp16_vars"}), HasSubstr("not built yet"));
   EXPECT_EQ(refusal({"--stop_at_top_1_accuracy=0.1"}),
-            "--stop_at_top_1_accuracy needs one of the --eval_during_training_... flags; moreover "
             "--stop_at_top_1_accuracy=0.1: not built yet; leave it out");
-  EXPECT_THAT(refusal({"--eval"}), HasSubstr("not built yet"));
+}
+
+TEST(ParseFlags, SendsNobodyFromOneThingThatIsNotBuiltToAnother) {
+  EXPECT_EQ(refusal({"--eval"}), "--eval: not built yet; accepted is --noeval");
+  EXPECT_EQ(refusal({"--hierarchical_copy"}),
+            "--hierarchical_copy: not built yet; accepted is --nohierarchical_copy");
+  EXPECT_EQ(refusal({"--variable_update=collective_all_reduce"}),
+            "--variable_update=collective_all_reduce: not built yet; built are parameter_server, "
+            "replicated, independent");
+  EXPECT_EQ(refusal({"--init_from_partial"}), "--init_from_partial needs --init_from");
 }
 
 TEST(ParseFlags, NamesAConflictOfWhatIsNotBuiltBeforeThat) {

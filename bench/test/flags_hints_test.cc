@@ -46,14 +46,34 @@ TEST(FlagsMeantBy, AreAcceptedAndTheWordsAreNot) {
 TEST(FlagsMeantBy, DoNotHideAFlag) {
   for (const FlagRow& row : flag_table()) {
     EXPECT_THAT(flags_meant_by(row.name), IsEmpty()) << row.name;
+    EXPECT_THAT(why_no_flag(row.name), IsEmpty()) << row.name;
+  }
+}
+
+TEST(WhyNoFlag, SaysWhatHoldsInstead) {
+  EXPECT_EQ(refusal({"--compile"}),
+            "--compile: unknown flag; every network is planned and fused before it runs: leave it "
+            "out");
+  for (const std::string_view flag : {"--bench=inference", "--bench=train", "--bench=both"}) {
+    EXPECT_EQ(refusal({flag}),
+              "--bench: unknown flag; a run measures training, with --forward_only inference; both "
+              "are two runs");
+  }
+  EXPECT_THAT(why_no_flag("quux"), IsEmpty());
+}
+
+TEST(ValueMeantBy, LeavesOutTheWordsThatAreTaken) {
+  for (const FlagRow& row : flag_table()) {
+    for (const Synonym& synonym : synonyms_of(row.accepted)) {
+      EXPECT_EQ(value_meant_by(row.name, synonym.word), "") << synonym.word;
+    }
   }
 }
 
 TEST(ValueMeantBy, KnowsOtherNamesOfTypesAndLayouts) {
   const std::vector<std::pair<std::string_view, std::string_view>> types = {
-      {"fp16", "f16"},   {"float16", "f16"}, {"half", "f16"},  {"bfloat16", "bf16"},
-      {"fp32", "f32"},   {"float32", "f32"}, {"FLOAT", "f32"}, {"double", "f64"},
-      {"qint8", "int8"}, {"i8", "int8"}};
+      {"torch.float16", "f16"}, {"torch.bfloat16", "bf16"}, {"FLOAT", "f32"},
+      {"double", "f64"},        {"qint8", "int8"},          {"i8", "int8"}};
   for (const auto& [word, type] : types) {
     EXPECT_EQ(value_meant_by("dtype", word), type) << word;
     EXPECT_THAT(refusal({cat("--dtype=", word)}), HasSubstr(cat("did you mean ", type, "?")));

@@ -57,9 +57,17 @@ TEST(UnknownValue, TellsWhatIsNotBuilt) {
 }
 
 TEST(UnknownValue, KnowsOtherProgramsWords) {
-  EXPECT_THAT(unknown_value(*find_flag("dtype"), "Float16").what(),
-              StrEq("--dtype=Float16: unknown value; accepted: f32, bf16, f16, f64, int8; did you "
-                    "mean f16?"));
+  EXPECT_THAT(
+      unknown_value(*find_flag("dtype"), "torch.Float16").what(),
+      StrEq("--dtype=torch.Float16: unknown value; accepted: f32, bf16, f16, f64, int8; did you "
+            "mean f16?"));
+}
+
+TEST(UnknownValue, TellsAModelFromWhatIsToBeDoneWithIt) {
+  EXPECT_THAT(
+      unknown_value(*find_flag("verify"), "lenet").what(),
+      StrEq("--verify=lenet: unknown value; accepted: model, all; did you mean --model=lenet "
+            "--verify?"));
 }
 
 TEST(UnknownValue, PointsToTheListWhereThereAreTooMany) {
@@ -71,30 +79,35 @@ TEST(UnknownValue, PointsToTheListWhereThereAreTooMany) {
 }
 
 TEST(UnknownFlag, NamesNearFlags) {
-  EXPECT_THAT(unknown_flag("batchsize").what(),
+  EXPECT_THAT(unknown_flag("--batchsize").what(),
               testing::HasSubstr("--batchsize: unknown flag; did you mean --batch_size"));
-  EXPECT_THAT(unknown_flag("batch-size").what(), testing::HasSubstr("--batch_size"));
-  EXPECT_THAT(unknown_flag("decay_factor").what(),
+  EXPECT_THAT(unknown_flag("--batch-size").what(), testing::HasSubstr("--batch_size"));
+  EXPECT_THAT(unknown_flag("--decay_factor").what(),
               testing::HasSubstr("--learning_rate_decay_factor"));
-  EXPECT_THAT(unknown_flag("noforward_onli").what(), testing::HasSubstr("--noforward_only"));
+  EXPECT_THAT(unknown_flag("--noforward_onli").what(), testing::HasSubstr("--noforward_only"));
 }
 
 TEST(UnknownFlag, KnowsOtherProgramsWords) {
-  EXPECT_THAT(unknown_flag("lr").what(),
+  EXPECT_THAT(unknown_flag("--lr").what(),
               StrEq("--lr: unknown flag; did you mean --init_learning_rate?"));
-  EXPECT_THAT(unknown_flag("amp").what(),
+  EXPECT_THAT(unknown_flag("--amp").what(),
               StrEq("--amp: unknown flag; did you mean --use_fp16 or --dtype=bf16?"));
 }
 
 TEST(UnknownFlag, KnowsTheNamesOfModels) {
-  EXPECT_THAT(unknown_flag("ResNet50").what(),
+  EXPECT_THAT(unknown_flag("--ResNet50").what(),
               StrEq("--ResNet50: unknown flag; did you mean --model=resnet50?"));
-  EXPECT_THAT(unknown_flag("resnet-50").what(),
+  EXPECT_THAT(unknown_flag("--resnet-50").what(),
               StrEq("--resnet-50: unknown flag; did you mean --model=resnet50?"));
 }
 
+TEST(UnknownFlag, EchoesTheDashesThatWereGiven) {
+  EXPECT_THAT(unknown_flag("-b").what(), StrEq("-b: unknown flag; did you mean --batch_size?"));
+  EXPECT_THAT(unknown_flag("-quux").what(), testing::StartsWith("-quux: unknown flag"));
+}
+
 TEST(UnknownFlag, PointsToTheHelpWhenNothingIsNear) {
-  EXPECT_THAT(unknown_flag("quux").what(),
+  EXPECT_THAT(unknown_flag("--quux").what(),
               StrEq("--quux: unknown flag; --help=all lists all flags"));
 }
 

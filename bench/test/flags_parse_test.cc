@@ -81,8 +81,11 @@ TEST(ParseFlags, RefusesPositionalArguments) {
   EXPECT_EQ(refusal({"--distortions", "False"}),
             "'False': positional arguments are not accepted; write --distortions=False instead of "
             "--distortions False");
-  EXPECT_EQ(refusal({"resnet50"}),
-            "'resnet50': positional arguments are not accepted; flags are written --name=value");
+  EXPECT_EQ(refusal({"quux"}),
+            "'quux': positional arguments are not accepted; flags are written --name=value");
+  EXPECT_EQ(refusal({"LeNet"}),
+            "'LeNet': positional arguments are not accepted; did you mean --model=lenet?");
+  EXPECT_THAT(refusal({"--verify", "resnet-50"}), HasSubstr("did you mean --model=resnet50?"));
   EXPECT_THAT(refusal({"--forward_only=true", "x"}), HasSubstr("flags are written --name=value"));
   EXPECT_THAT(refusal({"--batch_size=4", "5"}), HasSubstr("flags are written --name=value"));
   EXPECT_THAT(refusal({"-"}), HasSubstr("positional"));
@@ -103,6 +106,13 @@ TEST(ParseFlags, NamesFlagsNearAnUnknownOne) {
   EXPECT_THAT(refusal({"--batchsize=4"}), HasSubstr("did you mean --batch_size"));
   EXPECT_THAT(refusal({"--optimiser", "sgd"}), HasSubstr("did you mean --optimizer"));
   EXPECT_THAT(refusal({"--modle=lenet"}), HasSubstr("did you mean --model"));
+}
+
+TEST(ParseFlags, EchoesAnUnknownFlagAsItWasGiven) {
+  EXPECT_EQ(refusal({"-b", "8"}), "-b: unknown flag; did you mean --batch_size?");
+  EXPECT_EQ(refusal({"-b=8"}), "-b: unknown flag; did you mean --batch_size?");
+  EXPECT_EQ(refusal({"-noforward_only=true"}),
+            "-noforward_only=true: --noforward_only takes no value");
 }
 
 TEST(ParseFlags, DoesNotKnowTheLibrariesFlags) {
@@ -219,6 +229,16 @@ TEST(ParseFlags, TakesEveryEnumeratedValueInAnyCase) {
   EXPECT_EQ(result.given.at("device"), "CPU");
 }
 
+TEST(ParseFlags, TakesTheFieldsOtherWordsForTypes) {
+  const std::vector<std::pair<std::string_view, std::string_view>> types = {
+      {"fp32", "f32"}, {"Float32", "f32"}, {"bfloat16", "bf16"}, {"fp16", "f16"},
+      {"FP16", "f16"}, {"float16", "f16"}, {"half", "f16"},      {"float64", "f64"}};
+  for (const auto& [word, type] : types) {
+    EXPECT_EQ(parse({cat("--dtype=", word)}).flags.dtype, type) << word;
+  }
+  EXPECT_EQ(parse({"--dtype=float16", "--dtype=f16"}).notices, std::vector<std::string>());
+}
+
 TEST(ParseFlags, RefusesAnEmptyTextWhereOneIsNeeded) {
   EXPECT_EQ(refusal({"--data_dir="}), "--data_dir is empty: accepted is a text that is not empty");
   EXPECT_THAT(refusal({"--result_file", ""}), HasSubstr("--result_file is empty"));
@@ -246,6 +266,13 @@ TEST(ParseFlags, ChecksTheOthersOfSeveralToo) {
   EXPECT_THAT(refusal({"--dtype=f33", "--dtype=f32"}), HasSubstr("=f33: unknown value"));
   EXPECT_THAT(refusal({"--batch_size=many", "--batch_size=8"}), HasSubstr("=many: accepted is"));
   EXPECT_THAT(refusal({"--data_dir=", "--data_dir=imagenet"}), HasSubstr("--data_dir is empty"));
+}
+
+TEST(ParseFlags, LooksUpEveryModelOfSeveral) {
+  EXPECT_EQ(refusal({"--model=quux", "--model=lenet"}),
+            "--model=quux: unknown value; --list_models lists all");
+  EXPECT_EQ(parse({"--model=VGG16", "--model=lenet"}).flags.model, "lenet");
+  EXPECT_EQ(parse({"--model=ssd300", "--model=lenet"}).flags.model, "lenet");
 }
 
 TEST(ParseFlags, LetsALaterFlagOverrideWhatIsNotBuilt) {

@@ -141,6 +141,16 @@ TEST(FlagTable, BuildsOnlyValuesThatAreAccepted) {
   }
 }
 
+TEST(FlagTable, HasOtherWordsOnlyForValuesThatAreAccepted) {
+  for (const FlagRow& row : flag_table()) {
+    const std::vector<std::string_view> accepted = split_words(row.accepted.values);
+    for (const Synonym& synonym : synonyms_of(row.accepted)) {
+      EXPECT_THAT(accepted, testing::Contains(synonym.value)) << row.name;
+      EXPECT_THAT(accepted, testing::Not(testing::Contains(synonym.word))) << row.name;
+    }
+  }
+}
+
 TEST(FindFlag, IsNullForUnknownNames) {
   EXPECT_EQ(find_flag("fromenv"), nullptr);
   EXPECT_EQ(find_flag(""), nullptr);

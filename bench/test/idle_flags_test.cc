@@ -86,6 +86,14 @@ TEST(IdleFlags, AreThoseOfOtherModes) {
               ElementsAre("--aux_head: no effect with --forward_only"));
 }
 
+TEST(IdleFlags, AreThoseOfAGpuThatIsNotThere) {
+  EXPECT_THAT(
+      idle({"--local_parameter_device=gpu"}),
+      ElementsAre("--local_parameter_device: no effect with --device=cpu, whose memory holds "
+                  "the variables"));
+  EXPECT_THAT(idle({"--local_parameter_device=cpu"}), IsEmpty());
+}
+
 TEST(IdleFlags, AreNotThoseThatAskForNothing) {
   EXPECT_THAT(idle({"--nodistortions", "--num_learning_rate_warmup_epochs=0", "--label_smoothing=0",
                     "--forward_only", "--noaux_head", "--nodeterministic_layers"}),

@@ -23,6 +23,7 @@ Header plain_header() {
           .num_epochs = 0.004996,
           .devices = {"/cpu:0", "/cpu:1"},
           .data_format = "NHWC",
+          .precision = "f32",
           .optimizer = "sgd",
           .variable_update = "parameter_server"};
 }
@@ -38,7 +39,7 @@ std::string header_text(const Header& header) {
   return printed([&](std::ostream& out) { print_header(out, header); });
 }
 
-TEST(Report, HeaderIsTheOriginalsByteForByte) {
+TEST(Report, HeaderIsTheOriginalsButForItsFirstLineAndThePrecision) {
   EXPECT_EQ(header_text(plain_header()),
             "bench:       0.1\n"
             "Model:       resnet50\n"
@@ -52,6 +53,7 @@ TEST(Report, HeaderIsTheOriginalsByteForByte) {
             "Devices:     ['/cpu:0', '/cpu:1']\n"
             "NUMA bind:   False\n"
             "Data format: NHWC\n"
+            "Precision:   f32\n"
             "Optimizer:   sgd\n"
             "Variables:   parameter_server\n"
             "==========\n");
@@ -84,6 +86,7 @@ TEST(Report, HeaderHasItsOptionalLinesInPlace) {
             "Devices:     ['horovod/gpu:0']\n"
             "NUMA bind:   True\n"
             "Data format: NHWC\n"
+            "Precision:   f32\n"
             "RewriterConfig: layout\n"
             "Optimizer:   sgd\n"
             "Variables:   replicated\n"

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "bench/input.h"
+#include "bench/precision.h"
 #include "bench/test/usage_error.h"
 #include "kernels/reference/reference_backend.h"
+#include "models/base/test/scratch_folder.h"
 #include "models/ir/op.h"
 #include "models/ops/loss.h"
 
@@ -75,6 +79,17 @@ TEST(Settings, TakeWhatIsAskedFor) {
   EXPECT_EQ(settings.learning_rate.examples_per_step, 7);
 }
 
+TEST(Settings, SayInWhichTypeTheRunComputesAndLearns) {
+  const auto described = [](const std::vector<std::string_view>& arguments) {
+    return describe_precision(settings_for(arguments));
+  };
+  EXPECT_EQ(described({}), "f32");
+  EXPECT_EQ(described({"--dtype=bf16"}), "bf16 (f32 variables)");
+  EXPECT_EQ(described({"--dtype=f16", "--forward_only"}), "f16");
+  EXPECT_EQ(described({"--dtype=int8", "--forward_only"}), "int8");
+  EXPECT_EQ(described({"--dtype=f64", "--device=reference"}), "f64");
+}
+
 TEST(Settings, KeepTheSpellingOfTheDeviceForTheHeader) {
   const RunSettings settings = settings_for({"--model=lenet", "--device=CPU"});
   EXPECT_EQ(settings.device, "cpu");
@@ -101,8 +116,26 @@ TEST(Settings, RefuseDataOfAnotherKindThanTheModels) {
 }
 
 TEST(Settings, RefuseAFolderOfADatasetThatIsNotBuilt) {
-  EXPECT_THAT(settings_refusal({"--model=resnet50", "--data_dir=/data/coco"}),
+  const ScratchFolder folder;
+  std::filesystem::create_directory(folder.path() / "coco");
+  const std::string data = cat("--data_dir=", (folder.path() / "coco").string());
+  EXPECT_THAT(settings_refusal({"--model=resnet50", data}),
               HasSubstr("coco, a dataset that is not built yet"));
+}
+
+TEST(Settings, RefuseAFolderThatIsNotThereWhateverItsDatasetWouldBe) {
+  const ScratchFolder folder;
+  const std::string absent = cat("--data_dir=", (folder.path() / "absent").string());
+  for (const std::string_view name :
+       {"--data_name=imagenet", "--data_name=cifar10", "--batch_size=2"}) {
+    EXPECT_EQ(settings_refusal({"--model=alexnet", absent, name}),
+              cat(absent,
+                  ": there is no such folder; accepted is a folder with the files of imagenet "
+                  "or cifar10"));
+  }
+  std::ofstream(folder.path() / "imagenet") << "x";
+  const std::string file = cat("--data_dir=", (folder.path() / "imagenet").string());
+  EXPECT_THAT(settings_refusal({"--model=alexnet", file}), HasSubstr("is a file, not a folder"));
 }
 
 TEST(Settings, SayWhatTheModelsOfTheOriginalThatAreNotBuiltDo) {

@@ -71,6 +71,16 @@ const Dataset& dataset_named(std::string_view name) {
   return *found;
 }
 
+void check_data_folder(const std::string& data_dir) {
+  std::string built;
+  for (const Dataset& dataset : kDatasets) {
+    if (dataset.make_input != nullptr) {
+      built += cat(built.empty() ? "" : " or ", dataset.name);
+    }
+  }
+  require_folder(data_dir, cat("the files of ", built));
+}
+
 void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training) {
   require_built(dataset);
   dataset.find_files(data_dir, training);

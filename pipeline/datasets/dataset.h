@@ -39,6 +39,9 @@ std::span<const Dataset> datasets();
 /// The dataset of that name; throws UsageError naming those there are.
 const Dataset& dataset_named(std::string_view name);
 
+/// Throws UsageError unless `data_dir` is a folder, whatever is in it.
+void check_data_folder(const std::string& data_dir);
+
 /// Throws the UsageError that make_dataset_input would for a folder that is missing or holds no
 /// files, or for a dataset that is not built yet; opens nothing.
 void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training);

@@ -30,16 +30,23 @@ std::vector<std::string> find_shards(const std::string& folder, std::string_view
   return find_matching_files(folder, cat(prefix, "-*-of-*"));
 }
 
+void require_folder(const std::string& folder, std::string_view content) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(folder, error);
+  if (std::filesystem::is_directory(status)) {
+    return;
+  }
+  const std::string why =
+      status.type() == std::filesystem::file_type::not_found ? "there is no such folder"
+      : std::filesystem::exists(status)                      ? "is a file, not a folder"
+                                        : cat("cannot be looked at: ", error.message());
+  throw UsageError(cat("--data_dir=", folder, ": ", why, "; accepted is a folder with ", content));
+}
+
 std::vector<std::string> find_matching_files(const std::string& folder,
                                              const std::string& pattern) {
+  require_folder(folder, cat("files ", pattern));
   std::error_code error;
-  if (!std::filesystem::is_directory(folder, error)) {
-    const bool absent = !error || error == std::errc::no_such_file_or_directory;
-    throw UsageError(
-        cat("--data_dir=", folder, ": ",
-            absent ? "there is no such folder" : cat("cannot be looked at: ", error.message()),
-            "; it must hold files ", pattern));
-  }
   std::vector<std::string> shards;
   std::filesystem::directory_iterator entries(folder, error);
   for (const std::filesystem::directory_iterator end; !error && entries != end;

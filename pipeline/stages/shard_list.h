@@ -7,6 +7,9 @@
 
 namespace bench {
 
+/// Throws UsageError unless --data_dir=`folder` is one; it says which `content` a folder must have.
+void require_folder(const std::string& folder, std::string_view content);
+
 /// The files `<prefix>-*-of-*` directly in `folder`, sorted by name. Fewer files than the names
 /// count is no error. Throws UsageError when the folder is missing or holds no such file, and
 /// when one of that name is a pipe, a device, a folder or a socket.

@@ -57,7 +57,18 @@ TEST(ShardList, NamesPatternAndFolderWhenThereIsNothing) {
   const std::string missing =
       test::message_of<UsageError>([&] { find_shards(folder.file("absent"), "validation"); });
   EXPECT_THAT(missing, HasSubstr("absent"));
-  EXPECT_THAT(missing, HasSubstr("there is no such folder; it must hold files validation-*-of-*"));
+  EXPECT_THAT(missing, HasSubstr("there is no such folder; accepted is a folder with files "
+                                 "validation-*-of-*"));
+}
+
+TEST(ShardList, TellsAFileFromAFolder) {
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("train-00000-of-00001"), "");
+  const std::string file = folder.file("train-00000-of-00001");
+  EXPECT_THAT(test::message_of<UsageError>([&] { find_shards(file, "train"); }),
+              HasSubstr("00001: is a file, not a folder; accepted is a folder with files train-"));
+  EXPECT_THAT(test::message_of<UsageError>([&] { find_shards(file + "/below", "train"); }),
+              HasSubstr("below: there is no such folder"));
 }
 
 TEST(ShardList, SaysWhyAFolderCannotBeLookedAt) {
@@ -65,7 +76,7 @@ TEST(ShardList, SaysWhyAFolderCannotBeLookedAt) {
   const test::TemporaryFolder folder;
   const std::string name = folder.file(std::string(300, 'x'));
   EXPECT_THAT(test::message_of<UsageError>([&] { find_shards(name, "train"); }),
-              HasSubstr(": cannot be looked at: File name too long; it must hold files train-"));
+              HasSubstr(": cannot be looked at: File name too long; accepted is a folder with "));
 }
 
 }  // namespace
