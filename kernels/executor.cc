@@ -27,12 +27,6 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 struct Executor::State {
-  static Graph runnable(const Graph& original, Backend& device) {
-    return decompose_unsupported(original, [&](const Graph& around, const Node& node) {
-      return device.supports(around, node);
-    });
-  }
-
   State(const Graph& original, Backend& device, const ExecutorOptions& chosen)
       : options(chosen),
         backend(device),
@@ -266,10 +260,15 @@ Executor::Executor(const Graph& graph, Backend& backend, const ExecutorOptions& 
 
 Executor::~Executor() = default;
 
+Graph Executor::runnable(const Graph& graph, const Backend& backend) {
+  return decompose_unsupported(
+      graph, [&](const Graph& around, const Node& node) { return backend.supports(around, node); });
+}
+
 MemoryReport Executor::predict(const Graph& graph, Backend& backend, DataFormat format) {
-  const Graph runnable = State::runnable(graph, backend);
-  const LoweredGraph lowered = lower(runnable, backend, format);
-  return lay_out_memory(lowered, State::kept_buffers(runnable, lowered), 0).report;
+  const Graph parts = runnable(graph, backend);
+  const LoweredGraph lowered = lower(parts, backend, format);
+  return lay_out_memory(lowered, State::kept_buffers(parts, lowered), 0).report;
 }
 
 const Graph& Executor::graph() const { return state_->graph; }

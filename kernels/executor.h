@@ -33,6 +33,8 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
+  /// graph() of such an executor.
+  static Graph runnable(const Graph& graph, const Backend& backend);
   /// The memory such an executor would take, without making kernels or allocating.
   static MemoryReport predict(const Graph& graph, Backend& backend, DataFormat format);
 

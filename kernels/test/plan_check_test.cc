@@ -9,7 +9,6 @@
 #include "models/base/errors.h"
 #include "models/base/philox.h"
 #include "models/passes/backward.h"
-#include "models/passes/decompose.h"
 #include "models/passes/fuse.h"
 #include "models/passes/mixed_precision.h"
 #include "models/zoo/builder.h"
@@ -50,7 +49,7 @@ Graph graph_of(const Setup& setup, std::int64_t batch, const Backend& backend) {
   const SupportQuery supports = [&](const Graph& graph, const Node& node) {
     return backend.supports(graph, node);
   };
-  return decompose_unsupported(add_backward(fuse(network, supports), "loss"), supports);
+  return Executor::runnable(add_backward(fuse(network, supports), "loss"), backend);
 }
 
 std::vector<CheckedKernel> checked(const Setup& setup, Backend& backend) {
