@@ -8,10 +8,6 @@
 namespace bench {
 namespace {
 
-bool is_floating(DType dtype) {
-  return is_half(dtype) || dtype == DType::f32 || dtype == DType::f64;
-}
-
 HostTensor widened(const HostTensor& narrow) {
   if (narrow.type.dtype != DType::f32) {
     return narrow;
