@@ -92,15 +92,21 @@ void check_definition(const RunSettings& settings, Verification& result) {
   result.numbers.push_back(checked_size("definition", measured, stored, 0));
 }
 
-/// What a training step did besides its loss and gradients: those of its last run are updated with.
-void check_update(const RunSettings& settings, Tower& tower, UpdateStrategy& strategy,
-                  const FingerprintStimulus& stimulus, Verification& result) {
+/// Of the last run.
+void check_l2_term(const RunSettings& settings, Tower& tower, const FingerprintStimulus& stimulus,
+                   Verification& result) {
   Executor& executor = tower.executor();
   result.numbers.push_back(checked_size(
       "L2 term", executor.read_scalar("l2_loss"),
       l2_term(executor.graph(), stimulus.values, settings.optimizer.weight_decay), l2_tolerance()));
+}
+
+/// With the gradients that the runs left.
+void check_update(const RunSettings& settings, const VerifiedRun& run,
+                  const FingerprintStimulus& stimulus, Verification& result) {
+  check(run.strategy != nullptr, "a training run is verified with its strategy");
   const double difference =
-      largest_update_difference(tower, strategy, settings.optimizer, stimulus.values);
+      largest_update_difference(run.tower, *run.strategy, settings.optimizer, stimulus.values);
   result.numbers.push_back({.name = "update",
                             .measured = difference,
                             .stored = 0,
@@ -197,6 +203,10 @@ Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
   if (!result.skipped.empty() || !even) {
     kernels.run(stimulus);
   }
+  if (settings.training()) {
+    check_l2_term(settings, run.tower, stimulus, result);
+  }
+  // Ends before the step does, so that the L2 term may be overwritten.
   kernels.run_what_draws();
   for (const CheckedKernel& kernel : kernels.kernels()) {
     result.numbers.push_back({.name = kernel.name,
@@ -206,8 +216,7 @@ Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
                               .tolerance = kernel.tolerance});
   }
   if (settings.training()) {
-    check(run.strategy != nullptr, "a training run is verified with its strategy");
-    check_update(settings, run.tower, *run.strategy, stimulus, result);
+    check_update(settings, run, stimulus, result);
   }
   return result;
 }

@@ -1,5 +1,7 @@
 #include "variable_mgmt/kernel_check.h"
 
+#include <algorithm>
+
 namespace bench {
 namespace {
 
@@ -23,7 +25,8 @@ KernelCheck::KernelCheck(Tower& tower, const Graph& small, Watch watch)
 
 Executor::Observer KernelCheck::observer(PlanCheck::Kernels kernels) {
   Executor::Observer seen = plan_check_.observer(kernels);
-  const auto all = static_cast<std::int64_t>(tower_.executor().plan().steps.size());
+  const auto all =
+      static_cast<std::int64_t>(std::min(seen.steps, tower_.executor().plan().steps.size()));
   seen.after = [this, after = seen.after, all,
                 done = std::int64_t{0}](const Executor::ObservedStep& step) mutable {
     after(step);
