@@ -61,7 +61,7 @@ RunSettings trial_settings(const ParseResult& parsed, std::int64_t batch) {
 /// A run's need with that of the check at its end.
 std::size_t need_of(const RunSettings& settings, Backend& backend, std::int64_t batch) {
   const PlannedMemory planned = plan_run_memory(settings, backend, batch);
-  return planned.total() + fingerprint_bytes(settings, backend, planned, batch);
+  return planned.total() + fingerprint_bytes(settings, backend, batch);
 }
 
 bool fits(const RunSettings& settings, Backend& backend, const Captured<MemoryLimit>& limit) {

@@ -4,20 +4,14 @@
 #include <cstring>
 #include <optional>
 
+#include "kernels/executor.h"
 #include "models/base/errors.h"
 #include "models/base/philox.h"
-#include "models/passes/decompose.h"
 
 namespace bench {
 namespace {
 
 constexpr std::uint64_t kSeed = 1234;
-
-Graph runnable_graph(const RunSettings& settings, Backend& backend) {
-  return decompose_unsupported(
-      build_run_graph(settings, backend, settings.batch),
-      [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
-}
 
 std::vector<std::size_t> output_buffers(const Graph& graph, const LoweredGraph& lowered) {
   std::vector<std::size_t> buffers;
@@ -86,7 +80,7 @@ std::vector<float> numbers_around_one(std::int64_t count) {
 }  // namespace
 
 RunPlan::RunPlan(const RunSettings& settings, Backend& backend)
-    : graph(runnable_graph(settings, backend)),
+    : graph(Executor::runnable(build_run_graph(settings, backend, settings.batch), backend)),
       lowered(lower(graph, backend, settings.format)),
       memory(lay_out_memory(lowered, output_buffers(graph, lowered), 0)) {}
 

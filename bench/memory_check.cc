@@ -64,14 +64,14 @@ std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
          size_of(accumulation_type(settings.dtype));
 }
 
-std::size_t fingerprint_bytes(const RunSettings& settings, const Backend& backend,
-                              const PlannedMemory& planned, std::int64_t batch) {
+std::size_t fingerprint_bytes(const RunSettings& settings, Backend& backend, std::int64_t batch) {
+  const Graph graph = build_run_graph(settings, backend, checked_images(batch));
   const std::size_t kernels =
-      settings.quantized()
-          ? 0
-          : plan_check_bytes(build_run_graph(settings, backend, checked_images(batch)));
+      settings.quantized() ? 0 : plan_check_memory(graph, backend.host_threads().count).total();
+  // The values put into the variables have f32, whatever the variables have.
+  const auto values = static_cast<std::size_t>(count_variables(graph).all.scalars) * sizeof(float);
   // Copies of one image in canonical order, and again as the executor takes them.
-  return 2 * image_bytes(settings, batch) + planned.executor.variables + kernels;
+  return 2 * image_bytes(settings, batch) + values + kernels;
 }
 
 LargestBatch largest_batch(const RunSettings& settings, std::size_t allowed_bytes,

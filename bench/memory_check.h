@@ -34,8 +34,7 @@ std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
 
 /// What the check of the network takes after the steps, beside the plan: images, variables, and
 /// the reference's work on a kernel.
-std::size_t fingerprint_bytes(const RunSettings& settings, const Backend& backend,
-                              const PlannedMemory& planned, std::int64_t batch);
+std::size_t fingerprint_bytes(const RunSettings& settings, Backend& backend, std::int64_t batch);
 
 /// The largest batch whose memory fits, and what it needs; 0 when none does.
 struct LargestBatch {

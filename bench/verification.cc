@@ -22,30 +22,53 @@ CheckedNumber checked_size(std::string name, double measured, double stored, dou
           .tolerance = tolerance};
 }
 
-/// The numbers of parts that should be there, beside those that were measured.
-void compare(const std::vector<FingerprintPart>& measured, std::span<const FingerprintPart> stored,
-             DType dtype, std::vector<CheckedNumber>& numbers) {
+/// The part of the same variables; null where there is none.
+const FingerprintPart* counterpart(const FingerprintPart& part,
+                                   std::span<const FingerprintPart> others) {
+  const auto found = std::find_if(others.begin(), others.end(), [&](const FingerprintPart& other) {
+    return other.kind == part.kind && other.first == part.first && other.last == part.last;
+  });
+  return found == others.end() ? nullptr : &*found;
+}
+
+/// Without numbers: whatever they are compared with, they do not pass.
+FingerprintPart missing(FingerprintPart part) {
+  part.size = std::numeric_limits<double>::quiet_NaN();
+  part.direction = part.size;
+  return part;
+}
+
+void compare(const FingerprintPart& measured, const FingerprintPart& stored, DType dtype,
+             std::vector<CheckedNumber>& numbers) {
+  const FingerprintTolerance tolerance = fingerprint_tolerance(measured.kind, dtype);
+  const std::string name = name_of(measured);
+  // The logarithm of the ratio: a size of 0 is infinitely far from every other.
+  numbers.push_back({.name = name,
+                     .measured = measured.size,
+                     .stored = stored.size,
+                     .deviation = std::abs(std::log(measured.size / stored.size)),
+                     .tolerance = tolerance.size});
+  if (measured.kind != FingerprintKind::loss) {
+    numbers.push_back({.name = cat("direction of ", name),
+                       .measured = measured.direction,
+                       .stored = stored.direction,
+                       .deviation = std::abs(measured.direction - stored.direction),
+                       .tolerance = tolerance.direction});
+  }
+}
+
+/// The numbers of all parts that were measured or that are stored for such a run.
+void compare(const std::vector<FingerprintPart>& measured, const RunSettings& settings,
+             std::vector<CheckedNumber>& numbers) {
+  const auto stored = stored_fingerprint(*settings.model).parts;
   for (const FingerprintPart& part : measured) {
-    const auto found = std::find_if(stored.begin(), stored.end(), [&](const FingerprintPart& old) {
-      return old.kind == part.kind && old.first == part.first && old.last == part.last;
-    });
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    const FingerprintPart old =
-        found != stored.end() ? *found : FingerprintPart{.size = kNone, .direction = kNone};
-    const FingerprintTolerance tolerance = fingerprint_tolerance(part.kind, dtype);
-    const std::string name = name_of(part);
-    // The logarithm of the ratio: a size of 0 is infinitely far from every other.
-    numbers.push_back({.name = name,
-                       .measured = part.size,
-                       .stored = old.size,
-                       .deviation = std::abs(std::log(part.size / old.size)),
-                       .tolerance = tolerance.size});
-    if (part.kind != FingerprintKind::loss) {
-      numbers.push_back({.name = cat("direction of ", name),
-                         .measured = part.direction,
-                         .stored = old.direction,
-                         .deviation = std::abs(part.direction - old.direction),
-                         .tolerance = tolerance.direction});
+    const FingerprintPart* const old = counterpart(part, stored);
+    compare(part, old != nullptr ? *old : missing(part), settings.dtype, numbers);
+  }
+  for (const FingerprintPart& part : stored) {
+    const bool of_training = part.kind != FingerprintKind::inference_logits;
+    if (of_training == settings.training() && counterpart(part, measured) == nullptr) {
+      compare(missing(part), part, settings.dtype, numbers);
     }
   }
 }
@@ -63,22 +86,27 @@ double l2_term(const Graph& graph, const InitialValues& values, double weight_de
   return weight_decay * squares / 2;
 }
 
-void check_definition(const RunSettings& settings, const StoredFingerprint& stored,
-                      Verification& result) {
+void check_definition(const RunSettings& settings, Verification& result) {
   const auto measured = static_cast<double>(network_definition(*settings.model));
-  result.numbers.push_back(
-      checked_size("definition", measured, static_cast<double>(stored.definition), 0));
+  const auto stored = static_cast<double>(stored_fingerprint(*settings.model).definition);
+  result.numbers.push_back(checked_size("definition", measured, stored, 0));
 }
 
-/// What a training step did besides its loss and gradients: those of its last run are updated with.
-void check_update(const RunSettings& settings, Tower& tower, UpdateStrategy& strategy,
-                  const FingerprintStimulus& stimulus, Verification& result) {
+/// Of the last run.
+void check_l2_term(const RunSettings& settings, Tower& tower, const FingerprintStimulus& stimulus,
+                   Verification& result) {
   Executor& executor = tower.executor();
   result.numbers.push_back(checked_size(
       "L2 term", executor.read_scalar("l2_loss"),
       l2_term(executor.graph(), stimulus.values, settings.optimizer.weight_decay), l2_tolerance()));
+}
+
+/// With the gradients that the runs left.
+void check_update(const RunSettings& settings, const VerifiedRun& run,
+                  const FingerprintStimulus& stimulus, Verification& result) {
+  check(run.strategy != nullptr, "a training run is verified with its strategy");
   const double difference =
-      largest_update_difference(tower, strategy, settings.optimizer, stimulus.values);
+      largest_update_difference(run.tower, *run.strategy, settings.optimizer, stimulus.values);
   result.numbers.push_back({.name = "update",
                             .measured = difference,
                             .stored = 0,
@@ -159,9 +187,8 @@ FingerprintStimulus fingerprint_stimulus(const RunSettings& settings) {
 
 Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
   Verification result{.skipped = difference_to_stored(settings)};
-  const StoredFingerprint stored = stored_fingerprint(*settings.model);
   const FingerprintStimulus stimulus = fingerprint_stimulus(settings);
-  check_definition(settings, stored, result);
+  check_definition(settings, result);
   KernelCheck kernels(run.tower, run.graph(checked_images(settings.batch)), run.watch);
   // The fingerprint's run has both images, which the kernels are checked on too if each is half of
   // the batch.
@@ -171,11 +198,15 @@ Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
     const Executor::Observer* const seen = even ? &observer : nullptr;
     compare(settings.training() ? measure_training_fingerprint(run.tower, stimulus, seen)
                                 : measure_inference_fingerprint(run.tower, stimulus, seen),
-            stored.parts, settings.dtype, result.numbers);
+            settings, result.numbers);
   }
   if (!result.skipped.empty() || !even) {
     kernels.run(stimulus);
   }
+  if (settings.training()) {
+    check_l2_term(settings, run.tower, stimulus, result);
+  }
+  // Ends before the step does, so that the L2 term may be overwritten.
   kernels.run_what_draws();
   for (const CheckedKernel& kernel : kernels.kernels()) {
     result.numbers.push_back({.name = kernel.name,
@@ -185,8 +216,7 @@ Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
                               .tolerance = kernel.tolerance});
   }
   if (settings.training()) {
-    check(run.strategy != nullptr, "a training run is verified with its strategy");
-    check_update(settings, run.tower, *run.strategy, stimulus, result);
+    check_update(settings, run, stimulus, result);
   }
   return result;
 }

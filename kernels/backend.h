@@ -151,6 +151,14 @@ struct Ceiling {
   double bytes_per_second = 0;
 };
 
+/// Threads of the host that work at once; the caller is the first.
+struct HostThreads {
+  int count = 1;
+  /// Calls part(thread) for every thread 0..count-1, all at once, and waits. `part` must not throw.
+  std::function<void(const std::function<void(int thread)>& part)> run =
+      [](const std::function<void(int thread)>& part) { part(0); };
+};
+
 /// Everything a device offers: candidates per node, reorders, the optimizer, memory.
 class Backend {
  public:
@@ -184,6 +192,9 @@ class Backend {
   virtual std::optional<Ceiling> measure_ceiling(DType dtype) = 0;
   /// Zeroed memory; throws DeviceError when there is none.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
+  /// Those that the device computes with, if any, for what the host has to work out meanwhile. The
+  /// backend has to outlive them; the host thread that uses it uses them.
+  [[nodiscard]] virtual HostThreads host_threads() { return {}; }
 };
 
 /// Whether a backend computes in a floating type at all: a plain convolution, or why not.

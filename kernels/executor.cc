@@ -27,12 +27,6 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 struct Executor::State {
-  static Graph runnable(const Graph& original, Backend& device) {
-    return decompose_unsupported(original, [&](const Graph& around, const Node& node) {
-      return device.supports(around, node);
-    });
-  }
-
   State(const Graph& original, Backend& device, const ExecutorOptions& chosen)
       : options(chosen),
         backend(device),
@@ -182,21 +176,26 @@ struct Executor::State {
 
   /// In canonical order, each element of the type that `dtype` is.
   template <class T>
-  std::vector<T> read(std::size_t buffer, DType dtype) {
+  void read(std::size_t buffer, DType dtype, std::vector<T>& result) {
     const Buffer& entry = lowered.buffers[buffer];
     check(!entry.type.opaque && entry.region != Buffer::Region::input,
           cat("executor: ", entry.name, " is opaque or an input and cannot be read"));
     const Placed place = canonical(entry, dtype);
     const std::size_t bytes = backend.bytes(place.type, place.layout);
-    std::vector<T> result(bytes / sizeof(T));
+    result.resize(bytes / sizeof(T));
     convert(view(buffer), {.type = entry.type, .layout = entry.layout},
             {.data = result.data(), .bytes = bytes}, place);
-    return result;
   }
   std::vector<std::byte> read(std::size_t buffer) {
-    return read<std::byte>(buffer, lowered.buffers[buffer].type.dtype);
+    std::vector<std::byte> bytes;
+    read(buffer, lowered.buffers[buffer].type.dtype, bytes);
+    return bytes;
   }
-  std::vector<float> read_floats(std::size_t buffer) { return read<float>(buffer, DType::f32); }
+  std::vector<float> read_floats(std::size_t buffer) {
+    std::vector<float> floats;
+    read(buffer, DType::f32, floats);
+    return floats;
+  }
 
   /// From canonical order, the elements being of type `dtype`.
   void write(std::size_t buffer, TensorView target, std::span<const std::byte> elements,
@@ -266,10 +265,15 @@ Executor::Executor(const Graph& graph, Backend& backend, const ExecutorOptions& 
 
 Executor::~Executor() = default;
 
+Graph Executor::runnable(const Graph& graph, const Backend& backend) {
+  return decompose_unsupported(
+      graph, [&](const Graph& around, const Node& node) { return backend.supports(around, node); });
+}
+
 MemoryReport Executor::predict(const Graph& graph, Backend& backend, DataFormat format) {
-  const Graph runnable = State::runnable(graph, backend);
-  const LoweredGraph lowered = lower(runnable, backend, format);
-  return lay_out_memory(lowered, State::kept_buffers(runnable, lowered), 0).report;
+  const Graph parts = runnable(graph, backend);
+  const LoweredGraph lowered = lower(parts, backend, format);
+  return lay_out_memory(lowered, State::kept_buffers(parts, lowered), 0).report;
 }
 
 const Graph& Executor::graph() const { return state_->graph; }
@@ -317,6 +321,14 @@ std::vector<float> Executor::read_gradient(const std::string& variable) {
   return state_->read_floats(state_->gradient_buffer(variable));
 }
 
+void Executor::read_variable(const std::string& name, std::vector<float>& canonical) {
+  state_->read(state_->variable_buffer(name), DType::f32, canonical);
+}
+
+void Executor::read_gradient(const std::string& variable, std::vector<float>& canonical) {
+  state_->read(state_->gradient_buffer(variable), DType::f32, canonical);
+}
+
 std::vector<std::byte> Executor::read_gradient_bytes(const std::string& variable) {
   return state_->read(state_->gradient_buffer(variable));
 }
@@ -357,7 +369,7 @@ void Executor::run(Stream& stream) {
 void Executor::run_observed(Stream& stream, const Observer& observer) {
   State& state = *state_;
   state.check_inputs();
-  for (std::size_t s = 0; s < state.steps.size(); ++s) {
+  for (std::size_t s = 0; s < std::min(observer.steps, state.steps.size()); ++s) {
     BoundStep& bound = state.steps[s];
     const ObservedStep step{
         .step = state.lowered.steps[s], .inputs = bound.inputs, .outputs = bound.outputs};

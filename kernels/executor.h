@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <iosfwd>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +34,8 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
+  /// graph() of such an executor.
+  static Graph runnable(const Graph& graph, const Backend& backend);
   /// The memory such an executor would take, without making kernels or allocating.
   static MemoryReport predict(const Graph& graph, Backend& backend, DataFormat format);
 
@@ -57,6 +60,9 @@ class Executor {
   [[nodiscard]] std::vector<std::byte> read_output(const std::string& name);
   [[nodiscard]] std::vector<float> read_output_as_floats(const std::string& name);
   [[nodiscard]] std::vector<float> read_gradient(const std::string& variable);
+  /// The same into memory that is kept: one variable after the other needs no fresh pages.
+  void read_variable(const std::string& name, std::vector<float>& canonical);
+  void read_gradient(const std::string& variable, std::vector<float>& canonical);
   /// The same in the variable's own type.
   [[nodiscard]] std::vector<std::byte> read_gradient_bytes(const std::string& variable);
   /// The same for a single f32 or f64 in memory that the host can read; allocates nothing.
@@ -76,6 +82,8 @@ class Executor {
   struct Observer {
     std::function<void(const ObservedStep&)> before;
     std::function<void(const ObservedStep&)> after;
+    /// So many steps run, or as many as there are; what the others write is left as it is.
+    std::size_t steps = std::numeric_limits<std::size_t>::max();
   };
   /// The same, waiting for each kernel.
   void run_observed(Stream& stream, const Observer& observer);

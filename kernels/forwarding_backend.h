@@ -50,6 +50,7 @@ class ForwardingBackend : public Backend {
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     return inner_.allocate(bytes);
   }
+  [[nodiscard]] HostThreads host_threads() override { return inner_.host_threads(); }
 
  private:
   Backend& inner_;

@@ -214,6 +214,7 @@ std::vector<FingerprintPart> measure_training_fingerprint(Tower& tower,
   std::vector<FingerprintPart> parts{
       {.kind = FingerprintKind::loss, .size = executor.read_scalar("loss")},
       logits.part(FingerprintKind::logits)};
+  std::vector<float> values;
   for (const FingerprintKind kind :
        {FingerprintKind::weight_gradients, FingerprintKind::bias_gradients,
         FingerprintKind::scale_gradients, FingerprintKind::shift_gradients, FingerprintKind::means,
@@ -223,11 +224,14 @@ std::vector<FingerprintPart> measure_training_fingerprint(Tower& tower,
       if (probe.kind != kind) {
         continue;
       }
-      variables.push_back(is_average(kind)
-                              ? sums_of(probe.variable, executor.read_variable(probe.variable),
-                                        1 / average_factor(executor.graph(), probe.variable))
-                              : sums_of(probe.variable, executor.read_gradient(probe.variable),
-                                        1 / stimulus.loss_scale));
+      double factor = 1 / stimulus.loss_scale;
+      if (is_average(kind)) {
+        executor.read_variable(probe.variable, values);
+        factor = 1 / average_factor(executor.graph(), probe.variable);
+      } else {
+        executor.read_gradient(probe.variable, values);
+      }
+      variables.push_back(sums_of(probe.variable, values, factor));
     }
     add_parts(kind, variables, parts);
   }

@@ -1,6 +1,6 @@
 #include "variable_mgmt/kernel_check.h"
 
-#include "models/passes/decompose.h"
+#include <algorithm>
 
 namespace bench {
 namespace {
@@ -11,12 +11,6 @@ constexpr std::int32_t kNothingDropped = -1;
 
 std::int64_t batch_of(const Tower& tower) { return tower.find_input("images")->shape[0]; }
 
-/// The graph as the executor runs it.
-Graph runnable(const Graph& graph, const Backend& backend) {
-  return decompose_unsupported(
-      graph, [&](const Graph& around, const Node& node) { return backend.supports(around, node); });
-}
-
 }  // namespace
 
 std::int64_t checked_images(std::int64_t batch) { return batch % 2 == 0 ? 2 : 1; }
@@ -24,14 +18,15 @@ std::int64_t checked_images(std::int64_t batch) { return batch % 2 == 0 ? 2 : 1;
 KernelCheck::KernelCheck(Tower& tower, const Graph& small, Watch watch)
     : tower_(tower),
       images_(checked_images(batch_of(tower))),
-      small_(runnable(small, tower.backend())),
+      small_(Executor::runnable(small, tower.backend())),
       plan_check_(tower.executor(), tower.backend(), tower.stream(), small_, images_,
                   batch_of(tower)),
       watch_(std::move(watch)) {}
 
 Executor::Observer KernelCheck::observer(PlanCheck::Kernels kernels) {
   Executor::Observer seen = plan_check_.observer(kernels);
-  const auto all = static_cast<std::int64_t>(tower_.executor().plan().steps.size());
+  const auto all =
+      static_cast<std::int64_t>(std::min(seen.steps, tower_.executor().plan().steps.size()));
   seen.after = [this, after = seen.after, all,
                 done = std::int64_t{0}](const Executor::ObservedStep& step) mutable {
     after(step);

@@ -33,6 +33,7 @@ void for_each_sample(std::span<const float> tensor, const Take& take) {
 
 Samples take_samples(Executor& executor, const InitialValues& values) {
   Samples samples;
+  std::vector<float> gradient;
   for (const Variable& variable : executor.graph().variables()) {
     if (!variable.trainable) {
       continue;
@@ -40,8 +41,8 @@ Samples take_samples(Executor& executor, const InitialValues& values) {
     const std::string& name = executor.graph().value(variable.value).name;
     const std::size_t offset = samples.variables.size();
     for_each_sample(values.at(name), [&](double w) { samples.variables.push_back(w); });
-    for_each_sample(executor.read_gradient(name),
-                    [&](double g) { samples.gradients.push_back(g); });
+    executor.read_gradient(name, gradient);
+    for_each_sample(gradient, [&](double g) { samples.gradients.push_back(g); });
     samples.segments.push_back({.offset = offset,
                                 .count = samples.variables.size() - offset,
                                 .decayed = variable.decayed});
@@ -80,18 +81,19 @@ double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
   add_magnitudes();
   double largest = 0;
   std::size_t i = 0;
+  std::vector<float> updated;
   for (const Variable& variable : executor.graph().variables()) {
     if (!variable.trainable) {
       continue;
     }
-    for_each_sample(
-        executor.read_variable(executor.graph().value(variable.value).name), [&](double w) {
-          const double difference = std::abs(w - samples.variables[i]);
-          const double bound = largest * added[i];
-          // What is not a number stays, and does not count as small.
-          largest = difference <= bound || std::isnan(largest) ? largest : difference / added[i];
-          ++i;
-        });
+    executor.read_variable(executor.graph().value(variable.value).name, updated);
+    for_each_sample(updated, [&](double w) {
+      const double difference = std::abs(w - samples.variables[i]);
+      const double bound = largest * added[i];
+      // What is not a number stays, and does not count as small.
+      largest = difference <= bound || std::isnan(largest) ? largest : difference / added[i];
+      ++i;
+    });
   }
   return largest;
 }

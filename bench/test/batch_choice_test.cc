@@ -47,8 +47,7 @@ std::int64_t need(RunHost& host, std::int64_t batch) {
   RunSettings settings = resolve_settings(with_batch(lenet("--batch_size=1"), batch));
   Backend& backend = *host.device(settings).backend;
   const PlannedMemory planned = plan_run_memory(settings, backend, batch);
-  return static_cast<std::int64_t>(planned.total() +
-                                   fingerprint_bytes(settings, backend, planned, batch));
+  return static_cast<std::int64_t>(planned.total() + fingerprint_bytes(settings, backend, batch));
 }
 
 TEST(LargestBatchThatFits, LeavesATwentiethToWhatIsNotPlanned) {

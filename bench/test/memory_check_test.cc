@@ -151,6 +151,14 @@ TEST(RunMemory, GrowsWithTheBatchAndNotTheVariables) {
   EXPECT_GT(eight.total(), one.total());
 }
 
+TEST(FingerprintMemory, HasTheVariablesInF32AlsoWhereTheyAreStoredIn16Bits) {
+  const auto backend = make_reference_backend();
+  const auto bytes = [&](std::string_view dtype) {
+    return fingerprint_bytes(lenet({"--forward_only", dtype}), *backend, 2);
+  };
+  EXPECT_GE(bytes("--dtype=bf16"), bytes("--dtype=f32"));
+}
+
 TEST(RunMemory, IsPrintedByRegion) {
   std::ostringstream out;
   out << PlannedMemory{

@@ -19,9 +19,11 @@
 namespace bench {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
+using testing::Not;
 using testing::UnorderedElementsAre;
 
 /// LeNet with average pooling instead of maximum pooling in one place.
@@ -228,6 +230,20 @@ TEST(Verification, TellsNetworksOfOneShapeButAnotherDepthApart) {
   other.build = find_model("resnet32", "cifar10")->build;
   settings.model = &other;
   EXPECT_THAT(failed(verify(settings, *backend)), IsSupersetOf({"definition", "loss", "logits"}));
+}
+
+TEST(Verification, NamesPartsThatAreStoredAndWereNotMeasured) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  RunSettings settings = resnet20();
+  Model shallower = *find_model("resnet32", "cifar10");
+  shallower.build = settings.model->build;
+  settings.model = &shallower;
+  const auto names = failed(verify(settings, *backend));
+  for (const char* part : {"weight gradients 17-32", "direction of weight gradients 17-32",
+                           "shift gradients 17-31", "means 17-31"}) {
+    EXPECT_THAT(names, Contains(part));
+  }
+  EXPECT_THAT(names, Not(Contains("inference logits")));
 }
 
 TEST(Verification, IsRefusedForAnotherNetworkThanTheModelsOwn) {

@@ -6,18 +6,16 @@
 #include <vector>
 
 #include "kernels/backend.h"
+#include "kernels/check/arena.h"
 #include "kernels/runtime/lowering.h"
 
 namespace bench {
 
-/// A tensor in canonical order on the host: f64 where it was of a floating type, else as it was.
+/// A tensor in canonical order on the host, in memory of an arena.
 struct HostTensor {
   TensorType type;
-  std::vector<std::byte> bytes;
+  std::span<std::byte> bytes;
 };
-/// The elements of one in f64.
-std::span<double> doubles_of(HostTensor& tensor);
-std::span<const double> doubles_of(const HostTensor& tensor);
 
 /// Which part of a tensor is looked at: every so-manieth index of an axis, from the first.
 struct Pick {
@@ -28,12 +26,22 @@ struct Pick {
 /// Reads what lies on a device in the backend's own layouts, of a batch the first images alone.
 class CanonicalReader {
  public:
-  CanonicalReader(Backend& backend, Stream& stream) : backend_(backend), stream_(stream) {}
+  /// `largest_variable`: the bytes of one that is read as a whole, to take a part of it.
+  CanonicalReader(Backend& backend, Stream& stream, std::size_t largest_variable)
+      : backend_(backend), stream_(stream), whole_(largest_variable) {}
 
-  /// `view` is the memory of `buffer`, which is not opaque. `shape` is the buffer's own or, of
-  /// fewer images, differs from it in the first extent. Waits.
-  HostTensor read(const Buffer& buffer, const TensorView& view, const Shape& shape,
-                  const Pick& pick = {});
+  /// What is read, and where it is put.
+  struct Source {
+    /// Not opaque.
+    const Buffer& buffer;
+    /// Its memory.
+    TensorView view;
+    /// The buffer's own or, of fewer images, another in the first extent.
+    const Shape& shape;
+    Pick pick = {};
+  };
+  /// Floating numbers of 16 bits become f32. Waits.
+  HostTensor read(const Source& source, Arena& arena);
 
  private:
   struct Reorder {
@@ -42,15 +50,15 @@ class CanonicalReader {
     std::unique_ptr<Kernel> kernel;
   };
 
-  /// The same with floating numbers of 16 bits in f32.
-  HostTensor read_images(const Buffer& buffer, const TensorView& view, const Shape& shape);
-  HostTensor convert(const Placed& from, TensorView view);
+  HostTensor convert(const Placed& from, TensorView view, Arena& arena);
   /// Made once for each pair.
   Kernel& reorder(const Placed& from, const Placed& to);
 
   Backend& backend_;
   Stream& stream_;
   std::vector<Reorder> reorders_;
+  /// For tensors of which a part is kept.
+  Arena whole_;
 };
 
 }  // namespace bench

@@ -60,24 +60,15 @@ std::int64_t picked_elements(const Pick& pick, const Shape& shape) {
   return shape.elements() / pick.every;
 }
 
-/// What the reference gathers of one image for a convolution's matrix product.
-std::int64_t patch_elements(const Graph& graph, const Node& node) {
-  const auto of = [&](const Window& window, const Shape& in, const Shape& out) {
-    return in[1] * window.kernel[0] * window.kernel[1] * out[2] * out[3];
-  };
-  if (node.op == &kConv2d) {
-    return of(node.attributes.as<Conv2dAttributes>().window, graph.shape(node.inputs[0]),
-              graph.shape(node.outputs[0]));
+/// Of what is looked at.
+std::int64_t elements_of(const Graph& graph, const std::vector<ValueId>& values,
+                         const std::vector<Pick>& picks) {
+  std::int64_t elements = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const TensorType& type = graph.type(values[i]);
+    elements += type.opaque ? 0 : picked_elements(picks[i], type.shape);
   }
-  if (node.op == &kConv2dBackwardData) {
-    return of(node.attributes.as<Conv2dBackwardDataAttributes>().window,
-              graph.shape(node.outputs[0]), graph.shape(node.inputs[0]));
-  }
-  if (node.op == &kConv2dBackwardWeights) {
-    return of(node.attributes.as<Conv2dBackwardWeightsAttributes>().window,
-              graph.shape(node.inputs[1]), graph.shape(node.inputs[0]));
-  }
-  return 0;
+  return elements;
 }
 
 }  // namespace
@@ -124,32 +115,50 @@ Attributes picked_attributes(const Graph& graph, const Node& node) {
   return node.attributes;
 }
 
-std::size_t plan_check_bytes(const Graph& graph) {
-  // Inputs, the reference's copies of them, its result, what the kernel wrote; and what is kept of
-  // the memory of smaller nodes.
-  constexpr std::int64_t kCopies = 6;
+bool makes_opaque(const Graph& graph, const Node& node) {
+  return std::any_of(node.outputs.begin(), node.outputs.end(),
+                     [&](ValueId id) { return graph.type(id).opaque; });
+}
+
+PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
+  // What is read and what the kernel wrote, in f32; in f64 what is read, and each part's results.
+  // The latter twice, where what moving the inputs does is worked out too.
+  constexpr std::int64_t kCopies = 8;
+  // Of patches and of Eigen's blocks.
+  constexpr std::size_t kBytesPerThread = std::size_t{4} << 20;
+  const auto read = [&](const Node& node) {
+    return elements_of(graph, node.inputs, picks_of(graph, node).inputs);
+  };
+  const auto touched = [&](const Node& node) {
+    return read(node) + elements_of(graph, node.outputs, picks_of(graph, node).outputs);
+  };
   std::int64_t most = 0;
+  std::int64_t kept = 0;
   for (const Node& node : graph.nodes()) {
     if (node.op == &kL2Loss) {
       continue;  // It is not looked at.
     }
-    const Picks picks = picks_of(graph, node);
-    std::int64_t elements = 0;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      elements += picked_elements(picks.inputs[i], graph.shape(node.inputs[i]));
+    kept += makes_opaque(graph, node) ? read(node) : 0;
+    std::int64_t elements = touched(node);
+    for (const ValueId input : node.inputs) {
+      const bool opaque = graph.type(input).opaque;
+      elements +=
+          opaque ? touched(graph.nodes()[static_cast<std::size_t>(graph.value(input).producer)])
+                 : 0;
     }
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      elements += picked_elements(picks.outputs[i], graph.shape(node.outputs[i]));
-    }
-    most = std::max(most, kCopies * elements + patch_elements(graph, node));
+    most = std::max(most, elements);
   }
   std::int64_t largest_variable = 0;
   for (const Variable& variable : graph.variables()) {
     largest_variable = std::max(largest_variable, graph.shape(variable.value).elements());
   }
-  // A variable is read in f32 as a whole, and once more where a part of it is taken.
-  return static_cast<std::size_t>(most) * sizeof(double) +
-         2 * static_cast<std::size_t>(largest_variable) * sizeof(float);
+  const auto bytes = [](std::int64_t elements, std::size_t size) {
+    return static_cast<std::size_t>(elements) * size;
+  };
+  return {.node = bytes(kCopies * most, sizeof(double)) +
+                  static_cast<std::size_t>(threads) * kBytesPerThread,
+          .kept = bytes(kept, sizeof(float)),
+          .variable = bytes(largest_variable, sizeof(float))};
 }
 
 }  // namespace bench

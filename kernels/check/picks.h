@@ -20,8 +20,19 @@ Picks picks_of(const Graph& graph, const Node& node);
 /// The node's attributes with the extents of what is looked at.
 Attributes picked_attributes(const Graph& graph, const Node& node);
 
-/// The host memory a check takes beside what it looks at, in bytes, about: that of the largest node
-/// of a graph.
-std::size_t plan_check_bytes(const Graph& graph);
+/// Whether one of the node's outputs is opaque: then what it reads is kept until the check's end.
+bool makes_opaque(const Graph& graph, const Node& node);
+
+/// The host memory that a check on so many threads takes beside what it looks at, in bytes, about.
+struct PlanCheckMemory {
+  /// Of the largest node.
+  std::size_t node = 0;
+  /// What is kept of what nodes read.
+  std::size_t kept = 0;
+  /// A variable as a whole, of which a part is taken.
+  std::size_t variable = 0;
+  [[nodiscard]] std::size_t total() const { return node + kept + variable; }
+};
+PlanCheckMemory plan_check_memory(const Graph& graph, int threads);
 
 }  // namespace bench

@@ -1,8 +1,10 @@
 #include "kernels/check/plan_check.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <sstream>
 
 #include "kernels/check/picks.h"
@@ -48,19 +50,67 @@ struct Distance {
   double largest = 0;
 };
 
-/// Of `a` from `b`, or from 0 without it. What is not a number is infinitely far.
-Distance distance(std::span<const double> a, std::span<const double> b = {}) {
-  check(b.empty() || a.size() == b.size(), "plan check: a result has another size than it should");
+/// Of what was measured from `factor` times what was expected, and of the latter from 0.
+struct Distances {
+  Distance difference;
   Distance result;
-  double squares = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double d = std::abs(a[i] - (b.empty() ? 0 : b[i]));
-    squares += d * d;
-    result.largest = std::max(result.largest, d);
+};
+
+/// A sum and a maximum over several elements at once.
+struct Lanes {
+  static constexpr std::size_t kCount = 8;
+  std::array<double, kCount> squares{};
+  std::array<double, kCount> largest{};
+
+  void add(std::size_t lane, double value) {
+    const double size = std::abs(value);
+    squares[lane] += size * size;
+    largest[lane] = largest[lane] < size ? size : largest[lane];
   }
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return std::isnan(squares) ? Distance{kInfinity, kInfinity}
-                             : Distance{std::sqrt(squares), result.largest};
+  /// What is not a number is infinitely far.
+  [[nodiscard]] Distance distance() const {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const double sum = std::accumulate(squares.begin(), squares.end(), 0.0);
+    return std::isnan(sum)
+               ? Distance{kInfinity, kInfinity}
+               : Distance{std::sqrt(sum), *std::max_element(largest.begin(), largest.end())};
+  }
+};
+
+template <class T>
+Distances distances(std::span<const T> measured, std::span<const double> expected, double factor) {
+  check(measured.size() == expected.size(), "plan check: a result has another size than it should");
+  Lanes difference;
+  Lanes result;
+  const auto add = [&](std::size_t lane, std::size_t i) {
+    const double right = factor * expected[i];
+    difference.add(lane, static_cast<double>(measured[i]) - right);
+    result.add(lane, right);
+  };
+  const std::size_t whole = measured.size() / Lanes::kCount * Lanes::kCount;
+  for (std::size_t i = 0; i < whole; i += Lanes::kCount) {
+    for (std::size_t lane = 0; lane < Lanes::kCount; ++lane) {
+      add(lane, i + lane);
+    }
+  }
+  for (std::size_t i = whole; i < measured.size(); ++i) {
+    add(i - whole, i);
+  }
+  return {.difference = difference.distance(), .result = result.distance()};
+}
+
+template <class T>
+std::span<const T> elements_of(const HostTensor& tensor) {
+  // An arena's memory is aligned for every type.
+  return {static_cast<const T*>(static_cast<const void*>(tensor.bytes.data())),
+          tensor.bytes.size() / sizeof(T)};
+}
+
+/// `measured` is f32 or f64.
+Distances distances(const HostTensor& measured, std::span<const double> expected, double factor) {
+  return measured.type.dtype == DType::f64
+             ? distances(elements_of<double>(measured), expected, factor)
+             : distances(elements_of<float>(measured), expected, factor);
 }
 
 double ratio(double a, double b) { return a == 0 ? 0 : a / b; }
@@ -71,8 +121,9 @@ double smallest_rounding(DType dtype) { return dtype == DType::f16 ? 0x1.0p-25 :
 
 /// What of the result is compared: the sharper of norm and largest element. `moved` is how far
 /// rounding carries.
-CheckedKernel judge(const Distance& difference, const Distance& result, const Distance& moved,
-                    DType dtype, std::size_t elements) {
+CheckedKernel judge(const Distances& found, const Distance& moved, DType dtype,
+                    std::size_t elements) {
+  const auto& [difference, result] = found;
   const double tolerance = tolerance_of(dtype);
   if (!std::isfinite(difference.norm) || !std::isfinite(result.norm)) {
     return {
@@ -106,19 +157,15 @@ bool sums_over_images(const Node& node) {
 // A reorder of more is left out.
 constexpr std::int64_t kMostReordered = std::int64_t{1} << 23;
 
-void scale(HostTensor& tensor, double factor) {
-  for (double& value : doubles_of(tensor)) {
-    value *= factor;
-  }
-}
-
 }  // namespace
 
 PlanCheck::PlanCheck(const Executor& executor, Backend& backend, Stream& stream, const Graph& small,
                      std::int64_t images, std::int64_t batch)
     : plan_(executor.plan()),
       small_(small),
-      reader_(backend, stream),
+      threads_(backend.host_threads()),
+      memory_(plan_check_memory(small, threads_.count)),
+      reader_(backend, stream, memory_.variable),
       copies_(static_cast<double>(batch) / static_cast<double>(images)) {
   check(batch % images == 0, "a batch that is checked is made of whole copies");
   for (const Node& node : small.nodes()) {
@@ -127,8 +174,15 @@ PlanCheck::PlanCheck(const Executor& executor, Backend& backend, Stream& stream,
 }
 
 Executor::Observer PlanCheck::observer(Kernels kernels) {
-  return {.before = [this, kernels](const Executor::ObservedStep& step) { before(step, kernels); },
-          .after = [this](const Executor::ObservedStep& step) { after(step); }};
+  Executor::Observer observer{
+      .before = [this, kernels](const Executor::ObservedStep& step) { before(step, kernels); },
+      .after = [this](const Executor::ObservedStep& step) { after(step); }};
+  if (kernels == Kernels::that_draw) {
+    const auto last = std::find_if(plan_.steps.rbegin(), plan_.steps.rend(),
+                                   [this](const Step& step) { return draws(step); });
+    observer.steps = static_cast<std::size_t>(plan_.steps.rend() - last);
+  }
+  return observer;
 }
 
 const Node* PlanCheck::node_of(const Step& step) const {
@@ -140,27 +194,29 @@ const Node* PlanCheck::node_of(const Step& step) const {
   return found->second;
 }
 
-std::vector<HostTensor> PlanCheck::read(const std::vector<std::size_t>& buffers,
-                                        std::span<const TensorView> views,
-                                        const std::vector<ValueId>& values,
-                                        const std::vector<Pick>& picks) {
+std::vector<HostTensor> PlanCheck::read(const Values& values, Arena& arena) {
   std::vector<HostTensor> tensors;
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const Buffer& buffer = plan_.buffers[buffers[i]];
-    tensors.push_back(buffer.type.opaque
-                          ? HostTensor{}
-                          : reader_.read(buffer, views[i], small_.shape(values[i]), picks[i]));
+  for (std::size_t i = 0; i < values.buffers.size(); ++i) {
+    const Buffer& buffer = plan_.buffers[values.buffers[i]];
+    tensors.push_back(buffer.type.opaque ? HostTensor{}
+                                         : reader_.read({.buffer = buffer,
+                                                         .view = values.views[i],
+                                                         .shape = small_.shape(values.ids[i]),
+                                                         .pick = values.picks[i]},
+                                                        arena));
   }
   return tensors;
 }
 
+bool PlanCheck::draws(const Step& step) const {
+  return std::any_of(step.inputs.begin(), step.inputs.end(),
+                     [&](std::size_t index) { return plan_.buffers[index].name == "step"; });
+}
+
 bool PlanCheck::wanted(const Step& step, Kernels kernels) {
   constexpr int kOfAKind = 2;
-  const bool draws = std::any_of(step.inputs.begin(), step.inputs.end(), [&](std::size_t index) {
-    return plan_.buffers[index].name == "step";
-  });
   const bool large = node_of(step) == nullptr && shape_of_reorder(step).elements() > kMostReordered;
-  if (draws != (kernels == Kernels::that_draw) || large || step.op == kL2Loss.name) {
+  if (draws(step) != (kernels == Kernels::that_draw) || large || step.op == kL2Loss.name) {
     return false;
   }
   std::ostringstream kind;
@@ -188,16 +244,23 @@ Shape PlanCheck::shape_of_reorder(const Step& step) const {
 void PlanCheck::before(const Executor::ObservedStep& step, Kernels kernels) {
   const Node* node = node_of(step.step);
   inputs_.clear();
+  arena_.reset();
   looking_ = wanted(step.step, kernels);
   if (!looking_) {
     return;
   }
   if (node != nullptr) {
-    inputs_ = read(step.step.inputs, step.inputs, node->inputs, picks_of(small_, *node).inputs);
+    inputs_ = read({.buffers = step.step.inputs,
+                    .views = step.inputs,
+                    .ids = node->inputs,
+                    .picks = picks_of(small_, *node).inputs},
+                   makes_opaque(small_, *node) ? kept_ : arena_);
     return;
   }
-  const Buffer& source = plan_.buffers[step.step.inputs[0]];
-  inputs_.push_back(reader_.read(source, step.inputs[0], shape_of_reorder(step.step)));
+  inputs_.push_back(reader_.read({.buffer = plan_.buffers[step.step.inputs[0]],
+                                  .view = step.inputs[0],
+                                  .shape = shape_of_reorder(step.step)},
+                                 arena_));
 }
 
 void PlanCheck::after(const Executor::ObservedStep& step) {
@@ -213,13 +276,14 @@ void PlanCheck::after(const Executor::ObservedStep& step) {
 
 void PlanCheck::check_reorder(const Executor::ObservedStep& step) {
   const Buffer& target = plan_.buffers[step.step.outputs[0]];
-  if (inputs_[0].type.dtype != DType::f64) {
+  if (!is_floating(inputs_[0].type.dtype)) {
     return;
   }
-  const HostTensor result = reader_.read(target, step.outputs[0], shape_of_reorder(step.step));
+  const HostTensor result = reader_.read(
+      {.buffer = target, .view = step.outputs[0], .shape = shape_of_reorder(step.step)}, arena_);
+  const std::span<const double> expected = widened(inputs_[0], threads_, arena_);
   const CheckedKernel judged =
-      judge(distance(doubles_of(result), doubles_of(inputs_[0])), distance(doubles_of(inputs_[0])),
-            {}, target.type.dtype, doubles_of(result).size());
+      judge(distances(result, expected, 1), {}, target.type.dtype, expected.size());
   add(step, std::span(&judged, 1));
 }
 
@@ -242,38 +306,39 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
       producers.push_back(&producers_.at(input));
     }
   }
-  const ReferenceNode reference(*reference_, small_, read_by, producers);
-  std::vector<HostTensor> expected = reference.compute();
-  const std::vector<HostTensor> actual =
-      read(step.step.outputs, step.outputs, node.outputs, picks_of(small_, node).outputs);
-  std::vector<HostTensor> moved;
+  ReferenceNode reference(small_, read_by, producers, threads_, arena_);
+  const auto expected = reference.compute();
+  const Picks picks = picks_of(small_, node);
+  const std::vector<HostTensor> actual = read({.buffers = step.step.outputs,
+                                               .views = step.outputs,
+                                               .ids = node.outputs,
+                                               .picks = picks.outputs},
+                                              arena_);
+  std::vector<std::span<const double>> moved;
   std::vector<CheckedKernel> outputs;
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (expected[i].bytes.empty()) {
+    if (expected[i].empty()) {
       continue;
     }
     const TensorType& type = plan_.buffers[step.step.outputs[i]].type;
     const double factor = factor_of(node, small_.shape(node.outputs[i]), type.shape);
-    scale(expected[i], factor);
-    const Distance difference = distance(doubles_of(actual[i]), doubles_of(expected[i]));
-    const Distance result = distance(doubles_of(expected[i]));
-    CheckedKernel judged =
-        judge(difference, result, {}, type.dtype, doubles_of(expected[i]).size());
+    const Distances found = distances(actual[i], expected[i], factor);
+    CheckedKernel judged = judge(found, {}, type.dtype, expected[i].size());
     if (!(judged.deviation <= judged.tolerance)) {
       if (moved.empty()) {
-        moved = reference.compute(moved_share(type.dtype));
+        moved = reference.compute_moved(moved_share(type.dtype));
       }
-      scale(moved[i], factor);
-      judged = judge(difference, result, distance(doubles_of(moved[i]), doubles_of(expected[i])),
-                     type.dtype, doubles_of(expected[i]).size());
+      Distance carried = distances(moved[i], expected[i], 1).difference;
+      carried.norm *= factor;
+      carried.largest *= factor;
+      judged = judge(found, carried, type.dtype, expected[i].size());
     }
     outputs.push_back(judged);
   }
   add(step, outputs);
   for (const ValueId output : node.outputs) {
     if (small_.type(output).opaque) {
-      producers_[output] = std::move(read_by);
-      return;
+      producers_[output] = read_by;
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/check/picks.h"
 #include "kernels/check/reference_node.h"
 #include "kernels/executor.h"
 
@@ -36,7 +37,7 @@ class PlanCheck {
   /// Which kernels a run shows: those that draw at random (that read the input `step`) treat copies
   /// of an image differently, so that what comes behind them is no matter of whole copies any more.
   enum class Kernels : std::uint8_t { that_draw, others };
-  /// What run_observed() takes.
+  /// What run_observed() takes; the run ends with the last step that is of interest.
   Executor::Observer observer(Kernels kernels);
   /// In the order of the plan. Steps whose results are no floating numbers are left out.
   [[nodiscard]] const std::vector<CheckedKernel>& kernels() const { return kernels_; }
@@ -44,16 +45,22 @@ class PlanCheck {
  private:
   void before(const Executor::ObservedStep& step, Kernels kernels);
   void after(const Executor::ObservedStep& step);
+  [[nodiscard]] bool draws(const Step& step) const;
   /// Whether a step is one of the first two of its kind.
   bool wanted(const Step& step, Kernels kernels);
   void check_reorder(const Executor::ObservedStep& step);
   void check_node(const Executor::ObservedStep& step, const Node& node);
   /// The node of the small graph that a step runs; null for a reorder.
   [[nodiscard]] const Node* node_of(const Step& step) const;
-  /// Those of a node that are not opaque; `values` are the small graph's.
-  std::vector<HostTensor> read(const std::vector<std::size_t>& buffers,
-                               std::span<const TensorView> views,
-                               const std::vector<ValueId>& values, const std::vector<Pick>& picks);
+  /// The inputs or the outputs of a node that are not opaque.
+  struct Values {
+    const std::vector<std::size_t>& buffers;
+    std::span<const TensorView> views;
+    /// The small graph's.
+    const std::vector<ValueId>& ids;
+    const std::vector<Pick>& picks;
+  };
+  std::vector<HostTensor> read(const Values& values, Arena& arena);
   /// What the small batch's result has to be multiplied with.
   [[nodiscard]] double factor_of(const Node& node, const Shape& small, const Shape& whole) const;
   /// What of a reordered tensor is looked at: of one for each image, the first ones.
@@ -62,8 +69,9 @@ class PlanCheck {
 
   const LoweredGraph& plan_;
   const Graph& small_;
+  HostThreads threads_;
+  PlanCheckMemory memory_;
   CanonicalReader reader_;
-  std::unique_ptr<Backend> reference_ = make_keeping_reference();
   /// How many copies of the compared images a batch holds.
   double copies_;
   std::map<std::string, const Node*> nodes_;
@@ -71,8 +79,11 @@ class PlanCheck {
   std::map<std::string, int> kinds_;
   bool looking_ = false;
   std::vector<HostTensor> inputs_;
+  /// Of the step in hand.
+  Arena arena_{memory_.node};
   /// Of nodes that made an opaque value, until the end.
   std::map<ValueId, NodeInputs> producers_;
+  Arena kept_{memory_.kept};
   std::vector<CheckedKernel> kernels_;
 };
 

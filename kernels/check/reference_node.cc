@@ -4,75 +4,57 @@
 #include <map>
 
 #include "kernels/executor.h"
-#include "kernels/forwarding_backend.h"
+#include "kernels/reference/operations.h"
 #include "kernels/reference/reference_backend.h"
+#include "kernels/reference/storage.h"
 #include "models/base/errors.h"
 #include "models/base/philox.h"
 
 namespace bench {
 namespace {
 
-using Blocks = std::multimap<std::size_t, std::unique_ptr<DeviceMemory>>;
+using reference::Crew;
+using reference::Storage;
+using reference::Tensor;
 
-/// A block that goes back to where it came from.
-class KeptMemory final : public DeviceMemory {
- public:
-  KeptMemory(Blocks& free, std::size_t bytes, std::unique_ptr<DeviceMemory> block)
-      : free_(free), bytes_(bytes), block_(std::move(block)) {}
-  ~KeptMemory() override { free_.emplace(bytes_, std::move(block_)); }
-  KeptMemory(const KeptMemory&) = delete;
-  KeptMemory& operator=(const KeptMemory&) = delete;
-  [[nodiscard]] std::byte* data() const override { return block_->data(); }
+std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 
- private:
-  Blocks& free_;
-  std::size_t bytes_;
-  std::unique_ptr<DeviceMemory> block_;
-};
+Tensor tensor_of(const Shape& shape, Arena& arena) {
+  return {.shape = shape,
+          .data = arena.take<double>(static_cast<std::size_t>(shape.elements())).data()};
+}
 
-class KeepingReference final : public ForwardingBackend {
- public:
-  KeepingReference() : KeepingReference(make_reference_backend()) {}
-
-  /// What the reference writes before it reads needs no zeros.
-  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
-    const auto found = free_.lower_bound(bytes);
-    if (found == free_.end()) {
-      free_.clear();  // All are too small.
-      return std::make_unique<KeptMemory>(free_, bytes, ForwardingBackend::allocate(bytes));
-    }
-    const std::size_t size = found->first;
-    std::unique_ptr<DeviceMemory> block = std::move(found->second);
-    free_.erase(found);
-    return std::make_unique<KeptMemory>(free_, size, std::move(block));
-  }
-
- private:
-  explicit KeepingReference(std::unique_ptr<Backend> owned)
-      : ForwardingBackend(*owned), owned_(std::move(owned)) {}
-
-  std::unique_ptr<Backend> owned_;
-  Blocks free_;
-};
-
-HostTensor shaken(const HostTensor& tensor, const std::string& name, double share) {
-  HostTensor result = tensor;
-  if (tensor.type.dtype == DType::f64) {
-    RandomStream random(1, hash_name(name));
-    for (double& value : doubles_of(result)) {
-      value *= 1 + ((random.bits() & 1U) != 0 ? share : -share);
-    }
-  }
-  return result;
+/// With what is floating in f64.
+TensorType widened(TensorType type) {
+  type.dtype = is_floating(type.dtype) ? DType::f64 : type.dtype;
+  return type;
 }
 
 }  // namespace
 
-std::unique_ptr<Backend> make_keeping_reference() { return std::make_unique<KeepingReference>(); }
+std::span<double> widened(const HostTensor& tensor, const HostThreads& threads, Arena& arena) {
+  const auto elements = static_cast<std::size_t>(tensor.type.shape.elements());
+  if (tensor.type.dtype == DType::f64) {
+    return {static_cast<double*>(static_cast<void*>(tensor.bytes.data())), elements};
+  }
+  const std::span<double> wide = arena.take<double>(elements);
+  const std::size_t size = size_of(tensor.type.dtype);
+  Crew(threads, nullptr, 0)
+      .for_each_stretch(tensor.type.shape.elements(), [&](std::int64_t begin, std::int64_t count) {
+        const Shape shape{count};
+        std::byte* const from = tensor.bytes.data() + static_cast<std::size_t>(begin) * size;
+        reference::load({.dtype = tensor.type.dtype, .shape = shape},
+                        {.data = from, .bytes = static_cast<std::size_t>(count) * size},
+                        {.shape = shape, .data = wide.data() + begin});
+      });
+  return wide;
+}
 
-ReferenceNode::ReferenceNode(Backend& reference, const Graph& graph, const NodeInputs& node,
-                             const std::vector<const NodeInputs*>& producers)
-    : reference_(reference) {
+ReferenceNode::ReferenceNode(const Graph& graph, const NodeInputs& node,
+                             const std::vector<const NodeInputs*>& producers,
+                             const HostThreads& threads, Arena& arena)
+    : threads_(threads), arena_(arena) {
+  Graph whole;
   std::map<ValueId, ValueId> opaque;
   const auto append = [&](const NodeInputs& entry) {
     std::vector<ValueId> inputs;
@@ -82,11 +64,10 @@ ReferenceNode::ReferenceNode(Backend& reference, const Graph& graph, const NodeI
         inputs.push_back(opaque.at(id));
         continue;
       }
-      const std::string name = cat("in", inputs_.size());
-      inputs_.emplace_back(name, &entry.inputs[i]);
-      inputs.push_back(single_.add_input(name, entry.inputs[i].type));
+      inputs.push_back(whole.add_input(cat("in", inputs_.size()), widened(entry.inputs[i].type)));
+      inputs_.push_back(widened(entry.inputs[i], threads_, arena_));
     }
-    return single_.add_node(*entry.node.op, entry.node.name, entry.node.attributes, inputs);
+    return whole.add_node(*entry.node.op, entry.node.name, entry.node.attributes, inputs);
   };
   for (const NodeInputs* producer : producers) {
     const std::vector<ValueId> made = append(*producer);
@@ -96,40 +77,63 @@ ReferenceNode::ReferenceNode(Backend& reference, const Graph& graph, const NodeI
   }
   const std::vector<ValueId> made = append(node);
   for (std::size_t i = 0; i < made.size(); ++i) {
-    const TensorType& type = single_.type(made[i]);
+    const TensorType& type = whole.type(made[i]);
     const bool compared = !type.opaque && type.dtype == DType::f64;
     outputs_.push_back(compared ? cat("out", i) : "");
     if (compared) {
-      single_.set_output(outputs_.back(), made[i]);
+      whole.set_output(outputs_.back(), made[i]);
     }
   }
+  parts_ = Executor::runnable(whole, *make_reference_backend());
 }
 
-std::vector<HostTensor> ReferenceNode::compute(double moved) const {
-  const auto stream = reference_.make_stream();
-  Executor executor(single_, reference_, {});
-  for (const auto& [name, tensor] : inputs_) {
-    executor.write_input(name, moved == 0 ? tensor->bytes : shaken(*tensor, name, moved).bytes);
+std::vector<std::span<const double>> ReferenceNode::compute() {
+  std::vector<Tensor> tensors(parts_.values().size());
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const ValueId id = parts_.inputs()[i];
+    tensors[at(id)] = {.shape = parts_.shape(id), .data = inputs_[i].data()};
   }
-  executor.run(*stream);
-  const Graph& graph = executor.graph();
-  std::vector<HostTensor> results;
+  for (const Node& node : parts_.nodes()) {
+    std::vector<Tensor> in;
+    for (const ValueId id : node.inputs) {
+      in.push_back(tensors[at(id)]);
+    }
+    std::vector<Tensor> out;
+    for (const ValueId id : node.outputs) {
+      tensors[at(id)] = tensor_of(reference::storage_of(parts_, id).shape, arena_);
+      out.push_back(tensors[at(id)]);
+    }
+    const reference::Operation operation = reference::operation_of(parts_, node);
+    const std::span<double> scratch =
+        arena_.take<double>(static_cast<std::size_t>(operation.scratch_elements * threads_.count));
+    operation.compute(in, out, Crew(threads_, scratch.data(), operation.scratch_elements));
+  }
+  std::vector<std::span<const double>> results;
   for (const std::string& name : outputs_) {
-    HostTensor& result = results.emplace_back();
     if (name.empty()) {
+      results.emplace_back();
       continue;
     }
-    const Value& value = graph.value(graph.output(name));
-    result.type = value.type;
-    if (value.origin == Value::Origin::node) {
-      result.bytes = executor.read_output(name);
-    } else {  // Taken apart, nothing was left of the node.
-      const auto input = std::find_if(inputs_.begin(), inputs_.end(),
-                                      [&](const auto& entry) { return entry.first == value.name; });
-      result.bytes = input->second->bytes;
-    }
+    const Tensor& tensor = tensors[at(parts_.output(name))];
+    results.emplace_back(tensor.data, static_cast<std::size_t>(tensor.elements()));
   }
   return results;
+}
+
+std::vector<std::span<const double>> ReferenceNode::compute_moved(double share) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const ValueId id = parts_.inputs()[i];
+    if (parts_.type(id).dtype != DType::f64) {
+      continue;
+    }
+    const std::span<double> moved = arena_.take<double>(inputs_[i].size());
+    RandomStream random(1, hash_name(parts_.value(id).name));
+    std::transform(inputs_[i].begin(), inputs_[i].end(), moved.begin(), [&](double value) {
+      return value * (1 + ((random.bits() & 1U) != 0 ? share : -share));
+    });
+    inputs_[i] = moved;
+  }
+  return compute();
 }
 
 }  // namespace bench

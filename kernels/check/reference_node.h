@@ -1,9 +1,9 @@
 #pragma once
 
-#include <memory>
-#include <string>
+#include <span>
 #include <vector>
 
+#include "kernels/check/arena.h"
 #include "kernels/check/canonical_reader.h"
 
 namespace bench {
@@ -15,28 +15,32 @@ struct NodeInputs {
   std::vector<HostTensor> inputs;
 };
 
-/// The reference backend, whose memory is kept and given out again: nodes come one after the other,
-/// and the system takes its time over every fresh page.
-std::unique_ptr<Backend> make_keeping_reference();
+/// A tensor's elements in f64: where they are, or put into the arena.
+std::span<double> widened(const HostTensor& tensor, const HostThreads& threads, Arena& arena);
 
-/// One node computed by the reference backend in f64, fused ones in parts.
+/// One node computed by the reference in f64, fused ones in parts, on several threads.
 class ReferenceNode {
  public:
   /// `node` belongs to `graph`, whose shapes are those of the inputs. `producers` are the nodes
-  /// that make its opaque inputs, with what they read: they run before it.
-  ReferenceNode(Backend& reference, const Graph& graph, const NodeInputs& node,
-                const std::vector<const NodeInputs*>& producers);
+  /// that make its opaque inputs, with what they read: they run before it. The memory of all of
+  /// these, and `threads`, must outlive this; `arena` is where it puts what it computes.
+  ReferenceNode(const Graph& graph, const NodeInputs& node,
+                const std::vector<const NodeInputs*>& producers, const HostThreads& threads,
+                Arena& arena);
 
-  /// The node's outputs, in its order; those that are opaque or not floating are left empty. With
-  /// `moved`, every floating input is first moved by so small a share, up or down at random: what
-  /// that changes shows how far rounding of what is added up carries.
-  [[nodiscard]] std::vector<HostTensor> compute(double moved = 0) const;
+  /// The node's outputs, in its order, until the arena is reset; those that are opaque or not
+  /// floating are left empty.
+  [[nodiscard]] std::vector<std::span<const double>> compute();
+  /// The same with every floating input first moved by so small a share, up or down at random: what
+  /// that changes shows how far rounding of what is added up carries. Once.
+  [[nodiscard]] std::vector<std::span<const double>> compute_moved(double share);
 
  private:
-  Backend& reference_;
-  Graph single_;
-  /// By the graph's inputs.
-  std::vector<std::pair<std::string, const HostTensor*>> inputs_;
+  const HostThreads& threads_;
+  Arena& arena_;
+  Graph parts_;
+  /// By the inputs of the graph, in f64.
+  std::vector<std::span<double>> inputs_;
   /// By the node's outputs; empty for one that is left out.
   std::vector<std::string> outputs_;
 };

@@ -238,6 +238,12 @@ class OnednnBackend final : public Backend {
     return allocate_host_memory(bytes);
   }
 
+  [[nodiscard]] HostThreads host_threads() override {
+    return {.count = team_.size(), .run = [this](const std::function<void(int)>& part) {
+              team_.parallel([&](int thread) { part(thread); });
+            }};
+  }
+
  private:
   /// oneDNN counts the elements of an image in 32 bits: at 2^32 of them 3.2 divides by zero while
   /// it plans a convolution. Throws UsageError for a larger one.

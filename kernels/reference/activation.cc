@@ -60,17 +60,30 @@ double activate(ActivationKind kind, double x) {
 
 Operation activation(const Graph&, const Node& node) {
   const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
-  return {.compute = [kind](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-    out[0].array() = in[0].array().unaryExpr([kind](double x) { return activate(kind, x); });
-  }};
+  return {
+      .compute = [kind](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
+        crew.for_each_stretch(out[0].elements(), [&](std::int64_t begin, std::int64_t count) {
+          out[0].array().segment(begin, count) =
+              in[0].array().segment(begin, count).unaryExpr([kind](double x) {
+                return activate(kind, x);
+              });
+        });
+      }};
 }
 
 Operation activation_backward(const Graph&, const Node& node) {
   const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
-  return {.compute = [kind](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-    out[0].array() = in[0].array().binaryExpr(
-        in[1].array(), [kind](double dy, double v) { return dy * derivative_of(kind, v); });
-  }};
+  return {
+      .compute = [kind](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
+        crew.for_each_stretch(out[0].elements(), [&](std::int64_t begin, std::int64_t count) {
+          out[0].array().segment(begin, count) =
+              in[0]
+                  .array()
+                  .segment(begin, count)
+                  .binaryExpr(in[1].array().segment(begin, count),
+                              [kind](double dy, double v) { return dy * derivative_of(kind, v); });
+        });
+      }};
 }
 
 }  // namespace bench::reference

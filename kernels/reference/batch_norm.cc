@@ -47,11 +47,11 @@ void normalise(std::span<const Tensor> in, const BatchNormInputs& positions, std
 Operation batch_norm(const Graph&, const Node& node) {
   const auto attributes = node.attributes.as<BatchNormAttributes>();
   return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
-                                  double*) {
+                                  const Crew& crew) {
     const BatchNormInputs positions = batch_norm_inputs(attributes);
     const Tensor& x = in[0];
     const double count = elements_per_channel(x.shape);
-    for (std::int64_t c = 0; c < x.shape[1]; ++c) {
+    crew.for_each(x.shape[1], [&](std::int64_t c, double*) {
       const double mean =
           sum_over_images(x.shape, [&](std::int64_t n) { return x.plane(n, c).sum(); }) / count;
       const double variance =
@@ -61,21 +61,21 @@ Operation batch_norm(const Graph&, const Node& node) {
       normalise(in, positions, c, {.mean = mean, .variance = variance}, attributes.epsilon, out[0]);
       out[1][c] = mean;
       out[2][c] = variance;
-    }
+    });
   }};
 }
 
 Operation batch_norm_inference(const Graph&, const Node& node) {
   const auto attributes = node.attributes.as<BatchNormAttributes>();
-  return {
-      .compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-        const BatchNormInputs positions = batch_norm_inference_inputs(attributes);
-        for (std::int64_t c = 0; c < in[0].shape[1]; ++c) {
-          normalise(in, positions, c,
-                    {.mean = in[at(positions.mean)][c], .variance = in[at(positions.variance)][c]},
-                    attributes.epsilon, out[0]);
-        }
-      }};
+  return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
+                                  const Crew& crew) {
+    const BatchNormInputs positions = batch_norm_inference_inputs(attributes);
+    crew.for_each(in[0].shape[1], [&](std::int64_t c, double*) {
+      normalise(in, positions, c,
+                {.mean = in[at(positions.mean)][c], .variance = in[at(positions.variance)][c]},
+                attributes.epsilon, out[0]);
+    });
+  }};
 }
 
 /// With m elements per channel and x^ = (x - mean) / sqrt(variance + epsilon):
@@ -83,34 +83,34 @@ Operation batch_norm_inference(const Graph&, const Node& node) {
 /// (dy - dbeta / m - x^ dgamma / m); Ioffe and Szegedy, arXiv:1502.03167, section 3.
 Operation batch_norm_backward(const Graph&, const Node& node) {
   const auto attributes = node.attributes.as<BatchNormAttributes>();
-  return {
-      .compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-        const BatchNormInputs positions = batch_norm_backward_inputs(attributes);
-        const Tensor& dy = in[0];
-        const Tensor& x = in[1];
-        const double count = elements_per_channel(x.shape);
-        for (std::int64_t c = 0; c < x.shape[1]; ++c) {
-          const double mean = in[at(positions.mean)][c];
-          const double inverse_deviation =
-              1 / std::sqrt(in[at(positions.variance)][c] + attributes.epsilon);
-          const auto normalised = [&](std::int64_t n) {
-            return (x.plane(n, c) - mean) * inverse_deviation;
-          };
-          const double dbeta =
-              sum_over_images(x.shape, [&](std::int64_t n) { return dy.plane(n, c).sum(); });
-          const double dgamma = sum_over_images(
-              x.shape, [&](std::int64_t n) { return (dy.plane(n, c) * normalised(n)).sum(); });
-          const double scale = gamma_of(in, positions, c) * inverse_deviation;
-          for (std::int64_t n = 0; n < x.shape[0]; ++n) {
-            out[0].plane(n, c) =
-                scale * (dy.plane(n, c) - dbeta / count - normalised(n) * (dgamma / count));
-          }
-          out[1][c] = dbeta;
-          if (attributes.scale) {
-            out[2][c] = dgamma;
-          }
-        }
-      }};
+  return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
+                                  const Crew& crew) {
+    const BatchNormInputs positions = batch_norm_backward_inputs(attributes);
+    const Tensor& dy = in[0];
+    const Tensor& x = in[1];
+    const double count = elements_per_channel(x.shape);
+    crew.for_each(x.shape[1], [&](std::int64_t c, double*) {
+      const double mean = in[at(positions.mean)][c];
+      const double inverse_deviation =
+          1 / std::sqrt(in[at(positions.variance)][c] + attributes.epsilon);
+      const auto normalised = [&](std::int64_t n) {
+        return (x.plane(n, c) - mean) * inverse_deviation;
+      };
+      const double dbeta =
+          sum_over_images(x.shape, [&](std::int64_t n) { return dy.plane(n, c).sum(); });
+      const double dgamma = sum_over_images(
+          x.shape, [&](std::int64_t n) { return (dy.plane(n, c) * normalised(n)).sum(); });
+      const double scale = gamma_of(in, positions, c) * inverse_deviation;
+      for (std::int64_t n = 0; n < x.shape[0]; ++n) {
+        out[0].plane(n, c) =
+            scale * (dy.plane(n, c) - dbeta / count - normalised(n) * (dgamma / count));
+      }
+      out[1][c] = dbeta;
+      if (attributes.scale) {
+        out[2][c] = dgamma;
+      }
+    });
+  }};
 }
 
 }  // namespace bench::reference

@@ -6,73 +6,73 @@
 namespace bench::reference {
 
 Operation add(const Graph&, const Node&) {
-  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-    out[0].array() = in[0].array() + in[1].array();
+  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
+    crew.for_each_stretch(out[0].elements(), [&](std::int64_t begin, std::int64_t count) {
+      out[0].array().segment(begin, count) =
+          in[0].array().segment(begin, count) + in[1].array().segment(begin, count);
+    });
   }};
 }
 
 Operation bias_add(const Graph&, const Node&) {
-  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-    const Shape& shape = in[0].shape;
-    for (std::int64_t n = 0; n < shape[0]; ++n) {
-      for (std::int64_t c = 0; c < shape[1]; ++c) {
-        out[0].plane(n, c) = in[0].plane(n, c) + in[1][c];
-      }
-    }
+  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
+    for_each_plane(in[0].shape, crew, [&](std::int64_t n, std::int64_t c) {
+      out[0].plane(n, c) = in[0].plane(n, c) + in[1][c];
+    });
   }};
 }
 
 Operation bias_backward(const Graph&, const Node&) {
-  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
     const Shape& shape = in[0].shape;
     out[0].array().setZero();
-    for (std::int64_t n = 0; n < shape[0]; ++n) {
-      for (std::int64_t c = 0; c < shape[1]; ++c) {
+    crew.for_each(shape[1], [&](std::int64_t c, double*) {
+      for (std::int64_t n = 0; n < shape[0]; ++n) {
         out[0][c] += in[0].plane(n, c).sum();
       }
-    }
+    });
   }};
 }
 
 Operation moving_average(const Graph&, const Node& node) {
   const auto attributes = node.attributes.as<MovingAverageAttributes>();
-  return {
-      .compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-        out[0].array() = attributes.decay * in[0].array() +
-                         (1 - attributes.decay) * attributes.factor * in[1].array();
-      }};
+  return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
+                                  const Crew&) {
+    out[0].array() = attributes.decay * in[0].array() +
+                     (1 - attributes.decay) * attributes.factor * in[1].array();
+  }};
 }
 
 Operation dropout(const Graph&, const Node& node) {
   const auto attributes = node.attributes.as<DropoutAttributes>();
-  return {
-      .compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-        const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-        const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); };
-        if (in[1][0] < 0) {
-          out[0].array() = in[0].array();
-          return;
-        }
-        const auto step = static_cast<std::uint32_t>(in[1][0]);
-        for (std::int64_t e = 0; e < in[0].elements(); ++e) {
-          const auto block = static_cast<std::uint64_t>(e) / 4;
-          const auto words = philox4x32({low(block), high(block), low(attributes.stream), step},
-                                        {low(attributes.seed), high(attributes.stream)});
-          const std::uint32_t word = words[static_cast<std::size_t>(e % 4)];
-          const double uniform = static_cast<double>(word >> 8U) * 0x1.0p-24;
-          out[0][e] = uniform < attributes.keep ? in[0][e] / attributes.keep : 0;
-        }
-      }};
+  return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
+                                  const Crew&) {
+    const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+    const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); };
+    if (in[1][0] < 0) {
+      out[0].array() = in[0].array();
+      return;
+    }
+    const auto step = static_cast<std::uint32_t>(in[1][0]);
+    for (std::int64_t e = 0; e < in[0].elements(); ++e) {
+      const auto block = static_cast<std::uint64_t>(e) / 4;
+      const auto words = philox4x32({low(block), high(block), low(attributes.stream), step},
+                                    {low(attributes.seed), high(attributes.stream)});
+      const std::uint32_t word = words[static_cast<std::size_t>(e % 4)];
+      const double uniform = static_cast<double>(word >> 8U) * 0x1.0p-24;
+      out[0][e] = uniform < attributes.keep ? in[0][e] / attributes.keep : 0;
+    }
+  }};
 }
 
 Operation reshape(const Graph&, const Node&) {
-  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {
     out[0].array() = in[0].array();
   }};
 }
 
 Operation spatial_mean(const Graph&, const Node&) {
-  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {
     const Shape& shape = in[0].shape;
     for (std::int64_t n = 0; n < shape[0]; ++n) {
       for (std::int64_t c = 0; c < shape[1]; ++c) {
@@ -83,7 +83,7 @@ Operation spatial_mean(const Graph&, const Node&) {
 }
 
 Operation spatial_mean_backward(const Graph&, const Node&) {
-  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {
     const Shape& shape = out[0].shape;
     const auto area = static_cast<double>(shape[2] * shape[3]);
     for (std::int64_t n = 0; n < shape[0]; ++n) {

@@ -5,6 +5,9 @@
 
 namespace bench::reference {
 
+/// That of any op that the reference runs.
+Operation operation_of(const Graph& graph, const Node& node);
+
 // One maker per op. Each returns the computation of an unfused node of its op; the formulas are
 // those of the ops' headers in models/ops.
 

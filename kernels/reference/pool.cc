@@ -8,28 +8,14 @@
 #include "models/base/errors.h"
 
 namespace bench::reference {
-namespace {
-
-/// Calls visit(n, c) for each plane of a NxCxHxW tensor.
-template <class Visit>
-void for_each_plane(const Shape& shape, Visit visit) {
-  for (std::int64_t n = 0; n < shape[0]; ++n) {
-    for (std::int64_t c = 0; c < shape[1]; ++c) {
-      visit(n, c);
-    }
-  }
-}
-
-}  // namespace
-
 /// `indices` has the output's shape and holds flat positions in the input's plane.
 Operation max_pool(const Graph& graph, const Node& node) {
   const Window window = node.attributes.as<PoolAttributes>().window;
   const Shape input = graph.shape(node.inputs[0]);
   const Shape output = graph.shape(node.outputs[0]);
   return {.compute = [window, input, output](std::span<const Tensor> in,
-                                             std::span<const Tensor> out, double*) {
-    for_each_plane(output, [&](std::int64_t n, std::int64_t c) {
+                                             std::span<const Tensor> out, const Crew& crew) {
+    for_each_plane(output, crew, [&](std::int64_t n, std::int64_t c) {
       const Array x = in[0].plane(n, c);
       Array y = out[0].plane(n, c);
       Array indices = out[1].plane(n, c);
@@ -48,9 +34,10 @@ Operation max_pool(const Graph& graph, const Node& node) {
 
 Operation max_pool_backward(const Graph& graph, const Node& node) {
   const Shape output = graph.shape(node.inputs[0]);
-  return {.compute = [output](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+  return {.compute = [output](std::span<const Tensor> in, std::span<const Tensor> out,
+                              const Crew& crew) {
     out[0].array().setZero();
-    for_each_plane(output, [&](std::int64_t n, std::int64_t c) {
+    for_each_plane(output, crew, [&](std::int64_t n, std::int64_t c) {
       const Array dy = in[0].plane(n, c);
       const Array indices = in[1].plane(n, c);
       Array dx = out[0].plane(n, c);
@@ -84,39 +71,40 @@ Operation avg_pool(const Graph& graph, const Node& node) {
   const Window window = node.attributes.as<PoolAttributes>().window;
   const Shape input = graph.shape(node.inputs[0]);
   const Shape output = graph.shape(node.outputs[0]);
-  return {.compute = [window, input, output,
-                      counts = covered(window, plane_of(input), plane_of(output))](
-                         std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-    out[0].array().setZero();
-    for_each_plane(output, [&](std::int64_t n, std::int64_t c) {
-      const Array x = in[0].plane(n, c);
-      Array y = out[0].plane(n, c);
-      slide(window, plane_of(input), plane_of(output),
-            [&](std::int64_t o, std::int64_t, std::int64_t i) { y[o] += i >= 0 ? x[i] : 0; });
-      y /= Eigen::Map<const Eigen::ArrayXd>(counts.data(), y.size());
-    });
-  }};
+  return {
+      .compute = [window, input, output,
+                  counts = covered(window, plane_of(input), plane_of(output))](
+                     std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
+        out[0].array().setZero();
+        for_each_plane(output, crew, [&](std::int64_t n, std::int64_t c) {
+          const Array x = in[0].plane(n, c);
+          Array y = out[0].plane(n, c);
+          slide(window, plane_of(input), plane_of(output),
+                [&](std::int64_t o, std::int64_t, std::int64_t i) { y[o] += i >= 0 ? x[i] : 0; });
+          y /= Eigen::Map<const Eigen::ArrayXd>(counts.data(), y.size());
+        });
+      }};
 }
 
 Operation avg_pool_backward(const Graph& graph, const Node& node) {
   const Window window = node.attributes.as<PoolAttributes>().window;
   const Shape input = graph.shape(node.outputs[0]);
   const Shape output = graph.shape(node.inputs[0]);
-  return {.compute = [window, input, output,
-                      counts = covered(window, plane_of(input), plane_of(output))](
-                         std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-    out[0].array().setZero();
-    for_each_plane(output, [&](std::int64_t n, std::int64_t c) {
-      const Array dy = in[0].plane(n, c);
-      Array dx = out[0].plane(n, c);
-      slide(window, plane_of(input), plane_of(output),
-            [&](std::int64_t o, std::int64_t, std::int64_t i) {
-              if (i >= 0) {
-                dx[i] += dy[o] / counts[static_cast<std::size_t>(o)];
-              }
-            });
-    });
-  }};
+  return {.compute =
+              [window, input, output, counts = covered(window, plane_of(input), plane_of(output))](
+                  std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
+                out[0].array().setZero();
+                for_each_plane(output, crew, [&](std::int64_t n, std::int64_t c) {
+                  const Array dy = in[0].plane(n, c);
+                  Array dx = out[0].plane(n, c);
+                  slide(window, plane_of(input), plane_of(output),
+                        [&](std::int64_t o, std::int64_t, std::int64_t i) {
+                          if (i >= 0) {
+                            dx[i] += dy[o] / counts[static_cast<std::size_t>(o)];
+                          }
+                        });
+                });
+              }};
 }
 
 }  // namespace bench::reference

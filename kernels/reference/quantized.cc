@@ -28,8 +28,8 @@ struct LayerScales {
 Operation finish(Operation sums, const Epilogue& epilogue, const LayerScales& scales) {
   return {.compute =
               [sums = std::move(sums.compute), epilogue, scales](
-                  std::span<const Tensor> in, std::span<const Tensor> out, double* scratch) {
-                sums(in, out, scratch);
+                  std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
+                sums(in, out, crew);
                 const Shape& shape = out[0].shape;
                 for (std::int64_t n = 0; n < shape[0]; ++n) {
                   for (std::int64_t c = 0; c < shape[1]; ++c) {
@@ -53,23 +53,24 @@ Operation finish(Operation sums, const Epilogue& epilogue, const LayerScales& sc
 
 Operation quantize(const Graph&, const Node& node) {
   const double scale = node.attributes.as<QuantizeAttributes>().scale;
-  return {.compute = [scale](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+  return {.compute = [scale](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {
     out[0].array() = in[0].array() / scale;
   }};
 }
 
 Operation dequantize(const Graph&, const Node& node) {
   const double scale = node.attributes.as<DequantizeAttributes>().scale;
-  return {.compute = [scale](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
+  return {.compute = [scale](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {
     out[0].array() = in[0].array() * scale;
   }};
 }
 
 Operation quantized_spatial_mean(const Graph& graph, const Node& node) {
   const double scale = node.attributes.as<DequantizeAttributes>().scale;
-  return {.compute = [mean = spatial_mean(graph, node).compute, scale](
-                         std::span<const Tensor> in, std::span<const Tensor> out, double* scratch) {
-    mean(in, out, scratch);
+  return {.compute = [mean = spatial_mean(graph, node).compute, scale](std::span<const Tensor> in,
+                                                                       std::span<const Tensor> out,
+                                                                       const Crew& crew) {
+    mean(in, out, crew);
     out[0].array() *= scale;
   }};
 }
@@ -91,12 +92,12 @@ Operation quantized_fully_connected(const Graph& graph, const Node& node) {
 
 Operation quantized_add(const Graph&, const Node& node) {
   const auto attributes = node.attributes.as<QuantizedAddAttributes>();
-  return {
-      .compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out, double*) {
-        out[0].array() =
-            (attributes.first_scale * in[0].array() + attributes.second_scale * in[1].array()) /
-            attributes.output.scale;
-      }};
+  return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
+                                  const Crew&) {
+    out[0].array() =
+        (attributes.first_scale * in[0].array() + attributes.second_scale * in[1].array()) /
+        attributes.output.scale;
+  }};
 }
 
 }  // namespace bench::reference

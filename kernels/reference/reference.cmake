@@ -12,19 +12,24 @@ bench_library(bench_reference
     reference/lrn.cc
     reference/optimizer.cc
     reference/pool.cc
+    reference/product.cc
     reference/quantized.cc
     reference/reference_backend.cc
     reference/storage.cc
   HEADERS
     reference/operations.h
     reference/optimizer.h
+    reference/product.h
     reference/reference_backend.h
     reference/storage.h
     reference/tensor.h
     reference/window.h
-  LINK bench_models bench_runtime Eigen3::Eigen)
+    reference/crew.h
+  LINK bench_models bench_runtime Eigen3::Eigen
+  PRIVATE_LINK hwy::hwy)
 
 bench_test(reference_test LABELS quick
-  SOURCES reference/test/channels_test.cc reference/test/reference_backend_test.cc
+  SOURCES reference/test/channels_test.cc reference/test/crew_test.cc
+          reference/test/product_test.cc reference/test/reference_backend_test.cc
           reference/test/reference_kernels_test.cc
   LINK bench_case_runner)

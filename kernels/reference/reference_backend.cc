@@ -35,6 +35,7 @@
 namespace bench {
 namespace {
 
+using reference::Crew;
 using reference::Operation;
 using reference::Storage;
 using reference::Tensor;
@@ -144,7 +145,7 @@ class ReferenceKernel : public Kernel {
     for (std::size_t i = 0; i < in_.size(); ++i) {
       reference::load(inputs_[i], inputs[i], in_[i]);
     }
-    operation_.compute(in_, out_, free);
+    operation_.compute(in_, out_, Crew(alone_, free, operation_.scratch_elements));
     for (std::size_t i = 0; i < out_.size(); ++i) {
       reference::store(outputs_[i], out_[i], outputs[i]);
     }
@@ -152,6 +153,7 @@ class ReferenceKernel : public Kernel {
 
  private:
   Operation operation_;
+  HostThreads alone_;
   std::vector<Storage> inputs_;
   std::vector<Storage> outputs_;
   std::vector<Tensor> in_;
@@ -202,7 +204,7 @@ class ReferenceBackend : public Backend {
     if (const Support support = supports(graph, node); !support) {
       throw UsageError(cat(support.why_not, " (", node.name, ")"));
     }
-    const auto make_kernel = [operation = find_operation(node.op)->make(graph, node),
+    const auto make_kernel = [operation = reference::operation_of(graph, node),
                               inputs = storages_of(graph, node.inputs),
                               outputs = storages_of(graph, node.outputs)] {
       return std::make_unique<ReferenceKernel>(operation, inputs, outputs);
@@ -284,6 +286,12 @@ class ReferenceBackend : public Backend {
 };
 
 }  // namespace
+
+reference::Operation reference::operation_of(const Graph& graph, const Node& node) {
+  const Entry* const entry = find_operation(node.op);
+  check(entry != nullptr, cat("reference: no kernel for ", node.op->name));
+  return entry->make(graph, node);
+}
 
 std::unique_ptr<Backend> make_reference_backend() { return std::make_unique<ReferenceBackend>(); }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 
+#include "kernels/reference/crew.h"
 #include "models/ir/graph.h"
 
 namespace bench::reference {
@@ -34,10 +35,10 @@ struct Tensor {
   }
 };
 
-/// A node's computation: reads `in`, writes every element of `out`; `scratch` has
-/// `scratch_elements` doubles. All three are apart from each other in memory.
+/// A node's computation: reads `in`, writes every element of `out`; `crew` has `scratch_elements`
+/// doubles for each thread. All three are apart from each other in memory.
 struct Operation {
-  std::function<void(std::span<const Tensor> in, std::span<const Tensor> out, double* scratch)>
+  std::function<void(std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew)>
       compute;
   std::int64_t scratch_elements = 0;
 };

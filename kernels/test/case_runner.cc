@@ -94,10 +94,6 @@ double round_to(DType dtype, double x) {
   }
 }
 
-bool is_floating(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f64 || is_half(dtype);
-}
-
 TensorType with_dtype(TensorType type, DType dtype) {
   const bool replaced = is_half(dtype) ? is_narrowed(type) : type.dtype == DType::f32;
   if (replaced) {

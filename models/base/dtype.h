@@ -48,6 +48,9 @@ constexpr std::string_view name_of(DType dtype) {
 }
 
 constexpr bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
+constexpr bool is_floating(DType dtype) {
+  return is_half(dtype) || dtype == DType::f32 || dtype == DType::f64;
+}
 
 /// The type of sums over many elements of `dtype`, and of what a network learns: f64 for f64, else
 /// f32.

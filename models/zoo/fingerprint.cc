@@ -77,19 +77,26 @@ StoredFingerprint stored_fingerprint(const Model& model) {
   return {};
 }
 
-std::uint64_t network_definition(const Model& model) {
+DefinedNetworks defined_networks(const Model& model) {
+  NetworkOptions options{.batch = 2};
+  if (model.num_classes > 0) {
+    options.num_classes = model.num_classes;
+  }
+  Graph training = build_network(model, options);
+  options.training = false;
+  return {.training = std::move(training), .inference = build_network(model, options)};
+}
+
+std::uint64_t definition_of(const DefinedNetworks& networks) {
   constexpr std::uint64_t kMask = 0xFFFFFFFFFFFF;
   constexpr int kAllDigits = 17;
   std::ostringstream text;
-  text << std::setprecision(kAllDigits);
-  for (const bool training : {true, false}) {
-    NetworkOptions options{.batch = 2, .training = training};
-    if (model.num_classes > 0) {
-      options.num_classes = model.num_classes;
-    }
-    text << build_network(model, options);
-  }
+  text << std::setprecision(kAllDigits) << networks.training << networks.inference;
   return hash_name(text.str()) & kMask;
+}
+
+std::uint64_t network_definition(const Model& model) {
+  return definition_of(defined_networks(model));
 }
 
 }  // namespace bench

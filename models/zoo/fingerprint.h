@@ -56,9 +56,18 @@ struct StoredFingerprint {
 };
 StoredFingerprint stored_fingerprint(const Model& model);
 
-/// A hash (48 bits) of the networks that a model builds for training and for inference, op by op,
-/// with all attributes, shapes and names: two networks that differ in anything but how their
-/// variables begin differ in it. It depends on no element type, batch or device.
+/// The networks that a model builds, in f32 and for a batch of two.
+struct DefinedNetworks {
+  Graph training;
+  Graph inference;
+};
+DefinedNetworks defined_networks(const Model& model);
+
+/// A hash (48 bits) of both, op by op, with all attributes, shapes and names: networks that differ
+/// in anything but how their variables begin differ in it.
+std::uint64_t definition_of(const DefinedNetworks& networks);
+
+/// That of defined_networks(): it depends on no run's element type, batch or device.
 std::uint64_t network_definition(const Model& model);
 
 }  // namespace bench

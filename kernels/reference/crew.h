@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+
+#include "kernels/backend.h"
+
+namespace bench::reference {
+
+/// The threads and the scratch memory of a computation. What is computed is cut into parts that do
+/// not depend on how many threads there are, so that the results do not either.
+class Crew {
+ public:
+  /// `scratch` has `scratch_elements` for each of the threads.
+  Crew(const HostThreads& threads, double* scratch, std::int64_t scratch_elements)
+      : threads_(threads), scratch_(scratch), scratch_elements_(scratch_elements) {}
+
+  /// Calls visit(i, scratch) for i = 0..count-1, in any order and several at once, each with a
+  /// thread's own scratch memory. Throws what a call threw.
+  template <class Visit>
+  void for_each(std::int64_t count, const Visit& visit) const {
+    if (threads_.count == 1 || count <= 1) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        visit(i, scratch_);
+      }
+      return;
+    }
+    std::atomic<std::int64_t> next = 0;
+    std::exception_ptr failure;
+    std::mutex failing;
+    threads_.run([&](int thread) {
+      try {
+        for (std::int64_t i = next++; i < count; i = next++) {
+          visit(i, scratch_ + thread * scratch_elements_);
+        }
+      } catch (...) {
+        const std::lock_guard lock(failing);
+        failure = std::current_exception();
+      }
+    });
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
+  }
+
+  /// Calls visit(begin, count) for stretches of the elements 0..elements-1.
+  template <class Visit>
+  void for_each_stretch(std::int64_t elements, const Visit& visit) const {
+    constexpr std::int64_t kStretch = std::int64_t{1} << 15;
+    for_each((elements + kStretch - 1) / kStretch, [&](std::int64_t i, double*) {
+      visit(i * kStretch, std::min(kStretch, elements - i * kStretch));
+    });
+  }
+
+ private:
+  const HostThreads& threads_;
+  double* scratch_;
+  std::int64_t scratch_elements_;
+};
+
+/// Calls visit(n, c) for each plane of a NxCxHxW tensor, several at once.
+template <class Visit>
+void for_each_plane(const Shape& shape, const Crew& crew, const Visit& visit) {
+  crew.for_each(shape[0] * shape[1],
+                [&](std::int64_t i, double*) { visit(i / shape[1], i % shape[1]); });
+}
+
+}  // namespace bench::reference

@@ -1,0 +1,107 @@
+#include "kernels/reference/crew.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "kernels/reference/operations.h"
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "models/base/threads.h"
+#include "models/ops/conv2d.h"
+
+namespace bench::reference {
+namespace {
+
+/// Threads that are started for each piece of work.
+HostThreads threads(int count) {
+  return {.count = count, .run = [count](const std::function<void(int)>& part) {
+            std::vector<std::jthread> others;
+            for (int i = 1; i < count; ++i) {
+              others.push_back(start_thread([&part, i] { part(i); }));
+            }
+            part(0);
+          }};
+}
+
+TEST(Crew, VisitsEverythingOnceOnAnyNumberOfThreads) {
+  for (const int count : {1, 2, 5}) {
+    const HostThreads team = threads(count);
+    std::vector<int> visits(1000);
+    const Crew crew(team, nullptr, 0);
+    crew.for_each(1000, [&](std::int64_t i, double*) { ++visits[static_cast<std::size_t>(i)]; });
+    EXPECT_THAT(visits, testing::Each(1));
+    std::vector<int> elements(100'000);
+    crew.for_each_stretch(100'000, [&](std::int64_t begin, std::int64_t length) {
+      for (std::int64_t i = begin; i < begin + length; ++i) {
+        ++elements[static_cast<std::size_t>(i)];
+      }
+    });
+    EXPECT_THAT(elements, testing::Each(1));
+  }
+}
+
+TEST(Crew, ThrowsWhatAPartThrew) {
+  for (const int count : {1, 3}) {
+    const HostThreads team = threads(count);
+    const Crew crew(team, nullptr, 0);
+    EXPECT_THROW(crew.for_each(100, [](std::int64_t i, double*) { check(i != 57, "57"); }),
+                 InternalError);
+  }
+}
+
+std::vector<double> drawn(std::int64_t count, std::uint64_t stream) {
+  RandomStream random(5, stream);
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (double& value : values) {
+    value = static_cast<double>(random.normal());
+  }
+  return values;
+}
+
+std::vector<double> computed_by(int count, const Graph& graph, const Node& node) {
+  std::vector<std::vector<double>> memory;
+  const auto tensor = [&](ValueId id, std::uint64_t stream) {
+    memory.push_back(drawn(graph.shape(id).elements(), stream));
+    return Tensor{.shape = graph.shape(id), .data = memory.back().data()};
+  };
+  std::vector<Tensor> in;
+  for (const ValueId id : node.inputs) {
+    in.push_back(tensor(id, in.size()));
+  }
+  const std::vector<Tensor> out{tensor(node.outputs[0], 9)};
+  const Operation operation = operation_of(graph, node);
+  std::vector<double> scratch(static_cast<std::size_t>(operation.scratch_elements * count));
+  const HostThreads team = threads(count);
+  operation.compute(in, out, Crew(team, scratch.data(), operation.scratch_elements));
+  return memory.back();
+}
+
+TEST(ReferenceConvolution, IsTheSameToTheLastBitOnAnyNumberOfThreads) {
+  const Shape x{2, 20, 30, 31};
+  const Shape w{10, 20, 3, 3};
+  const Window window{
+      .kernel = {3, 3}, .stride = {2, 2}, .pad_before = {0, 1}, .pad_after = {1, 1}};
+  Graph graph;
+  const auto input = [&](const char* name, const Shape& shape) {
+    return graph.add_input(name, {.dtype = DType::f64, .shape = shape});
+  };
+  const ValueId images = input("x", x);
+  const ValueId weights = input("w", w);
+  const ValueId y =
+      graph.add_node(kConv2d, "conv", Conv2dAttributes{.window = window}, {images, weights})[0];
+  const ValueId dy = input("dy", graph.shape(y));
+  graph.add_node(kConv2dBackwardData, "data",
+                 Conv2dBackwardDataAttributes{.window = window, .input = x}, {dy, weights});
+  graph.add_node(kConv2dBackwardWeights, "weights",
+                 Conv2dBackwardWeightsAttributes{.window = window, .weights = w}, {dy, images});
+  for (const Node& node : graph.nodes()) {
+    const std::vector<double> alone = computed_by(1, graph, node);
+    EXPECT_EQ(computed_by(2, graph, node), alone) << node.name;
+    EXPECT_EQ(computed_by(5, graph, node), alone) << node.name;
+  }
+}
+
+}  // namespace
+}  // namespace bench::reference
