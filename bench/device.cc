@@ -54,6 +54,7 @@ void note_inherited_threads(Device& device) {
 }  // namespace
 
 Device make_device(const RunSettings& settings) {
+  check_stacks(own_environment, stack_limit_bytes());
   Device device;
   if (settings.device == "reference") {
     device.backend = make_reference_backend();
@@ -62,7 +63,6 @@ Device make_device(const RunSettings& settings) {
     device.processors = choose_processors(discover_topology(), 1);
     return device;
   }
-  check_stacks(own_environment, stack_limit_bytes());
   device.processors = run_processors(device, discover_topology(), wanted_threads(settings.flags));
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,

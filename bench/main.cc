@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   bench::start_logging(argv[0]);
   bench::LineBuffer lines(STDERR_FILENO);
   std::ostream err(&lines);
+  err.tie(&std::cout);  // As std::cerr is.
   try {
     const int status = run(argc, argv, err);
     if (!std::cout.flush()) {

@@ -26,9 +26,10 @@ struct Pick {
 /// Reads what lies on a device in the backend's own layouts, of a batch the first images alone.
 class CanonicalReader {
  public:
-  /// `largest_variable`: the bytes of one that is read as a whole, to take a part of it.
-  CanonicalReader(Backend& backend, Stream& stream, std::size_t largest_variable)
-      : backend_(backend), stream_(stream), whole_(largest_variable) {}
+  /// `largest_whole`: the bytes of the largest tensor that is read as a whole, to take a part of
+  /// it.
+  CanonicalReader(Backend& backend, Stream& stream, std::size_t largest_whole)
+      : backend_(backend), stream_(stream), whole_(largest_whole) {}
 
   /// What is read, and where it is put.
   struct Source {

@@ -71,6 +71,20 @@ std::int64_t elements_of(const Graph& graph, const std::vector<ValueId>& values,
   return elements;
 }
 
+/// The bytes of the largest tensor of which a part is looked at.
+std::size_t largest_part(const Graph& graph, const std::vector<ValueId>& values,
+                         const std::vector<Pick>& picks) {
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const TensorType& type = graph.type(values[i]);
+    if (picks[i].every > 1) {
+      const std::size_t element = std::max(sizeof(float), size_of(type.dtype));
+      largest = std::max(largest, static_cast<std::size_t>(type.shape.elements()) * element);
+    }
+  }
+  return largest;
+}
+
 }  // namespace
 
 Picks picks_of(const Graph& graph, const Node& node) {
@@ -134,6 +148,7 @@ PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
   };
   std::int64_t most = 0;
   std::int64_t kept = 0;
+  std::size_t whole = 0;
   for (const Node& node : graph.nodes()) {
     if (node.op == &kL2Loss) {
       continue;  // It is not looked at.
@@ -147,10 +162,9 @@ PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
                  : 0;
     }
     most = std::max(most, elements);
-  }
-  std::int64_t largest_variable = 0;
-  for (const Variable& variable : graph.variables()) {
-    largest_variable = std::max(largest_variable, graph.shape(variable.value).elements());
+    const Picks picks = picks_of(graph, node);
+    whole = std::max({whole, largest_part(graph, node.inputs, picks.inputs),
+                      largest_part(graph, node.outputs, picks.outputs)});
   }
   const auto bytes = [](std::int64_t elements, std::size_t size) {
     return static_cast<std::size_t>(elements) * size;
@@ -158,7 +172,7 @@ PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
   return {.node = bytes(kCopies * most, sizeof(double)) +
                   static_cast<std::size_t>(threads) * kBytesPerThread,
           .kept = bytes(kept, sizeof(float)),
-          .variable = bytes(largest_variable, sizeof(float))};
+          .whole = whole};
 }
 
 }  // namespace bench

@@ -29,9 +29,9 @@ struct PlanCheckMemory {
   std::size_t node = 0;
   /// What is kept of what nodes read.
   std::size_t kept = 0;
-  /// A variable as a whole, of which a part is taken.
-  std::size_t variable = 0;
-  [[nodiscard]] std::size_t total() const { return node + kept + variable; }
+  /// The largest tensor that is read as a whole, to take a part of it.
+  std::size_t whole = 0;
+  [[nodiscard]] std::size_t total() const { return node + kept + whole; }
 };
 PlanCheckMemory plan_check_memory(const Graph& graph, int threads);
 

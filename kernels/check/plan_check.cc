@@ -1,10 +1,6 @@
 #include "kernels/check/plan_check.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <numeric>
 #include <sstream>
 
 #include "kernels/check/picks.h"
@@ -19,135 +15,6 @@
 
 namespace bench {
 namespace {
-
-/// The largest share of a result's norm by which rounding may move it where nothing cancels: two or
-/// three roundings to its type, and in f32 and f64 the sums of millions of terms.
-double tolerance_of(DType dtype) {
-  switch (dtype) {
-    case DType::bf16:
-      return 6e-3;
-    case DType::f16:
-      return 2e-3;
-    case DType::f64:
-      return 1e-10;
-    default:
-      return 1e-3;
-  }
-}
-
-/// A few roundings of the type in which sums are made, and how often their effect is allowed: a sum
-/// of many terms rounds after each, and kernels for narrow vectors add thousands in a row.
-double moved_share(DType dtype) {
-  return 4 * (accumulation_type(dtype) == DType::f64 ? std::numeric_limits<double>::epsilon()
-                                                     : std::numeric_limits<float>::epsilon());
-}
-constexpr double kMovedTimes = 64;
-
-// The largest of a million roundings is several times their root mean square.
-constexpr double kLargestTimes = 8;
-
-struct Distance {
-  double norm = 0;
-  double largest = 0;
-};
-
-/// Of what was measured from `factor` times what was expected, and of the latter from 0.
-struct Distances {
-  Distance difference;
-  Distance result;
-};
-
-/// A sum and a maximum over several elements at once.
-struct Lanes {
-  static constexpr std::size_t kCount = 8;
-  std::array<double, kCount> squares{};
-  std::array<double, kCount> largest{};
-
-  void add(std::size_t lane, double value) {
-    const double size = std::abs(value);
-    squares[lane] += size * size;
-    largest[lane] = largest[lane] < size ? size : largest[lane];
-  }
-  /// What is not a number is infinitely far.
-  [[nodiscard]] Distance distance() const {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    const double sum = std::accumulate(squares.begin(), squares.end(), 0.0);
-    return std::isnan(sum)
-               ? Distance{kInfinity, kInfinity}
-               : Distance{std::sqrt(sum), *std::max_element(largest.begin(), largest.end())};
-  }
-};
-
-template <class T>
-Distances distances(std::span<const T> measured, std::span<const double> expected, double factor) {
-  check(measured.size() == expected.size(), "plan check: a result has another size than it should");
-  Lanes difference;
-  Lanes result;
-  const auto add = [&](std::size_t lane, std::size_t i) {
-    const double right = factor * expected[i];
-    difference.add(lane, static_cast<double>(measured[i]) - right);
-    result.add(lane, right);
-  };
-  const std::size_t whole = measured.size() / Lanes::kCount * Lanes::kCount;
-  for (std::size_t i = 0; i < whole; i += Lanes::kCount) {
-    for (std::size_t lane = 0; lane < Lanes::kCount; ++lane) {
-      add(lane, i + lane);
-    }
-  }
-  for (std::size_t i = whole; i < measured.size(); ++i) {
-    add(i - whole, i);
-  }
-  return {.difference = difference.distance(), .result = result.distance()};
-}
-
-template <class T>
-std::span<const T> elements_of(const HostTensor& tensor) {
-  // An arena's memory is aligned for every type.
-  return {static_cast<const T*>(static_cast<const void*>(tensor.bytes.data())),
-          tensor.bytes.size() / sizeof(T)};
-}
-
-/// `measured` is f32 or f64.
-Distances distances(const HostTensor& measured, std::span<const double> expected, double factor) {
-  return measured.type.dtype == DType::f64
-             ? distances(elements_of<double>(measured), expected, factor)
-             : distances(elements_of<float>(measured), expected, factor);
-}
-
-double ratio(double a, double b) { return a == 0 ? 0 : a / b; }
-
-/// Half the distance of the smallest numbers of a type: what rounding may do to each element
-/// however small it is. Of the other types it is too small to matter.
-double smallest_rounding(DType dtype) { return dtype == DType::f16 ? 0x1.0p-25 : 0; }
-
-/// What of the result is compared: the sharper of norm and largest element. `moved` is how far
-/// rounding carries.
-CheckedKernel judge(const Distances& found, const Distance& moved, DType dtype,
-                    std::size_t elements) {
-  const auto& [difference, result] = found;
-  const double tolerance = tolerance_of(dtype);
-  if (!std::isfinite(difference.norm) || !std::isfinite(result.norm)) {
-    return {
-        .name = {}, .deviation = std::numeric_limits<double>::infinity(), .tolerance = tolerance};
-  }
-  const double step = smallest_rounding(dtype);
-  const auto carried = [&](double share, double whole) {
-    return std::isfinite(share) ? ratio(kMovedTimes * share, whole) : 0;
-  };
-  const CheckedKernel by_norm{
-      .name = {},
-      .deviation = ratio(difference.norm, result.norm),
-      .tolerance = tolerance + carried(moved.norm, result.norm) +
-                   ratio(step * std::sqrt(static_cast<double>(elements)), result.norm)};
-  const CheckedKernel by_largest{
-      .name = {},
-      .deviation = ratio(difference.largest, result.largest),
-      .tolerance = kLargestTimes * (tolerance + carried(moved.largest, result.largest) +
-                                    ratio(step, result.largest))};
-  return by_norm.deviation * by_largest.tolerance >= by_largest.deviation * by_norm.tolerance
-             ? by_norm
-             : by_largest;
-}
 
 /// Whether a node's outputs without an extent for images are sums over them.
 bool sums_over_images(const Node& node) {
@@ -166,7 +33,7 @@ PlanCheck::PlanCheck(const Executor& executor, Backend& backend, Stream& stream,
       small_(small),
       threads_(backend.host_threads()),
       memory_(plan_check_memory(small, threads_.count)),
-      reader_(backend, stream, memory_.variable),
+      reader_(backend, stream, memory_.whole),
       copies_(static_cast<double>(batch) / static_cast<double>(images)) {
   check(batch % images == 0, "a batch that is checked is made of whole copies");
   for (const Node& node : small.nodes()) {
@@ -329,7 +196,7 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
       if (moved.empty()) {
         moved = reference.compute_moved(moved_share(type.dtype));
       }
-      Distance carried = distances(moved[i], expected[i], 1).difference;
+      Distance carried = distances(moved[i], expected[i]).difference;
       carried.norm *= factor;
       carried.largest *= factor;
       judged = judge(found, carried, type.dtype, expected[i].size());

@@ -7,19 +7,10 @@
 
 #include "kernels/check/picks.h"
 #include "kernels/check/reference_node.h"
+#include "kernels/check/verdict.h"
 #include "kernels/executor.h"
 
 namespace bench {
-
-/// What one kernel of a plan wrote, beside what the reference makes of what that kernel read.
-struct CheckedKernel {
-  /// "conv2d layer1.0.conv2".
-  std::string name;
-  /// The norm of the difference as a share of the result's norm, or the largest difference as a
-  /// share of the largest element, whichever is nearer to its limit.
-  double deviation = 0;
-  double tolerance = 0;
-};
 
 /// Looks at a run of an executor and holds each kernel and each reorder against the reference
 /// backend in f64, on the values that it really read: what earlier kernels rounded does not matter,

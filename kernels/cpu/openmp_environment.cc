@@ -1,5 +1,6 @@
 #include "kernels/cpu/openmp_environment.h"
 
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ constexpr const char* kSpins = "10000";
 /// What the deepest call of a kernel takes, four times over.
 constexpr std::int64_t kLeastStackBytes = std::int64_t{256} << 10;
 
+/// As GNU OpenMP reads a size.
 std::optional<std::int64_t> bytes_of(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == text.npos) return std::nullopt;
@@ -57,7 +59,9 @@ std::optional<std::string> short_waits(const Environment& environment) {
 
 void restart_with_short_waits(char** argv) {
   const auto spins = short_waits(own_environment);
-  if (!spins || setenv(kSpinVariable, spins->c_str(), 1) != 0) {
+  // Without a loader of its own (AT_BASE) the process is the loader, called by name: started anew
+  // it would take the program's flags for its own.
+  if (!spins || getauxval(AT_BASE) == 0 || setenv(kSpinVariable, spins->c_str(), 1) != 0) {
     return;
   }
   // By its own path, so that lists of processes show its name.
@@ -68,16 +72,16 @@ void restart_with_short_waits(char** argv) {
   unsetenv(kSpinVariable);
 }
 
-std::optional<std::int64_t> openmp_stack_bytes(const Environment& environment) {
-  const auto bytes = bytes_of(environment("OMP_STACKSIZE"));
-  return bytes ? bytes : bytes_of(environment("GOMP_STACKSIZE"));
-}
-
 void check_stacks(const Environment& environment, std::int64_t limit_bytes) {
   constexpr std::int64_t kKibi = 1024;
-  if (const auto bytes = openmp_stack_bytes(environment); bytes && *bytes < kLeastStackBytes) {
-    throw UsageError(cat("OMP_STACKSIZE gives each thread a stack of ", *bytes,
-                         " bytes; accepted: ", kLeastStackBytes / kKibi, "K and more"));
+  for (const char* name : {"OMP_STACKSIZE", "GOMP_STACKSIZE"}) {
+    if (const auto bytes = bytes_of(environment(name))) {
+      if (*bytes < kLeastStackBytes) {
+        throw UsageError(cat(name, " gives each thread a stack of ", *bytes,
+                             " bytes; accepted: ", kLeastStackBytes / kKibi, "K and more"));
+      }
+      break;  // The other is not read.
+    }
   }
   if (limit_bytes < kLeastStackBytes) {
     throw UsageError(cat("a stack may have ", limit_bytes / kKibi,

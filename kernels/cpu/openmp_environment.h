@@ -20,13 +20,9 @@ std::optional<std::string> short_waits(const Environment& environment);
 /// nothing: threads then wait as OpenMP's default has it. To be called first in main.
 void restart_with_short_waits(char** argv);
 
-/// The bytes of stack that OMP_STACKSIZE (GOMP_STACKSIZE where that is none) gives each thread of
-/// OpenMP: a number and B, K, M or G, without one K (OpenMP 5.2, 21.2.7). Nothing where neither
-/// is such a number: OpenMP then takes `ulimit -s`, as other threads do.
-std::optional<std::int64_t> openmp_stack_bytes(const Environment& environment);
-
 /// Throws UsageError where the environment or `ulimit -s` (`limit_bytes`) gives threads too small a
-/// stack for the kernels.
+/// stack for the kernels. OMP_STACKSIZE, or GOMP_STACKSIZE where that is none, is a number and B,
+/// K, M or G, without one K; OpenMP takes anything else for none.
 void check_stacks(const Environment& environment, std::int64_t limit_bytes);
 
 /// What `ulimit -s` allows this process, in bytes; the largest number where it is unlimited.

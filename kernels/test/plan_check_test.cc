@@ -131,6 +131,30 @@ TEST(PlanCheck, FindsAllKernelsRightInEveryTypeAndBatch) {
   }
 }
 
+/// One backend's kernels and another one's threads.
+class OnThreadsOf final : public ForwardingBackend {
+ public:
+  OnThreadsOf(Backend& kernels, Backend& threads) : ForwardingBackend(kernels), threads_(threads) {}
+  [[nodiscard]] HostThreads host_threads() override { return threads_.host_threads(); }
+
+ private:
+  Backend& threads_;
+};
+
+TEST(PlanCheck, MeasuresTheSameOnAnyNumberOfThreads) {
+  const auto reference = make_reference_backend();
+  const auto measured = [&](std::vector<int> processors) {
+    const auto backend = make_onednn_backend({.processors = std::move(processors), .pin = false});
+    OnThreadsOf same_kernels(*reference, *backend);
+    std::vector<std::pair<std::string, double>> deviations;
+    for (const CheckedKernel& kernel : checked({}, same_kernels)) {
+      deviations.emplace_back(kernel.name, kernel.deviation);
+    }
+    return deviations;
+  };
+  EXPECT_EQ(measured({0, 0, 0}), measured({0}));
+}
+
 /// One convolution's result is one per cent too large.
 class SpoiledBackend final : public ForwardingBackend {
  public:

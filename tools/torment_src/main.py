@@ -4,6 +4,7 @@ import argparse
 import collections
 import concurrent.futures
 import itertools
+import math
 import os
 import random
 import re
@@ -133,7 +134,8 @@ def show(case: Case, outcome: Outcome) -> None:
 def run_all(program: Program, arguments: argparse.Namespace, families: set[str]) -> int:
     report, lock, stop = Report(program, arguments), threading.Lock(), threading.Event()
     begin = time.monotonic()
-    until = begin + arguments.minutes * 60
+    minutes = arguments.minutes or (2 if arguments.cases is None else math.inf)
+    until = begin + minutes * 60
     numbers = numbers_of(families, arguments.cases)
 
     def work() -> None:
@@ -177,8 +179,8 @@ def default_bench() -> str:
 def parse(arguments: list[str], about: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="torment", description=about,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=2.0,
-                        help="begin no case after this time (2)")
+    parser.add_argument("--minutes", type=float,
+                        help="begin no case after this time (2, or with --cases none)")
     parser.add_argument("--cases", type=int, help="begin no more cases than these (any number)")
     parser.add_argument("--seed", type=int, default=1, help="draws the cases (1)")
     parser.add_argument("--case", type=int, help="this case alone, in full")

@@ -103,5 +103,82 @@ TEST(ReferenceConvolution, IsTheSameToTheLastBitOnAnyNumberOfThreads) {
   }
 }
 
+/// By the definition: calls add(y, x, w) with the offsets of each product.
+template <class Add>
+void for_each_product(const Shape& x, const Shape& w, const Shape& y, std::int64_t groups,
+                      std::int64_t pad, const Add& add) {
+  const auto at = [](const Shape& shape, std::int64_t a, std::int64_t b, std::int64_t c,
+                     std::int64_t d) {
+    return static_cast<std::size_t>(((a * shape[1] + b) * shape[2] + c) * shape[3] + d);
+  };
+  for (std::int64_t i = 0; i < y.elements(); ++i) {
+    const std::int64_t column = i % y[3];
+    const std::int64_t row = i / y[3] % y[2];
+    const std::int64_t filter = i / (y[3] * y[2]) % y[1];
+    const std::int64_t image = i / (y[3] * y[2] * y[1]);
+    const std::int64_t first = filter / (y[1] / groups) * w[1];
+    for (std::int64_t j = 0; j < w[1] * w[2] * w[3]; ++j) {
+      const std::int64_t c = j / (w[2] * w[3]);
+      const std::int64_t v = j / w[3] % w[2];
+      const std::int64_t u = j % w[3];
+      const std::int64_t h = row + v - pad;
+      const std::int64_t k = column + u - pad;
+      if (h >= 0 && h < x[2] && k >= 0 && k < x[3]) {
+        add(static_cast<std::size_t>(i), at(x, image, first + c, h, k), at(w, filter, c, v, u));
+      }
+    }
+  }
+}
+
+/// Planes so large that the patches of one are gathered in several stretches of rows.
+void expect_the_definition(const Shape& x, const Shape& w, std::int64_t groups, std::int64_t pad) {
+  const Window window{.kernel = {w[2], w[3]}, .pad_before = {pad, pad}, .pad_after = {pad, pad}};
+  Graph graph;
+  const auto input = [&](const char* name, const Shape& shape) {
+    return graph.add_input(name, {.dtype = DType::f64, .shape = shape});
+  };
+  const ValueId images = input("x", x);
+  const ValueId weights = input("w", w);
+  const ValueId output = graph.add_node(
+      kConv2d, "conv", Conv2dAttributes{.window = window, .groups = groups}, {images, weights})[0];
+  const Shape& y = graph.shape(output);
+  const ValueId dy = input("dy", y);
+  graph.add_node(kConv2dBackwardData, "data",
+                 Conv2dBackwardDataAttributes{.window = window, .groups = groups, .input = x},
+                 {dy, weights});
+  graph.add_node(kConv2dBackwardWeights, "weights",
+                 Conv2dBackwardWeightsAttributes{.window = window, .groups = groups, .weights = w},
+                 {dy, images});
+  const auto zeros = [](const Shape& shape) {
+    return std::vector<double>(static_cast<std::size_t>(shape.elements()));
+  };
+  // As computed_by() draws them: the first and the second input.
+  const auto first = [](const Shape& shape) { return drawn(shape.elements(), 0); };
+  const auto second = [](const Shape& shape) { return drawn(shape.elements(), 1); };
+  std::vector<double> forward = zeros(y);
+  std::vector<double> data = zeros(x);
+  std::vector<double> of_weights = zeros(w);
+  const auto xs = first(x);
+  const auto ws = second(w);
+  const auto dys = first(y);
+  const auto xs_second = second(x);
+  for_each_product(x, w, y, groups, pad, [&](std::size_t at_y, std::size_t at_x, std::size_t at_w) {
+    forward[at_y] += xs[at_x] * ws[at_w];
+    data[at_x] += dys[at_y] * ws[at_w];
+    of_weights[at_w] += dys[at_y] * xs_second[at_x];
+  });
+  EXPECT_THAT(computed_by(2, graph, graph.nodes()[0]),
+              testing::Pointwise(testing::DoubleNear(1e-10), forward));
+  EXPECT_THAT(computed_by(2, graph, graph.nodes()[1]),
+              testing::Pointwise(testing::DoubleNear(1e-10), data));
+  EXPECT_THAT(computed_by(2, graph, graph.nodes()[2]),
+              testing::Pointwise(testing::DoubleNear(1e-10), of_weights));
+}
+
+TEST(ReferenceConvolution, OfLargePlanesIsWhatTheDefinitionSays) {
+  expect_the_definition({2, 4, 70, 67}, {6, 2, 3, 3}, 2, 1);
+  expect_the_definition({1, 3, 90, 80}, {4, 3, 1, 1}, 1, 0);
+}
+
 }  // namespace
 }  // namespace bench::reference

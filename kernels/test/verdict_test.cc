@@ -1,0 +1,56 @@
+#include "kernels/check/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace bench {
+namespace {
+
+bool passes(const Distances& found, DType dtype, const Distance& moved = {},
+            std::size_t elements = 100) {
+  const CheckedKernel judged = judge(found, moved, dtype, elements);
+  return judged.deviation <= judged.tolerance;
+}
+
+Distances off_by(double difference, double result) {
+  return {.difference = {difference, difference / 10}, .result = {result, result / 10}};
+}
+
+TEST(Judge, AllowsWhatRoundingToTheTypeDoes) {
+  EXPECT_TRUE(passes(off_by(0.9e-3, 1), DType::f32));
+  EXPECT_FALSE(passes(off_by(1.1e-3, 1), DType::f32));
+  EXPECT_TRUE(passes(off_by(5e-3, 1), DType::bf16));
+  EXPECT_FALSE(passes(off_by(5e-3, 1), DType::f16));
+}
+
+TEST(Judge, AllowsMoreWhereTermsCancel) {
+  EXPECT_FALSE(passes(off_by(3, 1), DType::f32));
+  EXPECT_TRUE(passes(off_by(3, 1), DType::f32, {.norm = 0.1, .largest = 0.1}));
+}
+
+TEST(Judge, SeesOneElementThatIsFarOff) {
+  const Distance whole{.norm = 100, .largest = 1};
+  EXPECT_TRUE(passes({.difference = {5e-3, 5e-3}, .result = whole}, DType::f32));
+  EXPECT_FALSE(passes({.difference = {5e-2, 5e-2}, .result = whole}, DType::f32));
+}
+
+TEST(Judge, HoldsZerosToWhatRoundingMayDo) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
+    EXPECT_TRUE(passes(off_by(0, 0), dtype)) << name_of(dtype);
+    EXPECT_FALSE(passes(off_by(1, 0), dtype)) << name_of(dtype);
+    EXPECT_FALSE(passes(off_by(1, 0), dtype, {.norm = 1e-3, .largest = 1e-3})) << name_of(dtype);
+    EXPECT_FALSE(passes(off_by(1, 1e-320), dtype)) << name_of(dtype);
+  }
+  EXPECT_TRUE(passes(off_by(1e-7, 0), DType::f16));
+  EXPECT_TRUE(passes(off_by(1e-3, 0), DType::f32, {.norm = 1e-3, .largest = 1e-3}));
+}
+
+TEST(Judge, RefusesWhatIsNoNumber) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(passes({.difference = {kInfinity, kInfinity}, .result = {1, 1}}, DType::f16));
+  EXPECT_FALSE(passes({.difference = {0, 0}, .result = {kInfinity, kInfinity}}, DType::f16));
+}
+
+}  // namespace
+}  // namespace bench
