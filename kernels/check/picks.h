@@ -31,7 +31,11 @@ struct PlanCheckMemory {
   std::size_t kept = 0;
   /// A variable as a whole, of which a part is taken.
   std::size_t variable = 0;
-  [[nodiscard]] std::size_t total() const { return node + kept + variable; }
+  [[nodiscard]] std::size_t total() const {
+    // Each of the three is mapped in huge pages, with one more to begin on their border.
+    constexpr std::size_t kRounding = 3 * (std::size_t{4} << 20);
+    return node + kept + variable + kRounding;
+  }
 };
 PlanCheckMemory plan_check_memory(const Graph& graph, int threads);
 
