@@ -135,16 +135,23 @@ bool makes_opaque(const Graph& graph, const Node& node) {
 }
 
 PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
-  // What is read and what the kernel wrote, in f32; in f64 what is read, and each part's results.
-  // The latter twice, where what moving the inputs does is worked out too.
-  constexpr std::int64_t kCopies = 8;
   // Of patches and of Eigen's blocks.
   constexpr std::size_t kBytesPerThread = std::size_t{4} << 20;
   const auto read = [&](const Node& node) {
     return elements_of(graph, node.inputs, picks_of(graph, node).inputs);
   };
-  const auto touched = [&](const Node& node) {
-    return read(node) + elements_of(graph, node.outputs, picks_of(graph, node).outputs);
+  // What was read and written in f32; in f64 what was read, and the result of each part, once as
+  // they are and once moved.
+  const auto bytes_of = [&](const Node& node) {
+    constexpr std::int64_t kWide = 2 * sizeof(double);
+    constexpr std::int64_t kMostParts = 4;
+    const bool fused = node.op->fused != nullptr && node.op->fused(node);
+    // The second is an opaque output.
+    const std::int64_t parts = fused ? kMostParts : 2;
+    constexpr auto kNarrow = static_cast<std::int64_t>(sizeof(float));
+    return (kNarrow + kWide) * read(node) +
+           (kNarrow + parts * kWide) *
+               elements_of(graph, node.outputs, picks_of(graph, node).outputs);
   };
   std::int64_t most = 0;
   std::int64_t kept = 0;
@@ -154,25 +161,21 @@ PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
       continue;  // It is not looked at.
     }
     kept += makes_opaque(graph, node) ? read(node) : 0;
-    std::int64_t elements = touched(node);
+    std::int64_t bytes = bytes_of(node);
     for (const ValueId input : node.inputs) {
-      const bool opaque = graph.type(input).opaque;
-      elements +=
-          opaque ? touched(graph.nodes()[static_cast<std::size_t>(graph.value(input).producer)])
-                 : 0;
+      if (graph.type(input).opaque) {
+        bytes += bytes_of(graph.nodes()[static_cast<std::size_t>(graph.value(input).producer)]);
+      }
     }
-    most = std::max(most, elements);
+    most = std::max(most, bytes);
     const Picks picks = picks_of(graph, node);
     whole = std::max({whole, largest_part(graph, node.inputs, picks.inputs),
                       largest_part(graph, node.outputs, picks.outputs)});
   }
-  const auto bytes = [](std::int64_t elements, std::size_t size) {
-    return static_cast<std::size_t>(elements) * size;
-  };
-  return {.node = bytes(kCopies * most, sizeof(double)) +
-                  static_cast<std::size_t>(threads) * kBytesPerThread,
-          .kept = bytes(kept, sizeof(float)),
-          .whole = whole};
+  return {
+      .node = static_cast<std::size_t>(most) + static_cast<std::size_t>(threads) * kBytesPerThread,
+      .kept = static_cast<std::size_t>(kept) * sizeof(float),
+      .whole = whole};
 }
 
 }  // namespace bench

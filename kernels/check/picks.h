@@ -31,7 +31,11 @@ struct PlanCheckMemory {
   std::size_t kept = 0;
   /// The largest tensor that is read as a whole, to take a part of it.
   std::size_t whole = 0;
-  [[nodiscard]] std::size_t total() const { return node + kept + whole; }
+  [[nodiscard]] std::size_t total() const {
+    // Each of the three is mapped in huge pages, with one more to begin on their border.
+    constexpr std::size_t kRounding = 3 * (std::size_t{4} << 20);
+    return node + kept + whole + kRounding;
+  }
 };
 PlanCheckMemory plan_check_memory(const Graph& graph, int threads);
 

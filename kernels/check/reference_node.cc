@@ -14,7 +14,6 @@ namespace bench {
 namespace {
 
 using reference::Crew;
-using reference::Storage;
 using reference::Tensor;
 
 std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
