@@ -14,6 +14,7 @@
 #include "bench/test/planted_faults.h"
 #include "bench/verification.h"
 #include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
 #include "models/base/errors.h"
 #include "models/passes/rewrite.h"
 
@@ -99,13 +100,16 @@ std::vector<const Model*> models() {
   return found;
 }
 
+/// oneDNN; the reference, slowly, in a type that this processor does not compute in.
+std::unique_ptr<Backend> backend_for(DType dtype) {
+  auto onednn = make_onednn_backend({.processors = {0}, .pin = false});
+  return computes_in(*onednn, dtype) ? std::move(onednn) : make_reference_backend();
+}
+
 class PlantedFaults : public testing::TestWithParam<DType> {};
 
 TEST_P(PlantedFaults, AreAllCaught) {
-  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
-  if (!computes_in(*backend, GetParam())) {
-    GTEST_SKIP() << computes_in(*backend, GetParam()).why_not;
-  }
+  const auto backend = backend_for(GetParam());
   const bool told = std::getenv("PLANTED_MODELS") != nullptr;
   std::set<std::string_view> touched;
   for (const Model* model : models()) {
@@ -153,10 +157,7 @@ std::vector<PlantedFault> controls() {
 }
 
 TEST_P(PlantedFaults, NothingIsCaughtWhereNoneIsPlanted) {
-  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
-  if (!computes_in(*backend, GetParam())) {
-    GTEST_SKIP() << computes_in(*backend, GetParam()).why_not;
-  }
+  const auto backend = backend_for(GetParam());
   for (const Model* model : models()) {
     for (const bool training : {true, false}) {
       const RunSettings settings = settings_for(*model, GetParam(), training);
@@ -168,7 +169,7 @@ TEST_P(PlantedFaults, NothingIsCaughtWhereNoneIsPlanted) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, PlantedFaults, testing::Values(DType::f32, DType::bf16),
+INSTANTIATE_TEST_SUITE_P(Types, PlantedFaults, testing::Values(DType::f32, DType::bf16, DType::f16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 }  // namespace
