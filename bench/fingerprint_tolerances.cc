@@ -5,9 +5,8 @@
 namespace bench {
 namespace {
 
-// Rounding to f32, in the order that the layout and the threads bring along. In networks without
-// batch norm a value within rounding of a ReLU's bend changes the gradients of all layers before
-// it.
+// Rounding to f32, in the order that the layout and the threads bring along. A value within rounding
+// of a ReLU's bend changes the gradients of all layers before it.
 FingerprintTolerance tolerance_f32(FingerprintKind kind) {
   switch (kind) {
     case FingerprintKind::loss:
@@ -19,7 +18,7 @@ FingerprintTolerance tolerance_f32(FingerprintKind kind) {
     case FingerprintKind::bias_gradients:
     case FingerprintKind::scale_gradients:
     case FingerprintKind::shift_gradients:
-      return {.size = 3e-3, .direction = 5e-2};
+      return {.size = 3e-3, .direction = 0.1};
     case FingerprintKind::means:
     case FingerprintKind::variances:
       return {.size = 1e-5, .direction = 1e-4};
