@@ -76,12 +76,17 @@ Outcome verify_with(const PlantedFault& fault, const RunSettings& settings, Back
   if (!outcome.touched && !always) {
     return outcome;
   }
-  const Verification result =
-      verify_run(settings, {.tower = tower, .strategy = strategy.get(), .graph = graph});
-  for (const CheckedNumber& number : result.numbers) {
-    if (!number.passed()) {
-      outcome.caught_by.push_back(number.name);
+  try {
+    const Verification result =
+        verify_run(settings, {.tower = tower, .strategy = strategy.get(), .graph = graph});
+    for (const CheckedNumber& number : result.numbers) {
+      if (!number.passed()) {
+        outcome.caught_by.push_back(number.name);
+      }
     }
+  } catch (const InternalError& error) {
+    // What fed the loss through a missing part alone has no gradient any more.
+    outcome.caught_by.emplace_back(error.what());
   }
   return outcome;
 }
