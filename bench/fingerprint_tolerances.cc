@@ -18,7 +18,7 @@ FingerprintTolerance tolerance_f32(FingerprintKind kind) {
     case FingerprintKind::bias_gradients:
     case FingerprintKind::scale_gradients:
     case FingerprintKind::shift_gradients:
-      return {.size = 3e-3, .direction = 0.1};
+      return {.size = 5e-3, .direction = 0.1};
     case FingerprintKind::means:
     case FingerprintKind::variances:
       return {.size = 1e-5, .direction = 1e-4};

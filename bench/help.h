@@ -20,8 +20,8 @@ std::span<const MostUsedFlag> most_used_flags();
 /// Writes what `--help=TOPIC` shows, in lines of less than 80 columns. `topic`: "most" for what the
 /// program does, examples and the flags most used, on one screen of 30 lines; "all" for all flags,
 /// group by group; a group's word or a flag's name, in any case; of another program's word or a
-/// near name the flags that are meant, or a sentence on what holds instead. In a group what works stands before what has no effect or is
-/// not built. Throws UsageError for another topic.
+/// near name the flags that are meant, or a sentence on what holds instead. In a group what works
+/// stands before what has no effect or is not built. Throws UsageError for another topic.
 void print_help(std::ostream& out, std::string_view topic);
 
 }  // namespace bench
