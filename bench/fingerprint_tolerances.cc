@@ -5,8 +5,8 @@
 namespace bench {
 namespace {
 
-// Rounding to f32, in the order that the layout and the threads bring along. A value within rounding
-// of a ReLU's bend changes the gradients of all layers before it.
+// Rounding to f32, in the order that the layout and the threads bring along. A value within
+// rounding of a ReLU's bend changes the gradients of all layers before it.
 FingerprintTolerance tolerance_f32(FingerprintKind kind) {
   switch (kind) {
     case FingerprintKind::loss:
