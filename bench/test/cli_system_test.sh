@@ -41,6 +41,17 @@ one_sentence
 # Threads that wait for each other soon sleep, unless the user's own variables say otherwise.
 run 0 $small --result_file="$work/waits.json"
 record_holds "r['env']['GOMP_SPINCOUNT'] == '10000'" "$work/waits.json"
+case_name='a link to the program, an argument with blanks, and the loader by name'
+ln -s "$(readlink -f "$bench")" "$work/a link"
+# shellcheck disable=SC2086
+"$work/a link" $small --result_file="$work/a  record.json" >"$out" 2>"$err" </dev/null || fail 'it fails'
+record_holds "r['workload']['cmdline'][-1].endswith('/a  record.json')" "$work/a  record.json"
+loader=$(ls /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1 2>/dev/null | head -1)
+if [ -n "$loader" ]; then
+  # shellcheck disable=SC2086
+  "$loader" "$bench" $small >"$out" 2>"$err" </dev/null || fail 'it fails'
+  says "$out" 'total images/sec'
+fi
 case_name='OMP_WAIT_POLICY'
 # shellcheck disable=SC2086
 OMP_WAIT_POLICY=active "$bench" $small --result_file="$work/active.json" >"$out" 2>"$err" </dev/null ||
