@@ -141,7 +141,7 @@ void expect_the_definition(const Shape& x, const Shape& w, std::int64_t groups, 
   const ValueId weights = input("w", w);
   const ValueId output = graph.add_node(
       kConv2d, "conv", Conv2dAttributes{.window = window, .groups = groups}, {images, weights})[0];
-  const Shape& y = graph.shape(output);
+  const Shape y = graph.shape(output);
   const ValueId dy = input("dy", y);
   graph.add_node(kConv2dBackwardData, "data",
                  Conv2dBackwardDataAttributes{.window = window, .groups = groups, .input = x},
