@@ -6,8 +6,9 @@
 #include <iostream>
 #include <span>
 
-#include "bench/settings.h"
-#include "bench/verification.h"
+#include "bench/after/verification.h"
+#include "bench/plan/network.h"
+#include "bench/plan/settings.h"
 #include "kernels/reference/reference_backend.h"
 
 namespace {

@@ -5,11 +5,11 @@
 #include <exception>
 #include <iostream>
 
-#include "bench/benchmark.h"
-#include "bench/help.h"
-#include "bench/line_stream.h"
-#include "bench/listing.h"
-#include "bench/logging.h"
+#include "bench/flags/help.h"
+#include "bench/host/line_stream.h"
+#include "bench/host/logging.h"
+#include "bench/runs/benchmark.h"
+#include "bench/runs/listing.h"
 #include "kernels/cpu/openmp_environment.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"

@@ -11,6 +11,8 @@ from typing import Iterator, NamedTuple
 
 FOLDERS = ("models", "kernels", "pipeline", "variable_mgmt", "bench", "results", "tools")
 
+BELOW_BENCH = ("models/", "kernels/", "variable_mgmt/", "pipeline/", "results/")
+
 # Each room, and the prefixes of what it may include of this repository. The longest matching room
 # counts. Nothing points back.
 MAY_INCLUDE = {
@@ -20,7 +22,15 @@ MAY_INCLUDE = {
     "variable_mgmt/": ("models/", "kernels/", "variable_mgmt/"),
     "pipeline/": ("models/base/", "pipeline/"),
     "results/": ("models/base/", "results/"),
-    "bench/": ("models/", "kernels/", "variable_mgmt/", "pipeline/", "results/", "bench/"),
+    "bench/": BELOW_BENCH + ("bench/",),
+    "bench/flags/": ("models/", "variable_mgmt/learning_rate.h", "bench/flags/"),
+    "bench/host/": ("models/base/", "results/", "bench/host/"),
+    "bench/plan/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/"),
+    "bench/loop/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/loop/"),
+    "bench/after/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/loop/", "bench/after/"),
+    "bench/runs/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/loop/", "bench/after/",
+                                  "bench/runs/"),
+    "bench/kernels/": BELOW_BENCH + ("bench/flags/", "bench/plan/", "bench/kernels/"),
     "tools/": ("models/base/", "pipeline/", "tools/"),
     "tools/with_amx_src/": ("kernels/cpu/cpu_isa.h", "tools/with_amx_src/"),
 }
@@ -30,7 +40,7 @@ CONFINED = (
     ("oneDNN", re.compile(r"(oneapi/dnnl/.*|dnnl[^/]*)\.h(pp)?$"), ("kernels/onednn/",)),
     ("CUDA", re.compile(r"(cuda|cudnn|cublas|cufft|curand|nccl|nvrtc|driver_types)[^/]*\.h(pp)?$|(cub|thrust|cuda)/"),
      ("kernels/cuda/",)),
-    ("gflags", re.compile(r"gflags/"), ("bench/flags", "bench/test/flags")),
+    ("gflags", re.compile(r"gflags/"), ("bench/flags/",)),
     ("hwloc", re.compile(r"hwloc[./]"), ("kernels/cpu/",)),
     ("MPI", re.compile(r"mpi(cxx)?\.h$"), ()),
 )

@@ -13,6 +13,7 @@ GROUND = {
     "kernels/backend.h": '#pragma once\n#include "models/ir/graph.h"\n',
     "pipeline/stage.h": '#pragma once\n#include "models/base/shape.h"\n',
     "results/record.h": "#pragma once\n",
+    "bench/loop/session.h": '#pragma once\n',
     "bench/run.h": '#pragma once\n#include "kernels/backend.h"\n#include "results/record.h"\n',
 }
 
@@ -50,6 +51,10 @@ class LayerTest(unittest.TestCase):
             ("results/bad.cc", "models/ir/graph.h"),
             ("results/bad.cc", "kernels/backend.h"),
             ("tools/maker/bad.cc", "bench/run.h"),
+            ("bench/flags/bad.cc", "kernels/backend.h"),
+            ("bench/host/bad.cc", "models/ir/graph.h"),
+            ("bench/plan/bad.cc", "bench/loop/session.h"),
+            ("bench/loop/bad.cc", "bench/run.h"),
         ):
             with self.subTest(path=path, header=header):
                 self.assert_bad(path, f'#include "{header}"\n', f'includes "{header}"')
@@ -61,7 +66,7 @@ class LayerTest(unittest.TestCase):
             ("cuda_runtime.h", "kernels/cuda/a.cc"),
             ("cudnn.h", "kernels/cuda/a.cc"),
             ("nccl.h", "kernels/cuda/a.cc"),
-            ("gflags/gflags.h", "bench/flags_table.cc"),
+            ("gflags/gflags.h", "bench/flags/table.cc"),
             ("hwloc.h", "kernels/cpu/a.cc"),
         ):
             with self.subTest(header=header):

@@ -1,0 +1,214 @@
+#include "bench/after/build_record.h"
+
+#include <unistd.h>
+
+#include <map>
+#include <tuple>
+
+#include "bench/flags/batch_request.h"
+#include "bench/host/machine.h"
+#include "bench/plan/graph_counts.h"
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+#include "pipeline/input.h"
+#include "results/build_info.h"
+#include "results/identity.h"
+#include "results/run_metrics.h"
+
+namespace bench {
+namespace {
+
+results::FlagValues explicit_flags(const ParseResult& parsed) {
+  results::FlagValues values;
+  for (const auto& [name, value] : flag_values(parsed.flags)) {
+    if (parsed.given.find(name) != parsed.given.end()) {
+      values[std::string(name)] = value;
+    }
+  }
+  if (const auto batch = values.find("batch_size"); batch != values.end()) {
+    // Of a list, auto or max it is the number that this run has.
+    const BatchRequest request = read_batch_request(parsed.flags.batch_size);
+    batch->second = request.sizes.empty() ? std::int64_t{0} : request.sizes.at(0);
+  }
+  return values;
+}
+
+/// All flags with the values that took effect: those with a rule for "unset" filled in.
+results::FlagValues effective_flags(const RunSettings& settings) {
+  results::FlagValues values;
+  for (const auto& [name, value] : flag_values(settings.flags)) {
+    values[std::string(name)] = value;
+  }
+  values["batch_size"] = settings.batch;
+  values["num_classes"] = settings.num_classes;
+  values["image_size"] = settings.image_size;
+  values["num_batches"] = settings.steps.num_batches;
+  values["num_warmup_batches"] = settings.warmup.num_batches;
+  values["device"] = settings.device;
+  const LearningRateOptions& rate = settings.learning_rate;
+  if (!rate.request.init_learning_rate && !rate.request.piecewise_schedule) {
+    switch (rate.model_schedule) {
+      case ModelSchedule::kConstant:
+        values["init_learning_rate"] = rate.model_learning_rate / rate.model_divisor;
+        break;
+      case ModelSchedule::kResnetImagenet:
+        values["resnet_base_lr"] = rate.resnet_base;
+        break;
+      case ModelSchedule::kOfficialResnet:
+      case ModelSchedule::kCifarResnet:
+      case ModelSchedule::kCifarDensenet:
+      case ModelSchedule::kCifarAlexnet:
+        break;  // No flag speaks of their rates.
+    }
+  }
+  values["data_format"] = std::string(name_of(settings.format));
+  values["data_name"] = std::string(settings.dataset->name);
+  return values;
+}
+
+std::vector<results::Implementation> implementations(const LoweredGraph& plan) {
+  std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> counts;
+  for (const Step& step : plan.steps) {
+    const Buffer& first = plan.buffers[step.outputs.at(0)];
+    ++counts[{step.op, step.implementation, first.layout.token()}];
+  }
+  std::vector<results::Implementation> result;
+  for (const auto& [key, count] : counts) {
+    result.push_back({.op = std::get<0>(key),
+                      .implementation = std::get<1>(key),
+                      .layout = std::get<2>(key),
+                      .count = count});
+  }
+  return result;
+}
+
+/// What the input tells about its files.
+void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
+  if (input.shards == 0) {
+    const Unknown synthetic{"synthetic images come from no file"};
+    dataset.shards = synthetic;
+    dataset.records = synthetic;
+    dataset.bytes = synthetic;
+    return;
+  }
+  dataset.shards = input.shards;
+  dataset.bytes = static_cast<std::int64_t>(input.shard_bytes);
+  if (input.records > 0) {
+    dataset.records = input.records;
+  } else {
+    dataset.records = Unknown{"only reading all shards to their end would count the records"};
+  }
+}
+
+std::string data_of(const RunSettings& settings) {
+  if (settings.flags.input_file) {
+    return "file";
+  }
+  return std::string(settings.synthetic() ? "synthetic" : settings.dataset->format);
+}
+
+Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const SystemFiles& files) {
+  const Captured<ProcessorTimes> after = read_processor_times(files);
+  for (const auto* times : {&before, &after}) {
+    if (!times->known()) {
+      return Unknown{times->why()};
+    }
+  }
+  return steal_share(before.value(), after.value());
+}
+
+}  // namespace
+
+results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
+                             const std::vector<std::string>& command_line,
+                             const SystemFiles& files) {
+  results::Record record;
+  record.time.start_utc = std::chrono::system_clock::now();
+  record.time.monotonic_ns = SteadyClock().now();
+  record.time.tz = capture_time_zone();
+  record.time.clocksource = capture_clocksource(files);
+  record.run_uuid = results::new_run_uuid(record.time.start_utc);
+  record.workload = {.model = std::string(settings.model->name),
+                     .mode = settings.training() ? "train" : "fwd",
+                     .data = data_of(settings),
+                     .batch_per_device = settings.batch,
+                     .devices = 1,
+                     .global_batch = settings.batch,
+                     .dtype = settings.flags.dtype,
+                     .layout = std::string(name_of(settings.format)),
+                     .image_size = static_cast<int>(settings.image_size),
+                     .optimizer = settings.flags.optimizer,
+                     .variable_update = settings.flags.variable_update,
+                     .num_batches = settings.steps.num_batches,
+                     .warmup = settings.warmup.num_batches,
+                     .seed = settings.flags.tf_random_seed,
+                     .flags = explicit_flags(parsed),
+                     .flags_all = effective_flags(settings),
+                     .cmdline = command_line};
+  record.dataset.name = std::string(settings.dataset->name);
+  record.source = results::source_info();
+  record.build = results::build_info();
+  record.host = capture_host(files);
+  record.cpu = capture_cpu(files);
+  record.memory = capture_memory(files);
+  record.env = capture_environment_variables(environ);
+  record.load.before = capture_load(files);
+  return record;
+}
+
+void add_plan(results::Record& record, const RunSettings& settings, const Device& device,
+              const Executor& executor) {
+  const Graph& graph = executor.graph();
+  record.workload.backend = std::string(device.backend->name());
+  record.workload.model_params = count_variables(graph).trained.scalars;
+  record.workload.flops_per_image = 2 * multiply_adds(graph) / settings.batch;
+  record.cpu.processors_used = device.processors;
+  record.workload.flags_all["num_intra_threads"] =
+      static_cast<std::int64_t>(device.processors.size());
+  record.cpu.isa_used = device.isa;
+  record.implementations = implementations(executor.plan());
+  record.build.libs = loaded_libraries();
+  record.build.libs.push_back({.name = std::string(device.backend->name()),
+                               .version = device.library_version,
+                               .so_path = Unknown{"the version the library tells of itself"},
+                               .build_id = Unknown{"the version the library tells of itself"}});
+}
+
+void add_measurements(results::Record& record, const RunSettings& settings,
+                      const Measured& measured, const SystemFiles& files) {
+  const SessionResult& session = measured.session;
+  const auto known = [](const std::optional<double>& value, const char* why) {
+    return value ? Captured<double>(*value) : Captured<double>(Unknown{why});
+  };
+  const char* const no_loss = "a forward-only run computes no loss, or no step was completed";
+  const char* const no_accuracy = "accuracies were not asked for (--print_training_accuracy)";
+  const MemoryReport& planned = measured.memory.executor;
+  const auto region = [](const char* name, std::size_t bytes) {
+    return results::PlannedRegion{.name = name, .bytes = static_cast<std::int64_t>(bytes)};
+  };
+  record.metrics = results::run_metrics(
+      {.images_per_step = settings.batch,
+       .steps = session.steps,
+       .wall = session.wall,
+       .input_wait = session.input_wait,
+       .setup = measured.setup,
+       .peak_rss_bytes = measured.peak_rss,
+       .planned = {region("activations", planned.activations),
+                   region("variables", planned.variables), region("gradients", planned.gradients),
+                   region("workspace", planned.workspace),
+                   region("optimizer", measured.memory.optimizer_slots),
+                   region("input", measured.memory.input_slots)},
+       .loss_first = known(session.loss_first, no_loss),
+       .loss_last = known(session.loss_last, no_loss),
+       .top1 = known(session.top_1, no_accuracy),
+       .top5 = known(session.top_5, no_accuracy)});
+  record.series.step_ns = session.steps;
+  record.series.loss = session.losses;
+  record.workload.warmup = session.warmup_steps;
+  add_dataset(record.dataset, measured.input);
+  record.load.after = capture_load(files);
+  record.load.steal_share = share_of_steal(measured.times_before, files);
+  record.time.end_utc = std::chrono::system_clock::now();
+}
+
+}  // namespace bench

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/host/environment.h"
+#include "bench/host/system_files.h"
+#include "bench/loop/session.h"
+#include "bench/plan/device.h"
+#include "bench/plan/memory_check.h"
+#include "results/record.h"
+
+namespace bench {
+
+/// What is known before the run begins: machine, build, workload, flags.
+results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
+                             const std::vector<std::string>& command_line,
+                             const SystemFiles& files);
+
+/// Adds what the plan says: device, implementations, parameters, planned memory.
+void add_plan(results::Record& record, const RunSettings& settings, const Device& device,
+              const Executor& executor);
+
+/// Adds what was measured.
+struct Measured {
+  const SessionResult& session;
+  const PlannedMemory& memory;
+  const InputStatistics& input;
+  std::chrono::nanoseconds setup{};
+  Captured<std::int64_t> peak_rss{};
+  /// Counters of all processors when the run began.
+  Captured<ProcessorTimes> times_before{};
+};
+void add_measurements(results::Record& record, const RunSettings& settings,
+                      const Measured& measured, const SystemFiles& files);
+
+}  // namespace bench

@@ -1,0 +1,71 @@
+#include "bench/after/fingerprint_tolerances.h"
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+// Rounding to f32, in the order that the layout and the threads bring along. A value within
+// rounding of a ReLU's bend changes the gradients of all layers before it.
+FingerprintTolerance tolerance_f32(FingerprintKind kind) {
+  switch (kind) {
+    case FingerprintKind::loss:
+      return {.size = 1e-5};
+    case FingerprintKind::logits:
+    case FingerprintKind::inference_logits:
+      return {.size = 1e-5, .direction = 1e-4};
+    case FingerprintKind::weight_gradients:
+    case FingerprintKind::bias_gradients:
+    case FingerprintKind::scale_gradients:
+    case FingerprintKind::shift_gradients:
+      return {.size = 5e-3, .direction = 0.1};
+    case FingerprintKind::means:
+    case FingerprintKind::variances:
+      return {.size = 1e-5, .direction = 1e-4};
+  }
+  throw InternalError("a kind of fingerprint part has no tolerance");
+}
+
+// Rounding to 8 bits of mantissa between all layers; f16 has three bits more. Two right ways to
+// compute a gradient of a hundred layers differ as much from each other as from f64; each kernel is
+// checked by itself.
+FingerprintTolerance tolerance_16(FingerprintKind kind) {
+  switch (kind) {
+    case FingerprintKind::loss:
+      return {.size = 5e-3};
+    case FingerprintKind::logits:
+    case FingerprintKind::inference_logits:
+      return {.size = 2e-2, .direction = 0.1};
+    case FingerprintKind::weight_gradients:
+    case FingerprintKind::bias_gradients:
+    case FingerprintKind::scale_gradients:
+    case FingerprintKind::shift_gradients:
+      return {.size = 1.5, .direction = 3};
+    case FingerprintKind::means:
+    case FingerprintKind::variances:
+      return {.size = 5e-3, .direction = 5e-2};
+  }
+  throw InternalError("a kind of fingerprint part has no tolerance");
+}
+
+}  // namespace
+
+FingerprintTolerance fingerprint_tolerance(FingerprintKind kind, DType dtype) {
+  if (is_half(dtype)) {
+    return tolerance_16(kind);
+  }
+  FingerprintTolerance tolerance = tolerance_f32(kind);
+  if (dtype == DType::f64) {
+    // What was computed in f64 is read in f32.
+    constexpr double kFiner = 1e-4;
+    tolerance.size *= kFiner;
+    tolerance.direction *= kFiner;
+  }
+  return tolerance;
+}
+
+double update_tolerance() { return 1e-6; }
+
+double l2_tolerance() { return 1e-5; }
+
+}  // namespace bench

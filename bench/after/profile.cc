@@ -1,0 +1,201 @@
+#include "bench/after/profile.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+// Rows of the table per kernel that are shown; the rest is summed up in one line.
+constexpr std::size_t kShownKernels = 40;
+
+double seconds_of(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// Sums of rows of one kind, costliest first.
+std::vector<ProfileRow> by_op(const std::vector<ProfileRow>& rows) {
+  std::map<std::string, ProfileRow> sums;
+  for (const ProfileRow& row : rows) {
+    ProfileRow& sum = sums[row.op];
+    sum.name = row.op;
+    sum.seconds += row.seconds;
+    sum.flops += row.flops;
+    sum.bytes += row.bytes;
+  }
+  std::vector<ProfileRow> result;
+  for (auto& [op, sum] : sums) {
+    result.push_back(std::move(sum));
+  }
+  return result;
+}
+
+class Table {
+ public:
+  Table(std::ostream& out, const Profile& profile) : out_(out), profile_(profile) {}
+
+  void titles(const char* first) {
+    print(first, "ms", "share %", "GFLOP/s", "GB/s", profile_.ceiling ? "% of ceiling" : "");
+  }
+
+  /// `ideal` is the time at the ceiling of all that the row stands for.
+  void row(const ProfileRow& row, double ideal) {
+    const auto rate = [&](double amount) {
+      return amount > 0 && row.seconds > 0 ? fixed(amount / row.seconds / 1e9, 1) : "-";
+    };
+    print(row.name, fixed(1e3 * row.seconds, 3),
+          fixed(100 * row.seconds / profile_.step_seconds, 1), rate(row.flops), rate(row.bytes),
+          profile_.ceiling && row.seconds > 0 ? fixed(100 * ideal / row.seconds, 0) : "");
+  }
+
+  static std::string fixed(double value, int digits) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+    return text.data();
+  }
+
+ private:
+  void print(const std::string& name, const std::string& time, const std::string& share,
+             const std::string& flops, const std::string& bytes, const std::string& ceiling) {
+    std::array<char, 64> numbers{};
+    std::snprintf(numbers.data(), numbers.size(), "%10s %8s %9s %8s %13s", time.c_str(),
+                  share.c_str(), flops.c_str(), bytes.c_str(), ceiling.c_str());
+    out_ << numbers.data() << "  " << name << "\n";
+  }
+
+  std::ostream& out_;
+  const Profile& profile_;
+};
+
+double ideal_seconds(const Profile& profile, const std::vector<ProfileRow>& rows,
+                     const std::string& op = "") {
+  double sum = 0;
+  for (const ProfileRow& row : rows) {
+    if (profile.ceiling && (op.empty() || row.op == op)) {
+      sum += roofline_seconds(row, *profile.ceiling);
+    }
+  }
+  return sum;
+}
+
+std::vector<ProfileRow> costliest_first(std::vector<ProfileRow> rows) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ProfileRow& a, const ProfileRow& b) { return a.seconds > b.seconds; });
+  return rows;
+}
+
+void print_kernels(std::ostream& out, const Profile& profile) {
+  Table table(out, profile);
+  table.titles("kernel");
+  const std::vector<ProfileRow> rows = costliest_first(profile.rows);
+  const std::size_t shown = std::min(rows.size(), kShownKernels);
+  for (std::size_t i = 0; i < shown; ++i) {
+    ProfileRow row = rows[i];
+    row.name = cat(row.op, " ", row.name, " [", row.implementation, "]");
+    table.row(row, ideal_seconds(profile, {row}));
+  }
+  if (shown < rows.size()) {
+    const std::vector<ProfileRow> rest(rows.begin() + static_cast<std::ptrdiff_t>(shown),
+                                       rows.end());
+    ProfileRow sum{.name = cat("the other ", rest.size(), " kernels")};
+    for (const ProfileRow& row : rest) {
+      sum.seconds += row.seconds;
+      sum.flops += row.flops;
+      sum.bytes += row.bytes;
+    }
+    table.row(sum, ideal_seconds(profile, rest));
+  }
+}
+
+}  // namespace
+
+double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
+  return std::max(row.flops / ceiling.flops_per_second, row.bytes / ceiling.bytes_per_second);
+}
+
+Profile make_profile(const Executor& executor, const SessionResult& session,
+                     const OptimizerSettings& optimizer) {
+  Profile profile;
+  const auto runs = static_cast<double>(std::max<std::size_t>(session.steps.size(), 1));
+  for (const std::chrono::nanoseconds step : session.steps) {
+    profile.step_seconds += seconds_of(step) / runs;
+  }
+  const auto& steps = executor.plan().steps;
+  const auto times = executor.step_times();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    profile.rows.push_back({.name = steps[i].name,
+                            .op = steps[i].op,
+                            .implementation = steps[i].implementation,
+                            .seconds = seconds_of(times[i].total) / runs,
+                            .flops = 2.0 * static_cast<double>(steps[i].work.multiply_adds),
+                            .bytes = static_cast<double>(steps[i].work.bytes)});
+  }
+  if (session.optimizer.count() > 0) {
+    const double passes = optimizer.kind == OptimizerKind::momentum ? 5 : 3;
+    profile.rows.push_back({.name = "all variables",
+                            .op = "optimizer",
+                            .implementation = "one pass",
+                            .seconds = seconds_of(session.optimizer) / runs,
+                            .bytes = passes * static_cast<double>(executor.memory().gradients)});
+  }
+  return profile;
+}
+
+void print_profile(std::ostream& out, const Profile& profile) {
+  Table table(out, profile);
+  table.titles("kind of op");
+  for (const ProfileRow& row : costliest_first(by_op(profile.rows))) {
+    table.row(row, ideal_seconds(profile, profile.rows, row.name));
+  }
+  out << "\n";
+  print_kernels(out, profile);
+  double in_kernels = 0;
+  for (const ProfileRow& row : profile.rows) {
+    in_kernels += row.seconds;
+  }
+  const std::string step =
+      cat("step: ", Table::fixed(1e3 * profile.step_seconds, 1), " ms, ",
+          Table::fixed(100 * (1 - in_kernels / profile.step_seconds), 1), " % outside kernels");
+  out << "\n";
+  if (profile.ceiling) {
+    out << "ceiling, measured: " << Table::fixed(profile.ceiling->flops_per_second / 1e9, 1)
+        << " GFLOP/s, " << Table::fixed(profile.ceiling->bytes_per_second / 1e9, 1) << " GB/s\n"
+        << step << ", "
+        << Table::fixed(100 * ideal_seconds(profile, profile.rows) / profile.step_seconds, 1)
+        << " % of the roofline\n";
+  } else {
+    out << step << "; this device has no measured ceiling\n";
+  }
+}
+
+void write_trace(const AtomicFile& file, const Executor& executor) {
+  nlohmann::json events = nlohmann::json::array();
+  const auto& steps = executor.plan().steps;
+  const auto times = executor.step_times();
+  const auto microseconds = [](auto duration) {
+    return std::chrono::duration<double, std::micro>(duration).count();
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    events.push_back({{"name", steps[i].name},
+                      {"cat", steps[i].op},
+                      {"ph", "X"},
+                      {"pid", 0},
+                      {"tid", 0},
+                      {"ts", microseconds(times[i].begin - times.front().begin)},
+                      {"dur", microseconds(times[i].end - times[i].begin)},
+                      {"args",
+                       {{"op", steps[i].op},
+                        {"implementation", steps[i].implementation},
+                        {"flops", 2 * steps[i].work.multiply_adds},
+                        {"bytes", steps[i].work.bytes}}}});
+  }
+  file.write(nlohmann::json{{"traceEvents", events}}.dump() + "\n");
+}
+
+}  // namespace bench

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/loop/session.h"
+#include "kernels/executor.h"
+#include "models/base/atomic_file.h"
+
+namespace bench {
+
+/// One kernel's part of a step: a node, a reorder, or the optimizer.
+struct ProfileRow {
+  std::string name = {};
+  /// The kind of op.
+  std::string op = {};
+  std::string implementation = {};
+  /// Mean over the timed steps.
+  double seconds = 0;
+  /// 2 per multiply-add of convolutions and fully connected layers.
+  double flops = 0;
+  /// What it must read and write at least: its inputs and outputs, each once.
+  double bytes = 0;
+};
+
+/// Where the timed steps' time went.
+struct Profile {
+  std::vector<ProfileRow> rows = {};
+  /// Mean time of a step.
+  double step_seconds = 0;
+  /// None: the device has no measured ceiling, and no share of it is printed.
+  std::optional<Ceiling> ceiling = {};
+};
+
+/// From an executor after a session. The optimizer reads variable, gradient and slot and writes
+/// variable and slot.
+Profile make_profile(const Executor& executor, const SessionResult& session,
+                     const OptimizerSettings& optimizer);
+
+/// The time a row would take if it ran at the ceiling: the longer of arithmetic and memory.
+double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling);
+
+/// Two tables, per kind of op and per kernel, costliest first; then the share of a step outside all
+/// kernels and of the roofline (what all kernels would take at the ceiling, over the step's time).
+void print_profile(std::ostream& out, const Profile& profile);
+
+/// The executor's last run as a Chrome trace (chrome://tracing, ui.perfetto.dev), one event per
+/// kernel. Throws WriteError.
+void write_trace(const AtomicFile& file, const Executor& executor);
+
+}  // namespace bench

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+#include "bench/flags/flags.h"
+#include "results/writer.h"
+
+namespace bench {
+
+/// The record of a run, which is written whatever way the run ends.
+class RecordFile {
+ public:
+  /// `out` is what the run prints its result on: it comes before a record that goes there too.
+  /// Throws UsageError when --result_file cannot be written.
+  RecordFile(const Flags& flags, results::Record record, std::ostream& out);
+
+  results::Record& record() { return record_; }
+  /// Throws WriteError.
+  void write(results::Status status, bool partial, const std::string& reason);
+  /// The same for one that a later one will replace; nothing where it would remain.
+  void write_for_now(results::Status status, bool partial, const std::string& reason);
+
+ private:
+  std::unique_ptr<results::RecordWriter> writer_;
+  results::Record record_;
+  std::ostream& out_;
+};
+
+}  // namespace bench

@@ -1,0 +1,48 @@
+#include "bench/after/profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace bench {
+namespace {
+
+using testing::HasSubstr;
+
+/// A convolution at half of the arithmetic and a batch norm at half of the bandwidth below, in a
+/// step of 10 ms of which they are 8.
+Profile example() {
+  return {.rows = {{.name = "conv", .op = "conv2d", .seconds = 6e-3, .flops = 3e9, .bytes = 1e6},
+                   {.name = "norm", .op = "batch_norm", .seconds = 2e-3, .bytes = 1e7}},
+          .step_seconds = 10e-3,
+          .ceiling = Ceiling{.flops_per_second = 1e12, .bytes_per_second = 1e10}};
+}
+
+std::string text(const Profile& profile) {
+  std::ostringstream out;
+  print_profile(out, profile);
+  return out.str();
+}
+
+TEST(Roofline, IsTheLongerOfArithmeticAndMemory) {
+  const Profile profile = example();
+  EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[0], *profile.ceiling), 3e-3);
+  EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[1], *profile.ceiling), 1e-3);
+}
+
+TEST(PrintProfile, EndsWithTheSharesOfTheStep) {
+  EXPECT_THAT(text(example()), HasSubstr("ceiling, measured: 1000.0 GFLOP/s, 10.0 GB/s\n"
+                                         "step: 10.0 ms, 20.0 % outside kernels, 40.0 % of the "
+                                         "roofline\n"));
+}
+
+TEST(PrintProfile, SaysThatADeviceHasNoCeiling) {
+  Profile profile = example();
+  profile.ceiling.reset();
+  EXPECT_THAT(text(profile), HasSubstr("step: 10.0 ms, 20.0 % outside kernels; this device has no "
+                                       "measured ceiling\n"));
+}
+
+}  // namespace
+}  // namespace bench

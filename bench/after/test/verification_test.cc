@@ -1,0 +1,318 @@
+#include "bench/after/verification.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "bench/after/test/planted_faults.h"
+#include "bench/after/verify_command.h"
+#include "bench/flags/test/usage_error.h"
+#include "bench/loop/session.h"
+#include "bench/plan/network.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/zoo/builder.h"
+#include "variable_mgmt/fingerprint.h"
+#include "variable_mgmt/fold_values.h"
+
+namespace bench {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+/// LeNet with average pooling instead of maximum pooling in one place.
+ValueId build_other_lenet(NetworkBuilder& net, ValueId images) {
+  const WindowSpec filter{.kernel = 5};
+  const WindowSpec pool{.kernel = 2, .stride = 2, .padding = Padding::valid};
+  ValueId x = net.relu("relu0", net.conv("conv0", images, {.channels = 32, .window = filter}));
+  x = net.max_pool("pool0", x, pool);
+  x = net.relu("relu1", net.conv("conv1", x, {.channels = 64, .window = filter}));
+  x = net.flatten("flatten", net.avg_pool("pool1", x, pool));
+  x = net.fully_connected("fc0", x, {.outputs = 512, .initial = cut_normal(2)});
+  return net.head(net.relu("relu2", x));
+}
+
+RunSettings lenet(std::int64_t batch, bool training) {
+  ParseResult parsed;
+  parsed.flags.model = "lenet";
+  parsed.flags.batch_size = cat(batch);
+  parsed.flags.forward_only = !training;
+  return resolve_settings(parsed);
+}
+
+VerifiedRun verified(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy) {
+  return {.tower = tower, .strategy = strategy, .graph = [&settings, &tower](std::int64_t images) {
+            return build_run_graph(settings, tower.backend(), images);
+          }};
+}
+
+Verification verify(const RunSettings& settings, Backend& backend) {
+  const Graph graph = build_run_graph(settings, backend, settings.batch);
+  Tower tower(graph, backend, {.format = settings.format}, initial_values(graph, 1));
+  const auto strategy = make_run_strategy(settings, tower);
+  return verify_run(settings, verified(settings, tower, strategy.get()));
+}
+
+RunSettings resnet20() {
+  ParseResult parsed;
+  parsed.flags.model = "resnet20";
+  parsed.flags.data_name = "cifar10";
+  parsed.flags.batch_size = cat(2);
+  return resolve_settings(parsed);
+}
+
+std::vector<std::string> failed(const Verification& result) {
+  std::vector<std::string> names;
+  for (const CheckedNumber& number : result.numbers) {
+    if (!number.passed()) {
+      names.push_back(number.name);
+    }
+  }
+  return names;
+}
+
+TEST(Verification, PassesWhateverTheBatchTheLayoutAndTheFirstValues) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  for (const std::int64_t batch : {1, 2, 3, 4}) {
+    for (const DataFormat format : {DataFormat::nchw, DataFormat::nhwc, DataFormat::automatic}) {
+      for (const bool training : {true, false}) {
+        if (training && batch % 2 != 0) {
+          continue;
+        }
+        RunSettings settings = lenet(batch, training);
+        settings.format = format;
+        const Verification result = verify(settings, *backend);
+        EXPECT_TRUE(result.skipped.empty()) << result.skipped;
+        EXPECT_GT(result.numbers.size(), training ? 30U : 8U);
+        EXPECT_TRUE(result.passed()) << result.failures();
+      }
+    }
+  }
+}
+
+TEST(Verification, PassesWithBatchNormFoldedIntoTheConvolutions) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  ParseResult parsed;
+  parsed.flags.model = "resnet20";
+  parsed.flags.data_name = "cifar10";
+  parsed.flags.batch_size = "2";
+  parsed.flags.forward_only = true;
+  parsed.flags.freeze_when_forward_only = true;
+  const RunSettings settings = resolve_settings(parsed);
+  EXPECT_EQ(run_folds(settings).size(), 19);
+  const Graph graph = build_run_graph(settings, *backend, settings.batch);
+  InitialValues values = initial_values(build_run_network(settings, 1), 1);
+  fold_values(run_folds(settings), values);
+  Tower tower(graph, *backend, {}, values);
+  const Verification result = verify_run(settings, verified(settings, tower, nullptr));
+  EXPECT_TRUE(result.passed()) << result.failures();
+}
+
+TEST(Verification, HasThePrecisionOfF64OnTheReference) {
+  const auto backend = make_reference_backend();
+  RunSettings settings = lenet(2, true);
+  settings.dtype = DType::f64;
+  settings.optimizer.dtype = DType::f64;
+  const Verification result = verify(settings, *backend);
+  EXPECT_TRUE(result.passed()) << result.failures();
+  for (const CheckedNumber& number : result.numbers) {
+    EXPECT_LE(number.tolerance, 1e-5) << number.name;
+  }
+}
+
+TEST(Verification, SaysWhyAnotherLossHasNoFingerprintAndChecksTheKernels) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  RunSettings settings = lenet(2, true);
+  settings.flags.label_smoothing = 0.1;
+  const Verification result = verify(settings, *backend);
+  EXPECT_THAT(result.skipped, HasSubstr("labels are smoothed"));
+  EXPECT_GT(result.numbers.size(), 20U);
+  EXPECT_TRUE(result.passed()) << result.failures();
+}
+
+TEST(Verification, OfInferenceIgnoresWhatTheLossIsMadeOf) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  RunSettings settings = lenet(2, false);
+  settings.flags.label_smoothing = 0.1;
+  EXPECT_EQ(verify(settings, *backend).skipped, "");
+}
+
+TEST(Verification, ChecksTheKernelsOfAnOddBatchToo) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  const Verification result = verify(lenet(3, true), *backend);
+  EXPECT_THAT(result.skipped, HasSubstr("batch size of 3 is odd"));
+  EXPECT_GT(result.numbers.size(), 20U);
+  EXPECT_TRUE(result.passed()) << result.failures();
+  const PlantedFault fault = spoiled_node("conv1/backward_weights", 1.01F);
+  PlantedBackend spoiled(*backend, fault);
+  EXPECT_FALSE(verify(lenet(3, true), spoiled).passed());
+}
+
+TEST(Verification, CatchesAWeightGradientThatIsOffByTenPerCentInOneLayerDeepInside) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  const PlantedFault fault = spoiled_node("layer2.2.conv2/backward_weights", 1.1F);
+  PlantedBackend spoiled(*backend, fault);
+  EXPECT_THAT(failed(verify(resnet20(), spoiled)),
+              UnorderedElementsAre("weight gradients 1-16",
+                                   "conv2d_backward_weights layer2.2.conv2/backward_weights"));
+}
+
+TEST(Verification, CatchesItInTheFingerprintWhereItsKernelIsOneOfMany) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  const PlantedFault fault = spoiled_node("layer2.0.conv2/backward_weights", -1);
+  PlantedBackend spoiled(*backend, fault);
+  EXPECT_THAT(failed(verify(resnet20(), spoiled)),
+              ElementsAre("direction of weight gradients 1-16"));
+}
+
+TEST(Verification, PassesForwardOnlyOnAnOddBatchOfAFewClasses) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  RunSettings settings = resnet20();
+  settings.flags.forward_only = true;
+  settings.batch = 3;
+  const Verification result = verify(settings, *backend);
+  EXPECT_TRUE(result.skipped.empty());
+  EXPECT_TRUE(result.passed()) << result.failures();
+}
+
+TEST(Verification, PassesWhereTheBatchIsAsLargeAsAFiltersChannels) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  RunSettings settings = resnet20();
+  settings.batch = 16;
+  const Verification result = verify(settings, *backend);
+  EXPECT_TRUE(result.passed()) << result.failures();
+}
+
+TEST(Verification, PassesInF16WhoseSmallestGradientsAreFew) {
+  const auto backend = make_reference_backend();
+  RunSettings settings = resnet20();
+  settings.dtype = DType::f16;
+  const Verification result = verify(settings, *backend);
+  EXPECT_TRUE(result.passed()) << result.failures();
+}
+
+TEST(Verification, CatchesAnOptimizerThatIsNotTheOneAskedFor) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  RunSettings settings = lenet(2, true);
+  const Graph graph = build_run_graph(settings, *backend, settings.batch);
+  Tower tower(graph, *backend, {.format = settings.format}, initial_values(graph, 1));
+  const auto strategy = make_run_strategy(settings, tower);
+  settings.optimizer.kind = OptimizerKind::momentum;
+  EXPECT_THAT(failed(verify_run(settings, verified(settings, tower, strategy.get()))),
+              ElementsAre("update"));
+}
+
+TEST(Verification, CatchesANetworkThatComputesSomethingElse) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  for (const bool training : {true, false}) {
+    RunSettings settings = lenet(2, training);
+    Model other = *settings.model;
+    other.build = build_other_lenet;
+    settings.model = &other;
+    const Verification result = verify(settings, *backend);
+    EXPECT_FALSE(result.passed());
+    EXPECT_THAT(result.failures(), HasSubstr("definition"));
+    EXPECT_THAT(result.failures(), HasSubstr("logits"));
+  }
+}
+
+TEST(Verification, TellsNetworksOfOneShapeButAnotherDepthApart) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  RunSettings settings = resnet20();
+  EXPECT_TRUE(verify(settings, *backend).passed());
+  Model other = *settings.model;
+  other.build = find_model("resnet32", "cifar10")->build;
+  settings.model = &other;
+  EXPECT_THAT(failed(verify(settings, *backend)), IsSupersetOf({"definition", "loss", "logits"}));
+}
+
+TEST(Verification, NamesPartsThatAreStoredAndWereNotMeasured) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  RunSettings settings = resnet20();
+  Model shallower = *find_model("resnet32", "cifar10");
+  shallower.build = settings.model->build;
+  settings.model = &shallower;
+  const auto names = failed(verify(settings, *backend));
+  for (const char* part : {"weight gradients 17-32", "direction of weight gradients 17-32",
+                           "shift gradients 17-31", "means 17-31"}) {
+    EXPECT_THAT(names, Contains(part));
+  }
+  EXPECT_THAT(names, Not(Contains("inference logits")));
+}
+
+TEST(Verification, IsRefusedForAnotherNetworkThanTheModelsOwn) {
+  ParseResult parsed;
+  parsed.flags.model = "lenet";
+  parsed.flags.verify = "model";
+  parsed.flags.num_classes = 10;
+  std::ostringstream out;
+  EXPECT_THAT(usage_error([&] { run_verification(parsed, out); }), HasSubstr("10 classes"));
+}
+
+TEST(Verification, IsRefusedForTrainingOnAnOddBatchButNotForInference) {
+  ParseResult parsed;
+  parsed.flags.model = "lenet";
+  parsed.flags.device = "reference";
+  parsed.flags.verify = "model";
+  parsed.flags.batch_size = "1";
+  std::ostringstream out;
+  EXPECT_THAT(usage_error([&] { run_verification(parsed, out); }), HasSubstr("1 is odd"));
+  parsed.flags.forward_only = true;
+  EXPECT_EQ(run_verification(parsed, out), 0);
+}
+
+TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  RunSettings settings = lenet(2, true);
+  settings.num_classes = 11;
+  const Verification result = verify(settings, *backend);
+  EXPECT_THAT(result.skipped, HasSubstr("11 classes"));
+  EXPECT_TRUE(result.passed()) << result.failures();
+}
+
+TEST(Verification, PrintsALineForTheModelAskedFor) {
+  ParseResult parsed;
+  parsed.flags.model = "lenet";
+  parsed.flags.device = "reference";
+  parsed.flags.verify = "model";
+  std::ostringstream out;
+  EXPECT_EQ(run_verification(parsed, out), 0);
+  EXPECT_THAT(out.str(), HasSubstr("lenet"));
+  EXPECT_THAT(out.str(), HasSubstr(" ok; "));
+}
+
+TEST(Verification, FailsForANumberThatIsNotFinite) {
+  const Verification result{.numbers = {{.name = "loss", .deviation = std::nan("")}}};
+  EXPECT_FALSE(result.passed());
+  EXPECT_EQ(result.nearest()->share(), INFINITY);
+}
+
+TEST(Verification, OfAllModelsTakesNoModel) {
+  ParseResult parsed;
+  parsed.flags.verify = "all";
+  parsed.given["model"] = "lenet";
+  std::ostringstream out;
+  EXPECT_THAT(usage_error([&] { run_verification(parsed, out); }),
+              HasSubstr("--verify=all checks every model"));
+}
+
+TEST(StoredFingerprints, AreThereForEveryModelWithItsDefinition) {
+  for (const Model& model : all_models()) {
+    const StoredFingerprint stored = stored_fingerprint(model);
+    ASSERT_GE(stored.parts.size(), 5U) << model.name;
+    EXPECT_EQ(stored.definition, network_definition(model)) << model.name;
+    for (const FingerprintPart& part : stored.parts) {
+      EXPECT_GT(part.size, 0) << model.name << " " << name_of(part);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,225 @@
+#include "bench/after/verification.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <limits>
+
+#include "bench/after/fingerprint_tolerances.h"
+#include "bench/plan/network.h"
+#include "models/base/errors.h"
+#include "variable_mgmt/fold_values.h"
+#include "variable_mgmt/kernel_check.h"
+#include "variable_mgmt/update_check.h"
+
+namespace bench {
+namespace {
+
+CheckedNumber checked_size(std::string name, double measured, double stored, double tolerance) {
+  return {.name = std::move(name),
+          .measured = measured,
+          .stored = stored,
+          .deviation = std::abs(measured - stored) / (stored != 0 ? std::abs(stored) : 1),
+          .tolerance = tolerance};
+}
+
+/// The part of the same variables; null where there is none.
+const FingerprintPart* counterpart(const FingerprintPart& part,
+                                   std::span<const FingerprintPart> others) {
+  const auto found = std::find_if(others.begin(), others.end(), [&](const FingerprintPart& other) {
+    return other.kind == part.kind && other.first == part.first && other.last == part.last;
+  });
+  return found == others.end() ? nullptr : &*found;
+}
+
+/// Without numbers: whatever they are compared with, they do not pass.
+FingerprintPart missing(FingerprintPart part) {
+  part.size = std::numeric_limits<double>::quiet_NaN();
+  part.direction = part.size;
+  return part;
+}
+
+void compare(const FingerprintPart& measured, const FingerprintPart& stored, DType dtype,
+             std::vector<CheckedNumber>& numbers) {
+  const FingerprintTolerance tolerance = fingerprint_tolerance(measured.kind, dtype);
+  const std::string name = name_of(measured);
+  // The logarithm of the ratio: a size of 0 is infinitely far from every other.
+  numbers.push_back({.name = name,
+                     .measured = measured.size,
+                     .stored = stored.size,
+                     .deviation = std::abs(std::log(measured.size / stored.size)),
+                     .tolerance = tolerance.size});
+  if (measured.kind != FingerprintKind::loss) {
+    numbers.push_back({.name = cat("direction of ", name),
+                       .measured = measured.direction,
+                       .stored = stored.direction,
+                       .deviation = std::abs(measured.direction - stored.direction),
+                       .tolerance = tolerance.direction});
+  }
+}
+
+/// The numbers of all parts that were measured or that are stored for such a run.
+void compare(const std::vector<FingerprintPart>& measured, const RunSettings& settings,
+             std::vector<CheckedNumber>& numbers) {
+  const auto stored = stored_fingerprint(*settings.model).parts;
+  for (const FingerprintPart& part : measured) {
+    const FingerprintPart* const old = counterpart(part, stored);
+    compare(part, old != nullptr ? *old : missing(part), settings.dtype, numbers);
+  }
+  for (const FingerprintPart& part : stored) {
+    const bool of_training = part.kind != FingerprintKind::inference_logits;
+    if (of_training == settings.training() && counterpart(part, measured) == nullptr) {
+      compare(missing(part), part, settings.dtype, numbers);
+    }
+  }
+}
+
+/// The value of the L2 term that these variables have.
+double l2_term(const Graph& graph, const InitialValues& values, double weight_decay) {
+  double squares = 0;
+  for (const Variable& variable : graph.variables()) {
+    if (variable.trainable && variable.decayed) {
+      for (const float w : values.at(graph.value(variable.value).name)) {
+        squares += static_cast<double>(w) * static_cast<double>(w);
+      }
+    }
+  }
+  return weight_decay * squares / 2;
+}
+
+void check_definition(const RunSettings& settings, Verification& result) {
+  const auto measured = static_cast<double>(network_definition(*settings.model));
+  const auto stored = static_cast<double>(stored_fingerprint(*settings.model).definition);
+  result.numbers.push_back(checked_size("definition", measured, stored, 0));
+}
+
+/// Of the last run.
+void check_l2_term(const RunSettings& settings, Tower& tower, const FingerprintStimulus& stimulus,
+                   Verification& result) {
+  Executor& executor = tower.executor();
+  result.numbers.push_back(checked_size(
+      "L2 term", executor.read_scalar("l2_loss"),
+      l2_term(executor.graph(), stimulus.values, settings.optimizer.weight_decay), l2_tolerance()));
+}
+
+/// With the gradients that the runs left.
+void check_update(const RunSettings& settings, const VerifiedRun& run,
+                  const FingerprintStimulus& stimulus, Verification& result) {
+  check(run.strategy != nullptr, "a training run is verified with its strategy");
+  const double difference =
+      largest_update_difference(run.tower, *run.strategy, settings.optimizer, stimulus.values);
+  result.numbers.push_back({.name = "update",
+                            .measured = difference,
+                            .stored = 0,
+                            .deviation = difference,
+                            .tolerance = update_tolerance()});
+}
+
+}  // namespace
+
+double CheckedNumber::share() const {
+  if (deviation == 0) {
+    return 0;
+  }
+  return tolerance > 0 && !std::isnan(deviation) ? deviation / tolerance
+                                                 : std::numeric_limits<double>::infinity();
+}
+
+bool Verification::passed() const {
+  // A number that is not finite does not compare and so does not pass.
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](const CheckedNumber& number) { return number.passed(); });
+}
+
+std::string Verification::failures() const {
+  constexpr int kDigits = 15;  // Of a definition, whose every digit counts.
+  constexpr int kFew = 3;
+  std::string text;
+  for (const CheckedNumber& number : numbers) {
+    if (!number.passed()) {
+      text += cat(text.empty() ? "" : "; ", number.name, " is ", std::setprecision(kDigits),
+                  number.measured, " instead of ", number.stored, " (deviation ",
+                  std::setprecision(kFew), number.deviation, ", allowed ", number.tolerance, ")");
+    }
+  }
+  return text;
+}
+
+const CheckedNumber* Verification::nearest() const {
+  const auto found = std::max_element(
+      numbers.begin(), numbers.end(),
+      [](const CheckedNumber& a, const CheckedNumber& b) { return a.share() < b.share(); });
+  return found == numbers.end() ? nullptr : &*found;
+}
+
+std::string difference_to_stored(const RunSettings& settings) {
+  const Model& model = *settings.model;
+  const std::int64_t classes = own_classes(model, *settings.dataset);
+  if (settings.image_size != model.image_size) {
+    return cat("the images are ", settings.image_size, " wide, the model's own ", model.image_size);
+  }
+  if (settings.num_classes != classes) {
+    return cat("the network has ", settings.num_classes, " classes, the model's own ", classes);
+  }
+  if (!settings.training()) {
+    return "";
+  }
+  if (settings.flags.aux_head) {
+    return "the network has an auxiliary head";
+  }
+  if (settings.flags.label_smoothing > 0) {
+    return "the labels are smoothed";
+  }
+  return fingerprint_refusal(settings.batch);
+}
+
+FingerprintStimulus fingerprint_stimulus(const RunSettings& settings) {
+  const Graph network = build_run_network(settings, 1);
+  FingerprintStimulus stimulus{.values = fingerprint_values(network),
+                               .probes = fingerprint_probes(network)};
+  fold_values(run_folds(settings), stimulus.values);
+  if (settings.dtype == DType::f16) {
+    // As in a run: most gradients would be smaller than what f16 holds.
+    constexpr double kLossScale = 1024;
+    stimulus.loss_scale = kLossScale;
+  }
+  return stimulus;
+}
+
+Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
+  Verification result{.skipped = difference_to_stored(settings)};
+  const FingerprintStimulus stimulus = fingerprint_stimulus(settings);
+  check_definition(settings, result);
+  KernelCheck kernels(run.tower, run.graph(checked_images(settings.batch)), run.watch);
+  // The fingerprint's run has both images, which the kernels are checked on too if each is half of
+  // the batch.
+  const bool even = settings.batch % 2 == 0;
+  if (result.skipped.empty()) {
+    const Executor::Observer observer = kernels.observer();
+    const Executor::Observer* const seen = even ? &observer : nullptr;
+    compare(settings.training() ? measure_training_fingerprint(run.tower, stimulus, seen)
+                                : measure_inference_fingerprint(run.tower, stimulus, seen),
+            settings, result.numbers);
+  }
+  if (!result.skipped.empty() || !even) {
+    kernels.run(stimulus);
+  }
+  if (settings.training()) {
+    check_l2_term(settings, run.tower, stimulus, result);
+  }
+  // Ends before the step does, so that the L2 term may be overwritten.
+  kernels.run_what_draws();
+  for (const CheckedKernel& kernel : kernels.kernels()) {
+    result.numbers.push_back({.name = kernel.name,
+                              .measured = kernel.deviation,
+                              .stored = 0,
+                              .deviation = kernel.deviation,
+                              .tolerance = kernel.tolerance});
+  }
+  if (settings.training()) {
+    check_update(settings, run, stimulus, result);
+  }
+  return result;
+}
+
+}  // namespace bench

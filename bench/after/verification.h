@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/plan/settings.h"
+#include "models/base/watch.h"
+#include "models/zoo/fingerprint.h"
+#include "variable_mgmt/fingerprint.h"
+#include "variable_mgmt/strategy.h"
+
+namespace bench {
+
+/// One number of a fingerprint beside the stored one, or another number beside what it should be.
+struct CheckedNumber {
+  std::string name;
+  double measured = 0;
+  double stored = 0;
+  /// |log(measured / stored)| of the sizes of the fingerprint's parts, |measured - stored| /
+  /// |stored| of the definition and the L2 term, |measured - stored| of directions; of a kernel and
+  /// of the update as it was measured.
+  double deviation = 0;
+  /// The largest deviation that passes.
+  double tolerance = 0;
+
+  [[nodiscard]] bool passed() const { return deviation <= tolerance; }
+  /// The deviation as a share of what is allowed; infinite where nothing is.
+  [[nodiscard]] double share() const;
+};
+
+/// What a tower computes, held against what its model should.
+struct Verification {
+  std::vector<CheckedNumber> numbers = {};
+  /// Why the stored fingerprint could not be compared; empty when it was. Some numbers need none.
+  std::string skipped = {};
+
+  [[nodiscard]] bool passed() const;
+  /// "loss is 6.93 instead of 6.91 (deviation 0.003, allowed 0.0001); ...": those that did not
+  /// pass.
+  [[nodiscard]] std::string failures() const;
+  /// The number with the largest share; null without numbers.
+  [[nodiscard]] const CheckedNumber* nearest() const;
+};
+
+/// Why a run computes something else than the stored fingerprint; empty when it does not.
+std::string difference_to_stored(const RunSettings& settings);
+
+/// What the fingerprint of a run is measured with.
+FingerprintStimulus fingerprint_stimulus(const RunSettings& settings);
+
+/// What is verified: a tower made by the settings, and what updates it.
+struct VerifiedRun {
+  Tower& tower;
+  /// Null for a forward-only run.
+  UpdateStrategy* strategy = nullptr;
+  /// The graph that the tower was made from, for a batch of so many images.
+  std::function<Graph(std::int64_t images)> graph;
+  /// Hears of each kernel and may end the check.
+  Watch watch = {};
+};
+
+/// Holds against what is stored, or computed anew: the definition of the model's network; where the
+/// settings do not change it (size, classes, loss; `skipped` says so) the fingerprint of a training
+/// step, or of the logits of a forward-only run; each kind of kernel; after a training step its L2
+/// term and the strategy's updates. Changes the tower's variables and the strategy's slots. Waits.
+Verification verify_run(const RunSettings& settings, const VerifiedRun& run);
+
+}  // namespace bench

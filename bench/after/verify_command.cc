@@ -1,0 +1,118 @@
+#include "bench/after/verify_command.h"
+
+#include <glog/logging.h>
+
+#include <iomanip>
+#include <ostream>
+
+#include "bench/after/verification.h"
+#include "bench/flags/batch_request.h"
+#include "bench/loop/session.h"
+#include "bench/plan/device.h"
+#include "bench/plan/network.h"
+#include "bench/plan/precision.h"
+#include "bench/plan/watched_backend.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// The settings of one model's check; small batches do.
+RunSettings settings_for(const ParseResult& parsed, const Model& model, bool training) {
+  constexpr std::int64_t kBatch = 2;
+  ParseResult own = parsed;
+  own.flags.model = model.name;
+  own.flags.data_name = model.dataset;
+  own.flags.forward_only = !training;
+  if (read_batch_request(parsed.flags.batch_size).rule == BatchRequest::Rule::model) {
+    own.flags.batch_size = cat(kBatch);
+  }
+  return resolve_settings(own);
+}
+
+Verification verify_model(const RunSettings& settings, Backend& backend, PhaseWatch* phases) {
+  const Graph graph = build_run_graph(settings, backend, settings.batch);
+  Tower tower(graph, backend, {.format = settings.format}, fingerprint_stimulus(settings).values);
+  const auto strategy = make_run_strategy(settings, tower);
+  return verify_run(
+      settings,
+      {.tower = tower,
+       .strategy = strategy.get(),
+       .graph = [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
+       .watch = phases == nullptr ? Watch() : phases->of("checking", "kernel")});
+}
+
+void print_titles(std::ostream& out) {
+  out << std::left << std::setw(26) << "model" << std::setw(10) << "dataset" << std::right
+      << std::setw(8) << "numbers" << std::setw(9) << "of limit"
+      << "  verdict, and the number nearest to its limit\n";
+}
+
+void print_line(std::ostream& out, const Model& model, const Verification& result) {
+  const CheckedNumber& nearest = *result.nearest();
+  constexpr double kPerCent = 100;
+  out << std::left << std::setw(26) << model.name << std::setw(10) << model.dataset << std::right
+      << std::setw(8) << result.numbers.size() << std::setw(7) << std::fixed << std::setprecision(1)
+      << kPerCent * nearest.share() << " %  ";
+  if (!result.passed()) {
+    out << "MISMATCH: " << result.failures() << "\n";
+  } else if (!result.skipped.empty()) {
+    out << "not checked: " << result.skipped << "\n";
+  } else {
+    out << "ok; " << nearest.name << ": deviation " << std::scientific << nearest.deviation << "\n";
+  }
+  out << std::defaultfloat << std::flush;
+}
+
+}  // namespace
+
+int run_verification(const ParseResult& parsed, std::ostream& out, PhaseWatch* phases) {
+  const bool all = *parsed.flags.verify == "all";
+  if (all && parsed.given.contains("model")) {
+    throw UsageError(cat("--verify=all checks every model: leave --model=", parsed.flags.model,
+                         " out, or give --verify alone"));
+  }
+  RunSettings asked = resolve_settings(parsed);
+  if (const std::string difference = difference_to_stored(asked); !difference.empty()) {
+    throw UsageError(
+        cat("--verify checks the model's own network, and training in even batches: ", difference));
+  }
+  Device device = make_device(asked);
+  if (phases != nullptr) {
+    device.backend = watch_planning(std::move(device.backend), *phases);
+  }
+  const Precision precision = choose_precision(asked, *device.backend);
+  precision.apply(asked);
+  if (!precision.note.empty()) {
+    LOG(INFO) << "note: " << precision.note;
+  }
+  bool passed = true;
+  print_titles(out);
+  for (const Model& model : all_models()) {
+    if (!all && &model != asked.model) {
+      continue;
+    }
+    Verification result;
+    for (const bool training : {true, false}) {
+      if (training && parsed.flags.forward_only) {
+        continue;
+      }
+      RunSettings settings = settings_for(parsed, model, training);
+      settings.dtype = asked.dtype;
+      if (phases != nullptr) {
+        phases->stop_if_asked(cat("before the check of ", model.name));
+      }
+      const Verification part = verify_model(settings, *device.backend, phases);
+      result.numbers.insert(result.numbers.end(), part.numbers.begin(), part.numbers.end());
+      result.skipped = result.skipped.empty() ? part.skipped : result.skipped;
+    }
+    if (phases != nullptr) {
+      phases->clear();
+    }
+    passed = passed && result.skipped.empty() && result.passed();
+    print_line(out, model, result);
+  }
+  return passed ? 0 : 1;
+}
+
+}  // namespace bench

@@ -1,0 +1,296 @@
+#include "bench/flags/combinations.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "bench/flags/batch_request.h"
+#include "bench/flags/table.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+void refuse_if(bool excluded, std::string_view message) {
+  if (excluded) {
+    throw UsageError(std::string(message));
+  }
+}
+
+void missing_if(bool missing, std::string_view message) {
+  if (missing) {
+    throw MissingFlag(std::string(message));
+  }
+}
+
+bool is_one_of(std::string_view value, std::span<const std::string_view> values) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+bool is_distributed(const Flags& flags) { return !flags.job_name.empty(); }
+
+bool reduces_with_nccl(const Flags& flags) {
+  return flags.all_reduce_spec && flags.all_reduce_spec->find("nccl") != std::string::npos;
+}
+
+int evaluations_during_training(const Flags& flags) {
+  return int{flags.eval_during_training_every_n_steps.has_value()} +
+         int{flags.eval_during_training_every_n_epochs.has_value()} +
+         int{!flags.eval_during_training_at_specified_steps.empty()} +
+         int{!flags.eval_during_training_at_specified_epochs.empty()};
+}
+
+void check_fp16_variables(const Flags& flags) {
+  if (!flags.use_fp16 || !flags.fp16_vars) {
+    return;
+  }
+  refuse_if(
+      flags.variable_update.find("replicated") != std::string::npos && reduces_with_nccl(flags),
+      "--fp16_vars cannot be combined with nccl in --all_reduce_spec when --variable_update "
+      "is replicated or distributed_replicated");
+  refuse_if(flags.gradient_repacking != 0,
+            "--fp16_vars cannot be combined with --gradient_repacking");
+}
+
+void check_horovod(const Flags& flags) {
+  if (flags.variable_update != "horovod") {
+    return;
+  }
+  refuse_if(flags.num_gpus > 1,
+            "--variable_update=horovod has one device per process: --num_gpus must be 1");
+  refuse_if(is_distributed(flags),
+            "--variable_update=horovod cannot be combined with --job_name: MPI assigns the roles");
+}
+
+void check_auto_loss_scale(const Flags& flags) {
+  if (!asks_for_16_bits(flags) || !flags.fp16_enable_auto_loss_scale) {
+    return;
+  }
+  constexpr std::array<std::string_view, 3> kScalable = {"parameter_server", "replicated",
+                                                         "independent"};
+  refuse_if(reduces_with_nccl(flags),
+            "--fp16_enable_auto_loss_scale cannot be combined with nccl in --all_reduce_spec");
+  missing_if(
+      !is_one_of(flags.variable_update, kScalable),
+      "--fp16_enable_auto_loss_scale needs --variable_update parameter_server, replicated or "
+      "independent");
+  refuse_if(flags.staged_vars,
+            "--fp16_enable_auto_loss_scale cannot be combined with --staged_vars");
+}
+
+void check_debugger(const Flags& flags) {
+  if (!flags.debugger || *flags.debugger == "cli") {
+    return;
+  }
+  const std::size_t colon = flags.debugger->find(':');
+  const bool host_and_port =
+      colon != std::string::npos && colon > 0 && colon + 1 < flags.debugger->size() &&
+      flags.debugger->find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  refuse_if(!host_and_port, cat("--debugger=", *flags.debugger, ": accepted is cli or host:port"));
+}
+
+void check_evaluation_during_training(const Flags& flags) {
+  const int ways = evaluations_during_training(flags);
+  refuse_if(ways > 1, "only one of the --eval_during_training_... flags can be given");
+  if (ways == 1) {
+    refuse_if(flags.eval, "--eval cannot be combined with --eval_during_training_...");
+    refuse_if(flags.forward_only,
+              "--forward_only cannot be combined with --eval_during_training_...");
+    refuse_if(is_distributed(flags),
+              "--job_name cannot be combined with --eval_during_training_...");
+    refuse_if(flags.staged_vars,
+              "--staged_vars cannot be combined with --eval_during_training_...");
+  }
+  missing_if(flags.stop_at_top_1_accuracy && ways == 0,
+             "--stop_at_top_1_accuracy needs one of the --eval_during_training_... flags");
+  refuse_if(flags.collect_eval_results_async && flags.model != "ssd300",
+            "--collect_eval_results_async is for --model=ssd300 alone");
+}
+
+void check_frozen(const Flags& flags) {
+  const bool frozen = flags.forward_only && flags.freeze_when_forward_only;
+  if (frozen) {
+    refuse_if(flags.train_dir.has_value(),
+              "--train_dir cannot be combined with --forward_only --freeze_when_forward_only");
+    refuse_if(flags.save_variables.has_value(),
+              "--save_variables cannot be combined with --forward_only --freeze_when_forward_only: "
+              "the folded network has other variables");
+    missing_if(flags.data_dir && !flags.datasets_use_prefetch,
+               "--data_dir needs --datasets_use_prefetch with --forward_only "
+               "--freeze_when_forward_only");
+    refuse_if(is_distributed(flags),
+              "--job_name cannot be combined with --forward_only --freeze_when_forward_only");
+  }
+  missing_if(!flags.trt_mode.empty() && !frozen,
+             "--trt_mode needs --forward_only and --freeze_when_forward_only");
+}
+
+void check_cluster(const Flags& flags) {
+  missing_if(flags.variable_update == "distributed_all_reduce" && is_distributed(flags) &&
+                 !flags.controller_host,
+             "--variable_update=distributed_all_reduce with --job_name needs --controller_host");
+  refuse_if(reduces_with_nccl(flags) && split_text(flags.worker_hosts, ',').size() > 1,
+            "nccl in --all_reduce_spec cannot reduce over more than one worker");
+}
+
+template <class T>
+void check_numbers(std::string_view flag, const std::vector<std::string>& list, T least) {
+  for (const std::string& text : list) {
+    T number{};
+    const char* end = text.data() + text.size();
+    const auto [read, error] = std::from_chars(text.data(), end, number);
+    refuse_if(error != std::errc() || read != end || !std::isfinite(static_cast<double>(number)) ||
+                  number < least,
+              cat("--", flag, ": '", text, "' is not ",
+                  std::is_integral_v<T> ? "a step number" : "a number of epochs"));
+  }
+}
+
+void check_counts(const Flags& flags) {
+  refuse_if(flags.num_batches && flags.num_epochs,
+            "--num_batches and --num_epochs exclude each other; give one of them");
+  refuse_if(flags.num_eval_batches && flags.num_eval_epochs,
+            "--num_eval_batches and --num_eval_epochs exclude each other; give one of them");
+  check_numbers<std::int64_t>("eval_during_training_at_specified_steps",
+                              flags.eval_during_training_at_specified_steps, 0);
+  check_numbers<double>("eval_during_training_at_specified_epochs",
+                        flags.eval_during_training_at_specified_epochs, 0);
+}
+
+void check_variable_update(const Flags& flags) {
+  const std::string& update = flags.variable_update;
+  constexpr std::array<std::string_view, 2> kLocal = {"replicated", "independent"};
+  constexpr std::array<std::string_view, 3> kSynchronous = {
+      "distributed_replicated", "distributed_all_reduce", "collective_all_reduce"};
+  const std::string start = cat("--variable_update=", update);
+  refuse_if(is_one_of(update, kLocal) && is_distributed(flags),
+            cat(start, " cannot be combined with --job_name"));
+  missing_if(update == "distributed_replicated" && !is_distributed(flags),
+             cat(start, " needs --job_name"));
+  missing_if(is_one_of(update, kSynchronous) && !flags.cross_replica_sync,
+             cat(start, " needs --cross_replica_sync"));
+
+  const std::string spec = flags.all_reduce_spec.value_or("");
+  const bool several_ranges = spec.find(':') != std::string::npos;
+  refuse_if(update == "replicated" && several_ranges,
+            cat(start, " takes one algorithm for all sizes, not --all_reduce_spec=", spec));
+  missing_if(
+      (update == "distributed_all_reduce" || update == "collective_all_reduce") && spec.empty(),
+      cat(start, " needs --all_reduce_spec"));
+  missing_if(update == "collective_all_reduce" &&
+                 (several_ranges || spec.substr(0, spec.find('#')) != "collective"),
+             cat(start, " needs the algorithm collective, not --all_reduce_spec=", spec));
+}
+
+// What the original finds out only after its constructor.
+void check_late(const Flags& flags) {
+  check_piecewise(learning_rate_request(flags));
+  missing_if(flags.eval && !flags.train_dir, "--eval needs --train_dir");
+  missing_if(flags.data_name == "librispeech" && !flags.use_datasets,
+             "--data_name=librispeech needs --use_datasets");
+  refuse_if(flags.input_preprocessor == "official_models_imagenet" && flags.data_name &&
+                flags.data_name != "imagenet",
+            "--input_preprocessor=official_models_imagenet is for imagenet alone");
+  missing_if(flags.hierarchical_copy && flags.network_topology == "gcp_v100" && flags.num_gpus != 8,
+             "--network_topology=gcp_v100 needs --num_gpus=8");
+  refuse_if(flags.gpu_thread_mode == "global" && flags.per_gpu_thread_count > 0,
+            "--per_gpu_thread_count cannot be combined with --gpu_thread_mode=global");
+  refuse_if(flags.backbone_model_path && flags.model != "ssd300",
+            "--backbone_model_path is for --model=ssd300 alone");
+  refuse_if(
+      flags.ml_perf_compliance_logging && flags.model != "resnet50_v1.5" && flags.model != "ssd300",
+      "--ml_perf_compliance_logging is for --model=resnet50_v1.5 and ssd300 alone");
+}
+
+void check_tensor_files(const Flags& flags) {
+  missing_if(flags.init_from_partial && !flags.init_from, "--init_from_partial needs --init_from");
+  refuse_if(flags.input_file && flags.data_dir,
+            "--input_file and --data_dir exclude each other; give one of them");
+  refuse_if(flags.dump_tensors && flags.save_variables,
+            "--dump_tensors ends the run before any update: leave --save_variables out");
+  refuse_if(!flags.dump.empty() && (flags.dump_tensors || flags.save_variables),
+            "--dump ends the run before its first step: leave --dump_tensors and --save_variables "
+            "out");
+}
+
+/// --verify, --dump and --dump_tensors end the program without a measured run.
+void check_unmeasured(const Flags& flags) {
+  const std::string_view ends = flags.verify          ? "--verify"
+                                : flags.dump_tensors  ? "--dump_tensors"
+                                : !flags.dump.empty() ? "--dump"
+                                                      : "";
+  if (ends.empty()) {
+    return;
+  }
+  refuse_if(flags.profile, cat(ends, " measures nothing: leave --profile out"));
+  refuse_if(!flags.trace_file.empty(), cat(ends, " measures nothing: leave --trace_file out"));
+  refuse_if(flags.result_file.has_value(), cat(ends, " measures nothing: leave --result_file out"));
+  if (flags.verify) {
+    refuse_if(flags.init_from || flags.input_file || flags.data_dir || flags.save_variables ||
+                  flags.dump_tensors || !flags.dump.empty() || flags.max_seconds,
+              "--verify has values, images and an end of its own: leave --init_from, --input_file, "
+              "--data_dir, --save_variables, --dump_tensors, --dump and --max_seconds out");
+  }
+}
+
+/// A batch that is not known before the run, and several of them.
+void check_batch(const Flags& flags) {
+  const BatchRequest request = read_batch_request(flags.batch_size);
+  if (request.fixed()) {
+    return;
+  }
+  const std::string start = cat("--batch_size=", flags.batch_size);
+  for (const auto& [name, given] :
+       {std::pair<std::string_view, bool>{"--verify", flags.verify.has_value()},
+        {"--dump", !flags.dump.empty()},
+        {"--dump_tensors", flags.dump_tensors.has_value()}}) {
+    refuse_if(given, cat(start, " cannot be combined with ", name,
+                         ", which measures nothing: give one batch size"));
+  }
+  refuse_if(request.rule != BatchRequest::Rule::list && flags.input_file.has_value(),
+            cat(start,
+                " cannot be combined with --input_file, whose images make up whole batches: "
+                "give a batch size"));
+}
+
+}  // namespace
+
+LearningRateRequest learning_rate_request(const Flags& flags) {
+  return {.init_learning_rate = flags.init_learning_rate,
+          .piecewise_schedule = flags.piecewise_learning_rate_schedule,
+          .num_epochs_per_decay = flags.num_epochs_per_decay,
+          .decay_factor = flags.learning_rate_decay_factor,
+          .minimum_learning_rate = flags.minimum_learning_rate,
+          .num_warmup_epochs = flags.num_learning_rate_warmup_epochs};
+}
+
+bool asks_for_16_bits(const Flags& flags) {
+  return flags.use_fp16 || flags.dtype == "bf16" || flags.dtype == "f16";
+}
+
+void validate(const Flags& flags) {
+  check_decay(learning_rate_request(flags));
+  check_fp16_variables(flags);
+  check_horovod(flags);
+  check_auto_loss_scale(flags);
+  check_debugger(flags);
+  missing_if(flags.hierarchical_copy && flags.num_gpus <= 1,
+             "--hierarchical_copy needs --num_gpus above 1");
+  refuse_if(flags.save_model_secs != 0 && flags.save_model_steps,
+            "--save_model_secs and --save_model_steps exclude each other; give one of them");
+  check_evaluation_during_training(flags);
+  check_frozen(flags);
+  refuse_if(flags.forward_only && flags.eval, "--forward_only and --eval exclude each other");
+  check_cluster(flags);
+  check_counts(flags);
+  missing_if(flags.staged_vars && flags.variable_update != "parameter_server",
+             "--staged_vars needs --variable_update=parameter_server");
+  check_variable_update(flags);
+  check_tensor_files(flags);
+  check_unmeasured(flags);
+  check_batch(flags);
+  check_late(flags);
+}
+
+}  // namespace bench

@@ -1,0 +1,241 @@
+#include "bench/flags/help.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "bench/flags/file.h"
+#include "bench/flags/hints.h"
+#include "bench/flags/near.h"
+#include "bench/flags/table.h"
+#include "models/base/errors.h"
+#include "models/base/text.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kColumns = 79;
+constexpr std::size_t kHelpColumn = 32;
+constexpr std::size_t kShortColumn = 28;
+
+constexpr std::array kMostUsed = {
+    MostUsedFlag{"model", "the network; --list_models shows all"},
+    MostUsedFlag{"batch_size", "images per step, a list, auto or max", "the model's"},
+    MostUsedFlag{"num_batches", "steps to measure", "100"},
+    MostUsedFlag{"num_warmup_batches", "steps before measuring", "10"},
+    MostUsedFlag{"max_seconds", "end the run after so many seconds", "no limit"},
+    MostUsedFlag{"forward_only", "measure inference instead of training"},
+    MostUsedFlag{"device", "cpu, or reference: slow, to check against", "cpu"},
+    MostUsedFlag{"num_intra_threads", "threads", "one per core"},
+    MostUsedFlag{"data_format", "layout of activations: NCHW, NHWC or auto", "auto"},
+    MostUsedFlag{"dtype", "f32, bf16, f16, f64; int8 with --forward_only"},
+    MostUsedFlag{"use_fp16", "compute in bf16 or f16, whichever is faster"},
+    MostUsedFlag{"data_dir", "folder of ImageNet or CIFAR-10", "synthetic images"},
+    MostUsedFlag{"data_name", "imagenet or cifar10", "by model and folder"},
+    MostUsedFlag{"optimizer", "sgd or momentum"},
+    MostUsedFlag{"init_learning_rate", "learning rate", "the model's own"},
+    MostUsedFlag{"display_every", "print a line every so many steps"},
+    MostUsedFlag{"print_training_accuracy", "print top-1 and top-5 accuracy too"},
+    MostUsedFlag{"profile", "print which kernels took how long"},
+    MostUsedFlag{"result_file", "write the record, all step times in it", "none"},
+    MostUsedFlag{"verify", "only check that the network computes what it should"},
+};
+
+constexpr std::string_view kHead =
+    "bench: images per second of convolutional networks, in training or inference.\n";
+
+constexpr std::string_view kExamples = R"(
+  bench --model=resnet50 --result_file=run.json     # train on synthetic images
+  bench --model=vgg16 --forward_only --dtype=int8   # infer in 8 bits
+  bench --model=resnet50 --data_dir=/data/imagenet  # train on TFRecords
+)";
+
+constexpr std::string_view kHowFlagsAreWritten =
+    "A flag is written --flag=value or --flag value; a boolean --flag, --noflag or\n"
+    "--flag=true|false. --flagfile=FILE reads flags from a file.\n";
+
+std::string placeholder(const FlagRow& row) {
+  switch (row.type) {
+    case FlagType::kBool:
+      return "";
+    case FlagType::kInt64:
+      return "=INT";
+    case FlagType::kDouble:
+      return "=NUM";
+    case FlagType::kString: {
+      const std::string text = row.accepted.values.empty() ? "=TEXT" : "=NAME";
+      return row.accepted.bare.empty() ? text : cat("[", text, "]");
+    }
+    case FlagType::kList:
+      return "=LIST";
+  }
+  return "";
+}
+
+// What follows from the flag in this version, or nothing where all of it works.
+std::string state_of(const FlagRow& row) {
+  const FlagSupport& support = row.support;
+  if (support.extent == FlagSupport::Extent::kListed && support.not_applicable.empty()) {
+    return cat("built: ", join(split_words(support.listed)));
+  }
+  if (support.extent != FlagSupport::Extent::kAll) {
+    return refusal_of(support);
+  }
+  return notice_of(support);
+}
+
+std::string value_of(const FlagRow& row) {
+  std::string text =
+      row.accepted.values.empty() ? describe_bounds(row.accepted) : describe_accepted(row);
+  std::vector<std::string_view> words;
+  for (const Synonym& synonym : synonyms_of(row.accepted)) {
+    words.push_back(synonym.word);
+  }
+  if (!words.empty()) {
+    text += cat("; also ", join(words));
+  }
+  // Our own flags with a default are switches, whose default goes without saying.
+  if (row.default_text && row.group != FlagGroup::kOwn) {
+    text += cat(text.empty() ? "" : "; ", "default ",
+                row.default_text->empty() ? "empty" : *row.default_text);
+  }
+  return text;
+}
+
+std::string explanation(const FlagRow& row) {
+  std::string text(row.help);
+  if (const std::string value = value_of(row); !value.empty()) {
+    text += cat(" (", value, ")");
+  }
+  if (const std::string state = state_of(row); !state.empty()) {
+    text += cat(" [", state, "]");
+  }
+  return text;
+}
+
+void print_flag(std::ostream& out, const FlagRow& row) {
+  std::string line = cat("  --", row.name, placeholder(row));
+  if (line.size() + 2 > kHelpColumn) {
+    out << line << '\n';
+    line.clear();
+  }
+  line.resize(kHelpColumn, ' ');
+  bool at_start = true;
+  const std::string text = explanation(row);
+  for (const std::string_view word : split_words(text)) {
+    if (!at_start && line.size() + 1 + word.size() > kColumns) {
+      out << line << '\n';
+      line.assign(kHelpColumn, ' ');
+      at_start = true;
+    }
+    line += cat(at_start ? "" : " ", word);
+    at_start = false;
+  }
+  out << line << '\n';
+}
+
+void print_group(std::ostream& out, FlagGroup group) {
+  out << title_of(group) << " (--help=" << word_of(group) << ")\n\n";
+  for (const bool working : {true, false}) {
+    for (const FlagRow& row : flag_table()) {
+      if (row.group == group && works(row) == working) {
+        print_flag(out, row);
+      }
+    }
+  }
+}
+
+void print_all(std::ostream& out) {
+  out << kHead << '\n' << kHowFlagsAreWritten;
+  for (const FlagGroup group : flag_groups()) {
+    out << '\n';
+    print_group(out, group);
+  }
+}
+
+// The flags that someone means who asks for help with `topic`: what other programs call so, else
+// those of a near name.
+std::vector<const FlagRow*> flags_asked_for(std::string_view topic) {
+  std::vector<std::string_view> names;
+  for (const std::string_view flag : flags_meant_by(topic)) {
+    const std::string_view name = without_dashes(flag);
+    names.push_back(name.substr(0, name.find('=')));
+  }
+  if (names.empty()) {
+    for (const FlagRow& row : flag_table()) {
+      names.push_back(row.name);
+    }
+    names = near_names(topic, names);
+  }
+  std::vector<const FlagRow*> rows;
+  for (const std::string_view name : names) {
+    rows.push_back(find_flag(name));
+  }
+  return rows;
+}
+
+std::vector<std::string_view> group_words() {
+  std::vector<std::string_view> words;
+  for (const FlagGroup group : flag_groups()) {
+    words.push_back(word_of(group));
+  }
+  return words;
+}
+
+void print_most_used(std::ostream& out) {
+  out << kHead << kExamples << "\nThe flags most used, and what holds without them:\n";
+  for (const MostUsedFlag& flag : kMostUsed) {
+    const FlagRow& row = *find_flag(flag.name);
+    std::string line = cat("  --", flag.name, placeholder(row));
+    line.resize(std::max(line.size() + 1, kShortColumn), ' ');
+    out << line << flag.meaning;
+    if (const std::string_view without =
+            flag.otherwise.empty() ? row.default_text.value_or("") : flag.otherwise;
+        !without.empty() && without != "false") {
+      out << " (" << without << ")";
+    }
+    out << '\n';
+  }
+  out << "\nAll flags: --help=all. One: --help=FLAG. A group: --help=GROUP, where GROUP is\n"
+      << join(group_words()) << ".\n";
+}
+
+}  // namespace
+
+std::span<const MostUsedFlag> most_used_flags() { return kMostUsed; }
+
+void print_help(std::ostream& out, std::string_view asked) {
+  std::string topic(without_dashes(asked));
+  std::replace(topic.begin(), topic.end(), '-', '_');
+  if (equal_in_any_case(topic, find_flag("help")->accepted.bare)) {
+    return print_most_used(out);
+  }
+  if (equal_in_any_case(topic, "all")) {
+    return print_all(out);
+  }
+  for (const FlagGroup group : flag_groups()) {
+    if (equal_in_any_case(topic, word_of(group))) {
+      return print_group(out, group);
+    }
+  }
+  for (const FlagRow& row : flag_table()) {
+    if (equal_in_any_case(topic, row.name)) {
+      return print_flag(out, row);
+    }
+  }
+  if (const std::string_view why = why_no_flag(topic); !why.empty()) {
+    out << "--" << topic << " is no flag here; " << why << ".\n";
+    return;
+  }
+  const std::vector<const FlagRow*> rows = flags_asked_for(topic);
+  if (rows.empty()) {
+    throw UsageError(
+        cat("--help=", asked, ": accepted are all, ", join(group_words()), ", or a flag's name"));
+  }
+  for (const FlagRow* row : rows) {
+    print_flag(out, *row);
+  }
+}
+
+}  // namespace bench

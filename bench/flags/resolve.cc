@@ -1,0 +1,53 @@
+#include "bench/flags/resolve.h"
+
+#include <algorithm>
+
+#include "bench/flags/check.h"
+#include "bench/flags/table.h"
+#include "models/base/errors.h"
+
+namespace bench {
+
+Placement resolve_placement(const Flags& flags, bool gpu_present) {
+  Placement placement{.device = flags.device.value_or(gpu_present ? "gpu" : "cpu"),
+                      .data_format = flags.data_format.value_or("auto"),
+                      .notices = {}};
+  if (!flags.device && !gpu_present) {
+    placement.notices.emplace_back(
+        "--device: not given, so the CPU computes (GPUs are not built yet)");
+  }
+  if (!flags.data_format && placement.device == "gpu") {
+    placement.data_format = "NCHW";
+  }
+  if (placement.device == "cpu" && placement.data_format == "NCHW") {
+    placement.notices.emplace_back(
+        "--data_format=NCHW is slower on the CPU than auto, the default");
+  }
+  return placement;
+}
+
+std::string resolve_data_name(const Flags& flags) {
+  if (flags.data_name) {
+    return *flags.data_name;
+  }
+  if (!flags.data_dir) {
+    return "imagenet";
+  }
+  const FlagRow& row = *find_flag("data_name");
+  const std::vector<std::string_view> names = split_words(row.accepted.values);
+  for (const std::string_view name : names) {
+    if (flags.data_dir->find(name) != std::string::npos) {
+      const auto built = split_words(row.support.listed);
+      if (std::find(built.begin(), built.end(), name) == built.end()) {
+        throw UsageError(cat("--data_dir=", *flags.data_dir, ": its path contains ", name,
+                             ", a dataset that is not built yet; if it holds shards in ImageNet's ",
+                             "format, add --data_name=imagenet"));
+      }
+      return std::string(name);
+    }
+  }
+  throw UsageError(cat("--data_dir=", *flags.data_dir, ": no dataset's name occurs in it; give ",
+                       "--data_name, one of ", describe_values(row)));
+}
+
+}  // namespace bench

@@ -1,0 +1,244 @@
+#include "bench/flags/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "bench/flags/combinations.h"
+#include "bench/flags/test/usage_error.h"
+
+namespace bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Texts of a flag's type and bounds, without enumerated flags' other values.
+std::vector<std::string> sample_texts(const FlagRow& row) {
+  switch (row.type) {
+    case FlagType::kBool:
+      return {"true", "false"};
+    case FlagType::kInt64:
+    case FlagType::kDouble:
+      return {"1", "2", "3"};
+    case FlagType::kList:
+      return {"3,5"};
+    case FlagType::kString:
+      break;
+  }
+  std::vector<std::string> texts = {"some:1"};
+  if (!row.accepted.values.empty()) {
+    const std::vector<std::string_view> values = split_words(row.accepted.values);
+    texts.assign(values.begin(), values.end());
+  }
+  return texts;
+}
+
+// How check_support judges `text`: its message, or nothing.
+std::string judged(const FlagRow& row, const std::string& text) {
+  const TypedFlags typed = type_flags({{.row = &row, .text = text}});
+  try {
+    check_support({.row = &row, .text = text}, typed.values.front());
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool is_default(const FlagRow& row, const std::string& text) {
+  return type_flags({{.row = &row, .text = text}}).values.front().is_default;
+}
+
+TEST(CheckSupport, AlwaysAcceptsADefault) {
+  for (const FlagRow& row : flag_table()) {
+    if (row.default_text) {
+      const std::string text(*row.default_text);
+      EXPECT_TRUE(is_default(row, text)) << row.name;
+      EXPECT_EQ(judged(row, text), "") << row.name;
+    }
+  }
+}
+
+TEST(CheckSupport, RefusesEveryOtherValueOfWhatIsNotBuilt) {
+  for (const FlagRow& row : flag_table()) {
+    if (row.support.extent != FlagSupport::Extent::kDefaultOnly) {
+      continue;
+    }
+    int refused = 0;
+    for (const std::string& text : sample_texts(row)) {
+      if (!is_default(row, text) && text != row.support.idle_value) {
+        EXPECT_THAT(judged(row, text), HasSubstr(refusal_of(row.support))) << row.name;
+        EXPECT_THAT(judged(row, text), HasSubstr(std::string(row.name))) << row.name;
+        ++refused;
+      }
+    }
+    EXPECT_GT(refused, 0) << row.name;
+  }
+}
+
+TEST(CheckSupport, AcceptsTheListedValuesAndNoOthers) {
+  for (const FlagRow& row : flag_table()) {
+    if (row.support.extent != FlagSupport::Extent::kListed) {
+      continue;
+    }
+    const std::vector<std::string_view> listed = split_words(row.support.listed);
+    for (const std::string& text : sample_texts(row)) {
+      const bool is_listed = std::find(listed.begin(), listed.end(), text) != listed.end();
+      EXPECT_EQ(judged(row, text).empty(), is_listed) << row.name << " " << text;
+    }
+  }
+}
+
+TEST(CheckSupport, AcceptsEveryValueOfWhatIsBuiltOrIgnored) {
+  for (const FlagRow& row : flag_table()) {
+    if (row.support.extent == FlagSupport::Extent::kAll) {
+      for (const std::string& text : sample_texts(row)) {
+        EXPECT_EQ(judged(row, text), "") << row.name;
+      }
+    }
+  }
+}
+
+TEST(ParseFlags, AcceptsDefaultsWrittenOut) {
+  std::vector<std::string> arguments;
+  for (const FlagRow& row : flag_table()) {
+    if (row.default_text && row.type != FlagType::kList) {
+      arguments.push_back(cat("--", row.name, "=", *row.default_text));
+    }
+  }
+  EXPECT_NO_THROW(parse({arguments.begin(), arguments.end()}));
+}
+
+TEST(ParseFlags, SaysWhatIsBuiltInstead) {
+  EXPECT_EQ(refusal({"--optimizer=adam"}),
+            "--optimizer=adam: not built yet; built are sgd, momentum");
+  EXPECT_EQ(refusal({"--resize_method=area"}),
+            "--resize_method=area: not built yet; built are bilinear, nearest, crop");
+  EXPECT_EQ(refusal({"--device=gpu"}), "--device=gpu: not built yet; built are cpu, reference");
+  EXPECT_EQ(refusal({"--num_gpus=4"}), "--num_gpus=4: not built yet; accepted is --num_gpus=1");
+  EXPECT_EQ(refusal({"--ml_perf"}), "--ml_perf: not built yet; accepted is --noml_perf");
+  EXPECT_EQ(refusal({"--nouse_datasets"}),
+            "--nouse_datasets: not built yet; accepted is --use_datasets");
+  EXPECT_EQ(refusal({"--all_reduce_spec=psgpu"}),
+            "--all_reduce_spec=psgpu: not built yet; leave it out");
+  EXPECT_EQ(refusal({"--train_dir=x"}), "--train_dir=x: not built yet; leave it out");
+  EXPECT_THAT(refusal({"--variable_update=horovod"}), HasSubstr("not built yet"));
+  EXPECT_THAT(refusal({"--batch_group_size=2"}), HasSubstr("not built yet"));
+  EXPECT_THAT(refusal({"--ml_perf"}), HasSubstr("not built yet"));
+  EXPECT_THAT(refusal({"--fp16_vars"}), HasSubstr("not built yet"));
+  EXPECT_EQ(refusal({"--stop_at_top_1_accuracy=0.1"}),
+            "--stop_at_top_1_accuracy=0.1: not built yet; leave it out");
+}
+
+TEST(ParseFlags, SendsNobodyFromOneThingThatIsNotBuiltToAnother) {
+  EXPECT_EQ(refusal({"--eval"}), "--eval: not built yet; accepted is --noeval");
+  EXPECT_EQ(refusal({"--hierarchical_copy"}),
+            "--hierarchical_copy: not built yet; accepted is --nohierarchical_copy");
+  EXPECT_EQ(refusal({"--variable_update=collective_all_reduce"}),
+            "--variable_update=collective_all_reduce: not built yet; built are parameter_server, "
+            "replicated, independent");
+  EXPECT_EQ(refusal({"--init_from_partial"}), "--init_from_partial needs --init_from");
+}
+
+TEST(ParseFlags, NamesAConflictOfWhatIsNotBuiltBeforeThat) {
+  EXPECT_EQ(
+      refusal({"--eval", "--forward_only"}),
+      "--forward_only and --eval exclude each other; moreover --eval: not built yet; accepted "
+      "is --noeval");
+}
+
+TEST(ParseFlags, TakesWhatAsksForNothingOfWhatIsNotBuilt) {
+  const ParseResult result =
+      parse({"--all_reduce_spec=", "--allow_growth=false", "--nouse_unified_memory",
+             "--kmp_settings=0", "--eval_dir=/tmp/tf_cnn_benchmarks/eval"});
+  EXPECT_THAT(result.notices, IsEmpty());
+  EXPECT_THAT(refusal({"--allow_growth"}), HasSubstr("not built yet"));
+  EXPECT_THAT(refusal({"--use_unified_memory=true"}), HasSubstr("not built yet"));
+  EXPECT_THAT(refusal({"--eval_dir=elsewhere"}), HasSubstr("not built yet"));
+  EXPECT_THAT(refusal({"--kmp_settings=2"}), HasSubstr("not built yet"));
+}
+
+TEST(ParseFlags, NoticesThatTheHostsThreadsAndColoursAreNotChosen) {
+  EXPECT_THAT(parse({"--num_inter_threads=2"}).notices,
+              ElementsAre("--num_inter_threads: no effect: the layers of a step run one after the "
+                          "other, each on all threads"));
+  EXPECT_THAT(parse({"--nodistort_color_in_yiq"}).notices, ElementsAre(HasSubstr("no effect")));
+}
+
+TEST(ParseFlags, SaysWhyAFlagCannotApply) {
+  EXPECT_EQ(refusal({"--xla"}),
+            "--xla: not applicable: there is no TensorFlow graph that XLA could compile; accepted "
+            "is --noxla");
+  EXPECT_EQ(refusal({"--graph_file=x"}),
+            "--graph_file=x: not applicable: there is no TensorFlow graph; --dump=graph prints "
+            "ours; leave it out");
+  EXPECT_THAT(refusal({"--server_protocol=grpc+gdr"}), HasSubstr("MPI carries everything"));
+  EXPECT_THAT(refusal({"--nouse_chrome_trace_format"}), HasSubstr("Chrome's format alone"));
+}
+
+TEST(ParseFlags, NoticesOnceWhatHasNoEffect) {
+  EXPECT_THAT(parse({"--use_tf_layers=false", "--use_tf_layers=false"}).notices,
+              ElementsAre("--use_tf_layers: no effect: there is one way to build layers, with the "
+                          "same numbers"));
+  EXPECT_THAT(parse({"--gpu_kt_max_bytes=5"}).notices, ElementsAre(HasSubstr("no effect")));
+  EXPECT_THAT(parse({"--server_protocol=grpc"}).notices, ElementsAre(HasSubstr("MPI")));
+  EXPECT_THAT(parse({"--mkl"}).notices, ElementsAre(HasSubstr("oneDNN")));
+  EXPECT_THAT(parse({"--noxla"}).notices, IsEmpty());
+}
+
+TEST(ParseFlags, NoticesEveryIgnoredFlag) {
+  for (const FlagRow& row : flag_table()) {
+    if (row.verdict == FlagVerdict::kIgnored) {
+      const std::string argument = cat("--", row.name, "=", *row.default_text);
+      EXPECT_THAT(parse({argument}).notices,
+                  ElementsAre(testing::StartsWith(cat("--", row.name, ": no effect: "))));
+    }
+  }
+}
+
+TEST(ParseFlags, TakesWhatThisVersionDoes) {
+  const ParseResult result = parse({"--model=resnet50_v1.5",
+                                    "--device=reference",
+                                    "--data_format=auto",
+                                    "--batch_size=8",
+                                    "--num_batches=20",
+                                    "--num_warmup_batches=2",
+                                    "--num_gpus=1",
+                                    "--display_every=1",
+                                    "--print_training_accuracy",
+                                    "--loss_type_to_report=base_loss",
+                                    "--tf_random_seed=7",
+                                    "--data_dir=x/imagenet",
+                                    "--data_name=imagenet",
+                                    "--resize_method=crop",
+                                    "--nofuse_decode_and_crop",
+                                    "--datasets_repeat_cached_sample",
+                                    "--datasets_num_private_threads=2",
+                                    "--datasets_use_caching",
+                                    "--datasets_parallel_interleave_cycle_length=4",
+                                    "--optimizer=momentum",
+                                    "--init_learning_rate=0.1",
+                                    "--num_epochs_per_decay=2",
+                                    "--learning_rate_decay_factor=0.5",
+                                    "--minimum_learning_rate=0.01",
+                                    "--num_learning_rate_warmup_epochs=1",
+                                    "--resnet_base_lr=0.2",
+                                    "--momentum=0.8",
+                                    "--gradient_clip=5",
+                                    "--weight_decay=1e-4",
+                                    "--single_l2_loss_op",
+                                    "--num_intra_threads=2",
+                                    "--variable_update=replicated",
+                                    "--local_parameter_device=cpu",
+                                    "--num_classes=10",
+                                    "--max_seconds=60",
+                                    "--result_file=r.json"});
+  EXPECT_THAT(result.notices, IsEmpty());
+  EXPECT_EQ(result.flags.resize_method, "crop");
+  EXPECT_EQ(result.flags.gradient_clip, 5);
+}
+
+}  // namespace
+}  // namespace bench

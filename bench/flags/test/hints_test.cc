@@ -1,0 +1,86 @@
+#include "bench/flags/hints.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "bench/flags/table.h"
+#include "bench/flags/test/usage_error.h"
+
+namespace bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(FlagsMeantBy, KnowWhatPeopleBring) {
+  EXPECT_THAT(flags_meant_by("lr"), ElementsAre("--init_learning_rate"));
+  EXPECT_THAT(flags_meant_by("bs"), ElementsAre("--batch_size"));
+  EXPECT_THAT(flags_meant_by("fp16"), ElementsAre("--use_fp16", "--dtype=f16"));
+  EXPECT_THAT(flags_meant_by("quux"), IsEmpty());
+}
+
+TEST(FlagsMeantBy, AreAcceptedAndTheWordsAreNot) {
+  for (const std::string_view word :
+       {"lr",         "bs",        "b",          "steps",   "epochs",        "amp",
+        "fp16",       "bf16",      "gpus",       "threads", "workers",       "j",
+        "seed",       "arch",      "a",          "warmup",  "channels_last", "cpu",
+        "cuda",       "wd",        "opt",        "data",    "dataset",       "img_size",
+        "print_freq", "resume",    "pretrained", "output",  "trace",         "list",
+        "int8",       "precision", "inference",  "seconds", "iters",         "num_classes_",
+        "resnet50"}) {
+    const std::string message = refusal({cat("--", word, "=1")});
+    EXPECT_THAT(message, HasSubstr("unknown flag; did you mean --")) << word;
+    for (const std::string_view flag : flags_meant_by(word)) {
+      const std::string name(flag.substr(2, flag.find('=') - 2));
+      ASSERT_NE(find_flag(name), nullptr) << flag;
+      if (flag.find('=') != std::string_view::npos) {
+        EXPECT_NO_THROW(parse({flag, "--help"})) << flag;
+      }
+    }
+  }
+}
+
+TEST(FlagsMeantBy, DoNotHideAFlag) {
+  for (const FlagRow& row : flag_table()) {
+    EXPECT_THAT(flags_meant_by(row.name), IsEmpty()) << row.name;
+    EXPECT_THAT(why_no_flag(row.name), IsEmpty()) << row.name;
+  }
+}
+
+TEST(WhyNoFlag, SaysWhatHoldsInstead) {
+  EXPECT_EQ(refusal({"--compile"}),
+            "--compile: unknown flag; every network is planned and fused before it runs: leave it "
+            "out");
+  for (const std::string_view flag : {"--bench=inference", "--bench=train", "--bench=both"}) {
+    EXPECT_EQ(refusal({flag}),
+              "--bench: unknown flag; a run measures training, with --forward_only inference; both "
+              "are two runs");
+  }
+  EXPECT_THAT(why_no_flag("quux"), IsEmpty());
+}
+
+TEST(ValueMeantBy, LeavesOutTheWordsThatAreTaken) {
+  for (const FlagRow& row : flag_table()) {
+    for (const Synonym& synonym : synonyms_of(row.accepted)) {
+      EXPECT_EQ(value_meant_by(row.name, synonym.word), "") << synonym.word;
+    }
+  }
+}
+
+TEST(ValueMeantBy, KnowsOtherNamesOfTypesAndLayouts) {
+  const std::vector<std::pair<std::string_view, std::string_view>> types = {
+      {"torch.float16", "f16"}, {"torch.bfloat16", "bf16"}, {"FLOAT", "f32"},
+      {"double", "f64"},        {"qint8", "int8"},          {"i8", "int8"}};
+  for (const auto& [word, type] : types) {
+    EXPECT_EQ(value_meant_by("dtype", word), type) << word;
+    EXPECT_THAT(refusal({cat("--dtype=", word)}), HasSubstr(cat("did you mean ", type, "?")));
+  }
+  EXPECT_THAT(refusal({"--data_format=channels_last"}), HasSubstr("did you mean NHWC?"));
+  EXPECT_EQ(value_meant_by("dtype", "channels_last"), "");
+}
+
+}  // namespace
+}  // namespace bench

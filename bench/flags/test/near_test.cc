@@ -1,0 +1,115 @@
+#include "bench/flags/near.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::StrEq;
+
+constexpr std::array<std::string_view, 5> kModels = {"trivial", "lenet", "resnet50",
+                                                     "resnet50_v1.5", "vgg16"};
+
+TEST(EditDistance, CountsSingleChanges) {
+  EXPECT_EQ(edit_distance("", ""), 0);
+  EXPECT_EQ(edit_distance("", "abc"), 3);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
+  EXPECT_EQ(edit_distance("momentum", "mometnum"), 1);
+}
+
+TEST(EditDistance, IgnoresCase) { EXPECT_EQ(edit_distance("nhwc", "NHWC"), 0); }
+
+TEST(NearNames, ListWhatContainsTheNameThenTheNearest) {
+  EXPECT_THAT(near_names("resnet51", kModels), ElementsAre("resnet50"));
+  EXPECT_THAT(near_names("resnet50v1.5", kModels), ElementsAre("resnet50_v1.5"));
+  EXPECT_THAT(near_names("resnet", kModels), ElementsAre("resnet50", "resnet50_v1.5", "lenet"));
+}
+
+TEST(NearNames, AreEmptyWhenNothingIsNear) {
+  EXPECT_THAT(near_names("mobilenet_v9", kModels), IsEmpty());
+  EXPECT_THAT(near_names("", kModels), IsEmpty());
+}
+
+TEST(NearNames, ListWhatBeginsWithThreeLetters) {
+  EXPECT_THAT(near_names("vgg", kModels), ElementsAre("vgg16"));
+  EXPECT_THAT(near_names("net", kModels), IsEmpty());
+  EXPECT_THAT(near_names("vg", kModels), IsEmpty());
+}
+
+TEST(UnknownValue, NamesGivenAcceptedAndNear) {
+  EXPECT_THAT(unknown_value(*find_flag("loss_type_to_report"), "totalloss").what(),
+              StrEq("--loss_type_to_report=totalloss: unknown value; accepted: total_loss, "
+                    "base_loss; did you mean total_loss?"));
+}
+
+TEST(UnknownValue, TellsWhatIsNotBuilt) {
+  EXPECT_THAT(unknown_value(*find_flag("optimizer"), "lamb").what(),
+              StrEq("--optimizer=lamb: unknown value; accepted: sgd, momentum (not built yet: "
+                    "rmsprop, adam)"));
+  // Nothing is asked that would be refused.
+  EXPECT_THAT(unknown_value(*find_flag("device"), "cuda").what(),
+              StrEq("--device=cuda: unknown value; accepted: cpu, reference (not built yet: gpu)"));
+}
+
+TEST(UnknownValue, KnowsOtherProgramsWords) {
+  EXPECT_THAT(
+      unknown_value(*find_flag("dtype"), "torch.Float16").what(),
+      StrEq("--dtype=torch.Float16: unknown value; accepted: f32, bf16, f16, f64, int8; did you "
+            "mean f16?"));
+}
+
+TEST(UnknownValue, TellsAModelFromWhatIsToBeDoneWithIt) {
+  EXPECT_THAT(
+      unknown_value(*find_flag("verify"), "lenet").what(),
+      StrEq("--verify=lenet: unknown value; accepted: model, all; did you mean --model=lenet "
+            "--verify?"));
+}
+
+TEST(UnknownValue, PointsToTheListWhereThereAreTooMany) {
+  const std::vector<std::string_view> names = {"trivial", "lenet"};
+  EXPECT_THAT(unknown_value("model", "lenett", names, "list_models").what(),
+              StrEq("--model=lenett: unknown value; did you mean lenet? --list_models lists all"));
+  EXPECT_THAT(unknown_value("model", "quux", names, "list_models").what(),
+              StrEq("--model=quux: unknown value; --list_models lists all"));
+}
+
+TEST(UnknownFlag, NamesNearFlags) {
+  EXPECT_THAT(unknown_flag("--batchsize").what(),
+              testing::HasSubstr("--batchsize: unknown flag; did you mean --batch_size"));
+  EXPECT_THAT(unknown_flag("--batch-size").what(), testing::HasSubstr("--batch_size"));
+  EXPECT_THAT(unknown_flag("--decay_factor").what(),
+              testing::HasSubstr("--learning_rate_decay_factor"));
+  EXPECT_THAT(unknown_flag("--noforward_onli").what(), testing::HasSubstr("--noforward_only"));
+}
+
+TEST(UnknownFlag, KnowsOtherProgramsWords) {
+  EXPECT_THAT(unknown_flag("--lr").what(),
+              StrEq("--lr: unknown flag; did you mean --init_learning_rate?"));
+  EXPECT_THAT(unknown_flag("--amp").what(),
+              StrEq("--amp: unknown flag; did you mean --use_fp16 or --dtype=bf16?"));
+}
+
+TEST(UnknownFlag, KnowsTheNamesOfModels) {
+  EXPECT_THAT(unknown_flag("--ResNet50").what(),
+              StrEq("--ResNet50: unknown flag; did you mean --model=resnet50?"));
+  EXPECT_THAT(unknown_flag("--resnet-50").what(),
+              StrEq("--resnet-50: unknown flag; did you mean --model=resnet50?"));
+}
+
+TEST(UnknownFlag, EchoesTheDashesThatWereGiven) {
+  EXPECT_THAT(unknown_flag("-b").what(), StrEq("-b: unknown flag; did you mean --batch_size?"));
+  EXPECT_THAT(unknown_flag("-quux").what(), testing::StartsWith("-quux: unknown flag"));
+}
+
+TEST(UnknownFlag, PointsToTheHelpWhenNothingIsNear) {
+  EXPECT_THAT(unknown_flag("--quux").what(),
+              StrEq("--quux: unknown flag; --help=all lists all flags"));
+}
+
+}  // namespace
+}  // namespace bench

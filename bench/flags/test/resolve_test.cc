@@ -1,0 +1,70 @@
+#include "bench/flags/resolve.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/flags/test/usage_error.h"
+
+namespace bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(ResolvePlacement, TakesTheGpuWhereThereIsOne) {
+  const Placement placement = resolve_placement({}, true);
+  EXPECT_EQ(placement.device, "gpu");
+  EXPECT_EQ(placement.data_format, "NCHW");
+  EXPECT_THAT(placement.notices, IsEmpty());
+}
+
+TEST(ResolvePlacement, FallsBackToTheCpuWithANotice) {
+  const Placement placement = resolve_placement({}, false);
+  EXPECT_EQ(placement.device, "cpu");
+  EXPECT_EQ(placement.data_format, "auto");
+  EXPECT_THAT(placement.notices, ElementsAre(HasSubstr("the CPU computes")));
+}
+
+TEST(ResolvePlacement, TakesWhatWasGiven) {
+  const Placement placement =
+      resolve_placement(parse({"--device=CPU", "--data_format=NHWC"}).flags, true);
+  EXPECT_EQ(placement.device, "cpu");
+  EXPECT_EQ(placement.data_format, "NHWC");
+  EXPECT_THAT(placement.notices, IsEmpty());
+}
+
+TEST(ResolvePlacement, SaysThatNchwIsSlowOnTheCpu) {
+  const Placement placement =
+      resolve_placement(parse({"--device=cpu", "--data_format=NCHW"}).flags, false);
+  EXPECT_EQ(placement.data_format, "NCHW");
+  EXPECT_THAT(placement.notices, ElementsAre(HasSubstr("slower")));
+}
+
+TEST(ResolveDataName, IsImagenetForSyntheticData) { EXPECT_EQ(resolve_data_name({}), "imagenet"); }
+
+TEST(ResolveDataName, IsFoundInTheFolder) {
+  EXPECT_EQ(resolve_data_name(parse({"--data_dir=/data/imagenet_small"}).flags), "imagenet");
+  EXPECT_EQ(resolve_data_name(parse({"--data_dir=/data/cifar10"}).flags), "cifar10");
+}
+
+TEST(ResolveDataName, PrefersTheFlag) {
+  EXPECT_EQ(resolve_data_name(parse({"--data_dir=/data/cifar10", "--data_name=imagenet"}).flags),
+            "imagenet");
+}
+
+TEST(ResolveDataName, RefusesFoldersThatDoNotSay) {
+  EXPECT_THAT(
+      usage_error([] { resolve_data_name(parse({"--data_dir=/data/photos"}).flags); }),
+      HasSubstr("give --data_name, one of imagenet, cifar10 (not built yet: librispeech, coco)"));
+}
+
+TEST(ResolveDataName, RefusesDatasetsThatAreNotBuilt) {
+  EXPECT_EQ(
+      usage_error([] { resolve_data_name(parse({"--data_dir=/data/coco"}).flags); }),
+      "--data_dir=/data/coco: its path contains coco, a dataset that is not built yet; if it holds "
+      "shards in ImageNet's format, add --data_name=imagenet");
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,164 @@
+#include "bench/host/environment.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <utility>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// User and system ticks of this process; fields 14 and 15 of proc(5), counted behind the name,
+/// which stands in brackets and may hold anything.
+std::int64_t own_ticks(const SystemFiles& files) {
+  const std::string text = files.read("/proc/self/stat").value_or("");
+  const std::size_t bracket = text.rfind(')');
+  if (bracket == text.npos) return 0;
+  const std::vector<std::string> words = words_of(text.substr(bracket + 1));
+  constexpr std::size_t kUser = 11;  // The first word here is field 3.
+  if (words.size() <= kUser + 1) return 0;
+  return parse_integer(words[kUser]).value_or(0) + parse_integer(words[kUser + 1]).value_or(0);
+}
+
+/// Processors' worth of work that others did between the snapshots.
+double busy_with_others(const ProcessorTimes& before, const ProcessorTimes& after) {
+  // A task that was seen running at both moments, in case no tick passed in between.
+  const double running = std::min(before.procs_running, after.procs_running) - 1;
+  const auto busy = static_cast<double>(after.busy_ticks - before.busy_ticks -
+                                        (after.own_ticks - before.own_ticks));
+  const auto total =
+      static_cast<double>((after.busy_ticks + after.idle_ticks + after.steal_ticks) -
+                          (before.busy_ticks + before.idle_ticks + before.steal_ticks));
+  const double worked = total > 0 ? busy / total * after.online : 0;
+  return std::min(std::max({running, worked, 0.0}), static_cast<double>(after.online));
+}
+
+std::string decimal(double value, int decimals) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+std::string fewer_threads(double processors) {
+  const int whole = static_cast<int>(processors);
+  return whole >= 1 ? cat(" or use fewer threads (--num_intra_threads=", whole, ")") : "";
+}
+
+void warn_of_neighbours(std::vector<std::string>& out, const ProcessorTimes& before,
+                        const ProcessorTimes& after, int processors_used) {
+  // Less than this is a machine's ordinary housekeeping.
+  constexpr double kTolerated = 0.25;
+  const double others = busy_with_others(before, after);
+  if (others < kTolerated || others + processors_used <= after.online) return;
+  std::string sentence = cat("other work keeps about ", decimal(others, 1), " of ", after.online,
+                             " processors busy, and this run uses ", processors_used,
+                             ": numbers will be low and unsteady; stop the other work");
+  if (processors_used > 1) {
+    // Each part of a step waits for its last thread.
+    sentence += fewer_threads(std::max(1.0, after.online - std::ceil(others)));
+  }
+  out.push_back(std::move(sentence));
+}
+
+void warn_of_steal(std::vector<std::string>& out, const ProcessorTimes& before,
+                   const ProcessorTimes& after) {
+  constexpr double kTolerated = 0.01;
+  const double share = steal_share(before, after);
+  if (share > kTolerated) {
+    out.push_back(cat("the hypervisor takes ", decimal(100 * share, 1),
+                      " % of the processor time for other machines (steal): run on a host of your "
+                      "own, or again when the host is quiet"));
+  }
+}
+
+void warn_of_governors(std::vector<std::string>& out, const std::map<int, std::string>& governors) {
+  std::map<std::string, int> counts;
+  for (const auto& [processor, governor] : governors) {
+    if (governor != "performance") ++counts[governor];
+  }
+  for (const auto& [governor, count] : counts) {
+    out.push_back(cat("the clock of ", count, " of ", governors.size(),
+                      " processors is governed by '", governor,
+                      "' and may change during the run; as root: cpupower frequency-set -g "
+                      "performance"));
+  }
+}
+
+void warn_of_quota(std::vector<std::string>& out, const std::optional<CpuQuota>& quota,
+                   int processors_used) {
+  if (!quota || quota->processors >= processors_used) return;
+  out.push_back(cat("the control group grants the time of ", decimal(quota->processors, 2),
+                    " processors (", quota->file, "), and this run uses ", processors_used,
+                    ": it will be stopped in every period; raise the quota",
+                    fewer_threads(quota->processors)));
+}
+
+}  // namespace
+
+Captured<ProcessorTimes> read_processor_times(const SystemFiles& files) {
+  const Captured<std::string> text = files.read("/proc/stat");
+  if (!text.known()) return Unknown{text.why()};
+  ProcessorTimes out;
+  bool found = false;
+  for (const std::string& line : lines_of(text.value())) {
+    const std::vector<std::string> words = words_of(line);
+    if (words.size() < 2) continue;
+    // proc(5): user nice system idle iowait irq softirq steal; guest time is within user time.
+    if (words[0] == "cpu" && words.size() >= 9) {
+      std::array<std::int64_t, 8> ticks{};
+      for (std::size_t i = 0; i < ticks.size(); ++i) {
+        ticks[i] = parse_integer(words[i + 1]).value_or(0);
+      }
+      out.busy_ticks = ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6];
+      out.idle_ticks = ticks[3] + ticks[4];
+      out.steal_ticks = ticks[7];
+      found = true;
+    } else if (words[0].starts_with("cpu")) {
+      ++out.online;
+    } else if (words[0] == "procs_running") {
+      out.procs_running = static_cast<int>(parse_integer(words[1]).value_or(0));
+    }
+  }
+  if (!found) return Unknown{"/proc/stat has no line of processor times"};
+  out.own_ticks = own_ticks(files);
+  return out;
+}
+
+double steal_share(const ProcessorTimes& before, const ProcessorTimes& after) {
+  const std::int64_t steal = after.steal_ticks - before.steal_ticks;
+  const std::int64_t rest =
+      (after.busy_ticks + after.idle_ticks) - (before.busy_ticks + before.idle_ticks);
+  // The kernel's counters can go back by a tick; that is no share.
+  if (steal <= 0 || rest + steal <= 0) return 0;
+  return std::min(1.0, static_cast<double>(steal) / static_cast<double>(steal + rest));
+}
+
+EnvironmentSnapshot read_environment(const SystemFiles& files, std::span<const int> processors) {
+  EnvironmentSnapshot out{
+      .times = read_processor_times(files), .governors = {}, .quota = cgroup_cpu_quota(files)};
+  for (const int processor : processors) {
+    const Captured<std::string> governor =
+        files.read(cat("/sys/devices/system/cpu/cpu", processor, "/cpufreq/scaling_governor"));
+    if (governor.known()) out.governors[processor] = governor.value();
+  }
+  return out;
+}
+
+std::vector<std::string> environment_warnings(const EnvironmentSnapshot& before,
+                                              const EnvironmentSnapshot& after,
+                                              int processors_used) {
+  std::vector<std::string> out;
+  if (before.times.known() && after.times.known()) {
+    warn_of_neighbours(out, before.times.value(), after.times.value(), processors_used);
+    warn_of_steal(out, before.times.value(), after.times.value());
+  }
+  warn_of_governors(out, after.governors);
+  warn_of_quota(out, after.quota, processors_used);
+  return out;
+}
+
+}  // namespace bench

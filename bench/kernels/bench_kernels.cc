@@ -1,0 +1,261 @@
+// Times single kernels with Google Benchmark: every case of kernels/cases, or with --model every
+// distinct step of a run of that model. README.md in this folder says more.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "bench/flags/batch_request.h"
+#include "bench/flags/flags.h"
+#include "bench/flags/table.h"
+#include "bench/kernels/lone_step.h"
+#include "bench/plan/device.h"
+#include "bench/plan/precision.h"
+#include "bench/plan/settings.h"
+#include "kernels/cases/cases.h"
+#include "kernels/cpu/openmp_environment.h"
+#include "kernels/executor.h"
+#include "models/base/errors.h"
+#include "models/base/text.h"
+#include "models/ir/op.h"
+
+namespace bench {
+namespace {
+
+constexpr std::uint64_t kSeed = 1234;
+constexpr double kGiga = 1e9;
+
+// The flags of bench that say which kernels run where; the first two also without --model.
+constexpr std::array<std::string_view, 15> kFlags = {"data_format",
+                                                     "num_intra_threads",
+                                                     "model",
+                                                     "data_name",
+                                                     "batch_size",
+                                                     "image_size",
+                                                     "num_classes",
+                                                     "forward_only",
+                                                     "dtype",
+                                                     "aux_head",
+                                                     "device",
+                                                     "freeze_when_forward_only",
+                                                     "optimizer",
+                                                     "label_smoothing",
+                                                     "print_training_accuracy"};
+constexpr std::size_t kFlagsOfCases = 2;
+
+constexpr std::string_view kUsage =
+    R"(bench_kernels: times single kernels with Google Benchmark.
+
+Usage: bench_kernels [--data_format=NCHW|NHWC|auto] [--num_intra_threads=N]
+         every case of kernels/cases, forward
+       bench_kernels --model=resnet50 [flags of bench]
+         every distinct step of a run of bench with these flags, forward and backward: )";
+
+constexpr std::string_view kGoogleUsage = R"(
+Without --data_format: in each. Besides, the flags of Google Benchmark:
+  --benchmark_list_tests, --benchmark_filter=REGEX, --benchmark_min_time=SECONDS,
+  --benchmark_repetitions=N, --benchmark_format=console|json|csv, --benchmark_out=FILE
+)";
+
+/// Rates of a kernel that took so long on average, in billions a second.
+void count_work(benchmark::State& state, const Work& work, double seconds) {
+  state.counters["GB/s"] = static_cast<double>(work.bytes) / seconds / kGiga;
+  if (work.multiply_adds > 0) {
+    state.counters["GFLOP/s"] = 2 * static_cast<double>(work.multiply_adds) / seconds / kGiga;
+  }
+}
+
+/// Times `run`, which returns how long the kernel took; returns the mean in seconds.
+template <class Run>
+double time_kernel(benchmark::State& state, const Work& work, const Run& run) {
+  run();
+  double seconds = 0;
+  for (auto _ : state) {
+    const double once = std::chrono::duration<double>(run()).count();
+    state.SetIterationTime(once);
+    seconds += once;
+  }
+  const double mean = seconds / static_cast<double>(state.iterations());
+  count_work(state, work, mean);
+  return mean;
+}
+
+/// The case's node alone, its inputs as graph inputs.
+Graph graph_of(const KernelCase& kernel_case) {
+  Graph graph;
+  std::vector<ValueId> inputs;
+  for (std::size_t i = 0; i < kernel_case.inputs.size(); ++i) {
+    inputs.push_back(graph.add_input(cat("in", i), kernel_case.inputs[i]));
+  }
+  graph.add_node(*kernel_case.op, kernel_case.name, kernel_case.attributes, inputs);
+  return graph;
+}
+
+void write_inputs(const KernelCase& kernel_case, Executor& executor) {
+  RandomStream random(kSeed);
+  for (std::size_t i = 0; i < kernel_case.inputs.size(); ++i) {
+    const TensorType& type = kernel_case.inputs[i];
+    const auto values = draw(kernel_case.fills[i], type.shape.elements(), random);
+    executor.write_input(cat("in", i), to_bytes(type.dtype, values));
+  }
+}
+
+void run_case(benchmark::State& state, const KernelCase& kernel_case, DataFormat format,
+              Backend& backend) {
+  const Graph graph = graph_of(kernel_case);
+  Executor executor(graph, backend, {.format = format});
+  write_inputs(kernel_case, executor);
+  const auto stream = backend.make_stream();
+  time_kernel(state, work_of(graph, graph.nodes()[0]), [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    executor.run(*stream);
+    return std::chrono::steady_clock::now() - begin;
+  });
+}
+
+void register_cases(std::span<const DataFormat> formats, Backend& backend) {
+  for (const KernelCase& kernel_case : all_cases()) {
+    for (const DataFormat format : formats) {
+      benchmark::RegisterBenchmark(cat(kernel_case.name, "/", name_of(format)).c_str(),
+                                   [&backend, kernel_case, format](benchmark::State& state) {
+                                     run_case(state, kernel_case, format, backend);
+                                   })
+          ->UseManualTime();
+    }
+  }
+}
+
+/// The distinct steps of a model's run in one data format, and what they took.
+class ModelSteps {
+ public:
+  ModelSteps(const RunSettings& settings, Backend& backend)
+      : settings_(settings),
+        backend_(backend),
+        plan_(settings, backend),
+        steps_(distinct_steps(plan_)) {}
+
+  void register_all(std::size_t threads) {
+    const std::string run =
+        cat(settings_.model->name, "/", settings_.training() ? "train" : "infer", "/b",
+            settings_.batch, "/", settings_.quantized() ? "int8" : name_of(settings_.dtype), "/",
+            name_of(settings_.format), "/t", threads);
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const Step& step = plan_.lowered.steps[steps_[i].step];
+      benchmark::RegisterBenchmark(
+          cat(run, "/", step.op, "/", step.name, "/x", steps_[i].count).c_str(),
+          [this, i](benchmark::State& state) { time_step(state, i); })
+          ->UseManualTime();
+    }
+  }
+
+  /// "auto: 12 of 30 kernels ran, 4.2 ms per step".
+  void print_sum(std::ostream& out) const {
+    double sum = 0;
+    for (const auto& [index, seconds] : seconds_) {
+      sum += seconds;
+    }
+    out << name_of(settings_.format) << ": " << seconds_.size() << " of " << steps_.size()
+        << " kernels ran, which take " << 1e3 * sum << " ms of a step\n";
+  }
+
+ private:
+  void time_step(benchmark::State& state, std::size_t index) {
+    const DistinctStep& distinct = steps_[index];
+    const Step& step = plan_.lowered.steps[distinct.step];
+    if (lone_ == nullptr || lone_index_ != index) {
+      lone_.reset();  // Its memory, before another takes some.
+      lone_ = std::make_unique<LoneStep>(plan_, distinct.step, backend_);
+      lone_index_ = index;
+    }
+    const auto count = static_cast<double>(distinct.count);
+    const double seconds = time_kernel(state, step.work, [&] { return lone_->run(); });
+    state.counters["count"] = count;
+    state.counters["ms/step"] = 1e3 * count * seconds;
+    state.SetLabel(cat(step.implementation, " ", distinct.shapes));
+    seconds_[index] = count * seconds;
+  }
+
+  RunSettings settings_;
+  Backend& backend_;
+  RunPlan plan_;
+  std::vector<DistinctStep> steps_;
+  /// The step in hand: Google Benchmark calls several times until it knows the iterations.
+  std::unique_ptr<LoneStep> lone_;
+  std::size_t lone_index_ = 0;
+  std::map<std::size_t, double> seconds_;
+};
+
+/// Flags that only a whole run has.
+void check_flags(const ParseResult& parsed) {
+  const bool model = parsed.given.contains("model");
+  const std::span<const std::string_view> taken =
+      std::span(kFlags).first(model ? kFlags.size() : kFlagsOfCases);
+  for (const auto& [name, value] : parsed.given) {
+    if (std::find(taken.begin(), taken.end(), name) == taken.end()) {
+      throw UsageError(cat("--", name, ": accepted ", model ? "" : "without --model ", "are ",
+                           join(taken), " and Google Benchmark's flags"));
+    }
+  }
+  if (!read_batch_request(parsed.flags.batch_size).fixed()) {
+    throw UsageError(cat("--batch_size=", parsed.flags.batch_size, ": accepted is one number"));
+  }
+}
+
+std::vector<DataFormat> formats_of(const ParseResult& parsed, const RunSettings& settings) {
+  if (parsed.given.contains("data_format")) {
+    return {settings.format};
+  }
+  return {DataFormat::nchw, DataFormat::nhwc, DataFormat::automatic};
+}
+
+int run(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv, [] {
+    std::cout << kUsage << "\n         " << join(kFlags) << "\n" << kGoogleUsage;
+  });
+  const ParseResult parsed = parse_flags(argc, argv);
+  check_flags(parsed);
+  RunSettings settings = resolve_settings(parsed);
+  const Device device = make_device(settings);
+  choose_precision(settings, *device.backend).apply(settings);
+  const std::vector<DataFormat> formats = formats_of(parsed, settings);
+  benchmark::AddCustomContext("threads", cat(device.processors.size()));
+  benchmark::AddCustomContext("isa", device.isa);
+  benchmark::AddCustomContext(std::string(device.backend->name()), device.library_version);
+  std::vector<std::unique_ptr<ModelSteps>> models;
+  if (parsed.given.contains("model")) {
+    for (const DataFormat format : formats) {
+      settings.format = format;
+      models.push_back(std::make_unique<ModelSteps>(settings, *device.backend));
+      models.back()->register_all(device.processors.size());
+    }
+  } else {
+    register_cases(formats, *device.backend);
+  }
+  const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
+  benchmark::ClearRegisteredBenchmarks();
+  for (const auto& model : models) {
+    model->print_sum(std::cerr);
+  }
+  return ran > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  bench::restart_with_short_waits(argv);
+  try {
+    return bench::run(argc, argv);
+  } catch (const bench::UsageError& error) {
+    std::cerr << "bench_kernels: " << bench::printable(error.what()) << "\n";
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << "bench_kernels: " << bench::printable(error.what()) << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/loop/step_statistics.h"
+
+/// The lines of standard output, byte for byte those of tf_cnn_benchmarks but for the first one and
+/// the precision, so that scripts which parse its output parse ours. Each function writes whole
+/// lines and flushes, so that a reader of a pipe sees them as they are made.
+namespace bench::report {
+
+/// What the first block tells about the run.
+struct Header {
+  std::string version{};  ///< Of this program: "0.1".
+  std::string model{};
+  std::string dataset{};   ///< imagenet, cifar10, ...
+  bool synthetic = false;  ///< No data folder was given.
+  std::string mode{};      ///< training, evaluation, training + evaluation, or forward only.
+  bool single_session = false;
+  std::int64_t global_batch = 0;
+  std::int64_t batch_per_device = 0;
+  std::int64_t batches_per_group = 1;
+  std::int64_t num_batches = 0;
+  double num_epochs = 0;
+  std::vector<std::string> devices{};
+  bool numa_bind = false;
+  std::string data_format{};
+  std::string precision{};        ///< "f32", "bf16 (f32 variables)".
+  std::string rewriter_config{};  ///< Empty: no line.
+  std::string optimizer{};
+  std::string variable_update{};
+  /// The line "AllReduce:" is there for replicated, distributed_all_reduce and
+  /// collective_all_reduce only; an empty text prints as None.
+  std::string all_reduce_spec{};
+  std::optional<bool> cross_replica_sync{};  ///< Absent: no line (not distributed).
+  bool staged_vars = false;
+  std::string horovod_device{};  ///< Empty: no line.
+};
+
+void print_header(std::ostream& out, const Header& header);
+
+/// "Generating training model", or "evaluation" for a run that only evaluates.
+void print_generating_model(std::ostream& out, bool evaluation = false);
+void print_initializing_graph(std::ostream& out);
+/// Warm-up was lengthened so that producer groups come out even.
+void print_rounded_warm_up(std::ostream& out, std::int64_t steps);
+void print_running_warm_up(std::ostream& out);
+void print_done_warm_up(std::ostream& out);
+
+/// The titles of the columns of the step lines. `loss_name` is total_loss or base_loss.
+void print_step_titles(std::ostream& out, std::string_view loss_name, bool accuracies);
+
+struct Accuracies {
+  double top_1 = 0;
+  double top_5 = 0;
+};
+
+/// One step line; `step` counts from 1.
+struct StepLine {
+  std::int64_t step = 0;
+  Speed speed{};
+  double loss = 0;
+  std::optional<Accuracies> accuracies{};
+};
+void print_step(std::ostream& out, const StepLine& line);
+
+/// The trace is about to be written to `file`.
+void print_dumping_trace(std::ostream& out, std::string_view file);
+
+/// The last block. Not for a run that was interrupted.
+void print_total(std::ostream& out, double images_per_second);
+
+/// ['/cpu:0', '/cpu:1'], as Python prints a list of strings.
+std::string python_list(const std::vector<std::string>& items);
+
+}  // namespace bench::report

@@ -1,0 +1,241 @@
+#include "bench/loop/session.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "bench/loop/step_statistics.h"
+#include "models/base/errors.h"
+#include "variable_mgmt/loss_scale.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr double kWarmupShare = 0.25;
+constexpr std::int64_t kLeastWarmupSteps = 2;
+constexpr std::int64_t kReservedSteps = 1 << 20;
+
+LossScaleOptions loss_scale_options(const RunSettings& settings) {
+  if (!is_half(settings.dtype)) {
+    return {};
+  }
+  constexpr double kModelsScale = 128;
+  const Flags& flags = settings.flags;
+  return {
+      .initial = flags.fp16_loss_scale.value_or(settings.dtype == DType::f16 ? kModelsScale : 1),
+      .automatic = flags.fp16_enable_auto_loss_scale,
+      .increase_every = flags.fp16_inc_loss_scale_every_n};
+}
+
+class Session {
+ public:
+  Session(const RunSettings& settings, const SessionParts& parts, SessionResult& result)
+      : settings_(settings),
+        parts_(parts),
+        result_(result),
+        learning_rate_(settings.learning_rate),
+        loss_scale_(loss_scale_options(settings)),
+        progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}) {
+    if (settings.flags.max_seconds) {
+      constexpr double kLongestSeconds = 9e9;  // what nanoseconds can hold
+      limit_ = nanoseconds(
+          static_cast<std::int64_t>(std::min(*settings.flags.max_seconds, kLongestSeconds) * 1e9));
+    }
+    // Longer lists grow between steps, outside what is timed.
+    const auto expected =
+        static_cast<std::size_t>(std::min(settings.steps.num_batches, kReservedSteps));
+    result_.steps.reserve(expected);
+    result_.losses.reserve(settings.training() ? expected : 0);
+  }
+
+  void run() {
+    started_ = parts_.clock.now();
+    result_.first_step_at = started_;
+    report::print_running_warm_up(parts_.out);
+    warm_up();
+    if (result_.interrupted) {
+      return;
+    }
+    progress_.clear();
+    report::print_done_warm_up(parts_.out);
+    measure();
+    progress_.clear();
+    check_logits();
+    if (!result_.interrupted) {
+      report::print_total(parts_.out, images_per_second());
+    }
+  }
+
+ private:
+  struct Outcome {
+    nanoseconds duration;
+    double loss = 0;
+    report::Accuracies accuracies;
+  };
+
+  void warm_up() {
+    progress_.start("warm up", settings_.warmup.num_batches);
+    for (std::int64_t i = 0; i < settings_.warmup.num_batches; ++i) {
+      const bool enough = limit_ && i >= kLeastWarmupSteps && elapsed() > *limit_ * kWarmupShare;
+      if (enough) {
+        break;
+      }
+      step();
+      ++result_.warmup_steps;
+      progress_.update(i + 1);
+      if (parts_.interrupted()) {
+        result_.interrupted = true;
+        return;
+      }
+    }
+  }
+
+  void measure() {
+    const auto& flags = settings_.flags;
+    report::print_step_titles(parts_.out, flags.loss_type_to_report, settings_.accuracies());
+    progress_.start("measuring", settings_.steps.num_batches);
+    result_.input_wait = {};
+    parts_.tower.executor().reset_kernel_time();
+    result_.optimizer = {};
+    const nanoseconds begin = parts_.clock.now();
+    double top_1 = 0;
+    double top_5 = 0;
+    for (std::int64_t i = 1; i <= settings_.steps.num_batches; ++i) {
+      const Outcome outcome = step();
+      result_.wall = parts_.clock.now() - begin;
+      result_.steps.push_back(outcome.duration);
+      result_.kernels = parts_.tower.executor().kernel_time() + result_.optimizer;
+      if (settings_.training()) {
+        result_.loss_first = result_.loss_first.value_or(outcome.loss);
+        result_.loss_last = outcome.loss;
+        result_.losses.push_back(outcome.loss);
+      }
+      if (settings_.accuracies()) {
+        top_1 += outcome.accuracies.top_1;
+        top_5 += outcome.accuracies.top_5;
+        result_.top_1 = top_1 / static_cast<double>(i);
+        result_.top_5 = top_5 / static_cast<double>(i);
+      }
+      const bool last = i == settings_.steps.num_batches;
+      result_.out_of_time = !last && limit_ && elapsed() >= *limit_;
+      if (i == 1 || i % flags.display_every == 0) {
+        print(i, outcome);
+      }
+      progress_.update(i);
+      if (last || result_.out_of_time) {
+        return;
+      }
+      if (parts_.interrupted()) {
+        result_.interrupted = true;
+        return;
+      }
+    }
+  }
+
+  /// A forward-only run has no loss that would show numbers that are none.
+  void check_logits() {
+    if (settings_.training() || result_.steps.empty()) {
+      return;
+    }
+    const std::vector<float> logits = parts_.tower.executor().read_output_as_floats("logits");
+    if (!std::all_of(logits.begin(), logits.end(), [](float x) { return std::isfinite(x); })) {
+      throw LossError(cat("the logits of the last step are not all finite: the variables or the ",
+                          "images are out of what ",
+                          settings_.quantized() ? "int8" : name_of(settings_.dtype), " holds"));
+    }
+  }
+
+  /// One synchronous step: waits for a batch, runs it, updates the variables, reads the loss.
+  Outcome step() {
+    const nanoseconds begin = parts_.clock.now();
+    const InputBatch batch = parts_.input.next();
+    result_.input_wait += parts_.clock.now() - begin;
+    parts_.tower.set_loss_scale(loss_scale_.value());
+    parts_.tower.run(batch.images, batch.labels, layer_step(settings_, global_step_));
+    if (parts_.strategy != nullptr) {
+      const nanoseconds update = parts_.clock.now();
+      update_variables();
+      result_.optimizer += parts_.clock.now() - update;
+    }
+    Outcome outcome{.duration = {}, .loss = 0, .accuracies = {}};
+    Executor& executor = parts_.tower.executor();
+    if (settings_.training()) {
+      outcome.loss = executor.read_scalar("loss");
+      if (settings_.flags.loss_type_to_report == "total_loss") {
+        outcome.loss += executor.read_scalar("l2_loss");
+      }
+    }
+    if (settings_.accuracies()) {
+      outcome.accuracies = {.top_1 = executor.read_scalar("top_1"),
+                            .top_5 = executor.read_scalar("top_5")};
+    }
+    outcome.duration = parts_.clock.now() - begin;
+    if (!std::isfinite(outcome.loss)) {
+      throw LossError(
+          global_step_ == 0
+              ? cat("the loss is ", outcome.loss, " in the first step, before any update: the ",
+                    "variables or the images are out of what ", name_of(settings_.dtype), " holds")
+              : cat("the loss is ", outcome.loss, " after ", global_step_ + 1,
+                    " steps; a lower learning rate (--init_learning_rate) may help"));
+    }
+    ++global_step_;
+    return outcome;
+  }
+
+  void update_variables() {
+    const double scale = loss_scale_.value();
+    const bool good = !loss_scale_.automatic() || parts_.strategy->gradients_are_finite();
+    result_.skipped_updates += good ? 0 : 1;
+    if (loss_scale_.take(good)) {
+      parts_.strategy->update(learning_rate_.at(global_step_), 1 / scale);
+    }
+  }
+
+  void print(std::int64_t number, const Outcome& outcome) {
+    progress_.clear();
+    report::StepLine line{
+        .step = number,
+        .speed = speed_of_steps(settings_.batch, result_.steps, settings_.flags.display_perf_ewma),
+        .loss = outcome.loss};
+    if (settings_.accuracies()) {
+      line.accuracies = outcome.accuracies;
+    }
+    report::print_step(parts_.out, line);
+  }
+
+  [[nodiscard]] nanoseconds elapsed() const { return parts_.clock.now() - started_; }
+
+  [[nodiscard]] double images_per_second() const {
+    const double seconds = std::chrono::duration<double>(result_.wall).count();
+    return static_cast<double>(settings_.batch) * static_cast<double>(result_.steps.size()) /
+           seconds;
+  }
+
+  const RunSettings& settings_;
+  const SessionParts& parts_;
+  SessionResult& result_;
+  LearningRate learning_rate_;
+  LossScale loss_scale_;
+  Progress progress_;
+  std::optional<nanoseconds> limit_;
+  nanoseconds started_{};
+  std::int64_t global_step_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateStrategy> make_run_strategy(const RunSettings& settings, Tower& tower) {
+  if (!settings.training()) {
+    return nullptr;
+  }
+  const std::array<Tower*, 1> towers{&tower};
+  return find_strategy(settings.flags.variable_update).make(towers, settings.optimizer);
+}
+
+void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result) {
+  Session(settings, parts, result).run();
+}
+
+}  // namespace bench

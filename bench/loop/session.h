@@ -1,0 +1,80 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bench/host/clock.h"
+#include "bench/host/progress.h"
+#include "bench/loop/report.h"
+#include "bench/plan/settings.h"
+#include "pipeline/input.h"
+#include "variable_mgmt/strategy.h"
+
+namespace bench {
+
+/// What the step loop works with. `strategy` is null for a forward-only run.
+struct SessionParts {
+  Tower& tower;
+  UpdateStrategy* strategy = nullptr;
+  InputSource& input;
+  const Clock& clock;
+  /// Asked after every step; true ends the run.
+  std::function<bool()> interrupted;
+  std::ostream& out;
+  std::ostream& progress;
+  Terminal progress_terminal = {};
+};
+
+/// What the loop measured.
+struct SessionResult {
+  std::vector<std::chrono::nanoseconds> steps;
+  /// The reported loss of each of them; empty for a forward-only run.
+  std::vector<double> losses;
+  /// From the end of warm-up to the end of the last step.
+  std::chrono::nanoseconds wall{};
+  std::chrono::nanoseconds input_wait{};
+  /// Within the measured steps: inside kernels (the optimizer's included).
+  std::chrono::nanoseconds kernels{};
+  /// The optimizer's part of that.
+  std::chrono::nanoseconds optimizer{};
+  /// The clock when the first warm-up step (or, without any, the first step) began.
+  std::chrono::nanoseconds first_step_at{};
+  std::int64_t warmup_steps = 0;
+  std::optional<double> loss_first;
+  std::optional<double> loss_last;
+  std::optional<double> top_1;
+  std::optional<double> top_5;
+  /// Steps, warm-up included, that left the variables alone for a gradient that is not finite.
+  std::int64_t skipped_updates = 0;
+  /// The user ended the run before its last step.
+  bool interrupted = false;
+  /// --max_seconds ended the run before its last step.
+  bool out_of_time = false;
+
+  /// Steps that were completed, warm-up included.
+  [[nodiscard]] std::int64_t global_steps() const {
+    return warmup_steps + static_cast<std::int64_t>(steps.size());
+  }
+};
+
+/// The loss is no number any more.
+class LossError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What updates the variables of a training run; null for a forward-only one.
+std::unique_ptr<UpdateStrategy> make_run_strategy(const RunSettings& settings, Tower& tower);
+
+/// Warms up, then runs and times the steps, printing tf_cnn_benchmarks' lines from "Running warm
+/// up" to the last step line, and the total unless the run was interrupted. With --max_seconds the
+/// run ends after the step in which the time is over; warm-up takes a quarter of it at most, but
+/// two steps at least. Throws LossError for a loss that is not finite; `result` holds what was
+/// measured until then.
+void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result);
+
+}  // namespace bench

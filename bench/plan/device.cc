@@ -1,0 +1,99 @@
+#include "bench/plan/device.h"
+
+#include <cstdlib>
+
+#include "bench/flags/table.h"
+#include "kernels/cpu/cpu_isa.h"
+#include "kernels/cpu/library_variables.h"
+#include "kernels/cpu/openmp_environment.h"
+#include "kernels/cpu/topology.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// As many of the processors that this process may use as the run has threads.
+std::vector<int> run_processors(Device& device, const Topology& topology,
+                                std::optional<int> wanted) {
+  if (wanted && static_cast<std::size_t>(*wanted) > topology.processors.size()) {
+    throw UsageError(cat("--num_intra_threads=", *wanted, ": this process may use 1 to ",
+                         topology.processors.size(), " processors; 0 takes one thread per core"));
+  }
+  std::vector<int> processors = choose_processors(topology, wanted);
+  const int most = onednn_most_threads();
+  if (static_cast<int>(processors.size()) <= most) {
+    return processors;
+  }
+  if (wanted) {
+    throw UsageError(cat("--num_intra_threads=", *wanted, ": OMP_THREAD_LIMIT allows ", most,
+                         "; unset it or ask for no more"));
+  }
+  device.notices.push_back(
+      cat("OMP_THREAD_LIMIT allows ", most, " of ", processors.size(), " threads"));
+  return choose_processors(topology, most);
+}
+
+std::optional<int> wanted_threads(const Flags& flags) {
+  if (!flags.num_intra_threads || *flags.num_intra_threads == 0) {
+    return std::nullopt;
+  }
+  return static_cast<int>(*flags.num_intra_threads);
+}
+
+void note_inherited_threads(Device& device) {
+  const char* inherited = std::getenv("OMP_NUM_THREADS");
+  if (inherited != nullptr && cat(device.processors.size()) != inherited) {
+    device.notices.push_back(cat("OMP_NUM_THREADS=", inherited,
+                                 " is overridden: ", device.processors.size(),
+                                 " threads run (--num_intra_threads decides)"));
+  }
+}
+
+}  // namespace
+
+Device make_device(const RunSettings& settings) {
+  check_stacks(own_environment, stack_limit_bytes());
+  Device device;
+  if (settings.device == "reference") {
+    device.backend = make_reference_backend();
+    device.isa = "generic";
+    device.library_version = "Eigen";
+    device.processors = choose_processors(discover_topology(), 1);
+    return device;
+  }
+  device.processors = run_processors(device, discover_topology(), wanted_threads(settings.flags));
+  note_inherited_threads(device);
+  OnednnOptions options{.processors = device.processors,
+                        // Threads that decode images must be able to run anywhere.
+                        .pin = !settings.flags.data_dir,
+                        .max_isa = std::nullopt};
+  if (const auto cpuid = this_processor()) {
+    device.warnings = costly_variables(*cpuid, own_environment);
+    const auto limit = isa_limit(own_environment);
+    const auto cap = cap_for_hidden_amx_tiles(*cpuid);
+    // A limit of the user's that keeps AMX out already stays.
+    if (cap && (!limit || is_poorer(cap->max_cpu_isa, *limit))) {
+      options.max_isa = cap->max_cpu_isa;
+      device.warnings.push_back(cap->notice);
+    }
+  }
+  device.backend = make_onednn_backend(options);
+  device.isa = onednn_isa();
+  device.library_version = onednn_version();
+  return device;
+}
+
+std::vector<NamedBackend> make_all_backends() {
+  RunSettings settings;
+  settings.flags.num_intra_threads = 1;
+  std::vector<NamedBackend> all;
+  for (const std::string_view name : split_words(find_flag("device")->support.listed)) {
+    settings.device = name;
+    all.push_back({.name = settings.device, .backend = make_device(settings).backend});
+  }
+  return all;
+}
+
+}  // namespace bench

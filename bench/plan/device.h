@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/plan/settings.h"
+
+namespace bench {
+
+/// The device of a run and what is to be told about it.
+struct Device {
+  std::unique_ptr<Backend> backend;
+  std::vector<int> processors;
+  /// What will make the numbers low, such as a limited instruction set, and what helps.
+  std::vector<std::string> warnings;
+  /// The instruction set kernels are made for.
+  std::string isa;
+  std::string library_version;
+  std::vector<std::string> notices;
+};
+
+/// Places threads on the processors this process may use, caps the instruction set where AMX cannot
+/// be used, and makes the backend. Throws UsageError for more threads than processors.
+Device make_device(const RunSettings& settings);
+
+/// A device as --device names it.
+struct NamedBackend {
+  std::string name;
+  std::unique_ptr<Backend> backend;
+};
+
+/// Every device that is built, with one thread, to be asked what it can run.
+std::vector<NamedBackend> make_all_backends();
+
+}  // namespace bench

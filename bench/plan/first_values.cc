@@ -1,0 +1,55 @@
+#include "bench/plan/first_values.h"
+
+#include "bench/plan/network.h"
+#include "models/base/threads.h"
+#include "variable_mgmt/fold_values.h"
+
+namespace bench {
+namespace {
+
+/// Nobody asks for the values any more.
+class GivenUp : public std::exception {};
+
+}  // namespace
+
+FirstValues::FirstValues(const RunSettings& settings, const Graph& network,
+                         const RunTensorFiles& files)
+    : values_(start_async([&, this] { return make(settings, network, files); })) {}
+
+FirstValues::~FirstValues() {
+  given_up_ = true;
+  if (values_.valid()) {
+    values_.wait();
+  }
+}
+
+InitialValues FirstValues::get(PhaseWatch& phases) {
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+  do {
+    const Phase& phase = *phase_;
+    phases.tell(phase.name, phase.unit, done_, total_);
+  } while (values_.wait_for(kBetweenLooks) != std::future_status::ready);
+  return values_.get();
+}
+
+InitialValues FirstValues::make(const RunSettings& settings, const Graph& network,
+                                const RunTensorFiles& files) {
+  InitialValues values = initial_values(
+      network, static_cast<std::uint64_t>(settings.flags.tf_random_seed), told(kDrawing));
+  files.load(values, told(kReading));
+  fold_values(run_folds(settings), values);
+  return values;
+}
+
+Watch FirstValues::told(const Phase& phase) {
+  return [this, &phase](std::int64_t done, std::int64_t total) {
+    done_ = done;
+    total_ = total;
+    phase_ = &phase;
+    if (given_up_) {
+      throw GivenUp();
+    }
+  };
+}
+
+}  // namespace bench

@@ -1,0 +1,158 @@
+#include "bench/plan/idle_flags.h"
+
+#include <array>
+
+#include "bench/flags/combinations.h"
+#include "bench/flags/table.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+// Each says what makes a flag idle ("with --forward_only"), or nothing where it has an effect.
+
+std::string unless_training(const RunSettings& settings) {
+  return settings.training() ? "" : "with --forward_only";
+}
+
+std::string unless_forward_only(const RunSettings& settings) {
+  return settings.training() ? "without --forward_only" : "";
+}
+
+std::string unless_momentum(const RunSettings& settings) {
+  const std::string idle = unless_training(settings);
+  const std::string& optimizer = settings.flags.optimizer;
+  return !idle.empty() || optimizer == "momentum" ? idle : cat("with --optimizer=", optimizer);
+}
+
+std::string unless_rate_is_given(const RunSettings& settings) {
+  const Flags& flags = settings.flags;
+  const std::string idle = unless_training(settings);
+  const bool given = flags.init_learning_rate || flags.piecewise_learning_rate_schedule;
+  return !idle.empty() || given
+             ? idle
+             : "without --init_learning_rate or --piecewise_learning_rate_schedule";
+}
+
+std::string unless_resnets_own_rate(const RunSettings& settings) {
+  const Flags& flags = settings.flags;
+  if (const std::string idle = unless_training(settings); !idle.empty()) {
+    return idle;
+  }
+  if (settings.model->rate != ModelRate::resnet) {
+    return cat("with --model=", settings.model->name, ", whose learning rate has another rule");
+  }
+  return flags.init_learning_rate                 ? "with --init_learning_rate"
+         : flags.piecewise_learning_rate_schedule ? "with --piecewise_learning_rate_schedule"
+                                                  : "";
+}
+
+std::string unless_16_bits(const RunSettings& settings) {
+  const std::string idle = unless_training(settings);
+  return !idle.empty() || asks_for_16_bits(settings.flags)
+             ? idle
+             : "without --use_fp16, --dtype=bf16 or --dtype=f16";
+}
+
+std::string unless_auto_loss_scale(const RunSettings& settings) {
+  const std::string idle = unless_16_bits(settings);
+  return !idle.empty() || settings.flags.fp16_enable_auto_loss_scale
+             ? idle
+             : "without --fp16_enable_auto_loss_scale";
+}
+
+std::string unless_int8(const RunSettings& settings) {
+  return settings.quantized() ? "" : "without --dtype=int8";
+}
+
+std::string unless_data(const RunSettings& settings) {
+  return settings.flags.data_dir ? "" : "without --data_dir";
+}
+
+std::string unless_jpegs(const RunSettings& settings) {
+  const std::string idle = unless_data(settings);
+  return !idle.empty() || settings.dataset->format == "tfrecord"
+             ? idle
+             : cat("with --data_name=", settings.dataset->name,
+                   ", whose images have one size and no shards");
+}
+
+std::string unless_threads(const RunSettings& settings) {
+  return settings.device == "reference" ? "with --device=reference, which runs on one thread" : "";
+}
+
+std::string if_variables_are_elsewhere(const RunSettings& settings) {
+  return settings.flags.local_parameter_device == "gpu" && settings.device != "gpu"
+             ? cat("with --device=", settings.device, ", whose memory holds the variables")
+             : "";
+}
+
+struct Rule {
+  std::string_view flag;
+  std::string (*idle)(const RunSettings&);
+};
+
+constexpr std::array kRules = {
+    Rule{"freeze_when_forward_only", unless_forward_only},
+    Rule{"num_intra_threads", unless_threads},
+    Rule{"resize_method", unless_jpegs},
+    Rule{"distortions", unless_data},
+    Rule{"fuse_decode_and_crop", unless_jpegs},
+    Rule{"datasets_repeat_cached_sample", unless_data},
+    Rule{"datasets_use_prefetch", unless_data},
+    Rule{"datasets_num_private_threads", unless_data},
+    Rule{"datasets_use_caching", unless_data},
+    Rule{"datasets_parallel_interleave_cycle_length", unless_jpegs},
+    Rule{"optimizer", unless_training},
+    Rule{"init_learning_rate", unless_training},
+    Rule{"piecewise_learning_rate_schedule", unless_training},
+    Rule{"num_epochs_per_decay", unless_training},
+    Rule{"learning_rate_decay_factor", unless_training},
+    Rule{"minimum_learning_rate", unless_training},
+    Rule{"num_learning_rate_warmup_epochs", unless_rate_is_given},
+    Rule{"resnet_base_lr", unless_resnets_own_rate},
+    Rule{"momentum", unless_momentum},
+    Rule{"gradient_clip", unless_training},
+    Rule{"weight_decay", unless_training},
+    Rule{"fp16_loss_scale", unless_16_bits},
+    Rule{"fp16_enable_auto_loss_scale", unless_16_bits},
+    Rule{"fp16_inc_loss_scale_every_n", unless_auto_loss_scale},
+    Rule{"aux_head", unless_training},
+    Rule{"label_smoothing", unless_training},
+    Rule{"local_parameter_device", if_variables_are_elsewhere},
+    Rule{"calibration_batches", unless_int8},
+    Rule{"deterministic_layers", unless_training},
+};
+
+/// Whether the value is the default, and that is false or 0.
+bool asks_for_nothing(const FlagValue& value) {
+  return value == FlagValue(false) || value == FlagValue(std::int64_t{0}) ||
+         value == FlagValue(0.0);
+}
+
+}  // namespace
+
+std::vector<std::string> idle_flag_notices(const RunSettings& settings, const ParseResult& parsed) {
+  const auto defaults = flag_values(Flags{});
+  const auto values = flag_values(settings.flags);
+  const auto is_asked_for = [&](std::string_view flag) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i].first == flag) {
+        return values[i] != defaults[i] || !asks_for_nothing(values[i].second);
+      }
+    }
+    throw InternalError(cat("a rule for the unknown flag ", flag));
+  };
+  std::vector<std::string> notices;
+  for (const Rule& rule : kRules) {
+    if (!parsed.given.contains(rule.flag) || !is_asked_for(rule.flag)) {
+      continue;
+    }
+    if (const std::string idle = rule.idle(settings); !idle.empty()) {
+      notices.push_back(cat("--", rule.flag, ": no effect ", idle));
+    }
+  }
+  return notices;
+}
+
+}  // namespace bench

@@ -1,0 +1,128 @@
+#include "bench/plan/memory_check.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "bench/plan/graph_counts.h"
+#include "bench/plan/network.h"
+#include "kernels/check/picks.h"
+#include "models/base/errors.h"
+#include "variable_mgmt/kernel_check.h"
+#include "variable_mgmt/strategy.h"
+
+namespace bench {
+namespace {
+
+bool fits(std::size_t bytes, const Captured<MemoryLimit>& limit) {
+  return !limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes);
+}
+
+UsageError too_large(const RunSettings& settings, const std::string& need, const MemoryLimit& limit,
+                     const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch) {
+  const auto allowed = static_cast<std::size_t>(limit.bytes);
+  const std::int64_t largest =
+      largest_batch(settings, allowed, bytes_for_batch, settings.batch).batch;
+  return UsageError(
+      cat("--batch_size=", settings.batch, " needs ", need, ", ", format_bytes(allowed),
+          " may be used (", limit.set_by, "); ",
+          largest == 0 ? "no batch fits" : cat("the largest batch that fits is ", largest)));
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
+  return out << memory.executor << ", optimizer " << format_bytes(memory.optimizer_slots)
+             << ", input " << format_bytes(memory.input_slots);
+}
+
+PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {
+  const Graph graph = build_run_graph(settings, backend, batch);
+  return run_memory(settings, Executor::predict(graph, backend, settings.format), batch);
+}
+
+PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& executor,
+                         std::int64_t batch) {
+  PlannedMemory memory{.executor = executor};
+  if (settings.training()) {
+    const StrategyRow& strategy = find_strategy(settings.flags.variable_update);
+    memory.optimizer_slots = strategy.bytes(
+        memory.executor.variables / size_of(settings.optimizer.dtype), settings.optimizer);
+  }
+  const std::size_t slot = image_bytes(settings, batch);
+  memory.input_slots = settings.flags.data_dir
+                           ? slot * static_cast<std::size_t>(DatasetOptions{}.prefetch_batches)
+                           : slot;
+  return memory;
+}
+
+std::size_t image_elements(const RunSettings& settings) {
+  const std::int64_t size = settings.image_size;
+  return static_cast<std::size_t>(settings.dataset->channels * size * size);
+}
+
+std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
+  return static_cast<std::size_t>(batch) * image_elements(settings) *
+         size_of(accumulation_type(settings.dtype));
+}
+
+std::size_t fingerprint_bytes(const RunSettings& settings, Backend& backend, std::int64_t batch) {
+  const Graph graph = build_run_graph(settings, backend, checked_images(batch));
+  const std::size_t kernels =
+      settings.quantized() ? 0 : plan_check_memory(graph, backend.host_threads().count).total();
+  // The values put into the variables have f32, whatever the variables have.
+  const auto values = static_cast<std::size_t>(count_variables(graph).all.scalars) * sizeof(float);
+  // Copies of one image in canonical order, and again as the executor takes them.
+  return 2 * image_bytes(settings, batch) + values + kernels;
+}
+
+LargestBatch largest_batch(const RunSettings& settings, std::size_t allowed_bytes,
+                           const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch,
+                           std::int64_t below) {
+  const auto images_fit = static_cast<std::int64_t>(allowed_bytes / image_bytes(settings, 1));
+  std::int64_t fails = std::min(below, images_fit + 1);
+  LargestBatch fits;
+  while (fails - fits.batch > 1) {
+    const std::int64_t middle = fits.batch + (fails - fits.batch) / 2;
+    const std::size_t bytes = bytes_for_batch(middle);
+    if (bytes <= allowed_bytes) {
+      fits = {.batch = middle, .bytes = bytes};
+    } else {
+      fails = middle;
+    }
+  }
+  return fits;
+}
+
+void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit) {
+  const VariableCounts counts = count_variables(build_run_network(settings, 1));
+  const std::size_t bytes =
+      static_cast<std::size_t>(counts.all.scalars) * size_of(accumulation_type(settings.dtype));
+  if (fits(bytes, limit)) {
+    return;
+  }
+  throw UsageError(cat("--model=", settings.model->name, " with images of ", settings.image_size,
+                       " pixels and ", settings.num_classes, " classes needs ", format_bytes(bytes),
+                       " for its variables alone, ",
+                       format_bytes(static_cast<std::size_t>(limit.value().bytes)),
+                       " may be used (", limit.value().set_by, ")"));
+}
+
+void check_images_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit,
+                         const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch) {
+  const std::size_t bytes = image_bytes(settings, settings.batch);
+  if (!fits(bytes, limit)) {
+    throw too_large(settings, cat(format_bytes(bytes), " for its images alone"), limit.value(),
+                    bytes_for_batch);
+  }
+}
+
+void check_memory(const RunSettings& settings, const PlannedMemory& memory,
+                  const Captured<MemoryLimit>& limit,
+                  const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch) {
+  if (!fits(memory.total(), limit)) {
+    throw too_large(settings, cat(format_bytes(memory.total()), " (", memory, ")"), limit.value(),
+                    bytes_for_batch);
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+
+#include "bench/host/memory_limit.h"
+#include "bench/plan/settings.h"
+#include "kernels/executor.h"
+
+namespace bench {
+
+/// Everything a run will hold, planned before it is allocated.
+struct PlannedMemory {
+  MemoryReport executor = {};
+  std::size_t optimizer_slots = 0;
+  std::size_t input_slots = 0;
+  [[nodiscard]] std::size_t total() const {
+    return executor.total() + optimizer_slots + input_slots;
+  }
+};
+/// "activations 1.9 GiB, variables ..., optimizer ..., input ...".
+std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory);
+
+/// The whole of a run's memory around what its executor plans.
+PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& executor,
+                         std::int64_t batch);
+/// The same for any batch, planned without allocating.
+PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch);
+
+/// Elements of one image.
+std::size_t image_elements(const RunSettings& settings);
+
+/// Bytes of one batch of images.
+std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
+
+/// What the check of the network takes after the steps, beside the plan: images, variables, and
+/// the reference's work on a kernel.
+std::size_t fingerprint_bytes(const RunSettings& settings, Backend& backend, std::int64_t batch);
+
+/// The largest batch whose memory fits, and what it needs; 0 when none does.
+struct LargestBatch {
+  std::int64_t batch = 0;
+  std::size_t bytes = 0;
+};
+/// Looks below `below` by bisection; a batch whose images alone fill `allowed_bytes`, which is too
+/// large to be planned at all, is not asked about.
+LargestBatch largest_batch(const RunSettings& settings, std::size_t allowed_bytes,
+                           const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch,
+                           std::int64_t below);
+
+/// Throws UsageError when the network's variables alone exceed the limit: before they are drawn.
+void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit);
+
+/// Throws UsageError when the images of one batch alone exceed the limit: before the network is
+/// planned for it. What else as check_memory().
+void check_images_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit,
+                         const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch);
+
+/// Throws UsageError, naming the need, the limit and what set it, and the largest batch that fits,
+/// unless the memory fits into the limit. An unknown limit lets everything pass.
+void check_memory(const RunSettings& settings, const PlannedMemory& memory,
+                  const Captured<MemoryLimit>& limit,
+                  const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch);
+
+}  // namespace bench

@@ -1,0 +1,67 @@
+#include "bench/plan/network.h"
+
+#include "bench/plan/quantization.h"
+#include "models/passes/backward.h"
+#include "models/passes/fuse.h"
+#include "models/passes/gradient_sums.h"
+#include "models/passes/mixed_precision.h"
+
+namespace bench {
+namespace {
+
+Graph make_float_graph(const RunSettings& settings, const Backend& backend, Graph network) {
+  if (settings.frozen()) {
+    network = fold_batch_norm(network).graph;
+  }
+  if (is_half(settings.dtype)) {
+    network = mixed_precision(network, settings.dtype,
+                              settings.training() ? Weights16::cast : Weights16::stored);
+  }
+  return fuse(network,
+              [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+}
+
+}  // namespace
+
+Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
+  return build_network(*settings.model,
+                       {.batch = batch,
+                        .num_classes = settings.num_classes,
+                        .image_size = settings.image_size,
+                        .dtype = accumulation_type(settings.dtype),
+                        .training = settings.training(),
+                        .accuracies = settings.accuracies(),
+                        .aux_head = settings.flags.aux_head,
+                        .label_smoothing = settings.flags.label_smoothing,
+                        .weight_decay = settings.flags.weight_decay,
+                        .seed = static_cast<std::uint64_t>(settings.flags.tf_random_seed)});
+}
+
+std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings) {
+  return settings.frozen() ? fold_batch_norm(build_run_network(settings, 1)).folds
+                           : std::vector<FoldedBatchNorm>();
+}
+
+Graph build_float_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
+  return make_float_graph(settings, backend, build_run_network(settings, batch));
+}
+
+Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph network) {
+  const Graph fused = make_float_graph(settings, backend, std::move(network));
+  if (!settings.training()) {
+    return fused;
+  }
+  return sum_gradients_where_read(
+      add_backward(fused, "loss"),
+      [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+}
+
+Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
+  if (settings.quantized()) {
+    const Ranges unknown = unknown_ranges(build_float_graph(settings, backend, batch));
+    return build_quantized_graph(settings, backend, batch, unknown).graph;
+  }
+  return make_run_graph(settings, backend, build_run_network(settings, batch));
+}
+
+}  // namespace bench

@@ -1,0 +1,71 @@
+#include "bench/plan/precision.h"
+
+#include <iomanip>
+#include <sstream>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+std::string gigaflops(const Ceiling& ceiling) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(0) << ceiling.flops_per_second / 1e9 << " GFLOP/s";
+  return text.str();
+}
+
+Precision faster_half(Backend& backend) {
+  const Support bf16 = computes_in(backend, DType::bf16);
+  const Support f16 = computes_in(backend, DType::f16);
+  const auto chosen = [](DType dtype, const std::string& why) {
+    return Precision{.dtype = dtype,
+                     .note = cat("--use_fp16: computing in ", name_of(dtype), "; ", why)};
+  };
+  if (!bf16 && !f16) {
+    throw UsageError(cat("--use_fp16: ", f16.why_not, "; ", bf16.why_not));
+  }
+  if (!bf16 || !f16) {
+    return f16 ? chosen(DType::f16, bf16.why_not) : chosen(DType::bf16, f16.why_not);
+  }
+  const auto of_bf16 = backend.measure_ceiling(DType::bf16);
+  const auto of_f16 = backend.measure_ceiling(DType::f16);
+  if (!of_bf16 || !of_f16) {
+    return chosen(DType::f16, "this device is not made to be fast in either type");
+  }
+  return chosen(of_bf16->flops_per_second > of_f16->flops_per_second ? DType::bf16 : DType::f16,
+                cat("a matrix product ran at ", gigaflops(*of_bf16), " in bf16 and at ",
+                    gigaflops(*of_f16), " in f16"));
+}
+
+}  // namespace
+
+void Precision::apply(RunSettings& settings) const {
+  settings.dtype = dtype;
+  if (!note.empty()) {
+    settings.notices.push_back(note);
+  }
+}
+
+Precision choose_precision(const RunSettings& settings, Backend& backend) {
+  if (settings.flags.use_fp16) {
+    return faster_half(backend);
+  }
+  if (is_half(settings.dtype)) {
+    if (const Support support = computes_in(backend, settings.dtype); !support) {
+      throw UsageError(cat("--dtype=", name_of(settings.dtype), ": ", support.why_not,
+                           "; --device=reference computes in it, slowly"));
+    }
+  }
+  return {.dtype = settings.dtype, .note = ""};
+}
+
+std::string describe_precision(const RunSettings& settings) {
+  if (settings.quantized()) {
+    return "int8";
+  }
+  const std::string_view computed = name_of(settings.dtype);
+  return settings.training() && is_half(settings.dtype) ? cat(computed, " (f32 variables)")
+                                                        : std::string(computed);
+}
+
+}  // namespace bench

@@ -1,0 +1,58 @@
+#include "bench/plan/schedule.h"
+
+#include <algorithm>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kDefaultNumBatches = 100;
+constexpr std::int64_t kLeastWarmup = 10;
+constexpr std::int64_t kWarmupPerSquaredTrial = 5;
+
+std::int64_t whole_batches(double num_epochs, const StepCountOptions& options) {
+  const double images = num_epochs * static_cast<double>(options.examples_per_epoch) +
+                        static_cast<double>(options.examples_per_step) - 1;
+  if (!(images < 9e18)) {
+    throw UsageError(cat("--num_epochs=", num_epochs, ": more steps than can be counted"));
+  }
+  const std::int64_t num_batches = static_cast<std::int64_t>(images) / options.examples_per_step;
+  if (num_batches < 1) {
+    throw UsageError(
+        cat("--num_epochs=", num_epochs, ": less than one image of ", options.examples_per_epoch));
+  }
+  return num_batches;
+}
+
+}  // namespace
+
+Warmup plan_warmup(const WarmupOptions& options) {
+  check(options.batch_group_size >= 1 && options.enqueue_groups >= 0, "no such producer groups");
+  const std::int64_t trials = std::max<std::int64_t>(options.autotune_threshold.value_or(1), 1);
+  const std::int64_t asked = options.num_warmup_batches.value_or(
+      std::max(kLeastWarmup, kWarmupPerSquaredTrial * trials * trials));
+  // The producer is ahead of the warm-up's last step by all enqueue groups but one.
+  const std::int64_t ahead = options.enqueue_groups - 1;
+  const std::int64_t group = options.batch_group_size;
+  const std::int64_t over = ((asked + ahead) % group + group) % group;
+  const std::int64_t rounded = over == 0 ? asked : asked + group - over;
+  return {.num_batches = rounded, .rounded_up = rounded != asked};
+}
+
+StepCount plan_steps(const StepCountOptions& options) {
+  check(options.examples_per_step > 0 && options.examples_per_epoch > 0,
+        "step counts need a batch and a dataset");
+  if (options.num_batches && options.num_epochs) {
+    throw UsageError("--num_batches and --num_epochs exclude each other; give one of them");
+  }
+  const std::int64_t num_batches = options.num_epochs
+                                       ? whole_batches(*options.num_epochs, options)
+                                       : options.num_batches.value_or(kDefaultNumBatches);
+  return {.num_batches = num_batches,
+          .num_epochs = static_cast<double>(num_batches) *
+                        static_cast<double>(options.examples_per_step) /
+                        static_cast<double>(options.examples_per_epoch)};
+}
+
+}  // namespace bench

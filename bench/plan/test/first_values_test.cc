@@ -1,0 +1,43 @@
+#include "bench/plan/first_values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <sstream>
+
+#include "bench/flags/test/usage_error.h"
+#include "bench/host/test/fake_clock.h"
+#include "bench/plan/network.h"
+
+namespace bench {
+namespace {
+
+using ::testing::ThrowsMessage;
+
+struct Lenet {
+  RunSettings settings = resolve_settings(parse({"--model=lenet", "--batch_size=1"}));
+  Graph network = build_run_network(settings, 1);
+  RunTensorFiles files{settings, network};
+  std::ostringstream out = {};
+  FakeClock clock = {};
+  bool end_asked = false;
+  PhaseWatch phases{out, clock, {}, [this] { return end_asked; }};
+};
+
+TEST(FirstValues, AreThoseThatAreDrawnFromTheSeed) {
+  Lenet run;
+  FirstValues values(run.settings, run.network, run.files);
+  EXPECT_EQ(values.get(run.phases), initial_values(run.network, 1234));
+}
+
+TEST(FirstValues, EndWithTheRun) {
+  Lenet run;
+  run.end_asked = true;
+  FirstValues values(run.settings, run.network, run.files);
+  EXPECT_THAT([&] { values.get(run.phases); },
+              ThrowsMessage<RunEnded>("while drawing the first values"));
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,104 @@
+#include "bench/plan/idle_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "bench/flags/test/usage_error.h"
+#include "models/base/test/scratch_folder.h"
+
+namespace bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> idle(std::vector<std::string_view> arguments) {
+  arguments.insert(arguments.begin(), "--device=cpu");
+  return idle_flag_notices(resolve_settings(parse(arguments)), parse(arguments));
+}
+
+TEST(IdleFlags, AreThoseOfTheOptimizerWithSgdOrWithoutTraining) {
+  EXPECT_THAT(idle({"--momentum=0.9"}), ElementsAre("--momentum: no effect with --optimizer=sgd"));
+  EXPECT_THAT(idle({"--momentum=0.9", "--optimizer=momentum"}), IsEmpty());
+  for (const std::string_view flag :
+       {"--optimizer=momentum", "--momentum=0.5", "--init_learning_rate=1", "--gradient_clip=1",
+        "--piecewise_learning_rate_schedule=0.1;2;0.01", "--weight_decay=0.1", "--resnet_base_lr=1",
+        "--num_learning_rate_warmup_epochs=1", "--label_smoothing=0.1", "--deterministic_layers"}) {
+    EXPECT_THAT(
+        idle({"--model=resnet50", "--forward_only", flag}),
+        ElementsAre(cat(flag.substr(0, flag.find('=')), ": no effect with --forward_only")));
+  }
+}
+
+TEST(IdleFlags, AreThoseOfRatesThatDoNotHold) {
+  EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=resnet50"}), IsEmpty());
+  EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=lenet"}),
+              ElementsAre("--resnet_base_lr: no effect with --model=lenet, whose learning rate has "
+                          "another rule"));
+  EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=resnet50", "--init_learning_rate=1"}),
+              ElementsAre("--resnet_base_lr: no effect with --init_learning_rate"));
+  EXPECT_THAT(idle({"--num_learning_rate_warmup_epochs=1"}),
+              ElementsAre("--num_learning_rate_warmup_epochs: no effect without "
+                          "--init_learning_rate or --piecewise_learning_rate_schedule"));
+  EXPECT_THAT(idle({"--num_learning_rate_warmup_epochs=1", "--init_learning_rate=1"}), IsEmpty());
+}
+
+TEST(IdleFlags, AreThoseOfDataWithoutAny) {
+  for (const std::string_view flag :
+       {"--resize_method=crop", "--nofuse_decode_and_crop", "--datasets_repeat_cached_sample",
+        "--datasets_num_private_threads=2", "--datasets_use_caching",
+        "--datasets_parallel_interleave_cycle_length=2"}) {
+    const std::string start(flag.substr(0, flag.find('=')));
+    const std::string name = start.starts_with("--no") ? cat("--", start.substr(4)) : start;
+    EXPECT_THAT(idle({flag}), ElementsAre(cat(name, ": no effect without --data_dir")));
+  }
+  const ScratchFolder folder;
+  std::ofstream(folder.path() / "data_batch_1.bin") << "x";
+  const std::string data = cat("--data_dir=", folder.path().string());
+  EXPECT_THAT(idle({"--model=resnet20", "--data_name=cifar10", data, "--resize_method=crop",
+                    "--datasets_num_private_threads=1"}),
+              ElementsAre("--resize_method: no effect with --data_name=cifar10, whose images have "
+                          "one size and no shards"));
+}
+
+TEST(IdleFlags, AreThoseOfATypeThatIsNotComputedIn) {
+  EXPECT_THAT(idle({"--fp16_loss_scale=8", "--fp16_enable_auto_loss_scale"}),
+              ElementsAre("--fp16_loss_scale: no effect without --use_fp16, --dtype=bf16 or "
+                          "--dtype=f16",
+                          "--fp16_enable_auto_loss_scale: no effect without --use_fp16, "
+                          "--dtype=bf16 or --dtype=f16"));
+  EXPECT_THAT(idle({"--dtype=f16", "--fp16_inc_loss_scale_every_n=5"}),
+              ElementsAre("--fp16_inc_loss_scale_every_n: no effect without "
+                          "--fp16_enable_auto_loss_scale"));
+  EXPECT_THAT(idle({"--calibration_batches=3"}),
+              ElementsAre("--calibration_batches: no effect without --dtype=int8"));
+}
+
+TEST(IdleFlags, AreThoseOfOtherModes) {
+  EXPECT_THAT(idle({"--freeze_when_forward_only"}),
+              ElementsAre("--freeze_when_forward_only: no effect without --forward_only"));
+  EXPECT_THAT(idle({"--device=reference", "--num_intra_threads=1"}),
+              ElementsAre("--num_intra_threads: no effect with --device=reference, which runs on "
+                          "one thread"));
+  EXPECT_THAT(idle({"--model=inception3", "--aux_head", "--forward_only"}),
+              ElementsAre("--aux_head: no effect with --forward_only"));
+}
+
+TEST(IdleFlags, AreThoseOfAGpuThatIsNotThere) {
+  EXPECT_THAT(
+      idle({"--local_parameter_device=gpu"}),
+      ElementsAre("--local_parameter_device: no effect with --device=cpu, whose memory holds "
+                  "the variables"));
+  EXPECT_THAT(idle({"--local_parameter_device=cpu"}), IsEmpty());
+}
+
+TEST(IdleFlags, AreNotThoseThatAskForNothing) {
+  EXPECT_THAT(idle({"--nodistortions", "--num_learning_rate_warmup_epochs=0", "--label_smoothing=0",
+                    "--forward_only", "--noaux_head", "--nodeterministic_layers"}),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,181 @@
+#include "bench/plan/memory_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "bench/flags/test/usage_error.h"
+#include "kernels/reference/reference_backend.h"
+
+namespace bench {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+/// A run that needs 10 MiB, and 1 MiB more for each image.
+struct Need {
+  std::vector<std::int64_t> asked = {};
+
+  static std::size_t bytes(std::int64_t batch) {
+    return (10 + static_cast<std::size_t>(batch)) * kMiB;
+  }
+  std::string refusal(std::int64_t batch, const Captured<MemoryLimit>& limit) {
+    RunSettings settings;
+    settings.model = find_model("lenet");
+    settings.dataset = &dataset_named("imagenet");
+    settings.image_size = settings.model->image_size;
+    settings.batch = batch;
+    PlannedMemory memory;
+    memory.executor.activations = bytes(batch);
+    const auto ask = [this](std::int64_t other) {
+      asked.push_back(other);
+      return bytes(other);
+    };
+    return usage_error([&] { check_memory(settings, memory, limit, ask); });
+  }
+};
+
+MemoryLimit limit_of(std::size_t mib) {
+  return {.bytes = static_cast<std::int64_t>(mib * kMiB), .set_by = "/cg/memory.max"};
+}
+
+TEST(MemoryCheck, NamesNeedLimitAndTheLargestBatchThatFits) {
+  Need need;
+  const std::string message = need.refusal(1024, limit_of(512));
+  EXPECT_THAT(message, StartsWith("--batch_size=1024 needs 1.0 GiB (activations 1.0 GiB, "));
+  EXPECT_THAT(message, HasSubstr("), 512.0 MiB may be used (/cg/memory.max); "));
+  EXPECT_THAT(message, EndsWith("the largest batch that fits is 502"));
+}
+
+TEST(MemoryCheck, FindsTheLargestBatchForAnyLimitInFewPlans) {
+  for (const std::int64_t fits : {1, 2, 3, 31, 32, 33, 97, 98, 99}) {
+    Need need;
+    const std::string message = need.refusal(100, limit_of(static_cast<std::size_t>(10 + fits)));
+    EXPECT_THAT(message, EndsWith(cat("the largest batch that fits is ", fits)));
+    EXPECT_LE(need.asked.size(), 7U);
+    EXPECT_EQ(std::count(need.asked.begin(), need.asked.end(), 100), 0);
+  }
+}
+
+TEST(LargestBatch, TellsWhatItNeedsAndStaysBelowTheBound) {
+  RunSettings settings;
+  settings.dataset = &dataset_named("imagenet");
+  settings.image_size = 28;
+  EXPECT_EQ(largest_batch(settings, 512 * kMiB, Need::bytes, 1 << 30).batch, 502);
+  EXPECT_EQ(largest_batch(settings, 512 * kMiB, Need::bytes, 1 << 30).bytes, 512 * kMiB);
+  EXPECT_EQ(largest_batch(settings, 512 * kMiB, Need::bytes, 100).batch, 99);
+  EXPECT_EQ(largest_batch(settings, 10 * kMiB, Need::bytes, 100).batch, 0);
+}
+
+TEST(LargestBatch, AsksForNoBatchWhoseImagesAloneAreTooLarge) {
+  RunSettings settings;
+  settings.dataset = &dataset_named("imagenet");
+  settings.image_size = 1 << 14;  // 3 GiB an image
+  std::vector<std::int64_t> asked;
+  const auto ask = [&](std::int64_t batch) {
+    asked.push_back(batch);
+    return std::size_t{0};
+  };
+  EXPECT_EQ(largest_batch(settings, std::size_t{10} << 30, ask, 1 << 30).batch, 3);
+  EXPECT_LE(*std::max_element(asked.begin(), asked.end()), 3);
+}
+
+TEST(MemoryCheck, SaysSoWhenNoBatchFits) {
+  EXPECT_THAT(Need().refusal(100, limit_of(10)), EndsWith("; no batch fits"));
+  EXPECT_THAT(Need().refusal(1, limit_of(10)), EndsWith("; no batch fits"));
+  EXPECT_THAT(Need().refusal(1, limit_of(0)), EndsWith("; no batch fits"));
+}
+
+TEST(MemoryCheck, NamesTheImagesWhereTheyAloneAreTooLarge) {
+  RunSettings settings;
+  settings.dataset = &dataset_named("imagenet");
+  settings.image_size = 28;
+  settings.batch = 1 << 30;
+  const std::string message =
+      usage_error([&] { check_images_memory(settings, limit_of(512), Need::bytes); });
+  EXPECT_EQ(message,
+            "--batch_size=1073741824 needs 9.2 TiB for its images alone, 512.0 MiB may be used "
+            "(/cg/memory.max); the largest batch that fits is 502");
+  settings.batch = 1;
+  EXPECT_NO_THROW(check_images_memory(settings, limit_of(512), Need::bytes));
+  EXPECT_NO_THROW(check_images_memory(settings, Unknown{"no /proc"}, Need::bytes));
+}
+
+TEST(MemoryCheck, LetsPassWhatFitsWithoutPlanningAnythingElse) {
+  Need need;
+  EXPECT_EQ(need.refusal(100, limit_of(110)), "no UsageError");
+  EXPECT_TRUE(need.asked.empty());
+}
+
+TEST(MemoryCheck, LetsEverythingPassWhereTheLimitIsUnknown) {
+  EXPECT_EQ(Need().refusal(1 << 20, Unknown{"no /proc"}), "no UsageError");
+}
+
+RunSettings lenet(const std::vector<std::string_view>& more = {}) {
+  std::vector<std::string_view> arguments{"--model=lenet", "--device=reference"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return resolve_settings(parse(arguments));
+}
+
+TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
+  constexpr std::size_t kSlot = std::size_t{4} * 3 * 28 * 28 * sizeof(float);
+  EXPECT_EQ(run_memory(lenet(), {}, 4).input_slots, kSlot);
+  RunSettings reading = lenet();
+  reading.flags.data_dir = "/imagenet";
+  EXPECT_EQ(run_memory(reading, {}, 4).input_slots, kSlot * DatasetOptions{}.prefetch_batches);
+}
+
+TEST(RunMemory, CountsMomentumsSlotsWhenTraining) {
+  const MemoryReport executor{.variables = 4000, .gradients = 4000};
+  EXPECT_EQ(run_memory(lenet(), executor, 4).optimizer_slots, 0U);
+  EXPECT_EQ(run_memory(lenet({"--optimizer=momentum"}), executor, 4).optimizer_slots, 4000U);
+  EXPECT_EQ(
+      run_memory(lenet({"--optimizer=momentum", "--forward_only"}), executor, 4).optimizer_slots,
+      0U);
+}
+
+TEST(RunMemory, GrowsWithTheBatchAndNotTheVariables) {
+  const auto backend = make_reference_backend();
+  const RunSettings settings = lenet();
+  const PlannedMemory one = plan_run_memory(settings, *backend, 1);
+  const PlannedMemory eight = plan_run_memory(settings, *backend, 8);
+  EXPECT_EQ(one.executor.variables, eight.executor.variables);
+  EXPECT_GE(eight.executor.activations, 6 * one.executor.activations);
+  EXPECT_GT(eight.total(), one.total());
+}
+
+TEST(FingerprintMemory, HasTheVariablesInF32AlsoWhereTheyAreStoredIn16Bits) {
+  const auto backend = make_reference_backend();
+  const auto bytes = [&](std::string_view dtype) {
+    return fingerprint_bytes(lenet({"--forward_only", dtype}), *backend, 2);
+  };
+  EXPECT_GE(bytes("--dtype=bf16"), bytes("--dtype=f32"));
+}
+
+TEST(RunMemory, IsPrintedByRegion) {
+  std::ostringstream out;
+  out << PlannedMemory{
+      .executor = {.variables = kMiB}, .optimizer_slots = 2 * kMiB, .input_slots = 3 * kMiB};
+  EXPECT_THAT(out.str(), HasSubstr("variables 1.0 MiB"));
+  EXPECT_THAT(out.str(), EndsWith(", optimizer 2.0 MiB, input 3.0 MiB"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("\n")));
+}
+
+TEST(MemoryCheck, RefusesVariablesThatCannotBeDrawn) {
+  const RunSettings settings = resolve_settings(parse({"--model=lenet"}));
+  EXPECT_EQ(usage_error([&] { check_variables_memory(settings, limit_of(8)); }),
+            "--model=lenet with images of 28 pixels and 1001 classes needs 8.3 MiB for its "
+            "variables alone, 8.0 MiB may be used (/cg/memory.max)");
+  EXPECT_NO_THROW(check_variables_memory(settings, limit_of(9)));
+  EXPECT_NO_THROW(check_variables_memory(settings, Unknown{"no file tells"}));
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,282 @@
+#include "bench/plan/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "bench/flags/test/usage_error.h"
+#include "bench/plan/input.h"
+#include "bench/plan/network.h"
+#include "bench/plan/precision.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/base/test/scratch_folder.h"
+#include "models/ir/op.h"
+#include "models/ops/loss.h"
+
+namespace bench {
+namespace {
+
+using testing::HasSubstr;
+
+RunSettings settings_for(const std::vector<std::string_view>& arguments) {
+  return resolve_settings(parse(arguments));
+}
+
+std::string settings_refusal(const std::vector<std::string_view>& arguments) {
+  return usage_error([&] { settings_for(arguments); });
+}
+
+TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
+  const RunSettings settings = settings_for({"--model=resnet50"});
+  EXPECT_EQ(settings.model->name, "resnet50");
+  EXPECT_EQ(settings.dataset->name, "imagenet");
+  EXPECT_EQ(settings.device, "cpu");
+  EXPECT_EQ(settings.device_label, "cpu");
+  EXPECT_EQ(settings.format, DataFormat::automatic);
+  EXPECT_EQ(settings.batch, settings.model->default_batch);
+  EXPECT_EQ(settings.num_classes, 1001);
+  EXPECT_EQ(settings.warmup.num_batches, 10);
+  EXPECT_EQ(settings.steps.num_batches, 100);
+  EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kResnetImagenet);
+  EXPECT_EQ(settings_for({"--model=lenet"}).learning_rate.model_learning_rate, 0.005);
+  EXPECT_EQ(settings_for({"--model=nasnet"}).learning_rate.model_learning_rate, 0.005);
+  EXPECT_EQ(settings.optimizer.kind, OptimizerKind::sgd);
+  EXPECT_TRUE(settings.training());
+  EXPECT_TRUE(settings.synthetic());
+  EXPECT_FALSE(settings.accuracies());
+}
+
+TEST(Settings, DivideTheRateOfNetworksWithoutBatchNormForSyntheticImages) {
+  constexpr double kDivisor = 127.5 * 127.5;
+  for (const char* model : {"--model=alexnet", "--model=squeezenet1_1", "--model=vgg11"}) {
+    const RunSettings settings = settings_for({model});
+    EXPECT_EQ(settings.learning_rate.model_divisor, kDivisor) << model;
+    EXPECT_THAT(settings.notices, Contains(HasSubstr("has no batch norm"))) << model;
+    EXPECT_EQ(settings_for({model, "--init_learning_rate=0.01"}).learning_rate.model_divisor, 1);
+    EXPECT_EQ(settings_for({model, "--input_file=x"}).learning_rate.model_divisor, 1);
+  }
+  EXPECT_EQ(settings_for({"--model=resnet50"}).learning_rate.model_divisor, 1);
+}
+
+TEST(Settings, TakeWhatIsAskedFor) {
+  const RunSettings settings = settings_for(
+      {"--model=lenet", "--batch_size=7", "--num_classes=10", "--num_warmup_batches=0",
+       "--num_epochs=0.001", "--optimizer=momentum", "--momentum=0.5", "--weight_decay=0.125",
+       "--gradient_clip=2", "--data_format=NHWC", "--device=reference"});
+  EXPECT_EQ(settings.batch, 7);
+  EXPECT_EQ(settings.num_classes, 10);
+  EXPECT_EQ(settings.warmup.num_batches, 0);
+  EXPECT_EQ(settings.steps.num_batches, 183);  // 1281.167 images, in batches of 7, rounded down
+  EXPECT_EQ(settings.optimizer.kind, OptimizerKind::momentum);
+  EXPECT_EQ(settings.optimizer.momentum, 0.5);
+  EXPECT_EQ(settings.optimizer.weight_decay, 0.125);
+  EXPECT_EQ(settings.optimizer.clip, 2.0);
+  EXPECT_EQ(settings.format, DataFormat::nhwc);
+  EXPECT_EQ(settings.device, "reference");
+  EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kConstant);
+  EXPECT_EQ(settings.learning_rate.examples_per_step, 7);
+}
+
+TEST(Settings, SayInWhichTypeTheRunComputesAndLearns) {
+  const auto described = [](const std::vector<std::string_view>& arguments) {
+    return describe_precision(settings_for(arguments));
+  };
+  EXPECT_EQ(described({}), "f32");
+  EXPECT_EQ(described({"--dtype=bf16"}), "bf16 (f32 variables)");
+  EXPECT_EQ(described({"--dtype=f16", "--forward_only"}), "f16");
+  EXPECT_EQ(described({"--dtype=int8", "--forward_only"}), "int8");
+  EXPECT_EQ(described({"--dtype=f64", "--device=reference"}), "f64");
+}
+
+TEST(Settings, KeepTheSpellingOfTheDeviceForTheHeader) {
+  const RunSettings settings = settings_for({"--model=lenet", "--device=CPU"});
+  EXPECT_EQ(settings.device, "cpu");
+  EXPECT_EQ(settings.device_label, "CPU");
+}
+
+TEST(Settings, ShowAccuraciesOnRequestAndWhenOnlyForward) {
+  EXPECT_TRUE(settings_for({"--model=lenet", "--print_training_accuracy"}).accuracies());
+  const RunSettings forward = settings_for({"--model=lenet", "--forward_only"});
+  EXPECT_TRUE(forward.accuracies());
+  EXPECT_FALSE(forward.training());
+}
+
+TEST(Settings, RefuseAMistypedModelWithNearNames) {
+  const std::string message = settings_refusal({"--model=resnet5O"});
+  EXPECT_THAT(message, HasSubstr("--model=resnet5O: "));
+  EXPECT_THAT(message, HasSubstr("did you mean resnet50"));
+}
+
+TEST(Settings, RefuseDataOfAnotherKindThanTheModels) {
+  EXPECT_EQ(settings_refusal({"--model=resnet50", "--data_name=cifar10"}),
+            "--model=resnet50 is a network for imagenet, the data are cifar10; choose them with "
+            "--data_name=imagenet");
+}
+
+TEST(Settings, RefuseAFolderOfADatasetThatIsNotBuilt) {
+  const ScratchFolder folder;
+  std::filesystem::create_directory(folder.path() / "coco");
+  const std::string data = cat("--data_dir=", (folder.path() / "coco").string());
+  EXPECT_THAT(settings_refusal({"--model=resnet50", data}),
+              HasSubstr("coco, a dataset that is not built yet"));
+}
+
+TEST(Settings, RefuseAFolderThatIsNotThereWhateverItsDatasetWouldBe) {
+  const ScratchFolder folder;
+  const std::string absent = cat("--data_dir=", (folder.path() / "absent").string());
+  for (const std::string_view name :
+       {"--data_name=imagenet", "--data_name=cifar10", "--batch_size=2"}) {
+    EXPECT_EQ(settings_refusal({"--model=alexnet", absent, name}),
+              cat(absent,
+                  ": there is no such folder; accepted is a folder with the files of imagenet "
+                  "or cifar10"));
+  }
+  std::ofstream(folder.path() / "imagenet") << "x";
+  const std::string file = cat("--data_dir=", (folder.path() / "imagenet").string());
+  EXPECT_THAT(settings_refusal({"--model=alexnet", file}), HasSubstr("is a file, not a folder"));
+}
+
+TEST(Settings, SayWhatTheModelsOfTheOriginalThatAreNotBuiltDo) {
+  EXPECT_EQ(settings_refusal({"--model=ssd300"}),
+            "--model=ssd300: not built: it finds objects, and the networks here classify images; "
+            "--list_models shows them");
+  EXPECT_THAT(settings_refusal({"--model=deepspeech2"}), HasSubstr("recognises speech"));
+  EXPECT_THAT(settings_refusal({"--model=ncf"}), HasSubstr("recommends items"));
+}
+
+TEST(Settings, TakeTheDatasetOfTheModelWhereNobodyNamesOne) {
+  for (const Model& model : all_models()) {
+    const RunSettings settings = settings_for({cat("--model=", model.name)});
+    const bool in_imagenet = find_model(model.name) != nullptr;
+    EXPECT_EQ(settings.dataset->name, in_imagenet ? "imagenet" : model.dataset) << model.name;
+    const RunSettings named =
+        settings_for({cat("--model=", model.name), cat("--data_name=", model.dataset)});
+    EXPECT_EQ(named.model, &model);
+    EXPECT_EQ(named.num_classes,
+              model.num_classes > 0 ? model.num_classes : named.dataset->num_classes);
+  }
+}
+
+TEST(Settings, KnowEveryModelsLearningRate) {
+  const auto rate = [](const std::vector<std::string_view>& arguments) {
+    return settings_for(arguments).learning_rate;
+  };
+  EXPECT_EQ(rate({"--model=official_resnet50"}).model_schedule, ModelSchedule::kOfficialResnet);
+  EXPECT_EQ(rate({"--model=resnet20"}).model_schedule, ModelSchedule::kCifarResnet);
+  EXPECT_EQ(rate({"--model=resnet20"}).examples_per_epoch, 50000);
+  EXPECT_EQ(rate({"--model=densenet40_k12"}).model_schedule, ModelSchedule::kCifarDensenet);
+  EXPECT_EQ(rate({"--model=alexnet"}).model_schedule, ModelSchedule::kConstant);
+  EXPECT_EQ(rate({"--model=alexnet", "--data_name=cifar10"}).model_schedule,
+            ModelSchedule::kCifarAlexnet);
+  const LearningRateOptions nasnet = rate({"--model=nasnet", "--data_name=cifar10"});
+  EXPECT_EQ(nasnet.model_schedule, ModelSchedule::kConstant);
+  EXPECT_EQ(nasnet.model_learning_rate, 0.025);
+}
+
+TEST(Settings, TakeAnotherImageSizeWhereTheNetworkAllowsIt) {
+  const RunSettings settings = settings_for({"--model=resnet50", "--image_size=64"});
+  EXPECT_EQ(settings.image_size, 64);
+  const Graph network = build_run_network(settings, 2);
+  EXPECT_EQ(network.shape(network.inputs()[0]), (Shape{2, 3, 64, 64}));
+}
+
+TEST(Settings, SayWhyAnImageSizeDoesNotFit) {
+  EXPECT_EQ(
+      settings_refusal({"--model=lenet", "--image_size=3"}),
+      "--image_size=3 does not fit --model=lenet: max_pool: input is 1 wide, the window needs "
+      "2 (axis H of pool1)");
+}
+
+TEST(Settings, RefuseAnAuxiliaryHeadThatThereIsNot) {
+  EXPECT_EQ(settings_refusal({"--model=lenet", "--aux_head"}),
+            "--aux_head: lenet has no auxiliary head");
+  EXPECT_THAT(settings_refusal({"--model=lenet", "--aux_head", "--forward_only"}),
+              HasSubstr("lenet has no auxiliary head"));
+}
+
+TEST(Settings, GiveTheAuxiliaryHeadToTrainingAlone) {
+  const auto variables = [](const std::vector<std::string_view>& arguments) {
+    return build_run_network(settings_for(arguments), 2).variables().size();
+  };
+  const std::size_t without = variables({"--model=inception3"});
+  EXPECT_GT(variables({"--model=inception3", "--aux_head"}), without);
+  EXPECT_EQ(variables({"--model=inception3", "--aux_head", "--forward_only"}), without);
+  EXPECT_THAT(settings_for({"--model=inception3", "--aux_head", "--forward_only"}).notices,
+              testing::Contains("--aux_head: no effect with --forward_only"));
+  EXPECT_THAT(settings_refusal({"--model=inception3", "--aux_head", "--image_size=100"}),
+              HasSubstr("--image_size=100 does not fit --model=inception3: "));
+}
+
+TEST(Settings, SmoothTheLabelsOfTheLoss) {
+  const auto smoothing_of = [](const std::vector<std::string_view>& arguments) {
+    const Graph graph = build_run_network(settings_for(arguments), 2);
+    for (const Node& node : graph.nodes()) {
+      if (node.op == &kSoftmaxCrossEntropy) {
+        return node.attributes.as<SoftmaxCrossEntropyAttributes>().label_smoothing;
+      }
+    }
+    return -1.0;
+  };
+  EXPECT_EQ(smoothing_of({"--model=lenet"}), 0);
+  EXPECT_EQ(smoothing_of({"--model=lenet", "--label_smoothing=0.125"}), 0.125);
+}
+
+TEST(Settings, DistortImagesOfCifar10Alone) {
+  EXPECT_THAT(settings_refusal({"--model=lenet", "--distortions"}),
+              HasSubstr("not built yet for imagenet"));
+}
+
+TEST(FirstLabel, IsOneWhereTheNetworkHasNoClassForTheBackground) {
+  const auto label = [](const std::vector<std::string_view>& arguments) {
+    return first_label(settings_for(arguments));
+  };
+  EXPECT_EQ(label({"--model=resnet50"}), 0);
+  EXPECT_EQ(label({"--model=resnet50", "--num_classes=1000"}), 1);
+  EXPECT_EQ(label({"--model=resnet50", "--num_classes=11"}), 0);
+  // CIFAR-10's labels count from 0; one class is spare.
+  EXPECT_EQ(label({"--model=resnet20", "--num_classes=10"}), 0);
+  EXPECT_EQ(label({"--model=densenet121"}), 1);
+  EXPECT_EQ(label({"--model=densenet121", "--num_classes=1001"}), 0);
+}
+
+TEST(Settings, PassOnTheNoticesOfFlagsAndPlacement) {
+  EXPECT_FALSE(settings_for({"--model=lenet", "--data_format=NCHW"}).notices.empty());
+}
+
+TEST(Settings, TakeInt8ForInferenceAloneAndFoldForIt) {
+  EXPECT_THAT(settings_refusal({"--model=lenet", "--dtype=int8"}), HasSubstr("--forward_only"));
+  EXPECT_THAT(settings_refusal({"--model=lenet", "--dtype=int8", "--forward_only",
+                                "--save_variables=/tmp/never.safetensors"}),
+              HasSubstr("--save_variables"));
+  const RunSettings settings = settings_for({"--model=lenet", "--dtype=int8", "--forward_only"});
+  EXPECT_TRUE(settings.quantized());
+  EXPECT_TRUE(settings.frozen());
+}
+
+TEST(RunGraph, RunsItsLayersInInt8WhereAsked) {
+  const auto backend = make_reference_backend();
+  const RunSettings settings =
+      settings_for({"--model=lenet", "--device=reference", "--dtype=int8", "--forward_only"});
+  const Graph graph = build_run_graph(settings, *backend, 2);
+  const auto nodes = graph.nodes();
+  const auto layers = std::count_if(nodes.begin(), nodes.end(), [](const Node& node) {
+    return node.op->name.starts_with("quantized_");
+  });
+  EXPECT_EQ(layers, 4);
+}
+
+TEST(RunGraph, HasGradientsWhenTrainingOnly) {
+  const auto backend = make_reference_backend();
+  const RunSettings training = settings_for({"--model=lenet", "--device=reference"});
+  const Graph with = build_run_graph(training, *backend, 2);
+  EXPECT_EQ(with.gradients().size(), with.variables().size());
+  const RunSettings forward =
+      settings_for({"--model=lenet", "--device=reference", "--forward_only"});
+  EXPECT_TRUE(build_run_graph(forward, *backend, 2).gradients().empty());
+}
+
+}  // namespace
+}  // namespace bench

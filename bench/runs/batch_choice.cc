@@ -1,0 +1,229 @@
+#include "bench/runs/batch_choice.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+#include <vector>
+
+#include "bench/flags/batch_request.h"
+#include "bench/host/machine.h"
+#include "bench/plan/input.h"
+#include "bench/plan/memory_check.h"
+#include "bench/plan/network.h"
+#include "bench/plan/quantization.h"
+#include "bench/runs/batch_search.h"
+#include "models/base/errors.h"
+#include "models/passes/quantize.h"
+#include "results/statistics.h"
+#include "variable_mgmt/fold_values.h"
+#include "variable_mgmt/quantize_values.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Speeds closer than this are one speed: about what runs of one batch differ by.
+constexpr double kTolerance = 0.02;
+/// Steps of a trial: as many as fill the time, but no fewer than the least.
+constexpr std::int64_t kTrialWarmup = 2;
+constexpr std::size_t kLeastTrialSteps = 5;
+constexpr nanoseconds kTrialTime = std::chrono::seconds(1);
+constexpr std::int64_t kMostTrialSteps = 1000;
+/// The rest is for what is not planned: the kernels of many layers, the decoders.
+constexpr double kPlannedShare = 0.95;
+
+std::size_t plannable(const MemoryLimit& limit) {
+  return static_cast<std::size_t>(kPlannedShare * static_cast<double>(limit.bytes));
+}
+
+/// What the lists of a plan take while it is made, up to 150 MiB for a thousand layers, beside what
+/// the process holds now, after plans of one image.
+std::size_t list_bytes(const SystemFiles& files) {
+  const auto most = peak_rss_bytes(files);
+  const auto now = resident_bytes(files);
+  const bool known = most.known() && now.known() && most.value() > now.value();
+  return known ? static_cast<std::size_t>(most.value() - now.value()) : 0;
+}
+
+/// The settings under which a batch is tried: a few steps that leave the variables alone, so that
+/// no loss can run away.
+RunSettings trial_settings(const ParseResult& parsed, std::int64_t batch) {
+  RunSettings settings = resolve_settings(with_batch(parsed, batch));
+  settings.flags.max_seconds.reset();
+  settings.warmup.num_batches = kTrialWarmup;
+  settings.steps.num_batches = kMostTrialSteps;
+  settings.learning_rate.request = {.init_learning_rate = 0};
+  return settings;
+}
+
+/// A run's need with that of the check at its end.
+std::size_t need_of(const RunSettings& settings, Backend& backend, std::int64_t batch) {
+  const PlannedMemory planned = plan_run_memory(settings, backend, batch);
+  return planned.total() + fingerprint_bytes(settings, backend, batch);
+}
+
+bool fits(const RunSettings& settings, Backend& backend, const Captured<MemoryLimit>& limit) {
+  if (!limit.known()) {
+    return true;
+  }
+  const std::size_t allowed = plannable(limit.value());
+  return image_bytes(settings, settings.batch) <= allowed &&
+         need_of(settings, backend, settings.batch) <= allowed;
+}
+
+/// The variables' first values, the same for every batch.
+InitialValues trial_values(const RunSettings& settings, const Backend& backend, RunHost& host) {
+  InitialValues values = initial_values(build_run_network(settings, 1),
+                                        static_cast<std::uint64_t>(settings.flags.tf_random_seed),
+                                        host.phases.of("drawing the first values", "part"));
+  fold_values(run_folds(settings), values);
+  if (settings.quantized()) {
+    const Ranges unknown = unknown_ranges(build_float_graph(settings, backend, 1));
+    quantize_values(build_quantized_graph(settings, backend, 1, unknown).weights, values);
+  }
+  return values;
+}
+
+results::BatchTrial trial_of(std::int64_t batch, const std::vector<nanoseconds>& steps) {
+  const results::StepTimeStatistics statistics = results::step_time_statistics(steps);
+  return {.batch = batch,
+          .images_per_sec = static_cast<double>(batch) / statistics.median,
+          .spread = statistics.mad / statistics.median,
+          .steps = statistics.n};
+}
+
+/// Times some steps of the run that these settings are of.
+results::BatchTrial measure(RunSettings& settings, const InitialValues& values, RunHost& host) {
+  Backend& backend = *host.device(settings).backend;
+  const Graph graph = build_run_graph(settings, backend, settings.batch);
+  Tower tower(graph, backend, {.format = settings.format}, values);
+  const auto strategy = make_run_strategy(settings, tower);
+  const auto input = make_run_input(settings, tower.executor().input_layout("images"),
+                                    host.phases.of("drawing the images", "row"));
+  host.phases.clear();
+  std::ostream nowhere(nullptr);
+  SessionResult session;
+  run_session(settings,
+              {.tower = tower,
+               .strategy = strategy.get(),
+               .input = *input,
+               .clock = host.clock,
+               .interrupted =
+                   [&] {
+                     const bool enough =
+                         session.steps.size() >= kLeastTrialSteps && session.wall >= kTrialTime;
+                     return enough || host.end_asked();
+                   },
+               .out = nowhere,
+               .progress = nowhere,
+               .progress_terminal = {}},
+              session);
+  host.phases.stop_if_asked("before the run");
+  return trial_of(settings.batch, session.steps);
+}
+
+std::string one_decimal(double value) { return cat(std::fixed, std::setprecision(1), value); }
+
+std::string sentence_of(const results::BatchTrial& trial) {
+  return cat("batch ", trial.batch, ": ", one_decimal(trial.images_per_sec),
+             " images/sec, median of ", trial.steps, " steps, spread ",
+             one_decimal(100 * trial.spread), " %\n");
+}
+
+/// Says so where step times differ so much that the search may have gone wrong.
+void warn_of_unsteady(const std::vector<results::BatchTrial>& tried) {
+  constexpr double kUnsteady = 0.1;
+  for (const results::BatchTrial& trial : tried) {
+    if (trial.spread > kUnsteady) {
+      LOG(WARNING) << "warning: the steps of batch " << trial.batch << " differed by "
+                   << one_decimal(100 * trial.spread)
+                   << " %: another batch may come out next time; stop other work and repeat";
+      return;
+    }
+  }
+}
+
+double best_of(const std::vector<results::BatchTrial>& tried) {
+  double best = 0;
+  for (const results::BatchTrial& trial : tried) {
+    best = std::max(best, trial.images_per_sec);
+  }
+  return best;
+}
+
+}  // namespace
+
+ParseResult with_batch(const ParseResult& parsed, std::int64_t batch) {
+  ParseResult changed = parsed;
+  changed.flags.batch_size = cat(batch);
+  return changed;
+}
+
+ChosenBatch choose_fastest_batch(const ParseResult& parsed, RunHost& host) {
+  RunSettings first = trial_settings(parsed, 1);
+  const auto limit = memory_limit(host.files);
+  check_variables_memory(first, limit);
+  const InitialValues values = trial_values(first, *host.device(first).backend, host);
+  std::ostream& err = host.streams.err;
+  const auto try_batch = [&](std::int64_t batch) -> std::optional<results::BatchTrial> {
+    RunSettings settings = trial_settings(parsed, batch);
+    const bool fitting = fits(settings, *host.device(settings).backend, limit);
+    host.phases.clear();
+    if (!fitting) {
+      err << "batch " << batch << ": does not fit into memory\n";
+      return std::nullopt;
+    }
+    const results::BatchTrial trial = measure(settings, values, host);
+    err << sentence_of(trial) << std::flush;
+    return trial;
+  };
+  err << "--batch_size=auto tries 1, 2, 4 and so on\n" << std::flush;
+  BatchSearch search = search_batch(try_batch, kTolerance);
+  if (search.chosen == 0) {
+    throw UsageError(cat("--batch_size=auto: not even one image of --model=", first.model->name,
+                         " fits into memory; smaller images (--image_size) may"));
+  }
+  err << "--batch_size=auto: batch " << search.chosen << " is the smallest within "
+      << 100 * kTolerance << " % of the best, " << one_decimal(best_of(search.tried))
+      << " images/sec\n";
+  warn_of_unsteady(search.tried);
+  return {.batch = search.chosen,
+          .choice = {.rule = std::string(name_of(BatchRequest::Rule::fastest)),
+                     .tried = std::move(search.tried)}};
+}
+
+ChosenBatch choose_largest_batch(const ParseResult& parsed, RunHost& host) {
+  RunSettings settings = resolve_settings(with_batch(parsed, 1));
+  auto limit = memory_limit(host.files);
+  if (!limit.known()) {
+    throw UsageError(cat("--batch_size=max: how much memory may be used is not known (",
+                         limit.why(), "); give a number"));
+  }
+  check_variables_memory(settings, limit);
+  Backend& backend = *host.device(settings).backend;
+  const auto bytes_for = [&](std::int64_t batch) { return need_of(settings, backend, batch); };
+  static_cast<void>(bytes_for(1));
+  limit = memory_limit(host.files);  // With the device, and what a plan leaves to the next one.
+  const std::size_t allowed = plannable(limit.value());
+  const std::size_t lists = list_bytes(host.files);
+  const LargestBatch largest =
+      largest_batch(settings, allowed - std::min(allowed, lists), bytes_for, kLargestBatch + 1);
+  host.phases.clear();
+  const std::string of = cat(format_bytes(static_cast<std::size_t>(limit.value().bytes)),
+                             " that may be used (", limit.value().set_by, ")");
+  if (largest.batch == 0) {
+    throw UsageError(cat("--batch_size=max: one image needs ", format_bytes(bytes_for(1)),
+                         " of the ", of, ", and some must be left"));
+  }
+  host.streams.err << "--batch_size=max: batch " << largest.batch << " needs "
+                   << format_bytes(largest.bytes) << " of the " << of << "; "
+                   << 100 * (1 - kPlannedShare) << " % are left to what is not planned"
+                   << (settings.flags.data_dir ? ", the shuffle buffer comes on top" : "") << "\n";
+  return {.batch = largest.batch,
+          .choice = {.rule = std::string(name_of(BatchRequest::Rule::largest)), .tried = {}}};
+}
+
+}  // namespace bench

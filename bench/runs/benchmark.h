@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/flags/flags.h"
+#include "bench/runs/run.h"
+
+namespace bench {
+
+/// What a command line asks to be measured: one run, a run of each of several batches, or a search
+/// for the batch and then its run. Returns the exit status: 0, 1 where a run failed, 128 + signal
+/// after an interrupt. Throws UsageError, DataError, DeviceError and WriteError.
+int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
+                  const RunStreams& streams);
+
+}  // namespace bench

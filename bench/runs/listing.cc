@@ -1,0 +1,118 @@
+#include "bench/runs/listing.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+
+#include "bench/plan/device.h"
+#include "bench/plan/graph_counts.h"
+#include "bench/plan/network.h"
+#include "bench/runs/text_table.h"
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+#include "models/passes/backward.h"
+#include "models/passes/decompose.h"
+#include "models/passes/fuse.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kSmallBatch = 2;
+
+/// The settings of a run that leaves everything to the model.
+RunSettings settings_of(const Model& model) {
+  RunSettings settings;
+  settings.model = &model;
+  settings.dataset = &dataset_named(model.dataset);
+  settings.image_size = model.image_size;
+  settings.num_classes = own_classes(model, *settings.dataset);
+  return settings;
+}
+
+std::string gigaflops(const Graph& forward, std::int64_t batch) {
+  const auto images = static_cast<double>(batch);
+  return cat(std::fixed, std::setprecision(4),
+             2 * static_cast<double>(multiply_adds(forward)) / images / 1e9);
+}
+
+std::string devices_for(const Model& model, std::span<const ListedDevice> devices) {
+  std::string able;
+  std::string unable;
+  for (const ListedDevice& device : devices) {
+    const std::string reason = why_not(model, device.supports);
+    if (reason.empty()) {
+      able += cat(able.empty() ? "" : " ", device.name);
+    } else {
+      unable += cat(unable.empty() ? "" : "; ", "not ", device.name, ": ", reason);
+    }
+  }
+  return cat(able, able.empty() || unable.empty() ? "" : "; ", unable);
+}
+
+}  // namespace
+
+std::string why_not(const Model& model, const SupportQuery& supports) {
+  const Graph network = build_run_network(settings_of(model), kSmallBatch);
+  const Graph graph =
+      decompose_unsupported(add_backward(fuse(network, supports), "loss"), supports);
+  for (const Node& node : graph.nodes()) {
+    if (const Support support = supports(graph, node); !support) {
+      return support.why_not;
+    }
+  }
+  return "";
+}
+
+void list_models(std::ostream& out, std::span<const ListedDevice> devices) {
+  TextTable table({{.title = "model"},
+                   {.title = "dataset"},
+                   {.title = "image", .right = true},
+                   {.title = "batch", .right = true},
+                   {.title = "parameters", .right = true},
+                   {.title = "GFLOP/image", .right = true},
+                   {.title = "devices"}});
+  for (const Model& model : all_models()) {
+    RunSettings settings = settings_of(model);
+    settings.flags.forward_only = true;
+    const Graph forward = build_run_network(settings, kSmallBatch);
+    table.add_row({std::string(model.name), std::string(model.dataset), cat(model.image_size),
+                   cat(model.default_batch), cat(count_variables(forward).trained.scalars),
+                   gigaflops(forward, kSmallBatch), devices_for(model, devices)});
+  }
+  out << table;
+}
+
+void list_models(std::ostream& out) {
+  const std::vector<NamedBackend> backends = make_all_backends();
+  std::vector<ListedDevice> devices;
+  for (const NamedBackend& named : backends) {
+    devices.push_back(
+        {.name = named.name,
+         .supports = [&backend = *named.backend](const Graph& graph, const Node& node) {
+           return backend.supports(graph, node);
+         }});
+  }
+  list_models(out, devices);
+}
+
+void list_variables(std::ostream& out, const RunSettings& settings) {
+  const Graph network = build_run_network(settings, kSmallBatch);
+  TextTable table(
+      {{.title = "variable"}, {.title = "shape"}, {.title = "trained"}, {.title = "in L2 sum"}});
+  const auto yes_or_no = [](bool value) { return value ? "yes" : "no"; };
+  for (const Variable& variable : network.variables()) {
+    table.add_row({network.value(variable.value).name, cat(network.shape(variable.value)),
+                   yes_or_no(variable.trainable), yes_or_no(variable.decayed)});
+  }
+  out << table;
+  const VariableCounts counts = count_variables(network);
+  const auto print = [&](const char* label, const VariableCounts::Count& count) {
+    out << label << count.variables << " with " << count.scalars << " scalars";
+  };
+  print("total: ", counts.all);
+  print("; trained: ", counts.trained);
+  print("; in L2 sum: ", counts.decayed);
+  out << '\n';
+}
+
+}  // namespace bench

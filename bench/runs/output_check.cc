@@ -1,0 +1,110 @@
+#include "bench/runs/output_check.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/atomic_file.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+struct Output {
+  std::string_view flag;
+  std::string path;
+  OutputTarget target;
+  /// Empty for what may be written to twice.
+  std::string identity;
+};
+
+std::vector<Output> outputs_of(const Flags& flags) {
+  std::vector<Output> outputs;
+  const auto add = [&](std::string_view flag, const std::optional<std::string>& path) {
+    if (path && !path->empty()) {
+      const std::string what = cat("file of --", flag);
+      (void)AtomicFile(*path, what);  // Throws when nothing can be written there.
+      OutputTarget target = find_output(*path, what);
+      std::string identity = target.identity();
+      outputs.push_back({flag, *path, std::move(target), std::move(identity)});
+    }
+  };
+  add("result_file", flags.result_file);
+  add("save_variables", flags.save_variables);
+  add("dump_tensors", flags.dump_tensors);
+  add("trace_file", flags.trace_file);
+  return outputs;
+}
+
+void check_tensors_apart_from_text(const Output& output) {
+  const bool tensors = output.flag == "save_variables" || output.flag == "dump_tensors";
+  if (tensors && output.target.descriptor == STDOUT_FILENO) {
+    throw UsageError(cat("--", output.flag, "=", output.path,
+                         ": tensors do not go to standard output, where the printed result goes; "
+                         "give a file"));
+  }
+}
+
+/// A file that is replaced while standard output or error goes on into the old one.
+void check_apart_from_own_lines(const Output& output) {
+  if (output.target.kind != OutputTarget::Kind::file) {
+    return;
+  }
+  for (const auto& [descriptor, stream, name] :
+       {std::tuple{STDOUT_FILENO, "output", "/dev/stdout"},
+        std::tuple{STDERR_FILENO, "error", "/dev/stderr"}}) {
+    if (!output.identity.empty() && output.identity == regular_file_identity(descriptor)) {
+      throw UsageError(cat("--", output.flag, "=", output.path, " is the file that standard ",
+                           stream, " goes to; ", name, " writes behind what is there"));
+    }
+  }
+}
+
+void check_apart_from_input(const Output& output, std::string_view flag, const std::string& input) {
+  if (!output.identity.empty() && output.identity == file_identity(input)) {
+    throw UsageError(cat("--", output.flag, "=", output.path, " would overwrite ", input,
+                         ", which --", flag, " reads"));
+  }
+}
+
+void check_apart_from_inputs(const Output& output, const Flags& flags) {
+  if (flags.init_from) {
+    check_apart_from_input(output, "init_from", *flags.init_from);
+  }
+  if (flags.input_file) {
+    check_apart_from_input(output, "input_file", *flags.input_file);
+  }
+  std::error_code error;
+  if (!flags.data_dir || !std::filesystem::exists(output.target.path, error)) {
+    return;
+  }
+  // A folder that cannot be read is refused elsewhere.
+  std::filesystem::directory_iterator entries(*flags.data_dir, error);
+  for (const std::filesystem::directory_iterator end; !error && entries != end;
+       entries.increment(error)) {
+    check_apart_from_input(output, "data_dir", entries->path().string());
+  }
+}
+
+}  // namespace
+
+void check_outputs(const Flags& flags) {
+  const std::vector<Output> outputs = outputs_of(flags);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    check_tensors_apart_from_text(outputs[i]);
+    check_apart_from_own_lines(outputs[i]);
+    check_apart_from_inputs(outputs[i], flags);
+    for (std::size_t j = i + 1; j < outputs.size(); ++j) {
+      if (!outputs[i].identity.empty() && outputs[i].identity == outputs[j].identity) {
+        throw UsageError(cat("--", outputs[i].flag, " and --", outputs[j].flag, " name one file, ",
+                             outputs[i].path));
+      }
+    }
+  }
+}
+
+}  // namespace bench

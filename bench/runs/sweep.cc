@@ -1,0 +1,151 @@
+#include "bench/runs/sweep.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iomanip>
+#include <ostream>
+
+#include "bench/flags/batch_request.h"
+#include "bench/loop/step_statistics.h"
+#include "bench/plan/network.h"
+#include "bench/plan/tensor_files.h"
+#include "bench/runs/batch_choice.h"
+#include "bench/runs/output_check.h"
+#include "bench/runs/text_table.h"
+#include "models/base/errors.h"
+#include "models/base/output_target.h"
+#include "results/statistics.h"
+
+namespace bench {
+namespace {
+
+std::string decimals(double value, int digits) {
+  return cat(std::fixed, std::setprecision(digits), value);
+}
+
+std::vector<std::string> row_of(const SweptRun& run) {
+  const SessionResult& session = run.outcome.session;
+  std::vector<std::string> row{cat(run.batch)};
+  if (session.steps.empty()) {
+    row.insert(row.end(), {"-", "-", "-"});
+  } else {
+    const double images =
+        static_cast<double>(run.batch) * static_cast<double>(session.steps.size());
+    constexpr double kMillisecondsPerSecond = 1e3;
+    row.push_back(decimals(images / std::chrono::duration<double>(session.wall).count(), 2));
+    row.push_back(decimals(speed_of_steps(run.batch, session.steps).uncertainty, 2));
+    row.push_back(
+        decimals(kMillisecondsPerSecond * results::step_time_statistics(session.steps).median, 2));
+  }
+  row.push_back(format_bytes(run.outcome.memory.total()));
+  const auto& peak = run.outcome.peak_rss;
+  row.push_back(peak.known() ? format_bytes(static_cast<std::size_t>(peak.value())) : "unknown");
+  row.emplace_back(session.interrupted       ? cat("ended after ", session.steps.size(), " steps")
+                   : run.outcome.status != 0 ? "failed"
+                                             : "");
+  return row;
+}
+
+/// Throws what a run would be refused for that can be told before it.
+void check_run(const ParseResult& parsed, RunHost& host) {
+  RunSettings settings = resolve_settings(parsed);
+  check_outputs(parsed.flags);
+  const auto limit = memory_limit(host.files);
+  check_variables_memory(settings, limit);
+  const RunTensorFiles files(settings, build_run_network(settings, settings.batch));
+  Backend& backend = *host.device(settings).backend;
+  const auto bytes_for = [&](std::int64_t batch) {
+    return plan_run_memory(settings, backend, batch).total();
+  };
+  // Planning is for batches whose images fit; the others are refused before it.
+  check_images_memory(settings, limit, bytes_for);
+  check_memory(settings, plan_run_memory(settings, backend, settings.batch), limit, bytes_for);
+}
+
+}  // namespace
+
+std::string path_of_batch(const std::string& path, std::int64_t batch) {
+  const std::filesystem::path whole(path);
+  std::filesystem::path name = whole.stem();
+  name += cat(".batch", batch);
+  name += whole.extension();
+  return (whole.parent_path() / name).string();
+}
+
+ParseResult parsed_for(const ParseResult& parsed, std::int64_t batch) {
+  ParseResult own = with_batch(parsed, batch);
+  const auto rename = [&](std::string& path) {
+    // A stream takes what all runs write, one after the other.
+    if (find_output(path, "file of a run").kind == OutputTarget::Kind::file) {
+      path = path_of_batch(path, batch);
+    }
+  };
+  for (auto* path : {&own.flags.result_file, &own.flags.save_variables}) {
+    if (*path) {
+      rename(**path);
+    }
+  }
+  if (!own.flags.trace_file.empty()) {
+    rename(own.flags.trace_file);
+  }
+  return own;
+}
+
+void print_sweep(std::ostream& out, std::span<const SweptRun> runs) {
+  TextTable table({{.title = "batch", .right = true},
+                   {.title = "images/sec", .right = true},
+                   {.title = "+/-", .right = true},
+                   {.title = "ms/step", .right = true},
+                   {.title = "planned", .right = true},
+                   {.title = "peak RSS", .right = true},
+                   {.title = ""}});
+  for (const SweptRun& run : runs) {
+    table.add_row(row_of(run));
+  }
+  out << table << std::flush;
+}
+
+int sweep(std::span<const std::int64_t> sizes,
+          const std::function<RunOutcome(std::int64_t batch)>& run,
+          const std::function<bool()>& interrupted, const RunStreams& streams) {
+  std::vector<SweptRun> runs;
+  int status = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    streams.err << "batch " << sizes[i] << ", run " << i + 1 << " of " << sizes.size() << "\n"
+                << std::flush;
+    try {
+      runs.push_back({.batch = sizes[i], .outcome = run(sizes[i])});
+    } catch (...) {
+      if (!runs.empty()) {
+        print_sweep(streams.out, runs);
+      }
+      throw;
+    }
+    const int own = runs.back().outcome.status;
+    status = own != 0 ? own : status;
+    if (interrupted()) {
+      break;
+    }
+  }
+  print_sweep(streams.out, runs);
+  return status;
+}
+
+int run_sweep(const ParseResult& parsed, std::span<const std::int64_t> sizes, RunHost& host) {
+  for (const std::int64_t batch : sizes) {
+    check_run(parsed_for(parsed, batch), host);
+  }
+  host.phases.clear();
+  const int status = sweep(
+      sizes,
+      [&](std::int64_t batch) {
+        return run_once({.parsed = parsed_for(parsed, batch),
+                         .choice = {.rule = std::string(name_of(BatchRequest::Rule::list))},
+                         .begin = begin_now(host)},
+                        host);
+      },
+      [&] { return host.interrupt.requested(); }, host.streams);
+  return host.interrupt.requested() ? host.interrupt.exit_status() : status;
+}
+
+}  // namespace bench

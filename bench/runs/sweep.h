@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/runs/run.h"
+
+namespace bench {
+
+/// The run of one batch of a sweep.
+struct SweptRun {
+  std::int64_t batch = 0;
+  RunOutcome outcome = {};
+};
+
+/// `path` with the batch before its extension: "out/run.json" becomes "out/run.batch8.json".
+std::string path_of_batch(const std::string& path, std::int64_t batch);
+
+/// The command line of one of the runs: its batch, and files of its own for --result_file,
+/// --trace_file and --save_variables; streams, such as /dev/stdout, remain. Throws UsageError for a
+/// path that nothing can be written to.
+ParseResult parsed_for(const ParseResult& parsed, std::int64_t batch);
+
+/// One line per run: batch, images per second with the step lines' "+/-", median step time, planned
+/// memory and largest resident set.
+void print_sweep(std::ostream& out, std::span<const SweptRun> runs);
+
+/// Runs each size by `run` and prints the table at the end, also when a run throws. A run that
+/// fails (status 1) does not keep the others from running; an interrupt does. Returns the last
+/// status that was not 0, or 0.
+int sweep(std::span<const std::int64_t> sizes,
+          const std::function<RunOutcome(std::int64_t batch)>& run,
+          const std::function<bool()>& interrupted, const RunStreams& streams);
+
+/// What --batch_size=8,16,32 does: refuses at once what any of the runs would be refused for, then
+/// runs them. Throws as run_once does.
+int run_sweep(const ParseResult& parsed, std::span<const std::int64_t> sizes, RunHost& host);
+
+}  // namespace bench

@@ -1,0 +1,139 @@
+#include "bench/runs/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "bench/flags/test/usage_error.h"
+#include "bench/runs/batch_choice.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+/// A run of four steps that take 10 ms per image and some.
+RunOutcome outcome_of(std::int64_t batch) {
+  RunOutcome outcome;
+  for (const int extra : {0, 0, 0, 4}) {
+    outcome.session.steps.emplace_back(milliseconds(10 * batch + extra));
+    outcome.session.wall += outcome.session.steps.back() + milliseconds(1);
+  }
+  outcome.memory.executor.activations = static_cast<std::size_t>(batch) * kMiB;
+  outcome.peak_rss = static_cast<std::int64_t>(2 * static_cast<std::size_t>(batch) * kMiB);
+  return outcome;
+}
+
+/// A sweep with runs of another kind, and what it printed.
+struct Sweep {
+  std::function<RunOutcome(std::int64_t)> run = outcome_of;
+  bool interrupted = false;
+  std::vector<std::int64_t> ran = {};
+  std::ostringstream out = {};
+  std::ostringstream err = {};
+
+  int operator()(const std::vector<std::int64_t>& sizes) {
+    return sweep(
+        sizes,
+        [this](std::int64_t batch) {
+          ran.push_back(batch);
+          return run(batch);
+        },
+        [this] { return interrupted; }, {.out = out, .err = err});
+  }
+};
+
+TEST(Sweep, PrintsALinePerBatchInTheOrderGiven) {
+  Sweep sweep;
+  EXPECT_EQ(sweep({8, 2}), 0);
+  EXPECT_THAT(sweep.ran, ElementsAre(8, 2));
+  // 8 images x 4 steps / 328 ms; deviation of 100, 100, 100 and 95.238 images/s over the root of 4.
+  EXPECT_EQ(sweep.out.str(),
+            "batch  images/sec   +/-  ms/step  planned  peak RSS\n"
+            "    8       97.56  1.03    80.00  8.0 MiB  16.0 MiB\n"
+            "    2       90.91  3.61    20.00  2.0 MiB   4.0 MiB\n");
+  EXPECT_EQ(sweep.err.str(), "batch 8, run 1 of 2\nbatch 2, run 2 of 2\n");
+}
+
+TEST(Sweep, GoesOnAfterARunThatFails) {
+  Sweep sweep;
+  sweep.run = [](std::int64_t batch) {
+    RunOutcome outcome = outcome_of(batch);
+    outcome.status = batch == 2 ? 1 : 0;
+    return outcome;
+  };
+  EXPECT_EQ(sweep({1, 2, 3}), 1);
+  EXPECT_THAT(sweep.ran, ElementsAre(1, 2, 3));
+  EXPECT_THAT(sweep.out.str(), HasSubstr("4.0 MiB  failed\n"));
+}
+
+TEST(Sweep, EndsWithTheRunThatWasInterrupted) {
+  Sweep sweep;
+  sweep.run = [&](std::int64_t batch) {
+    RunOutcome outcome = outcome_of(batch);
+    sweep.interrupted = batch == 2;
+    if (sweep.interrupted) {
+      outcome.status = 130;
+      outcome.session = {};
+      outcome.session.interrupted = true;
+      outcome.peak_rss = Unknown{"no file"};
+    }
+    return outcome;
+  };
+  EXPECT_EQ(sweep({1, 2, 3}), 130);
+  EXPECT_THAT(sweep.ran, ElementsAre(1, 2));
+  EXPECT_THAT(sweep.out.str(), HasSubstr("\n    1       83.33"));
+  EXPECT_THAT(
+      sweep.out.str(),
+      testing::EndsWith("\n    2           -     -        -  2.0 MiB   unknown  ended after 0 "
+                        "steps\n"));
+}
+
+TEST(Sweep, PrintsWhatItHasWhenARunThrows) {
+  Sweep sweep;
+  sweep.run = [](std::int64_t batch) {
+    return batch == 2 ? throw UsageError("no memory") : outcome_of(batch);
+  };
+  EXPECT_EQ(usage_error([&] { sweep({1, 2, 3}); }), "no memory");
+  EXPECT_THAT(sweep.out.str(), HasSubstr("\n    1 "));
+  EXPECT_THAT(sweep.out.str(), Not(HasSubstr("\n    2 ")));
+  Sweep nothing;
+  nothing.run = [](std::int64_t) -> RunOutcome { throw UsageError("no memory"); };
+  EXPECT_EQ(usage_error([&] { nothing({1, 2}); }), "no memory");
+  EXPECT_EQ(nothing.out.str(), "");
+}
+
+TEST(PathOfBatch, HasTheBatchBeforeTheExtension) {
+  EXPECT_EQ(path_of_batch("run.json", 8), "run.batch8.json");
+  EXPECT_EQ(path_of_batch("/a.b/run", 16), "/a.b/run.batch16");
+  EXPECT_EQ(path_of_batch("out/x.tar.gz", 1), "out/x.tar.batch1.gz");
+}
+
+TEST(RunOfASweep, HasItsBatchAndFilesOfItsOwn) {
+  const ParseResult parsed =
+      parse({"--batch_size=8,16", "--result_file=r.json", "--save_variables=v.safetensors",
+             "--trace_file=t.json", "--init_from=i"});
+  const Flags flags = parsed_for(parsed, 16).flags;
+  EXPECT_EQ(flags.batch_size, "16");
+  EXPECT_EQ(flags.result_file, "r.batch16.json");
+  EXPECT_EQ(flags.save_variables, "v.batch16.safetensors");
+  EXPECT_EQ(flags.trace_file, "t.batch16.json");
+  EXPECT_EQ(flags.init_from, "i");
+  const Flags streams =
+      parsed_for(parse({"--batch_size=8,16", "--result_file=-", "--trace_file=/dev/null"}), 8)
+          .flags;
+  EXPECT_EQ(streams.result_file, "-");
+  EXPECT_EQ(streams.trace_file, "/dev/null");
+  const Flags plain = parsed_for(parse({"--batch_size=8,16"}), 8).flags;
+  EXPECT_FALSE(plain.result_file.has_value());
+  EXPECT_EQ(plain.trace_file, "");
+}
+
+}  // namespace
+}  // namespace bench
