@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/stream.h"
 #include "models/ir/graph.h"
 #include "models/passes/rewrite.h"
 
@@ -51,17 +52,6 @@ struct TensorView {
   [[nodiscard]] T* as() const {
     return static_cast<T*>(data);
   }
-};
-
-/// An ordered queue of work on a device. One host thread uses it at a time.
-class Stream {
- public:
-  Stream() = default;
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  virtual ~Stream() = default;
-  /// Waits until everything launched so far is done.
-  virtual void synchronize() = 0;
 };
 
 /// One compiled operation for fixed types, shapes and layouts.
@@ -119,8 +109,9 @@ struct OptimizerSegment {
   bool decayed = true;
 };
 
-/// Memory of a device, freed with the object; 4096-byte aligned. Pages are backed when the device's
-/// threads first touch them.
+/// Memory of a device, freed with the object; 4096-byte aligned. The host may touch it only where
+/// the backend shares_host_memory(); there pages are backed when the device's threads first touch
+/// them.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -187,11 +178,15 @@ class Backend {
   virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                                     std::vector<OptimizerSegment> segments) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
+  virtual std::unique_ptr<Event> make_event() = 0;
   /// The speed of a large matrix product of that type and of a large addition, measured now; takes
   /// at most three seconds. None where the device is not made to be fast.
   virtual std::optional<Ceiling> measure_ceiling(DType dtype) = 0;
   /// Zeroed memory; throws DeviceError when there is none.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
+  /// Whether the device computes in the host's memory: the host may read and write allocate()'s
+  /// while no work is under way, and kernels take any memory of the host's.
+  [[nodiscard]] virtual bool shares_host_memory() const = 0;
   /// Those that the device computes with, if any, for what the host has to work out meanwhile. The
   /// backend has to outlive them; the host thread that uses it uses them.
   [[nodiscard]] virtual HostThreads host_threads() { return {}; }

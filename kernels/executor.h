@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <functional>
-#include <iosfwd>
 #include <limits>
 #include <memory>
 #include <span>
@@ -10,44 +9,46 @@
 #include <vector>
 
 #include "kernels/backend.h"
-#include "kernels/runtime/lowering.h"
-#include "kernels/runtime/memory.h"
+#include "kernels/runtime/plan.h"
 
 namespace bench {
 
 struct ExecutorOptions {
   DataFormat format = DataFormat::automatic;
   /// For tests: before each run everything but inputs and variables is filled with NaN bytes, and
-  /// guard bytes behind every variable and gradient are checked afterwards (InternalError).
+  /// guard bytes behind every variable and gradient are checked afterwards (InternalError), for
+  /// which every run waits.
   bool poison = false;
   /// Sees the plan before anything is allocated and throws when it asks for too much; may be empty.
   std::function<void(const MemoryReport&)> admit = {};
 };
 
-/// A graph compiled for one backend: kernels chosen and made, memory planned and allocated once.
-/// run() allocates nothing and creates no primitive.
+/// A plan with its kernels made and its memory allocated once, on one device, with one stream for
+/// all it does. A run looks nothing up, allocates nothing and creates no primitive.
 class Executor {
  public:
-  /// Takes apart fused nodes the backend cannot run, lowers, plans, allocates.
   Executor(const Graph& graph, Backend& backend, const ExecutorOptions& options);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// graph() of such an executor.
-  static Graph runnable(const Graph& graph, const Backend& backend);
-  /// The memory such an executor would take, without making kernels or allocating.
-  static MemoryReport predict(const Graph& graph, Backend& backend, DataFormat format);
-
   /// The graph as it runs.
   [[nodiscard]] const Graph& graph() const;
   [[nodiscard]] const LoweredGraph& plan() const;
   [[nodiscard]] const MemoryReport& memory() const;
+  [[nodiscard]] Stream& stream();
 
-  /// Points a graph input at the caller's memory, in input_layout(name), for every run from now on.
-  void bind_input(const std::string& name, const void* data);
+  /// Stands for a graph input in the calls below.
+  using Input = std::size_t;
+  [[nodiscard]] Input input(const std::string& name) const;
   /// The layout the plan wants an input in.
   [[nodiscard]] const Layout& input_layout(const std::string& name) const;
+  /// Gives a graph input to the runs enqueued from now on: memory of the host, in its layout, which
+  /// has to stay as it is until they are done. Where the device does not share the host's memory,
+  /// enqueues a copy.
+  void feed(Input input, const void* host);
+  /// The same with memory of the device that is the caller's: what lies there when a run begins.
+  void place(Input input, void* device);
   /// Copies a graph input in canonical order into memory of the executor's own; waits.
   void write_input(const std::string& name, std::span<const std::byte> canonical);
 
@@ -65,11 +66,21 @@ class Executor {
   void read_gradient(const std::string& variable, std::vector<float>& canonical);
   /// The same in the variable's own type.
   [[nodiscard]] std::vector<std::byte> read_gradient_bytes(const std::string& variable);
-  /// The same for a single f32 or f64 in memory that the host can read; allocates nothing.
-  [[nodiscard]] double read_scalar(const std::string& name);
 
-  /// Runs every kernel in order; waits for the end. Every input must be bound or written before.
-  void run(Stream& stream);
+  /// Enqueues every kernel in order, and at the end the copy of the scalar outputs to the host.
+  /// Every input must have been given before.
+  void enqueue();
+  /// The same and waits.
+  void run();
+
+  /// Stands for an output of one f32 or f64.
+  using Scalar = std::size_t;
+  [[nodiscard]] Scalar scalar(const std::string& output) const;
+  /// Its value in the last run, which has to be done.
+  [[nodiscard]] double value(Scalar scalar) const;
+  [[nodiscard]] double read_scalar(const std::string& output) const {
+    return value(scalar(output));
+  }
 
   /// A step of the plan and the memory it works on.
   struct ObservedStep {
@@ -85,8 +96,8 @@ class Executor {
     /// So many steps run, or as many as there are; what the others write is left as it is.
     std::size_t steps = std::numeric_limits<std::size_t>::max();
   };
-  /// The same, waiting for each kernel.
-  void run_observed(Stream& stream, const Observer& observer);
+  /// Runs, waiting for each kernel.
+  void run_observed(const Observer& observer);
 
   /// The flat regions of trainable variables and their gradients: equal offsets, elements of one
   /// type, in the order in which the gradients become final.

@@ -44,12 +44,14 @@ class ForwardingBackend : public Backend {
     return inner_.make_optimizer(settings, std::move(segments));
   }
   std::unique_ptr<Stream> make_stream() override { return inner_.make_stream(); }
+  std::unique_ptr<Event> make_event() override { return inner_.make_event(); }
   std::optional<Ceiling> measure_ceiling(DType dtype) override {
     return inner_.measure_ceiling(dtype);
   }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     return inner_.allocate(bytes);
   }
+  [[nodiscard]] bool shares_host_memory() const override { return inner_.shares_host_memory(); }
   [[nodiscard]] HostThreads host_threads() override { return inner_.host_threads(); }
 
  private:

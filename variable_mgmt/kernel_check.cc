@@ -18,9 +18,8 @@ std::int64_t checked_images(std::int64_t batch) { return batch % 2 == 0 ? 2 : 1;
 KernelCheck::KernelCheck(Tower& tower, const Graph& small, Watch watch)
     : tower_(tower),
       images_(checked_images(batch_of(tower))),
-      small_(Executor::runnable(small, tower.backend())),
-      plan_check_(tower.executor(), tower.backend(), tower.stream(), small_, images_,
-                  batch_of(tower)),
+      small_(runnable(small, tower.backend())),
+      plan_check_(tower.executor(), tower.backend(), small_, images_, batch_of(tower)),
       watch_(std::move(watch)) {}
 
 Executor::Observer KernelCheck::observer(PlanCheck::Kernels kernels) {

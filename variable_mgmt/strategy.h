@@ -17,10 +17,10 @@ class UpdateStrategy {
   UpdateStrategy(const UpdateStrategy&) = delete;
   UpdateStrategy& operator=(const UpdateStrategy&) = delete;
   virtual ~UpdateStrategy() = default;
-  /// Applies the gradients of the towers' last run, times `gradient_scale`, to the variables;
-  /// waits.
+  /// Enqueues, behind the towers' last run, that its gradients times `gradient_scale` are applied
+  /// to the variables.
   virtual void update(double learning_rate, double gradient_scale) = 0;
-  /// Empties the slots, as they are before the first update; waits.
+  /// Empties the slots, as they are before the first update; does not wait.
   virtual void reset() = 0;
   /// Whether all those gradients are finite numbers; waits.
   virtual bool gradients_are_finite() = 0;

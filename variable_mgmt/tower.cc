@@ -1,24 +1,34 @@
 #include "variable_mgmt/tower.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace bench {
 
 Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& options,
              const InitialValues& values)
-    : backend_(backend), executor_(graph, backend, options), stream_(backend.make_stream()) {
+    : backend_(backend),
+      executor_(graph, backend, options),
+      images_(executor_.input("images")),
+      device_scalars_(backend.allocate(sizeof(StepScalars))) {
   write_variables(values);
+  if (find_input("labels") != nullptr) {
+    labels_ = executor_.input("labels");
+  }
   if (const TensorType* type = find_input("loss_scale")) {
-    const bool wide = type->dtype == DType::f64;
-    executor_.bind_input("loss_scale", wide ? static_cast<const void*>(&wide_loss_scale_)
-                                            : static_cast<const void*>(&loss_scale_));
+    place_scalar("loss_scale", type->dtype == DType::f64 ? offsetof(StepScalars, wide_loss_scale)
+                                                         : offsetof(StepScalars, loss_scale));
+  }
+  if (find_input("step") != nullptr) {
+    place_scalar("step", offsetof(StepScalars, step));
   }
   if (const TensorType* type = find_input("images"); type->dtype == DType::f64) {
     wide_images_.resize(static_cast<std::size_t>(type->shape.elements()));
   }
-  if (find_input("step") != nullptr) {
-    executor_.bind_input("step", &step_);
-  }
+}
+
+void Tower::place_scalar(const std::string& input, std::size_t offset) {
+  executor_.place(executor_.input(input), device_scalars_->data() + offset);
 }
 
 const TensorType* Tower::find_input(const std::string& name) const {
@@ -29,30 +39,42 @@ const TensorType* Tower::find_input(const std::string& name) const {
   return found == inputs.end() ? nullptr : &graph.type(*found);
 }
 
-void Tower::run(const float* images, const std::int32_t* labels, std::int32_t step) {
+void Tower::upload_scalars(std::int32_t step) {
+  scalars_.step = step;
+  stream().upload(std::as_bytes(std::span(&scalars_, 1)), device_scalars_->data());
+}
+
+void Tower::enqueue(const float* images, const std::int32_t* labels, std::int32_t step) {
   if (wide_images_.empty()) {
-    executor_.bind_input("images", images);
+    executor_.feed(images_, images);
   } else {
     std::copy(images, images + wide_images_.size(), wide_images_.begin());
-    executor_.bind_input("images", wide_images_.data());
+    executor_.feed(images_, wide_images_.data());
   }
-  if (find_input("labels") != nullptr) {
-    executor_.bind_input("labels", labels);
+  if (labels_) {
+    executor_.feed(*labels_, labels);
   }
-  run_bound(step);
+  upload_scalars(step);
+  executor_.enqueue();
+}
+
+void Tower::run(const float* images, const std::int32_t* labels, std::int32_t step) {
+  enqueue(images, labels, step);
+  wait();
 }
 
 void Tower::run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
                           std::int32_t step) {
   write_batch(images, labels);
-  run_bound(step);
+  upload_scalars(step);
+  executor_.run();
 }
 
 void Tower::run_observed(std::span<const float> images, std::span<const std::int32_t> labels,
                          std::int32_t step, const Executor::Observer& observer) {
   write_batch(images, labels);
-  step_ = step;
-  executor_.run_observed(*stream_, observer);
+  upload_scalars(step);
+  executor_.run_observed(observer);
 }
 
 void Tower::write_batch(std::span<const float> images, std::span<const std::int32_t> labels) {
@@ -62,14 +84,9 @@ void Tower::write_batch(std::span<const float> images, std::span<const std::int3
     std::copy(images.begin(), images.end(), wide_images_.begin());
     executor_.write_input("images", std::as_bytes(std::span(wide_images_)));
   }
-  if (find_input("labels") != nullptr) {
+  if (labels_) {
     executor_.write_input("labels", std::as_bytes(labels));
   }
-}
-
-void Tower::run_bound(std::int32_t step) {
-  step_ = step;
-  executor_.run(*stream_);
 }
 
 void Tower::write_variables(const InitialValues& values) {

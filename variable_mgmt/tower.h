@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,8 +19,13 @@ class Tower {
   Tower(const Graph& graph, Backend& backend, const ExecutorOptions& options,
         const InitialValues& values);
 
-  /// Runs forward and, where the graph has it, backward on a batch: images f32 in
-  /// executor().input_layout("images"), widened where the graph computes in f64; labels s32. Waits.
+  /// Enqueues forward and, where the graph has it, backward on a batch: images f32 in
+  /// executor().input_layout("images"), widened where the graph computes in f64; labels s32. Both
+  /// have to stay as they are until wait(), which has to come before the next step is enqueued.
+  void enqueue(const float* images, const std::int32_t* labels, std::int32_t step);
+  /// Waits until everything enqueued is done.
+  void wait() { stream().synchronize(); }
+  /// The same at once.
   void run(const float* images, const std::int32_t* labels, std::int32_t step);
   /// The same with images in canonical order (N, C, H, W), copied into memory of the executor's
   /// own.
@@ -31,8 +37,8 @@ class Tower {
 
   /// What the gradients of all runs from now on are multiplied by; 1 at first.
   void set_loss_scale(double scale) {
-    loss_scale_ = static_cast<float>(scale);
-    wide_loss_scale_ = scale;
+    scalars_.loss_scale = static_cast<float>(scale);
+    scalars_.wide_loss_scale = scale;
   }
   /// Gives every variable the value of its name.
   void write_variables(const InitialValues& values);
@@ -41,21 +47,29 @@ class Tower {
 
   [[nodiscard]] Executor& executor() { return executor_; }
   [[nodiscard]] const Executor& executor() const { return executor_; }
-  [[nodiscard]] Stream& stream() { return *stream_; }
+  [[nodiscard]] Stream& stream() { return executor_.stream(); }
   [[nodiscard]] Backend& backend() { return backend_; }
 
  private:
-  void run_bound(std::int32_t step);
+  /// What changes from step to step but the batch: it lies on the device, and one copy brings it.
+  struct StepScalars {
+    double wide_loss_scale = 1;
+    float loss_scale = 1;
+    std::int32_t step = 0;
+  };
+
+  void place_scalar(const std::string& input, std::size_t offset);
+  void upload_scalars(std::int32_t step);
   void write_batch(std::span<const float> images, std::span<const std::int32_t> labels);
 
   Backend& backend_;
   Executor executor_;
-  std::unique_ptr<Stream> stream_;
-  float loss_scale_ = 1;
-  double wide_loss_scale_ = 1;
+  Executor::Input images_;
+  std::optional<Executor::Input> labels_;
+  StepScalars scalars_;
+  std::unique_ptr<DeviceMemory> device_scalars_;
   /// The images of a graph in f64.
   std::vector<double> wide_images_;
-  std::int32_t step_ = 0;
 };
 
 }  // namespace bench

@@ -15,6 +15,7 @@
 #include "bench/flags/table.h"
 #include "bench/kernels/lone_step.h"
 #include "bench/plan/device.h"
+#include "bench/plan/network.h"
 #include "bench/plan/precision.h"
 #include "bench/plan/settings.h"
 #include "kernels/cases/cases.h"
@@ -110,10 +111,9 @@ void run_case(benchmark::State& state, const KernelCase& kernel_case, DataFormat
   const Graph graph = graph_of(kernel_case);
   Executor executor(graph, backend, {.format = format});
   write_inputs(kernel_case, executor);
-  const auto stream = backend.make_stream();
   time_kernel(state, work_of(graph, graph.nodes()[0]), [&] {
     const auto begin = std::chrono::steady_clock::now();
-    executor.run(*stream);
+    executor.run();
     return std::chrono::steady_clock::now() - begin;
   });
 }
@@ -136,7 +136,7 @@ class ModelSteps {
   ModelSteps(const RunSettings& settings, Backend& backend)
       : settings_(settings),
         backend_(backend),
-        plan_(settings, backend),
+        plan_(build_run_graph(settings, backend, settings.batch), backend, settings.format),
         steps_(distinct_steps(plan_)) {}
 
   void register_all(std::size_t threads) {
@@ -182,7 +182,7 @@ class ModelSteps {
 
   RunSettings settings_;
   Backend& backend_;
-  RunPlan plan_;
+  Plan plan_;
   std::vector<DistinctStep> steps_;
   /// The step in hand: Google Benchmark calls several times until it knows the iterations.
   std::unique_ptr<LoneStep> lone_;

@@ -1,11 +1,8 @@
 #include "bench/kernels/lone_step.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
-#include "bench/plan/network.h"
-#include "kernels/executor.h"
 #include "models/base/errors.h"
 #include "models/base/philox.h"
 
@@ -14,16 +11,8 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1234;
 
-std::vector<std::size_t> output_buffers(const Graph& graph, const LoweredGraph& lowered) {
-  std::vector<std::size_t> buffers;
-  for (const auto& [name, id] : graph.outputs()) {
-    buffers.push_back(lowered.buffer_of[static_cast<std::size_t>(id.index)]);
-  }
-  return buffers;
-}
-
 /// The position of the step's input whose memory the plan gives to this output.
-std::optional<std::size_t> place_of(const RunPlan& plan, const Step& step, std::size_t output) {
+std::optional<std::size_t> place_of(const Plan& plan, const Step& step, std::size_t output) {
   const auto same_place = [&](std::size_t input) {
     const auto& buffers = plan.lowered.buffers;
     // Both live during the step, so that one offset means one memory.
@@ -44,7 +33,7 @@ std::string text_of(const Buffer& buffer) {
                             : cat(buffer.type, " ", buffer.layout);
 }
 
-std::string shapes_of(const RunPlan& plan, const Step& step) {
+std::string shapes_of(const Plan& plan, const Step& step) {
   std::string text = "(";
   for (const std::size_t input : step.inputs) {
     text += cat(text.size() == 1 ? "" : ", ", text_of(plan.lowered.buffers[input]));
@@ -80,12 +69,7 @@ std::vector<float> numbers_around_one(std::int64_t count) {
 
 }  // namespace
 
-RunPlan::RunPlan(const RunSettings& settings, Backend& backend)
-    : graph(Executor::runnable(build_run_graph(settings, backend, settings.batch), backend)),
-      lowered(lower(graph, backend, settings.format)),
-      memory(lay_out_memory(lowered, output_buffers(graph, lowered), 0)) {}
-
-std::vector<DistinctStep> distinct_steps(const RunPlan& plan) {
+std::vector<DistinctStep> distinct_steps(const Plan& plan) {
   const std::vector<Step>& steps = plan.lowered.steps;
   std::vector<DistinctStep> distinct;
   for (std::size_t s = 0; s < steps.size(); ++s) {
@@ -103,15 +87,20 @@ std::vector<DistinctStep> distinct_steps(const RunPlan& plan) {
   return distinct;
 }
 
-LoneStep::LoneStep(const RunPlan& plan, std::size_t step, Backend& backend)
-    : plan_(plan), backend_(backend), stream_(backend.make_stream()), bound_(bind(step, true)) {
+LoneStep::LoneStep(const Plan& plan, std::size_t step, Backend& backend)
+    : plan_(plan),
+      backend_(backend),
+      stream_(backend.make_stream()),
+      staging_(backend, *stream_),
+      bound_(bind(step, true)) {
   keep_overwritten();
 }
 
 std::chrono::nanoseconds LoneStep::run() {
   for (const Overwritten& kept : overwritten_) {
-    std::memcpy(kept.input.data, kept.contents->data(), kept.input.bytes);
+    stream_->copy(kept.contents->data(), kept.input.data, kept.input.bytes);
   }
+  stream_->synchronize();
   const auto begin = std::chrono::steady_clock::now();
   launch(bound_);
   return std::chrono::steady_clock::now() - begin;
@@ -181,7 +170,7 @@ void LoneStep::fill(const Buffer& buffer, TensorView memory) {
   const auto reorder =
       backend_.make_reorder({.type = floats, .layout = backend_.canonical_layout(floats)},
                             {.type = buffer.type, .layout = buffer.layout});
-  const TensorView from{.data = numbers.data(), .bytes = numbers.size() * sizeof(float)};
+  const TensorView from = staging_.input(std::as_bytes(std::span(numbers)));
   reorder->launch(*stream_, std::span(&from, 1), std::span(&memory, 1), nullptr);
   stream_->synchronize();
 }
@@ -201,7 +190,7 @@ void LoneStep::keep_overwritten() {
                     [&](const TensorView& output) { return output.data == input.data; });
     if (written && input.bytes > 0) {
       auto contents = backend_.allocate(input.bytes);
-      std::memcpy(contents->data(), input.data, input.bytes);
+      stream_->copy(input.data, contents->data(), input.bytes);
       overwritten_.push_back({.input = input, .contents = std::move(contents)});
     }
   }

@@ -7,25 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "bench/plan/settings.h"
 #include "kernels/backend.h"
-#include "kernels/runtime/lowering.h"
-#include "kernels/runtime/memory.h"
+#include "kernels/runtime/plan.h"
+#include "kernels/runtime/staging.h"
 
 namespace bench {
-
-/// A run's graph as its executor would run it, with nothing allocated.
-struct RunPlan {
-  /// In the data format of the settings. Throws UsageError when the backend cannot run a node.
-  RunPlan(const RunSettings& settings, Backend& backend);
-  // The kernels' makers may refer to the graph.
-  RunPlan(const RunPlan&) = delete;
-  RunPlan& operator=(const RunPlan&) = delete;
-
-  Graph graph;
-  LoweredGraph lowered;
-  MemoryLayout memory;
-};
 
 /// A step of a plan and how many of the plan's steps are like it.
 struct DistinctStep {
@@ -38,7 +24,7 @@ struct DistinctStep {
 
 /// Steps that differ in kind, implementation, attributes, types, layouts or in what they overwrite,
 /// in the order of the plan. The counts add up to the plan's steps.
-std::vector<DistinctStep> distinct_steps(const RunPlan& plan);
+std::vector<DistinctStep> distinct_steps(const Plan& plan);
 
 /// One step of a plan by itself: its kernel on memory of its own, filled with numbers around 1
 /// (labels with 0). What only other kernels can write, such as the places of a pool's maxima, those
@@ -46,7 +32,7 @@ std::vector<DistinctStep> distinct_steps(const RunPlan& plan);
 class LoneStep {
  public:
   /// The plan and the backend outlive this.
-  LoneStep(const RunPlan& plan, std::size_t step, Backend& backend);
+  LoneStep(const Plan& plan, std::size_t step, Backend& backend);
 
   /// Runs the kernel and waits; returns how long that took. Inputs that the kernel overwrites get
   /// their first contents back before.
@@ -74,9 +60,10 @@ class LoneStep {
   TensorView allocate(std::size_t buffer);
   void keep_overwritten();
 
-  const RunPlan& plan_;
+  const Plan& plan_;
   Backend& backend_;
   std::unique_ptr<Stream> stream_;
+  Staging staging_;
   std::vector<std::unique_ptr<DeviceMemory>> memory_;
   std::map<std::size_t, TensorView> views_;
   Bound bound_;

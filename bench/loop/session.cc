@@ -43,6 +43,7 @@ class Session {
       limit_ = nanoseconds(
           static_cast<std::int64_t>(std::min(*settings.flags.max_seconds, kLongestSeconds) * 1e9));
     }
+    find_scalars();
     // Longer lists grow between steps, outside what is timed.
     const auto expected =
         static_cast<std::size_t>(std::min(settings.steps.num_batches, kReservedSteps));
@@ -74,6 +75,20 @@ class Session {
     double loss = 0;
     report::Accuracies accuracies;
   };
+
+  void find_scalars() {
+    const Executor& executor = parts_.tower.executor();
+    if (settings_.training()) {
+      losses_.push_back(executor.scalar("loss"));
+      if (settings_.flags.loss_type_to_report == "total_loss") {
+        losses_.push_back(executor.scalar("l2_loss"));
+      }
+    }
+    if (settings_.accuracies()) {
+      top_1_ = executor.scalar("top_1");
+      top_5_ = executor.scalar("top_5");
+    }
+  }
 
   void warm_up() {
     progress_.start("warm up", settings_.warmup.num_batches);
@@ -153,24 +168,14 @@ class Session {
     const InputBatch batch = parts_.input.next();
     result_.input_wait += parts_.clock.now() - begin;
     parts_.tower.set_loss_scale(loss_scale_.value());
-    parts_.tower.run(batch.images, batch.labels, layer_step(settings_, global_step_));
+    parts_.tower.enqueue(batch.images, batch.labels, layer_step(settings_, global_step_));
     if (parts_.strategy != nullptr) {
       const nanoseconds update = parts_.clock.now();
       update_variables();
       result_.optimizer += parts_.clock.now() - update;
     }
-    Outcome outcome{.duration = {}, .loss = 0, .accuracies = {}};
-    Executor& executor = parts_.tower.executor();
-    if (settings_.training()) {
-      outcome.loss = executor.read_scalar("loss");
-      if (settings_.flags.loss_type_to_report == "total_loss") {
-        outcome.loss += executor.read_scalar("l2_loss");
-      }
-    }
-    if (settings_.accuracies()) {
-      outcome.accuracies = {.top_1 = executor.read_scalar("top_1"),
-                            .top_5 = executor.read_scalar("top_5")};
-    }
+    parts_.tower.wait();
+    Outcome outcome = read_outcome();
     outcome.duration = parts_.clock.now() - begin;
     if (!std::isfinite(outcome.loss)) {
       throw LossError(
@@ -181,6 +186,19 @@ class Session {
                     " steps; a lower learning rate (--init_learning_rate) may help"));
     }
     ++global_step_;
+    return outcome;
+  }
+
+  /// The numbers of the step that is done.
+  [[nodiscard]] Outcome read_outcome() const {
+    const Executor& executor = parts_.tower.executor();
+    Outcome outcome{.duration = {}, .loss = 0, .accuracies = {}};
+    for (const Executor::Scalar loss : losses_) {
+      outcome.loss += executor.value(loss);
+    }
+    if (settings_.accuracies()) {
+      outcome.accuracies = {.top_1 = executor.value(top_1_), .top_5 = executor.value(top_5_)};
+    }
     return outcome;
   }
 
@@ -219,6 +237,10 @@ class Session {
   LearningRate learning_rate_;
   LossScale loss_scale_;
   Progress progress_;
+  /// They add up to the reported loss; none in a forward-only run.
+  std::vector<Executor::Scalar> losses_;
+  Executor::Scalar top_1_ = 0;
+  Executor::Scalar top_5_ = 0;
   std::optional<nanoseconds> limit_;
   nanoseconds started_{};
   std::int64_t global_step_ = 0;

@@ -67,8 +67,9 @@ void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
     out << graph;
   }
   if (dumps(settings, "plan")) {
-    out << lower(graph, backend, settings.format);
-    out << "planned memory: " << plan_run_memory(settings, backend, settings.batch) << "\n";
+    const Plan plan(graph, backend, settings.format);
+    out << plan.lowered;
+    out << "planned memory: " << run_memory(settings, plan.memory.report, settings.batch) << "\n";
   }
 }
 

@@ -74,9 +74,9 @@ HostTensor CanonicalReader::convert(const Placed& from, TensorView view, Arena& 
   const HostTensor tensor = tensor_of(type, arena);
   check(tensor.bytes.size() == backend_.bytes(type, to.layout),
         "reader: a canonical tensor has another size than its elements");
-  TensorView target{.data = tensor.bytes.data(), .bytes = tensor.bytes.size()};
+  const TensorView target = staging_.output(tensor.bytes);
   reorder(from, to).launch(stream_, std::span(&view, 1), std::span(&target, 1), nullptr);
-  stream_.synchronize();
+  staging_.finish_output();
   return tensor;
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/backend.h"
 #include "kernels/check/arena.h"
 #include "kernels/runtime/lowering.h"
+#include "kernels/runtime/staging.h"
 
 namespace bench {
 
@@ -29,7 +30,7 @@ class CanonicalReader {
   /// `largest_whole`: the bytes of the largest tensor that is read as a whole, to take a part of
   /// it.
   CanonicalReader(Backend& backend, Stream& stream, std::size_t largest_whole)
-      : backend_(backend), stream_(stream), whole_(largest_whole) {}
+      : backend_(backend), stream_(stream), staging_(backend, stream), whole_(largest_whole) {}
 
   /// What is read, and where it is put.
   struct Source {
@@ -57,6 +58,7 @@ class CanonicalReader {
 
   Backend& backend_;
   Stream& stream_;
+  Staging staging_;
   std::vector<Reorder> reorders_;
   /// For tensors of which a part is kept.
   Arena whole_;

@@ -27,13 +27,13 @@ constexpr std::int64_t kMostReordered = std::int64_t{1} << 23;
 
 }  // namespace
 
-PlanCheck::PlanCheck(const Executor& executor, Backend& backend, Stream& stream, const Graph& small,
-                     std::int64_t images, std::int64_t batch)
+PlanCheck::PlanCheck(Executor& executor, Backend& backend, const Graph& small, std::int64_t images,
+                     std::int64_t batch)
     : plan_(executor.plan()),
       small_(small),
       threads_(backend.host_threads()),
       memory_(plan_check_memory(small, threads_.count)),
-      reader_(backend, stream, memory_.whole),
+      reader_(backend, executor.stream(), memory_.whole),
       copies_(static_cast<double>(batch) / static_cast<double>(images)) {
   check(batch % images == 0, "a batch that is checked is made of whole copies");
   for (const Node& node : small.nodes()) {

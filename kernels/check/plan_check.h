@@ -22,8 +22,8 @@ class PlanCheck {
  public:
   /// `small` is the executor's graph for a batch of `images`, from which that of `batch` is made of
   /// whole copies. All must outlive the check.
-  PlanCheck(const Executor& executor, Backend& backend, Stream& stream, const Graph& small,
-            std::int64_t images, std::int64_t batch);
+  PlanCheck(Executor& executor, Backend& backend, const Graph& small, std::int64_t images,
+            std::int64_t batch);
 
   /// Which kernels a run shows: those that draw at random (that read the input `step`) treat copies
   /// of an image differently, so that what comes behind them is no matter of whole copies any more.

@@ -83,7 +83,7 @@ ReferenceNode::ReferenceNode(const Graph& graph, const NodeInputs& node,
       whole.set_output(outputs_.back(), made[i]);
     }
   }
-  parts_ = Executor::runnable(whole, *make_reference_backend());
+  parts_ = runnable(whole, *make_reference_backend());
 }
 
 std::vector<std::span<const double>> ReferenceNode::compute() {

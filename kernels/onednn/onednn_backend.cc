@@ -15,6 +15,7 @@
 #include "kernels/onednn/quantized.h"
 #include "kernels/onednn/vector_kernel.h"
 #include "kernels/runtime/host_memory.h"
+#include "kernels/runtime/host_stream.h"
 #include "models/base/errors.h"
 #include "models/ops/activation.h"
 #include "models/ops/add.h"
@@ -233,10 +234,12 @@ class OnednnBackend final : public Backend {
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<OnednnStream>(context_.engine);
   }
+  std::unique_ptr<Event> make_event() override { return make_host_event(); }
 
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     return allocate_host_memory(bytes);
   }
+  [[nodiscard]] bool shares_host_memory() const override { return true; }
 
   [[nodiscard]] HostThreads host_threads() override {
     return {.count = team_.size(), .run = [this](const std::function<void(int)>& part) {

@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "kernels/backend.h"
+#include "kernels/runtime/host_stream.h"
 
 namespace bench::onednn {
 
-class OnednnStream final : public Stream {
+/// oneDNN on the CPU is done when a call returns, as our own kernels are.
+class OnednnStream final : public HostStream {
  public:
   explicit OnednnStream(const dnnl::engine& engine) : stream_(engine) {}
   void synchronize() override { stream_.wait(); }

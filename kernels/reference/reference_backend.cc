@@ -8,6 +8,7 @@
 #include "kernels/reference/optimizer.h"
 #include "kernels/reference/storage.h"
 #include "kernels/runtime/host_memory.h"
+#include "kernels/runtime/host_stream.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/ops/activation.h"
@@ -181,11 +182,6 @@ class ConversionKernel : public Kernel {
   Storage to_;
 };
 
-class ReferenceStream : public Stream {
- public:
-  void synchronize() override {}
-};
-
 class ReferenceBackend : public Backend {
  public:
   [[nodiscard]] std::string_view name() const override { return "reference"; }
@@ -265,11 +261,13 @@ class ReferenceBackend : public Backend {
 
   std::optional<Ceiling> measure_ceiling(DType) override { return std::nullopt; }
 
-  std::unique_ptr<Stream> make_stream() override { return std::make_unique<ReferenceStream>(); }
+  std::unique_ptr<Stream> make_stream() override { return std::make_unique<HostStream>(); }
+  std::unique_ptr<Event> make_event() override { return make_host_event(); }
 
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     return allocate_host_memory(bytes);
   }
+  [[nodiscard]] bool shares_host_memory() const override { return true; }
 
  private:
   void require_canonical(const TensorType& type, const Layout& layout) const {

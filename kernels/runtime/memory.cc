@@ -69,6 +69,24 @@ std::optional<std::size_t> overwritten(const LoweredGraph& lowered, const std::v
   return std::nullopt;
 }
 
+/// Puts the outputs of one number at the beginning of the activations, so that one copy fetches
+/// all; says which buffers these are.
+std::vector<bool> place_results(const LoweredGraph& lowered, const std::vector<std::size_t>& kept,
+                                std::size_t guard_bytes, MemoryLayout& layout) {
+  std::vector<bool> is_result(lowered.buffers.size(), false);
+  Region results(guard_bytes);
+  for (const std::size_t b : kept) {
+    const Buffer& buffer = lowered.buffers[b];
+    if (buffer.region == Buffer::Region::activation && is_floating(buffer.type.dtype) &&
+        !buffer.type.opaque && buffer.type.shape.elements() == 1 && !is_result[b]) {
+      is_result[b] = true;
+      layout.offsets[b] = results.place(buffer.bytes);
+    }
+  }
+  layout.results = results.bytes();
+  return is_result;
+}
+
 void place_activations(const LoweredGraph& lowered, const std::vector<std::size_t>& kept,
                        std::size_t guard_bytes, MemoryLayout& layout) {
   const std::vector<Life> life = lives(lowered, kept);
@@ -76,12 +94,14 @@ void place_activations(const LoweredGraph& lowered, const std::vector<std::size_
   std::vector<std::size_t> buffer_of;
   std::vector<std::optional<std::size_t>> tensor_of(lowered.buffers.size());
   std::vector<bool> taken(lowered.buffers.size(), false);
+  const std::vector<bool> result = place_results(lowered, kept, guard_bytes, layout);
   for (std::size_t s = 0; s < lowered.steps.size(); ++s) {
     const Step& step = lowered.steps[s];
     const auto now = static_cast<std::int32_t>(s);
     for (std::size_t o = 0; o < step.outputs.size(); ++o) {
       const std::size_t buffer = step.outputs[o];
-      if (lowered.buffers[buffer].region != Buffer::Region::activation || tensor_of[buffer]) {
+      if (lowered.buffers[buffer].region != Buffer::Region::activation || tensor_of[buffer] ||
+          result[buffer]) {
         continue;
       }
       PlannedTensor tensor{.bytes = lowered.buffers[buffer].bytes,
@@ -100,9 +120,9 @@ void place_activations(const LoweredGraph& lowered, const std::vector<std::size_
   }
   const MemoryPlan plan = plan_memory(tensors, guard_bytes);
   for (std::size_t t = 0; t < tensors.size(); ++t) {
-    layout.offsets[buffer_of[t]] = plan.offsets[t];
+    layout.offsets[buffer_of[t]] = layout.results + plan.offsets[t];
   }
-  layout.report.activations = plan.total_bytes;
+  layout.report.activations = layout.results + plan.total_bytes;
 }
 
 }  // namespace

@@ -30,13 +30,15 @@ std::string format_bytes(std::size_t bytes);
 /// Where each buffer of a lowered graph lies: offsets in its region. Inputs lie in no region.
 struct MemoryLayout {
   std::vector<std::size_t> offsets;
+  /// Bytes at the beginning of the activations that hold the outputs of one floating number.
+  std::size_t results = 0;
   MemoryReport report;
 };
 
 /// Lays out a lowered graph. Trained variables and their gradients come first in their regions, at
 /// equal offsets, in the order of LoweredGraph::trained. Activations that live at different times
 /// share memory, and an output takes its input's place where the kernel allows it. Values named in
-/// `kept` (outputs) survive to the end.
+/// `kept` (outputs) survive to the end; those of one number lie together.
 MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::size_t>& kept,
                             std::size_t guard_bytes);
 

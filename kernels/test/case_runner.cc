@@ -147,8 +147,7 @@ void add_case_gradients(Graph& graph, const Node& node, std::span<const ValueId>
 }  // namespace
 
 GraphRunner::GraphRunner(const Graph& graph, Backend& backend, DataFormat format)
-    : stream_(backend.make_stream()),
-      executor_(graph, backend, {.format = format, .poison = true}) {}
+    : executor_(graph, backend, {.format = format, .poison = true}) {}
 
 void GraphRunner::set(const std::string& name, std::span<const double> values) {
   for (const Variable& variable : graph().variables()) {
@@ -167,7 +166,7 @@ void GraphRunner::set(const std::string& name, std::span<const double> values) {
   throw InternalError(cat("the graph has no input or variable ", name));
 }
 
-void GraphRunner::run() { executor_.run(*stream_); }
+void GraphRunner::run() { executor_.run(); }
 
 std::vector<double> GraphRunner::output(const std::string& name) {
   const Value& value = graph().value(graph().output(name));

@@ -31,7 +31,6 @@ class GraphRunner {
   [[nodiscard]] const Graph& graph() const { return executor_.graph(); }
 
  private:
-  std::unique_ptr<Stream> stream_;
   Executor executor_;
   std::map<std::string, std::vector<double>> inputs_;
 };

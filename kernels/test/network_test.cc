@@ -139,8 +139,7 @@ Results run_step(const Model& model, Backend& backend, DataFormat format,
       executor.write_input("step", std::as_bytes(std::span(&step, 1)));
     }
   }
-  const auto stream = backend.make_stream();
-  executor.run(*stream);
+  executor.run();
   Results results{{"loss", {static_cast<float>(executor.read_scalar("loss"))}}};
   for (const Variable& variable : graph.variables()) {
     const std::string& name = graph.value(variable.value).name;

@@ -64,7 +64,7 @@ Graph graph_of(const Setup& setup, std::int64_t batch, const Backend& backend) {
   const SupportQuery supports = [&](const Graph& graph, const Node& node) {
     return backend.supports(graph, node);
   };
-  return Executor::runnable(add_backward(fuse(network, supports), "loss"), backend);
+  return runnable(add_backward(fuse(network, supports), "loss"), backend);
 }
 
 std::vector<CheckedKernel> checked(const Setup& setup, Backend& backend) {
@@ -96,14 +96,13 @@ std::vector<CheckedKernel> checked(const Setup& setup, Backend& backend) {
   executor.write_input("labels", std::as_bytes(std::span(labels)));
   if (std::any_of(graph.inputs().begin(), graph.inputs().end(),
                   [&](ValueId id) { return graph.value(id).name == "step"; })) {
-    executor.bind_input("step", &step);
+    executor.feed(executor.input("step"), &step);
   }
-  executor.bind_input("loss_scale", &loss_scale);
-  const auto stream = backend.make_stream();
-  PlanCheck check(executor, backend, *stream, small, images, setup.batch);
-  executor.run_observed(*stream, check.observer(PlanCheck::Kernels::others));
+  executor.feed(executor.input("loss_scale"), &loss_scale);
+  PlanCheck check(executor, backend, small, images, setup.batch);
+  executor.run_observed(check.observer(PlanCheck::Kernels::others));
   step = 3;
-  executor.run_observed(*stream, check.observer(PlanCheck::Kernels::that_draw));
+  executor.run_observed(check.observer(PlanCheck::Kernels::that_draw));
   return check.kernels();
 }
 

@@ -1,4 +1,4 @@
-#include <cstring>
+#include <cstddef>
 
 #include "models/base/errors.h"
 #include "variable_mgmt/strategy.h"
@@ -23,14 +23,14 @@ class SingleDevice final : public UpdateStrategy {
     Executor& executor = tower_.executor();
     optimizer_->launch(tower_.stream(), executor.variables().data, executor.gradients().data,
                        slots_ == nullptr ? nullptr : slots_->data(), learning_rate, gradient_scale);
-    tower_.stream().synchronize();
   }
   void reset() override {
     if (slots_ != nullptr) {
-      std::memset(slots_->data(), 0, tower_.executor().variables().bytes);
+      tower_.stream().fill(slots_->data(), std::byte{0}, tower_.executor().variables().bytes);
     }
   }
   bool gradients_are_finite() override {
+    tower_.wait();
     return optimizer_->finite(tower_.executor().gradients().data);
   }
 

@@ -9,6 +9,7 @@
 
 #include "bench/flags/test/usage_error.h"
 #include "bench/plan/device.h"
+#include "bench/plan/network.h"
 
 namespace bench {
 namespace {
@@ -23,9 +24,10 @@ class Planned {
     arguments.insert(arguments.end(), {"--num_intra_threads=1", "--batch_size=2"});
     const RunSettings settings = resolve_settings(parse(arguments));
     device_ = make_device(settings);
-    plan_ = std::make_unique<RunPlan>(settings, *device_.backend);
+    plan_ = std::make_unique<Plan>(build_run_graph(settings, *device_.backend, settings.batch),
+                                   *device_.backend, settings.format);
   }
-  [[nodiscard]] const RunPlan& plan() const { return *plan_; }
+  [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] const Step& step(const DistinctStep& distinct) const {
     return plan_->lowered.steps[distinct.step];
   }
@@ -33,7 +35,7 @@ class Planned {
 
  private:
   Device device_;
-  std::unique_ptr<RunPlan> plan_;
+  std::unique_ptr<Plan> plan_;
 };
 
 std::vector<std::byte> bytes_of(const std::vector<TensorView>& views) {

@@ -53,9 +53,11 @@ class TwoLayoutBackend final : public Backend {
   }
   std::optional<Ceiling> measure_ceiling(DType) override { return std::nullopt; }
   std::unique_ptr<Stream> make_stream() override { throw InternalError("nothing runs here"); }
+  std::unique_ptr<Event> make_event() override { throw InternalError("nothing runs here"); }
   std::unique_ptr<DeviceMemory> allocate(std::size_t) override {
     throw InternalError("nothing runs here");
   }
+  [[nodiscard]] bool shares_host_memory() const override { return true; }
 
  private:
   static Candidate candidate(const Graph& graph, const Node& node, const std::string& layout,
