@@ -11,6 +11,17 @@ bench_test(conformance_test LABELS quick
   SOURCES test/conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
   LINK bench_case_runner)
 
+# A device whose memory the host may not touch and whose work is done late, for tests of what runs on
+# devices.
+bench_library(bench_far_device
+  SOURCES test/far_device.cc
+  HEADERS test/far_device.h
+  LINK bench_runtime)
+
+bench_test(far_device_test LABELS quick
+  SOURCES test/far_device_test.cc
+  LINK bench_far_device bench_case_runner)
+
 bench_test(gradient_test LABELS quick
   SOURCES test/gradient_test.cc
   LINK bench_case_runner)

@@ -1,0 +1,415 @@
+#include "kernels/test/far_device.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "kernels/forwarding_backend.h"
+#include "kernels/runtime/memory_plan.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+/// A thread that does what it is told while the caller waits.
+class Worker {
+ public:
+  Worker() : thread_([this] { serve(); }) {}
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker() {
+    tell({});
+    thread_.join();
+  }
+  /// Throws what the work throws.
+  void run(const std::function<void()>& work) {
+    tell(work);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !busy_; });
+    if (const std::exception_ptr error = std::exchange(error_, nullptr)) {
+      std::rethrow_exception(error);
+    }
+  }
+
+ private:
+  void tell(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    work_ = std::move(work);
+    busy_ = true;
+    changed_.notify_all();
+  }
+  void serve() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return busy_; });
+      if (!work_) {
+        return;
+      }
+      try {
+        work_();
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+      busy_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> work_;
+  bool busy_ = false;
+  std::exception_ptr error_;
+  std::thread thread_;
+};
+
+/// Which addresses of the host stand for which memory of the device.
+class AddressBook {
+ public:
+  void add(std::byte* address, std::byte* memory, std::size_t bytes) {
+    entries_[address] = {.memory = memory, .bytes = bytes};
+  }
+  void remove(std::byte* address) { entries_.erase(address); }
+  /// The device's memory behind an address that the host was given.
+  [[nodiscard]] std::byte* find(const void* address, std::size_t bytes) const {
+    const auto* const wanted = static_cast<const std::byte*>(address);
+    auto entry = entries_.upper_bound(const_cast<std::byte*>(wanted));  // NOLINT(*-const-cast)
+    const bool before = entry == entries_.begin();
+    if (!before) {
+      --entry;
+    }
+    check(!before && wanted + bytes <= entry->first + entry->second.bytes,
+          "far device: the work was given memory that is not the device's, or not any more");
+    return entry->second.memory + (wanted - entry->first);
+  }
+  [[nodiscard]] TensorView find(const TensorView& view) const {
+    return view.bytes == 0 ? TensorView{}
+                           : TensorView{.data = find(view.data, view.bytes), .bytes = view.bytes};
+  }
+
+ private:
+  struct Entry {
+    std::byte* memory = nullptr;
+    std::size_t bytes = 0;
+  };
+  std::map<std::byte*, Entry> entries_;
+};
+
+class FarEvent final : public Event {
+ public:
+  FarEvent(class Device& device) : device_(device) {}  // NOLINT(*-explicit-*)
+  bool done() override;
+  bool wait(const Patience& patience) override;
+  std::chrono::nanoseconds time() override { return time_; }
+
+  std::int64_t record() { return ++recorded_; }
+  void reach(std::int64_t number) {
+    reached_ = std::max(reached_, number);
+    time_ = std::chrono::steady_clock::now().time_since_epoch();
+  }
+  [[nodiscard]] std::int64_t recorded() const { return recorded_; }
+  [[nodiscard]] bool reached(std::int64_t number) const { return reached_ >= number; }
+
+ private:
+  Device& device_;
+  std::int64_t recorded_ = 0;
+  std::int64_t reached_ = 0;
+  std::chrono::nanoseconds time_{};
+};
+
+/// What a stream has to do next; it waits for an event's number before, if there is one.
+struct Operation {
+  std::function<void()> run;
+  FarEvent* behind = nullptr;
+  std::int64_t number = 0;
+
+  [[nodiscard]] bool ready() const { return behind == nullptr || behind->reached(number); }
+};
+
+using Queue = std::deque<Operation>;
+
+/// What all streams share: the schedule and the thread that works.
+class Device {
+ public:
+  Device(Backend& inner, const FarSchedule& schedule)
+      : stream_(inner.make_stream()), schedule_(schedule), random_(schedule.seed) {}
+
+  AddressBook& addresses() { return addresses_; }
+  Stream& inner_stream() { return *stream_; }
+  void add(Queue& queue) { queues_.push_back(&queue); }
+  void remove(Queue& queue) { std::erase(queues_, &queue); }
+
+  /// What the schedule does at once of all that is enqueued.
+  void after_enqueue() {
+    if (schedule_.kind == FarSchedule::Kind::eager) {
+      while (run_one()) {
+      }
+    } else if (schedule_.kind == FarSchedule::Kind::random) {
+      for (std::uint64_t i = random_() % 3; i > 0 && run_one(); --i) {
+      }
+    }
+  }
+  /// Works until `reached`; false when the patience ended first.
+  template <class Reached>
+  bool run_until(const Reached& reached, const Patience& patience) {
+    while (!reached()) {
+      if ((patience.cancelled && patience.cancelled()) ||
+          std::chrono::steady_clock::now() > patience.deadline) {
+        return false;
+      }
+      check(run_one(), "far device: the streams wait for each other");
+    }
+    return true;
+  }
+  /// Runs the next operation of a stream that can go on; false when there is none.
+  bool run_one() {
+    std::vector<Queue*> able;
+    std::copy_if(queues_.begin(), queues_.end(), std::back_inserter(able),
+                 [](const Queue* queue) { return !queue->empty() && queue->front().ready(); });
+    if (able.empty()) {
+      return false;
+    }
+    Queue& queue = *able[schedule_.kind == FarSchedule::Kind::random ? random_() % able.size() : 0];
+    const Operation operation = std::move(queue.front());
+    queue.pop_front();
+    worker_.run(operation.run);
+    return true;
+  }
+  void run_on_device(const std::function<void()>& work) { worker_.run(work); }
+
+ private:
+  std::unique_ptr<Stream> stream_;
+  FarSchedule schedule_;
+  std::mt19937_64 random_;
+  AddressBook addresses_;
+  std::vector<Queue*> queues_;
+  Worker worker_;
+};
+
+bool FarEvent::done() {
+  // Whoever asks again and again lets the device go on.
+  return reached(recorded_) || (device_.run_one() && reached(recorded_));
+}
+
+bool FarEvent::wait(const Patience& patience) {
+  return device_.run_until([this] { return reached(recorded_); }, patience);
+}
+
+class FarMemory final : public DeviceMemory {
+ public:
+  FarMemory(Device& device, std::size_t bytes)
+      : device_(device), bytes_(align_up(bytes + 1, kPageBytes)) {
+    address_ = map(PROT_NONE);
+    memory_ = map(PROT_READ | PROT_WRITE);
+    device_.addresses().add(address_, memory_, bytes_);
+  }
+  ~FarMemory() override {
+    device_.addresses().remove(address_);
+    munmap(address_, bytes_);
+    munmap(memory_, bytes_);
+  }
+  [[nodiscard]] std::byte* data() const override { return address_; }
+
+ private:
+  [[nodiscard]] std::byte* map(int protection) const {
+    void* memory = mmap(nullptr, bytes_, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check(memory != MAP_FAILED, "far device: no memory");
+    return static_cast<std::byte*>(memory);
+  }
+
+  Device& device_;
+  std::size_t bytes_;
+  std::byte* address_ = nullptr;
+  std::byte* memory_ = nullptr;
+};
+
+class FarRecording final : public Recording {
+ public:
+  Queue operations;
+};
+
+class FarStream final : public Stream {
+ public:
+  explicit FarStream(Device& device) : device_(device) { device_.add(queue_); }
+  ~FarStream() override {
+    queue_.clear();
+    device_.remove(queue_);
+  }
+
+  void synchronize() override {
+    check(recording_ == nullptr, "far device: a recording waits for nothing");
+    device_.run_until([this] { return queue_.empty(); }, {});
+  }
+  void record(Event& event) override {
+    auto& mark = static_cast<FarEvent&>(event);
+    enqueue([&mark, number = mark.record()] { mark.reach(number); });
+  }
+  void wait(Event& event) override {
+    auto& mark = static_cast<FarEvent&>(event);
+    push({.run = [] {}, .behind = &mark, .number = mark.recorded()});
+  }
+  void upload(std::span<const std::byte> from, void* to) override {
+    if (!from.empty()) {
+      check_ours(to, from.size());
+      enqueue([this, from, to] { inner().upload(from, find(to, from.size())); });
+    }
+  }
+  void download(const void* from, std::span<std::byte> to) override {
+    if (!to.empty()) {
+      check_ours(from, to.size());
+      enqueue([this, from, to] { inner().download(find(from, to.size()), to); });
+    }
+  }
+  void copy(const void* from, void* to, std::size_t bytes) override {
+    check_ours(from, bytes);
+    check_ours(to, bytes);
+    enqueue([this, from, to, bytes] { inner().copy(find(from, bytes), find(to, bytes), bytes); });
+  }
+  void fill(void* to, std::byte value, std::size_t bytes) override {
+    check_ours(to, bytes);
+    enqueue([this, to, value, bytes] { inner().fill(find(to, bytes), value, bytes); });
+  }
+  std::unique_ptr<Recording> capture(std::function<void()> enqueue) override {
+    auto recording = std::make_unique<FarRecording>();
+    recording_ = recording.get();
+    enqueue();
+    recording_ = nullptr;
+    return recording;
+  }
+  void replay(Recording& recording) override {
+    for (const Operation& operation : static_cast<FarRecording&>(recording).operations) {
+      push(operation);
+    }
+  }
+
+  void enqueue(std::function<void()> work) { push({.run = std::move(work)}); }
+  /// Throws InternalError unless the memory is the device's.
+  void check_ours(const void* address, std::size_t bytes) const { (void)find(address, bytes); }
+
+ private:
+  void push(Operation operation) {
+    if (recording_ != nullptr) {
+      recording_->operations.push_back(std::move(operation));
+      return;
+    }
+    queue_.push_back(std::move(operation));
+    device_.after_enqueue();
+  }
+  Stream& inner() { return device_.inner_stream(); }
+  [[nodiscard]] std::byte* find(const void* address, std::size_t bytes) const {
+    return device_.addresses().find(address, bytes);
+  }
+
+  Device& device_;
+  Queue queue_;
+  FarRecording* recording_ = nullptr;
+};
+
+class FarKernel final : public Kernel {
+ public:
+  FarKernel(Device& device, std::unique_ptr<Kernel> inner)
+      : device_(device), inner_(std::move(inner)) {}
+
+  void launch(Stream& stream, std::span<const TensorView> inputs,
+              std::span<const TensorView> outputs, void* workspace) override {
+    for (const auto views : {inputs, outputs}) {
+      for (const TensorView& view : views) {
+        (void)device_.addresses().find(view);
+      }
+    }
+    static_cast<FarStream&>(stream).enqueue(
+        [this, reads = std::vector(inputs.begin(), inputs.end()),
+         writes = std::vector(outputs.begin(), outputs.end()), workspace] {
+          const auto theirs = [this](std::vector<TensorView> views) {
+            std::transform(views.begin(), views.end(), views.begin(),
+                           [this](const auto& view) { return device_.addresses().find(view); });
+            return views;
+          };
+          void* const scratch =
+              workspace == nullptr ? nullptr : device_.addresses().find(workspace, 0);
+          inner_->launch(device_.inner_stream(), theirs(reads), theirs(writes), scratch);
+        });
+  }
+
+ private:
+  Device& device_;
+  std::unique_ptr<Kernel> inner_;
+};
+
+class FarOptimizer final : public Optimizer {
+ public:
+  FarOptimizer(Device& device, std::unique_ptr<Optimizer> inner)
+      : device_(device), inner_(std::move(inner)) {}
+
+  void launch(Stream& stream, void* variables, const void* gradients, void* slots,
+              double learning_rate, double gradient_scale) override {
+    static_cast<FarStream&>(stream).enqueue([=, this] {
+      inner_->launch(device_.inner_stream(), find(variables), find(gradients),
+                     slots == nullptr ? nullptr : find(slots), learning_rate, gradient_scale);
+    });
+  }
+  bool finite(const void* gradients) override {
+    bool result = false;
+    device_.run_on_device([&] { result = inner_->finite(find(gradients)); });
+    return result;
+  }
+
+ private:
+  [[nodiscard]] std::byte* find(const void* address) const {
+    return device_.addresses().find(address, 0);
+  }
+
+  Device& device_;
+  std::unique_ptr<Optimizer> inner_;
+};
+
+class FarBackend final : public ForwardingBackend {
+ public:
+  FarBackend(Backend& inner, const FarSchedule& schedule)
+      : ForwardingBackend(inner), device_(inner, schedule) {}
+
+  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
+                                    DataFormat format) override {
+    std::vector<Candidate> candidates = ForwardingBackend::candidates(graph, node, format);
+    for (Candidate& candidate : candidates) {
+      candidate.make = [this, make = candidate.make] {
+        return std::make_unique<FarKernel>(device_, make());
+      };
+    }
+    return candidates;
+  }
+  std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) override {
+    return std::make_unique<FarKernel>(device_, ForwardingBackend::make_reorder(from, to));
+  }
+  std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
+                                            std::vector<OptimizerSegment> segments) override {
+    return std::make_unique<FarOptimizer>(
+        device_, ForwardingBackend::make_optimizer(settings, std::move(segments)));
+  }
+  std::unique_ptr<Stream> make_stream() override { return std::make_unique<FarStream>(device_); }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<FarEvent>(device_); }
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
+    return std::make_unique<FarMemory>(device_, bytes);
+  }
+  [[nodiscard]] bool shares_host_memory() const override { return false; }
+
+ private:
+  Device device_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_far_backend(Backend& inner, const FarSchedule& schedule) {
+  return std::make_unique<FarBackend>(inner, schedule);
+}
+
+}  // namespace bench

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/backend.h"
+
+namespace bench {
+
+/// When a far device does what was enqueued.
+struct FarSchedule {
+  enum class Kind : std::uint8_t {
+    /// At once, before the call returns.
+    eager,
+    /// Only when somebody waits.
+    deferred,
+    /// Some now and some later, of all streams in turn, as the seed has it.
+    random,
+  };
+  Kind kind = Kind::deferred;
+  std::uint64_t seed = 0;
+};
+
+/// A device around another one, which is the host: the other one's kernels on memory that the host
+/// may not touch (it ends the program), launched late and from another thread. Throws InternalError
+/// when a kernel is given memory that is not the device's. What it computes has the bits of the
+/// inner backend, which has to outlive it.
+std::unique_ptr<Backend> make_far_backend(Backend& inner, const FarSchedule& schedule);
+
+}  // namespace bench

@@ -1,0 +1,234 @@
+// The seam between the runtime and a device, held by a device that is far away: whatever the
+// executor forgets to copy, to order or to wait for shows as other bits, as an error or as a crash.
+
+#include "kernels/test/far_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "kernels/cases/cases.h"
+#include "kernels/executor.h"
+#include "kernels/reference/reference_backend.h"
+#include "kernels/test/case_runner.h"
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "models/passes/backward.h"
+#include "models/zoo/builder.h"
+#include "models/zoo/zoo.h"
+
+namespace bench {
+namespace {
+
+using testing::HasSubstr;
+using Kind = FarSchedule::Kind;
+
+std::vector<FarSchedule> all_schedules() {
+  std::vector<FarSchedule> schedules{{.kind = Kind::eager}, {.kind = Kind::deferred}};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    schedules.push_back({.kind = Kind::random, .seed = seed});
+  }
+  return schedules;
+}
+
+/// A device of one schedule around a reference.
+class Far {
+ public:
+  explicit Far(const FarSchedule& schedule)
+      : inner_(make_reference_backend()), far_(make_far_backend(*inner_, schedule)) {}
+  Backend& operator*() { return *far_; }
+  Backend* operator->() { return far_.get(); }
+
+ private:
+  std::unique_ptr<Backend> inner_;
+  std::unique_ptr<Backend> far_;
+};
+
+class FarCases : public testing::TestWithParam<KernelCase> {};
+
+TEST_P(FarCases, HaveTheBitsOfTheInnerDeviceOnEverySchedule) {
+  const KernelCase& kernel_case = GetParam();
+  const CaseData data = draw_case_data(kernel_case, test_seed());
+  for (const Weights weights : {Weights::inputs, Weights::variables}) {
+    if (weights == Weights::variables && kernel_case.weights.empty()) {
+      continue;
+    }
+    const CaseOptions options{.dtype = DType::f32, .weights = weights};
+    const auto reference = make_reference_backend();
+    const CaseOutputs expected = CaseRunner(kernel_case, options, *reference).run(data);
+    for (const FarSchedule& schedule : all_schedules()) {
+      Far far(schedule);
+      EXPECT_EQ(CaseRunner(kernel_case, options, *far).run(data), expected)
+          << "seed " << schedule.seed;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FarCases, testing::ValuesIn(all_cases()),
+                         [](const auto& test) { return test.param.name; });
+
+/// A sum of two paths, with batch norm and dropout between.
+ValueId build_residual(NetworkBuilder& net, ValueId x) {
+  x = net.conv("conv", x, {.channels = 8, .window = {.kernel = 3}, .bias = false});
+  x = net.relu("relu", net.batch_norm("norm", x, {.scale = true}));
+  const ValueId y = net.conv("branch", x, {.channels = 8, .window = {.kernel = 3}});
+  x = net.relu("sum_relu", net.add("sum", y, x));
+  x = net.max_pool("pool", x, {.kernel = 3, .stride = 2});
+  x = net.dropout("dropout", net.flatten("flatten", x), 0.5);
+  return net.head(x);
+}
+
+constexpr std::int64_t kBatch = 4;
+constexpr std::int64_t kSize = 8;
+
+Graph residual_network() {
+  Model model = *find_model("resnet20", "cifar10");
+  model.build = build_residual;
+  return add_backward(
+      build_network(model, {.batch = kBatch, .num_classes = 5, .image_size = kSize}), "loss");
+}
+
+/// A training step with everything an executor offers: what it computed, by name.
+std::map<std::string, std::vector<float>> train_a_step(Backend& backend) {
+  Executor executor(residual_network(), backend, {.poison = true});
+  const Graph& graph = executor.graph();
+  for (const Variable& variable : graph.variables()) {
+    const std::string& name = graph.value(variable.value).name;
+    RandomStream random(7, hash_name(name));
+    std::vector<float> values(static_cast<std::size_t>(graph.shape(variable.value).elements()));
+    std::generate(values.begin(), values.end(), [&] { return 0.5F + 0.2F * random.normal(); });
+    executor.write_variable(name, values);
+  }
+  std::vector<float> images(static_cast<std::size_t>(kBatch * 3 * kSize * kSize));
+  RandomStream random(7);
+  std::generate(images.begin(), images.end(), [&] { return random.normal(); });
+  const std::array<std::int32_t, kBatch> labels{1, 0, 4, 2};
+  const float loss_scale = 8;
+  const std::int32_t step = 3;
+  executor.write_input("images", std::as_bytes(std::span(images)));
+  executor.feed(executor.input("labels"), labels.data());
+  executor.feed(executor.input("loss_scale"), &loss_scale);
+  executor.feed(executor.input("step"), &step);
+  executor.run();
+  std::map<std::string, std::vector<float>> results;
+  for (const char* scalar : {"loss", "l2_loss"}) {
+    results[scalar] = {static_cast<float>(executor.read_scalar(scalar))};
+  }
+  results["logits"] = executor.read_output_as_floats("logits");
+  for (const Variable& variable : graph.variables()) {
+    const std::string& name = graph.value(variable.value).name;
+    results[name] = executor.read_variable(name);
+    if (variable.trainable) {
+      results["gradient of " + name] = executor.read_gradient(name);
+    }
+  }
+  return results;
+}
+
+TEST(FarNetwork, TrainsWithTheBitsOfTheInnerDeviceOnEverySchedule) {
+  const auto reference = make_reference_backend();
+  const auto expected = train_a_step(*reference);
+  for (const FarSchedule& schedule : all_schedules()) {
+    Far far(schedule);
+    EXPECT_EQ(train_a_step(*far), expected) << "seed " << schedule.seed;
+  }
+}
+
+std::array<std::byte, 8> bytes_of(std::uint8_t value) {
+  std::array<std::byte, 8> bytes{};
+  bytes.fill(std::byte{value});
+  return bytes;
+}
+
+TEST(FarStream, DoesItsWorkInOrderAndOnlyWhenAwaited) {
+  Far far({.kind = Kind::deferred});
+  const auto memory = far->allocate(8);
+  const auto stream = far->make_stream();
+  auto from = bytes_of(1);
+  std::array<std::byte, 8> to{};
+  stream->upload(from, memory->data());
+  from = bytes_of(2);  // The copy reads what lies there when it is made.
+  stream->download(memory->data(), to);
+  EXPECT_EQ(to, bytes_of(0));
+  stream->synchronize();
+  EXPECT_EQ(to, bytes_of(2));
+}
+
+TEST(FarStream, WaitsForAnotherStreamsEvent) {
+  for (const FarSchedule& schedule : all_schedules()) {
+    Far far(schedule);
+    const auto memory = far->allocate(8);
+    const auto first = far->make_stream();
+    const auto second = far->make_stream();
+    const auto filled = far->make_event();
+    std::array<std::byte, 8> to{};
+    for (const std::uint8_t value : std::array<std::uint8_t, 3>{1, 2, 3}) {
+      first->fill(memory->data(), std::byte{value}, 8);
+      first->record(*filled);
+      second->wait(*filled);
+      second->download(memory->data(), to);
+      second->synchronize();
+      EXPECT_EQ(to, bytes_of(value)) << "seed " << schedule.seed;
+    }
+  }
+}
+
+TEST(FarEvent, IsWaitedForUntilTheDeadlineOrACancel) {
+  Far far({.kind = Kind::deferred});
+  const auto memory = far->allocate(8);
+  const auto stream = far->make_stream();
+  const auto event = far->make_event();
+  EXPECT_TRUE(event->done());
+  stream->fill(memory->data(), std::byte{1}, 8);
+  stream->record(*event);
+  EXPECT_FALSE(event->wait({.deadline = std::chrono::steady_clock::time_point::min()}));
+  EXPECT_FALSE(event->wait({.cancelled = [] { return true; }}));
+  EXPECT_TRUE(event->wait({}));
+  EXPECT_TRUE(event->done());
+}
+
+TEST(FarStream, ReplaysWhatItRecorded) {
+  Far far({.kind = Kind::deferred});
+  const auto memory = far->allocate(8);
+  const auto stream = far->make_stream();
+  auto from = bytes_of(1);
+  std::array<std::byte, 8> to{};
+  const auto recording = stream->capture([&] {
+    stream->upload(from, memory->data());
+    stream->download(memory->data(), to);
+  });
+  stream->synchronize();
+  EXPECT_EQ(to, bytes_of(0));
+  for (const std::uint8_t value : std::array<std::uint8_t, 2>{2, 3}) {
+    from = bytes_of(value);
+    stream->replay(*recording);
+    stream->synchronize();
+    EXPECT_EQ(to, bytes_of(value));
+  }
+}
+
+TEST(FarDevice, RefusesMemoryOfTheHost) {
+  Far far({.kind = Kind::deferred});
+  const TensorType type{.dtype = DType::f32, .shape = {2}};
+  const Placed place{.type = type, .layout = far->canonical_layout(type)};
+  const auto copy = far->make_reorder(place, place);
+  const auto memory = far->allocate(8);
+  std::array<float, 2> host{};
+  const TensorView ours{.data = memory->data(), .bytes = 8};
+  const TensorView theirs{.data = host.data(), .bytes = 8};
+  const auto stream = far->make_stream();
+  EXPECT_THROW(copy->launch(*stream, {&theirs, 1}, {&ours, 1}, nullptr), InternalError);
+  EXPECT_THROW(copy->launch(*stream, {&ours, 1}, {&theirs, 1}, nullptr), InternalError);
+}
+
+TEST(FarDeviceDeathTest, EndsAProgramThatTouchesItsMemory) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  Far far({.kind = Kind::eager});
+  const auto memory = far->allocate(8);
+  EXPECT_DEATH(*reinterpret_cast<volatile char*>(memory->data()) = 1, "");
+}
+
+}  // namespace
+}  // namespace bench
