@@ -33,6 +33,7 @@ struct Executor::State {
         bound(admitted(options), device),
         stream(device.make_stream()),
         staging(device, *stream),
+        gradients_final(options.gradients_final),
         step_times(plan.lowered.steps.size()),
         results(plan.memory.results) {
     if (options.poison) {
@@ -165,7 +166,7 @@ struct Executor::State {
 
   /// In canonical order, each element of the type that `dtype` is.
   template <class T>
-  void read(std::size_t index, DType dtype, std::vector<T>& result) {
+  std::vector<T> read(std::size_t index, DType dtype, std::vector<T> result = {}) {
     const Buffer& entry = buffer(index);
     check(!entry.type.opaque && entry.region != Buffer::Region::input,
           cat("executor: ", entry.name, " is opaque or an input and cannot be read"));
@@ -174,16 +175,10 @@ struct Executor::State {
     launch_reorder(bound.view(index), {.type = entry.type, .layout = entry.layout},
                    staging.output(std::as_writable_bytes(std::span(result))), place);
     staging.finish_output();
+    return result;
   }
-  std::vector<std::byte> read(std::size_t index) {
-    std::vector<std::byte> bytes;
-    read(index, buffer(index).type.dtype, bytes);
-    return bytes;
-  }
-  std::vector<float> read_floats(std::size_t index) {
-    std::vector<float> floats;
-    read(index, DType::f32, floats);
-    return floats;
+  std::vector<std::byte> read_bytes(std::size_t index) {
+    return read<std::byte>(index, buffer(index).type.dtype);
   }
 
   /// From canonical order, the elements being of type `dtype`.
@@ -197,6 +192,19 @@ struct Executor::State {
     launch_reorder(staging.input(elements), place, target,
                    {.type = entry.type, .layout = entry.layout});
     stream->synchronize();
+  }
+
+  /// Tells of the gradients that step `s` was the last to touch.
+  void announce(std::size_t s) {
+    const auto& trained = plan.lowered.trained;
+    const std::size_t first = announced;
+    while (announced < trained.size() && trained[announced].final_step <= s) {
+      ++announced;
+    }
+    if (first < announced && gradients_final) {
+      gradients_final(first, announced);
+    }
+    announced = s + 1 == bound.steps().size() ? 0 : announced;
   }
 
   void fetch_results() { stream->download(bound.activations().data, results); }
@@ -216,6 +224,9 @@ struct Executor::State {
   /// Of the last conversion, which may be under way.
   std::unique_ptr<Kernel> reorder;
   std::optional<Poison> poison;
+  std::function<void(std::size_t, std::size_t)> gradients_final;
+  /// Gradients of this run that were told of.
+  std::size_t announced = 0;
   std::vector<OptimizerSegment> segments;
   std::vector<InputPlace> inputs;
   bool inputs_checked = false;
@@ -273,32 +284,24 @@ void Executor::write_variable(const std::string& name, std::span<const float> ca
   state_->write(buffer, state_->bound.view(buffer), std::as_bytes(canonical), DType::f32);
 }
 
-std::vector<float> Executor::read_variable(const std::string& name) {
-  return state_->read_floats(state_->variable_buffer(name));
+std::vector<float> Executor::read_variable(const std::string& name, std::vector<float> reused) {
+  return state_->read<float>(state_->variable_buffer(name), DType::f32, std::move(reused));
 }
 
-std::vector<std::byte> Executor::read_output(const std::string& name) {
-  return state_->read(state_->output_buffer(name));
+std::vector<float> Executor::read_gradient(const std::string& variable, std::vector<float> reused) {
+  return state_->read<float>(state_->gradient_buffer(variable), DType::f32, std::move(reused));
 }
 
 std::vector<float> Executor::read_output_as_floats(const std::string& name) {
-  return state_->read_floats(state_->output_buffer(name));
+  return state_->read<float>(state_->output_buffer(name), DType::f32);
 }
 
-std::vector<float> Executor::read_gradient(const std::string& variable) {
-  return state_->read_floats(state_->gradient_buffer(variable));
-}
-
-void Executor::read_variable(const std::string& name, std::vector<float>& canonical) {
-  state_->read(state_->variable_buffer(name), DType::f32, canonical);
-}
-
-void Executor::read_gradient(const std::string& variable, std::vector<float>& canonical) {
-  state_->read(state_->gradient_buffer(variable), DType::f32, canonical);
+std::vector<std::byte> Executor::read_output(const std::string& name) {
+  return state_->read_bytes(state_->output_buffer(name));
 }
 
 std::vector<std::byte> Executor::read_gradient_bytes(const std::string& variable) {
-  return state_->read(state_->gradient_buffer(variable));
+  return state_->read_bytes(state_->gradient_buffer(variable));
 }
 
 void Executor::enqueue() {
@@ -315,6 +318,7 @@ void Executor::enqueue() {
     steps[s].kernel->launch(*state.stream, steps[s].inputs, steps[s].outputs, workspace);
     time.end = Clock::now();
     time.total += time.end - time.begin;
+    state.announce(s);
   }
   state.fetch_results();
   if (state.poison) {

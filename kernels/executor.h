@@ -19,6 +19,10 @@ struct ExecutorOptions {
   /// guard bytes behind every variable and gradient are checked afterwards (InternalError), for
   /// which every run waits.
   bool poison = false;
+  /// Hears in each run of gradients that nothing touches any more once what is enqueued is done:
+  /// indices into segments(), from `first` up to `last`, which is not among them. Each index comes
+  /// once, in order. May be empty.
+  std::function<void(std::size_t first, std::size_t last)> gradients_final = {};
   /// Sees the plan before anything is allocated and throws when it asks for too much; may be empty.
   std::function<void(const MemoryReport&)> admit = {};
 };
@@ -55,15 +59,15 @@ class Executor {
   /// Copies a variable from or to canonical order, converting from and to f32 (an s8 variable takes
   /// whole numbers); waits.
   void write_variable(const std::string& name, std::span<const float> canonical);
-  [[nodiscard]] std::vector<float> read_variable(const std::string& name);
+  /// The vector given, if any, is what comes back: one tensor after the other needs no fresh pages.
+  [[nodiscard]] std::vector<float> read_variable(const std::string& name,
+                                                 std::vector<float> reused = {});
   /// A named output, in its own type or converted to f32, or the gradient of a variable (converted
   /// too), of the last run in canonical order; waits.
   [[nodiscard]] std::vector<std::byte> read_output(const std::string& name);
   [[nodiscard]] std::vector<float> read_output_as_floats(const std::string& name);
-  [[nodiscard]] std::vector<float> read_gradient(const std::string& variable);
-  /// The same into memory that is kept: one variable after the other needs no fresh pages.
-  void read_variable(const std::string& name, std::vector<float>& canonical);
-  void read_gradient(const std::string& variable, std::vector<float>& canonical);
+  [[nodiscard]] std::vector<float> read_gradient(const std::string& variable,
+                                                 std::vector<float> reused = {});
   /// The same in the variable's own type.
   [[nodiscard]] std::vector<std::byte> read_gradient_bytes(const std::string& variable);
 

@@ -226,10 +226,10 @@ std::vector<FingerprintPart> measure_training_fingerprint(Tower& tower,
       }
       double factor = 1 / stimulus.loss_scale;
       if (is_average(kind)) {
-        executor.read_variable(probe.variable, values);
+        values = executor.read_variable(probe.variable, std::move(values));
         factor = 1 / average_factor(executor.graph(), probe.variable);
       } else {
-        executor.read_gradient(probe.variable, values);
+        values = executor.read_gradient(probe.variable, std::move(values));
       }
       variables.push_back(sums_of(probe.variable, values, factor));
     }

@@ -41,7 +41,7 @@ Samples take_samples(Executor& executor, const InitialValues& values) {
     const std::string& name = executor.graph().value(variable.value).name;
     const std::size_t offset = samples.variables.size();
     for_each_sample(values.at(name), [&](double w) { samples.variables.push_back(w); });
-    executor.read_gradient(name, gradient);
+    gradient = executor.read_gradient(name, std::move(gradient));
     for_each_sample(gradient, [&](double g) { samples.gradients.push_back(g); });
     samples.segments.push_back({.offset = offset,
                                 .count = samples.variables.size() - offset,
@@ -86,7 +86,8 @@ double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
     if (!variable.trainable) {
       continue;
     }
-    executor.read_variable(executor.graph().value(variable.value).name, updated);
+    updated =
+        executor.read_variable(executor.graph().value(variable.value).name, std::move(updated));
     for_each_sample(updated, [&](double w) {
       const double difference = std::abs(w - samples.variables[i]);
       const double bound = largest * added[i];

@@ -1,6 +1,7 @@
 #include "kernels/runtime/lowering.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "kernels/runtime/layout_selection.h"
@@ -60,9 +61,19 @@ class Lowering {
     }
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
       add_node(n);
+      for (const Graph::Pair& pair : graph_.gradients()) {
+        if (producer_of(pair.value) == n) {
+          deliver_gradient(pair);
+        }
+      }
     }
-    add_gradients();
+    for (const Graph::Pair& pair : graph_.gradients()) {
+      if (!producer_of(pair.value)) {
+        deliver_gradient(pair);
+      }
+    }
     add_updates();
+    order_gradients();
     return std::move(lowered_);
   }
 
@@ -295,22 +306,45 @@ class Lowering {
     add_reorder(variable, buffer);
   }
 
-  /// Every gradient ends in a buffer of its own in its variable's layout. One that is a graph input
-  /// or is wanted twice is copied.
-  void add_gradients() {
-    for (const auto& [variable, gradient] : graph_.gradients()) {
-      const std::size_t home = lowered_.buffer_of[at(variable)];
-      std::size_t buffer = in_layout(gradient, lowered_.buffers[home].layout);
-      if (lowered_.buffers[buffer].region != Buffer::Region::activation) {
-        const std::size_t own = add_buffer(gradient, lowered_.buffers[home].layout, 0);
-        add_reorder(buffer, own);
-        buffer = own;
-      }
-      lowered_.buffers[buffer].region = Buffer::Region::gradient;
-      lowered_.trained.push_back({.variable = home,
-                                  .gradient = buffer,
-                                  .decayed = graph_.find_variable(variable)->decayed});
+  [[nodiscard]] std::optional<std::size_t> producer_of(ValueId value) const {
+    const Value& entry = graph_.value(value);
+    if (entry.origin != Value::Origin::node) {
+      return std::nullopt;
     }
+    return static_cast<std::size_t>(entry.producer);
+  }
+
+  /// A gradient ends in a buffer of its own in its variable's layout, right behind the node that
+  /// makes it. One that is a graph input or is wanted twice is copied.
+  void deliver_gradient(const Graph::Pair& pair) {
+    const std::size_t home = lowered_.buffer_of[at(pair.variable)];
+    std::size_t buffer = in_layout(pair.value, lowered_.buffers[home].layout);
+    if (lowered_.buffers[buffer].region != Buffer::Region::activation) {
+      const std::size_t own = add_buffer(pair.value, lowered_.buffers[home].layout, 0);
+      add_reorder(buffer, own);
+      buffer = own;
+    }
+    lowered_.buffers[buffer].region = Buffer::Region::gradient;
+    lowered_.trained.push_back({.variable = home,
+                                .gradient = buffer,
+                                .decayed = graph_.find_variable(pair.variable)->decayed});
+  }
+
+  /// Finds the last step that touches each gradient, and sorts them by it.
+  void order_gradients() {
+    std::vector<std::size_t> last(lowered_.buffers.size(), 0);
+    for (std::size_t s = 0; s < lowered_.steps.size(); ++s) {
+      for (const auto* buffers : {&lowered_.steps[s].inputs, &lowered_.steps[s].outputs}) {
+        for (const std::size_t buffer : *buffers) {
+          last[buffer] = s;
+        }
+      }
+    }
+    for (LoweredGraph::Trained& trained : lowered_.trained) {
+      trained.final_step = last[trained.gradient];
+    }
+    std::stable_sort(lowered_.trained.begin(), lowered_.trained.end(),
+                     [](const auto& a, const auto& b) { return a.final_step < b.final_step; });
   }
 
   /// A new value lies on its variable when the kernel can overwrite it and nobody reads the old one

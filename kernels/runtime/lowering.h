@@ -50,6 +50,8 @@ struct LoweredGraph {
     std::size_t variable = 0;
     std::size_t gradient = 0;
     bool decayed = true;
+    /// The last step that reads or writes the gradient.
+    std::size_t final_step = 0;
   };
   std::vector<Trained> trained;
   /// Estimated time of all kernels and reorders.

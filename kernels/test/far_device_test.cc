@@ -6,7 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "kernels/cases/cases.h"
@@ -90,9 +93,19 @@ Graph residual_network() {
       build_network(model, {.batch = kBatch, .num_classes = 5, .image_size = kSize}), "loss");
 }
 
+using GradientsFinal = std::function<void(Executor&, std::size_t first, std::size_t last)>;
+
 /// A training step with everything an executor offers: what it computed, by name.
-std::map<std::string, std::vector<float>> train_a_step(Backend& backend) {
-  Executor executor(residual_network(), backend, {.poison = true});
+std::map<std::string, std::vector<float>> train_a_step(Backend& backend,
+                                                       const GradientsFinal& gradients_final) {
+  Executor* self = nullptr;
+  Executor executor(residual_network(), backend,
+                    {.poison = true, .gradients_final = [&](std::size_t first, std::size_t last) {
+                       if (gradients_final) {
+                         gradients_final(*self, first, last);
+                       }
+                     }});
+  self = &executor;
   const Graph& graph = executor.graph();
   for (const Variable& variable : graph.variables()) {
     const std::string& name = graph.value(variable.value).name;
@@ -129,10 +142,45 @@ std::map<std::string, std::vector<float>> train_a_step(Backend& backend) {
 
 TEST(FarNetwork, TrainsWithTheBitsOfTheInnerDeviceOnEverySchedule) {
   const auto reference = make_reference_backend();
-  const auto expected = train_a_step(*reference);
+  const auto expected = train_a_step(*reference, {});
   for (const FarSchedule& schedule : all_schedules()) {
     Far far(schedule);
-    EXPECT_EQ(train_a_step(*far), expected) << "seed " << schedule.seed;
+    EXPECT_EQ(train_a_step(*far, {}), expected) << "seed " << schedule.seed;
+  }
+}
+
+// Whoever hears that a gradient is final may overwrite it: the rest of the step does not miss it.
+TEST(FarNetwork, TouchesNoGradientAfterItWasAnnounced) {
+  const auto reference = make_reference_backend();
+  const auto expected = train_a_step(*reference, {});
+  for (const FarSchedule& schedule : all_schedules()) {
+    Far far(schedule);
+    std::vector<std::size_t> announced;
+    const auto actual =
+        train_a_step(*far, [&](Executor& executor, std::size_t first, std::size_t last) {
+          for (std::size_t i = first; i < last; ++i) {
+            announced.push_back(i);
+            const OptimizerSegment& segment = executor.segments()[i];
+            auto* const gradient = executor.gradients().as<float>() + segment.offset;
+            executor.stream().fill(gradient, std::byte{0xFF}, segment.count * sizeof(float));
+          }
+        });
+    for (const auto& [name, values] : actual) {
+      if (name.starts_with("gradient of ")) {
+        EXPECT_TRUE(
+            std::all_of(values.begin(), values.end(), [](float x) { return std::isnan(x); }))
+            << name << " was written after it was announced, seed " << schedule.seed;
+      } else {
+        EXPECT_EQ(values, expected.at(name)) << name << ", seed " << schedule.seed;
+      }
+    }
+    std::vector<std::size_t> all(announced.size());
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(announced, all);
+    EXPECT_EQ(
+        std::count_if(actual.begin(), actual.end(),
+                      [](const auto& entry) { return entry.first.starts_with("gradient of "); }),
+        static_cast<std::ptrdiff_t>(announced.size()));
   }
 }
 

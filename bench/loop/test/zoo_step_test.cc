@@ -62,6 +62,23 @@ double l2_deviation(const Graph& graph, double weight_decay) {
   return weight_decay / 2 * std::sqrt(variance);
 }
 
+/// A gradient's reorder comes right behind the kernel that makes it.
+void expect_gradients_final_where_made(const Executor& executor) {
+  const LoweredGraph& plan = executor.plan();
+  for (const auto& trained : plan.trained) {
+    const ValueId value = plan.buffers[trained.gradient].value;
+    const auto makes = [&](const Step& step) {
+      return std::any_of(step.outputs.begin(), step.outputs.end(),
+                         [&](std::size_t buffer) { return plan.buffers[buffer].value == value; });
+    };
+    const auto maker = std::find_if(plan.steps.begin(), plan.steps.end(), makes);
+    for (auto step = maker + 1;
+         step <= plan.steps.begin() + static_cast<std::ptrdiff_t>(trained.final_step); ++step) {
+      EXPECT_EQ(step->op, "reorder") << plan.buffers[trained.variable].name;
+    }
+  }
+}
+
 using Parameter = std::tuple<Model, DataFormat>;
 
 class ZooStep : public testing::TestWithParam<Parameter> {
@@ -113,6 +130,7 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
                                                  [](float value) { return value == 0; });
   }
   EXPECT_FALSE(nothing_flows);
+  expect_gradients_final_where_made(executor);
   const auto published = published_l2().find(model.name);
   if (model.dataset == "imagenet" && published != published_l2().end()) {
     // The published term is another draw of the same distribution, rounded to four decimals.

@@ -181,6 +181,27 @@ TEST(Lowering, CopiesAnUpdateWhereTheOldValueIsReadLater) {
   EXPECT_EQ(lowered.steps[2].outputs[0], lowered.steps[0].inputs[0]);
 }
 
+TEST(Lowering, OrdersGradientsByTheStepThatTouchesThemLast) {
+  Graph graph;
+  const TensorType type{.dtype = DType::f32, .shape = {1, 1, 4, 4}};
+  const ValueId dy = graph.add_input("dy", type);
+  const ValueId first = graph.add_variable("first", type, {}, true, true);
+  const ValueId second = graph.add_variable("second", type, {}, true, true);
+  const ValueId of_second = relu(graph, "makes_second", dy);
+  const ValueId read_again = relu(graph, "reads_it", of_second);
+  const ValueId of_first = relu(graph, "makes_first", read_again);
+  graph.set_output("y", relu(graph, "last", of_first));
+  graph.add_gradient(first, read_again);
+  graph.add_gradient(second, of_second);
+  TwoLayoutBackend backend;
+  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  ASSERT_EQ(lowered.trained.size(), 2U);
+  EXPECT_EQ(lowered.buffers[lowered.trained[0].variable].name, "second");
+  EXPECT_EQ(lowered.trained[0].final_step, 1U);
+  EXPECT_EQ(lowered.buffers[lowered.trained[1].variable].name, "first");
+  EXPECT_EQ(lowered.trained[1].final_step, 2U);
+}
+
 /// x -> a -> b -> c, each allowed to lie on what it reads.
 LoweredGraph chain(TwoLayoutBackend& backend) {
   Graph graph;
