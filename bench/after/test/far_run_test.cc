@@ -1,0 +1,174 @@
+// Whole runs on a device that is far away and late: they have the bits of the same runs on the
+// device behind it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "bench/after/verification.h"
+#include "bench/host/clock.h"
+#include "bench/loop/session.h"
+#include "bench/plan/input.h"
+#include "bench/plan/network.h"
+#include "bench/plan/quantization.h"
+#include "kernels/reference/reference_backend.h"
+#include "kernels/test/far_device.h"
+#include "models/zoo/builder.h"
+#include "variable_mgmt/fold_values.h"
+
+namespace bench {
+namespace {
+
+/// A sum of two paths, with batch norm and dropout.
+ValueId build_residual(NetworkBuilder& net, ValueId x) {
+  x = net.conv("conv", x, {.channels = 8, .window = {.kernel = 3, .stride = 2}, .bias = false});
+  x = net.relu("relu", net.batch_norm("norm", x, {.scale = true}));
+  const ValueId y = net.conv("branch", x, {.channels = 8, .window = {.kernel = 3}});
+  x = net.relu("sum_relu", net.add("sum", y, x));
+  x = net.dropout("dropout", net.flatten("flatten", x), 0.5);
+  return net.head(x);
+}
+
+constexpr Model kResidual{.name = "residual",
+                          .printed_name = "residual",
+                          .dataset = "cifar10",
+                          .image_size = 8,
+                          .default_batch = 4,
+                          .rate = ModelRate::constant,
+                          .build = build_residual};
+
+RunSettings residual(DType dtype = DType::f32) {
+  RunSettings settings;
+  settings.model = &kResidual;
+  settings.dataset = &dataset_named("cifar10");
+  settings.device = "reference";
+  settings.dtype = dtype;
+  settings.batch = kResidual.default_batch;
+  settings.image_size = kResidual.image_size;
+  settings.num_classes = 5;
+  settings.warmup.num_batches = 1;
+  settings.steps = {.num_batches = 5, .num_epochs = 0};
+  settings.flags.weight_decay = 1e-3;
+  settings.optimizer.weight_decay = 1e-3;
+  settings.learning_rate.request.init_learning_rate = 1e-4;
+  return settings;
+}
+
+/// What a run leaves behind.
+struct Outcome {
+  std::vector<double> losses;
+  std::int64_t skipped_updates = 0;
+  InitialValues variables;
+  std::vector<float> logits;
+  std::vector<double> checked;
+  bool operator==(const Outcome&) const = default;
+};
+
+enum class Check : std::uint8_t { none, whole };
+
+Outcome run(const RunSettings& settings, Backend& backend, Check check) {
+  InitialValues values = initial_values(build_run_network(settings, settings.batch), 1);
+  fold_values(run_folds(settings), values);
+  std::ostringstream out;
+  std::optional<Quantization> quantization;
+  if (settings.quantized()) {
+    quantization.emplace(settings, backend, values, out, Watch());
+  }
+  Tower tower(
+      quantization ? quantization->graph() : build_run_graph(settings, backend, settings.batch),
+      backend, {.format = settings.format, .poison = true}, values);
+  const auto strategy = make_run_strategy(settings, tower);
+  const auto input = make_run_input(settings, tower.executor().input_layout("images"));
+  const SteadyClock clock;
+  SessionResult result;
+  run_session(settings,
+              {.tower = tower,
+               .strategy = strategy.get(),
+               .input = *input,
+               .clock = clock,
+               .interrupted = [] { return false; },
+               .out = out,
+               .progress = out},
+              result);
+  Outcome outcome{.losses = result.losses,
+                  .skipped_updates = result.skipped_updates,
+                  .variables = {},
+                  .logits = tower.executor().read_output_as_floats("logits"),
+                  .checked = {}};
+  const Graph& graph = tower.executor().graph();
+  for (const Variable& variable : graph.variables()) {
+    const std::string& name = graph.value(variable.value).name;
+    outcome.variables[name] = tower.executor().read_variable(name);
+  }
+  if (check == Check::whole) {
+    const auto graph_of = [&](std::int64_t images) {
+      return build_run_graph(settings, backend, images);
+    };
+    const Verification verification =
+        verify_run(settings, {.tower = tower, .strategy = strategy.get(), .graph = graph_of});
+    EXPECT_TRUE(verification.passed()) << verification.failures();
+    for (const CheckedNumber& number : verification.numbers) {
+      outcome.checked.push_back(number.measured);
+    }
+  }
+  return outcome;
+}
+
+/// The same run on the reference and far away from it, on every schedule; what it leaves behind.
+Outcome run_near_and_far(const RunSettings& settings, Check check = Check::none,
+                         std::uint64_t seeds = 20) {
+  const auto reference = make_reference_backend();
+  Outcome near = run(settings, *reference, check);
+  std::vector<FarSchedule> schedules{{.kind = FarSchedule::Kind::eager},
+                                     {.kind = FarSchedule::Kind::deferred}};
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    schedules.push_back({.kind = FarSchedule::Kind::random, .seed = seed});
+  }
+  for (const FarSchedule& schedule : schedules) {
+    const auto far = make_far_backend(*reference, schedule);
+    EXPECT_EQ(run(settings, *far, check), near) << "seed " << schedule.seed;
+  }
+  return near;
+}
+
+TEST(FarRun, TrainsWithEachOptimizer) {
+  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::momentum}) {
+    RunSettings settings = residual();
+    settings.optimizer.kind = kind;
+    const Outcome outcome = run_near_and_far(settings);
+    EXPECT_EQ(outcome.losses.size(), 5U);
+    EXPECT_NE(outcome.losses.front(), outcome.losses.back());
+  }
+}
+
+TEST(FarRun, SkipsUpdatesWhereTheLossScaleIsTooLarge) {
+  RunSettings settings = residual(DType::f16);
+  settings.flags.fp16_enable_auto_loss_scale = true;
+  settings.flags.fp16_loss_scale = 1 << 20;
+  const Outcome outcome = run_near_and_far(settings);
+  EXPECT_GT(outcome.skipped_updates, 0);
+  EXPECT_LT(outcome.skipped_updates, 6);
+}
+
+TEST(FarRun, InfersInInt8) {
+  RunSettings settings = residual();
+  settings.flags.forward_only = true;
+  settings.flags.dtype = "int8";
+  EXPECT_FALSE(run_near_and_far(settings).logits.empty());
+}
+
+TEST(FarRun, IsVerified) {
+  ParseResult parsed;
+  parsed.flags.model = "lenet";
+  parsed.flags.device = "reference";
+  parsed.flags.batch_size = cat(2);
+  parsed.flags.optimizer = "momentum";
+  parsed.flags.num_batches = 1;
+  parsed.flags.num_warmup_batches = 0;
+  const Outcome outcome = run_near_and_far(resolve_settings(parsed), Check::whole, /*seeds=*/1);
+  EXPECT_GT(outcome.checked.size(), 30U);
+}
+
+}  // namespace
+}  // namespace bench
