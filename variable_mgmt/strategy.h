@@ -20,7 +20,8 @@ class UpdateStrategy {
   /// Applies the gradients of the towers' last run, times `gradient_scale`, to the variables;
   /// waits.
   virtual void update(double learning_rate, double gradient_scale) = 0;
-  /// Empties the slots, as they are before the first update; waits.
+  /// As before the first update: sets the slots to their first values, and counts updates anew;
+  /// waits.
   virtual void reset() = 0;
   /// Whether all those gradients are finite numbers; waits.
   virtual bool gradients_are_finite() = 0;

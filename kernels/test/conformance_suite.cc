@@ -32,15 +32,29 @@ std::vector<KernelCase> cases_in(DType dtype) {
 }
 
 std::vector<OptimizerCase> optimizer_cases() {
-  constexpr auto kSgd = OptimizerKind::sgd;
-  constexpr auto kMomentum = OptimizerKind::momentum;
   return {
-      {.name = "sgd", .settings = {.kind = kSgd}},
-      {.name = "sgd_decayed", .settings = {.kind = kSgd, .weight_decay = 1e-2}},
-      {.name = "sgd_clipped", .settings = {.kind = kSgd, .clip = 0.5}},
-      {.name = "momentum", .settings = {.kind = kMomentum}},
+      {.name = "sgd", .settings = {.rule = SgdRule{}}},
+      {.name = "sgd_decayed", .settings = {.rule = SgdRule{}, .weight_decay = 1e-2}},
+      {.name = "sgd_clipped", .settings = {.rule = SgdRule{}, .clip = 0.5}},
+      {.name = "momentum", .settings = {.rule = MomentumRule{}}},
       {.name = "momentum_all",
-       .settings = {.kind = kMomentum, .momentum = 0.8, .weight_decay = 1e-2, .clip = 0.75},
+       .settings = {.rule = MomentumRule{.momentum = 0.8}, .weight_decay = 1e-2, .clip = 0.75},
+       .gradient_scale = 0.125},
+      {.name = "rmsprop", .settings = {.rule = RmspropRule{}}},
+      {.name = "rmsprop_decayed", .settings = {.rule = RmspropRule{}, .weight_decay = 1e-2}},
+      {.name = "rmsprop_all",
+       .settings = {.rule = RmspropRule{.decay = 0.8, .momentum = 0.7, .epsilon = 1e-3},
+                    .weight_decay = 1e-2,
+                    .clip = 0.75},
+       .gradient_scale = 0.125},
+      {.name = "adam", .settings = {.rule = AdamRule{}}},
+      // Where decay and gradient cancel each other, a small epsilon would let their rounding show.
+      {.name = "adam_decayed",
+       .settings = {.rule = AdamRule{.epsilon = 1e-3}, .weight_decay = 1e-2}},
+      {.name = "adam_all",
+       .settings = {.rule = AdamRule{.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3},
+                    .weight_decay = 1e-2,
+                    .clip = 0.75},
        .gradient_scale = 0.125},
   };
 }
@@ -141,39 +155,51 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
   };
   const std::vector<float> initial = draw_floats();
   struct Run {
-    Backend& backend;
     std::vector<float> variables;
-    std::vector<float> slots;
+    std::vector<std::vector<float>> slots;
+    std::vector<void*> places;
     std::unique_ptr<Optimizer> optimizer;
     std::unique_ptr<Stream> stream;
   };
+  constexpr float kNobodys = -7;
   const auto start = [&](Backend& on) {
-    return Run{.backend = on,
-               .variables = initial,
-               .slots = std::vector<float>(kElements, 0.0F),
-               .optimizer = on.make_optimizer(optimizer_case.settings, segments),
-               .stream = on.make_stream()};
+    Run run{.variables = initial,
+            .slots = std::vector<std::vector<float>>(row_of(optimizer_case.settings.rule).slots(),
+                                                     std::vector<float>(kElements, kNobodys)),
+            .places = {},
+            .optimizer = on.make_optimizer(optimizer_case.settings, segments),
+            .stream = on.make_stream()};
+    for (std::vector<float>& slot : run.slots) {
+      run.places.push_back(slot.data());
+    }
+    run.optimizer->reset(*run.stream, run.places);
+    return run;
   };
   Run expected = start(*oracle);
   Run actual = start(device);
-  constexpr int kSteps = 4;
-  for (int step = 0; step < kSteps; ++step) {
+  EXPECT_EQ(actual.slots, expected.slots);
+  constexpr std::int64_t kSteps = 4;
+  for (std::int64_t step = 1; step <= kSteps; ++step) {
     const auto gradients = draw_floats();
     for (Run* run : {&expected, &actual}) {
-      const bool slotless = optimizer_case.settings.kind == OptimizerKind::sgd;
-      run->optimizer->launch(*run->stream, run->variables.data(), gradients.data(),
-                             slotless ? nullptr : run->slots.data(), 0.0625,
-                             optimizer_case.gradient_scale);
+      run->optimizer->launch(*run->stream, run->variables.data(), gradients.data(), run->places,
+                             {.learning_rate = 0.0625 / static_cast<double>(step),
+                              .gradient_scale = optimizer_case.gradient_scale,
+                              .update = step});
       run->stream->synchronize();
     }
   }
-  constexpr float kTolerance = 32 * std::numeric_limits<float>::epsilon();
-  for (std::size_t i = 0; i < kElements; ++i) {
-    EXPECT_NEAR(actual.variables[i], expected.variables[i],
-                kTolerance * (1 + std::abs(expected.variables[i])))
-        << "variable " << i;
-    EXPECT_NEAR(actual.slots[i], expected.slots[i], kTolerance * (1 + std::abs(expected.slots[i])))
-        << "slot " << i;
+  const auto expect_near = [](const std::vector<float>& given, const std::vector<float>& right,
+                              const std::string& what) {
+    constexpr float kTolerance = 32 * std::numeric_limits<float>::epsilon();
+    for (std::size_t i = 0; i < kElements; ++i) {
+      EXPECT_NEAR(given[i], right[i], kTolerance * (1 + std::abs(right[i]))) << what << i;
+    }
+  };
+  expect_near(actual.variables, expected.variables, "variable ");
+  for (std::size_t slot = 0; slot < actual.slots.size(); ++slot) {
+    expect_near(actual.slots[slot], expected.slots[slot], cat("slot ", slot, ", element "));
+    EXPECT_EQ(actual.slots[slot][48 + 1], kNobodys);
   }
   for (const std::size_t gap : {37U, 47U, 49U, 1064U, 1077U}) {
     EXPECT_EQ(actual.variables[gap], initial[gap]) << "element " << gap << " is in no segment";

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "bench/flags/table.h"
 #include "bench/flags/test/usage_error.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
@@ -43,7 +44,7 @@ TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
   EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kResnetImagenet);
   EXPECT_EQ(settings_for({"--model=lenet"}).learning_rate.model_learning_rate, 0.005);
   EXPECT_EQ(settings_for({"--model=nasnet"}).learning_rate.model_learning_rate, 0.005);
-  EXPECT_EQ(settings.optimizer.kind, OptimizerKind::sgd);
+  EXPECT_EQ(row_of(settings.optimizer.rule).name, "sgd");
   EXPECT_TRUE(settings.training());
   EXPECT_TRUE(settings.synthetic());
   EXPECT_FALSE(settings.accuracies());
@@ -70,8 +71,7 @@ TEST(Settings, TakeWhatIsAskedFor) {
   EXPECT_EQ(settings.num_classes, 10);
   EXPECT_EQ(settings.warmup.num_batches, 0);
   EXPECT_EQ(settings.steps.num_batches, 183);  // 1281.167 images, in batches of 7, rounded down
-  EXPECT_EQ(settings.optimizer.kind, OptimizerKind::momentum);
-  EXPECT_EQ(settings.optimizer.momentum, 0.5);
+  EXPECT_EQ(std::get<MomentumRule>(settings.optimizer.rule).momentum, 0.5);
   EXPECT_EQ(settings.optimizer.weight_decay, 0.125);
   EXPECT_EQ(settings.optimizer.clip, 2.0);
   EXPECT_EQ(settings.format, DataFormat::nhwc);
