@@ -62,6 +62,39 @@ TEST(Settings, DivideTheRateOfNetworksWithoutBatchNormForSyntheticImages) {
   EXPECT_EQ(settings_for({"--model=resnet50"}).learning_rate.model_divisor, 1);
 }
 
+TEST(Settings, TakeTheCoefficientsOfTheOptimizer) {
+  const auto rmsprop =
+      std::get<RmspropRule>(settings_for({"--optimizer=rmsprop", "--rmsprop_decay=0.5",
+                                          "--rmsprop_momentum=0.25", "--rmsprop_epsilon=2"})
+                                .optimizer.rule);
+  EXPECT_EQ(rmsprop.decay, 0.5);
+  EXPECT_EQ(rmsprop.momentum, 0.25);
+  EXPECT_EQ(rmsprop.epsilon, 2);
+  const auto adam = std::get<AdamRule>(settings_for({"--optimizer=adam", "--adam_beta1=0.5",
+                                                     "--adam_beta2=0.25", "--adam_epsilon=2"})
+                                           .optimizer.rule);
+  EXPECT_EQ(adam.beta1, 0.5);
+  EXPECT_EQ(adam.beta2, 0.25);
+  EXPECT_EQ(adam.epsilon, 2);
+}
+
+TEST(Settings, HaveTheOptimizersAndTheDefaultsOfTheKernels) {
+  std::string names;
+  for (const OptimizerRow& row : all_optimizers()) {
+    names += cat(names.empty() ? "" : " ", row.name);
+    EXPECT_EQ(row_of(settings_for({cat("--optimizer=", row.name)}).optimizer.rule).name, row.name);
+  }
+  EXPECT_EQ(find_flag("optimizer")->accepted.values, names);
+  const Flags flags;
+  EXPECT_EQ(flags.momentum, MomentumRule{}.momentum);
+  EXPECT_EQ(flags.rmsprop_decay, RmspropRule{}.decay);
+  EXPECT_EQ(flags.rmsprop_momentum, RmspropRule{}.momentum);
+  EXPECT_EQ(flags.rmsprop_epsilon, RmspropRule{}.epsilon);
+  EXPECT_EQ(flags.adam_beta1, AdamRule{}.beta1);
+  EXPECT_EQ(flags.adam_beta2, AdamRule{}.beta2);
+  EXPECT_EQ(flags.adam_epsilon, AdamRule{}.epsilon);
+}
+
 TEST(Settings, TakeWhatIsAskedFor) {
   const RunSettings settings = settings_for(
       {"--model=lenet", "--batch_size=7", "--num_classes=10", "--num_warmup_batches=0",
