@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/optimizer.h"
 #include "kernels/stream.h"
 #include "models/ir/graph.h"
 #include "models/passes/rewrite.h"
@@ -88,27 +89,6 @@ struct Candidate {
   std::function<std::unique_ptr<Kernel>()> make;
 };
 
-enum class OptimizerKind : std::uint8_t { sgd, momentum };
-
-/// What one optimizer launch does, over flat regions of variables, gradients and slots that share
-/// their offsets. Per element g = gradient * gradient_scale + (decayed ? weight_decay * w :
-/// 0), clamped to +-clip; sgd: w -= lr*g; momentum (Nesterov): a = momentum*a + g, w -= lr*g +
-/// lr*momentum*a.
-struct OptimizerSettings {
-  OptimizerKind kind = OptimizerKind::sgd;
-  double momentum = 0.9;
-  double weight_decay = 0;
-  std::optional<double> clip = {};
-  /// Of all three regions. Every backend has f32; the reference also f64.
-  DType dtype = DType::f32;
-};
-/// A stretch of elements, in elements from the region's beginning.
-struct OptimizerSegment {
-  std::size_t offset = 0;
-  std::size_t count = 0;
-  bool decayed = true;
-};
-
 /// Memory of a device, freed with the object; 4096-byte aligned. The host may touch it only where
 /// the backend shares_host_memory(); there pages are backed when the device's threads first touch
 /// them.
@@ -119,20 +99,6 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   virtual ~DeviceMemory() = default;
   [[nodiscard]] virtual std::byte* data() const = 0;
-};
-
-class Optimizer {
- public:
-  Optimizer() = default;
-  Optimizer(const Optimizer&) = delete;
-  Optimizer& operator=(const Optimizer&) = delete;
-  virtual ~Optimizer() = default;
-  /// Updates variables and slots in place; may return before it is done. `slots` is null for sgd.
-  virtual void launch(Stream& stream, void* variables, const void* gradients, void* slots,
-                      double learning_rate, double gradient_scale) = 0;
-  /// Whether every gradient of the segments is a finite number; waits. One beyond 1e19, as lost as
-  /// an infinite one, may count as infinite.
-  virtual bool finite(const void* gradients) = 0;
 };
 
 /// What a device can do at most, measured by running it.

@@ -20,7 +20,8 @@ class UpdateStrategy {
   /// Enqueues, behind the towers' last run, that its gradients times `gradient_scale` are applied
   /// to the variables.
   virtual void update(double learning_rate, double gradient_scale) = 0;
-  /// Empties the slots, as they are before the first update; does not wait.
+  /// As before the first update: sets the slots to their first values, and counts updates anew;
+  /// does not wait.
   virtual void reset() = 0;
   /// Whether all those gradients are finite numbers; waits.
   virtual bool gradients_are_finite() = 0;

@@ -1,6 +1,6 @@
 #include "variable_mgmt/update_check.h"
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kernels/reference/reference_backend.h"
@@ -9,10 +9,13 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kElements = 256;
-constexpr int kUpdates = 2;
-// Large, so that of the numbers added up none is lost in the rounding of the others.
-constexpr double kRate = 16384;
-constexpr double kGradientScale = 0.5;
+constexpr std::size_t kCount = 2;
+using Updates = std::array<UpdateScalars, kCount>;
+// Large rates, so that of the numbers added up none is lost in the rounding of the others; and
+// nothing twice, so that everything in a rule shows.
+constexpr Updates kUpdates{
+    UpdateScalars{.learning_rate = 16384, .gradient_scale = 0.5, .update = 1},
+    UpdateScalars{.learning_rate = 8192, .gradient_scale = 0.125, .update = 2}};
 
 /// Elements of some variables, one behind the other.
 struct Samples {
@@ -50,35 +53,73 @@ Samples take_samples(Executor& executor, const InitialValues& values) {
   return samples;
 }
 
+/// What the samples' variables are before the updates and after each.
+using Course = std::array<std::vector<double>, kCount + 1>;
+
+Course reference_course(const Samples& samples, OptimizerSettings settings,
+                        const Updates& updates) {
+  settings.dtype = DType::f64;
+  const auto reference = make_reference_backend();
+  const auto optimizer = reference->make_optimizer(settings, samples.segments);
+  const auto stream = reference->make_stream();
+  std::vector<std::vector<double>> slots(row_of(settings.rule).slots(),
+                                         std::vector<double>(samples.variables.size()));
+  std::vector<void*> places;
+  for (std::vector<double>& slot : slots) {
+    places.push_back(slot.data());
+  }
+  optimizer->reset(*stream, places);
+  Course course;
+  course[0] = samples.variables;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    course[i + 1] = course[i];
+    optimizer->launch(*stream, course[i + 1].data(), samples.gradients.data(), places, updates[i]);
+  }
+  stream->synchronize();
+  return course;
+}
+
+/// What was added up in each variable: its values, and what it owes to each gradient and to the
+/// decay. The latter is how far the end moves, over how far they did: where they cancel each other,
+/// rounding weighs more than the sum shows, and where a rule divides by their size, less.
+std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& settings,
+                               const Course& course) {
+  std::vector<double> sums(samples.variables.size());
+  for (const std::vector<double>& variables : course) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += std::abs(variables[i]);
+    }
+  }
+  constexpr double kNudge = 0x1p-20;
+  const auto add_share = [&](const OptimizerSettings& nudged, const Updates& updates) {
+    const Course moved = reference_course(samples, nudged, updates);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += std::abs(moved.back()[i] - course.back()[i]) / kNudge;
+    }
+  };
+  for (std::size_t i = 0; i < kCount; ++i) {
+    Updates updates = kUpdates;
+    updates[i].gradient_scale *= 1 + kNudge;
+    add_share(settings, updates);
+  }
+  OptimizerSettings nudged = settings;
+  nudged.weight_decay *= 1 + kNudge;
+  add_share(nudged, kUpdates);
+  return sums;
+}
+
 }  // namespace
 
 double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
                                  const OptimizerSettings& settings, const InitialValues& values) {
   Executor& executor = tower.executor();
-  Samples samples = take_samples(executor, values);
-  const auto reference = make_reference_backend();
-  OptimizerSettings wide = settings;
-  wide.dtype = DType::f64;
-  const auto optimizer = reference->make_optimizer(wide, samples.segments);
-  const auto stream = reference->make_stream();
-  std::vector<double> slots(samples.variables.size());
-  std::vector<double> added(samples.variables.size());
-  const auto add_magnitudes = [&] {
-    for (std::size_t i = 0; i < added.size(); ++i) {
-      const double gradient = kGradientScale * std::abs(samples.gradients[i]);
-      const double variable = std::abs(samples.variables[i]);
-      const double taken = gradient + settings.weight_decay * variable;
-      added[i] += variable + kRate * (settings.clip ? std::min(taken, *settings.clip) : taken);
-    }
-  };
+  const Samples samples = take_samples(executor, values);
   strategy.reset();
-  for (int update = 0; update < kUpdates; ++update) {
-    add_magnitudes();
-    strategy.update(kRate, kGradientScale);
-    optimizer->launch(*stream, samples.variables.data(), samples.gradients.data(), slots.data(),
-                      kRate, kGradientScale);
+  for (const UpdateScalars& update : kUpdates) {
+    strategy.update(update.learning_rate, update.gradient_scale);
   }
-  add_magnitudes();
+  const Course course = reference_course(samples, settings, kUpdates);
+  const std::vector<double> added = magnitudes(samples, settings, course);
   double largest = 0;
   std::size_t i = 0;
   std::vector<float> updated;
@@ -89,7 +130,7 @@ double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
     updated =
         executor.read_variable(executor.graph().value(variable.value).name, std::move(updated));
     for_each_sample(updated, [&](double w) {
-      const double difference = std::abs(w - samples.variables[i]);
+      const double difference = std::abs(w - course.back()[i]);
       const double bound = largest * added[i];
       // What is not a number stays, and does not count as small.
       largest = difference <= bound || std::isnan(largest) ? largest : difference / added[i];

@@ -4,9 +4,9 @@
 
 namespace bench {
 
-/// Lets a strategy update its tower's variables twice with the gradients of the last run, from
-/// empty slots and with a rate at which gradient, decay and momentum all show, and repeats it with
-/// the reference's optimizer on up to 256 elements of each variable. Returns the largest
+/// Lets a strategy update its tower's variables twice with the gradients of the last run, from the
+/// slots' first values and with rates at which gradient, decay and slots all show, and repeats it
+/// with the reference's optimizer on up to 256 elements of each variable. Returns the largest
 /// difference between the two, as a share of what was added up in the element: a few epsilons of
 /// f32. `values` is what the variables hold. Leaves variables and slots changed; waits.
 double largest_update_difference(Tower& tower, UpdateStrategy& strategy,

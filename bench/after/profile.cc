@@ -137,12 +137,12 @@ Profile make_profile(const Executor& executor, const SessionResult& session,
                             .bytes = static_cast<double>(steps[i].work.bytes)});
   }
   if (session.optimizer.count() > 0) {
-    const double passes = optimizer.kind == OptimizerKind::momentum ? 5 : 3;
+    const std::size_t elements = executor.memory().gradients / size_of(optimizer.dtype);
     profile.rows.push_back({.name = "all variables",
                             .op = "optimizer",
                             .implementation = "one pass",
                             .seconds = seconds_of(session.optimizer) / runs,
-                            .bytes = passes * static_cast<double>(executor.memory().gradients)});
+                            .bytes = static_cast<double>(update_bytes(optimizer, elements))});
   }
   return profile;
 }

@@ -35,8 +35,7 @@ struct Profile {
   std::optional<Ceiling> ceiling = {};
 };
 
-/// From an executor after a session. The optimizer reads variable, gradient and slot and writes
-/// variable and slot.
+/// From an executor after a session; kernels/optimizer.h has the optimizer's bytes.
 Profile make_profile(const Executor& executor, const SessionResult& session,
                      const OptimizerSettings& optimizer);
 

@@ -33,7 +33,7 @@ constexpr std::array kMostUsed = {
     MostUsedFlag{"use_fp16", "compute in bf16 or f16, whichever is faster"},
     MostUsedFlag{"data_dir", "folder of ImageNet or CIFAR-10", "synthetic images"},
     MostUsedFlag{"data_name", "imagenet or cifar10", "by model and folder"},
-    MostUsedFlag{"optimizer", "sgd or momentum"},
+    MostUsedFlag{"optimizer", "sgd, momentum, rmsprop or adam"},
     MostUsedFlag{"init_learning_rate", "learning rate", "the model's own"},
     MostUsedFlag{"display_every", "print a line every so many steps"},
     MostUsedFlag{"print_training_accuracy", "print top-1 and top-5 accuracy too"},

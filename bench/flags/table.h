@@ -132,14 +132,14 @@ bool works(const FlagRow& row);
 /// The bounds of a number in words, "at least 1" or "from 0 to 1"; empty: none.
 std::string describe_bounds(const Accepted& accepted);
 
-/// What `row` accepts, in words: "a whole number at least 1"; "one of sgd, momentum".
+/// What `row` accepts, in words: "a whole number at least 1"; "one of cpu, gpu".
 std::string describe_accepted(const FlagRow& row);
 
 /// Whether this version takes the enumerated value.
 bool is_taken(const FlagRow& row, std::string_view value);
 
 /// The enumerated values that can be given in this version, then in brackets those that will be
-/// refused: "sgd, momentum (not built yet: rmsprop, adam)".
+/// refused: "cpu, reference (not built yet: gpu)".
 std::string describe_values(const FlagRow& row);
 
 /// Why a value is refused that the flag means to allow: "not built yet".

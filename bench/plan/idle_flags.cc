@@ -19,11 +19,21 @@ std::string unless_forward_only(const RunSettings& settings) {
   return settings.training() ? "without --forward_only" : "";
 }
 
-std::string unless_momentum(const RunSettings& settings) {
+std::string unless_optimizer(const RunSettings& settings, std::string_view name) {
   const std::string idle = unless_training(settings);
   const std::string& optimizer = settings.flags.optimizer;
-  return !idle.empty() || optimizer == "momentum" ? idle : cat("with --optimizer=", optimizer);
+  return !idle.empty() || optimizer == name ? idle : cat("with --optimizer=", optimizer);
 }
+
+std::string unless_momentum(const RunSettings& settings) {
+  return unless_optimizer(settings, "momentum");
+}
+
+std::string unless_rmsprop(const RunSettings& settings) {
+  return unless_optimizer(settings, "rmsprop");
+}
+
+std::string unless_adam(const RunSettings& settings) { return unless_optimizer(settings, "adam"); }
 
 std::string unless_rate_is_given(const RunSettings& settings) {
   const Flags& flags = settings.flags;
@@ -112,6 +122,12 @@ constexpr std::array kRules = {
     Rule{"num_learning_rate_warmup_epochs", unless_rate_is_given},
     Rule{"resnet_base_lr", unless_resnets_own_rate},
     Rule{"momentum", unless_momentum},
+    Rule{"rmsprop_decay", unless_rmsprop},
+    Rule{"rmsprop_momentum", unless_rmsprop},
+    Rule{"rmsprop_epsilon", unless_rmsprop},
+    Rule{"adam_beta1", unless_adam},
+    Rule{"adam_beta2", unless_adam},
+    Rule{"adam_epsilon", unless_adam},
     Rule{"gradient_clip", unless_training},
     Rule{"weight_decay", unless_training},
     Rule{"fp16_loss_scale", unless_16_bits},

@@ -140,6 +140,23 @@ void suit_synthetic_images(RunSettings& settings) {
           ", so that the loss stays finite; --init_learning_rate sets another"));
 }
 
+OptimizerRule rule_of(const Flags& flags) {
+  const std::string& name = flags.optimizer;
+  if (name == "momentum") {
+    return MomentumRule{.momentum = flags.momentum};
+  }
+  if (name == "rmsprop") {
+    return RmspropRule{.decay = flags.rmsprop_decay,
+                       .momentum = flags.rmsprop_momentum,
+                       .epsilon = flags.rmsprop_epsilon};
+  }
+  if (name == "adam") {
+    return AdamRule{
+        .beta1 = flags.adam_beta1, .beta2 = flags.adam_beta2, .epsilon = flags.adam_epsilon};
+  }
+  return SgdRule{};
+}
+
 DataFormat format_named(std::string_view name) {
   if (name == "NCHW") {
     return DataFormat::nchw;
@@ -209,12 +226,10 @@ RunSettings resolve_settings(const ParseResult& parsed) {
                                .num_epochs = flags.num_epochs,
                                .examples_per_step = settings.batch,
                                .examples_per_epoch = examples});
-  settings.optimizer = {
-      .kind = flags.optimizer == "momentum" ? OptimizerKind::momentum : OptimizerKind::sgd,
-      .momentum = flags.momentum,
-      .weight_decay = flags.weight_decay,
-      .clip = flags.gradient_clip,
-      .dtype = accumulation_type(settings.dtype)};
+  settings.optimizer = {.rule = rule_of(flags),
+                        .weight_decay = flags.weight_decay,
+                        .clip = flags.gradient_clip,
+                        .dtype = accumulation_type(settings.dtype)};
   settings.learning_rate = {
       .model_schedule = schedule_of(settings.model->rate),
       .model_learning_rate = settings.model->rate == ModelRate::cifar_nasnet

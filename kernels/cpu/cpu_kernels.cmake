@@ -51,7 +51,7 @@ bench_library(bench_cpu_kernels
     cpu/spatial_mean.h
     cpu/spatial_pad.h
     cpu/thread_team.h
-  LINK bench_base
+  LINK bench_base bench_optimizer
   PRIVATE_LINK hwy::hwy OpenMP::OpenMP_CXX)
 
 bench_test(cpu_kernels_test LABELS quick

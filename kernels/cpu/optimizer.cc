@@ -1,6 +1,7 @@
 #include "kernels/cpu/optimizer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "models/base/errors.h"
@@ -19,13 +20,17 @@ struct OptimizerRun {
   std::size_t count = 0;
   float* variables = nullptr;
   const float* gradients = nullptr;
-  float* slots = nullptr;
-  float learning_rate = 0;
+  /// Whole slots, in which the elements begin at `offset`.
+  std::span<void* const> slots;
+  std::size_t offset = 0;
   float gradient_scale = 1;
   float weight_decay = 0;
-  float momentum = 0;
   /// Infinite: no clipping.
   float clip = std::numeric_limits<float>::infinity();
+
+  [[nodiscard]] float* slot(std::size_t which) const {
+    return static_cast<float*>(slots[which]) + offset;
+  }
 };
 
 }  // namespace bench::cpu
@@ -36,38 +41,81 @@ namespace bench::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-void update_run(const OptimizerRun& run) {
+Vector all(double value) { return hn::Set(F32(), static_cast<float>(value)); }
+
+/// Replaces each variable w by update(g, w, i, lanes), with i its place in the run and g as
+/// OptimizerSettings has it.
+template <class Update>
+HWY_INLINE void update_each(const OptimizerRun& run, const Update& update) {
   const F32 d;
-  const Vector rate = hn::Set(d, run.learning_rate);
   const Vector gradient_scale = hn::Set(d, run.gradient_scale);
   const Vector decay = hn::Set(d, run.weight_decay);
-  const Vector momentum = hn::Set(d, run.momentum);
   const Vector highest = hn::Set(d, run.clip);
   const Vector lowest = hn::Set(d, -run.clip);
   float* const variables = run.variables;
   const float* const gradients = run.gradients;
-  float* const slots = run.slots;
-  const auto gradient = [&](std::size_t i, Vector variable, auto lanes) HWY_ATTR {
+  sweep(run.count, [&](std::size_t i, auto lanes) HWY_ATTR {
+    const Vector variable = load(variables + i, lanes);
     const Vector scaled = hn::Mul(load(gradients + i, lanes), gradient_scale);
     const Vector whole = hn::MulAdd(decay, variable, scaled);
     // Unlike Min and Max, comparisons keep a NaN on every target.
     const Vector below = hn::IfThenElse(hn::Gt(whole, highest), highest, whole);
-    return hn::IfThenElse(hn::Lt(below, lowest), lowest, below);
-  };
-  if (slots == nullptr) {
-    sweep(run.count, [&](std::size_t i, auto lanes) HWY_ATTR {
-      const Vector variable = load(variables + i, lanes);
-      store(hn::NegMulAdd(rate, gradient(i, variable, lanes), variable), variables + i, lanes);
-    });
-    return;
-  }
-  sweep(run.count, [&](std::size_t i, auto lanes) HWY_ATTR {
-    const Vector variable = load(variables + i, lanes);
-    const Vector g = gradient(i, variable, lanes);
-    const Vector slot = hn::MulAdd(momentum, load(slots + i, lanes), g);
-    store(slot, slots + i, lanes);
-    const Vector step = hn::MulAdd(momentum, slot, g);
-    store(hn::NegMulAdd(rate, step, variable), variables + i, lanes);
+    const Vector g = hn::IfThenElse(hn::Lt(below, lowest), lowest, below);
+    store(update(g, variable, i, lanes), variables + i, lanes);
+  });
+}
+
+void run_sgd(const OptimizerRun& run, double learning_rate) {
+  const Vector rate = all(learning_rate);
+  update_each(run, [&](Vector g, Vector variable, std::size_t, auto)
+                       HWY_ATTR { return hn::NegMulAdd(rate, g, variable); });
+}
+
+void run_momentum(const OptimizerRun& run, const MomentumRule& rule, double learning_rate) {
+  const Vector rate = all(learning_rate);
+  const Vector momentum = all(rule.momentum);
+  float* const slot = run.slot(0);
+  update_each(run, [&](Vector g, Vector variable, std::size_t i, auto lanes) HWY_ATTR {
+    const Vector a = hn::MulAdd(momentum, load(slot + i, lanes), g);
+    store(a, slot + i, lanes);
+    return hn::NegMulAdd(rate, hn::MulAdd(momentum, a, g), variable);
+  });
+}
+
+void run_rmsprop(const OptimizerRun& run, const RmspropRule& rule, double learning_rate) {
+  const Vector rate = all(learning_rate);
+  const Vector decay = all(rule.decay);
+  const Vector rest = all(1 - rule.decay);
+  const Vector momentum = all(rule.momentum);
+  const Vector epsilon = all(rule.epsilon);
+  float* const squares = run.slot(0);
+  float* const steps = run.slot(1);
+  update_each(run, [&](Vector g, Vector variable, std::size_t i, auto lanes) HWY_ATTR {
+    const Vector s = hn::MulAdd(decay, load(squares + i, lanes), hn::Mul(rest, hn::Mul(g, g)));
+    store(s, squares + i, lanes);
+    const Vector step = hn::Div(hn::Mul(rate, g), hn::Sqrt(hn::Add(s, epsilon)));
+    const Vector a = hn::MulAdd(momentum, load(steps + i, lanes), step);
+    store(a, steps + i, lanes);
+    return hn::Sub(variable, a);
+  });
+}
+
+/// `corrected_rate` is what stands before m in the formula.
+void run_adam(const OptimizerRun& run, const AdamRule& rule, double corrected_rate) {
+  const Vector rate = all(corrected_rate);
+  const Vector beta1 = all(rule.beta1);
+  const Vector rest1 = all(1 - rule.beta1);
+  const Vector beta2 = all(rule.beta2);
+  const Vector rest2 = all(1 - rule.beta2);
+  const Vector epsilon = all(rule.epsilon);
+  float* const means = run.slot(0);
+  float* const squares = run.slot(1);
+  update_each(run, [&](Vector g, Vector variable, std::size_t i, auto lanes) HWY_ATTR {
+    const Vector m = hn::MulAdd(beta1, load(means + i, lanes), hn::Mul(rest1, g));
+    const Vector v = hn::MulAdd(beta2, load(squares + i, lanes), hn::Mul(rest2, hn::Mul(g, g)));
+    store(m, means + i, lanes);
+    store(v, squares + i, lanes);
+    return hn::Sub(variable, hn::Div(hn::Mul(rate, m), hn::Add(hn::Sqrt(v), epsilon)));
   });
 }
 
@@ -79,42 +127,86 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace bench::cpu {
 
-HWY_EXPORT(update_run);
+HWY_EXPORT(run_sgd);
+HWY_EXPORT(run_momentum);
+HWY_EXPORT(run_rmsprop);
+HWY_EXPORT(run_adam);
 
-void optimizer_step(ThreadTeam& team, const OptimizerStep& args) {
-  const bool has_slots = args.settings.kind == OptimizerKind::momentum;
-  check(has_slots == (args.slots != nullptr), "optimizer: momentum has slots, sgd has none");
+namespace {
+
+void apply(const SgdRule&, const OptimizerRun& run, const UpdateScalars& scalars) {
+  HWY_DYNAMIC_DISPATCH(run_sgd)(run, scalars.learning_rate);
+}
+
+void apply(const MomentumRule& rule, const OptimizerRun& run, const UpdateScalars& scalars) {
+  HWY_DYNAMIC_DISPATCH(run_momentum)(run, rule, scalars.learning_rate);
+}
+
+void apply(const RmspropRule& rule, const OptimizerRun& run, const UpdateScalars& scalars) {
+  HWY_DYNAMIC_DISPATCH(run_rmsprop)(run, rule, scalars.learning_rate);
+}
+
+void apply(const AdamRule& rule, const OptimizerRun& run, const UpdateScalars& scalars) {
+  const auto t = static_cast<double>(scalars.update);
+  const double correction = std::sqrt(1 - std::pow(rule.beta2, t)) / (1 - std::pow(rule.beta1, t));
+  HWY_DYNAMIC_DISPATCH(run_adam)(run, rule, scalars.learning_rate * correction);
+}
+
+/// Calls part(segment, begin, count) on the threads for stretches that cover all segments.
+template <class Part>
+void for_parts(ThreadTeam& team, std::span<const OptimizerSegment> segments, const Part& part) {
   std::int64_t count = 0;
-  for (const OptimizerSegment& segment : args.segments) {
+  for (const OptimizerSegment& segment : segments) {
     count += static_cast<std::int64_t>(segment.count);
   }
   constexpr std::int64_t kGrain = 1024;
   team.for_ranges(count, kGrain, [&](Range range) {
     std::int64_t first = 0;
-    for (const OptimizerSegment& segment : args.segments) {
+    for (const OptimizerSegment& segment : segments) {
       const std::int64_t last = first + static_cast<std::int64_t>(segment.count);
       const std::int64_t begin = std::max(first, range.begin);
       const std::int64_t end = std::min(last, range.end);
       if (begin < end) {
-        const auto at = static_cast<std::int64_t>(segment.offset) + begin - first;
-        OptimizerRun run{.count = static_cast<std::size_t>(end - begin),
-                         .variables = args.variables + at,
-                         .gradients = args.gradients + at,
-                         .slots = has_slots ? args.slots + at : nullptr,
-                         .learning_rate = static_cast<float>(args.learning_rate),
-                         .gradient_scale = static_cast<float>(args.gradient_scale),
-                         .momentum = static_cast<float>(args.settings.momentum)};
-        if (segment.decayed) {
-          run.weight_decay = static_cast<float>(args.settings.weight_decay);
-        }
-        if (args.settings.clip) {
-          run.clip = static_cast<float>(*args.settings.clip);
-        }
-        HWY_DYNAMIC_DISPATCH(update_run)(run);
+        part(segment, segment.offset + static_cast<std::size_t>(begin - first),
+             static_cast<std::size_t>(end - begin));
       }
       first = last;
     }
   });
+}
+
+}  // namespace
+
+void update_variables(ThreadTeam& team, const OptimizerSettings& settings,
+                      const OptimizerRegions& regions, const UpdateScalars& scalars) {
+  check_slots(settings.rule, regions.slots.size());
+  for_parts(team, regions.segments,
+            [&](const OptimizerSegment& segment, std::size_t begin, std::size_t count) {
+              OptimizerRun run{.count = count,
+                               .variables = regions.variables + begin,
+                               .gradients = regions.gradients + begin,
+                               .slots = regions.slots,
+                               .offset = begin,
+                               .gradient_scale = static_cast<float>(scalars.gradient_scale)};
+              if (segment.decayed) {
+                run.weight_decay = static_cast<float>(settings.weight_decay);
+              }
+              if (settings.clip) {
+                run.clip = static_cast<float>(*settings.clip);
+              }
+              std::visit([&](const auto& rule) { apply(rule, run, scalars); }, settings.rule);
+            });
+}
+
+void reset_slots(ThreadTeam& team, const OptimizerRule& rule, const OptimizerRegions& regions) {
+  check_slots(rule, regions.slots.size());
+  for (std::size_t slot = 0; slot < regions.slots.size(); ++slot) {
+    const auto first = static_cast<float>(row_of(rule).first_values[slot]);
+    for_parts(team, regions.segments,
+              [&](const OptimizerSegment&, std::size_t begin, std::size_t count) {
+                std::fill_n(static_cast<float*>(regions.slots[slot]) + begin, count, first);
+              });
+  }
 }
 
 }  // namespace bench::cpu

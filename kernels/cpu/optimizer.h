@@ -2,24 +2,23 @@
 
 #include <span>
 
-#include "kernels/backend.h"
 #include "kernels/cpu/thread_team.h"
+#include "kernels/optimizer.h"
 
 namespace bench::cpu {
 
-/// One launch of bench::Optimizer, whose formulas kernels/backend.h gives.
-struct OptimizerStep {
-  OptimizerSettings settings{};
+/// What both functions work on, in f32; the threads share the elements evenly whatever the
+/// segments' borders.
+struct OptimizerRegions {
   std::span<const OptimizerSegment> segments{};
   float* variables = nullptr;
   const float* gradients = nullptr;
-  /// Null for sgd.
-  float* slots = nullptr;
-  double learning_rate = 0;
-  double gradient_scale = 1;
+  std::span<void* const> slots{};
 };
-/// Updates variables and slots in place in one pass; elements outside the segments stay. The work
-/// is split evenly among the threads whatever the segments' borders. Waits.
-void optimizer_step(ThreadTeam& team, const OptimizerStep& args);
+/// bench::Optimizer::launch in one pass over memory. Waits.
+void update_variables(ThreadTeam& team, const OptimizerSettings& settings,
+                      const OptimizerRegions& regions, const UpdateScalars& scalars);
+/// bench::Optimizer::reset, of the slots alone. Waits.
+void reset_slots(ThreadTeam& team, const OptimizerRule& rule, const OptimizerRegions& regions);
 
 }  // namespace bench::cpu

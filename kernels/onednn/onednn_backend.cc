@@ -103,15 +103,17 @@ class VectorOptimizer final : public Optimizer {
         gradients_(segments_.size()) {
     check(settings.dtype == DType::f32, "onednn: the optimizer updates f32");
   }
-  void launch(Stream& /*stream*/, void* variables, const void* gradients, void* slots,
-              double learning_rate, double gradient_scale) override {
-    cpu::optimizer_step(team_, {.settings = settings_,
-                                .segments = segments_,
-                                .variables = static_cast<float*>(variables),
-                                .gradients = static_cast<const float*>(gradients),
-                                .slots = static_cast<float*>(slots),
-                                .learning_rate = learning_rate,
-                                .gradient_scale = gradient_scale});
+  void reset(Stream& /*stream*/, std::span<void* const> slots) override {
+    cpu::reset_slots(team_, settings_.rule, {.segments = segments_, .slots = slots});
+  }
+  void launch(Stream& /*stream*/, void* variables, const void* gradients,
+              std::span<void* const> slots, const UpdateScalars& scalars) override {
+    cpu::update_variables(team_, settings_,
+                          {.segments = segments_,
+                           .variables = static_cast<float*>(variables),
+                           .gradients = static_cast<const float*>(gradients),
+                           .slots = slots},
+                          scalars);
   }
   bool finite(const void* gradients) override {
     for (std::size_t i = 0; i < segments_.size(); ++i) {

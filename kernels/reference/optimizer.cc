@@ -8,38 +8,73 @@
 namespace bench::reference {
 namespace {
 
+/// What a rule has to work with at one element; formulas at the rules.
+struct Element {
+  double gradient = 0;
+  /// Read and written.
+  std::span<double> slots{};
+};
+
+// By how much a variable falls in an update.
+
+double step(const SgdRule&, const UpdateScalars& scalars, const Element& element) {
+  return scalars.learning_rate * element.gradient;
+}
+
+double step(const MomentumRule& rule, const UpdateScalars& scalars, const Element& element) {
+  double& a = element.slots[0];
+  a = rule.momentum * a + element.gradient;
+  return scalars.learning_rate * element.gradient + scalars.learning_rate * rule.momentum * a;
+}
+
+double step(const RmspropRule& rule, const UpdateScalars& scalars, const Element& element) {
+  const double g = element.gradient;
+  double& s = element.slots[0];
+  double& a = element.slots[1];
+  s = rule.decay * s + (1 - rule.decay) * g * g;
+  a = rule.momentum * a + scalars.learning_rate * g / std::sqrt(s + rule.epsilon);
+  return a;
+}
+
+double step(const AdamRule& rule, const UpdateScalars& scalars, const Element& element) {
+  const double g = element.gradient;
+  double& m = element.slots[0];
+  double& v = element.slots[1];
+  m = rule.beta1 * m + (1 - rule.beta1) * g;
+  v = rule.beta2 * v + (1 - rule.beta2) * g * g;
+  const auto t = static_cast<double>(scalars.update);
+  const double rate = scalars.learning_rate * std::sqrt(1 - std::pow(rule.beta2, t)) /
+                      (1 - std::pow(rule.beta1, t));
+  return rate * m / (std::sqrt(v) + rule.epsilon);
+}
+
 template <class T>
 class ReferenceOptimizer : public Optimizer {
  public:
   ReferenceOptimizer(const OptimizerSettings& settings, std::vector<OptimizerSegment> segments)
       : settings_(settings), segments_(std::move(segments)) {}
 
-  void launch(Stream&, void* all_variables, const void* all_gradients, void* all_slots,
-              double learning_rate, double gradient_scale) override {
-    check(settings_.kind == OptimizerKind::sgd || all_slots != nullptr,
-          "reference: momentum needs its slots");
-    auto* variables = static_cast<T*>(all_variables);
-    const auto* gradients = static_cast<const T*>(all_gradients);
-    auto* slots = static_cast<T*>(all_slots);
+  void reset(Stream&, std::span<void* const> slots) override {
+    check_slots(settings_.rule, slots.size());
     for (const OptimizerSegment& segment : segments_) {
-      for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
-        const double w = variables[i];
-        double g = gradients[i] * gradient_scale;
-        if (segment.decayed) {
-          g += settings_.weight_decay * w;
-        }
-        if (settings_.clip) {
-          g = std::clamp(g, -*settings_.clip, *settings_.clip);
-        }
-        double step = learning_rate * g;
-        if (settings_.kind == OptimizerKind::momentum) {
-          const double a = settings_.momentum * slots[i] + g;
-          slots[i] = static_cast<T>(a);
-          step += learning_rate * settings_.momentum * a;
-        }
-        variables[i] = static_cast<T>(w - step);
+      for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+        std::fill_n(static_cast<T*>(slots[slot]) + segment.offset, segment.count,
+                    static_cast<T>(row_of(settings_.rule).first_values[slot]));
       }
     }
+  }
+
+  void launch(Stream&, void* variables, const void* gradients, std::span<void* const> slots,
+              const UpdateScalars& scalars) override {
+    check_slots(settings_.rule, slots.size());
+    std::visit(
+        [&](const auto& rule) {
+          for (const OptimizerSegment& segment : segments_) {
+            update(rule, segment, static_cast<T*>(variables), static_cast<const T*>(gradients),
+                   slots, scalars);
+          }
+        },
+        settings_.rule);
   }
 
   bool finite(const void* all_gradients) override {
@@ -51,6 +86,29 @@ class ReferenceOptimizer : public Optimizer {
   }
 
  private:
+  template <class Rule>
+  void update(const Rule& rule, const OptimizerSegment& segment, T* variables, const T* gradients,
+              std::span<void* const> all_slots, const UpdateScalars& scalars) const {
+    std::vector<double> slots(all_slots.size());
+    for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
+      const double w = variables[i];
+      double g = gradients[i] * scalars.gradient_scale;
+      if (segment.decayed) {
+        g += settings_.weight_decay * w;
+      }
+      if (settings_.clip) {
+        g = std::clamp(g, -*settings_.clip, *settings_.clip);
+      }
+      for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+        slots[slot] = static_cast<const T*>(all_slots[slot])[i];
+      }
+      variables[i] = static_cast<T>(w - step(rule, scalars, {.gradient = g, .slots = slots}));
+      for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+        static_cast<T*>(all_slots[slot])[i] = static_cast<T>(slots[slot]);
+      }
+    }
+  }
+
   OptimizerSettings settings_;
   std::vector<OptimizerSegment> segments_;
 };

@@ -3,11 +3,11 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/backend.h"
+#include "kernels/optimizer.h"
 
 namespace bench::reference {
 
-/// One element at a time in double; formulas at OptimizerSettings.
+/// One element at a time in double; formulas at kernels/optimizer.h.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                           std::vector<OptimizerSegment> segments);
 

@@ -19,7 +19,7 @@ bench_library(bench_far_device
   LINK bench_runtime)
 
 bench_test(far_device_test LABELS quick
-  SOURCES test/far_device_test.cc
+  SOURCES test/far_device_test.cc ${BENCH_CONFORMANCE_SUITE}
   LINK bench_far_device bench_case_runner)
 
 bench_test(gradient_test LABELS quick

@@ -32,15 +32,29 @@ std::vector<KernelCase> cases_in(DType dtype) {
 }
 
 std::vector<OptimizerCase> optimizer_cases() {
-  constexpr auto kSgd = OptimizerKind::sgd;
-  constexpr auto kMomentum = OptimizerKind::momentum;
   return {
-      {.name = "sgd", .settings = {.kind = kSgd}},
-      {.name = "sgd_decayed", .settings = {.kind = kSgd, .weight_decay = 1e-2}},
-      {.name = "sgd_clipped", .settings = {.kind = kSgd, .clip = 0.5}},
-      {.name = "momentum", .settings = {.kind = kMomentum}},
+      {.name = "sgd", .settings = {.rule = SgdRule{}}},
+      {.name = "sgd_decayed", .settings = {.rule = SgdRule{}, .weight_decay = 1e-2}},
+      {.name = "sgd_clipped", .settings = {.rule = SgdRule{}, .clip = 0.5}},
+      {.name = "momentum", .settings = {.rule = MomentumRule{}}},
       {.name = "momentum_all",
-       .settings = {.kind = kMomentum, .momentum = 0.8, .weight_decay = 1e-2, .clip = 0.75},
+       .settings = {.rule = MomentumRule{.momentum = 0.8}, .weight_decay = 1e-2, .clip = 0.75},
+       .gradient_scale = 0.125},
+      {.name = "rmsprop", .settings = {.rule = RmspropRule{}}},
+      {.name = "rmsprop_decayed", .settings = {.rule = RmspropRule{}, .weight_decay = 1e-2}},
+      {.name = "rmsprop_all",
+       .settings = {.rule = RmspropRule{.decay = 0.8, .momentum = 0.7, .epsilon = 1e-3},
+                    .weight_decay = 1e-2,
+                    .clip = 0.75},
+       .gradient_scale = 0.125},
+      {.name = "adam", .settings = {.rule = AdamRule{}}},
+      // Where decay and gradient cancel each other, a small epsilon would let their rounding show.
+      {.name = "adam_decayed",
+       .settings = {.rule = AdamRule{.epsilon = 1e-3}, .weight_decay = 1e-2}},
+      {.name = "adam_all",
+       .settings = {.rule = AdamRule{.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3},
+                    .weight_decay = 1e-2,
+                    .clip = 0.75},
        .gradient_scale = 0.125},
   };
 }
@@ -57,6 +71,74 @@ std::string how_to_repeat() {
 Result result_of(const std::string& name) {
   return name.starts_with("out") ? Result::output : Result::gradient;
 }
+
+/// Numbers in a device's memory.
+class DeviceFloats {
+ public:
+  DeviceFloats(Backend& backend, Stream& stream, const std::vector<float>& values)
+      : stream_(stream),
+        count_(values.size()),
+        memory_(backend.allocate(values.size() * sizeof(float))) {
+    write(values);
+  }
+  void write(const std::vector<float>& values) {
+    stream_.upload(std::as_bytes(std::span(values)), memory_->data());
+    stream_.synchronize();
+  }
+  [[nodiscard]] std::vector<float> read() const {
+    std::vector<float> values(count_);
+    stream_.download(memory_->data(), std::as_writable_bytes(std::span(values)));
+    stream_.synchronize();
+    return values;
+  }
+  [[nodiscard]] void* data() const { return memory_->data(); }
+
+ private:
+  Stream& stream_;
+  std::size_t count_;
+  std::unique_ptr<DeviceMemory> memory_;
+};
+
+/// An optimizer with variables, gradients and slots, which hold `nobodys` where it does not write.
+class OptimizerRun {
+ public:
+  OptimizerRun(Backend& backend, const OptimizerSettings& settings,
+               std::vector<OptimizerSegment> segments, const std::vector<float>& variables,
+               float nobodys)
+      : stream_(backend.make_stream()),
+        optimizer_(backend.make_optimizer(settings, std::move(segments))),
+        variables_(backend, *stream_, variables),
+        gradients_(backend, *stream_, variables) {
+    for (std::size_t slot = 0; slot < row_of(settings.rule).slots(); ++slot) {
+      slots_.emplace_back(backend, *stream_, std::vector<float>(variables.size(), nobodys));
+      places_.push_back(slots_.back().data());
+    }
+    optimizer_->reset(*stream_, places_);
+  }
+  void update(const std::vector<float>& gradients, const UpdateScalars& scalars) {
+    gradients_.write(gradients);
+    optimizer_->launch(*stream_, variables_.data(), gradients_.data(), places_, scalars);
+  }
+  bool finite(const std::vector<float>& gradients) {
+    gradients_.write(gradients);
+    return optimizer_->finite(gradients_.data());
+  }
+  [[nodiscard]] std::vector<float> variables() const { return variables_.read(); }
+  [[nodiscard]] std::vector<std::vector<float>> slots() const {
+    std::vector<std::vector<float>> values;
+    std::transform(slots_.begin(), slots_.end(), std::back_inserter(values),
+                   [](const DeviceFloats& slot) { return slot.read(); });
+    return values;
+  }
+
+ private:
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<Optimizer> optimizer_;
+  DeviceFloats variables_;
+  DeviceFloats gradients_;
+  std::vector<DeviceFloats> slots_;
+  std::vector<void*> places_;
+};
 
 }  // namespace
 
@@ -140,63 +222,59 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
     return std::vector<float>(values.begin(), values.end());
   };
   const std::vector<float> initial = draw_floats();
-  struct Run {
-    Backend& backend;
-    std::vector<float> variables;
-    std::vector<float> slots;
-    std::unique_ptr<Optimizer> optimizer;
-    std::unique_ptr<Stream> stream;
-  };
+  constexpr float kNobodys = -7;
   const auto start = [&](Backend& on) {
-    return Run{.backend = on,
-               .variables = initial,
-               .slots = std::vector<float>(kElements, 0.0F),
-               .optimizer = on.make_optimizer(optimizer_case.settings, segments),
-               .stream = on.make_stream()};
+    return OptimizerRun(on, optimizer_case.settings, segments, initial, kNobodys);
   };
-  Run expected = start(*oracle);
-  Run actual = start(device);
-  constexpr int kSteps = 4;
-  for (int step = 0; step < kSteps; ++step) {
+  OptimizerRun expected = start(*oracle);
+  OptimizerRun actual = start(device);
+  EXPECT_EQ(actual.slots(), expected.slots());
+  constexpr std::int64_t kSteps = 4;
+  for (std::int64_t step = 1; step <= kSteps; ++step) {
     const auto gradients = draw_floats();
-    for (Run* run : {&expected, &actual}) {
-      const bool slotless = optimizer_case.settings.kind == OptimizerKind::sgd;
-      run->optimizer->launch(*run->stream, run->variables.data(), gradients.data(),
-                             slotless ? nullptr : run->slots.data(), 0.0625,
-                             optimizer_case.gradient_scale);
-      run->stream->synchronize();
+    for (OptimizerRun* run : {&expected, &actual}) {
+      run->update(gradients, {.learning_rate = 0.0625 / static_cast<double>(step),
+                              .gradient_scale = optimizer_case.gradient_scale,
+                              .update = step});
     }
   }
-  constexpr float kTolerance = 32 * std::numeric_limits<float>::epsilon();
-  for (std::size_t i = 0; i < kElements; ++i) {
-    EXPECT_NEAR(actual.variables[i], expected.variables[i],
-                kTolerance * (1 + std::abs(expected.variables[i])))
-        << "variable " << i;
-    EXPECT_NEAR(actual.slots[i], expected.slots[i], kTolerance * (1 + std::abs(expected.slots[i])))
-        << "slot " << i;
+  const auto expect_near = [](const std::vector<float>& given, const std::vector<float>& right,
+                              const std::string& what) {
+    constexpr float kTolerance = 32 * std::numeric_limits<float>::epsilon();
+    for (std::size_t i = 0; i < kElements; ++i) {
+      EXPECT_NEAR(given[i], right[i], kTolerance * (1 + std::abs(right[i]))) << what << i;
+    }
+  };
+  const std::vector<float> variables = actual.variables();
+  expect_near(variables, expected.variables(), "variable ");
+  const auto slots = actual.slots();
+  const auto expected_slots = expected.slots();
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+    expect_near(slots[slot], expected_slots[slot], cat("slot ", slot, ", element "));
+    EXPECT_EQ(slots[slot][48 + 1], kNobodys);
   }
   for (const std::size_t gap : {37U, 47U, 49U, 1064U, 1077U}) {
-    EXPECT_EQ(actual.variables[gap], initial[gap]) << "element " << gap << " is in no segment";
+    EXPECT_EQ(variables[gap], initial[gap]) << "element " << gap << " is in no segment";
   }
 }
 
 TEST_P(OptimizerConformance, SeesAGradientThatIsNotFinite) {
   const auto& [under_test, optimizer_case] = GetParam();
-  const auto optimizer = backend(under_test)
-                             .make_optimizer(optimizer_case.settings,
-                                             {{.offset = 0, .count = 37, .decayed = true},
-                                              {.offset = 48, .count = 1000, .decayed = false}});
+  OptimizerRun run(backend(under_test), optimizer_case.settings,
+                   {{.offset = 0, .count = 37, .decayed = true},
+                    {.offset = 48, .count = 1000, .decayed = false}},
+                   std::vector<float>(1048), 0);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> gradients(1048, 0.5F);
   // Between the segments lies nobody's memory.
   gradients[40] = kNaN;
-  EXPECT_TRUE(optimizer->finite(gradients.data()));
+  EXPECT_TRUE(run.finite(gradients));
   for (const float lost : {kInfinity, -kInfinity, kNaN}) {
     for (const std::size_t place : {0U, 36U, 48U, 1047U}) {
       auto spoiled = gradients;
       spoiled[place] = lost;
-      EXPECT_FALSE(optimizer->finite(spoiled.data())) << lost << " at " << place;
+      EXPECT_FALSE(run.finite(spoiled)) << lost << " at " << place;
     }
   }
 }

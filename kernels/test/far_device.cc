@@ -150,26 +150,35 @@ class Device {
 
   /// What the schedule does at once of all that is enqueued.
   void after_enqueue() {
-    if (schedule_.kind == FarSchedule::Kind::eager) {
-      while (run_one()) {
-      }
-    } else if (schedule_.kind == FarSchedule::Kind::random) {
-      for (std::uint64_t i = random_() % 3; i > 0 && run_one(); --i) {
-      }
+    const std::uint64_t most = schedule_.kind == FarSchedule::Kind::eager    ? ~std::uint64_t{0}
+                               : schedule_.kind == FarSchedule::Kind::random ? random_() % 3
+                                                                             : 0;
+    if (most > 0) {
+      worker_.run([&] {
+        for (std::uint64_t i = 0; i < most && run_one(); ++i) {
+        }
+      });
     }
   }
   /// Works until `reached`; false when the patience ended first.
-  template <class Reached>
-  bool run_until(const Reached& reached, const Patience& patience) {
-    while (!reached()) {
-      if ((patience.cancelled && patience.cancelled()) ||
-          std::chrono::steady_clock::now() > patience.deadline) {
-        return false;
+  bool run_until(const std::function<bool()>& reached, const Patience& patience) {
+    bool patient = true;
+    worker_.run([&] {
+      while (patient && !reached()) {
+        patient = !(patience.cancelled && patience.cancelled()) &&
+                  std::chrono::steady_clock::now() <= patience.deadline;
+        check(!patient || run_one(), "far device: the streams wait for each other");
       }
-      check(run_one(), "far device: the streams wait for each other");
-    }
-    return true;
+    });
+    return patient;
   }
+  /// Lets the device go on by one operation.
+  void run_a_bit() {
+    worker_.run([&] { run_one(); });
+  }
+  void run_on_device(const std::function<void()>& work) { worker_.run(work); }
+
+ private:
   /// Runs the next operation of a stream that can go on; false when there is none.
   bool run_one() {
     std::vector<Queue*> able;
@@ -181,12 +190,10 @@ class Device {
     Queue& queue = *able[schedule_.kind == FarSchedule::Kind::random ? random_() % able.size() : 0];
     const Operation operation = std::move(queue.front());
     queue.pop_front();
-    worker_.run(operation.run);
+    operation.run();
     return true;
   }
-  void run_on_device(const std::function<void()>& work) { worker_.run(work); }
 
- private:
   std::unique_ptr<Stream> stream_;
   FarSchedule schedule_;
   std::mt19937_64 random_;
@@ -196,8 +203,10 @@ class Device {
 };
 
 bool FarEvent::done() {
-  // Whoever asks again and again lets the device go on.
-  return reached(recorded_) || (device_.run_one() && reached(recorded_));
+  if (!reached(recorded_)) {
+    device_.run_a_bit();  // Whoever asks again and again lets the device go on.
+  }
+  return reached(recorded_);
 }
 
 bool FarEvent::wait(const Patience& patience) {
@@ -350,11 +359,15 @@ class FarOptimizer final : public Optimizer {
   FarOptimizer(Device& device, std::unique_ptr<Optimizer> inner)
       : device_(device), inner_(std::move(inner)) {}
 
-  void launch(Stream& stream, void* variables, const void* gradients, void* slots,
-              double learning_rate, double gradient_scale) override {
-    static_cast<FarStream&>(stream).enqueue([=, this] {
-      inner_->launch(device_.inner_stream(), find(variables), find(gradients),
-                     slots == nullptr ? nullptr : find(slots), learning_rate, gradient_scale);
+  void reset(Stream& stream, std::span<void* const> slots) override {
+    enqueue(stream, slots, [this](std::span<void* const> theirs) {
+      inner_->reset(device_.inner_stream(), theirs);
+    });
+  }
+  void launch(Stream& stream, void* variables, const void* gradients, std::span<void* const> slots,
+              const UpdateScalars& scalars) override {
+    enqueue(stream, slots, [=, this](std::span<void* const> theirs) {
+      inner_->launch(device_.inner_stream(), find(variables), find(gradients), theirs, scalars);
     });
   }
   bool finite(const void* gradients) override {
@@ -364,6 +377,16 @@ class FarOptimizer final : public Optimizer {
   }
 
  private:
+  template <class Work>
+  void enqueue(Stream& stream, std::span<void* const> slots, Work work) {
+    static_cast<FarStream&>(stream).enqueue(
+        [this, ours = std::vector(slots.begin(), slots.end()), work = std::move(work)] {
+          std::vector<void*> theirs;
+          std::transform(ours.begin(), ours.end(), std::back_inserter(theirs),
+                         [this](void* slot) { return find(slot); });
+          work(theirs);
+        });
+  }
   [[nodiscard]] std::byte* find(const void* address) const {
     return device_.addresses().find(address, 0);
   }
@@ -372,10 +395,14 @@ class FarOptimizer final : public Optimizer {
   std::unique_ptr<Optimizer> inner_;
 };
 
-class FarBackend final : public ForwardingBackend {
+struct OwnedBackend {
+  std::unique_ptr<Backend> owned;
+};
+
+class FarBackend final : private OwnedBackend, public ForwardingBackend {
  public:
-  FarBackend(Backend& inner, const FarSchedule& schedule)
-      : ForwardingBackend(inner), device_(inner, schedule) {}
+  FarBackend(std::unique_ptr<Backend> inner, const FarSchedule& schedule)
+      : OwnedBackend{std::move(inner)}, ForwardingBackend(*owned), device_(*owned, schedule) {}
 
   std::vector<Candidate> candidates(const Graph& graph, const Node& node,
                                     DataFormat format) override {
@@ -408,8 +435,9 @@ class FarBackend final : public ForwardingBackend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_far_backend(Backend& inner, const FarSchedule& schedule) {
-  return std::make_unique<FarBackend>(inner, schedule);
+std::unique_ptr<Backend> make_far_backend(std::unique_ptr<Backend> inner,
+                                          const FarSchedule& schedule) {
+  return std::make_unique<FarBackend>(std::move(inner), schedule);
 }
 
 }  // namespace bench

@@ -24,7 +24,8 @@ struct FarSchedule {
 /// A device around another one, which is the host: the other one's kernels on memory that the host
 /// may not touch (it ends the program), launched late and from another thread. Throws InternalError
 /// when a kernel is given memory that is not the device's. What it computes has the bits of the
-/// inner backend, which has to outlive it.
-std::unique_ptr<Backend> make_far_backend(Backend& inner, const FarSchedule& schedule);
+/// inner backend, whose work may be done on any thread.
+std::unique_ptr<Backend> make_far_backend(std::unique_ptr<Backend> inner,
+                                          const FarSchedule& schedule);
 
 }  // namespace bench

@@ -15,7 +15,7 @@
 #include "kernels/cases/cases.h"
 #include "kernels/executor.h"
 #include "kernels/reference/reference_backend.h"
-#include "kernels/test/case_runner.h"
+#include "kernels/test/conformance.h"
 #include "models/base/errors.h"
 #include "models/base/philox.h"
 #include "models/passes/backward.h"
@@ -36,18 +36,18 @@ std::vector<FarSchedule> all_schedules() {
   return schedules;
 }
 
-/// A device of one schedule around a reference.
-class Far {
- public:
-  explicit Far(const FarSchedule& schedule)
-      : inner_(make_reference_backend()), far_(make_far_backend(*inner_, schedule)) {}
-  Backend& operator*() { return *far_; }
-  Backend* operator->() { return far_.get(); }
+std::unique_ptr<Backend> make_far(const FarSchedule& schedule) {
+  return make_far_backend(make_reference_backend(), schedule);
+}
 
- private:
-  std::unique_ptr<Backend> inner_;
-  std::unique_ptr<Backend> far_;
-};
+BackendUnderTest late_reference() {
+  return {.name = "far", .make = [] { return make_far({.kind = Kind::deferred}); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Far, Conformance, conformance_parameters(late_reference(), DType::bf16),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(Far, OptimizerConformance, optimizer_parameters(late_reference()),
+                         optimizer_name);
 
 class FarCases : public testing::TestWithParam<KernelCase> {};
 
@@ -62,7 +62,7 @@ TEST_P(FarCases, HaveTheBitsOfTheInnerDeviceOnEverySchedule) {
     const auto reference = make_reference_backend();
     const CaseOutputs expected = CaseRunner(kernel_case, options, *reference).run(data);
     for (const FarSchedule& schedule : all_schedules()) {
-      Far far(schedule);
+      const auto far = make_far(schedule);
       EXPECT_EQ(CaseRunner(kernel_case, options, *far).run(data), expected)
           << "seed " << schedule.seed;
     }
@@ -144,7 +144,7 @@ TEST(FarNetwork, TrainsWithTheBitsOfTheInnerDeviceOnEverySchedule) {
   const auto reference = make_reference_backend();
   const auto expected = train_a_step(*reference, {});
   for (const FarSchedule& schedule : all_schedules()) {
-    Far far(schedule);
+    const auto far = make_far(schedule);
     EXPECT_EQ(train_a_step(*far, {}), expected) << "seed " << schedule.seed;
   }
 }
@@ -154,7 +154,7 @@ TEST(FarNetwork, TouchesNoGradientAfterItWasAnnounced) {
   const auto reference = make_reference_backend();
   const auto expected = train_a_step(*reference, {});
   for (const FarSchedule& schedule : all_schedules()) {
-    Far far(schedule);
+    const auto far = make_far(schedule);
     std::vector<std::size_t> announced;
     const auto actual =
         train_a_step(*far, [&](Executor& executor, std::size_t first, std::size_t last) {
@@ -191,7 +191,7 @@ std::array<std::byte, 8> bytes_of(std::uint8_t value) {
 }
 
 TEST(FarStream, DoesItsWorkInOrderAndOnlyWhenAwaited) {
-  Far far({.kind = Kind::deferred});
+  const auto far = make_far({.kind = Kind::deferred});
   const auto memory = far->allocate(8);
   const auto stream = far->make_stream();
   auto from = bytes_of(1);
@@ -206,7 +206,7 @@ TEST(FarStream, DoesItsWorkInOrderAndOnlyWhenAwaited) {
 
 TEST(FarStream, WaitsForAnotherStreamsEvent) {
   for (const FarSchedule& schedule : all_schedules()) {
-    Far far(schedule);
+    const auto far = make_far(schedule);
     const auto memory = far->allocate(8);
     const auto first = far->make_stream();
     const auto second = far->make_stream();
@@ -224,7 +224,7 @@ TEST(FarStream, WaitsForAnotherStreamsEvent) {
 }
 
 TEST(FarEvent, IsWaitedForUntilTheDeadlineOrACancel) {
-  Far far({.kind = Kind::deferred});
+  const auto far = make_far({.kind = Kind::deferred});
   const auto memory = far->allocate(8);
   const auto stream = far->make_stream();
   const auto event = far->make_event();
@@ -238,7 +238,7 @@ TEST(FarEvent, IsWaitedForUntilTheDeadlineOrACancel) {
 }
 
 TEST(FarStream, ReplaysWhatItRecorded) {
-  Far far({.kind = Kind::deferred});
+  const auto far = make_far({.kind = Kind::deferred});
   const auto memory = far->allocate(8);
   const auto stream = far->make_stream();
   auto from = bytes_of(1);
@@ -258,7 +258,7 @@ TEST(FarStream, ReplaysWhatItRecorded) {
 }
 
 TEST(FarDevice, RefusesMemoryOfTheHost) {
-  Far far({.kind = Kind::deferred});
+  const auto far = make_far({.kind = Kind::deferred});
   const TensorType type{.dtype = DType::f32, .shape = {2}};
   const Placed place{.type = type, .layout = far->canonical_layout(type)};
   const auto copy = far->make_reorder(place, place);
@@ -273,7 +273,7 @@ TEST(FarDevice, RefusesMemoryOfTheHost) {
 
 TEST(FarDeviceDeathTest, EndsAProgramThatTouchesItsMemory) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  Far far({.kind = Kind::eager});
+  const auto far = make_far({.kind = Kind::eager});
   const auto memory = far->allocate(8);
   EXPECT_DEATH(*reinterpret_cast<volatile char*>(memory->data()) = 1, "");
 }

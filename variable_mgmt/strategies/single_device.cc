@@ -1,5 +1,3 @@
-#include <cstddef>
-
 #include "models/base/errors.h"
 #include "variable_mgmt/strategy.h"
 
@@ -14,20 +12,23 @@ class SingleDevice final : public UpdateStrategy {
         optimizer_(tower.backend().make_optimizer(settings, tower.executor().segments())) {
     check(tower.executor().trained_dtype() == settings.dtype,
           "single_device: the optimizer is made for another type than the variables have");
-    if (settings.kind == OptimizerKind::momentum) {
-      slots_ = tower.backend().allocate(tower.executor().variables().bytes);
+    for (std::size_t slot = 0; slot < row_of(settings.rule).slots(); ++slot) {
+      memory_.push_back(tower.backend().allocate(tower.executor().variables().bytes));
+      slots_.push_back(memory_.back()->data());
     }
+    reset();
   }
 
   void update(double learning_rate, double gradient_scale) override {
     Executor& executor = tower_.executor();
-    optimizer_->launch(tower_.stream(), executor.variables().data, executor.gradients().data,
-                       slots_ == nullptr ? nullptr : slots_->data(), learning_rate, gradient_scale);
+    ++updates_;
+    optimizer_->launch(
+        tower_.stream(), executor.variables().data, executor.gradients().data, slots_,
+        {.learning_rate = learning_rate, .gradient_scale = gradient_scale, .update = updates_});
   }
   void reset() override {
-    if (slots_ != nullptr) {
-      tower_.stream().fill(slots_->data(), std::byte{0}, tower_.executor().variables().bytes);
-    }
+    updates_ = 0;
+    optimizer_->reset(tower_.stream(), slots_);
   }
   bool gradients_are_finite() override {
     tower_.wait();
@@ -37,7 +38,9 @@ class SingleDevice final : public UpdateStrategy {
  private:
   Tower& tower_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<DeviceMemory> slots_;
+  std::vector<std::unique_ptr<DeviceMemory>> memory_;
+  std::vector<void*> slots_;
+  std::int64_t updates_ = 0;
 };
 
 }  // namespace
@@ -49,7 +52,7 @@ std::unique_ptr<UpdateStrategy> make_single_device(std::span<Tower* const> tower
 }
 
 std::size_t single_device_bytes(std::size_t elements, const OptimizerSettings& settings) {
-  return settings.kind == OptimizerKind::momentum ? elements * size_of(settings.dtype) : 0;
+  return slot_bytes(settings, elements);
 }
 
 }  // namespace bench

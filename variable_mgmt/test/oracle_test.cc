@@ -47,24 +47,22 @@ Graph scalar_model() {
 
 struct OracleCase {
   const char* name;
-  OptimizerKind optimizer;
+  OptimizerRule rule;
   std::array<double, 4> total_losses;
 };
 
 constexpr std::array kCases{
-    OracleCase{"sgd", OptimizerKind::sgd, {1.15625, 8.38563776, 5.53226187, -9.58548351}},
-    OracleCase{
-        "momentum", OptimizerKind::momentum, {1.15625, 7.71236472, -2.52466576, -36.7086006}}};
+    OracleCase{"sgd", SgdRule{}, {1.15625, 8.38563776, 5.53226187, -9.58548351}},
+    OracleCase{"momentum", MomentumRule{}, {1.15625, 7.71236472, -2.52466576, -36.7086006}},
+    OracleCase{"rmsprop", RmspropRule{}, {1.15625, 8.60833416, 11.3735971, 7.01656766}},
+    OracleCase{"adam", AdamRule{}, {1.15625, 8.31860382, 14.3401158, 19.1731446}}};
 
 void expect_oracle(Backend& backend, const OracleCase& row) {
   const Graph graph = scalar_model();
   Tower tower(graph, backend, {}, initial_values(graph, 1));
   const std::array<Tower*, 1> towers{&tower};
-  const auto strategy = find_strategy("parameter_server")
-                            .make(towers, {.kind = row.optimizer,
-                                           .momentum = 0.9,
-                                           .weight_decay = kDecay,
-                                           .clip = std::nullopt});
+  const auto strategy =
+      find_strategy("parameter_server").make(towers, {.rule = row.rule, .weight_decay = kDecay});
   std::array<float, 16> data{};
   std::iota(data.begin(), data.end(), -1.0F);
   for (std::size_t step = 0; step < 4; ++step) {

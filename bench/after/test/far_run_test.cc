@@ -126,16 +126,17 @@ Outcome run_near_and_far(const RunSettings& settings, Check check = Check::none,
     schedules.push_back({.kind = FarSchedule::Kind::random, .seed = seed});
   }
   for (const FarSchedule& schedule : schedules) {
-    const auto far = make_far_backend(*reference, schedule);
+    const auto far = make_far_backend(make_reference_backend(), schedule);
     EXPECT_EQ(run(settings, *far, check), near) << "seed " << schedule.seed;
   }
   return near;
 }
 
 TEST(FarRun, TrainsWithEachOptimizer) {
-  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::momentum}) {
+  for (const OptimizerRule& rule :
+       std::vector<OptimizerRule>{SgdRule(), MomentumRule(), RmspropRule(), AdamRule()}) {
     RunSettings settings = residual();
-    settings.optimizer.kind = kind;
+    settings.optimizer.rule = rule;
     const Outcome outcome = run_near_and_far(settings);
     EXPECT_EQ(outcome.losses.size(), 5U);
     EXPECT_NE(outcome.losses.front(), outcome.losses.back());

@@ -306,7 +306,16 @@ std::span<const PlantedFault> planted_faults() {
       {.name = "optimizer: no decay",
        .optimizer = [](OptimizerSettings& settings) { settings.weight_decay = 0; }},
       {.name = "optimizer: momentum x 0.9",
-       .optimizer = [](OptimizerSettings& settings) { settings.momentum *= 0.9; }},
+       .optimizer = [](auto& settings) { std::get<MomentumRule>(settings.rule).momentum *= 0.9; }},
+      {.name = "optimizer: rmsprop's epsilon x 0.99",
+       .optimizer = [](auto& settings) { std::get<RmspropRule>(settings.rule).epsilon *= 0.99; },
+       .optimizer_name = "rmsprop"},
+      {.name = "optimizer: adam's epsilon x 2",
+       .optimizer = [](auto& settings) { std::get<AdamRule>(settings.rule).epsilon *= 2; },
+       .optimizer_name = "adam"},
+      {.name = "optimizer: adam's beta2 x 0.999",
+       .optimizer = [](auto& settings) { std::get<AdamRule>(settings.rule).beta2 *= 0.999; },
+       .optimizer_name = "adam"},
   };
   return kFaults;
 }

@@ -30,6 +30,8 @@ struct PlantedFault {
   std::function<std::vector<SpoiledOutput>(const Graph&, const Node&)> outputs = {};
   /// What the optimizer is made with.
   std::function<void(OptimizerSettings&)> optimizer = {};
+  /// That of the run.
+  std::string_view optimizer_name = "momentum";
 };
 
 /// At least one for each thing that a run's check claims to see.

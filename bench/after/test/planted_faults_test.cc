@@ -22,14 +22,15 @@
 namespace bench {
 namespace {
 
-RunSettings settings_for(const Model& model, DType dtype, bool training) {
+RunSettings settings_for(const Model& model, DType dtype, bool training,
+                         const PlantedFault& fault) {
   constexpr std::int64_t kBatch = 2;
   ParseResult parsed;
   parsed.flags.model = model.name;
   parsed.flags.data_name = model.dataset;
   parsed.flags.batch_size = cat(kBatch);
   parsed.flags.dtype = name_of(dtype);
-  parsed.flags.optimizer = "momentum";
+  parsed.flags.optimizer = fault.optimizer_name;
   parsed.flags.forward_only = !training;
   return resolve_settings(parsed);
 }
@@ -120,8 +121,8 @@ TEST_P(PlantedFaults, AreAllCaught) {
   std::set<std::string_view> touched;
   for (const Model* model : models()) {
     for (const bool training : {true, false}) {
-      const RunSettings settings = settings_for(*model, GetParam(), training);
       for (const PlantedFault& fault : planted_faults()) {
+        const RunSettings settings = settings_for(*model, GetParam(), training, fault);
         const Outcome outcome = verify_with(fault, settings, *backend);
         const std::string place = cat(model->name, training ? " training " : " inference ",
                                       name_of(GetParam()), ", ", fault.name);
@@ -149,6 +150,8 @@ TEST_P(PlantedFaults, AreAllCaught) {
 /// Nothing, and all that faults do with nothing changed.
 std::vector<PlantedFault> controls() {
   return {{.name = "nothing"},
+          {.name = "nothing with rmsprop", .optimizer_name = "rmsprop"},
+          {.name = "nothing with adam", .optimizer_name = "adam"},
           {.name = "every node as it was, every output times 1",
            .network = [](Graph& graph, const Node& node, int) { return append(graph, node); },
            .outputs =
@@ -166,8 +169,8 @@ TEST_P(PlantedFaults, NothingIsCaughtWhereNoneIsPlanted) {
   const auto backend = backend_for(GetParam());
   for (const Model* model : models()) {
     for (const bool training : {true, false}) {
-      const RunSettings settings = settings_for(*model, GetParam(), training);
       for (const PlantedFault& control : controls()) {
+        const RunSettings settings = settings_for(*model, GetParam(), training, control);
         EXPECT_THAT(verify_with(control, settings, *backend, true).caught_by, testing::IsEmpty())
             << model->name << (training ? " training, " : " inference, ") << control.name;
       }

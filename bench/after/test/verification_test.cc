@@ -204,7 +204,7 @@ TEST(Verification, CatchesAnOptimizerThatIsNotTheOneAskedFor) {
   const Graph graph = build_run_graph(settings, *backend, settings.batch);
   Tower tower(graph, *backend, {.format = settings.format}, initial_values(graph, 1));
   const auto strategy = make_run_strategy(settings, tower);
-  settings.optimizer.kind = OptimizerKind::momentum;
+  settings.optimizer.rule = MomentumRule{};
   EXPECT_THAT(failed(verify_run(settings, verified(settings, tower, strategy.get()))),
               ElementsAre("update"));
 }

@@ -112,8 +112,6 @@ TEST(ParseFlags, AcceptsDefaultsWrittenOut) {
 }
 
 TEST(ParseFlags, SaysWhatIsBuiltInstead) {
-  EXPECT_EQ(refusal({"--optimizer=adam"}),
-            "--optimizer=adam: not built yet; built are sgd, momentum");
   EXPECT_EQ(refusal({"--resize_method=area"}),
             "--resize_method=area: not built yet; built are bilinear, nearest, crop");
   EXPECT_EQ(refusal({"--device=gpu"}), "--device=gpu: not built yet; built are cpu, reference");

@@ -104,7 +104,7 @@ TEST(Help, ShowsDefaultsAndAcceptedValues) {
 }
 
 TEST(Help, MarksWhatIsNotBuilt) {
-  EXPECT_THAT(entry("optimizer"), HasSubstr("[built: sgd, momentum]"));
+  EXPECT_THAT(entry("data_name"), HasSubstr("[built: imagenet, cifar10]"));
   EXPECT_THAT(entry("eval"), HasSubstr("[not built yet]"));
   EXPECT_THAT(entry("xla"), HasSubstr("[not applicable: "));
   EXPECT_THAT(entry("use_tf_layers"), HasSubstr("[no effect: "));

@@ -48,9 +48,9 @@ TEST(UnknownValue, NamesGivenAcceptedAndNear) {
 }
 
 TEST(UnknownValue, TellsWhatIsNotBuilt) {
-  EXPECT_THAT(unknown_value(*find_flag("optimizer"), "lamb").what(),
-              StrEq("--optimizer=lamb: unknown value; accepted: sgd, momentum (not built yet: "
-                    "rmsprop, adam)"));
+  EXPECT_THAT(unknown_value(*find_flag("network_topology"), "ring").what(),
+              StrEq("--network_topology=ring: unknown value; accepted: dgx1 (not built yet: "
+                    "gcp_v100)"));
   // Nothing is asked that would be refused.
   EXPECT_THAT(unknown_value(*find_flag("device"), "cuda").what(),
               StrEq("--device=cuda: unknown value; accepted: cpu, reference (not built yet: gpu)"));

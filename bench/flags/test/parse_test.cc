@@ -150,8 +150,8 @@ TEST(ParseFlags, RefusesNumbersOutOfBounds) {
 
 TEST(ParseFlags, RefusesUnknownValues) {
   EXPECT_EQ(refusal({"--optimizer=mometum"}),
-            "--optimizer=mometum: unknown value; accepted: sgd, momentum (not built yet: rmsprop, "
-            "adam); did you mean momentum?");
+            "--optimizer=mometum: unknown value; accepted: sgd, momentum, rmsprop, adam; did you "
+            "mean momentum?");
   EXPECT_THAT(refusal({"--data_format=nhcw"}), HasSubstr("did you mean NCHW or NHWC?"));
   EXPECT_THAT(refusal({"--job_name=foo"}),
               HasSubstr("accepted: none (not built yet: ps, worker, controller)"));

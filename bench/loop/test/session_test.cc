@@ -17,8 +17,10 @@ namespace bench {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t kImageSize = 4;
 constexpr const char* kRule = "----------------------------------------------------------------\n";
@@ -395,6 +397,22 @@ TEST(Session, KeepsTheLossOfEveryMeasuredStep) {
   EXPECT_TRUE(forward.result.losses.empty());
 }
 
+TEST(Session, LearnsWithEveryOptimizer) {
+  std::vector<std::vector<double>> courses;
+  for (const OptimizerRule& rule : {OptimizerRule(SgdRule{}), OptimizerRule(MomentumRule{}),
+                                    OptimizerRule(RmspropRule{}), OptimizerRule(AdamRule{})}) {
+    TinyRun tiny;
+    tiny.settings.optimizer.rule = rule;
+    tiny.settings.learning_rate.request.init_learning_rate = 0.125;
+    tiny.run();
+    const std::vector<double>& losses = tiny.result.losses;
+    EXPECT_LT(losses[1], losses[0]) << row_of(rule).name;
+    EXPECT_LT(losses[2], losses[1]) << row_of(rule).name;
+    EXPECT_THAT(courses, Not(Contains(losses))) << row_of(rule).name;
+    courses.push_back(losses);
+  }
+}
+
 /// Three steps that learn, in 16 bits.
 SessionResult train_in(DType dtype, double loss_scale, bool automatic) {
   TinyRun tiny;
@@ -420,6 +438,31 @@ TEST(Session, LeavesTheVariablesAloneWhereTheLossScaleMakesAGradientInfinite) {
   EXPECT_EQ(result.losses[1], result.losses[0]);
   EXPECT_EQ(result.losses[2], result.losses[0]);
   EXPECT_GE(result.skipped_updates, 2);
+}
+
+TEST(Session, CountsNoUpdateThatTheLossScaleSkips) {
+  const auto train = [](double loss_scale) {
+    TinyRun tiny;
+    tiny.settings.dtype = DType::f16;
+    tiny.settings.optimizer.rule = AdamRule{};
+    tiny.settings.steps.num_batches = 6;
+    tiny.settings.learning_rate.request.init_learning_rate = 0.125;
+    tiny.settings.flags.fp16_loss_scale = loss_scale;
+    tiny.settings.flags.fp16_enable_auto_loss_scale = true;
+    tiny.settings.flags.loss_type_to_report = "base_loss";
+    tiny.run();
+    return tiny.result;
+  };
+  // Each skip halves the scale, which changes exponents only.
+  const SessionResult plain = train(64);
+  const SessionResult late = train(std::ldexp(1, 18));
+  ASSERT_EQ(plain.skipped_updates, 0);
+  ASSERT_GE(late.skipped_updates, 1);
+  ASSERT_LE(late.skipped_updates, 3);
+  const auto skipped = static_cast<std::size_t>(late.skipped_updates);
+  for (std::size_t step = skipped; step < late.losses.size(); ++step) {
+    EXPECT_EQ(late.losses[step], plain.losses[step - skipped]) << step;
+  }
 }
 
 }  // namespace

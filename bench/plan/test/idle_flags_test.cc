@@ -23,6 +23,16 @@ TEST(IdleFlags, AreThoseOfTheOptimizerWithSgdOrWithoutTraining) {
   EXPECT_THAT(idle({"--momentum=0.9"}), ElementsAre("--momentum: no effect with --optimizer=sgd"));
   EXPECT_THAT(idle({"--momentum=0.9", "--optimizer=momentum"}), IsEmpty());
   for (const std::string_view flag :
+       {"--rmsprop_decay=0.9", "--rmsprop_momentum=0.9", "--rmsprop_epsilon=1", "--adam_beta1=0.9",
+        "--adam_beta2=0.999", "--adam_epsilon=1e-8"}) {
+    const bool adam = flag.starts_with("--adam");
+    const std::string_view own = adam ? "--optimizer=adam" : "--optimizer=rmsprop";
+    const std::string_view other = adam ? "--optimizer=rmsprop" : "--optimizer=adam";
+    EXPECT_THAT(idle({flag, own}), IsEmpty());
+    EXPECT_THAT(idle({flag, other}),
+                ElementsAre(cat(flag.substr(0, flag.find('=')), ": no effect with ", other)));
+  }
+  for (const std::string_view flag :
        {"--optimizer=momentum", "--momentum=0.5", "--init_learning_rate=1", "--gradient_clip=1",
         "--piecewise_learning_rate_schedule=0.1;2;0.01", "--weight_decay=0.1", "--resnet_base_lr=1",
         "--num_learning_rate_warmup_epochs=1", "--label_smoothing=0.1", "--deterministic_layers"}) {

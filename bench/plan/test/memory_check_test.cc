@@ -132,10 +132,12 @@ TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
   EXPECT_EQ(run_memory(reading, {}, 4).input_slots, kSlot * DatasetOptions{}.prefetch_batches);
 }
 
-TEST(RunMemory, CountsMomentumsSlotsWhenTraining) {
+TEST(RunMemory, CountsTheOptimizersSlotsWhenTraining) {
   const MemoryReport executor{.variables = 4000, .gradients = 4000};
   EXPECT_EQ(run_memory(lenet(), executor, 4).optimizer_slots, 0U);
   EXPECT_EQ(run_memory(lenet({"--optimizer=momentum"}), executor, 4).optimizer_slots, 4000U);
+  EXPECT_EQ(run_memory(lenet({"--optimizer=rmsprop"}), executor, 4).optimizer_slots, 8000U);
+  EXPECT_EQ(run_memory(lenet({"--optimizer=adam"}), executor, 4).optimizer_slots, 8000U);
   EXPECT_EQ(
       run_memory(lenet({"--optimizer=momentum", "--forward_only"}), executor, 4).optimizer_slots,
       0U);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "bench/flags/table.h"
 #include "bench/flags/test/usage_error.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
@@ -43,7 +44,7 @@ TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
   EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kResnetImagenet);
   EXPECT_EQ(settings_for({"--model=lenet"}).learning_rate.model_learning_rate, 0.005);
   EXPECT_EQ(settings_for({"--model=nasnet"}).learning_rate.model_learning_rate, 0.005);
-  EXPECT_EQ(settings.optimizer.kind, OptimizerKind::sgd);
+  EXPECT_EQ(row_of(settings.optimizer.rule).name, "sgd");
   EXPECT_TRUE(settings.training());
   EXPECT_TRUE(settings.synthetic());
   EXPECT_FALSE(settings.accuracies());
@@ -61,6 +62,39 @@ TEST(Settings, DivideTheRateOfNetworksWithoutBatchNormForSyntheticImages) {
   EXPECT_EQ(settings_for({"--model=resnet50"}).learning_rate.model_divisor, 1);
 }
 
+TEST(Settings, TakeTheCoefficientsOfTheOptimizer) {
+  const auto rmsprop =
+      std::get<RmspropRule>(settings_for({"--optimizer=rmsprop", "--rmsprop_decay=0.5",
+                                          "--rmsprop_momentum=0.25", "--rmsprop_epsilon=2"})
+                                .optimizer.rule);
+  EXPECT_EQ(rmsprop.decay, 0.5);
+  EXPECT_EQ(rmsprop.momentum, 0.25);
+  EXPECT_EQ(rmsprop.epsilon, 2);
+  const auto adam = std::get<AdamRule>(settings_for({"--optimizer=adam", "--adam_beta1=0.5",
+                                                     "--adam_beta2=0.25", "--adam_epsilon=2"})
+                                           .optimizer.rule);
+  EXPECT_EQ(adam.beta1, 0.5);
+  EXPECT_EQ(adam.beta2, 0.25);
+  EXPECT_EQ(adam.epsilon, 2);
+}
+
+TEST(Settings, HaveTheOptimizersAndTheDefaultsOfTheKernels) {
+  std::string names;
+  for (const OptimizerRow& row : all_optimizers()) {
+    names += cat(names.empty() ? "" : " ", row.name);
+    EXPECT_EQ(row_of(settings_for({cat("--optimizer=", row.name)}).optimizer.rule).name, row.name);
+  }
+  EXPECT_EQ(find_flag("optimizer")->accepted.values, names);
+  const Flags flags;
+  EXPECT_EQ(flags.momentum, MomentumRule{}.momentum);
+  EXPECT_EQ(flags.rmsprop_decay, RmspropRule{}.decay);
+  EXPECT_EQ(flags.rmsprop_momentum, RmspropRule{}.momentum);
+  EXPECT_EQ(flags.rmsprop_epsilon, RmspropRule{}.epsilon);
+  EXPECT_EQ(flags.adam_beta1, AdamRule{}.beta1);
+  EXPECT_EQ(flags.adam_beta2, AdamRule{}.beta2);
+  EXPECT_EQ(flags.adam_epsilon, AdamRule{}.epsilon);
+}
+
 TEST(Settings, TakeWhatIsAskedFor) {
   const RunSettings settings = settings_for(
       {"--model=lenet", "--batch_size=7", "--num_classes=10", "--num_warmup_batches=0",
@@ -70,8 +104,7 @@ TEST(Settings, TakeWhatIsAskedFor) {
   EXPECT_EQ(settings.num_classes, 10);
   EXPECT_EQ(settings.warmup.num_batches, 0);
   EXPECT_EQ(settings.steps.num_batches, 183);  // 1281.167 images, in batches of 7, rounded down
-  EXPECT_EQ(settings.optimizer.kind, OptimizerKind::momentum);
-  EXPECT_EQ(settings.optimizer.momentum, 0.5);
+  EXPECT_EQ(std::get<MomentumRule>(settings.optimizer.rule).momentum, 0.5);
   EXPECT_EQ(settings.optimizer.weight_decay, 0.125);
   EXPECT_EQ(settings.optimizer.clip, 2.0);
   EXPECT_EQ(settings.format, DataFormat::nhwc);

@@ -1,7 +1,8 @@
 #include "kernels/cpu/optimizer.h"
 
 #include <algorithm>
-#include <optional>
+#include <array>
+#include <memory>
 
 #include "kernels/cpu/test/kernel_test.h"
 #include "models/base/errors.h"
@@ -15,37 +16,57 @@ using test::random_floats;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-struct Scalars {
-  double learning_rate = 0.1;
-  double gradient_scale = 0.25;
-};
-
-/// The formulas of kernels/backend.h, element by element in double.
+/// The formulas of kernels/optimizer.h, element by element in double.
 struct Oracle {
   std::vector<double> variables;
-  std::vector<double> slots;
+  std::array<std::vector<double>, 2> slots;
 
   void step(const OptimizerSettings& settings, std::span<const OptimizerSegment> segments,
-            const std::vector<float>& gradients, const Scalars& scalars) {
+            const std::vector<float>& gradients, const UpdateScalars& scalars) {
     for (const OptimizerSegment& segment : segments) {
       for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
         double& w = variables[i];
         double g = static_cast<double>(gradients[i]) * scalars.gradient_scale +
                    (segment.decayed ? settings.weight_decay * w : 0);
         g = settings.clip ? std::clamp(g, -*settings.clip, *settings.clip) : g;
-        if (settings.kind == OptimizerKind::sgd) {
-          w -= scalars.learning_rate * g;
-        } else {
-          double& a = slots[i];
-          a = settings.momentum * a + g;
-          w -= scalars.learning_rate * g + scalars.learning_rate * settings.momentum * a;
+        const double rate = scalars.learning_rate;
+        double& first = slots[0][i];
+        double& second = slots[1][i];
+        if (std::holds_alternative<SgdRule>(settings.rule)) {
+          w -= rate * g;
+        } else if (const auto* momentum = std::get_if<MomentumRule>(&settings.rule)) {
+          first = momentum->momentum * first + g;
+          w -= rate * g + rate * momentum->momentum * first;
+        } else if (const auto* rmsprop = std::get_if<RmspropRule>(&settings.rule)) {
+          first = rmsprop->decay * first + (1 - rmsprop->decay) * g * g;
+          second = rmsprop->momentum * second + rate * g / std::sqrt(first + rmsprop->epsilon);
+          w -= second;
+        } else if (const auto* adam = std::get_if<AdamRule>(&settings.rule)) {
+          first = adam->beta1 * first + (1 - adam->beta1) * g;
+          second = adam->beta2 * second + (1 - adam->beta2) * g * g;
+          const auto t = static_cast<double>(scalars.update);
+          const double corrected =
+              rate * std::sqrt(1 - std::pow(adam->beta2, t)) / (1 - std::pow(adam->beta1, t));
+          w -= corrected * first / (std::sqrt(second) + adam->epsilon);
         }
       }
     }
   }
 };
 
-TEST(OptimizerStep, FollowsTheFormulasAcrossSegments) {
+/// So many slots of so many elements, all NaN.
+struct Slots {
+  Slots(std::size_t slots, std::int64_t count) {
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      memory.push_back(std::make_unique<GuardedFloats>(count));
+      places.push_back(memory.back()->data());
+    }
+  }
+  std::vector<std::unique_ptr<GuardedFloats>> memory;
+  std::vector<void*> places;
+};
+
+TEST(UpdateVariables, FollowsTheFormulasAcrossSegments) {
   const std::vector<OptimizerSegment> segments{{.offset = 0, .count = 5},
                                                {.offset = 8, .count = 1, .decayed = false},
                                                {.offset = 16, .count = 3001},
@@ -53,84 +74,110 @@ TEST(OptimizerStep, FollowsTheFormulasAcrossSegments) {
                                                {.offset = 3024, .count = 2100, .decayed = false}};
   constexpr std::int64_t kCount = 5124;
   const std::vector<OptimizerSettings> all_settings{
-      {.kind = OptimizerKind::sgd, .clip = std::nullopt},
-      {.kind = OptimizerKind::sgd, .weight_decay = 0.01, .clip = 0.1},
-      {.kind = OptimizerKind::momentum, .clip = std::nullopt},
-      {.kind = OptimizerKind::momentum, .momentum = 0.8, .weight_decay = 0.01, .clip = 0.1}};
+      {.rule = SgdRule{}},
+      {.rule = SgdRule{}, .weight_decay = 0.01, .clip = 0.1},
+      {.rule = MomentumRule{}},
+      {.rule = MomentumRule{.momentum = 0.8}, .weight_decay = 0.01, .clip = 0.1},
+      {.rule = RmspropRule{}},
+      {.rule = RmspropRule{.decay = 0.8, .momentum = 0.7, .epsilon = 0.01},
+       .weight_decay = 0.01,
+       .clip = 0.1},
+      {.rule = AdamRule{}},
+      {.rule = AdamRule{.beta1 = 0.8, .beta2 = 0.9, .epsilon = 0.01},
+       .weight_decay = 0.01,
+       .clip = 0.1}};
   const auto start = random_floats(kCount, 1);
   for (const OptimizerSettings& settings : all_settings) {
-    const bool momentum = settings.kind == OptimizerKind::momentum;
+    const OptimizerRow& row = row_of(settings.rule);
+    SCOPED_TRACE(row.name);
     test::for_teams([&](ThreadTeam& team) {
-      const GuardedFloats variables(start), slots(std::vector<float>(at(kCount), 0.0F));
-      Oracle oracle{.variables = {start.begin(), start.end()},
-                    .slots = std::vector<double>(at(kCount), 0)};
-      for (std::uint64_t step = 0; step < 3; ++step) {
-        const Scalars scalars{.learning_rate = 0.1 / static_cast<double>(step + 1)};
-        const GuardedFloats gradients(random_floats(kCount, 2 + step));
-        optimizer_step(team, {.settings = settings,
-                              .segments = segments,
-                              .variables = variables.data(),
-                              .gradients = gradients.data(),
-                              .slots = momentum ? slots.data() : nullptr,
-                              .learning_rate = scalars.learning_rate,
-                              .gradient_scale = scalars.gradient_scale});
+      const GuardedFloats variables(start);
+      const Slots slots(row.slots(), kCount);
+      Oracle oracle{.variables = {start.begin(), start.end()}, .slots = {}};
+      oracle.slots.fill(std::vector<double>(at(kCount), 0));
+      for (std::size_t slot = 0; slot < row.slots(); ++slot) {
+        oracle.slots[slot].assign(at(kCount), row.first_values[slot]);
+      }
+      reset_slots(team, settings.rule, {.segments = segments, .slots = slots.places});
+      for (std::uint64_t step = 1; step <= 3; ++step) {
+        const UpdateScalars scalars{.learning_rate = 0.1 / static_cast<double>(step),
+                                    .gradient_scale = 0.25,
+                                    .update = static_cast<std::int64_t>(step)};
+        const GuardedFloats gradients(random_floats(kCount, 1 + step));
+        update_variables(team, settings,
+                         {.segments = segments,
+                          .variables = variables.data(),
+                          .gradients = gradients.data(),
+                          .slots = slots.places},
+                         scalars);
         oracle.step(settings, segments, gradients.values(), scalars);
       }
-      bool equal = true;
-      for (std::int64_t i = 0; i < kCount; ++i) {
-        equal = equal && close(static_cast<double>(variables[i]), oracle.variables[at(i)], 1e-6) &&
-                close(static_cast<double>(slots[i]), oracle.slots[at(i)], 1e-6);
+      bool equal = variables.intact();
+      for (const OptimizerSegment& segment : segments) {
+        for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
+          const auto place = static_cast<std::int64_t>(i);
+          equal = equal && close(static_cast<double>(variables[place]), oracle.variables[i], 1e-6);
+          for (std::size_t slot = 0; slot < row.slots(); ++slot) {
+            equal = equal && close(static_cast<double>((*slots.memory[slot])[place]),
+                                   oracle.slots[slot][i], 1e-6);
+          }
+        }
       }
       EXPECT_TRUE(equal);
-      EXPECT_TRUE(variables.intact() && slots.intact());
       // Between the segments nothing changes.
       for (const std::size_t gap : {5, 7, 9, 15, 3017, 3023}) {
         EXPECT_EQ(variables.data()[gap], start[gap]);
+        for (const auto& slot : slots.memory) {
+          EXPECT_TRUE(std::isnan(slot->data()[gap]));
+        }
+      }
+      for (const auto& slot : slots.memory) {
+        EXPECT_TRUE(slot->intact());
       }
     });
   }
 }
 
-TEST(OptimizerStep, GivesTheSameBitsForEveryTeamSize) {
-  const std::vector<OptimizerSegment> segments{{.offset = 0, .count = 9973}};
-  std::vector<float> first;
-  for (int threads = 1; threads <= 3; ++threads) {
-    ThreadTeam team(std::vector<int>(at(threads), 0), false);
-    const GuardedFloats variables(random_floats(9973, 1)), gradients(random_floats(9973, 2)),
-        slots(random_floats(9973, 3));
-    optimizer_step(
-        team,
-        {.settings = {.kind = OptimizerKind::momentum, .weight_decay = 1e-4, .clip = std::nullopt},
-         .segments = segments,
-         .variables = variables.data(),
-         .gradients = gradients.data(),
-         .slots = slots.data(),
-         .learning_rate = 0.1});
-    first = threads == 1 ? variables.values() : first;
-    EXPECT_EQ(variables.values(), first);
+TEST(UpdateVariables, GivesTheSameBitsForEveryTeamSize) {
+  constexpr std::int64_t kCount = 9973;
+  const std::vector<OptimizerSegment> segments{{.offset = 0, .count = kCount}};
+  for (const OptimizerRule& rule : {OptimizerRule(SgdRule{}), OptimizerRule(MomentumRule{}),
+                                    OptimizerRule(RmspropRule{}), OptimizerRule(AdamRule{})}) {
+    std::vector<float> first;
+    for (int threads = 1; threads <= 3; ++threads) {
+      ThreadTeam team(std::vector<int>(at(threads), 0), false);
+      const GuardedFloats variables(random_floats(kCount, 1)), gradients(random_floats(kCount, 2));
+      const Slots slots(row_of(rule).slots(), kCount);
+      const OptimizerRegions regions{.segments = segments,
+                                     .variables = variables.data(),
+                                     .gradients = gradients.data(),
+                                     .slots = slots.places};
+      reset_slots(team, rule, regions);
+      update_variables(team, {.rule = rule, .weight_decay = 1e-4}, regions, {.learning_rate = 0.1});
+      first = threads == 1 ? variables.values() : first;
+      EXPECT_EQ(variables.values(), first);
+    }
   }
 }
 
-TEST(OptimizerStep, ClipKeepsNaN) {
+TEST(UpdateVariables, ClipKeepsNaN) {
   const std::vector<OptimizerSegment> segments{{.offset = 0, .count = 21}};
   test::for_teams([&](ThreadTeam& team) {
     const GuardedFloats variables(random_floats(21, 1)), gradients(21);
-    optimizer_step(team, {.settings = {.clip = 1},
-                          .segments = segments,
-                          .variables = variables.data(),
-                          .gradients = gradients.data(),
-                          .learning_rate = 0.1});
+    update_variables(
+        team, {.clip = 1},
+        {.segments = segments, .variables = variables.data(), .gradients = gradients.data()},
+        {.learning_rate = 0.1});
     for (std::int64_t i = 0; i < 21; ++i) {
       EXPECT_TRUE(std::isnan(variables[i]));
     }
   });
 }
 
-TEST(OptimizerStep, RefusesMomentumWithoutSlots) {
+TEST(UpdateVariables, RefusesMomentumWithoutSlots) {
   ThreadTeam team({0}, false);
-  EXPECT_THROW(
-      optimizer_step(team, {.settings = {.kind = OptimizerKind::momentum, .clip = std::nullopt}}),
-      InternalError);
+  EXPECT_THROW(update_variables(team, {.rule = MomentumRule{}}, {}, {}), InternalError);
+  EXPECT_THROW(reset_slots(team, MomentumRule{}, {}), InternalError);
 }
 
 }  // namespace

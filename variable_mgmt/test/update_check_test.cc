@@ -1,0 +1,164 @@
+#include "variable_mgmt/update_check.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "kernels/forwarding_backend.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/ir/op.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/spatial_mean.h"
+#include "models/passes/backward.h"
+
+namespace bench {
+namespace {
+
+// What bench/after allows.
+constexpr double kTolerance = 1e-6;
+constexpr std::int64_t kPixels = 64;
+
+/// Two convolutions over pixels in a row; only the first is decayed.
+Graph two_convolutions() {
+  Graph graph;
+  ValueId x = graph.add_input("images", {.dtype = DType::f32, .shape = {1, 3, 1, kPixels}});
+  const auto add_conv = [&](const char* name, std::int64_t out, std::int64_t in, bool decayed) {
+    const ValueId weights = graph.add_variable(
+        name, {.dtype = DType::f32, .shape = {out, in, 1, 1}},
+        {.kind = Initializer::Kind::normal, .stddev = 0.1}, /*trainable=*/true, decayed);
+    x = graph.add_node(kConv2d, name, Conv2dAttributes{}, {x, weights})[0];
+  };
+  add_conv("a", 64, 3, true);
+  add_conv("b", 1, 64, false);
+  graph.set_output("loss", graph.add_node(kSpatialMean, "mean", {}, {x})[0]);
+  return add_backward(graph, "loss");
+}
+
+class AlteredOptimizer final : public Optimizer {
+ public:
+  using Alter = std::function<void(UpdateScalars&)>;
+  AlteredOptimizer(std::unique_ptr<Optimizer> inner, Alter alter, bool resets)
+      : inner_(std::move(inner)), alter_(std::move(alter)), resets_(resets) {}
+  void reset(Stream& stream, std::span<void* const> slots) override {
+    if (resets_) {
+      inner_->reset(stream, slots);
+    }
+  }
+  void launch(Stream& stream, void* variables, const void* gradients, std::span<void* const> slots,
+              const UpdateScalars& scalars) override {
+    UpdateScalars altered = scalars;
+    alter_(altered);
+    inner_->launch(stream, variables, gradients, slots, altered);
+  }
+  bool finite(const void* gradients) override { return inner_->finite(gradients); }
+
+ private:
+  std::unique_ptr<Optimizer> inner_;
+  Alter alter_;
+  bool resets_;
+};
+
+/// Its optimizers do something else than they are asked for.
+struct Fault {
+  std::function<void(OptimizerSettings&)> settings = [](OptimizerSettings&) {};
+  AlteredOptimizer::Alter scalars = [](UpdateScalars&) {};
+  bool resets = true;
+};
+
+class FaultyBackend final : public ForwardingBackend {
+ public:
+  FaultyBackend(Backend& inner, const Fault& fault) : ForwardingBackend(inner), fault_(fault) {}
+  std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
+                                            std::vector<OptimizerSegment> segments) override {
+    OptimizerSettings own = settings;
+    fault_.settings(own);
+    return std::make_unique<AlteredOptimizer>(
+        ForwardingBackend::make_optimizer(own, std::move(segments)), fault_.scalars, fault_.resets);
+  }
+
+ private:
+  const Fault& fault_;
+};
+
+double difference(Backend& inner, const OptimizerSettings& settings, const Fault& fault = {},
+                  float image = 1) {
+  FaultyBackend backend(inner, fault);
+  const Graph graph = two_convolutions();
+  const InitialValues values = initial_values(graph, 1);
+  Tower tower(graph, backend, {}, values);
+  const std::array<Tower*, 1> towers{&tower};
+  const auto strategy = find_strategy("parameter_server").make(towers, settings);
+  std::vector<float> images(3 * kPixels);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    images[i] = image * std::sin(static_cast<float>(i));
+  }
+  tower.run(images.data(), nullptr, 0);
+  return largest_update_difference(tower, *strategy, settings, values);
+}
+
+std::vector<OptimizerSettings> all_settings() {
+  std::vector<OptimizerSettings> found;
+  for (const OptimizerRule& rule :
+       {OptimizerRule(SgdRule{}), OptimizerRule(MomentumRule{}), OptimizerRule(RmspropRule{}),
+        OptimizerRule(RmspropRule{.decay = 0.1, .epsilon = 1e-10}), OptimizerRule(AdamRule{}),
+        OptimizerRule(AdamRule{.epsilon = 1e-3})}) {
+    found.push_back({.rule = rule});
+    for (const double decay : {4e-5, 1e-2, 1.0}) {
+      found.push_back({.rule = rule, .weight_decay = decay});
+      found.push_back({.rule = rule, .weight_decay = decay, .clip = 1e-4});
+    }
+  }
+  return found;
+}
+
+TEST(UpdateCheck, FindsOnlyRoundingWhereTheStrategyIsRight) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  for (const OptimizerSettings& settings : all_settings()) {
+    for (const float image : {1e-12F, 1e-8F, 1e-4F, 1.0F, 1e4F}) {
+      EXPECT_LT(difference(*backend, settings, {}, image), kTolerance)
+          << row_of(settings.rule).name << ", decay " << settings.weight_decay << ", images "
+          << image;
+    }
+  }
+}
+
+TEST(UpdateCheck, FindsCoefficientsThatAreOffByAThousandth) {
+  const auto backend = make_reference_backend();
+  const auto expect_found = [&](const OptimizerRule& rule, const OptimizerRule& wrong) {
+    const Fault fault{.settings = [&](OptimizerSettings& settings) { settings.rule = wrong; }};
+    EXPECT_GT(difference(*backend, {.rule = rule, .weight_decay = 4e-5}, fault), 2 * kTolerance)
+        << row_of(rule).name;
+  };
+  expect_found(MomentumRule{}, MomentumRule{.momentum = 0.9009});
+  expect_found(RmspropRule{}, RmspropRule{.decay = 0.9009});
+  expect_found(RmspropRule{}, RmspropRule{.momentum = 0.9009});
+  expect_found(RmspropRule{}, RmspropRule{.epsilon = 1.001});
+  expect_found(AdamRule{}, AdamRule{.beta1 = 0.9009});
+  expect_found(AdamRule{}, AdamRule{.beta2 = 0.998});
+  expect_found(AdamRule{}, AdamRule{.epsilon = 2e-8});
+}
+
+TEST(UpdateCheck, FindsWhatAStrategyForgets) {
+  const auto backend = make_reference_backend();
+  const auto expect_found = [&](const OptimizerRule& rule, const Fault& fault, const char* what) {
+    EXPECT_GT(difference(*backend, {.rule = rule, .weight_decay = 4e-5}, fault), 2 * kTolerance)
+        << row_of(rule).name << ": " << what;
+  };
+  const Fault no_decay{.settings = [](OptimizerSettings& s) { s.weight_decay = 0; }};
+  const Fault no_scale{.scalars = [](UpdateScalars& s) { s.gradient_scale = 1; }};
+  const Fault no_count{.scalars = [](UpdateScalars& s) { s.update = 1; }};
+  for (const OptimizerRule& rule : {OptimizerRule(SgdRule{}), OptimizerRule(MomentumRule{}),
+                                    OptimizerRule(RmspropRule{}), OptimizerRule(AdamRule{})}) {
+    expect_found(rule, no_decay, "no decay");
+    expect_found(rule, no_scale, "no scale");
+  }
+  expect_found(AdamRule{}, no_count, "counts no updates");
+  expect_found(RmspropRule{}, {.resets = false}, "its slots have no first values");
+}
+
+}  // namespace
+}  // namespace bench
