@@ -1,0 +1,113 @@
+#include "bench/loop/test/tiny_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace bench {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+
+TEST(Session, UpdatesTheVariablesInEveryStepWarmUpIncluded) {
+  TinyRun tiny;
+  tiny.settings.learning_rate.request.init_learning_rate = 0.5;
+  tiny.settings.flags.loss_type_to_report = "base_loss";
+  tiny.settings.warmup.num_batches = 1;
+  tiny.run();
+  EXPECT_LT(tiny.result.loss_first.value(), std::log(4) - 0.1);
+  EXPECT_LT(tiny.result.loss_last.value(), tiny.result.loss_first.value() - 0.1);
+  EXPECT_EQ(tiny.result.global_steps(), 4);
+}
+
+TEST(Session, KeepsTheLossOfEveryMeasuredStep) {
+  TinyRun tiny;
+  tiny.settings.learning_rate.request.init_learning_rate = 0.5;
+  tiny.settings.warmup.num_batches = 1;
+  tiny.run();
+  ASSERT_EQ(tiny.result.losses.size(), 3U);
+  EXPECT_EQ(tiny.result.losses.front(), tiny.result.loss_first);
+  EXPECT_GT(tiny.result.losses[0], tiny.result.losses[1]);
+  EXPECT_EQ(tiny.result.losses.back(), tiny.result.loss_last);
+
+  TinyRun forward;
+  forward.settings.flags.forward_only = true;
+  forward.settings.num_classes = 7;
+  forward.run();
+  EXPECT_TRUE(forward.result.losses.empty());
+}
+
+TEST(Session, LearnsWithEveryOptimizer) {
+  std::vector<std::vector<double>> courses;
+  for (const OptimizerRule& rule : {OptimizerRule(SgdRule{}), OptimizerRule(MomentumRule{}),
+                                    OptimizerRule(RmspropRule{}), OptimizerRule(AdamRule{})}) {
+    TinyRun tiny;
+    tiny.settings.optimizer.rule = rule;
+    tiny.settings.learning_rate.request.init_learning_rate = 0.125;
+    tiny.run();
+    const std::vector<double>& losses = tiny.result.losses;
+    EXPECT_LT(losses[1], losses[0]) << row_of(rule).name;
+    EXPECT_LT(losses[2], losses[1]) << row_of(rule).name;
+    EXPECT_THAT(courses, Not(Contains(losses))) << row_of(rule).name;
+    courses.push_back(losses);
+  }
+}
+
+/// Three steps that learn, in 16 bits.
+SessionResult train_in(DType dtype, double loss_scale, bool automatic) {
+  TinyRun tiny;
+  tiny.settings.dtype = dtype;
+  tiny.settings.learning_rate.request.init_learning_rate = 0.5;
+  tiny.settings.flags.fp16_loss_scale = loss_scale;
+  tiny.settings.flags.fp16_enable_auto_loss_scale = automatic;
+  tiny.settings.flags.loss_type_to_report = "base_loss";
+  tiny.run();
+  return tiny.result;
+}
+
+// A power of two changes exponents only, so that nothing is rounded otherwise.
+TEST(Session, TakesTheLossScaleOutOfTheUpdateAgain) {
+  const std::vector<double> plain = train_in(DType::bf16, 1, false).losses;
+  EXPECT_LT(plain[2], plain[0] - 0.1);
+  EXPECT_EQ(train_in(DType::bf16, 1024, false).losses, plain);
+}
+
+TEST(Session, LeavesTheVariablesAloneWhereTheLossScaleMakesAGradientInfinite) {
+  // In f16, 2^24 overflows in the first two steps, and in the third at half of half of it.
+  const SessionResult result = train_in(DType::f16, std::ldexp(1, 24), true);
+  EXPECT_EQ(result.losses[1], result.losses[0]);
+  EXPECT_EQ(result.losses[2], result.losses[0]);
+  EXPECT_GE(result.skipped_updates, 2);
+}
+
+TEST(Session, CountsNoUpdateThatTheLossScaleSkips) {
+  const auto train = [](double loss_scale) {
+    TinyRun tiny;
+    tiny.settings.dtype = DType::f16;
+    tiny.settings.optimizer.rule = AdamRule{};
+    tiny.settings.steps.num_batches = 6;
+    tiny.settings.learning_rate.request.init_learning_rate = 0.125;
+    tiny.settings.flags.fp16_loss_scale = loss_scale;
+    tiny.settings.flags.fp16_enable_auto_loss_scale = true;
+    tiny.settings.flags.loss_type_to_report = "base_loss";
+    tiny.run();
+    return tiny.result;
+  };
+  // Each skip halves the scale, which changes exponents only.
+  const SessionResult plain = train(64);
+  const SessionResult late = train(std::ldexp(1, 18));
+  ASSERT_EQ(plain.skipped_updates, 0);
+  ASSERT_GE(late.skipped_updates, 1);
+  ASSERT_LE(late.skipped_updates, 3);
+  const auto skipped = static_cast<std::size_t>(late.skipped_updates);
+  for (std::size_t step = skipped; step < late.losses.size(); ++step) {
+    EXPECT_EQ(late.losses[step], plain.losses[step - skipped]) << step;
+  }
+}
+
+}  // namespace
+}  // namespace bench

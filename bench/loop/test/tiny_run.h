@@ -1,0 +1,145 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "bench/host/test/fake_clock.h"
+#include "bench/loop/session.h"
+#include "bench/plan/network.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/zoo/builder.h"
+
+namespace bench {
+
+using std::chrono::milliseconds;
+
+inline constexpr std::int64_t kImageSize = 4;
+
+inline ValueId build_tiny(NetworkBuilder& net, ValueId images) {
+  const ValueId x = net.conv("conv", images, {.channels = 2, .window = {.kernel = 1}});
+  return net.head(net.spatial_mean("mean", x));
+}
+
+inline constexpr Model kTiny{.name = "tiny",
+                             .printed_name = "tiny",
+                             .dataset = "imagenet",
+                             .image_size = kImageSize,
+                             .default_batch = 2,
+                             .rate = ModelRate::constant,
+                             .build = build_tiny};
+
+/// Hands out one and the same batch; each call takes the time that stands next in the list.
+class FakeInput final : public InputSource {
+ public:
+  FakeInput(FakeClock& clock, const RunSettings& settings, std::vector<milliseconds> waits)
+      : clock_(clock),
+        waits_(std::move(waits)),
+        images_(static_cast<std::size_t>(settings.batch * 3 * kImageSize * kImageSize), 1),
+        labels_(static_cast<std::size_t>(settings.batch)) {}
+
+  InputBatch next() override {
+    clock_.advance(waits_.at(calls_ % waits_.size()));
+    if (spoil_from && calls_ >= *spoil_from) {
+      images_[0] = std::numeric_limits<float>::quiet_NaN();
+    }
+    ++calls_;
+    return {.images = images_.data(), .labels = labels_.data()};
+  }
+  [[nodiscard]] InputStatistics statistics() const override { return {}; }
+  [[nodiscard]] std::size_t calls() const { return calls_; }
+  [[nodiscard]] std::vector<std::int32_t>& labels() { return labels_; }
+
+  /// From this call on (counted from 0) an image holds a NaN.
+  std::optional<std::size_t> spoil_from = {};
+
+ private:
+  FakeClock& clock_;
+  std::vector<milliseconds> waits_;
+  std::vector<float> images_;
+  std::vector<std::int32_t> labels_;
+  std::size_t calls_ = 0;
+};
+
+/// A run of the tiny network on the reference backend. Weights begin with zeros, but for those of
+/// the last layer, which are all equal, so that every class is as likely as any other: the loss is
+/// the logarithm of their number.
+struct TinyRun {
+  RunSettings settings = {};
+  std::vector<milliseconds> waits = {milliseconds(100)};
+  std::vector<float> last_biases = {};
+  std::vector<std::int32_t> labels = {};
+  std::optional<std::size_t> spoil_from = {};
+  std::function<bool(std::size_t steps)> interrupted = [](std::size_t) { return false; };
+  /// What passes between two steps.
+  milliseconds between{};
+
+  std::ostringstream out = {};
+  std::ostringstream progress = {};
+  SessionResult result = {};
+  std::size_t calls = 0;
+
+  TinyRun() {
+    settings.model = &kTiny;
+    settings.dataset = &dataset_named("imagenet");
+    settings.device = "reference";
+    settings.batch = 2;
+    settings.num_classes = 4;
+    settings.warmup.num_batches = 0;
+    settings.steps = {.num_batches = 3, .num_epochs = 0};
+    settings.flags.weight_decay = 0.25;
+    settings.optimizer.weight_decay = 0.25;
+    settings.learning_rate.request.init_learning_rate = 0;
+  }
+
+  void run() {
+    const auto backend = make_reference_backend();
+    const Graph graph = build_run_graph(settings, *backend, settings.batch);
+    InitialValues values = initial_values(graph, 1);
+    for (auto& [name, elements] : values) {
+      const float value = name == "fc.weight" ? 0.5F : 0.0F;
+      elements.assign(elements.size(), value);
+    }
+    if (!last_biases.empty()) {
+      values.at("fc.bias") = last_biases;
+    }
+    Tower tower(graph, *backend, {.format = DataFormat::automatic, .poison = true}, values);
+    std::unique_ptr<UpdateStrategy> strategy;
+    if (settings.training()) {
+      const std::array<Tower*, 1> towers{&tower};
+      strategy = find_strategy("parameter_server").make(towers, settings.optimizer);
+    }
+    FakeClock clock;
+    FakeInput input(clock, settings, waits);
+    input.spoil_from = spoil_from;
+    if (!labels.empty()) {
+      input.labels() = labels;
+    }
+    const auto ask = [&] {
+      clock.advance(between);
+      return interrupted(input.calls());
+    };
+    const SessionParts parts{.tower = tower,
+                             .strategy = strategy.get(),
+                             .input = input,
+                             .clock = clock,
+                             .interrupted = ask,
+                             .out = out,
+                             .progress = progress};
+    try {
+      run_session(settings, parts, result);
+    } catch (...) {
+      calls = input.calls();
+      throw;
+    }
+    calls = input.calls();
+  }
+};
+
+}  // namespace bench
