@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/step_state.h"
 #include "models/base/dtype.h"
 
 namespace bench {
@@ -67,6 +68,7 @@ struct OptimizerSettings {
   OptimizerRule rule = {};
   double weight_decay = 0;
   std::optional<double> clip = {};
+  LossScaleRule loss_scale = {};
   /// Of all regions. Every backend has f32; the reference also f64.
   DType dtype = DType::f32;
 };
@@ -75,13 +77,14 @@ std::size_t slot_bytes(const OptimizerSettings& settings, std::size_t elements);
 /// What one update of so many elements reads and writes, in bytes.
 std::size_t update_bytes(const OptimizerSettings& settings, std::size_t elements);
 
-/// What changes from update to update: plain data, all of it here.
+/// What the rules take from the state of a step.
 struct UpdateScalars {
   double learning_rate = 0;
   double gradient_scale = 1;
   /// Which update since the slots held their first values: 1 is the first.
   std::int64_t update = 1;
 };
+UpdateScalars scalars_of(const StepState& state);
 
 /// A stretch of elements, in elements from the region's beginning.
 struct OptimizerSegment {
@@ -98,14 +101,16 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
   virtual ~Optimizer() = default;
-  /// Sets the slots to their first values; may return before it is done.
-  virtual void reset(Stream& stream, std::span<void* const> slots) = 0;
-  /// Updates variables and slots in place; may return before it is done.
+  /// Sets the slots to their first values and the count of updates to 0; may return before it is
+  /// done. `state` is in the device's memory, here and below.
+  virtual void reset(Stream& stream, std::span<void* const> slots, StepState* state) = 0;
+  /// Sets state->finite: whether every gradient of the segments is a finite number. One beyond
+  /// 1e19, as lost as an infinite one, may count as infinite. May return before it is done.
+  virtual void judge(Stream& stream, const void* gradients, StepState* state) = 0;
+  /// Updates variables and slots in place unless the gradients are not finite, then finishes the
+  /// step's state; may return before it is done.
   virtual void launch(Stream& stream, void* variables, const void* gradients,
-                      std::span<void* const> slots, const UpdateScalars& scalars) = 0;
-  /// Whether every gradient of the segments is a finite number; waits. One beyond 1e19, as lost as
-  /// an infinite one, may count as infinite.
-  virtual bool finite(const void* gradients) = 0;
+                      std::span<void* const> slots, StepState* state) = 0;
 };
 
 }  // namespace bench

@@ -17,14 +17,12 @@ class UpdateStrategy {
   UpdateStrategy(const UpdateStrategy&) = delete;
   UpdateStrategy& operator=(const UpdateStrategy&) = delete;
   virtual ~UpdateStrategy() = default;
-  /// Enqueues, behind the towers' last run, that its gradients times `gradient_scale` are applied
-  /// to the variables.
-  virtual void update(double learning_rate, double gradient_scale) = 0;
+  /// Enqueues, behind the towers' last run, that its gradients are applied to the variables as the
+  /// towers' states say, and that these are fetched.
+  virtual void update() = 0;
   /// As before the first update: sets the slots to their first values, and counts updates anew;
   /// does not wait.
   virtual void reset() = 0;
-  /// Whether all those gradients are finite numbers; waits.
-  virtual bool gradients_are_finite() = 0;
 };
 
 /// One row of strategies.inc.

@@ -10,25 +10,26 @@ Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& option
     : backend_(backend),
       executor_(graph, backend, options),
       images_(executor_.input("images")),
-      device_scalars_(backend.allocate(sizeof(StepScalars))) {
+      device_state_(backend.allocate(sizeof(StepState))) {
   write_variables(values);
   if (find_input("labels") != nullptr) {
     labels_ = executor_.input("labels");
   }
   if (const TensorType* type = find_input("loss_scale")) {
-    place_scalar("loss_scale", type->dtype == DType::f64 ? offsetof(StepScalars, wide_loss_scale)
-                                                         : offsetof(StepScalars, loss_scale));
+    place_scalar("loss_scale", type->dtype == DType::f64 ? offsetof(StepState, loss_scale)
+                                                         : offsetof(StepState, narrow_loss_scale));
   }
   if (find_input("step") != nullptr) {
-    place_scalar("step", offsetof(StepScalars, step));
+    place_scalar("step", offsetof(StepState, orders.number));
   }
   if (const TensorType* type = find_input("images"); type->dtype == DType::f64) {
     wide_images_.resize(static_cast<std::size_t>(type->shape.elements()));
   }
+  set_loss_scale(1);
 }
 
 void Tower::place_scalar(const std::string& input, std::size_t offset) {
-  executor_.place(executor_.input(input), device_scalars_->data() + offset);
+  executor_.place(executor_.input(input), device_state_->data() + offset);
 }
 
 const TensorType* Tower::find_input(const std::string& name) const {
@@ -39,12 +40,25 @@ const TensorType* Tower::find_input(const std::string& name) const {
   return found == inputs.end() ? nullptr : &graph.type(*found);
 }
 
-void Tower::upload_scalars(std::int32_t step) {
-  scalars_.step = step;
-  stream().upload(std::as_bytes(std::span(&scalars_, 1)), device_scalars_->data());
+void Tower::set_loss_scale(double scale) {
+  state_ = {};
+  state_.set_loss_scale(scale);
+  stream().upload(std::as_bytes(std::span(&state_, 1)), state());
+  wait();
 }
 
-void Tower::enqueue(const float* images, const std::int32_t* labels, std::int32_t step) {
+StepState* Tower::state() { return reinterpret_cast<StepState*>(device_state_->data()); }
+
+void Tower::upload_orders() {
+  static_assert(offsetof(StepState, orders) == 0);
+  stream().upload(std::as_bytes(std::span(&state_.orders, 1)), state());
+}
+
+void Tower::fetch_state() {
+  stream().download(state(), std::as_writable_bytes(std::span(&seen_state_, 1)));
+}
+
+void Tower::feed(const float* images, const std::int32_t* labels) {
   if (wide_images_.empty()) {
     executor_.feed(images_, images);
   } else {
@@ -54,26 +68,33 @@ void Tower::enqueue(const float* images, const std::int32_t* labels, std::int32_
   if (labels_) {
     executor_.feed(*labels_, labels);
   }
-  upload_scalars(step);
-  executor_.enqueue();
+}
+
+void Tower::enqueue(const float* images, const std::int32_t* labels, const StepOrders& orders) {
+  feed(images, labels);
+  set_orders(orders);
+  upload_orders();
+  enqueue_run();
 }
 
 void Tower::run(const float* images, const std::int32_t* labels, std::int32_t step) {
-  enqueue(images, labels, step);
+  enqueue(images, labels, {.number = step});
   wait();
 }
 
 void Tower::run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
                           std::int32_t step) {
   write_batch(images, labels);
-  upload_scalars(step);
+  set_orders({.number = step});
+  upload_orders();
   executor_.run();
 }
 
 void Tower::run_observed(std::span<const float> images, std::span<const std::int32_t> labels,
                          std::int32_t step, const Executor::Observer& observer) {
   write_batch(images, labels);
-  upload_scalars(step);
+  set_orders({.number = step});
+  upload_orders();
   executor_.run_observed(observer);
 }
 

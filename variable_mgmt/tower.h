@@ -22,7 +22,13 @@ class Tower {
   /// Enqueues forward and, where the graph has it, backward on a batch: images f32 in
   /// executor().input_layout("images"), widened where the graph computes in f64; labels s32. Both
   /// have to stay as they are until wait(), which has to come before the next step is enqueued.
-  void enqueue(const float* images, const std::int32_t* labels, std::int32_t step);
+  void enqueue(const float* images, const std::int32_t* labels, const StepOrders& orders);
+  /// The parts of it, of which the last two may be recorded: gives the batch; brings the orders to
+  /// the device, once they were set; runs.
+  void feed(const float* images, const std::int32_t* labels);
+  void set_orders(const StepOrders& orders) { state_.orders = orders; }
+  void upload_orders();
+  void enqueue_run() { executor_.enqueue(); }
   /// Waits until everything enqueued is done.
   void wait() { stream().synchronize(); }
   /// The same at once.
@@ -35,11 +41,13 @@ class Tower {
   void run_observed(std::span<const float> images, std::span<const std::int32_t> labels,
                     std::int32_t step, const Executor::Observer& observer);
 
-  /// What the gradients of all runs from now on are multiplied by; 1 at first.
-  void set_loss_scale(double scale) {
-    scalars_.loss_scale = static_cast<float>(scale);
-    scalars_.wide_loss_scale = scale;
-  }
+  /// What the gradients are multiplied by from now on; 1 at first. Counts steps anew; waits.
+  void set_loss_scale(double scale);
+  /// On the device.
+  [[nodiscard]] StepState* state();
+  /// Enqueues a copy of it to the host, for seen_state() once that is done.
+  void fetch_state();
+  [[nodiscard]] const StepState& seen_state() const { return seen_state_; }
   /// Gives every variable the value of its name.
   void write_variables(const InitialValues& values);
   /// The type of the graph's input of that name; null when there is none.
@@ -51,23 +59,17 @@ class Tower {
   [[nodiscard]] Backend& backend() { return backend_; }
 
  private:
-  /// What changes from step to step but the batch: it lies on the device, and one copy brings it.
-  struct StepScalars {
-    double wide_loss_scale = 1;
-    float loss_scale = 1;
-    std::int32_t step = 0;
-  };
-
   void place_scalar(const std::string& input, std::size_t offset);
-  void upload_scalars(std::int32_t step);
   void write_batch(std::span<const float> images, std::span<const std::int32_t> labels);
 
   Backend& backend_;
   Executor executor_;
   Executor::Input images_;
   std::optional<Executor::Input> labels_;
-  StepScalars scalars_;
-  std::unique_ptr<DeviceMemory> device_scalars_;
+  /// What was last brought to the device, and what was last fetched.
+  StepState state_;
+  StepState seen_state_;
+  std::unique_ptr<DeviceMemory> device_state_;
   /// The images of a graph in f64.
   std::vector<double> wide_images_;
 };

@@ -10,12 +10,11 @@ namespace {
 
 constexpr std::size_t kElements = 256;
 constexpr std::size_t kCount = 2;
-using Updates = std::array<UpdateScalars, kCount>;
+using Updates = std::array<StepOrders, kCount>;
 // Large rates, so that of the numbers added up none is lost in the rounding of the others; and
 // nothing twice, so that everything in a rule shows.
-constexpr Updates kUpdates{
-    UpdateScalars{.learning_rate = 16384, .gradient_scale = 0.5, .update = 1},
-    UpdateScalars{.learning_rate = 8192, .gradient_scale = 0.125, .update = 2}};
+constexpr Updates kUpdates{StepOrders{.learning_rate = 16384, .gradient_scale = 0.5},
+                           StepOrders{.learning_rate = 8192, .gradient_scale = 0.125}};
 
 /// Elements of some variables, one behind the other.
 struct Samples {
@@ -68,12 +67,14 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
   for (std::vector<double>& slot : slots) {
     places.push_back(slot.data());
   }
-  optimizer->reset(*stream, places);
+  StepState state;
+  optimizer->reset(*stream, places, &state);
   Course course;
   course[0] = samples.variables;
   for (std::size_t i = 0; i < kCount; ++i) {
     course[i + 1] = course[i];
-    optimizer->launch(*stream, course[i + 1].data(), samples.gradients.data(), places, updates[i]);
+    state.orders = updates[i];
+    optimizer->launch(*stream, course[i + 1].data(), samples.gradients.data(), places, &state);
   }
   stream->synchronize();
   return course;
@@ -114,9 +115,13 @@ double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
                                  const OptimizerSettings& settings, const InitialValues& values) {
   Executor& executor = tower.executor();
   const Samples samples = take_samples(executor, values);
+  tower.set_loss_scale(1);
   strategy.reset();
-  for (const UpdateScalars& update : kUpdates) {
-    strategy.update(update.learning_rate, update.gradient_scale);
+  for (const StepOrders& update : kUpdates) {
+    tower.set_orders(update);
+    tower.upload_orders();
+    strategy.update();
+    tower.wait();
   }
   const Course course = reference_course(samples, settings, kUpdates);
   const std::vector<double> added = magnitudes(samples, settings, course);

@@ -6,7 +6,6 @@
 
 #include "bench/loop/step_statistics.h"
 #include "models/base/errors.h"
-#include "variable_mgmt/loss_scale.h"
 
 namespace bench {
 namespace {
@@ -17,18 +16,6 @@ constexpr double kWarmupShare = 0.25;
 constexpr std::int64_t kLeastWarmupSteps = 2;
 constexpr std::int64_t kReservedSteps = 1 << 20;
 
-LossScaleOptions loss_scale_options(const RunSettings& settings) {
-  if (!is_half(settings.dtype)) {
-    return {};
-  }
-  constexpr double kModelsScale = 128;
-  const Flags& flags = settings.flags;
-  return {
-      .initial = flags.fp16_loss_scale.value_or(settings.dtype == DType::f16 ? kModelsScale : 1),
-      .automatic = flags.fp16_enable_auto_loss_scale,
-      .increase_every = flags.fp16_inc_loss_scale_every_n};
-}
-
 class Session {
  public:
   Session(const RunSettings& settings, const SessionParts& parts, SessionResult& result)
@@ -36,7 +23,6 @@ class Session {
         parts_(parts),
         result_(result),
         learning_rate_(settings.learning_rate),
-        loss_scale_(loss_scale_options(settings)),
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}) {
     if (settings.flags.max_seconds) {
       constexpr double kLongestSeconds = 9e9;  // what nanoseconds can hold
@@ -44,6 +30,7 @@ class Session {
           static_cast<std::int64_t>(std::min(*settings.flags.max_seconds, kLongestSeconds) * 1e9));
     }
     find_scalars();
+    parts_.tower.set_loss_scale(loss_scale_rule(settings).initial);
     // Longer lists grow between steps, outside what is timed.
     const auto expected =
         static_cast<std::size_t>(std::min(settings.steps.num_batches, kReservedSteps));
@@ -167,15 +154,17 @@ class Session {
     const nanoseconds begin = parts_.clock.now();
     const InputBatch batch = parts_.input.next();
     result_.input_wait += parts_.clock.now() - begin;
-    parts_.tower.set_loss_scale(loss_scale_.value());
-    parts_.tower.enqueue(batch.images, batch.labels, layer_step(settings_, global_step_));
+    parts_.tower.enqueue(batch.images, batch.labels,
+                         {.learning_rate = learning_rate_.at(global_step_),
+                          .number = layer_step(settings_, global_step_)});
     if (parts_.strategy != nullptr) {
       const nanoseconds update = parts_.clock.now();
-      update_variables();
+      parts_.strategy->update();
       result_.optimizer += parts_.clock.now() - update;
     }
     parts_.tower.wait();
     Outcome outcome = read_outcome();
+    result_.skipped_updates = parts_.tower.seen_state().skipped;
     outcome.duration = parts_.clock.now() - begin;
     if (!std::isfinite(outcome.loss)) {
       throw LossError(
@@ -202,15 +191,6 @@ class Session {
     return outcome;
   }
 
-  void update_variables() {
-    const double scale = loss_scale_.value();
-    const bool good = !loss_scale_.automatic() || parts_.strategy->gradients_are_finite();
-    result_.skipped_updates += good ? 0 : 1;
-    if (loss_scale_.take(good)) {
-      parts_.strategy->update(learning_rate_.at(global_step_), 1 / scale);
-    }
-  }
-
   void print(std::int64_t number, const Outcome& outcome) {
     progress_.clear();
     report::StepLine line{
@@ -235,7 +215,6 @@ class Session {
   const SessionParts& parts_;
   SessionResult& result_;
   LearningRate learning_rate_;
-  LossScale loss_scale_;
   Progress progress_;
   /// They add up to the reported loss; none in a forward-only run.
   std::vector<Executor::Scalar> losses_;
@@ -253,7 +232,9 @@ std::unique_ptr<UpdateStrategy> make_run_strategy(const RunSettings& settings, T
     return nullptr;
   }
   const std::array<Tower*, 1> towers{&tower};
-  return find_strategy(settings.flags.variable_update).make(towers, settings.optimizer);
+  OptimizerSettings optimizer = settings.optimizer;
+  optimizer.loss_scale = loss_scale_rule(settings);
+  return find_strategy(settings.flags.variable_update).make(towers, optimizer);
 }
 
 void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result) {

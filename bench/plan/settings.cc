@@ -247,4 +247,16 @@ std::int32_t layer_step(const RunSettings& settings, std::int64_t global_step) {
   return settings.flags.deterministic_layers ? -1 : static_cast<std::int32_t>(global_step);
 }
 
+LossScaleRule loss_scale_rule(const RunSettings& settings) {
+  if (!is_half(settings.dtype)) {
+    return {};
+  }
+  constexpr double kModelsScale = 128;
+  const Flags& flags = settings.flags;
+  return {
+      .initial = flags.fp16_loss_scale.value_or(settings.dtype == DType::f16 ? kModelsScale : 1),
+      .automatic = flags.fp16_enable_auto_loss_scale,
+      .increase_every = flags.fp16_inc_loss_scale_every_n};
+}
+
 }  // namespace bench

@@ -60,4 +60,7 @@ std::int64_t own_classes(const Model& model, const Dataset& dataset);
 /// --deterministic_layers.
 std::int32_t layer_step(const RunSettings& settings, std::int64_t global_step);
 
+/// How a run scales its loss: not at all but in 16 bits.
+LossScaleRule loss_scale_rule(const RunSettings& settings);
+
 }  // namespace bench

@@ -103,31 +103,35 @@ class VectorOptimizer final : public Optimizer {
         gradients_(segments_.size()) {
     check(settings.dtype == DType::f32, "onednn: the optimizer updates f32");
   }
-  void reset(Stream& /*stream*/, std::span<void* const> slots) override {
+  void reset(Stream& /*stream*/, std::span<void* const> slots, StepState* state) override {
+    state->updates = 0;
     cpu::reset_slots(team_, settings_.rule, {.segments = segments_, .slots = slots});
   }
   void launch(Stream& /*stream*/, void* variables, const void* gradients,
-              std::span<void* const> slots, const UpdateScalars& scalars) override {
-    cpu::update_variables(team_, settings_,
-                          {.segments = segments_,
-                           .variables = static_cast<float*>(variables),
-                           .gradients = static_cast<const float*>(gradients),
-                           .slots = slots},
-                          scalars);
+              std::span<void* const> slots, StepState* state) override {
+    if (state->finite != 0) {
+      cpu::update_variables(team_, settings_,
+                            {.segments = segments_,
+                             .variables = static_cast<float*>(variables),
+                             .gradients = static_cast<const float*>(gradients),
+                             .slots = slots},
+                            scalars_of(*state));
+    }
+    finish_step(*state, settings_.loss_scale);
   }
-  bool finite(const void* gradients) override {
+  void judge(Stream& /*stream*/, const void* gradients, StepState* state) override {
     for (std::size_t i = 0; i < segments_.size(); ++i) {
       gradients_[i] = {static_cast<const float*>(gradients) + segments_[i].offset,
                        segments_[i].count};
     }
-    return std::isfinite(cpu::sum_of_squares(team_, gradients_));
+    state->finite = std::isfinite(cpu::sum_of_squares(team_, gradients_)) ? 1 : 0;
   }
 
  private:
   cpu::ThreadTeam& team_;
   OptimizerSettings settings_;
   std::vector<OptimizerSegment> segments_;
-  /// Theirs in finite(); here, since a step allocates nothing.
+  /// Theirs in judge(); here, since a step allocates nothing.
   std::vector<std::span<const float>> gradients_;
 };
 

@@ -54,7 +54,8 @@ class ReferenceOptimizer : public Optimizer {
   ReferenceOptimizer(const OptimizerSettings& settings, std::vector<OptimizerSegment> segments)
       : settings_(settings), segments_(std::move(segments)) {}
 
-  void reset(Stream&, std::span<void* const> slots) override {
+  void reset(Stream&, std::span<void* const> slots, StepState* state) override {
+    state->updates = 0;
     check_slots(settings_.rule, slots.size());
     for (const OptimizerSegment& segment : segments_) {
       for (std::size_t slot = 0; slot < slots.size(); ++slot) {
@@ -65,24 +66,29 @@ class ReferenceOptimizer : public Optimizer {
   }
 
   void launch(Stream&, void* variables, const void* gradients, std::span<void* const> slots,
-              const UpdateScalars& scalars) override {
+              StepState* state) override {
     check_slots(settings_.rule, slots.size());
-    std::visit(
-        [&](const auto& rule) {
-          for (const OptimizerSegment& segment : segments_) {
-            update(rule, segment, static_cast<T*>(variables), static_cast<const T*>(gradients),
-                   slots, scalars);
-          }
-        },
-        settings_.rule);
+    const UpdateScalars scalars = scalars_of(*state);
+    const auto update_all = [&](const auto& rule) {
+      for (const OptimizerSegment& segment : segments_) {
+        update(rule, segment, static_cast<T*>(variables), static_cast<const T*>(gradients), slots,
+               scalars);
+      }
+    };
+    if (state->finite != 0) {
+      std::visit(update_all, settings_.rule);
+    }
+    finish_step(*state, settings_.loss_scale);
   }
 
-  bool finite(const void* all_gradients) override {
+  void judge(Stream&, const void* all_gradients, StepState* state) override {
     const auto* gradients = static_cast<const T*>(all_gradients);
-    return std::all_of(segments_.begin(), segments_.end(), [&](const OptimizerSegment& segment) {
-      const T* const begin = gradients + segment.offset;
-      return std::all_of(begin, begin + segment.count, [](T g) { return std::isfinite(g); });
-    });
+    const bool finite =
+        std::all_of(segments_.begin(), segments_.end(), [&](const OptimizerSegment& segment) {
+          const T* const begin = gradients + segment.offset;
+          return std::all_of(begin, begin + segment.count, [](T g) { return std::isfinite(g); });
+        });
+    state->finite = finite ? 1 : 0;
   }
 
  private:

@@ -108,20 +108,37 @@ class OptimizerRun {
       : stream_(backend.make_stream()),
         optimizer_(backend.make_optimizer(settings, std::move(segments))),
         variables_(backend, *stream_, variables),
-        gradients_(backend, *stream_, variables) {
+        gradients_(backend, *stream_, variables),
+        state_(backend.allocate(sizeof(StepState))) {
     for (std::size_t slot = 0; slot < row_of(settings.rule).slots(); ++slot) {
       slots_.emplace_back(backend, *stream_, std::vector<float>(variables.size(), nobodys));
       places_.push_back(slots_.back().data());
     }
-    optimizer_->reset(*stream_, places_);
+    write({.updates = 7});
+    optimizer_->reset(*stream_, places_, device_state());
   }
-  void update(const std::vector<float>& gradients, const UpdateScalars& scalars) {
+  void update(const std::vector<float>& gradients, const StepOrders& orders) {
+    StepState state = read();
+    state.orders = orders;
+    write(state);
     gradients_.write(gradients);
-    optimizer_->launch(*stream_, variables_.data(), gradients_.data(), places_, scalars);
+    optimizer_->launch(*stream_, variables_.data(), gradients_.data(), places_, device_state());
   }
-  bool finite(const std::vector<float>& gradients) {
+  /// Whether the gradients are judged finite.
+  bool judge(const std::vector<float>& gradients) {
     gradients_.write(gradients);
-    return optimizer_->finite(gradients_.data());
+    optimizer_->judge(*stream_, gradients_.data(), device_state());
+    return read().finite != 0;
+  }
+  [[nodiscard]] StepState read() const {
+    StepState state;
+    stream_->download(state_->data(), std::as_writable_bytes(std::span(&state, 1)));
+    stream_->synchronize();
+    return state;
+  }
+  void write(const StepState& state) {
+    stream_->upload(std::as_bytes(std::span(&state, 1)), state_->data());
+    stream_->synchronize();
   }
   [[nodiscard]] std::vector<float> variables() const { return variables_.read(); }
   [[nodiscard]] std::vector<std::vector<float>> slots() const {
@@ -132,12 +149,15 @@ class OptimizerRun {
   }
 
  private:
+  StepState* device_state() { return reinterpret_cast<StepState*>(state_->data()); }
+
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<Optimizer> optimizer_;
   DeviceFloats variables_;
   DeviceFloats gradients_;
   std::vector<DeviceFloats> slots_;
   std::vector<void*> places_;
+  std::unique_ptr<DeviceMemory> state_;
 };
 
 }  // namespace
@@ -234,8 +254,7 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
     const auto gradients = draw_floats();
     for (OptimizerRun* run : {&expected, &actual}) {
       run->update(gradients, {.learning_rate = 0.0625 / static_cast<double>(step),
-                              .gradient_scale = optimizer_case.gradient_scale,
-                              .update = step});
+                              .gradient_scale = optimizer_case.gradient_scale});
     }
   }
   const auto expect_near = [](const std::vector<float>& given, const std::vector<float>& right,
@@ -253,6 +272,7 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
     expect_near(slots[slot], expected_slots[slot], cat("slot ", slot, ", element "));
     EXPECT_EQ(slots[slot][48 + 1], kNobodys);
   }
+  EXPECT_EQ(actual.read().updates, kSteps);
   for (const std::size_t gap : {37U, 47U, 49U, 1064U, 1077U}) {
     EXPECT_EQ(variables[gap], initial[gap]) << "element " << gap << " is in no segment";
   }
@@ -269,14 +289,38 @@ TEST_P(OptimizerConformance, SeesAGradientThatIsNotFinite) {
   std::vector<float> gradients(1048, 0.5F);
   // Between the segments lies nobody's memory.
   gradients[40] = kNaN;
-  EXPECT_TRUE(run.finite(gradients));
+  EXPECT_TRUE(run.judge(gradients));
   for (const float lost : {kInfinity, -kInfinity, kNaN}) {
     for (const std::size_t place : {0U, 36U, 48U, 1047U}) {
       auto spoiled = gradients;
       spoiled[place] = lost;
-      EXPECT_FALSE(run.finite(spoiled)) << lost << " at " << place;
+      EXPECT_FALSE(run.judge(spoiled)) << lost << " at " << place;
     }
   }
+}
+
+TEST_P(OptimizerConformance, SkipsAnUpdateWithAGradientThatIsNotFinite) {
+  const auto& [under_test, optimizer_case] = GetParam();
+  OptimizerSettings settings = optimizer_case.settings;
+  settings.loss_scale.automatic = true;
+  const std::vector<float> variables(8, 0.5F);
+  OptimizerRun run(backend(under_test), settings, {{.offset = 0, .count = 8}}, variables, 0);
+  StepState state = run.read();
+  state.set_loss_scale(8);
+  run.write(state);
+  const auto slots = run.slots();
+  const std::vector<float> lost(8, std::numeric_limits<float>::infinity());
+  EXPECT_FALSE(run.judge(lost));
+  run.update(lost, {.learning_rate = 1});
+  EXPECT_EQ(run.variables(), variables);
+  EXPECT_EQ(run.slots(), slots);
+  EXPECT_EQ(run.read().loss_scale, 4);
+  EXPECT_EQ(run.read().skipped, 1);
+  const std::vector<float> gradients(8, 0.25F);
+  EXPECT_TRUE(run.judge(gradients));
+  run.update(gradients, {.learning_rate = 1});
+  EXPECT_NE(run.variables(), variables);
+  EXPECT_EQ(run.read().updates, 1);
 }
 
 }  // namespace bench

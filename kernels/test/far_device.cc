@@ -163,6 +163,7 @@ class Device {
   /// Works until `reached`; false when the patience ended first.
   bool run_until(const std::function<bool()>& reached, const Patience& patience) {
     bool patient = true;
+    ++waits_;
     worker_.run([&] {
       while (patient && !reached()) {
         patient = !(patience.cancelled && patience.cancelled()) &&
@@ -172,11 +173,11 @@ class Device {
     });
     return patient;
   }
+  [[nodiscard]] std::int64_t waits() const { return waits_; }
   /// Lets the device go on by one operation.
   void run_a_bit() {
     worker_.run([&] { run_one(); });
   }
-  void run_on_device(const std::function<void()>& work) { worker_.run(work); }
 
  private:
   /// Runs the next operation of a stream that can go on; false when there is none.
@@ -199,6 +200,7 @@ class Device {
   std::mt19937_64 random_;
   AddressBook addresses_;
   std::vector<Queue*> queues_;
+  std::int64_t waits_ = 0;
   Worker worker_;
 };
 
@@ -359,21 +361,21 @@ class FarOptimizer final : public Optimizer {
   FarOptimizer(Device& device, std::unique_ptr<Optimizer> inner)
       : device_(device), inner_(std::move(inner)) {}
 
-  void reset(Stream& stream, std::span<void* const> slots) override {
-    enqueue(stream, slots, [this](std::span<void* const> theirs) {
-      inner_->reset(device_.inner_stream(), theirs);
+  void reset(Stream& stream, std::span<void* const> slots, StepState* state) override {
+    enqueue(stream, slots, [=, this](std::span<void* const> theirs) {
+      inner_->reset(device_.inner_stream(), theirs, find(state));
+    });
+  }
+  void judge(Stream& stream, const void* gradients, StepState* state) override {
+    enqueue(stream, {}, [=, this](std::span<void* const>) {
+      inner_->judge(device_.inner_stream(), find(gradients), find(state));
     });
   }
   void launch(Stream& stream, void* variables, const void* gradients, std::span<void* const> slots,
-              const UpdateScalars& scalars) override {
+              StepState* state) override {
     enqueue(stream, slots, [=, this](std::span<void* const> theirs) {
-      inner_->launch(device_.inner_stream(), find(variables), find(gradients), theirs, scalars);
+      inner_->launch(device_.inner_stream(), find(variables), find(gradients), theirs, find(state));
     });
-  }
-  bool finite(const void* gradients) override {
-    bool result = false;
-    device_.run_on_device([&] { result = inner_->finite(find(gradients)); });
-    return result;
   }
 
  private:
@@ -389,6 +391,9 @@ class FarOptimizer final : public Optimizer {
   }
   [[nodiscard]] std::byte* find(const void* address) const {
     return device_.addresses().find(address, 0);
+  }
+  [[nodiscard]] StepState* find(StepState* state) const {
+    return reinterpret_cast<StepState*>(device_.addresses().find(state, sizeof *state));
   }
 
   Device& device_;
@@ -428,6 +433,7 @@ class FarBackend final : private OwnedBackend, public ForwardingBackend {
     return std::make_unique<FarMemory>(device_, bytes);
   }
   [[nodiscard]] bool shares_host_memory() const override { return false; }
+  [[nodiscard]] std::int64_t waits() const { return device_.waits(); }
 
  private:
   Device device_;
@@ -439,5 +445,7 @@ std::unique_ptr<Backend> make_far_backend(std::unique_ptr<Backend> inner,
                                           const FarSchedule& schedule) {
   return std::make_unique<FarBackend>(std::move(inner), schedule);
 }
+
+std::int64_t waits_for(const Backend& far) { return dynamic_cast<const FarBackend&>(far).waits(); }
 
 }  // namespace bench

@@ -28,4 +28,7 @@ struct FarSchedule {
 std::unique_ptr<Backend> make_far_backend(std::unique_ptr<Backend> inner,
                                           const FarSchedule& schedule);
 
+/// How often anybody waited for such a device.
+std::int64_t waits_for(const Backend& far);
+
 }  // namespace bench

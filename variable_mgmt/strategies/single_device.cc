@@ -9,7 +9,8 @@ class SingleDevice final : public UpdateStrategy {
  public:
   SingleDevice(Tower& tower, const OptimizerSettings& settings)
       : tower_(tower),
-        optimizer_(tower.backend().make_optimizer(settings, tower.executor().segments())) {
+        optimizer_(tower.backend().make_optimizer(settings, tower.executor().segments())),
+        automatic_(settings.loss_scale.automatic) {
     check(tower.executor().trained_dtype() == settings.dtype,
           "single_device: the optimizer is made for another type than the variables have");
     for (std::size_t slot = 0; slot < row_of(settings.rule).slots(); ++slot) {
@@ -19,28 +20,24 @@ class SingleDevice final : public UpdateStrategy {
     reset();
   }
 
-  void update(double learning_rate, double gradient_scale) override {
+  void update() override {
     Executor& executor = tower_.executor();
-    ++updates_;
-    optimizer_->launch(
-        tower_.stream(), executor.variables().data, executor.gradients().data, slots_,
-        {.learning_rate = learning_rate, .gradient_scale = gradient_scale, .update = updates_});
+    if (automatic_) {
+      optimizer_->judge(tower_.stream(), executor.gradients().data, tower_.state());
+    }
+    optimizer_->launch(tower_.stream(), executor.variables().data, executor.gradients().data,
+                       slots_, tower_.state());
+    tower_.fetch_state();
   }
-  void reset() override {
-    updates_ = 0;
-    optimizer_->reset(tower_.stream(), slots_);
-  }
-  bool gradients_are_finite() override {
-    tower_.wait();
-    return optimizer_->finite(tower_.executor().gradients().data);
-  }
+  void reset() override { optimizer_->reset(tower_.stream(), slots_, tower_.state()); }
 
  private:
   Tower& tower_;
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<std::unique_ptr<DeviceMemory>> memory_;
   std::vector<void*> slots_;
-  std::int64_t updates_ = 0;
+  /// Whether the loss scale asks for a look at the gradients.
+  bool automatic_;
 };
 
 }  // namespace

@@ -66,12 +66,14 @@ void expect_oracle(Backend& backend, const OracleCase& row) {
   std::array<float, 16> data{};
   std::iota(data.begin(), data.end(), -1.0F);
   for (std::size_t step = 0; step < 4; ++step) {
-    tower.run(data.data() + step * kBatch, nullptr, static_cast<std::int32_t>(step));
+    tower.enqueue(data.data() + step * kBatch, nullptr,
+                  {.learning_rate = kRate, .number = static_cast<std::int32_t>(step)});
+    strategy->update();
+    tower.wait();
     const double total = static_cast<double>(tower.executor().read_scalar("loss")) +
                          static_cast<double>(tower.executor().read_scalar("l2_loss"));
     EXPECT_NEAR(total, row.total_losses.at(step), 1e-5 * std::abs(row.total_losses.at(step)))
         << row.name << ", step " << step + 1;
-    strategy->update(kRate, /*gradient_scale=*/1);
   }
 }
 

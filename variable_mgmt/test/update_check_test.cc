@@ -40,21 +40,24 @@ Graph two_convolutions() {
 
 class AlteredOptimizer final : public Optimizer {
  public:
-  using Alter = std::function<void(UpdateScalars&)>;
+  using Alter = std::function<void(StepState&)>;
   AlteredOptimizer(std::unique_ptr<Optimizer> inner, Alter alter, bool resets)
       : inner_(std::move(inner)), alter_(std::move(alter)), resets_(resets) {}
-  void reset(Stream& stream, std::span<void* const> slots) override {
+  void reset(Stream& stream, std::span<void* const> slots, StepState* state) override {
     if (resets_) {
-      inner_->reset(stream, slots);
+      inner_->reset(stream, slots, state);
     }
   }
-  void launch(Stream& stream, void* variables, const void* gradients, std::span<void* const> slots,
-              const UpdateScalars& scalars) override {
-    UpdateScalars altered = scalars;
-    alter_(altered);
-    inner_->launch(stream, variables, gradients, slots, altered);
+  void judge(Stream& stream, const void* gradients, StepState* state) override {
+    inner_->judge(stream, gradients, state);
   }
-  bool finite(const void* gradients) override { return inner_->finite(gradients); }
+  void launch(Stream& stream, void* variables, const void* gradients, std::span<void* const> slots,
+              StepState* state) override {
+    StepState altered = *state;  // Both backends share the host's memory.
+    alter_(altered);
+    inner_->launch(stream, variables, gradients, slots, &altered);
+    *state = altered;
+  }
 
  private:
   std::unique_ptr<Optimizer> inner_;
@@ -65,7 +68,7 @@ class AlteredOptimizer final : public Optimizer {
 /// Its optimizers do something else than they are asked for.
 struct Fault {
   std::function<void(OptimizerSettings&)> settings = [](OptimizerSettings&) {};
-  AlteredOptimizer::Alter scalars = [](UpdateScalars&) {};
+  AlteredOptimizer::Alter scalars = [](StepState&) {};
   bool resets = true;
 };
 
@@ -149,8 +152,8 @@ TEST(UpdateCheck, FindsWhatAStrategyForgets) {
         << row_of(rule).name << ": " << what;
   };
   const Fault no_decay{.settings = [](OptimizerSettings& s) { s.weight_decay = 0; }};
-  const Fault no_scale{.scalars = [](UpdateScalars& s) { s.gradient_scale = 1; }};
-  const Fault no_count{.scalars = [](UpdateScalars& s) { s.update = 1; }};
+  const Fault no_scale{.scalars = [](StepState& s) { s.orders.gradient_scale = 1; }};
+  const Fault no_count{.scalars = [](StepState& s) { s.updates = 0; }};
   for (const OptimizerRule& rule : {OptimizerRule(SgdRule{}), OptimizerRule(MomentumRule{}),
                                     OptimizerRule(RmspropRule{}), OptimizerRule(AdamRule{})}) {
     expect_found(rule, no_decay, "no decay");

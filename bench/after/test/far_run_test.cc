@@ -9,51 +9,16 @@
 #include "bench/after/verification.h"
 #include "bench/host/clock.h"
 #include "bench/loop/session.h"
+#include "bench/loop/test/residual.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
 #include "bench/plan/quantization.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/far_device.h"
-#include "models/zoo/builder.h"
 #include "variable_mgmt/fold_values.h"
 
 namespace bench {
 namespace {
-
-/// A sum of two paths, with batch norm and dropout.
-ValueId build_residual(NetworkBuilder& net, ValueId x) {
-  x = net.conv("conv", x, {.channels = 8, .window = {.kernel = 3, .stride = 2}, .bias = false});
-  x = net.relu("relu", net.batch_norm("norm", x, {.scale = true}));
-  const ValueId y = net.conv("branch", x, {.channels = 8, .window = {.kernel = 3}});
-  x = net.relu("sum_relu", net.add("sum", y, x));
-  x = net.dropout("dropout", net.flatten("flatten", x), 0.5);
-  return net.head(x);
-}
-
-constexpr Model kResidual{.name = "residual",
-                          .printed_name = "residual",
-                          .dataset = "cifar10",
-                          .image_size = 8,
-                          .default_batch = 4,
-                          .rate = ModelRate::constant,
-                          .build = build_residual};
-
-RunSettings residual(DType dtype = DType::f32) {
-  RunSettings settings;
-  settings.model = &kResidual;
-  settings.dataset = &dataset_named("cifar10");
-  settings.device = "reference";
-  settings.dtype = dtype;
-  settings.batch = kResidual.default_batch;
-  settings.image_size = kResidual.image_size;
-  settings.num_classes = 5;
-  settings.warmup.num_batches = 1;
-  settings.steps = {.num_batches = 5, .num_epochs = 0};
-  settings.flags.weight_decay = 1e-3;
-  settings.optimizer.weight_decay = 1e-3;
-  settings.learning_rate.request.init_learning_rate = 1e-4;
-  return settings;
-}
 
 /// What a run leaves behind.
 struct Outcome {

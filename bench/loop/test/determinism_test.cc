@@ -41,8 +41,9 @@ std::vector<double> train(Backend& backend, std::string_view format, int steps,
   std::vector<double> losses;
   for (int step = 0; step < steps; ++step) {
     const InputBatch batch = input->next();
-    tower.run(batch.images, batch.labels, step);
-    strategy->update(rate.at(step), /*gradient_scale=*/1);
+    tower.enqueue(batch.images, batch.labels, {.learning_rate = rate.at(step), .number = step});
+    strategy->update();
+    tower.wait();
     losses.push_back(tower.executor().read_scalar("loss"));
     losses.push_back(tower.executor().read_scalar("l2_loss"));
   }

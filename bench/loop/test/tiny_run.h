@@ -110,11 +110,7 @@ struct TinyRun {
       values.at("fc.bias") = last_biases;
     }
     Tower tower(graph, *backend, {.format = DataFormat::automatic, .poison = true}, values);
-    std::unique_ptr<UpdateStrategy> strategy;
-    if (settings.training()) {
-      const std::array<Tower*, 1> towers{&tower};
-      strategy = find_strategy("parameter_server").make(towers, settings.optimizer);
-    }
+    const auto strategy = make_run_strategy(settings, tower);
     FakeClock clock;
     FakeInput input(clock, settings, waits);
     input.spoil_from = spoil_from;

@@ -62,16 +62,15 @@ Trajectory optimize(const OptimizerSettings& settings, bool decayed, double grad
   for (float& slot : slots) {
     places.push_back(&slot);
   }
-  optimizer->reset(*stream, places);
+  StepState state{.orders = {.learning_rate = 0.5, .gradient_scale = gradient_scale}};
+  optimizer->reset(*stream, places, &state);
   Trajectory trajectory;
   for (const float slot : slots) {
     trajectory.slots.push_back({slot});
   }
   float variable = 1;
-  UpdateScalars scalars{.learning_rate = 0.5, .gradient_scale = gradient_scale, .update = 1};
   for (const float gradient : gradients) {
-    optimizer->launch(*stream, &variable, &gradient, places, scalars);
-    ++scalars.update;
+    optimizer->launch(*stream, &variable, &gradient, places, &state);
     trajectory.variables.push_back(variable);
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
       trajectory.slots[slot].push_back(slots[slot]);
@@ -130,7 +129,8 @@ TEST(ReferenceOptimizer, RefusesAnotherNumberOfSlots) {
   const auto optimizer = backend->make_optimizer({.rule = AdamRule{}}, {{.offset = 0, .count = 1}});
   float number = 0;
   const std::array<void*, 1> one{&number};
-  EXPECT_THROW(optimizer->launch(*backend->make_stream(), &number, &number, one, {}),
+  StepState state;
+  EXPECT_THROW(optimizer->launch(*backend->make_stream(), &number, &number, one, &state),
                InternalError);
 }
 

@@ -1,0 +1,120 @@
+// A training step that is recorded once and replayed does what an eager one does, though learning
+// rate, loss scale and dropout change from step to step: nothing that changes is frozen into a
+// launch.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "bench/loop/session.h"
+#include "bench/loop/test/residual.h"
+#include "bench/plan/input.h"
+#include "bench/plan/network.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "kernels/test/far_device.h"
+
+namespace bench {
+namespace {
+
+constexpr int kSteps = 20;
+
+struct Course {
+  std::vector<double> losses;
+  std::vector<double> loss_scales;
+  InitialValues variables;
+  bool operator==(const Course&) const = default;
+};
+
+enum class Steps : std::uint8_t { eager, replayed };
+
+/// A run whose loss scale doubles every third step.
+class TrainingRun {
+ public:
+  TrainingRun(RunSettings settings, Backend& backend)
+      : settings_(std::move(settings)),
+        tower_(build_run_graph(settings_, backend, settings_.batch), backend, {},
+               initial_values(build_run_network(settings_, settings_.batch), 1)),
+        strategy_(make_run_strategy(settings_, tower_)),
+        input_(make_run_input(settings_, tower_.executor().input_layout("images"))) {
+    tower_.set_loss_scale(loss_scale_rule(settings_).initial);
+  }
+
+  Course train(Steps steps) {
+    const auto step = [&] {
+      tower_.upload_orders();
+      tower_.enqueue_run();
+      strategy_->update();
+    };
+    std::unique_ptr<Recording> recording;
+    Course course;
+    for (int i = 0; i < kSteps; ++i) {
+      const InputBatch batch = input_->next();
+      tower_.feed(batch.images, batch.labels);
+      tower_.set_orders({.learning_rate = 1e-5 * (i + 1), .number = i});
+      if (steps == Steps::eager) {
+        step();
+      } else {
+        recording = recording == nullptr ? tower_.stream().capture(step) : std::move(recording);
+        tower_.stream().replay(*recording);
+      }
+      tower_.wait();
+      course.losses.push_back(tower_.executor().read_scalar("loss"));
+      course.loss_scales.push_back(tower_.seen_state().loss_scale);
+    }
+    const Graph& graph = tower_.executor().graph();
+    for (const Variable& variable : graph.variables()) {
+      const std::string& name = graph.value(variable.value).name;
+      course.variables[name] = tower_.executor().read_variable(name);
+    }
+    return course;
+  }
+
+ private:
+  RunSettings settings_;
+  Tower tower_;
+  std::unique_ptr<UpdateStrategy> strategy_;
+  std::unique_ptr<InputSource> input_;
+};
+
+RunSettings changing_settings() {
+  RunSettings settings = residual(DType::f16);
+  settings.optimizer.rule = AdamRule{};
+  settings.flags.fp16_loss_scale = 4;
+  settings.flags.fp16_enable_auto_loss_scale = true;
+  settings.flags.fp16_inc_loss_scale_every_n = 2;
+  return settings;
+}
+
+TEST(RecordedStep, HasTheBitsOfEagerOnesOnADeviceThatFreezesWhatItRecords) {
+  const auto reference = make_reference_backend();
+  const Course eager = TrainingRun(changing_settings(), *reference).train(Steps::eager);
+  EXPECT_GT(eager.loss_scales.back(), 16 * eager.loss_scales.front());
+  EXPECT_EQ(TrainingRun(changing_settings(), *reference).train(Steps::replayed), eager);
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const auto far = make_far_backend(make_reference_backend(),
+                                      {.kind = FarSchedule::Kind::random, .seed = seed});
+    EXPECT_EQ(TrainingRun(changing_settings(), *far).train(Steps::replayed), eager)
+        << "seed " << seed;
+  }
+}
+
+TEST(RecordedStep, HasTheBitsOfEagerOnesOnOnednn) {
+  const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
+  const Course eager = TrainingRun(residual(), *backend).train(Steps::eager);
+  EXPECT_NE(eager.losses.front(), eager.losses.back());
+  EXPECT_EQ(TrainingRun(residual(), *backend).train(Steps::replayed), eager);
+}
+
+TEST(RecordedStep, IsWaitedForOnce) {
+  const auto far = make_far_backend(make_reference_backend(), {});
+  TrainingRun run(changing_settings(), *far);
+  const std::int64_t before = waits_for(*far);
+  const Course course = run.train(Steps::eager);
+  // A read of a variable at the end waits once too.
+  EXPECT_EQ(waits_for(*far) - before, kSteps + static_cast<std::int64_t>(course.variables.size()));
+}
+
+}  // namespace
+}  // namespace bench
