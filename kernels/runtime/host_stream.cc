@@ -30,19 +30,25 @@ class HostRecording final : public Recording {
 void HostStream::record(Event& event) { static_cast<HostEvent&>(event).reach(); }
 
 void HostStream::upload(std::span<const std::byte> from, void* to) {
-  std::memcpy(to, from.data(), from.size());
+  copy(from.data(), to, from.size());
 }
 
 void HostStream::download(const void* from, std::span<std::byte> to) {
-  std::memcpy(to.data(), from, to.size());
+  copy(from, to.data(), to.size());
 }
 
+// Nothing may lie nowhere: memcpy and memset take no null.
+
 void HostStream::copy(const void* from, void* to, std::size_t bytes) {
-  std::memcpy(to, from, bytes);
+  if (bytes > 0) {
+    std::memcpy(to, from, bytes);
+  }
 }
 
 void HostStream::fill(void* to, std::byte value, std::size_t bytes) {
-  std::memset(to, std::to_integer<int>(value), bytes);
+  if (bytes > 0) {
+    std::memset(to, std::to_integer<int>(value), bytes);
+  }
 }
 
 std::unique_ptr<Recording> HostStream::capture(std::function<void()> enqueue) {

@@ -42,7 +42,7 @@ Outcome run(const RunSettings& settings, Backend& backend, Check check) {
   }
   Tower tower(
       quantization ? quantization->graph() : build_run_graph(settings, backend, settings.batch),
-      backend, {.format = settings.format, .poison = true}, values);
+      backend, {.format = settings.format}, values);
   const auto strategy = make_run_strategy(settings, tower);
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const SteadyClock clock;
