@@ -6,6 +6,13 @@
 
 namespace bench {
 
+void finish(Stream& stream) noexcept {
+  try {
+    stream.synchronize();
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
+}
+
 std::ostream& operator<<(std::ostream& out, const Layout& layout) { return out << layout.token(); }
 
 std::string_view name_of(DataFormat format) {

@@ -51,6 +51,10 @@ struct Executor::State {
     }
   }
 
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { finish(*stream); }
+
   const Plan& admitted(const ExecutorOptions& options) const {
     if (options.admit) {
       options.admit(plan.memory.report);
@@ -123,6 +127,8 @@ struct Executor::State {
   [[nodiscard]] std::size_t output_buffer(const std::string& name) const {
     return plan.lowered.buffer_of[at(plan.graph.output(name))];
   }
+
+  InputPlace& input_place(Input input) { return inputs[static_cast<std::size_t>(input)]; }
 
   static void bind(InputPlace& input, void* data) {
     for (TensorView* use : input.uses) {
@@ -204,7 +210,6 @@ struct Executor::State {
     if (first < announced && gradients_final) {
       gradients_final(first, announced);
     }
-    announced = s + 1 == bound.steps().size() ? 0 : announced;
   }
 
   void fetch_results() { stream->download(bound.activations().data, results); }
@@ -256,25 +261,29 @@ Executor::Input Executor::input(const std::string& name) const {
 }
 
 const Layout& Executor::input_layout(const std::string& name) const {
-  return state_->buffer(state_->inputs[input(name)].buffer).layout;
+  return state_->buffer(state_->input_place(input(name)).buffer).layout;
 }
 
-void Executor::feed(Input input, const void* host) {
+void Executor::feed(Input input, std::span<const std::byte> host) {
   State& state = *state_;
-  InputPlace& place = state.inputs[input];
+  InputPlace& place = state.input_place(input);
+  const Buffer& buffer = state.buffer(place.buffer);
+  if (host.size() != buffer.bytes) {
+    throw InternalError(
+        cat("executor: ", buffer.name, " takes ", buffer.bytes, " bytes, given ", host.size()));
+  }
   if (state.backend.shares_host_memory()) {
     // Kernels only read their inputs.
-    State::bind(place, const_cast<void*>(host));  // NOLINT(*-const-cast)
+    State::bind(place, const_cast<std::byte*>(host.data()));  // NOLINT(*-const-cast)
     return;
   }
-  const TensorView own = state.own_memory(place);
-  state.stream->upload({static_cast<const std::byte*>(host), own.bytes}, own.data);
+  state.stream->upload(host, state.own_memory(place).data);
 }
 
-void Executor::place(Input input, void* device) { State::bind(state_->inputs[input], device); }
+void Executor::place(Input input, void* device) { State::bind(state_->input_place(input), device); }
 
 void Executor::write_input(const std::string& name, std::span<const std::byte> canonical) {
-  InputPlace& place = state_->inputs[input(name)];
+  InputPlace& place = state_->input_place(input(name));
   state_->write(place.buffer, state_->own_memory(place), canonical,
                 state_->buffer(place.buffer).type.dtype);
 }
@@ -307,6 +316,7 @@ std::vector<std::byte> Executor::read_gradient_bytes(const std::string& variable
 void Executor::enqueue() {
   State& state = *state_;
   state.check_inputs();
+  state.announced = 0;
   if (state.poison) {
     state.poison->spread(*state.stream);
   }
@@ -340,7 +350,7 @@ Executor::Scalar Executor::scalar(const std::string& output) const {
 }
 
 double Executor::value(Scalar scalar) const {
-  const auto& place = state_->scalars[scalar];
+  const auto& place = state_->scalars[static_cast<std::size_t>(scalar)];
   const std::byte* const bytes = state_->results.data() + place.offset;
   if (place.dtype == DType::f64) {
     double value = 0;

@@ -43,14 +43,14 @@ class Executor {
   [[nodiscard]] Stream& stream();
 
   /// Stands for a graph input in the calls below.
-  using Input = std::size_t;
+  enum class Input : std::size_t {};
   [[nodiscard]] Input input(const std::string& name) const;
   /// The layout the plan wants an input in.
   [[nodiscard]] const Layout& input_layout(const std::string& name) const;
   /// Gives a graph input to the runs enqueued from now on: memory of the host, in its layout, which
   /// has to stay as it is until they are done. Where the device does not share the host's memory,
   /// enqueues a copy.
-  void feed(Input input, const void* host);
+  void feed(Input input, std::span<const std::byte> host);
   /// The same with memory of the device that is the caller's: what lies there when a run begins.
   void place(Input input, void* device);
   /// Copies a graph input in canonical order into memory of the executor's own; waits.
@@ -78,7 +78,7 @@ class Executor {
   void run();
 
   /// Stands for an output of one f32 or f64.
-  using Scalar = std::size_t;
+  enum class Scalar : std::size_t {};
   [[nodiscard]] Scalar scalar(const std::string& output) const;
   /// Its value in the last run, which has to be done.
   [[nodiscard]] double value(Scalar scalar) const;

@@ -22,12 +22,6 @@ void check_slots(const OptimizerRule& rule, std::size_t slots) {
   }
 }
 
-UpdateScalars scalars_of(const StepState& state) {
-  return {.learning_rate = state.orders.learning_rate,
-          .gradient_scale = state.orders.gradient_scale / state.loss_scale,
-          .update = state.updates + 1};
-}
-
 std::size_t slot_bytes(const OptimizerSettings& settings, std::size_t elements) {
   return row_of(settings.rule).slots() * elements * size_of(settings.dtype);
 }

@@ -84,7 +84,11 @@ struct UpdateScalars {
   /// Which update since the slots held their first values: 1 is the first.
   std::int64_t update = 1;
 };
-UpdateScalars scalars_of(const StepState& state);
+constexpr UpdateScalars scalars_of(const StepState& state) {
+  return {.learning_rate = state.orders.learning_rate,
+          .gradient_scale = state.orders.gradient_scale / state.loss_scale,
+          .update = state.updates + 1};
+}
 
 /// A stretch of elements, in elements from the region's beginning.
 struct OptimizerSegment {

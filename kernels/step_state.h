@@ -21,7 +21,8 @@ struct StepOrders {
   double gradient_scale = 1;
   /// The step's number, as dropout and drop-path see it.
   std::int32_t number = 0;
-  std::int32_t unused = 0;
+  /// Nobody's: what would be padding has a value, since it is copied.
+  std::int32_t filler = 0;
 };
 
 /// All that changes from step to step but the batch, as it lies in a device's memory: what is
@@ -41,7 +42,7 @@ struct StepState {
   /// Updates that were left out for a gradient that is not finite.
   std::int64_t skipped = 0;
 
-  void set_loss_scale(double scale) {
+  constexpr void set_loss_scale(double scale) {
     loss_scale = scale;
     narrow_loss_scale = static_cast<float>(scale);
   }
@@ -49,6 +50,22 @@ struct StepState {
 
 /// Moves the state on behind a step: counts the update, or that it was skipped, and adapts the loss
 /// scale. What devices do at the end of an update.
-void finish_step(StepState& state, const LossScaleRule& rule);
+constexpr void finish_step(StepState& state, const LossScaleRule& rule) {
+  const bool finite = state.finite != 0;
+  (finite ? state.updates : state.skipped) += 1;
+  state.finite = 1;
+  if (!rule.automatic) {
+    return;
+  }
+  if (!finite) {
+    state.set_loss_scale(state.loss_scale / 2);
+    state.good_steps = 0;
+  } else if (state.good_steps < rule.increase_every) {
+    ++state.good_steps;
+  } else {
+    state.set_loss_scale(state.loss_scale * 2);
+    state.good_steps = 0;
+  }
+}
 
 }  // namespace bench

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 
@@ -73,5 +72,8 @@ class Stream {
   /// Enqueues a recording of this stream once more.
   virtual void replay(Recording& recording) = 0;
 };
+
+/// Waits for a stream whose memory is about to go; what failed does not matter any more.
+void finish(Stream& stream) noexcept;
 
 }  // namespace bench

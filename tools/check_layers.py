@@ -139,6 +139,14 @@ def check_direction(tree: Tree) -> Iterator[Violation]:
                                 f'includes "{include.path}"; {room or path} may include {allowed}')
 
 
+def check_tests(tree: Tree) -> Iterator[Violation]:
+    """What is made for tests is for tests."""
+    for path in tree.sources():
+        for include in tree.includes(path):
+            if include.path in tree.files and "/test/" in include.path and "/test/" not in path:
+                yield Violation(path, include.line, f'includes "{include.path}", which is for tests')
+
+
 def check_confined(tree: Tree) -> Iterator[Violation]:
     """Some libraries are seen by their own room only, even through headers of ours."""
     for name, pattern, rooms in CONFINED:
@@ -185,7 +193,7 @@ def check_text(tree: Tree) -> Iterator[Violation]:
                     yield Violation(path, number, f"names {what}: {match[0]}")
 
 
-CHECKS = (check_direction, check_confined, check_headers, check_lengths, check_text)
+CHECKS = (check_direction, check_tests, check_confined, check_headers, check_lengths, check_text)
 
 
 def violations(root: pathlib.Path) -> list[Violation]:

@@ -59,6 +59,13 @@ class LayerTest(unittest.TestCase):
             with self.subTest(path=path, header=header):
                 self.assert_bad(path, f'#include "{header}"\n', f'includes "{header}"')
 
+    def test_keeps_what_is_for_tests_to_tests(self):
+        helper = {"kernels/test/helper.h": "#pragma once\n"}
+        include = '#include "kernels/test/helper.h"\n'
+        self.assert_good("kernels/test/a_test.cc", include, **helper)
+        self.assertEqual(self.found({"kernels/a.cc": include, **helper}),
+                         ['kernels/a.cc:1: includes "kernels/test/helper.h", which is for tests'])
+
     def test_confines_libraries_to_their_rooms(self):
         for header, room in (
             ("oneapi/dnnl/dnnl.hpp", "kernels/onednn/a.cc"),

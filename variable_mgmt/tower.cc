@@ -12,8 +12,13 @@ Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& option
       images_(executor_.input("images")),
       device_state_(backend.allocate(sizeof(StepState))) {
   write_variables(values);
+  const auto elements = [&](const char* input) {
+    return static_cast<std::size_t>(find_input(input)->shape.elements());
+  };
+  image_elements_ = elements("images");
   if (find_input("labels") != nullptr) {
     labels_ = executor_.input("labels");
+    label_elements_ = elements("labels");
   }
   if (const TensorType* type = find_input("loss_scale")) {
     place_scalar("loss_scale", type->dtype == DType::f64 ? offsetof(StepState, loss_scale)
@@ -41,7 +46,9 @@ const TensorType* Tower::find_input(const std::string& name) const {
 }
 
 void Tower::set_loss_scale(double scale) {
-  state_ = {};
+  fetch_state();
+  wait();
+  state_ = {.updates = seen_state_.updates};
   state_.set_loss_scale(scale);
   stream().upload(std::as_bytes(std::span(&state_, 1)), state());
   wait();
@@ -60,13 +67,13 @@ void Tower::fetch_state() {
 
 void Tower::feed(const float* images, const std::int32_t* labels) {
   if (wide_images_.empty()) {
-    executor_.feed(images_, images);
+    executor_.feed(images_, std::as_bytes(std::span(images, image_elements_)));
   } else {
     std::copy(images, images + wide_images_.size(), wide_images_.begin());
-    executor_.feed(images_, wide_images_.data());
+    executor_.feed(images_, std::as_bytes(std::span(wide_images_)));
   }
   if (labels_) {
-    executor_.feed(*labels_, labels);
+    executor_.feed(*labels_, std::as_bytes(std::span(labels, label_elements_)));
   }
 }
 

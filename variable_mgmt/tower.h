@@ -18,6 +18,9 @@ class Tower {
   /// `graph` as build_network made it, with or without gradients. `values` has every variable.
   Tower(const Graph& graph, Backend& backend, const ExecutorOptions& options,
         const InitialValues& values);
+  ~Tower() { finish(stream()); }
+  Tower(const Tower&) = delete;
+  Tower& operator=(const Tower&) = delete;
 
   /// Enqueues forward and, where the graph has it, backward on a batch: images f32 in
   /// executor().input_layout("images"), widened where the graph computes in f64; labels s32. Both
@@ -31,7 +34,7 @@ class Tower {
   void enqueue_run() { executor_.enqueue(); }
   /// Waits until everything enqueued is done.
   void wait() { stream().synchronize(); }
-  /// The same at once.
+  /// enqueue() and wait().
   void run(const float* images, const std::int32_t* labels, std::int32_t step);
   /// The same with images in canonical order (N, C, H, W), copied into memory of the executor's
   /// own.
@@ -41,9 +44,10 @@ class Tower {
   void run_observed(std::span<const float> images, std::span<const std::int32_t> labels,
                     std::int32_t step, const Executor::Observer& observer);
 
-  /// What the gradients are multiplied by from now on; 1 at first. Counts steps anew; waits.
+  /// What the gradients are multiplied by from now on; 1 at first. Counts good and skipped steps
+  /// anew, which leaves the updates of the slots' history as they are; waits.
   void set_loss_scale(double scale);
-  /// On the device.
+  /// Where it lies on the device: not for the host to read.
   [[nodiscard]] StepState* state();
   /// Enqueues a copy of it to the host, for seen_state() once that is done.
   void fetch_state();
@@ -65,7 +69,9 @@ class Tower {
   Backend& backend_;
   Executor executor_;
   Executor::Input images_;
+  std::size_t image_elements_ = 0;
   std::optional<Executor::Input> labels_;
+  std::size_t label_elements_ = 0;
   /// What was last brought to the device, and what was last fetched.
   StepState state_;
   StepState seen_state_;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kElements = 256;
 constexpr std::size_t kCount = 2;
+constexpr double kLossScale = 2;
 using Updates = std::array<StepOrders, kCount>;
 // Large rates, so that of the numbers added up none is lost in the rounding of the others; and
 // nothing twice, so that everything in a rule shows.
@@ -68,6 +69,7 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
     places.push_back(slot.data());
   }
   StepState state;
+  state.set_loss_scale(kLossScale);
   optimizer->reset(*stream, places, &state);
   Course course;
   course[0] = samples.variables;
@@ -115,7 +117,7 @@ double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
                                  const OptimizerSettings& settings, const InitialValues& values) {
   Executor& executor = tower.executor();
   const Samples samples = take_samples(executor, values);
-  tower.set_loss_scale(1);
+  tower.set_loss_scale(kLossScale);
   strategy.reset();
   for (const StepOrders& update : kUpdates) {
     tower.set_orders(update);

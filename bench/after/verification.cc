@@ -207,7 +207,7 @@ Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
   if (settings.training()) {
     check_l2_term(settings, run.tower, stimulus, result);
   }
-  // Ends before the step does, so that the L2 term may be overwritten.
+  // Ends before the step does: its loss and L2 term are none.
   kernels.run_what_draws();
   for (const CheckedKernel& kernel : kernels.kernels()) {
     result.numbers.push_back({.name = kernel.name,

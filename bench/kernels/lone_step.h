@@ -33,6 +33,9 @@ class LoneStep {
  public:
   /// The plan and the backend outlive this.
   LoneStep(const Plan& plan, std::size_t step, Backend& backend);
+  ~LoneStep() { finish(*stream_); }
+  LoneStep(const LoneStep&) = delete;
+  LoneStep& operator=(const LoneStep&) = delete;
 
   /// Runs the kernel and waits; returns how long that took. Inputs that the kernel overwrites get
   /// their first contents back before.

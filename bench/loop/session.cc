@@ -218,8 +218,8 @@ class Session {
   Progress progress_;
   /// They add up to the reported loss; none in a forward-only run.
   std::vector<Executor::Scalar> losses_;
-  Executor::Scalar top_1_ = 0;
-  Executor::Scalar top_5_ = 0;
+  Executor::Scalar top_1_{};
+  Executor::Scalar top_5_{};
   std::optional<nanoseconds> limit_;
   nanoseconds started_{};
   std::int64_t global_step_ = 0;

@@ -5,7 +5,8 @@ bench_library(bench_case_runner
   HEADERS test/case_runner.h
   LINK bench_runtime bench_cases bench_reference)
 
-set(BENCH_CONFORMANCE_SUITE "${CMAKE_CURRENT_SOURCE_DIR}/test/conformance_suite.cc")
+set(BENCH_CONFORMANCE_SUITE "${CMAKE_CURRENT_SOURCE_DIR}/test/conformance_suite.cc"
+    "${CMAKE_CURRENT_SOURCE_DIR}/test/stream_suite.cc")
 
 bench_test(conformance_test LABELS quick
   SOURCES test/conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
@@ -15,7 +16,7 @@ bench_test(conformance_test LABELS quick
 # devices.
 bench_library(bench_far_device
   SOURCES test/far_device.cc
-  HEADERS test/far_device.h
+  HEADERS test/far_device.h test/far_parts.h
   LINK bench_runtime)
 
 bench_test(far_device_test LABELS quick

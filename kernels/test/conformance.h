@@ -88,6 +88,21 @@ struct OptimizerCase {
 std::ostream& operator<<(std::ostream& out, const OptimizerCase& optimizer_case);
 std::vector<OptimizerCase> optimizer_cases();
 
+/// Memory, streams, events and recordings:
+///
+///   INSTANTIATE_TEST_SUITE_P(Mine, StreamConformance,
+///                            testing::Values(BackendUnderTest{"mine", make_my_backend}),
+///                            backend_name);
+class StreamConformance : public BackendSuite,
+                          public testing::WithParamInterface<BackendUnderTest> {
+ protected:
+  [[nodiscard]] Backend& device() const { return backend(GetParam()); }
+};
+
+inline std::string backend_name(const testing::TestParamInfo<BackendUnderTest>& info) {
+  return info.param.name;
+}
+
 using OptimizerParameter = std::tuple<BackendUnderTest, OptimizerCase>;
 
 class OptimizerConformance : public BackendSuite,

@@ -244,10 +244,17 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
   const std::vector<float> initial = draw_floats();
   constexpr float kNobodys = -7;
   const auto start = [&](Backend& on) {
-    return OptimizerRun(on, optimizer_case.settings, segments, initial, kNobodys);
+    OptimizerSettings settings = optimizer_case.settings;
+    settings.loss_scale = {.automatic = true, .increase_every = 1};
+    return OptimizerRun(on, settings, segments, initial, kNobodys);
   };
   OptimizerRun expected = start(*oracle);
   OptimizerRun actual = start(device);
+  for (OptimizerRun* run : {&expected, &actual}) {
+    StepState state = run->read();
+    state.set_loss_scale(8);
+    run->write(state);
+  }
   EXPECT_EQ(actual.slots(), expected.slots());
   constexpr std::int64_t kSteps = 4;
   for (std::int64_t step = 1; step <= kSteps; ++step) {
@@ -272,7 +279,12 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
     expect_near(slots[slot], expected_slots[slot], cat("slot ", slot, ", element "));
     EXPECT_EQ(slots[slot][48 + 1], kNobodys);
   }
-  EXPECT_EQ(actual.read().updates, kSteps);
+  const StepState state = actual.read();
+  EXPECT_EQ(state.updates, kSteps);
+  // It doubled twice in four steps.
+  EXPECT_EQ(state.loss_scale, 32);
+  EXPECT_EQ(state.narrow_loss_scale, 32);
+  EXPECT_EQ(state.good_steps, expected.read().good_steps);
   for (const std::size_t gap : {37U, 47U, 49U, 1064U, 1077U}) {
     EXPECT_EQ(variables[gap], initial[gap]) << "element " << gap << " is in no segment";
   }

@@ -22,6 +22,9 @@ INSTANTIATE_TEST_SUITE_P(F16, Conformance,
 INSTANTIATE_TEST_SUITE_P(F32, OptimizerConformance,
                          optimizer_parameters({"reference", make_reference_backend}),
                          optimizer_name);
+INSTANTIATE_TEST_SUITE_P(Reference, StreamConformance,
+                         testing::Values(BackendUnderTest{"reference", make_reference_backend}),
+                         backend_name);
 
 namespace {
 

@@ -3,106 +3,20 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
-#include <exception>
-#include <map>
-#include <mutex>
 #include <random>
-#include <thread>
 
 #include "kernels/forwarding_backend.h"
 #include "kernels/runtime/memory_plan.h"
+#include "kernels/test/far_parts.h"
 #include "models/base/errors.h"
 
 namespace bench {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-
-/// A thread that does what it is told while the caller waits.
-class Worker {
- public:
-  Worker() : thread_([this] { serve(); }) {}
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
-  ~Worker() {
-    tell({});
-    thread_.join();
-  }
-  /// Throws what the work throws.
-  void run(const std::function<void()>& work) {
-    tell(work);
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !busy_; });
-    if (const std::exception_ptr error = std::exchange(error_, nullptr)) {
-      std::rethrow_exception(error);
-    }
-  }
-
- private:
-  void tell(std::function<void()> work) {
-    const std::lock_guard lock(mutex_);
-    work_ = std::move(work);
-    busy_ = true;
-    changed_.notify_all();
-  }
-  void serve() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [this] { return busy_; });
-      if (!work_) {
-        return;
-      }
-      try {
-        work_();
-      } catch (...) {
-        error_ = std::current_exception();
-      }
-      busy_ = false;
-      changed_.notify_all();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::function<void()> work_;
-  bool busy_ = false;
-  std::exception_ptr error_;
-  std::thread thread_;
-};
-
-/// Which addresses of the host stand for which memory of the device.
-class AddressBook {
- public:
-  void add(std::byte* address, std::byte* memory, std::size_t bytes) {
-    entries_[address] = {.memory = memory, .bytes = bytes};
-  }
-  void remove(std::byte* address) { entries_.erase(address); }
-  /// The device's memory behind an address that the host was given.
-  [[nodiscard]] std::byte* find(const void* address, std::size_t bytes) const {
-    const auto* const wanted = static_cast<const std::byte*>(address);
-    auto entry = entries_.upper_bound(const_cast<std::byte*>(wanted));  // NOLINT(*-const-cast)
-    const bool before = entry == entries_.begin();
-    if (!before) {
-      --entry;
-    }
-    check(!before && wanted + bytes <= entry->first + entry->second.bytes,
-          "far device: the work was given memory that is not the device's, or not any more");
-    return entry->second.memory + (wanted - entry->first);
-  }
-  [[nodiscard]] TensorView find(const TensorView& view) const {
-    return view.bytes == 0 ? TensorView{}
-                           : TensorView{.data = find(view.data, view.bytes), .bytes = view.bytes};
-  }
-
- private:
-  struct Entry {
-    std::byte* memory = nullptr;
-    std::size_t bytes = 0;
-  };
-  std::map<std::byte*, Entry> entries_;
-};
 
 class FarEvent final : public Event {
  public:
@@ -251,8 +165,12 @@ class FarRecording final : public Recording {
 class FarStream final : public Stream {
  public:
   explicit FarStream(Device& device) : device_(device) { device_.add(queue_); }
+  /// Work that is still to be done goes with the stream, to memory that may be gone: a fault.
   ~FarStream() override {
-    queue_.clear();
+    if (!queue_.empty()) {
+      std::fputs("far device: a stream ended before its work\n", stderr);
+      std::abort();
+    }
     device_.remove(queue_);
   }
 
@@ -327,8 +245,8 @@ class FarStream final : public Stream {
 
 class FarKernel final : public Kernel {
  public:
-  FarKernel(Device& device, std::unique_ptr<Kernel> inner)
-      : device_(device), inner_(std::move(inner)) {}
+  FarKernel(Device& device, std::unique_ptr<Kernel> inner, std::size_t workspace_bytes)
+      : device_(device), inner_(std::move(inner)), workspace_bytes_(workspace_bytes) {}
 
   void launch(Stream& stream, std::span<const TensorView> inputs,
               std::span<const TensorView> outputs, void* workspace) override {
@@ -345,8 +263,9 @@ class FarKernel final : public Kernel {
                            [this](const auto& view) { return device_.addresses().find(view); });
             return views;
           };
-          void* const scratch =
-              workspace == nullptr ? nullptr : device_.addresses().find(workspace, 0);
+          void* const scratch = workspace_bytes_ == 0
+                                    ? nullptr
+                                    : device_.addresses().find(workspace, workspace_bytes_);
           inner_->launch(device_.inner_stream(), theirs(reads), theirs(writes), scratch);
         });
   }
@@ -354,12 +273,13 @@ class FarKernel final : public Kernel {
  private:
   Device& device_;
   std::unique_ptr<Kernel> inner_;
+  std::size_t workspace_bytes_;
 };
 
 class FarOptimizer final : public Optimizer {
  public:
-  FarOptimizer(Device& device, std::unique_ptr<Optimizer> inner)
-      : device_(device), inner_(std::move(inner)) {}
+  FarOptimizer(Device& device, std::unique_ptr<Optimizer> inner, std::size_t region_bytes)
+      : device_(device), inner_(std::move(inner)), region_bytes_(region_bytes) {}
 
   void reset(Stream& stream, std::span<void* const> slots, StepState* state) override {
     enqueue(stream, slots, [=, this](std::span<void* const> theirs) {
@@ -390,7 +310,7 @@ class FarOptimizer final : public Optimizer {
         });
   }
   [[nodiscard]] std::byte* find(const void* address) const {
-    return device_.addresses().find(address, 0);
+    return device_.addresses().find(address, region_bytes_);
   }
   [[nodiscard]] StepState* find(StepState* state) const {
     return reinterpret_cast<StepState*>(device_.addresses().find(state, sizeof *state));
@@ -398,6 +318,8 @@ class FarOptimizer final : public Optimizer {
 
   Device& device_;
   std::unique_ptr<Optimizer> inner_;
+  /// Up to the end of the last segment.
+  std::size_t region_bytes_;
 };
 
 struct OwnedBackend {
@@ -413,19 +335,24 @@ class FarBackend final : private OwnedBackend, public ForwardingBackend {
                                     DataFormat format) override {
     std::vector<Candidate> candidates = ForwardingBackend::candidates(graph, node, format);
     for (Candidate& candidate : candidates) {
-      candidate.make = [this, make = candidate.make] {
-        return std::make_unique<FarKernel>(device_, make());
+      candidate.make = [this, make = candidate.make, bytes = candidate.workspace_bytes] {
+        return std::make_unique<FarKernel>(device_, make(), bytes);
       };
     }
     return candidates;
   }
   std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) override {
-    return std::make_unique<FarKernel>(device_, ForwardingBackend::make_reorder(from, to));
+    return std::make_unique<FarKernel>(device_, ForwardingBackend::make_reorder(from, to), 0);
   }
   std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                             std::vector<OptimizerSegment> segments) override {
+    std::size_t elements = 0;
+    for (const OptimizerSegment& segment : segments) {
+      elements = std::max(elements, segment.offset + segment.count);
+    }
     return std::make_unique<FarOptimizer>(
-        device_, ForwardingBackend::make_optimizer(settings, std::move(segments)));
+        device_, ForwardingBackend::make_optimizer(settings, std::move(segments)),
+        elements * size_of(settings.dtype));
   }
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<FarStream>(device_); }
   std::unique_ptr<Event> make_event() override { return std::make_unique<FarEvent>(device_); }

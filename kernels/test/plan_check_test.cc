@@ -96,9 +96,9 @@ std::vector<CheckedKernel> checked(const Setup& setup, Backend& backend) {
   executor.write_input("labels", std::as_bytes(std::span(labels)));
   if (std::any_of(graph.inputs().begin(), graph.inputs().end(),
                   [&](ValueId id) { return graph.value(id).name == "step"; })) {
-    executor.feed(executor.input("step"), &step);
+    executor.feed(executor.input("step"), std::as_bytes(std::span(&step, 1)));
   }
-  executor.feed(executor.input("loss_scale"), &loss_scale);
+  executor.feed(executor.input("loss_scale"), std::as_bytes(std::span(&loss_scale, 1)));
   PlanCheck check(executor, backend, small, images, setup.batch);
   executor.run_observed(check.observer(PlanCheck::Kernels::others));
   step = 3;

@@ -20,6 +20,10 @@ class SingleDevice final : public UpdateStrategy {
     reset();
   }
 
+  ~SingleDevice() override { finish(tower_.stream()); }
+  SingleDevice(const SingleDevice&) = delete;
+  SingleDevice& operator=(const SingleDevice&) = delete;
+
   void update() override {
     Executor& executor = tower_.executor();
     if (automatic_) {

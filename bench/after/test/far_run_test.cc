@@ -128,7 +128,7 @@ TEST(FarRun, IsVerified) {
   ParseResult parsed;
   parsed.flags.model = "lenet";
   parsed.flags.device = "reference";
-  parsed.flags.batch_size = cat(2);
+  parsed.flags.batch_size = cat(4);
   parsed.flags.optimizer = "momentum";
   parsed.flags.num_batches = 1;
   parsed.flags.num_warmup_batches = 0;

@@ -107,13 +107,16 @@ TEST(RecordedStep, HasTheBitsOfEagerOnesOnOnednn) {
   EXPECT_EQ(TrainingRun(residual(), *backend).train(Steps::replayed), eager);
 }
 
-TEST(RecordedStep, IsWaitedForOnce) {
-  const auto far = make_far_backend(make_reference_backend(), {});
-  TrainingRun run(changing_settings(), *far);
-  const std::int64_t before = waits_for(*far);
-  const Course course = run.train(Steps::eager);
-  // A read of a variable at the end waits once too.
-  EXPECT_EQ(waits_for(*far) - before, kSteps + static_cast<std::int64_t>(course.variables.size()));
+TEST(RecordedStep, IsWaitedForOnceAsEagerOnesAre) {
+  for (const Steps steps : {Steps::eager, Steps::replayed}) {
+    const auto far = make_far_backend(make_reference_backend(), {});
+    TrainingRun run(changing_settings(), *far);
+    const std::int64_t before = waits_for(*far);
+    const Course course = run.train(steps);
+    // A read of a variable at the end waits once too.
+    EXPECT_EQ(waits_for(*far) - before,
+              kSteps + static_cast<std::int64_t>(course.variables.size()));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,125 @@
+// What every backend's memory, streams, events and recordings have to do.
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include "kernels/test/conformance.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kBytes = 64;
+using Bytes = std::array<std::byte, kBytes>;
+
+Bytes bytes_of(int value) {
+  Bytes bytes{};
+  bytes.fill(static_cast<std::byte>(value));
+  return bytes;
+}
+
+/// A piece of a device's memory and a stream.
+struct Place {
+  explicit Place(Backend& backend)
+      : memory(backend.allocate(kBytes)), stream(backend.make_stream()) {}
+  ~Place() { finish(*stream); }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  Bytes read() const {
+    Bytes bytes{};
+    stream->download(memory->data(), bytes);
+    stream->synchronize();
+    return bytes;
+  }
+
+  std::unique_ptr<DeviceMemory> memory;
+  std::unique_ptr<Stream> stream;
+};
+
+}  // namespace
+
+TEST_P(StreamConformance, MemoryBeginsWithZeros) { EXPECT_EQ(Place(device()).read(), bytes_of(0)); }
+
+TEST_P(StreamConformance, CopiesInAndOutAndWithinAndFills) {
+  Place first(device());
+  Place second(device());
+  const Bytes from = bytes_of(7);
+  first.stream->upload(from, first.memory->data());
+  first.stream->copy(first.memory->data(), second.memory->data(), kBytes);
+  first.stream->fill(first.memory->data(), std::byte{9}, kBytes / 2);
+  Bytes expected = from;
+  std::fill_n(expected.begin(), kBytes / 2, std::byte{9});
+  EXPECT_EQ(first.read(), expected);
+  EXPECT_EQ(second.read(), from);
+}
+
+TEST_P(StreamConformance, CopiesAndFillsNothing) {
+  Place place(device());
+  place.stream->upload({}, place.memory->data());
+  place.stream->download(place.memory->data(), {});
+  place.stream->copy(place.memory->data(), place.memory->data(), 0);
+  place.stream->fill(place.memory->data(), std::byte{1}, 0);
+  EXPECT_EQ(place.read(), bytes_of(0));
+}
+
+TEST_P(StreamConformance, AnEventIsDoneWhenWhatIsBeforeItIs) {
+  Place place(device());
+  const auto event = device().make_event();
+  EXPECT_TRUE(event->done());
+  Bytes seen{};
+  for (const int value : {1, 2}) {
+    place.stream->fill(place.memory->data(), static_cast<std::byte>(value), kBytes);
+    place.stream->download(place.memory->data(), seen);
+    place.stream->record(*event);
+    EXPECT_TRUE(event->wait({}));
+    EXPECT_TRUE(event->done());
+    EXPECT_EQ(seen, bytes_of(value));
+  }
+}
+
+TEST_P(StreamConformance, AStreamWaitsForAnothersEvent) {
+  // Whichever of the two is the older one.
+  for (const bool swapped : {false, true}) {
+    Place first(device());
+    Place second(device());
+    Place& filler = swapped ? second : first;
+    Place& reader = swapped ? first : second;
+    const auto filled = device().make_event();
+    const auto read = device().make_event();
+    Bytes seen{};
+    for (const int value : {1, 2, 3}) {
+      filler.stream->wait(*read);
+      filler.stream->fill(filler.memory->data(), static_cast<std::byte>(value), kBytes);
+      filler.stream->record(*filled);
+      reader.stream->wait(*filled);
+      reader.stream->download(filler.memory->data(), seen);
+      reader.stream->record(*read);
+      reader.stream->synchronize();
+      EXPECT_EQ(seen, bytes_of(value));
+    }
+  }
+}
+
+TEST_P(StreamConformance, ReplaysWhatWasCapturedOnWhatLiesThereThen) {
+  Place place(device());
+  Bytes from = bytes_of(1);
+  Bytes to{};
+  const auto recording = place.stream->capture([&] {
+    place.stream->upload(from, place.memory->data());
+    place.stream->fill(place.memory->data(), std::byte{0}, 1);
+    place.stream->download(place.memory->data(), to);
+  });
+  place.stream->synchronize();
+  for (const int value : {2, 3}) {
+    from = bytes_of(value);
+    place.stream->replay(*recording);
+    place.stream->synchronize();
+    Bytes expected = from;
+    expected[0] = std::byte{0};
+    EXPECT_EQ(to, expected);
+  }
+}
+
+}  // namespace bench
