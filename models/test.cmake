@@ -6,6 +6,7 @@ bench_test(models_test LABELS quick
     passes/test/backward_test.cc
     passes/test/fold_batch_norm_test.cc
     passes/test/fuse_test.cc
+    passes/test/gather_averages_test.cc
     passes/test/gradient_sums_test.cc
     passes/test/mixed_precision_test.cc
     passes/test/quantize_test.cc

@@ -116,8 +116,10 @@ class Logits {
 double average_factor(const Graph& graph, const std::string& variable) {
   for (const Graph::Pair& update : graph.updates()) {
     if (graph.value(update.variable).name == variable) {
-      const auto producer = static_cast<std::size_t>(graph.value(update.value).producer);
-      return graph.nodes()[producer].attributes.as<MovingAverageAttributes>().factor;
+      const Value& average = graph.value(update.value);
+      const Node& node = graph.nodes()[static_cast<std::size_t>(average.producer)];
+      const auto position = static_cast<std::size_t>(average.position);
+      return node.attributes.as<MovingAverageAttributes>().pairs.at(position).factor;
     }
   }
   throw InternalError(cat("fingerprint: nothing updates ", variable));

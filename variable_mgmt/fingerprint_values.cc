@@ -83,10 +83,11 @@ BatchNormVariables batch_norm_variables(const Graph& network) {
     note(inputs.variance, FingerprintKind::variances);
   }
   for (const Graph::Pair& update : network.updates()) {
-    const Node& node =
-        network.nodes()[static_cast<std::size_t>(network.value(update.value).producer)];
+    const Value& average = network.value(update.value);
+    const Node& node = network.nodes()[static_cast<std::size_t>(average.producer)];
     if (node.op == &kMovingAverage) {
-      found.kinds[update.variable] = network.value(node.inputs.at(1)).position == 1
+      const auto batch = static_cast<std::size_t>(2 * average.position + 1);
+      found.kinds[update.variable] = network.value(node.inputs.at(batch)).position == 1
                                          ? FingerprintKind::means
                                          : FingerprintKind::variances;
     }

@@ -3,6 +3,7 @@
 #include "bench/plan/quantization.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
+#include "models/passes/gather_averages.h"
 #include "models/passes/gradient_sums.h"
 #include "models/passes/mixed_precision.h"
 
@@ -52,7 +53,7 @@ Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph 
     return fused;
   }
   return sum_gradients_where_read(
-      add_backward(fused, "loss"),
+      add_backward(gather_moving_averages(fused), "loss"),
       [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/cpu/elementwise.h"
 
+#include <algorithm>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -92,9 +93,21 @@ void scale(ThreadTeam& team, const Scale& args) {
   });
 }
 
-void moving_average(ThreadTeam& team, const MovingAverage& args) {
-  team.for_ranges(args.count, kGrain, [&](Range range) {
-    HWY_DYNAMIC_DISPATCH(moving_average_range)(args, range);
+void moving_averages(ThreadTeam& team, std::span<const MovingAverage> averages) {
+  std::int64_t total = 0;
+  for (const MovingAverage& average : averages) {
+    total += average.count;
+  }
+  team.for_ranges(total, kGrain, [&](Range range) {
+    std::int64_t first = 0;
+    for (const MovingAverage& average : averages) {
+      const Range own{.begin = std::max(range.begin - first, std::int64_t{0}),
+                      .end = std::min(range.end - first, average.count)};
+      if (own.count() > 0) {
+        HWY_DYNAMIC_DISPATCH(moving_average_range)(average, own);
+      }
+      first += average.count;
+    }
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "kernels/cpu/thread_team.h"
 #include "models/base/dtype.h"
@@ -33,7 +34,7 @@ struct Scale {
 };
 void scale(ThreadTeam& team, const Scale& args);
 
-/// kMovingAverage of models/ops/moving_average.h:
+/// One pair of kMovingAverage of models/ops/moving_average.h:
 /// y = decay * running + (1 - decay) * factor * batch.
 struct MovingAverage {
   std::int64_t count = 0;
@@ -43,7 +44,8 @@ struct MovingAverage {
   double factor = 1;
   float* y = nullptr;
 };
-void moving_average(ThreadTeam& team, const MovingAverage& args);
+/// All of them as one stretch of work.
+void moving_averages(ThreadTeam& team, std::span<const MovingAverage> averages);
 
 /// y = value everywhere.
 void fill(ThreadTeam& team, std::int64_t count, float value, float* y);

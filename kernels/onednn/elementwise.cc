@@ -1,5 +1,6 @@
 #include "kernels/cpu/elementwise.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/cpu/activation.h"
@@ -122,17 +123,33 @@ std::vector<Candidate> cast(Context& context, const Graph& graph, const Node& no
 }
 
 std::vector<Candidate> moving_average(Context& context, const Graph& graph, const Node& node,
-                                      DataFormat format) {
-  const auto attributes = node.attributes.as<MovingAverageAttributes>();
-  return alike(context, graph, node, format,
-               [attributes](const Launch& launch, std::int64_t count) {
-                 cpu::moving_average(launch.team, {.count = count,
-                                                   .running = launch.floats_in(0),
-                                                   .batch = launch.floats_in(1),
-                                                   .decay = attributes.decay,
-                                                   .factor = attributes.factor,
-                                                   .y = launch.floats_out(0)});
-               });
+                                      DataFormat /*format*/) {
+  std::vector<cpu::MovingAverage> averages;
+  for (const Averaging& pair : node.attributes.as<MovingAverageAttributes>().pairs) {
+    const Shape& shape = graph.shape(node.outputs[averages.size()]);
+    averages.push_back({.count = shape.elements(), .decay = pair.decay, .factor = pair.factor});
+  }
+  const auto canonical = [&](std::span<const ValueId> ids) {
+    std::vector<Layout> layouts;
+    std::transform(ids.begin(), ids.end(), std::back_inserter(layouts),
+                   [&](ValueId id) { return LayoutTable::canonical(graph.shape(id).rank()); });
+    return layouts;
+  };
+  Candidate candidate =
+      vector_candidate(context, graph, node, canonical(node.inputs), canonical(node.outputs),
+                       [averages](const Launch& launch) mutable {
+                         for (int i = 0; i < static_cast<int>(averages.size()); ++i) {
+                           cpu::MovingAverage& average = averages[static_cast<std::size_t>(i)];
+                           average.running = launch.floats_in(2 * i);
+                           average.batch = launch.floats_in(2 * i + 1);
+                           average.y = launch.floats_out(i);
+                         }
+                         cpu::moving_averages(launch.team, averages);
+                       });
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    candidate.may_overwrite.push_back({.output = i, .input = 2 * i});
+  }
+  return {candidate};
 }
 
 std::vector<Candidate> bias_add(Context& context, const Graph& graph, const Node& node,

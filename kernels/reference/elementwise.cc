@@ -38,8 +38,10 @@ Operation moving_average(const Graph&, const Node& node) {
   const auto attributes = node.attributes.as<MovingAverageAttributes>();
   return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
                                   const Crew&) {
-    out[0].array() = attributes.decay * in[0].array() +
-                     (1 - attributes.decay) * attributes.factor * in[1].array();
+    for (std::size_t i = 0; i < attributes.pairs.size(); ++i) {
+      const auto& [decay, factor] = attributes.pairs[i];
+      out[i].array() = decay * in[2 * i].array() + (1 - decay) * factor * in[2 * i + 1].array();
+    }
   }};
 }
 

@@ -78,6 +78,11 @@ struct Node {
 /// device, no layout. Copies are independent.
 class Graph {
  public:
+  struct Pair {
+    ValueId variable;
+    ValueId value;
+  };
+
   ValueId add_input(std::string name, TensorType type);
   ValueId add_variable(std::string name, TensorType type, Initializer initial, bool trainable,
                        bool decayed);
@@ -90,15 +95,12 @@ class Graph {
   void set_output(std::string name, ValueId value) { outputs_[std::move(name)] = value; }
   /// After each run `variable` takes the contents of `value`.
   void add_update(ValueId variable, ValueId value) { updates_.push_back({variable, value}); }
+  /// Instead of those that were added.
+  void set_updates(std::vector<Pair> updates) { updates_ = std::move(updates); }
   /// `gradient` is the derivative of the loss with respect to `variable`.
   void add_gradient(ValueId variable, ValueId gradient) {
     gradients_.push_back({variable, gradient});
   }
-
-  struct Pair {
-    ValueId variable;
-    ValueId value;
-  };
 
   [[nodiscard]] std::span<const Value> values() const { return values_; }
   [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }

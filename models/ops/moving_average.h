@@ -1,20 +1,29 @@
 #pragma once
 
 #include <iosfwd>
+#include <vector>
 
 #include "models/ir/op.h"
 
 namespace bench {
 
-struct MovingAverageAttributes {
+/// Of one running value.
+struct Averaging {
   double decay = 0.999;
   /// Multiplies what is fed in: n / (n - 1) makes a biased variance unbiased.
   double factor = 1;
+  bool operator==(const Averaging&) const = default;
+};
+
+struct MovingAverageAttributes {
+  /// One per pair of inputs.
+  std::vector<Averaging> pairs = {Averaging{}};
   bool operator==(const MovingAverageAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const MovingAverageAttributes& attributes);
 
-/// (running, batch) -> decay * running + (1 - decay) * factor * batch.
+/// (running, batch, running, batch, ...) -> of each pair, in its own shape,
+/// decay * running + (1 - decay) * factor * batch.
 extern const OpDef kMovingAverage;
 
 }  // namespace bench

@@ -122,7 +122,7 @@ ValueId NetworkBuilder::batch_norm(const std::string& path, ValueId x, const Bat
   const Shape& shape = graph_.shape(x);
   const auto n = static_cast<double>(shape[0] * shape[2] * shape[3]);
   const auto update = [&](ValueId running, ValueId batch, double factor, const char* leaf) {
-    const MovingAverageAttributes average{.decay = spec.decay, .factor = factor};
+    const MovingAverageAttributes average{{{.decay = spec.decay, .factor = factor}}};
     graph_.add_update(running,
                       graph_.add_node(kMovingAverage, path + leaf, average, {running, batch})[0]);
   };

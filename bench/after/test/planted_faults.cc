@@ -177,7 +177,9 @@ Changed kernel_averages_slower(const Graph&, const Node& node) {
     return {};
   }
   return changed<MovingAverageAttributes>(node, [](auto& average) {
-    average.decay = (1 + average.decay) / 2;
+    for (Averaging& pair : average.pairs) {
+      pair.decay = (1 + pair.decay) / 2;
+    }
     return true;
   });
 }
@@ -187,7 +189,9 @@ Changed kernel_forgets_besides(const Graph&, const Node& node) {
     return {};
   }
   return changed<MovingAverageAttributes>(node, [](auto& average) {
-    average.factor *= 1.02;
+    for (Averaging& pair : average.pairs) {
+      pair.factor *= 1.02;
+    }
     return true;
   });
 }

@@ -162,7 +162,7 @@ TEST(ReferenceTopK, CountsOnlyStrictlyLargerLogits) {
 }
 
 TEST(ReferenceMovingAverage, WeighsTheBatchByFactorAndDecay) {
-  const auto y = evaluate(kMovingAverage, MovingAverageAttributes{.decay = 0.75, .factor = 2},
+  const auto y = evaluate(kMovingAverage, MovingAverageAttributes{{{.decay = 0.75, .factor = 2}}},
                           {{{1}, {8}}, {{1}, {1}}});
   EXPECT_THAT(y[0], ElementsAre(6.5));
 }

@@ -83,7 +83,8 @@ TEST_P(TorchvisionModel, NormalisesWithTorchvisionsEpsilonAndMomentum) {
     EXPECT_TRUE(norm.scale) << node->name;
   }
   for (const Node* node : nodes_of(graph, kMovingAverage)) {
-    EXPECT_DOUBLE_EQ(node->attributes.as<MovingAverageAttributes>().decay, 1 - GetParam().momentum)
+    EXPECT_DOUBLE_EQ(node->attributes.as<MovingAverageAttributes>().pairs.at(0).decay,
+                     1 - GetParam().momentum)
         << node->name;
   }
 }

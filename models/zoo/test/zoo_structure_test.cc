@@ -166,8 +166,8 @@ std::set<Norm> norms(const Graph& graph) {
     if (node.op == &kBatchNorm) {
       const auto& attributes = node.attributes.as<BatchNormAttributes>();
       const auto& average = node_named(graph, node.name + "/running_var");
-      found.insert({average.attributes.as<MovingAverageAttributes>().decay, attributes.epsilon,
-                    attributes.scale});
+      found.insert({average.attributes.as<MovingAverageAttributes>().pairs.at(0).decay,
+                    attributes.epsilon, attributes.scale});
     }
   }
   return found;
