@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
+#include "models/base/errors.h"
 #include "models/ops/add.h"
 #include "models/ops/batch_norm.h"
 #include "models/ops/concat.h"
-#include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
 
 namespace bench {
@@ -27,12 +27,6 @@ constexpr float kBranchScale = 0.2F;
 // larger by then: else the softmax would be all but certain, and a right guess would have no
 // gradient.
 constexpr float kHeadScale = 1.0F / 64;
-
-/// What batch norm reads besides x, by value, and those among it that belong to a branch.
-struct BatchNormVariables {
-  std::map<ValueId, FingerprintKind> kinds;
-  std::set<ValueId> of_branches;
-};
 
 bool is_batch_norm(const Node& node) {
   return node.op == &kBatchNorm || node.op == &kBatchNormInference;
@@ -57,42 +51,36 @@ std::set<ValueId> branches(const Graph& network) {
   return found;
 }
 
-BatchNormVariables batch_norm_variables(const Graph& network) {
-  BatchNormVariables found;
+/// The scales and shifts of those batch norms.
+std::set<ValueId> variables_of_branches(const Graph& network) {
   const std::set<ValueId> added = branches(network);
+  std::set<ValueId> found;
   for (const Node& node : network.nodes()) {
-    if (!is_batch_norm(node)) {
-      continue;
-    }
-    const bool training = node.op == &kBatchNorm;
-    const auto attributes = node.attributes.as<BatchNormAttributes>();
-    const BatchNormInputs inputs =
-        training ? batch_norm_inputs(attributes) : batch_norm_inference_inputs(attributes);
-    const auto note = [&](int position, FingerprintKind kind) {
-      if (position >= 0) {
-        const ValueId input = node.inputs.at(static_cast<std::size_t>(position));
-        found.kinds[input] = kind;
-        if (added.contains(node.outputs.at(0))) {
-          found.of_branches.insert(input);
-        }
-      }
-    };
-    note(inputs.gamma, FingerprintKind::scale_gradients);
-    note(inputs.beta, FingerprintKind::shift_gradients);
-    note(inputs.mean, FingerprintKind::means);
-    note(inputs.variance, FingerprintKind::variances);
-  }
-  for (const Graph::Pair& update : network.updates()) {
-    const Value& average = network.value(update.value);
-    const Node& node = network.nodes()[static_cast<std::size_t>(average.producer)];
-    if (node.op == &kMovingAverage) {
-      const auto batch = static_cast<std::size_t>(2 * average.position + 1);
-      found.kinds[update.variable] = network.value(node.inputs.at(batch)).position == 1
-                                         ? FingerprintKind::means
-                                         : FingerprintKind::variances;
+    if (is_batch_norm(node) && added.contains(node.outputs.at(0))) {
+      found.insert(node.inputs.begin() + 1, node.inputs.end());
     }
   }
   return found;
+}
+
+FingerprintKind kind_of(const Variable& variable) {
+  switch (variable.role) {
+    case VariableRole::weight:
+      return FingerprintKind::weight_gradients;
+    case VariableRole::bias:
+      return FingerprintKind::bias_gradients;
+    case VariableRole::scale:
+      return FingerprintKind::scale_gradients;
+    case VariableRole::shift:
+      return FingerprintKind::shift_gradients;
+    case VariableRole::mean:
+      return FingerprintKind::means;
+    case VariableRole::variance:
+      return FingerprintKind::variances;
+    case VariableRole::quantum:
+      break;
+  }
+  throw InternalError("fingerprint: a network of quanta has none");
 }
 
 /// Whether an op passes on what was added to each pixel of a channel.
@@ -145,31 +133,26 @@ std::set<ValueId> idle_biases(const Graph& network) {
 std::uint64_t fingerprint_seed() { return kSeed; }
 
 std::vector<FingerprintProbe> fingerprint_probes(const Graph& network) {
-  const BatchNormVariables norms = batch_norm_variables(network);
   const std::set<ValueId> idle = idle_biases(network);
   std::vector<FingerprintProbe> probes;
   for (const Variable& variable : network.variables()) {
-    if (idle.contains(variable.value)) {
-      continue;
+    if (!idle.contains(variable.value)) {
+      probes.push_back({.variable = network.value(variable.value).name, .kind = kind_of(variable)});
     }
-    const auto known = norms.kinds.find(variable.value);
-    FingerprintKind kind = FingerprintKind::bias_gradients;
-    if (known != norms.kinds.end()) {
-      kind = known->second;
-    } else if (network.shape(variable.value).rank() >= 2) {
-      kind = FingerprintKind::weight_gradients;
-    }
-    probes.push_back({.variable = network.value(variable.value).name, .kind = kind});
   }
   return probes;
 }
 
 InitialValues fingerprint_values(const Graph& network) {
   InitialValues values = initial_values(network, kSeed);
-  const BatchNormVariables norms = batch_norm_variables(network);
-  for (const Variable& variable : network.variables()) {
+  const std::set<ValueId> of_branches = variables_of_branches(network);
+  const auto variables = network.variables();
+  const bool normalises =
+      std::any_of(variables.begin(), variables.end(),
+                  [](const Variable& variable) { return variable.role == VariableRole::shift; });
+  for (const Variable& variable : variables) {
     const std::string& name = network.value(variable.value).name;
-    if (!norms.kinds.empty() && network.shape(variable.value).rank() == 2) {
+    if (normalises && network.shape(variable.value).rank() == 2) {
       for (float& value : values.at(name)) {
         value *= kHeadScale;
       }
@@ -178,14 +161,13 @@ InitialValues fingerprint_values(const Graph& network) {
       continue;
     }
     RandomStream random(kSeed, hash_name(name));
-    const auto norm = norms.kinds.find(variable.value);
-    const bool branch = norms.of_branches.contains(variable.value);
+    const bool branch = of_branches.contains(variable.value);
     float shift = 0;
     float factor = 1;
-    if (norm != norms.kinds.end() && norm->second == FingerprintKind::shift_gradients) {
+    if (variable.role == VariableRole::shift) {
       shift = branch ? kBranchShift : kShift;
     }
-    if (norm != norms.kinds.end() && norm->second == FingerprintKind::scale_gradients && branch) {
+    if (variable.role == VariableRole::scale && branch) {
       factor = kBranchScale;
     }
     for (float& value : values.at(name)) {

@@ -38,7 +38,7 @@ Samples take_samples(Executor& executor, const InitialValues& values) {
   Samples samples;
   std::vector<float> gradient;
   for (const Variable& variable : executor.graph().variables()) {
-    if (!variable.trainable) {
+    if (!variable.trainable()) {
       continue;
     }
     const std::string& name = executor.graph().value(variable.value).name;
@@ -48,7 +48,7 @@ Samples take_samples(Executor& executor, const InitialValues& values) {
     for_each_sample(gradient, [&](double g) { samples.gradients.push_back(g); });
     samples.segments.push_back({.offset = offset,
                                 .count = samples.variables.size() - offset,
-                                .decayed = variable.decayed});
+                                .decayed = variable.decayed()});
   }
   return samples;
 }
@@ -131,7 +131,7 @@ double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
   std::size_t i = 0;
   std::vector<float> updated;
   for (const Variable& variable : executor.graph().variables()) {
-    if (!variable.trainable) {
+    if (!variable.trainable()) {
       continue;
     }
     updated =

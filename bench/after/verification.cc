@@ -78,7 +78,7 @@ void compare(const std::vector<FingerprintPart>& measured, const RunSettings& se
 double l2_term(const Graph& graph, const InitialValues& values, double weight_decay) {
   double squares = 0;
   for (const Variable& variable : graph.variables()) {
-    if (variable.trainable && variable.decayed) {
+    if (variable.trainable() && variable.decayed()) {
       for (const float w : values.at(graph.value(variable.value).name)) {
         squares += static_cast<double>(w) * static_cast<double>(w);
       }

@@ -11,10 +11,10 @@ VariableCounts count_variables(const Graph& graph) {
       count.scalars += scalars;
     };
     add(counts.all);
-    if (variable.trainable) {
+    if (variable.trainable()) {
       add(counts.trained);
     }
-    if (variable.decayed) {
+    if (variable.decayed()) {
       add(counts.decayed);
     }
   }

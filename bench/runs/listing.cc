@@ -102,7 +102,7 @@ void list_variables(std::ostream& out, const RunSettings& settings) {
   const auto yes_or_no = [](bool value) { return value ? "yes" : "no"; };
   for (const Variable& variable : network.variables()) {
     table.add_row({network.value(variable.value).name, cat(network.shape(variable.value)),
-                   yes_or_no(variable.trainable), yes_or_no(variable.decayed)});
+                   yes_or_no(variable.trainable()), yes_or_no(variable.decayed())});
   }
   out << table;
   const VariableCounts counts = count_variables(network);

@@ -327,7 +327,7 @@ class Lowering {
     lowered_.buffers[buffer].region = Buffer::Region::gradient;
     lowered_.trained.push_back({.variable = home,
                                 .gradient = buffer,
-                                .decayed = graph_.find_variable(pair.variable)->decayed});
+                                .decayed = graph_.find_variable(pair.variable)->decayed()});
   }
 
   /// Finds the last step that touches each gradient, and sorts them by it.

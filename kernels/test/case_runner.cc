@@ -112,7 +112,7 @@ std::vector<ValueId> add_case_inputs(Graph& graph, const KernelCase& kernel_case
     if (weight && options.weights == Weights::variables) {
       TensorType kept = type;
       kept.dtype = is_half(type.dtype) ? DType::f32 : type.dtype;
-      inputs.push_back(graph.add_variable(cat("in", i), kept, {}, true, true));
+      inputs.push_back(graph.add_variable(cat("in", i), kept, VariableRole::weight));
     } else {
       inputs.push_back(graph.add_input(cat("in", i), type));
     }

@@ -146,7 +146,7 @@ std::map<std::string, std::vector<float>> train_a_step(
   for (const Variable& variable : graph.variables()) {
     const std::string& name = graph.value(variable.value).name;
     results[name] = executor.read_variable(name);
-    if (variable.trainable) {
+    if (variable.trainable()) {
       results["gradient of " + name] = executor.read_gradient(name);
     }
   }

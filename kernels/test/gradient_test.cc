@@ -180,7 +180,8 @@ class Network {
 
  private:
   ValueId variable(const std::string& name, const Shape& shape) {
-    const ValueId id = graph_.add_variable(name, {.dtype = dtype_, .shape = shape}, {}, true, true);
+    const ValueId id =
+        graph_.add_variable(name, {.dtype = dtype_, .shape = shape}, VariableRole::weight);
     if (shape.rank() > 1) {
       weights_.push_back(id);
     }

@@ -144,7 +144,7 @@ Results run_step(const Model& model, Backend& backend, DataFormat format,
   for (const Variable& variable : graph.variables()) {
     const std::string& name = graph.value(variable.value).name;
     results[name] =
-        variable.trainable ? executor.read_gradient(name) : executor.read_variable(name);
+        variable.trainable() ? executor.read_gradient(name) : executor.read_variable(name);
   }
   return results;
 }

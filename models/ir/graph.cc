@@ -27,15 +27,14 @@ ValueId Graph::add_input(std::string name, TensorType type) {
   return id;
 }
 
-ValueId Graph::add_variable(std::string name, TensorType type, Initializer initial, bool trainable,
-                            bool decayed) {
+ValueId Graph::add_variable(std::string name, TensorType type, VariableRole role,
+                            Initializer initial) {
   const bool taken = std::any_of(variables_.begin(), variables_.end(),
                                  [&](const Variable& v) { return value(v.value).name == name; });
   check(!taken, cat("graph: two variables are named ", name));
   const ValueId id =
       add_value({.name = std::move(name), .type = type, .origin = Value::Origin::variable});
-  variables_.push_back(
-      {.value = id, .initial = initial, .trainable = trainable, .decayed = decayed});
+  variables_.push_back({.value = id, .role = role, .initial = initial});
   return id;
 }
 
@@ -89,8 +88,8 @@ std::ostream& operator<<(std::ostream& out, const Graph& graph) {
   }
   for (const Variable& variable : graph.variables()) {
     out << "variable %" << variable.value.index << " " << graph.value(variable.value).name << " "
-        << graph.type(variable.value) << (variable.trainable ? "" : " not trained")
-        << (variable.decayed ? " decayed" : "") << "\n";
+        << graph.type(variable.value) << (variable.trainable() ? "" : " not trained")
+        << (variable.decayed() ? " decayed" : "") << "\n";
   }
   for (const Node& node : graph.nodes()) {
     const char* separator = "";

@@ -47,13 +47,31 @@ struct Initializer {
   double stddev = 0;
 };
 
+/// What a network does with a variable.
+enum class VariableRole : std::uint8_t {
+  /// The filters of a convolution, the matrix of a fully connected layer.
+  weight,
+  bias,
+  /// Batch norm's, by which what is normalised is multiplied, and what is added to it.
+  scale,
+  shift,
+  /// Batch norm's moving statistics.
+  mean,
+  variance,
+  /// What stands for one quantum of another variable, in s8.
+  quantum,
+};
+
 /// What a graph knows of a variable besides its type.
 struct Variable {
   ValueId value;
+  VariableRole role = VariableRole::weight;
   Initializer initial;
-  bool trainable = true;
-  /// Whether the variable is part of the L2 sum.
-  bool decayed = true;
+
+  /// Whether gradients change it.
+  [[nodiscard]] bool trainable() const { return role <= VariableRole::shift; }
+  /// Whether it is part of the L2 sum.
+  [[nodiscard]] bool decayed() const { return role <= VariableRole::bias; }
 };
 
 struct Value {
@@ -84,8 +102,8 @@ class Graph {
   };
 
   ValueId add_input(std::string name, TensorType type);
-  ValueId add_variable(std::string name, TensorType type, Initializer initial, bool trainable,
-                       bool decayed);
+  ValueId add_variable(std::string name, TensorType type, VariableRole role,
+                       Initializer initial = {});
   /// Appends a node; its shape rule gives the outputs' types. Throws UsageError, naming op, axis
   /// and both extents, when the inputs do not fit.
   std::vector<ValueId> add_node(const OpDef& op, std::string name, Attributes attributes,

@@ -15,7 +15,7 @@ std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 std::vector<bool> depends_on_trainable(const Graph& graph) {
   std::vector<bool> depends(graph.values().size(), false);
   for (const Variable& variable : graph.variables()) {
-    depends[at(variable.value)] = variable.trainable;
+    depends[at(variable.value)] = variable.trainable();
   }
   for (const Node& node : graph.nodes()) {
     const bool any = std::any_of(node.inputs.begin(), node.inputs.end(),
@@ -77,7 +77,7 @@ Graph add_backward(const Graph& forward, const std::string& loss) {
     }
     for (const ValueId input : node.inputs) {
       const Variable* variable = forward.find_variable(input);
-      if (--uses_left[at(input)] == 0 && variable != nullptr && variable->trainable &&
+      if (--uses_left[at(input)] == 0 && variable != nullptr && variable->trainable() &&
           gradients[at(input)].valid()) {
         graph.add_gradient(input, gradients[at(input)]);
       }

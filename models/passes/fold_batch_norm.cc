@@ -86,7 +86,7 @@ Graph without_unread_variables(const Graph& graph) {
     if (uses[static_cast<std::size_t>(variable.value.index)] > 0) {
       slot(variable.value) =
           result.add_variable(graph.value(variable.value).name, graph.type(variable.value),
-                              variable.initial, variable.trainable, variable.decayed);
+                              variable.role, variable.initial);
     }
   }
   for (Node node : graph.nodes()) {
@@ -126,7 +126,7 @@ FoldedGraph fold_batch_norm(const Graph& graph) {
     if (found != by_norm.end()) {
       const TensorType& x = result.type(node.inputs[0]);
       const ValueId bias = result.add_variable(
-          found->second.bias, {.dtype = x.dtype, .shape = {x.shape[1]}}, {}, true, true);
+          found->second.bias, {.dtype = x.dtype, .shape = {x.shape[1]}}, VariableRole::bias);
       return result.add_node(kBiasAdd, node.name, {}, {node.inputs[0], bias});
     }
     if (node.op == &kBiasAdd && result.find_variable(node.inputs[1]) != nullptr &&

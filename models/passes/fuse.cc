@@ -172,7 +172,7 @@ Graph fuse(const Graph& graph, const SupportQuery& supports) {
   for (const Variable& variable : graph.variables()) {
     slot(variable.value) =
         result.add_variable(graph.value(variable.value).name, graph.type(variable.value),
-                            variable.initial, variable.trainable, variable.decayed);
+                            variable.role, variable.initial);
   }
   const auto emit = [&](Node node) {
     std::transform(node.inputs.begin(), node.inputs.end(), node.inputs.begin(), slot);

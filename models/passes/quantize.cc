@@ -49,17 +49,18 @@ class Emitter {
   void add_variable(const Variable& variable) {
     const Value& value = graph_.value(variable.value);
     if (!plan_.is_quantized_weight(variable.value)) {
-      plain_[at(variable.value)] = result_.graph.add_variable(
-          value.name, value.type, variable.initial, variable.trainable, variable.decayed);
+      plain_[at(variable.value)] =
+          result_.graph.add_variable(value.name, value.type, variable.role, variable.initial);
       return;
     }
     const QuantizedWeight weight{
         .weight = value.name, .scales = value.name + ".scales", .channels = value.type.shape[0]};
     quantized_[at(variable.value)] =
         result_.graph.add_variable(weight.weight, {.dtype = DType::s8, .shape = value.type.shape},
-                                   variable.initial, variable.trainable, variable.decayed);
+                                   variable.role, variable.initial);
     scales_[variable.value] = result_.graph.add_variable(
-        weight.scales, {.dtype = DType::f32, .shape = {value.type.shape[0]}}, {}, false, false);
+        weight.scales, {.dtype = DType::f32, .shape = {value.type.shape[0]}},
+        VariableRole::quantum);
     result_.weights.push_back(weight);
   }
 

@@ -29,9 +29,9 @@ Graph rewrite(const Graph& graph,
   }
   for (const Variable& variable : graph.variables()) {
     const TensorType& type = graph.type(variable.value);
-    renamed[at(variable.value)] = result.add_variable(
-        graph.value(variable.value).name, variable_type ? variable_type(type) : type,
-        variable.initial, variable.trainable, variable.decayed);
+    renamed[at(variable.value)] = result.add_variable(graph.value(variable.value).name,
+                                                      variable_type ? variable_type(type) : type,
+                                                      variable.role, variable.initial);
   }
   for (const Node& node : graph.nodes()) {
     Node copy = node;

@@ -88,9 +88,8 @@ ValueId NetworkBuilder::conv(const std::string& path, ValueId x, const ConvSpec&
   const Fans fans{.in = static_cast<double>(weights[1]) * taps,
                   .out = static_cast<double>(weights[0]) * taps};
   const DType dtype = graph_.type(x).dtype;
-  const ValueId w =
-      graph_.add_variable(path + ".weight", {.dtype = dtype, .shape = weights}, spec.initial(fans),
-                          /*trainable=*/true, /*decayed=*/true);
+  const ValueId w = graph_.add_variable(path + ".weight", {.dtype = dtype, .shape = weights},
+                                        VariableRole::weight, spec.initial(fans));
   const Conv2dAttributes attributes{.window = window, .groups = spec.groups};
   const ValueId y = graph_.add_node(kConv2d, path, attributes, {x, w})[0];
   if (!spec.bias) {
@@ -98,7 +97,7 @@ ValueId NetworkBuilder::conv(const std::string& path, ValueId x, const ConvSpec&
   }
   const ValueId bias =
       graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.channels}},
-                          {.mean = spec.bias_value}, /*trainable=*/true, /*decayed=*/true);
+                          VariableRole::bias, {.mean = spec.bias_value});
   return graph_.add_node(kBiasAdd, path + "/bias", {}, {y, bias})[0];
 }
 
@@ -107,11 +106,12 @@ ValueId NetworkBuilder::batch_norm(const std::string& path, ValueId x, const Bat
   const Initializer one{.kind = Initializer::Kind::constant, .mean = 1};
   std::vector<ValueId> inputs{x};
   if (spec.scale) {
-    inputs.push_back(graph_.add_variable(path + ".weight", vector, one, true, /*decayed=*/false));
+    inputs.push_back(graph_.add_variable(path + ".weight", vector, VariableRole::scale, one));
   }
-  inputs.push_back(graph_.add_variable(path + ".bias", vector, {}, true, /*decayed=*/false));
-  const ValueId mean = graph_.add_variable(path + ".running_mean", vector, {}, false, false);
-  const ValueId variance = graph_.add_variable(path + ".running_var", vector, one, false, false);
+  inputs.push_back(graph_.add_variable(path + ".bias", vector, VariableRole::shift));
+  const ValueId mean = graph_.add_variable(path + ".running_mean", vector, VariableRole::mean);
+  const ValueId variance =
+      graph_.add_variable(path + ".running_var", vector, VariableRole::variance, one);
   const BatchNormAttributes attributes{.epsilon = spec.epsilon, .scale = spec.scale};
   if (!options_.training) {
     inputs.push_back(mean);
@@ -221,14 +221,13 @@ ValueId NetworkBuilder::fully_connected(const std::string& path, ValueId x,
   const DType dtype = graph_.type(x).dtype;
   const std::int64_t inputs = channels(x);
   const Fans fans{.in = static_cast<double>(inputs), .out = static_cast<double>(spec.outputs)};
-  const ValueId w = graph_.add_variable(
-      path + ".weight", {.dtype = dtype, .shape = {spec.outputs, inputs}}, spec.initial(fans),
-      /*trainable=*/true, /*decayed=*/true);
+  const ValueId w =
+      graph_.add_variable(path + ".weight", {.dtype = dtype, .shape = {spec.outputs, inputs}},
+                          VariableRole::weight, spec.initial(fans));
   const Initializer bias_initial =
       spec.bias_initial ? spec.bias_initial(fans) : Initializer{.mean = spec.bias_value};
-  const ValueId bias =
-      graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.outputs}}, bias_initial,
-                          /*trainable=*/true, /*decayed=*/true);
+  const ValueId bias = graph_.add_variable(
+      path + ".bias", {.dtype = dtype, .shape = {spec.outputs}}, VariableRole::bias, bias_initial);
   const ValueId y = graph_.add_node(kFullyConnected, path, FullyConnectedAttributes{}, {x, w})[0];
   return graph_.add_node(kBiasAdd, path + "/bias", {}, {y, bias})[0];
 }

@@ -82,7 +82,7 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
     graph.set_output("loss", loss);
     std::vector<ValueId> decayed;
     for (const Variable& variable : graph.variables()) {
-      if (variable.decayed) {
+      if (variable.decayed()) {
         decayed.push_back(variable.value);
       }
     }

@@ -34,8 +34,8 @@ Graph scalar_model() {
   for (const char* name : {"a", "b"}) {
     const double first = std::string(name) == "a" ? 1 : 2;
     variables.push_back(graph.add_variable(name, {.dtype = DType::f32, .shape = {1, 1, 1, 1}},
-                                           {.kind = Initializer::Kind::constant, .mean = first},
-                                           true, true));
+                                           VariableRole::weight,
+                                           {.kind = Initializer::Kind::constant, .mean = first}));
     x = graph.add_node(kConv2d, name, Conv2dAttributes{}, {x, variables.back()})[0];
   }
   const ValueId mean = graph.add_node(kSpatialMean, "mean", {}, {x})[0];

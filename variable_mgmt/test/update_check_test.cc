@@ -22,18 +22,20 @@ namespace {
 constexpr double kTolerance = 1e-6;
 constexpr std::int64_t kPixels = 64;
 
-/// Two convolutions over pixels in a row; only the first is decayed.
+/// Two convolutions over pixels in a row; the second's filters are said to be scales, which are not
+/// decayed.
 Graph two_convolutions() {
   Graph graph;
   ValueId x = graph.add_input("images", {.dtype = DType::f32, .shape = {1, 3, 1, kPixels}});
-  const auto add_conv = [&](const char* name, std::int64_t out, std::int64_t in, bool decayed) {
-    const ValueId weights = graph.add_variable(
-        name, {.dtype = DType::f32, .shape = {out, in, 1, 1}},
-        {.kind = Initializer::Kind::normal, .stddev = 0.1}, /*trainable=*/true, decayed);
+  const auto add_conv = [&](const char* name, std::int64_t out, std::int64_t in,
+                            VariableRole role) {
+    const ValueId weights =
+        graph.add_variable(name, {.dtype = DType::f32, .shape = {out, in, 1, 1}}, role,
+                           {.kind = Initializer::Kind::normal, .stddev = 0.1});
     x = graph.add_node(kConv2d, name, Conv2dAttributes{}, {x, weights})[0];
   };
-  add_conv("a", 64, 3, true);
-  add_conv("b", 1, 64, false);
+  add_conv("a", 64, 3, VariableRole::weight);
+  add_conv("b", 1, 64, VariableRole::scale);
   graph.set_output("loss", graph.add_node(kSpatialMean, "mean", {}, {x})[0]);
   return add_backward(graph, "loss");
 }

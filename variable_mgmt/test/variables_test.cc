@@ -16,7 +16,7 @@ constexpr std::uint64_t kSeed = 7;
 constexpr std::size_t kMany = 2 * kDrawnAtOnce + 1;
 
 void add(Graph& graph, const std::string& name, const Initializer& initial) {
-  graph.add_variable(name, {.shape = {kMany}}, initial, true, true);
+  graph.add_variable(name, {.shape = {kMany}}, VariableRole::weight, initial);
 }
 
 TEST(InitialValues, AreTheNumbersOfAVariablesOwnStreamInTheirOrder) {
@@ -47,9 +47,9 @@ TEST(InitialValues, DependOnSeedAndNameAlone) {
   Graph two;
   const Initializer normal{.kind = Initializer::Kind::truncated_normal, .mean = 0, .stddev = 2};
   const TensorType type{.dtype = DType::f32, .shape = {50, 20}};
-  one.add_variable("x", type, normal, true, true);
-  two.add_variable("y", type, normal, true, true);
-  two.add_variable("x", type, normal, false, false);
+  one.add_variable("x", type, VariableRole::weight, normal);
+  two.add_variable("y", type, VariableRole::weight, normal);
+  two.add_variable("x", type, VariableRole::mean, normal);
   const auto a = initial_values(one, 7);
   const auto b = initial_values(two, 7);
   EXPECT_EQ(a.at("x"), b.at("x"));

@@ -53,7 +53,7 @@ double l2_deviation(const Graph& graph, double weight_decay) {
   constexpr double kCutSquaresVariance = 0.8175;
   double variance = 0;
   for (const Variable& variable : graph.variables()) {
-    if (variable.decayed && variable.initial.kind != Initializer::Kind::constant) {
+    if (variable.decayed() && variable.initial.kind != Initializer::Kind::constant) {
       EXPECT_EQ(variable.initial.kind, Initializer::Kind::truncated_normal);
       variance += static_cast<double>(graph.shape(variable.value).elements()) *
                   kCutSquaresVariance * std::pow(variable.initial.stddev, 4);
@@ -118,7 +118,7 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   EXPECT_GT(loss, 0);
   bool nothing_flows = true;
   for (const Variable& variable : executor.graph().variables()) {
-    if (!variable.trainable) {
+    if (!variable.trainable()) {
       continue;
     }
     const std::string& name = executor.graph().value(variable.value).name;

@@ -128,7 +128,7 @@ TEST(Lowering, PutsAReorderBetweenKernelsThatDisagree) {
 TEST(Lowering, CastsAVariableOnItsWayIntoTheReadersLayout) {
   Graph graph;
   const ValueId w =
-      graph.add_variable("w", {.dtype = DType::f32, .shape = {1, 1, 4, 4}}, {}, true, true);
+      graph.add_variable("w", {.dtype = DType::f32, .shape = {1, 1, 4, 4}}, VariableRole::weight);
   const ValueId narrow = graph.add_node(kCast, "cast", CastAttributes{DType::bf16}, {w})[0];
   const PoolAttributes pool{.window = {}, .input = {1, 1, 4, 4}};
   graph.set_output("y", relu(graph, "relu", narrow));
@@ -152,7 +152,7 @@ TEST(Lowering, CastsAVariableOnItsWayIntoTheReadersLayout) {
 Graph running_average(bool read_again) {
   Graph graph;
   const TensorType vector{.dtype = DType::f32, .shape = {4}};
-  const ValueId running = graph.add_variable("running", vector, {}, false, false);
+  const ValueId running = graph.add_variable("running", vector, VariableRole::mean);
   const ValueId batch = graph.add_input("batch", vector);
   const ValueId fresh =
       graph.add_node(kMovingAverage, "average", MovingAverageAttributes{}, {running, batch})[0];
@@ -185,8 +185,8 @@ TEST(Lowering, OrdersGradientsByTheStepThatTouchesThemLast) {
   Graph graph;
   const TensorType type{.dtype = DType::f32, .shape = {1, 1, 4, 4}};
   const ValueId dy = graph.add_input("dy", type);
-  const ValueId first = graph.add_variable("first", type, {}, true, true);
-  const ValueId second = graph.add_variable("second", type, {}, true, true);
+  const ValueId first = graph.add_variable("first", type, VariableRole::weight);
+  const ValueId second = graph.add_variable("second", type, VariableRole::weight);
   const ValueId of_second = relu(graph, "makes_second", dy);
   const ValueId read_again = relu(graph, "reads_it", of_second);
   const ValueId of_first = relu(graph, "makes_first", read_again);

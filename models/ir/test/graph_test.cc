@@ -20,8 +20,9 @@ using testing::ElementsAre;
 TEST(Graph, PrintsOneLinePerInputVariableAndNode) {
   Graph graph;
   const ValueId x = graph.add_input("images", {.shape = {2, 3, 8, 8}});
-  const ValueId w = graph.add_variable("conv.weight", {.shape = {4, 3, 3, 3}}, {}, true, true);
-  const ValueId mean = graph.add_variable("running_mean", {.shape = {4}}, {}, false, false);
+  const ValueId w =
+      graph.add_variable("conv.weight", {.shape = {4, 3, 3, 3}}, VariableRole::weight);
+  const ValueId mean = graph.add_variable("running_mean", {.shape = {4}}, VariableRole::mean);
   const ValueId y = graph.add_node(
       kConv2d, "conv",
       Conv2dAttributes{
@@ -47,8 +48,8 @@ TEST(Graph, PrintsOneLinePerInputVariableAndNode) {
 
 TEST(Graph, RefusesTwoVariablesOfOneName) {
   Graph graph;
-  graph.add_variable("w", {.shape = {1}}, {}, true, true);
-  EXPECT_THROW(graph.add_variable("w", {.shape = {2}}, {}, true, true), InternalError);
+  graph.add_variable("w", {.shape = {1}}, VariableRole::weight);
+  EXPECT_THROW(graph.add_variable("w", {.shape = {2}}, VariableRole::weight), InternalError);
 }
 
 TEST(Graph, RefusesValuesAndOutputsThatAreNotThere) {
@@ -61,7 +62,7 @@ TEST(Graph, RefusesValuesAndOutputsThatAreNotThere) {
 TEST(Graph, FindsVariablesOnlyAmongVariables) {
   Graph graph;
   const ValueId x = graph.add_input("x", {.shape = {1}});
-  const ValueId w = graph.add_variable("w", {.shape = {1}}, {}, false, true);
+  const ValueId w = graph.add_variable("w", {.shape = {1}}, VariableRole::mean);
   EXPECT_EQ(graph.find_variable(x), nullptr);
   ASSERT_NE(graph.find_variable(w), nullptr);
   EXPECT_FALSE(graph.find_variable(w)->trainable);
@@ -70,7 +71,7 @@ TEST(Graph, FindsVariablesOnlyAmongVariables) {
 TEST(Graph, NamesTheOutputsOfANodeByPosition) {
   Graph graph;
   const ValueId x = graph.add_input("x", {.shape = {1, 2, 3, 3}});
-  const ValueId beta = graph.add_variable("beta", {.shape = {2}}, {}, true, true);
+  const ValueId beta = graph.add_variable("beta", {.shape = {2}}, VariableRole::weight);
   const auto outputs =
       graph.add_node(kBatchNorm, "norm", BatchNormAttributes{.scale = false}, {x, beta});
   ASSERT_EQ(outputs.size(), 3U);
@@ -82,7 +83,7 @@ TEST(Graph, NamesTheOutputsOfANodeByPosition) {
 TEST(Graph, CountsEveryReader) {
   Graph graph;
   const ValueId x = graph.add_input("x", {.shape = {2}});
-  const ValueId w = graph.add_variable("w", {.shape = {2}}, {}, true, true);
+  const ValueId w = graph.add_variable("w", {.shape = {2}}, VariableRole::weight);
   const ValueId twice = graph.add_node(kAdd, "twice", {}, {x, x})[0];
   const ValueId y = graph.add_node(kAdd, "y", {}, {twice, w})[0];
   graph.set_output("y", y);

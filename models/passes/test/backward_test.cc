@@ -44,7 +44,8 @@ std::vector<std::string> ops_of(const Graph& graph) {
 class BackwardTest : public testing::Test {
  protected:
   ValueId weight(const std::string& name, const Shape& shape, bool trainable = true) {
-    return graph_.add_variable(name, {.shape = shape}, {}, trainable, true);
+    return graph_.add_variable(name, {.shape = shape},
+                               trainable ? VariableRole::weight : VariableRole::mean);
   }
   ValueId conv(const std::string& name, ValueId x, bool trainable = true) {
     const ValueId w = weight(name, {4, graph_.shape(x)[1], 1, 1}, trainable);

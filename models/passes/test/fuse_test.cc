@@ -118,7 +118,7 @@ TEST_F(FuseTest, ExtendsTheLaterOfTwoBatchNormsWhicheverSideItIsOn) {
 
 TEST_F(FuseTest, KeepsReadersOfStatisticsBehindAFusedBatchNorm) {
   const ValueId x = image("x");
-  const ValueId running = graph_.add_variable("running_mean", {.shape = {4}}, {}, false, false);
+  const ValueId running = graph_.add_variable("running_mean", {.shape = {4}}, VariableRole::mean);
   const auto outputs = norm_all("bn", x);
   const ValueId average = graph_.add_node(kMovingAverage, "average", MovingAverageAttributes{},
                                           {running, outputs[1]})[0];

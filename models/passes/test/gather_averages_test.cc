@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 class GatherMovingAverages : public ::testing::Test {
  protected:
   ValueId variable(const std::string& name, std::int64_t channels) {
-    return graph_.add_variable(name, {.shape = {channels}}, {}, /*trainable=*/false, false);
+    return graph_.add_variable(name, {.shape = {channels}}, VariableRole::mean);
   }
   ValueId average(ValueId running, ValueId batch, double decay) {
     return graph_.add_node(kMovingAverage, graph_.value(running).name + "/average",

@@ -35,12 +35,12 @@ std::ptrdiff_t count(const Graph& graph, const OpDef& op) {
 class GradientSums : public testing::Test {
  protected:
   ValueId norm(const std::string& name, ValueId x) {
-    const ValueId beta = graph_.add_variable(name + ".beta", {.shape = {4}}, {}, true, false);
+    const ValueId beta = graph_.add_variable(name + ".beta", {.shape = {4}}, VariableRole::shift);
     return graph_.add_node(kBatchNorm, name, BatchNormAttributes{.scale = false}, {x, beta})[0];
   }
   ValueId conv(const std::string& name, ValueId x) {
     const ValueId w =
-        graph_.add_variable(name, {.shape = {4, graph_.shape(x)[1], 1, 1}}, {}, true, true);
+        graph_.add_variable(name, {.shape = {4, graph_.shape(x)[1], 1, 1}}, VariableRole::weight);
     return graph_.add_node(kConv2d, name, Conv2dAttributes{}, {x, w})[0];
   }
   Graph backward(ValueId stem) {

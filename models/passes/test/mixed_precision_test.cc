@@ -27,7 +27,7 @@ Graph network() {
   const ValueId images = graph.add_input("images", {.shape = {2, 3, 4, 4}});
   const ValueId labels = graph.add_input("labels", {.dtype = DType::s32, .shape = {2}});
   const auto variable = [&](const std::string& name, const Shape& shape) {
-    return graph.add_variable(name, {.shape = shape}, {}, true, true);
+    return graph.add_variable(name, {.shape = shape}, VariableRole::weight);
   };
   const ValueId filter = variable("conv.weight", {8, 3, 3, 3});
   const ValueId gamma = variable("bn.weight", {8});
@@ -105,7 +105,7 @@ TEST(MixedPrecisionTest, InferenceStoresTheFiltersInHalves) {
   Graph network;
   const ValueId images = network.add_input("images", {.shape = {2, 3, 4, 4}});
   const ValueId filter =
-      network.add_variable("conv.weight", {.shape = {8, 3, 3, 3}}, {}, true, true);
+      network.add_variable("conv.weight", {.shape = {8, 3, 3, 3}}, VariableRole::weight);
   network.set_output(
       "features", network.add_node(kConv2d, "conv", Conv2dAttributes{.window = {.kernel = {3, 3}}},
                                    {images, filter})[0]);

@@ -13,7 +13,7 @@ namespace {
 Graph example() {
   Graph graph;
   const ValueId x = graph.add_input("x", {.shape = {2, 3}});
-  const ValueId w = graph.add_variable("w", {.shape = {2, 3}}, {.mean = 2}, true, false);
+  const ValueId w = graph.add_variable("w", {.shape = {2, 3}}, VariableRole::scale, {.mean = 2});
   const ValueId sum = graph.add_node(kAdd, "sum", {}, {x, w})[0];
   const ValueId y = graph.add_node(kActivation, "relu", ActivationAttributes{}, {sum})[0];
   graph.set_output("y", y);
@@ -27,6 +27,7 @@ TEST(Rewrite, CopiesAGraphWhole) {
   const Graph copy = rewrite(graph, append);
   EXPECT_EQ(cat(copy), cat(graph));
   EXPECT_EQ(copy.variables()[0].initial.mean, 2);
+  EXPECT_EQ(copy.variables()[0].role, VariableRole::scale);
 }
 
 TEST(Rewrite, GivesReadersWhatStandsForANode) {

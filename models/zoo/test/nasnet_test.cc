@@ -19,7 +19,7 @@ Graph network(std::string_view name, std::string_view dataset, std::int64_t clas
 std::int64_t trainable_scalars(const Graph& graph) {
   std::int64_t sum = 0;
   for (const Variable& variable : graph.variables()) {
-    sum += variable.trainable ? graph.shape(variable.value).elements() : 0;
+    sum += variable.trainable() ? graph.shape(variable.value).elements() : 0;
   }
   return sum;
 }

@@ -57,11 +57,11 @@ struct Counts {
 Counts count(const Graph& graph) {
   Counts counts;
   for (const Variable& variable : graph.variables()) {
-    if (variable.trainable) {
+    if (variable.trainable()) {
       const std::int64_t elements = graph.shape(variable.value).elements();
       counts.scalars += elements;
       ++counts.variables;
-      counts.decayed_scalars += variable.decayed ? elements : 0;
+      counts.decayed_scalars += variable.decayed() ? elements : 0;
     }
   }
   for (const Node& node : graph.nodes()) {
@@ -88,7 +88,7 @@ double expected_square(const Initializer& initial) {
 double expected_l2_loss(const Graph& graph, double weight_decay) {
   double sum = 0;
   for (const Variable& variable : graph.variables()) {
-    if (variable.decayed) {
+    if (variable.decayed()) {
       sum += static_cast<double>(graph.shape(variable.value).elements()) *
              expected_square(variable.initial);
     }

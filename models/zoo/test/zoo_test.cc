@@ -18,7 +18,7 @@ namespace {
 std::int64_t trainable_scalars(const Graph& graph) {
   std::int64_t sum = 0;
   for (const Variable& variable : graph.variables()) {
-    if (variable.trainable) {
+    if (variable.trainable()) {
       sum += graph.shape(variable.value).elements();
     }
   }
@@ -36,7 +36,7 @@ class Zoo : public testing::TestWithParam<Model> {};
 void expect_one_gradient_per_trainable_variable(const Graph& graph) {
   std::set<std::int32_t> trained;
   for (const Variable& variable : graph.variables()) {
-    if (variable.trainable) {
+    if (variable.trainable()) {
       trained.insert(variable.value.index);
     }
   }
@@ -81,13 +81,13 @@ TEST_P(Zoo, TrainsAllVariablesButMovingStatistics) {
   const Graph graph = build_network(GetParam(), {.batch = 1});
   for (const Variable& variable : graph.variables()) {
     const std::string& name = graph.value(variable.value).name;
-    EXPECT_EQ(variable.trainable,
+    EXPECT_EQ(variable.trainable(),
               !name.ends_with(".running_mean") && !name.ends_with(".running_var"))
         << name;
-    EXPECT_TRUE(variable.trainable || !variable.decayed) << name;
+    EXPECT_TRUE(variable.trainable() || !variable.decayed()) << name;
   }
   for (const Graph::Pair& update : graph.updates()) {
-    EXPECT_FALSE(graph.find_variable(update.variable)->trainable);
+    EXPECT_FALSE(graph.find_variable(update.variable)->trainable());
   }
 }
 
