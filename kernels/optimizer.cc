@@ -6,7 +6,8 @@ namespace bench {
 
 std::span<const OptimizerRow> all_optimizers() {
   static const std::vector<OptimizerRow> kRows{
-#define BENCH_OPTIMIZER(Rule, label, ...) {.name = label, .first_values = {__VA_ARGS__}},
+#define BENCH_OPTIMIZER(Rule, label, ...) \
+  {.name = label, .rule = Rule{}, .first_values = {__VA_ARGS__}},
 #include "kernels/optimizers.inc"
 #undef BENCH_OPTIMIZER
   };

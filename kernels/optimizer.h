@@ -38,6 +38,7 @@ struct AdamRule {
   double epsilon = 1e-8;
 };
 
+// The comma before each row's rule leaves an empty place in front of the first.
 template <class First, class... Rules>
 using VariantBehind = std::variant<Rules...>;
 /// One of those of optimizers.inc.
@@ -50,6 +51,8 @@ using OptimizerRule = VariantBehind<void
 /// One row of optimizers.inc.
 struct OptimizerRow {
   std::string_view name;
+  /// With its usual coefficients.
+  OptimizerRule rule;
   /// Of each slot: what all its elements are before the first update.
   std::vector<double> first_values;
 

@@ -368,6 +368,15 @@ class FarBackend final : private OwnedBackend, public ForwardingBackend {
 
 }  // namespace
 
+std::vector<FarSchedule> far_schedules(std::uint64_t seeds) {
+  std::vector<FarSchedule> schedules{{.kind = FarSchedule::Kind::eager},
+                                     {.kind = FarSchedule::Kind::deferred}};
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    schedules.push_back({.kind = FarSchedule::Kind::random, .seed = seed});
+  }
+  return schedules;
+}
+
 std::unique_ptr<Backend> make_far_backend(std::unique_ptr<Backend> inner,
                                           const FarSchedule& schedule) {
   return std::make_unique<FarBackend>(std::move(inner), schedule);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "kernels/backend.h"
 
@@ -20,6 +21,10 @@ struct FarSchedule {
   Kind kind = Kind::deferred;
   std::uint64_t seed = 0;
 };
+
+constexpr std::uint64_t kFarSeeds = 20;
+/// Eager, deferred, and so many random ones.
+std::vector<FarSchedule> far_schedules(std::uint64_t seeds = kFarSeeds);
 
 /// A device around another one, which is the host: the other one's kernels on memory that the host
 /// may not touch (it ends the program), launched late and from another thread. Throws InternalError

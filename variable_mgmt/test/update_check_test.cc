@@ -107,10 +107,12 @@ double difference(Backend& inner, const OptimizerSettings& settings, const Fault
 
 std::vector<OptimizerSettings> all_settings() {
   std::vector<OptimizerSettings> found;
-  for (const OptimizerRule& rule :
-       {OptimizerRule(SgdRule{}), OptimizerRule(MomentumRule{}), OptimizerRule(RmspropRule{}),
-        OptimizerRule(RmspropRule{.decay = 0.1, .epsilon = 1e-10}), OptimizerRule(AdamRule{}),
-        OptimizerRule(AdamRule{.epsilon = 1e-3})}) {
+  std::vector<OptimizerRule> rules{RmspropRule{.decay = 0.1, .epsilon = 1e-10},
+                                   AdamRule{.epsilon = 1e-3}};
+  for (const OptimizerRow& row : all_optimizers()) {
+    rules.push_back(row.rule);
+  }
+  for (const OptimizerRule& rule : rules) {
     found.push_back({.rule = rule});
     for (const double decay : {4e-5, 1e-2, 1.0}) {
       found.push_back({.rule = rule, .weight_decay = decay});
@@ -156,10 +158,9 @@ TEST(UpdateCheck, FindsWhatAStrategyForgets) {
   const Fault no_decay{.settings = [](OptimizerSettings& s) { s.weight_decay = 0; }};
   const Fault no_scale{.scalars = [](StepState& s) { s.orders.gradient_scale = 1; }};
   const Fault no_count{.scalars = [](StepState& s) { s.updates = 0; }};
-  for (const OptimizerRule& rule : {OptimizerRule(SgdRule{}), OptimizerRule(MomentumRule{}),
-                                    OptimizerRule(RmspropRule{}), OptimizerRule(AdamRule{})}) {
-    expect_found(rule, no_decay, "no decay");
-    expect_found(rule, no_scale, "no scale");
+  for (const OptimizerRow& row : all_optimizers()) {
+    expect_found(row.rule, no_decay, "no decay");
+    expect_found(row.rule, no_scale, "no scale");
   }
   expect_found(AdamRule{}, no_count, "counts no updates");
   expect_found(RmspropRule{}, {.resets = false}, "its slots have no first values");

@@ -82,15 +82,10 @@ Outcome run(const RunSettings& settings, Backend& backend, Check check) {
 
 /// The same run on the reference and far away from it, on every schedule; what it leaves behind.
 Outcome run_near_and_far(const RunSettings& settings, Check check = Check::none,
-                         std::uint64_t seeds = 20) {
+                         std::uint64_t seeds = kFarSeeds) {
   const auto reference = make_reference_backend();
   Outcome near = run(settings, *reference, check);
-  std::vector<FarSchedule> schedules{{.kind = FarSchedule::Kind::eager},
-                                     {.kind = FarSchedule::Kind::deferred}};
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    schedules.push_back({.kind = FarSchedule::Kind::random, .seed = seed});
-  }
-  for (const FarSchedule& schedule : schedules) {
+  for (const FarSchedule& schedule : far_schedules(seeds)) {
     const auto far = make_far_backend(make_reference_backend(), schedule);
     EXPECT_EQ(run(settings, *far, check), near) << "seed " << schedule.seed;
   }
@@ -98,10 +93,9 @@ Outcome run_near_and_far(const RunSettings& settings, Check check = Check::none,
 }
 
 TEST(FarRun, TrainsWithEachOptimizer) {
-  for (const OptimizerRule& rule :
-       std::vector<OptimizerRule>{SgdRule(), MomentumRule(), RmspropRule(), AdamRule()}) {
+  for (const OptimizerRow& row : all_optimizers()) {
     RunSettings settings = residual();
-    settings.optimizer.rule = rule;
+    settings.optimizer.rule = row.rule;
     const Outcome outcome = run_near_and_far(settings);
     EXPECT_EQ(outcome.losses.size(), 5U);
     EXPECT_NE(outcome.losses.front(), outcome.losses.back());

@@ -43,16 +43,15 @@ TEST(Session, KeepsTheLossOfEveryMeasuredStep) {
 
 TEST(Session, LearnsWithEveryOptimizer) {
   std::vector<std::vector<double>> courses;
-  for (const OptimizerRule& rule : {OptimizerRule(SgdRule{}), OptimizerRule(MomentumRule{}),
-                                    OptimizerRule(RmspropRule{}), OptimizerRule(AdamRule{})}) {
+  for (const OptimizerRow& row : all_optimizers()) {
     TinyRun tiny;
-    tiny.settings.optimizer.rule = rule;
+    tiny.settings.optimizer.rule = row.rule;
     tiny.settings.learning_rate.request.init_learning_rate = 0.125;
     tiny.run();
     const std::vector<double>& losses = tiny.result.losses;
-    EXPECT_LT(losses[1], losses[0]) << row_of(rule).name;
-    EXPECT_LT(losses[2], losses[1]) << row_of(rule).name;
-    EXPECT_THAT(courses, Not(Contains(losses))) << row_of(rule).name;
+    EXPECT_LT(losses[1], losses[0]) << row.name;
+    EXPECT_LT(losses[2], losses[1]) << row.name;
+    EXPECT_THAT(courses, Not(Contains(losses))) << row.name;
     courses.push_back(losses);
   }
 }

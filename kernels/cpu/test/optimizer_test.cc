@@ -141,19 +141,19 @@ TEST(UpdateVariables, FollowsTheFormulasAcrossSegments) {
 TEST(UpdateVariables, GivesTheSameBitsForEveryTeamSize) {
   constexpr std::int64_t kCount = 9973;
   const std::vector<OptimizerSegment> segments{{.offset = 0, .count = kCount}};
-  for (const OptimizerRule& rule : {OptimizerRule(SgdRule{}), OptimizerRule(MomentumRule{}),
-                                    OptimizerRule(RmspropRule{}), OptimizerRule(AdamRule{})}) {
+  for (const OptimizerRow& row : all_optimizers()) {
     std::vector<float> first;
     for (int threads = 1; threads <= 3; ++threads) {
       ThreadTeam team(std::vector<int>(at(threads), 0), false);
       const GuardedFloats variables(random_floats(kCount, 1)), gradients(random_floats(kCount, 2));
-      const Slots slots(row_of(rule).slots(), kCount);
+      const Slots slots(row.slots(), kCount);
       const OptimizerRegions regions{.segments = segments,
                                      .variables = variables.data(),
                                      .gradients = gradients.data(),
                                      .slots = slots.places};
-      reset_slots(team, rule, regions);
-      update_variables(team, {.rule = rule, .weight_decay = 1e-4}, regions, {.learning_rate = 0.1});
+      reset_slots(team, row.rule, regions);
+      update_variables(team, {.rule = row.rule, .weight_decay = 1e-4}, regions,
+                       {.learning_rate = 0.1});
       first = threads == 1 ? variables.values() : first;
       EXPECT_EQ(variables.values(), first);
     }

@@ -85,6 +85,11 @@ TEST_P(Zoo, TrainsAllVariablesButMovingStatistics) {
               !name.ends_with(".running_mean") && !name.ends_with(".running_var"))
         << name;
     EXPECT_TRUE(variable.trainable() || !variable.decayed()) << name;
+    EXPECT_EQ(variable.role == VariableRole::mean, name.ends_with(".running_mean")) << name;
+    const bool many_axes = graph.shape(variable.value).rank() >= 2;
+    EXPECT_EQ(variable.role == VariableRole::weight, many_axes) << name;
+    EXPECT_EQ(variable.role == VariableRole::scale, !many_axes && name.ends_with(".weight"))
+        << name;
   }
   for (const Graph::Pair& update : graph.updates()) {
     EXPECT_FALSE(graph.find_variable(update.variable)->trainable());
