@@ -29,7 +29,7 @@ struct InputPlace {
 struct Executor::State {
   State(const Graph& original, Backend& device, const ExecutorOptions& options)
       : backend(device),
-        plan(original, device, options.format, options.poison ? Poison::kGuardBytes : 0),
+        plan(original, device, options.lowering(), options.poison ? Poison::kGuardBytes : 0),
         bound(admitted(options), device),
         stream(device.make_stream()),
         staging(device, *stream),

@@ -15,6 +15,9 @@ namespace bench {
 
 struct ExecutorOptions {
   DataFormat format = DataFormat::automatic;
+  /// As in LoweringOptions; both are used by the constructor only.
+  const Choices* pinned = nullptr;
+  Tuner tuner = {};
   /// For tests: before each run everything but inputs and variables is filled with NaN bytes, and
   /// guard bytes behind every variable and gradient are checked afterwards (InternalError), for
   /// which every run waits.
@@ -25,6 +28,10 @@ struct ExecutorOptions {
   std::function<void(std::size_t first, std::size_t last)> gradients_final = {};
   /// Sees the plan before anything is allocated and throws when it asks for too much; may be empty.
   std::function<void(const MemoryReport&)> admit = {};
+
+  [[nodiscard]] LoweringOptions lowering() const {
+    return {.format = format, .pinned = pinned, .tuner = tuner};
+  }
 };
 
 /// A plan with its kernels made and its memory allocated once, on one device, with one stream for

@@ -67,7 +67,7 @@ void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
     out << graph;
   }
   if (dumps(settings, "plan")) {
-    const Plan plan(graph, backend, settings.format);
+    const Plan plan(graph, backend, {.format = settings.format});
     out << plan.lowered;
     out << "planned memory: " << run_memory(settings, plan.memory.report, settings.batch) << "\n";
   }

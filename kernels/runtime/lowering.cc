@@ -4,59 +4,28 @@
 #include <optional>
 #include <set>
 
-#include "kernels/runtime/layout_selection.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
-#include "models/ops/cast.h"
 
 namespace bench {
 namespace {
 
 std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 
-// What a producer and a reader of an opaque value cost that do not agree on its layout.
-constexpr double kImpossibleSeconds = 1e9;
-
-/// Numbers for layouts, in the order in which they are first seen.
-class LayoutNumbers {
- public:
-  int number(const Layout& layout) {
-    const auto [entry, fresh] = numbers_.try_emplace(layout, static_cast<int>(layouts_.size()));
-    if (fresh) {
-      layouts_.push_back(layout);
-    }
-    return entry->second;
-  }
-  [[nodiscard]] const Layout& layout(int number) const {
-    return layouts_[static_cast<std::size_t>(number)];
-  }
-
- private:
-  std::map<Layout, int> numbers_;
-  std::vector<Layout> layouts_;
-};
-
 class Lowering {
  public:
-  Lowering(const Graph& graph, Backend& backend, DataFormat format)
-      : graph_(graph), backend_(backend), format_(format) {
-    for (const Node& node : graph.nodes()) {
-      candidates_.push_back(casts_variable(node) ? std::vector<Candidate>()
-                                                 : backend.candidates(graph, node, format));
-    }
-    for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-      if (casts_variable(graph.nodes()[n])) {
-        candidates_[n] = cast_candidates(graph.nodes()[n]);
-      }
-    }
+  Lowering(const Graph& graph, Backend& backend, ChosenGraph chosen)
+      : graph_(graph), backend_(backend), chosen_(std::move(chosen)) {
+    lowered_.seconds = chosen_.seconds;
+    lowered_.choices = std::move(chosen_.choices);
   }
 
   LoweredGraph run() {
-    choose();
     lowered_.buffer_of.resize(graph_.values().size());
     for (std::size_t v = 0; v < graph_.values().size(); ++v) {
       if (graph_.values()[v].origin != Value::Origin::node) {
-        lowered_.buffer_of[v] = add_buffer(ValueId{static_cast<std::int32_t>(v)}, layout_of(v), 0);
+        lowered_.buffer_of[v] =
+            add_buffer(ValueId{static_cast<std::int32_t>(v)}, chosen_.layouts[v], 0);
       }
     }
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
@@ -78,136 +47,6 @@ class Lowering {
   }
 
  private:
-  [[nodiscard]] const Candidate& chosen(std::size_t node) const {
-    return candidates_[node][static_cast<std::size_t>(choice_.chosen[node])];
-  }
-  [[nodiscard]] const Layout& layout_of(std::size_t value) const {
-    return numbers_.layout(choice_.layout_of[value]);
-  }
-
-  /// A variable is cast by the very reorders that bring it into its readers' layouts.
-  [[nodiscard]] bool casts_variable(const Node& node) const {
-    return node.op == &kCast && graph_.value(node.inputs[0]).origin == Value::Origin::variable;
-  }
-
-  /// One for each layout in which a reader wants the result.
-  std::vector<Candidate> cast_candidates(const Node& node) {
-    const TensorType& type = graph_.type(node.outputs[0]);
-    std::vector<Candidate> candidates;
-    for (const int number : wanted_layouts(node.outputs[0])) {
-      Candidate& candidate = candidates.emplace_back();
-      candidate.inputs = {Layout::any()};
-      candidate.outputs = {numbers_.layout(number)};
-      candidate.seconds =
-          backend_.reorder_seconds(type, backend_.canonical_layout(type), candidate.outputs[0]);
-    }
-    return candidates;
-  }
-
-  void choose() {
-    LayoutProblem problem;
-    problem.values.resize(graph_.values().size());
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      const Node& node = graph_.nodes()[n];
-      LayoutProblem::Node& entry = problem.nodes.emplace_back();
-      std::transform(node.inputs.begin(), node.inputs.end(), std::back_inserter(entry.inputs),
-                     [](ValueId id) { return id.index; });
-      std::transform(node.outputs.begin(), node.outputs.end(), std::back_inserter(entry.outputs),
-                     [](ValueId id) { return id.index; });
-      for (const Candidate& candidate : candidates_[n]) {
-        LayoutProblem::Choice& option = entry.choices.emplace_back();
-        option.seconds = candidate.seconds;
-        const auto number = [&](const Layout& layout) {
-          return layout == Layout::any() ? LayoutProblem::kAny : numbers_.number(layout);
-        };
-        std::transform(candidate.inputs.begin(), candidate.inputs.end(),
-                       std::back_inserter(option.inputs), number);
-        std::transform(candidate.outputs.begin(), candidate.outputs.end(),
-                       std::back_inserter(option.outputs), number);
-      }
-    }
-    for (const ValueId id : graph_.inputs()) {
-      for (const Layout& layout : backend_.input_layouts(graph_.type(id), format_)) {
-        problem.values[at(id)].free_layouts.push_back(numbers_.number(layout));
-      }
-    }
-    for (const Variable& variable : graph_.variables()) {
-      problem.values[at(variable.value)].free_layouts = wanted_layouts(variable.value);
-    }
-    for (const auto& [variable, gradient] : graph_.gradients()) {
-      problem.values[at(gradient)].deliver_as = variable.index;
-    }
-    problem.starts = activation_layouts();
-    problem.reorder_seconds = [&](int value, int from, int to) {
-      if (graph_.type(ValueId{value}).opaque) {
-        return kImpossibleSeconds;
-      }
-      return backend_.reorder_seconds(graph_.type(ValueId{value}), numbers_.layout(from),
-                                      numbers_.layout(to));
-    };
-    choice_ = select_layouts(problem);
-    lowered_.seconds = choice_.seconds;
-  }
-
-  /// The layouts that any candidate gives its first output, filters and their gradients left out:
-  /// what the search for a cheapest graph starts from.
-  std::vector<int> activation_layouts() {
-    std::set<int> layouts;
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      const ValueId output = graph_.nodes()[n].outputs[0];
-      const auto gradients = graph_.gradients();
-      const bool of_variable =
-          casts_variable(graph_.nodes()[n]) ||
-          std::any_of(gradients.begin(), gradients.end(),
-                      [&](const Graph::Pair& pair) { return pair.value == output; });
-      for (const Candidate& candidate : candidates_[n]) {
-        if (!of_variable) {
-          layouts.insert(numbers_.number(candidate.outputs[0]));
-        }
-      }
-    }
-    return {layouts.begin(), layouts.end()};
-  }
-
-  /// The layouts in which any candidate would read a value; where none minds, those in which its
-  /// gradient is made, or the canonical one.
-  std::vector<int> wanted_layouts(ValueId value) {
-    std::vector<int> layouts;
-    const auto want = [&](const Layout& layout) {
-      const int number = numbers_.number(layout);
-      if (std::find(layouts.begin(), layouts.end(), number) == layouts.end()) {
-        layouts.push_back(number);
-      }
-    };
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      const auto& inputs = graph_.nodes()[n].inputs;
-      for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i] != value) {
-          continue;
-        }
-        for (const Candidate& candidate : candidates_[n]) {
-          if (candidate.inputs[i] != Layout::any()) {
-            want(candidate.inputs[i]);
-          }
-        }
-      }
-    }
-    if (layouts.empty()) {
-      for (const auto& [variable, gradient] : graph_.gradients()) {
-        const Value& made = graph_.value(gradient);
-        if (variable == value && made.origin == Value::Origin::node) {
-          for (const Candidate& candidate : candidates_[static_cast<std::size_t>(made.producer)]) {
-            want(candidate.outputs[static_cast<std::size_t>(made.position)]);
-          }
-        }
-      }
-    }
-    if (layouts.empty()) {
-      want(backend_.canonical_layout(graph_.type(value)));
-    }
-    return layouts;
-  }
-
   std::size_t add_buffer(ValueId value, const Layout& layout, std::size_t opaque_bytes) {
     const Value& entry = graph_.value(value);
     Buffer buffer{.name = entry.name, .value = value, .type = entry.type, .layout = layout};
@@ -269,8 +108,8 @@ class Lowering {
 
   void add_node(std::size_t index) {
     const Node& node = graph_.nodes()[index];
-    const Candidate& candidate = chosen(index);
-    if (casts_variable(node)) {
+    const Candidate& candidate = chosen_.candidates[index];
+    if (casts_variable(graph_, node)) {
       add_cast(node, candidate.outputs[0]);
       return;
     }
@@ -388,10 +227,7 @@ class Lowering {
 
   const Graph& graph_;
   Backend& backend_;
-  DataFormat format_;
-  std::vector<std::vector<Candidate>> candidates_;
-  LayoutNumbers numbers_;
-  LayoutChoice choice_;
+  ChosenGraph chosen_;
   LoweredGraph lowered_;
   std::set<ValueId> originals_;
   std::map<std::pair<ValueId, Layout>, std::size_t> copies_;
@@ -401,8 +237,8 @@ class Lowering {
 
 }  // namespace
 
-LoweredGraph lower(const Graph& graph, Backend& backend, DataFormat format) {
-  return Lowering(graph, backend, format).run();
+LoweredGraph lower(const Graph& graph, Backend& backend, const LoweringOptions& options) {
+  return Lowering(graph, backend, choose(graph, backend, options)).run();
 }
 
 }  // namespace bench

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/backend.h"
+#include "kernels/runtime/choices.h"
 #include "models/ir/op.h"
 
 namespace bench {
@@ -56,10 +57,12 @@ struct LoweredGraph {
   std::vector<Trained> trained;
   /// Estimated time of all kernels and reorders.
   double seconds = 0;
+  /// What was chosen, to be pinned another time.
+  Choices choices;
 };
 
-/// Throws UsageError when the backend supports a node in no way.
-LoweredGraph lower(const Graph& graph, Backend& backend, DataFormat format);
+/// Throws UsageError when the backend supports a node in no way, or not in the way that is pinned.
+LoweredGraph lower(const Graph& graph, Backend& backend, const LoweringOptions& options);
 
 /// One line per step with implementation, layouts and shapes, reorders with their estimated time,
 /// and the reorders' share at the end: what `--dump=plan` shows.

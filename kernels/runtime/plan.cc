@@ -20,9 +20,10 @@ Graph runnable(const Graph& graph, const Backend& backend) {
       graph, [&](const Graph& around, const Node& node) { return backend.supports(around, node); });
 }
 
-Plan::Plan(const Graph& original, Backend& backend, DataFormat format, std::size_t guard_bytes)
+Plan::Plan(const Graph& original, Backend& backend, const LoweringOptions& options,
+           std::size_t guard_bytes)
     : graph(runnable(original, backend)),
-      lowered(lower(graph, backend, format)),
+      lowered(lower(graph, backend, options)),
       memory(lay_out_memory(lowered, output_buffers(graph, lowered), guard_bytes)) {}
 
 }  // namespace bench

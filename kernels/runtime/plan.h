@@ -15,9 +15,9 @@ Graph runnable(const Graph& graph, const Backend& backend);
 /// What will run of a graph on a backend, and where everything will lie. Nothing is made or
 /// allocated.
 struct Plan {
-  /// `guard_bytes` are left free behind every buffer. Throws UsageError when the backend cannot run
-  /// a node.
-  Plan(const Graph& original, Backend& backend, DataFormat format, std::size_t guard_bytes = 0);
+  /// `guard_bytes` are left free behind every buffer. Throws UsageError as lower() does.
+  Plan(const Graph& original, Backend& backend, const LoweringOptions& options,
+       std::size_t guard_bytes = 0);
   // The kernels' makers may refer to the graph.
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "kernels/runtime/memory.h"
-#include "models/base/errors.h"
+#include "kernels/runtime/test/two_layouts.h"
 #include "models/ir/op.h"
 #include "models/ops/activation.h"
 #include "models/ops/cast.h"
@@ -19,66 +19,6 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
-
-/// A backend that runs nothing: every node can have its tensors in layout "a" or "b", at costs a
-/// test sets by op.
-class TwoLayoutBackend final : public Backend {
- public:
-  std::map<const OpDef*, std::pair<double, double>> seconds = {};
-  double reorder = 1;
-
-  [[nodiscard]] std::string_view name() const override { return "two layouts"; }
-  [[nodiscard]] Support supports(const Graph&, const Node&) const override { return {}; }
-  std::vector<Candidate> candidates(const Graph& graph, const Node& node, DataFormat) override {
-    const auto found = seconds.find(node.op);
-    const auto [a, b] = found == seconds.end() ? std::pair(1.0, 1.0) : found->second;
-    return {candidate(graph, node, "a", a), candidate(graph, node, "b", b)};
-  }
-  [[nodiscard]] Layout canonical_layout(const TensorType&) const override { return Layout("a"); }
-  [[nodiscard]] std::vector<Layout> input_layouts(const TensorType&, DataFormat) const override {
-    return {Layout("a"), Layout("b")};
-  }
-  std::size_t bytes(const TensorType& type, const Layout&) override {
-    return static_cast<std::size_t>(type.shape.elements()) * size_of(type.dtype);
-  }
-  std::unique_ptr<Kernel> make_reorder(const Placed&, const Placed&) override {
-    throw InternalError("nothing runs here");
-  }
-  double reorder_seconds(const TensorType&, const Layout&, const Layout&) override {
-    return reorder;
-  }
-  std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings&,
-                                            std::vector<OptimizerSegment>) override {
-    throw InternalError("nothing runs here");
-  }
-  std::optional<Ceiling> measure_ceiling(DType) override { return std::nullopt; }
-  std::unique_ptr<Stream> make_stream() override { throw InternalError("nothing runs here"); }
-  std::unique_ptr<Event> make_event() override { throw InternalError("nothing runs here"); }
-  std::unique_ptr<DeviceMemory> allocate(std::size_t) override {
-    throw InternalError("nothing runs here");
-  }
-  [[nodiscard]] bool shares_host_memory() const override { return true; }
-
- private:
-  static Candidate candidate(const Graph& graph, const Node& node, const std::string& layout,
-                             double cost) {
-    const auto layouts = [&](const std::vector<ValueId>& ids) {
-      std::vector<Layout> result;
-      for (const ValueId id : ids) {
-        result.emplace_back(graph.type(id).opaque ? "opaque " + layout : layout);
-      }
-      return result;
-    };
-    Candidate result;
-    result.implementation = layout;
-    result.inputs = layouts(node.inputs);
-    result.outputs = layouts(node.outputs);
-    result.opaque_bytes.assign(node.outputs.size(), 8);
-    result.seconds = cost;
-    result.may_overwrite = {{.output = 0, .input = 0}};
-    return result;
-  }
-};
 
 std::vector<std::string> ops_of(const LoweredGraph& lowered) {
   std::vector<std::string> ops;
@@ -101,7 +41,7 @@ TEST(Lowering, ReadsWhatOnlyABackendKnowsInTheLayoutItWasWrittenIn) {
   graph.set_output("dx", graph.add_node(kMaxPoolBackward, "back", pool, {dy, pooled[1]})[0]);
   TwoLayoutBackend backend;
   backend.seconds = {{&kMaxPool, {1, 9}}, {&kMaxPoolBackward, {9, 1}}};
-  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  const LoweredGraph lowered = lower(graph, backend, {});
   ASSERT_EQ(lowered.steps.size(), 2U);
   EXPECT_EQ(lowered.steps[0].implementation, lowered.steps[1].implementation);
 }
@@ -114,7 +54,7 @@ TEST(Lowering, PutsAReorderBetweenKernelsThatDisagree) {
   graph.set_output("y", relu(graph, "relu", y));
   TwoLayoutBackend backend;
   backend.seconds = {{&kAvgPool, {1, 9}}, {&kActivation, {9, 1}}};
-  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  const LoweredGraph lowered = lower(graph, backend, {});
   EXPECT_EQ(ops_of(lowered),
             (std::vector<std::string>{"avg_pool a", "reorder a to b", "activation b"}));
   std::ostringstream text;
@@ -135,7 +75,7 @@ TEST(Lowering, CastsAVariableOnItsWayIntoTheReadersLayout) {
   graph.set_output("z", graph.add_node(kAvgPool, "pool", pool, {narrow})[0]);
   TwoLayoutBackend backend;
   backend.seconds = {{&kActivation, {9, 1}}, {&kAvgPool, {1, 9}}};
-  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  const LoweredGraph lowered = lower(graph, backend, {});
   std::size_t casts = 0;
   for (const Step& step : lowered.steps) {
     if (step.op == "cast") {
@@ -166,7 +106,7 @@ Graph running_average(bool read_again) {
 TEST(Lowering, WritesAnUpdateStraightOntoItsVariable) {
   TwoLayoutBackend backend;
   const Graph graph = running_average(/*read_again=*/false);
-  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  const LoweredGraph lowered = lower(graph, backend, {});
   ASSERT_EQ(lowered.steps.size(), 1U);
   EXPECT_EQ(lowered.steps[0].outputs[0], lowered.steps[0].inputs[0]);
 }
@@ -174,7 +114,7 @@ TEST(Lowering, WritesAnUpdateStraightOntoItsVariable) {
 TEST(Lowering, CopiesAnUpdateWhereTheOldValueIsReadLater) {
   TwoLayoutBackend backend;
   const Graph graph = running_average(/*read_again=*/true);
-  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  const LoweredGraph lowered = lower(graph, backend, {});
   ASSERT_EQ(lowered.steps.size(), 3U);
   EXPECT_NE(lowered.steps[0].outputs[0], lowered.steps[0].inputs[0]);
   EXPECT_EQ(lowered.steps[2].op, "copy");
@@ -194,7 +134,7 @@ TEST(Lowering, OrdersGradientsByTheStepThatTouchesThemLast) {
   graph.add_gradient(first, read_again);
   graph.add_gradient(second, of_second);
   TwoLayoutBackend backend;
-  const LoweredGraph lowered = lower(graph, backend, DataFormat::automatic);
+  const LoweredGraph lowered = lower(graph, backend, {});
   ASSERT_EQ(lowered.trained.size(), 2U);
   EXPECT_EQ(lowered.buffers[lowered.trained[0].variable].name, "second");
   EXPECT_EQ(lowered.trained[0].final_step, 1U);
@@ -210,7 +150,7 @@ LoweredGraph chain(TwoLayoutBackend& backend) {
     x = relu(graph, name, x);
   }
   graph.set_output("c", x);
-  return lower(graph, backend, DataFormat::automatic);
+  return lower(graph, backend, {});
 }
 
 TEST(MemoryLayout, LaysAnOutputOnTheInputThatDiesThere) {

@@ -1,0 +1,288 @@
+#include "kernels/runtime/choices.h"
+
+#include <algorithm>
+#include <set>
+
+#include "kernels/runtime/layout_selection.h"
+#include "models/base/errors.h"
+#include "models/ops/cast.h"
+
+namespace bench {
+namespace {
+
+std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
+
+// What a producer and a reader of an opaque value cost that do not agree on its layout.
+constexpr double kImpossibleSeconds = 1e9;
+
+/// Numbers for layouts, in the order in which they are first seen.
+class LayoutNumbers {
+ public:
+  int number(const Layout& layout) {
+    const auto [entry, fresh] = numbers_.try_emplace(layout, static_cast<int>(layouts_.size()));
+    if (fresh) {
+      layouts_.push_back(layout);
+    }
+    return entry->second;
+  }
+  [[nodiscard]] const Layout& layout(int number) const {
+    return layouts_[static_cast<std::size_t>(number)];
+  }
+
+ private:
+  std::map<Layout, int> numbers_;
+  std::vector<Layout> layouts_;
+};
+
+bool same_layouts(const Candidate& a, const Candidate& b) {
+  return a.inputs == b.inputs && a.outputs == b.outputs;
+}
+
+/// The choices for one node, or an input or a variable, among those that are pinned.
+const NodeChoice& pinned_choice(const Choices& pinned, const Node& node) {
+  const auto found = pinned.nodes.find(node.name);
+  if (found == pinned.nodes.end()) {
+    throw UsageError(cat("the choices are of another network: they do not know ", node.name));
+  }
+  return found->second;
+}
+
+const Layout& pinned_layout(const Choices& pinned, const std::string& value) {
+  const auto found = pinned.held.find(value);
+  if (found == pinned.held.end()) {
+    throw UsageError(cat("the choices are of another network: they do not know ", value));
+  }
+  return found->second;
+}
+
+/// The one candidate that a choice names.
+Candidate pinned_candidate(const NodeChoice& choice, const Node& node,
+                           std::span<const Candidate> candidates) {
+  const auto found =
+      std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+        return candidate.implementation == choice.implementation &&
+               candidate.inputs == choice.inputs && candidate.outputs == choice.outputs;
+      });
+  if (found == candidates.end()) {
+    throw UsageError(cat("the choices are of another device or batch: ", node.name,
+                         " cannot run by ", choice.implementation, " in their layouts"));
+  }
+  return *found;
+}
+
+/// Which of the candidates that share the layouts of number `chosen` takes least.
+std::size_t tuned(const Tuner& tuner, const Graph& graph, const Node& node,
+                  std::span<const Candidate> candidates, std::size_t chosen) {
+  const auto alike = std::count_if(
+      candidates.begin(), candidates.end(),
+      [&](const Candidate& candidate) { return same_layouts(candidate, candidates[chosen]); });
+  if (!tuner || alike < 2) {
+    return chosen;
+  }
+  std::size_t best = chosen;
+  double least = tuner(graph, node, candidates[chosen]);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (i == chosen || !same_layouts(candidates[i], candidates[chosen])) {
+      continue;
+    }
+    if (const double seconds = tuner(graph, node, candidates[i]); seconds < least) {
+      best = i;
+      least = seconds;
+    }
+  }
+  return best;
+}
+
+class Choosing {
+ public:
+  Choosing(const Graph& graph, Backend& backend, const LoweringOptions& options)
+      : graph_(graph), backend_(backend), options_(options) {
+    for (const Node& node : graph.nodes()) {
+      candidates_.push_back(casts_variable(graph, node)
+                                ? std::vector<Candidate>()
+                                : pinned(node, backend.candidates(graph, node, options.format)));
+    }
+    for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+      if (casts_variable(graph, graph.nodes()[n])) {
+        candidates_[n] = pinned(graph.nodes()[n], cast_candidates(graph.nodes()[n]));
+      }
+    }
+  }
+
+  ChosenGraph run() {
+    const LayoutChoice choice = select_layouts(make_problem());
+    ChosenGraph result{.candidates = {}, .layouts = {}, .seconds = choice.seconds, .choices = {}};
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const Node& node = graph_.nodes()[n];
+      const auto estimated = static_cast<std::size_t>(choice.chosen[n]);
+      const Candidate& candidate =
+          candidates_[n][tuned(options_.tuner, graph_, node, candidates_[n], estimated)];
+      result.choices.nodes[node.name] = {.implementation = candidate.implementation,
+                                         .inputs = candidate.inputs,
+                                         .outputs = candidate.outputs};
+      result.candidates.push_back(candidate);
+    }
+    for (std::size_t v = 0; v < graph_.values().size(); ++v) {
+      result.layouts.push_back(numbers_.layout(choice.layout_of[v]));
+      if (graph_.values()[v].origin != Value::Origin::node) {
+        result.choices.held[graph_.values()[v].name] = result.layouts.back();
+      }
+    }
+    return result;
+  }
+
+ private:
+  /// All candidates, or the one that is pinned.
+  [[nodiscard]] std::vector<Candidate> pinned(const Node& node,
+                                              std::vector<Candidate> candidates) const {
+    if (options_.pinned == nullptr) {
+      return candidates;
+    }
+    return {pinned_candidate(pinned_choice(*options_.pinned, node), node, candidates)};
+  }
+
+  /// The layouts that a value without a producer may have.
+  std::vector<int> held_layouts(ValueId value, std::vector<int> possible) {
+    return options_.pinned == nullptr ? possible
+                                      : std::vector{numbers_.number(pinned_layout(
+                                            *options_.pinned, graph_.value(value).name))};
+  }
+
+  /// One for each layout in which a reader wants the result.
+  std::vector<Candidate> cast_candidates(const Node& node) {
+    const TensorType& type = graph_.type(node.outputs[0]);
+    std::vector<Candidate> candidates;
+    for (const int number : wanted_layouts(node.outputs[0])) {
+      Candidate& candidate = candidates.emplace_back();
+      candidate.inputs = {Layout::any()};
+      candidate.outputs = {numbers_.layout(number)};
+      candidate.seconds =
+          backend_.reorder_seconds(type, backend_.canonical_layout(type), candidate.outputs[0]);
+    }
+    return candidates;
+  }
+
+  LayoutProblem make_problem() {
+    LayoutProblem problem;
+    problem.values.resize(graph_.values().size());
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const Node& node = graph_.nodes()[n];
+      LayoutProblem::Node& entry = problem.nodes.emplace_back();
+      std::transform(node.inputs.begin(), node.inputs.end(), std::back_inserter(entry.inputs),
+                     [](ValueId id) { return id.index; });
+      std::transform(node.outputs.begin(), node.outputs.end(), std::back_inserter(entry.outputs),
+                     [](ValueId id) { return id.index; });
+      for (const Candidate& candidate : candidates_[n]) {
+        LayoutProblem::Choice& option = entry.choices.emplace_back();
+        option.seconds = candidate.seconds;
+        const auto number = [&](const Layout& layout) {
+          return layout == Layout::any() ? LayoutProblem::kAny : numbers_.number(layout);
+        };
+        std::transform(candidate.inputs.begin(), candidate.inputs.end(),
+                       std::back_inserter(option.inputs), number);
+        std::transform(candidate.outputs.begin(), candidate.outputs.end(),
+                       std::back_inserter(option.outputs), number);
+      }
+    }
+    for (const ValueId id : graph_.inputs()) {
+      std::vector<int> layouts;
+      for (const Layout& layout : backend_.input_layouts(graph_.type(id), options_.format)) {
+        layouts.push_back(numbers_.number(layout));
+      }
+      problem.values[at(id)].free_layouts = held_layouts(id, std::move(layouts));
+    }
+    for (const Variable& variable : graph_.variables()) {
+      problem.values[at(variable.value)].free_layouts =
+          held_layouts(variable.value, wanted_layouts(variable.value));
+    }
+    for (const auto& [variable, gradient] : graph_.gradients()) {
+      problem.values[at(gradient)].deliver_as = variable.index;
+    }
+    problem.starts = activation_layouts();
+    problem.reorder_seconds = [&](int value, int from, int to) {
+      if (graph_.type(ValueId{value}).opaque) {
+        return kImpossibleSeconds;
+      }
+      return backend_.reorder_seconds(graph_.type(ValueId{value}), numbers_.layout(from),
+                                      numbers_.layout(to));
+    };
+    return problem;
+  }
+
+  /// The layouts that any candidate gives its first output, filters and their gradients left out:
+  /// what the search for a cheapest graph starts from.
+  std::vector<int> activation_layouts() {
+    std::set<int> layouts;
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const ValueId output = graph_.nodes()[n].outputs[0];
+      const auto gradients = graph_.gradients();
+      const bool of_variable =
+          casts_variable(graph_, graph_.nodes()[n]) ||
+          std::any_of(gradients.begin(), gradients.end(),
+                      [&](const Graph::Pair& pair) { return pair.value == output; });
+      for (const Candidate& candidate : candidates_[n]) {
+        if (!of_variable) {
+          layouts.insert(numbers_.number(candidate.outputs[0]));
+        }
+      }
+    }
+    return {layouts.begin(), layouts.end()};
+  }
+
+  /// The layouts in which any candidate would read a value; where none minds, those in which its
+  /// gradient is made, or the canonical one.
+  std::vector<int> wanted_layouts(ValueId value) {
+    std::vector<int> layouts;
+    const auto want = [&](const Layout& layout) {
+      const int number = numbers_.number(layout);
+      if (std::find(layouts.begin(), layouts.end(), number) == layouts.end()) {
+        layouts.push_back(number);
+      }
+    };
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const auto& inputs = graph_.nodes()[n].inputs;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i] != value) {
+          continue;
+        }
+        for (const Candidate& candidate : candidates_[n]) {
+          if (candidate.inputs[i] != Layout::any()) {
+            want(candidate.inputs[i]);
+          }
+        }
+      }
+    }
+    if (layouts.empty()) {
+      for (const auto& [variable, gradient] : graph_.gradients()) {
+        const Value& made = graph_.value(gradient);
+        if (variable == value && made.origin == Value::Origin::node) {
+          for (const Candidate& candidate : candidates_[static_cast<std::size_t>(made.producer)]) {
+            want(candidate.outputs[static_cast<std::size_t>(made.position)]);
+          }
+        }
+      }
+    }
+    if (layouts.empty()) {
+      want(backend_.canonical_layout(graph_.type(value)));
+    }
+    return layouts;
+  }
+
+  const Graph& graph_;
+  Backend& backend_;
+  const LoweringOptions& options_;
+  std::vector<std::vector<Candidate>> candidates_;
+  LayoutNumbers numbers_;
+};
+
+}  // namespace
+
+bool casts_variable(const Graph& graph, const Node& node) {
+  return node.op == &kCast && graph.value(node.inputs[0]).origin == Value::Origin::variable;
+}
+
+ChosenGraph choose(const Graph& graph, Backend& backend, const LoweringOptions& options) {
+  return Choosing(graph, backend, options).run();
+}
+
+}  // namespace bench
