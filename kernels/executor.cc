@@ -5,16 +5,14 @@
 #include <optional>
 
 #include "kernels/runtime/bound_plan.h"
+#include "kernels/runtime/conversions.h"
 #include "kernels/runtime/poison.h"
-#include "kernels/runtime/staging.h"
 #include "models/base/errors.h"
 
 namespace bench {
 namespace {
 
 std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
-
-using Clock = std::chrono::steady_clock;
 
 /// A graph input, the kernels' arguments that are it, and what memory it has of the executor's own.
 struct InputPlace {
@@ -32,9 +30,7 @@ struct Executor::State {
         plan(original, device, options.lowering(), options.poison ? Poison::kGuardBytes : 0),
         bound(admitted(options), device),
         stream(device.make_stream()),
-        staging(device, *stream),
-        gradients_final(options.gradients_final),
-        step_times(plan.lowered.steps.size()),
+        conversions(device, *stream),
         results(plan.memory.results) {
     if (options.poison) {
       poison.emplace(plan, bound);
@@ -158,46 +154,16 @@ struct Executor::State {
     inputs_checked = true;
   }
 
-  void launch_reorder(TensorView from, const Placed& from_place, TensorView to,
-                      const Placed& to_place) {
-    reorder = backend.make_reorder(from_place, to_place);
-    reorder->launch(*stream, std::span(&from, 1), std::span(&to, 1), nullptr);
-  }
-
-  /// A buffer's place in canonical order, of elements of `dtype`.
-  [[nodiscard]] Placed canonical(const Buffer& buffer, DType dtype) const {
-    const TensorType type{.dtype = dtype, .shape = buffer.type.shape};
-    return {.type = type, .layout = backend.canonical_layout(type)};
-  }
-
   /// In canonical order, each element of the type that `dtype` is.
   template <class T>
   std::vector<T> read(std::size_t index, DType dtype, std::vector<T> result = {}) {
-    const Buffer& entry = buffer(index);
-    check(!entry.type.opaque && entry.region != Buffer::Region::input,
-          cat("executor: ", entry.name, " is opaque or an input and cannot be read"));
-    const Placed place = canonical(entry, dtype);
-    result.resize(backend.bytes(place.type, place.layout) / sizeof(T));
-    launch_reorder(bound.view(index), {.type = entry.type, .layout = entry.layout},
-                   staging.output(std::as_writable_bytes(std::span(result))), place);
-    staging.finish_output();
+    result.resize(conversions.bytes(buffer(index), dtype) / sizeof(T));
+    conversions.read(buffer(index), bound.view(index), dtype,
+                     std::as_writable_bytes(std::span(result)));
     return result;
   }
   std::vector<std::byte> read_bytes(std::size_t index) {
     return read<std::byte>(index, buffer(index).type.dtype);
-  }
-
-  /// From canonical order, the elements being of type `dtype`.
-  void write(std::size_t index, TensorView target, std::span<const std::byte> elements,
-             DType dtype) {
-    const Buffer& entry = buffer(index);
-    const Placed place = canonical(entry, dtype);
-    const std::size_t expected = backend.bytes(place.type, place.layout);
-    check(elements.size() == expected,
-          cat("executor: ", entry.name, " takes ", expected, " bytes, given ", elements.size()));
-    launch_reorder(staging.input(elements), place, target,
-                   {.type = entry.type, .layout = entry.layout});
-    stream->synchronize();
   }
 
   /// Tells of the gradients that step `s` was the last to touch.
@@ -209,6 +175,30 @@ struct Executor::State {
     }
     if (first < announced && gradients_final) {
       gradients_final(first, announced);
+    }
+  }
+
+  void enqueue(bool timed) {
+    check_inputs();
+    announced = 0;
+    if (poison) {
+      poison->spread(*stream);
+    }
+    void* const workspace = bound.workspace().data;
+    std::vector<BoundStep>& steps = bound.steps();
+    if (timed) {
+      stream->record(*events[0]);
+    }
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      steps[s].kernel->launch(*stream, steps[s].inputs, steps[s].outputs, workspace);
+      if (timed) {
+        stream->record(*events[s + 1]);
+      }
+      announce(s);
+    }
+    fetch_results();
+    if (poison) {
+      poison->check_guards(*stream);
     }
   }
 
@@ -225,18 +215,17 @@ struct Executor::State {
   Plan plan;
   BoundPlan bound;
   std::unique_ptr<Stream> stream;
-  Staging staging;
-  /// Of the last conversion, which may be under way.
-  std::unique_ptr<Kernel> reorder;
+  Conversions conversions;
   std::optional<Poison> poison;
-  std::function<void(std::size_t, std::size_t)> gradients_final;
+  GradientsFinal gradients_final;
   /// Gradients of this run that were told of.
   std::size_t announced = 0;
   std::vector<OptimizerSegment> segments;
   std::vector<InputPlace> inputs;
   bool inputs_checked = false;
   std::vector<ScalarPlace> scalars;
-  std::vector<StepTime> step_times;
+  /// Before the first step of a timed run, and behind each; none before there was one.
+  std::vector<std::unique_ptr<Event>> events;
   /// The host's copy of the scalar outputs.
   std::vector<std::byte> results;
 };
@@ -284,13 +273,14 @@ void Executor::place(Input input, void* device) { State::bind(state_->input_plac
 
 void Executor::write_input(const std::string& name, std::span<const std::byte> canonical) {
   InputPlace& place = state_->input_place(input(name));
-  state_->write(place.buffer, state_->own_memory(place), canonical,
-                state_->buffer(place.buffer).type.dtype);
+  const Buffer& buffer = state_->buffer(place.buffer);
+  state_->conversions.write(buffer, state_->own_memory(place), buffer.type.dtype, canonical);
 }
 
 void Executor::write_variable(const std::string& name, std::span<const float> canonical) {
   const std::size_t buffer = state_->variable_buffer(name);
-  state_->write(buffer, state_->bound.view(buffer), std::as_bytes(canonical), DType::f32);
+  state_->conversions.write(state_->buffer(buffer), state_->bound.view(buffer), DType::f32,
+                            std::as_bytes(canonical));
 }
 
 std::vector<float> Executor::read_variable(const std::string& name, std::vector<float> reused) {
@@ -313,27 +303,27 @@ std::vector<std::byte> Executor::read_gradient_bytes(const std::string& variable
   return state_->read_bytes(state_->gradient_buffer(variable));
 }
 
-void Executor::enqueue() {
-  State& state = *state_;
-  state.check_inputs();
-  state.announced = 0;
-  if (state.poison) {
-    state.poison->spread(*state.stream);
+void Executor::enqueue() { state_->enqueue(/*timed=*/false); }
+
+void Executor::enqueue_timed() {
+  while (state_->events.size() <= state_->bound.steps().size()) {
+    state_->events.push_back(state_->backend.make_event());
   }
-  void* const workspace = state.bound.workspace().data;
-  std::vector<BoundStep>& steps = state.bound.steps();
-  for (std::size_t s = 0; s < steps.size(); ++s) {
-    StepTime& time = state.step_times[s];
-    time.begin = Clock::now();
-    steps[s].kernel->launch(*state.stream, steps[s].inputs, steps[s].outputs, workspace);
-    time.end = Clock::now();
-    time.total += time.end - time.begin;
-    state.announce(s);
+  state_->enqueue(/*timed=*/true);
+}
+
+std::vector<Executor::StepTime> Executor::step_times() const {
+  const auto& events = state_->events;
+  std::vector<StepTime> times;
+  for (std::size_t s = 0; s + 1 < events.size(); ++s) {
+    times.push_back(
+        {.begin = events[s]->since(*events[0]), .end = events[s + 1]->since(*events[0])});
   }
-  state.fetch_results();
-  if (state.poison) {
-    state.poison->check_guards(*state.stream);
-  }
+  return times;
+}
+
+void Executor::set_gradients_final(GradientsFinal gradients_final) {
+  state_->gradients_final = std::move(gradients_final);
 }
 
 void Executor::run() {
@@ -392,21 +382,5 @@ TensorView Executor::gradients() {
 DType Executor::trained_dtype() const { return state_->trained_dtype(); }
 
 const std::vector<OptimizerSegment>& Executor::segments() const { return state_->segments; }
-
-std::span<const Executor::StepTime> Executor::step_times() const { return state_->step_times; }
-
-std::chrono::nanoseconds Executor::kernel_time() const {
-  std::chrono::nanoseconds sum{};
-  for (const StepTime& time : state_->step_times) {
-    sum += time.total;
-  }
-  return sum;
-}
-
-void Executor::reset_kernel_time() {
-  for (StepTime& time : state_->step_times) {
-    time.total = {};
-  }
-}
 
 }  // namespace bench

@@ -22,10 +22,6 @@ struct ExecutorOptions {
   /// guard bytes behind every variable and gradient are checked afterwards (InternalError), for
   /// which every run waits.
   bool poison = false;
-  /// Hears in each run of gradients that nothing touches any more once what is enqueued is done:
-  /// indices into segments(), from `first` up to `last`, which is not among them. Each index comes
-  /// once, in order. May be empty.
-  std::function<void(std::size_t first, std::size_t last)> gradients_final = {};
   /// Sees the plan before anything is allocated and throws when it asks for too much; may be empty.
   std::function<void(const MemoryReport&)> admit = {};
 
@@ -78,6 +74,13 @@ class Executor {
   /// The same in the variable's own type.
   [[nodiscard]] std::vector<std::byte> read_gradient_bytes(const std::string& variable);
 
+  /// Hears in each run of gradients that nothing touches any more once what is enqueued is done:
+  /// indices into segments(), from `first` up to `last`, which is not among them. Each index comes
+  /// once, in order. What it enqueues on stream() comes before the kernels that follow. Empty at
+  /// first.
+  using GradientsFinal = std::function<void(std::size_t first, std::size_t last)>;
+  void set_gradients_final(GradientsFinal gradients_final);
+
   /// Enqueues every kernel in order, and at the end the copy of the scalar outputs to the host.
   /// Every input must have been given before.
   void enqueue();
@@ -117,17 +120,16 @@ class Executor {
   [[nodiscard]] DType trained_dtype() const;
   [[nodiscard]] const std::vector<OptimizerSegment>& segments() const;
 
-  /// When each step of the plan ran: in total over all runs since the last reset_kernel_time(), and
-  /// in the last run.
+  /// enqueue() with an event before the first kernel and behind each, for step_times() once it is
+  /// done. Kernels that are launched without events between them may take less together.
+  void enqueue_timed();
+  /// When a step of the plan was begun and done, in the last such run, from its beginning.
   struct StepTime {
-    std::chrono::nanoseconds total{};
-    std::chrono::steady_clock::time_point begin;
-    std::chrono::steady_clock::time_point end;
+    std::chrono::nanoseconds begin{};
+    std::chrono::nanoseconds end{};
   };
-  [[nodiscard]] std::span<const StepTime> step_times() const;
-  /// Time spent inside kernels by all runs since the last reset_kernel_time().
-  [[nodiscard]] std::chrono::nanoseconds kernel_time() const;
-  void reset_kernel_time();
+  /// One per step of the plan; enqueue_timed() has to be done.
+  [[nodiscard]] std::vector<StepTime> step_times() const;
 
  private:
   struct State;

@@ -27,9 +27,9 @@ class Event {
   virtual bool done() = 0;
   /// Waits until done(); false when the patience ended first.
   virtual bool wait(const Patience& patience) = 0;
-  /// When the device came to the point, since some moment that all events of a device share. The
-  /// event has to be done.
-  virtual std::chrono::nanoseconds time() = 0;
+  /// From when the device came to an earlier event of the same backend to when it came to this one.
+  /// Both have to be done.
+  virtual std::chrono::nanoseconds since(const Event& earlier) const = 0;
 };
 
 /// Work that was enqueued once and runs again as a whole.

@@ -9,7 +9,9 @@ class HostEvent final : public Event {
  public:
   bool done() override { return true; }
   bool wait(const Patience& /*patience*/) override { return true; }
-  std::chrono::nanoseconds time() override { return time_; }
+  [[nodiscard]] std::chrono::nanoseconds since(const Event& earlier) const override {
+    return time_ - static_cast<const HostEvent&>(earlier).time_;
+  }
   void reach() { time_ = std::chrono::steady_clock::now().time_since_epoch(); }
 
  private:

@@ -23,7 +23,9 @@ class FarEvent final : public Event {
   FarEvent(class Device& device) : device_(device) {}  // NOLINT(*-explicit-*)
   bool done() override;
   bool wait(const Patience& patience) override;
-  std::chrono::nanoseconds time() override { return time_; }
+  [[nodiscard]] std::chrono::nanoseconds since(const Event& earlier) const override {
+    return time_ - static_cast<const FarEvent&>(earlier).time_;
+  }
 
   std::int64_t record() { return ++recorded_; }
   void reach(std::int64_t number) {

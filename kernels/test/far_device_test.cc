@@ -109,15 +109,12 @@ struct StepOptions {
 /// A training step with everything an executor offers: what it computed, by name.
 std::map<std::string, std::vector<float>> train_a_step(Backend& backend,
                                                        const StepOptions& options = {}) {
-  Executor* self = nullptr;
-  Executor executor(
-      residual_network(), backend,
-      {.poison = options.awaited, .gradients_final = [&](std::size_t first, std::size_t last) {
-         if (options.gradients_final) {
-           options.gradients_final(*self, first, last);
-         }
-       }});
-  self = &executor;
+  Executor executor(residual_network(), backend, {.poison = options.awaited});
+  if (options.gradients_final) {
+    executor.set_gradients_final([&](std::size_t first, std::size_t last) {
+      options.gradients_final(executor, first, last);
+    });
+  }
   const Graph& graph = executor.graph();
   for (const Variable& variable : graph.variables()) {
     const std::string& name = graph.value(variable.value).name;

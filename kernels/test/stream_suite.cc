@@ -79,6 +79,21 @@ TEST_P(StreamConformance, AnEventIsDoneWhenWhatIsBeforeItIs) {
   }
 }
 
+TEST_P(StreamConformance, EventsTellTheTimeBetweenThem) {
+  Place place(device());
+  const auto before = device().make_event();
+  const auto after = device().make_event();
+  const auto begin = std::chrono::steady_clock::now();
+  place.stream->record(*before);
+  place.stream->fill(place.memory->data(), std::byte{1}, kBytes);
+  place.stream->record(*after);
+  place.stream->synchronize();
+  const auto whole = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(before->since(*before), std::chrono::nanoseconds(0));
+  EXPECT_GE(after->since(*before), std::chrono::nanoseconds(0));
+  EXPECT_LE(after->since(*before), whole);
+}
+
 TEST_P(StreamConformance, AStreamWaitsForAnothersEvent) {
   // Whichever of the two is the older one.
   for (const bool swapped : {false, true}) {
