@@ -45,7 +45,7 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
 
 /// Why a run that is fine has fewer steps than it was to have; empty where it has them all.
 std::string early_end(const RunSettings& settings, const SessionResult& session) {
-  return session.out_of_time
+  return session.stop == Stop::out_of_time
              ? cat("--max_seconds=", *settings.flags.max_seconds, " ended the run after ",
                    session.steps.size(), " of ", settings.steps.num_batches, " steps")
              : "";
@@ -115,7 +115,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   Attempt attempt = measured.attempt;
   attempt.at(
       [&] { prepared.tensor_files.save(prepared.tower->executor(), session.global_steps()); });
-  if (session.interrupted && attempt.succeeded()) {
+  if (session.stop == Stop::interrupted && attempt.succeeded()) {
     throw RunEnded(cat("after ", session.steps.size(), " measured steps"));
   }
   const std::string ended = early_end(settings, session);
@@ -147,7 +147,8 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   }
   const bool complete =
       session.steps.size() == static_cast<std::size_t>(settings.steps.num_batches);
-  file.write(results::Status::kFailed, !complete && !session.out_of_time, attempt.reason());
+  file.write(results::Status::kFailed, !complete && session.stop != Stop::out_of_time,
+             attempt.reason());
   return attempt.end(streams.err);
 }
 

@@ -6,6 +6,7 @@
 namespace bench {
 
 Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
+  StoppingRule stopping(step_limits(begun.settings), host.clock, [&] { return host.end_asked(); });
   Measured measured;
   measured.attempt.at([&] {
     run_session(begun.settings,
@@ -13,7 +14,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                  .strategy = prepared.strategy.get(),
                  .input = *prepared.input,
                  .clock = host.clock,
-                 .interrupted = [&] { return host.end_asked(); },
+                 .stopping = stopping,
                  .out = host.streams.out,
                  .progress = host.streams.err,
                  .progress_terminal = host.streams.err_terminal},

@@ -21,8 +21,8 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     }
   } catch (const RunEnded& ended) {
     SessionResult& session = measured.session;
-    const bool all_measured = !session.interrupted && !session.steps.empty();
-    session.interrupted = true;
+    const bool all_measured = session.stop != Stop::interrupted && !session.steps.empty();
+    session.stop = Stop::interrupted;
     const bool by_user = host.interrupt.requested();
     begun.file.write(by_user ? results::Status::kAborted : results::Status::kFailed, !all_measured,
                      cat(host.end_reason(), " ", ended.what()));

@@ -97,7 +97,7 @@ TEST(Conclude, FailsWhereTheNetworkComputesSomethingElse) {
 
 TEST(Conclude, SavesWhatAnEndedRunHasAndEndsIt) {
   SmallConclusion run({"--save_variables=/variables"});
-  run.measured.session.interrupted = true;
+  run.measured.session.stop = Stop::interrupted;
   try {
     run();
     FAIL() << "it did not end";
@@ -128,7 +128,7 @@ TEST(RunOnce, MeasuresNothingForADump) {
   const RunOutcome outcome = small.run();
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.session.steps, IsEmpty());
-  EXPECT_FALSE(outcome.session.interrupted);
+  EXPECT_EQ(outcome.session.stop, Stop::none);
 }
 
 TEST(RunOnce, ThrowsWhereStandardOutputEndedTheRunAndTheRecordSaysSo) {

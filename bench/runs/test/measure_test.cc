@@ -30,7 +30,7 @@ TEST(Measure, TimesTheStepsAndPutsThemIntoTheRecord) {
   const Measured measured = measurement();
   EXPECT_TRUE(measured.attempt.succeeded());
   EXPECT_THAT(measured.session.steps, SizeIs(3));
-  EXPECT_FALSE(measured.session.interrupted);
+  EXPECT_EQ(measured.session.stop, Stop::complete);
   EXPECT_EQ(measurement.record().series.step_ns, measured.session.steps);
   EXPECT_EQ(measurement.record().series.loss, measured.session.losses);
   EXPECT_EQ(measurement.record().workload.warmup, 1);
@@ -50,7 +50,7 @@ TEST(Measure, EndsAfterTheStepInHandWhereNobodyReadsOn) {
   SmallMeasurement measurement;
   measurement.small.close_output();
   const Measured measured = measurement();
-  EXPECT_TRUE(measured.session.interrupted);
+  EXPECT_EQ(measured.session.stop, Stop::interrupted);
   EXPECT_TRUE(measured.attempt.succeeded());
   EXPECT_EQ(measured.session.global_steps(), 1);
 }
