@@ -175,7 +175,7 @@ void add_plan(results::Record& record, const RunSettings& settings, const Device
 }
 
 void add_measurements(results::Record& record, const RunSettings& settings,
-                      const Measured& measured, const SystemFiles& files) {
+                      const Measurements& measured, const SystemFiles& files) {
   const SessionResult& session = measured.session;
   const auto known = [](const std::optional<double>& value, const char* why) {
     return value ? Captured<double>(*value) : Captured<double>(Unknown{why});

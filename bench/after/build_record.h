@@ -22,7 +22,7 @@ void add_plan(results::Record& record, const RunSettings& settings, const Device
               const Executor& executor);
 
 /// Adds what was measured.
-struct Measured {
+struct Measurements {
   const SessionResult& session;
   const PlannedMemory& memory;
   const InputStatistics& input;
@@ -32,6 +32,6 @@ struct Measured {
   Captured<ProcessorTimes> times_before{};
 };
 void add_measurements(results::Record& record, const RunSettings& settings,
-                      const Measured& measured, const SystemFiles& files);
+                      const Measurements& measured, const SystemFiles& files);
 
 }  // namespace bench

@@ -12,8 +12,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr double kWarmupShare = 0.25;
-constexpr std::int64_t kLeastWarmupSteps = 2;
 constexpr std::int64_t kReservedSteps = 1 << 20;
 
 class Session {
@@ -24,26 +22,21 @@ class Session {
         result_(result),
         learning_rate_(settings.learning_rate),
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}) {
-    if (settings.flags.max_seconds) {
-      constexpr double kLongestSeconds = 9e9;  // what nanoseconds can hold
-      limit_ = nanoseconds(
-          static_cast<std::int64_t>(std::min(*settings.flags.max_seconds, kLongestSeconds) * 1e9));
-    }
     find_scalars();
     parts_.tower.set_loss_scale(loss_scale_rule(settings).initial);
     // Longer lists grow between steps, outside what is timed.
     const auto expected =
-        static_cast<std::size_t>(std::min(settings.steps.num_batches, kReservedSteps));
+        static_cast<std::size_t>(std::min(parts.stopping.limits().steps, kReservedSteps));
     result_.steps.reserve(expected);
     result_.losses.reserve(settings.training() ? expected : 0);
   }
 
   void run() {
-    started_ = parts_.clock.now();
-    result_.first_step_at = started_;
+    parts_.stopping.begin();
+    result_.first_step_at = parts_.clock.now();
     report::print_running_warm_up(parts_.out);
-    warm_up();
-    if (result_.interrupted) {
+    if (warm_up() == Stop::interrupted) {
+      result_.stop = Stop::interrupted;
       return;
     }
     progress_.clear();
@@ -51,7 +44,7 @@ class Session {
     measure();
     progress_.clear();
     check_logits();
-    if (!result_.interrupted) {
+    if (result_.stop != Stop::interrupted) {
       report::print_total(parts_.out, images_per_second());
     }
   }
@@ -77,34 +70,29 @@ class Session {
     }
   }
 
-  void warm_up() {
-    progress_.start("warm up", settings_.warmup.num_batches);
-    for (std::int64_t i = 0; i < settings_.warmup.num_batches; ++i) {
-      const bool enough = limit_ && i >= kLeastWarmupSteps && elapsed() > *limit_ * kWarmupShare;
-      if (enough) {
-        break;
-      }
+  Stop warm_up() {
+    progress_.start("warm up", parts_.stopping.limits().warmup_steps);
+    Stop stop = parts_.stopping.after_warmup_steps(0);
+    while (stop == Stop::none) {
       step();
-      ++result_.warmup_steps;
-      progress_.update(i + 1);
-      if (parts_.interrupted()) {
-        result_.interrupted = true;
-        return;
-      }
+      progress_.update(++result_.warmup_steps);
+      stop = parts_.stopping.after_warmup_steps(result_.warmup_steps);
     }
+    return stop;
   }
 
   void measure() {
     const auto& flags = settings_.flags;
     report::print_step_titles(parts_.out, flags.loss_type_to_report, settings_.accuracies());
-    progress_.start("measuring", settings_.steps.num_batches);
+    progress_.start("measuring", parts_.stopping.limits().steps);
     result_.input_wait = {};
     parts_.tower.executor().reset_kernel_time();
     result_.optimizer = {};
+    parts_.stopping.begin_measuring();
     const nanoseconds begin = parts_.clock.now();
     double top_1 = 0;
     double top_5 = 0;
-    for (std::int64_t i = 1; i <= settings_.steps.num_batches; ++i) {
+    for (std::int64_t i = 1; result_.stop == Stop::none; ++i) {
       const Outcome outcome = step();
       result_.wall = parts_.clock.now() - begin;
       result_.steps.push_back(outcome.duration);
@@ -120,19 +108,11 @@ class Session {
         result_.top_1 = top_1 / static_cast<double>(i);
         result_.top_5 = top_5 / static_cast<double>(i);
       }
-      const bool last = i == settings_.steps.num_batches;
-      result_.out_of_time = !last && limit_ && elapsed() >= *limit_;
       if (i == 1 || i % flags.display_every == 0) {
         print(i, outcome);
       }
       progress_.update(i);
-      if (last || result_.out_of_time) {
-        return;
-      }
-      if (parts_.interrupted()) {
-        result_.interrupted = true;
-        return;
-      }
+      result_.stop = parts_.stopping.after_steps(i);
     }
   }
 
@@ -203,8 +183,6 @@ class Session {
     report::print_step(parts_.out, line);
   }
 
-  [[nodiscard]] nanoseconds elapsed() const { return parts_.clock.now() - started_; }
-
   [[nodiscard]] double images_per_second() const {
     const double seconds = std::chrono::duration<double>(result_.wall).count();
     return static_cast<double>(settings_.batch) * static_cast<double>(result_.steps.size()) /
@@ -220,8 +198,6 @@ class Session {
   std::vector<Executor::Scalar> losses_;
   Executor::Scalar top_1_{};
   Executor::Scalar top_5_{};
-  std::optional<nanoseconds> limit_;
-  nanoseconds started_{};
   std::int64_t global_step_ = 0;
 };
 
@@ -235,6 +211,17 @@ std::unique_ptr<UpdateStrategy> make_run_strategy(const RunSettings& settings, T
   OptimizerSettings optimizer = settings.optimizer;
   optimizer.loss_scale = loss_scale_rule(settings);
   return find_strategy(settings.flags.variable_update).make(towers, optimizer);
+}
+
+StepLimits step_limits(const RunSettings& settings) {
+  StepLimits limits{.warmup_steps = settings.warmup.num_batches,
+                    .steps = settings.steps.num_batches};
+  if (settings.flags.max_seconds) {
+    constexpr double kLongestSeconds = 9e9;  // what nanoseconds can hold
+    limits.time = nanoseconds(
+        static_cast<std::int64_t>(std::min(*settings.flags.max_seconds, kLongestSeconds) * 1e9));
+  }
+  return limits;
 }
 
 void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "bench/host/clock.h"
 #include "bench/host/progress.h"
 #include "bench/loop/report.h"
+#include "bench/loop/stopping_rule.h"
 #include "bench/plan/settings.h"
 #include "pipeline/input.h"
 #include "variable_mgmt/strategy.h"
@@ -22,8 +22,7 @@ struct SessionParts {
   UpdateStrategy* strategy = nullptr;
   InputSource& input;
   const Clock& clock;
-  /// Asked after every step; true ends the run.
-  std::function<bool()> interrupted;
+  StoppingRule& stopping;
   std::ostream& out;
   std::ostream& progress;
   Terminal progress_terminal = {};
@@ -50,10 +49,8 @@ struct SessionResult {
   std::optional<double> top_5;
   /// Steps, warm-up included, that left the variables alone for a gradient that is not finite.
   std::int64_t skipped_updates = 0;
-  /// The user ended the run before its last step.
-  bool interrupted = false;
-  /// --max_seconds ended the run before its last step.
-  bool out_of_time = false;
+  /// Why they ended; none for a step that failed.
+  Stop stop = Stop::none;
 
   /// Steps that were completed, warm-up included.
   [[nodiscard]] std::int64_t global_steps() const {
@@ -70,11 +67,13 @@ class LossError : public std::runtime_error {
 /// What updates the variables of a training run; null for a forward-only one.
 std::unique_ptr<UpdateStrategy> make_run_strategy(const RunSettings& settings, Tower& tower);
 
-/// Warms up, then runs and times the steps, printing tf_cnn_benchmarks' lines from "Running warm
-/// up" to the last step line, and the total unless the run was interrupted. With --max_seconds the
-/// run ends after the step in which the time is over; warm-up takes a quarter of it at most, but
-/// two steps at least. Throws LossError for a loss that is not finite; `result` holds what was
-/// measured until then.
+/// How long the settings want a run to be.
+StepLimits step_limits(const RunSettings& settings);
+
+/// Warms up, then runs and times the steps until the rule ends them, printing tf_cnn_benchmarks'
+/// lines from "Running warm up" to the last step line, and the total unless the run was
+/// interrupted. Throws LossError for a loss that is not finite; `result` holds what was measured
+/// until then.
 void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result);
 
 }  // namespace bench

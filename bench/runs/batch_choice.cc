@@ -27,11 +27,11 @@ using std::chrono::nanoseconds;
 
 /// Speeds closer than this are one speed: about what runs of one batch differ by.
 constexpr double kTolerance = 0.02;
-/// Steps of a trial: as many as fill the time, but no fewer than the least.
-constexpr std::int64_t kTrialWarmup = 2;
-constexpr std::size_t kLeastTrialSteps = 5;
-constexpr nanoseconds kTrialTime = std::chrono::seconds(1);
-constexpr std::int64_t kMostTrialSteps = 1000;
+/// A trial: what is enough takes the time or the steps, whichever is longer.
+constexpr StepLimits kTrial{
+    .warmup_steps = 2,
+    .steps = 1000,
+    .enough = StepLimits::Enough{.steps = 5, .time = std::chrono::seconds(1)}};
 /// The rest is for what is not planned: the kernels of many layers, the decoders.
 constexpr double kPlannedShare = 0.95;
 
@@ -48,13 +48,10 @@ std::size_t list_bytes(const SystemFiles& files) {
   return known ? static_cast<std::size_t>(most.value() - now.value()) : 0;
 }
 
-/// The settings under which a batch is tried: a few steps that leave the variables alone, so that
-/// no loss can run away.
+/// The settings under which a batch is tried: its steps leave the variables alone, so that no loss
+/// can run away.
 RunSettings trial_settings(const ParseResult& parsed, std::int64_t batch) {
   RunSettings settings = resolve_settings(with_batch(parsed, batch));
-  settings.flags.max_seconds.reset();
-  settings.warmup.num_batches = kTrialWarmup;
-  settings.steps.num_batches = kMostTrialSteps;
   settings.learning_rate.request = {.init_learning_rate = 0};
   return settings;
 }
@@ -104,6 +101,7 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
   const auto input = make_run_input(settings, tower.executor().input_layout("images"),
                                     host.phases.of("drawing the images", "row"));
   host.phases.clear();
+  StoppingRule stopping(kTrial, host.clock, [&] { return host.end_asked(); });
   std::ostream nowhere(nullptr);
   SessionResult session;
   run_session(settings,
@@ -111,12 +109,7 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
                .strategy = strategy.get(),
                .input = *input,
                .clock = host.clock,
-               .interrupted =
-                   [&] {
-                     const bool enough =
-                         session.steps.size() >= kLeastTrialSteps && session.wall >= kTrialTime;
-                     return enough || host.end_asked();
-                   },
+               .stopping = stopping,
                .out = nowhere,
                .progress = nowhere,
                .progress_terminal = {}},

@@ -3,7 +3,7 @@
 #include "bench/host/machine.h"
 #include "bench/host/process_age.h"
 #include "bench/plan/watched_backend.h"
-#include "bench/runs/run.h"
+#include "bench/runs/run_host.h"
 #include "models/base/errors.h"
 
 namespace bench {

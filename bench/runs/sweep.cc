@@ -40,7 +40,8 @@ std::vector<std::string> row_of(const SweptRun& run) {
   row.push_back(format_bytes(run.outcome.memory.total()));
   const auto& peak = run.outcome.peak_rss;
   row.push_back(peak.known() ? format_bytes(static_cast<std::size_t>(peak.value())) : "unknown");
-  row.emplace_back(session.interrupted       ? cat("ended after ", session.steps.size(), " steps")
+  row.emplace_back(session.stop == Stop::interrupted
+                       ? cat("ended after ", session.steps.size(), " steps")
                    : run.outcome.status != 0 ? "failed"
                                              : "");
   return row;

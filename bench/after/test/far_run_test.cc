@@ -46,13 +46,14 @@ Outcome run(const RunSettings& settings, Backend& backend, Check check) {
   const auto strategy = make_run_strategy(settings, tower);
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const SteadyClock clock;
+  StoppingRule stopping(step_limits(settings), clock, [] { return false; });
   SessionResult result;
   run_session(settings,
               {.tower = tower,
                .strategy = strategy.get(),
                .input = *input,
                .clock = clock,
-               .interrupted = [] { return false; },
+               .stopping = stopping,
                .out = out,
                .progress = out},
               result);

@@ -35,7 +35,7 @@ TEST(Session, PrintsTheLinesOfTheOriginal) {
               ElementsAre(milliseconds(100), milliseconds(200), milliseconds(100)));
   EXPECT_EQ(tiny.result.input_wait, milliseconds(400));
   EXPECT_EQ(tiny.result.wall, milliseconds(400));
-  EXPECT_FALSE(tiny.result.interrupted);
+  EXPECT_EQ(tiny.result.stop, Stop::complete);
 }
 
 TEST(Session, PrintsTheFirstStepAndEveryStepThatDisplayEveryDivides) {
@@ -76,11 +76,10 @@ TEST(Session, EndsInTheStepInWhichTheTimeIsOverAndPrintsTheTotal) {
   tiny.settings.steps.num_batches = 1000;
   tiny.settings.flags.max_seconds = 1.05;
   tiny.run();
-  EXPECT_TRUE(tiny.result.out_of_time);
+  EXPECT_EQ(tiny.result.stop, Stop::out_of_time);
   // Warm-up is over once more than a quarter of the time, 262.5 ms, has passed.
   EXPECT_EQ(tiny.result.warmup_steps, 3);
   EXPECT_EQ(tiny.result.steps.size(), 8U);
-  EXPECT_FALSE(tiny.result.interrupted);
   EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: 20.00\n"));
 }
 
@@ -108,7 +107,7 @@ TEST(Session, EndsAfterTheStepInHandWhenInterruptedWithoutATotal) {
   tiny.settings.steps.num_batches = 100;
   tiny.interrupted = [](std::size_t steps) { return steps >= 3; };
   tiny.run();
-  EXPECT_TRUE(tiny.result.interrupted);
+  EXPECT_EQ(tiny.result.stop, Stop::interrupted);
   EXPECT_EQ(tiny.result.steps.size(), 2U);
   EXPECT_EQ(tiny.calls, 3U);
   EXPECT_EQ(tiny.out.str(),
@@ -121,7 +120,7 @@ TEST(Session, EndsInTheWarmUpWhenInterruptedThere) {
   tiny.settings.warmup.num_batches = 10;
   tiny.interrupted = [](std::size_t steps) { return steps >= 2; };
   tiny.run();
-  EXPECT_TRUE(tiny.result.interrupted);
+  EXPECT_EQ(tiny.result.stop, Stop::interrupted);
   EXPECT_EQ(tiny.calls, 2U);
   EXPECT_TRUE(tiny.result.steps.empty());
   EXPECT_EQ(tiny.out.str(), "Running warm up\n");
@@ -131,7 +130,7 @@ TEST(Session, IsCompleteWhenInterruptedInItsLastStep) {
   TinyRun tiny;
   tiny.interrupted = [](std::size_t steps) { return steps >= 3; };
   tiny.run();
-  EXPECT_FALSE(tiny.result.interrupted);
+  EXPECT_EQ(tiny.result.stop, Stop::complete);
   EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: "));
 }
 

@@ -121,11 +121,12 @@ struct TinyRun {
       clock.advance(between);
       return interrupted(input.calls());
     };
+    StoppingRule stopping(step_limits(settings), clock, ask);
     const SessionParts parts{.tower = tower,
                              .strategy = strategy.get(),
                              .input = input,
                              .clock = clock,
-                             .interrupted = ask,
+                             .stopping = stopping,
                              .out = out,
                              .progress = progress};
     try {

@@ -81,7 +81,7 @@ TEST(Sweep, EndsWithTheRunThatWasInterrupted) {
     if (sweep.interrupted) {
       outcome.status = 130;
       outcome.session = {};
-      outcome.session.interrupted = true;
+      outcome.session.stop = Stop::interrupted;
       outcome.peak_rss = Unknown{"no file"};
     }
     return outcome;

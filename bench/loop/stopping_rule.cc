@@ -1,0 +1,45 @@
+#include "bench/loop/stopping_rule.h"
+
+#include <utility>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr double kWarmupShare = 0.25;
+constexpr std::int64_t kLeastWarmupSteps = 2;
+
+}  // namespace
+
+StoppingRule::StoppingRule(const StepLimits& limits, const Clock& clock,
+                           std::function<bool()> interrupted)
+    : limits_(limits), clock_(clock), interrupted_(std::move(interrupted)) {
+  check(limits.steps >= 1 && limits.warmup_steps >= 0, "a run has a step at least");
+}
+
+Stop StoppingRule::after_warmup_steps(std::int64_t done) const {
+  if (done > 0 && interrupted_()) {
+    return Stop::interrupted;
+  }
+  const bool over = limits_.time && done >= kLeastWarmupSteps &&
+                    clock_.now() - begun_ > *limits_.time * kWarmupShare;
+  return over || done >= limits_.warmup_steps ? Stop::complete : Stop::none;
+}
+
+Stop StoppingRule::after_steps(std::int64_t done) const {
+  if (done >= limits_.steps) {
+    return Stop::complete;
+  }
+  if (limits_.time && clock_.now() - begun_ >= *limits_.time) {
+    return Stop::out_of_time;
+  }
+  if (interrupted_()) {
+    return Stop::interrupted;
+  }
+  const bool enough = limits_.enough && done >= limits_.enough->steps &&
+                      clock_.now() - measuring_since_ >= limits_.enough->time;
+  return enough ? Stop::enough : Stop::none;
+}
+
+}  // namespace bench

@@ -1,0 +1,37 @@
+#include "bench/runs/attempt.h"
+
+#include <ostream>
+
+#include "bench/host/phase_watch.h"
+#include "bench/loop/session.h"
+#include "models/base/text.h"
+
+namespace bench {
+
+void Attempt::at(const std::function<void()>& part) {
+  if (!succeeded()) {
+    return;
+  }
+  try {
+    part();
+  } catch (const RunEnded&) {
+    throw;
+  } catch (const LossError& error) {
+    reason_ = error.what();
+  } catch (const MismatchError& error) {
+    reason_ = error.what();
+  } catch (const std::exception& error) {
+    reason_ = error.what();
+    fatal_ = std::current_exception();
+  }
+}
+
+int Attempt::end(std::ostream& err) const {
+  if (fatal_ != nullptr) {
+    std::rethrow_exception(fatal_);
+  }
+  err << "bench: " << printable(reason_) << "\n";
+  return 1;
+}
+
+}  // namespace bench

@@ -1,0 +1,155 @@
+#include "bench/runs/conclude.h"
+
+#include <glog/logging.h>
+
+#include <iomanip>
+#include <ostream>
+
+#include "bench/after/profile.h"
+#include "bench/after/verification.h"
+#include "bench/loop/report.h"
+#include "bench/plan/network.h"
+#include "models/base/errors.h"
+#include "models/base/text.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::nanoseconds;
+
+void print_closing_notes(const SessionResult& session, const InputStatistics& input,
+                         std::ostream& err) {
+  if (session.skipped_updates > 0) {
+    err << "skipped updates: " << session.skipped_updates
+        << ", for gradients that were not finite; the loss scale was halved each time\n";
+  }
+  if (session.steps.empty()) {
+    return;
+  }
+  nanoseconds steps{};
+  for (const nanoseconds step : session.steps) {
+    steps += step;
+  }
+  const auto share = [&](nanoseconds part) {
+    return 100.0 * static_cast<double>(part.count()) / static_cast<double>(steps.count());
+  };
+  err << std::fixed << std::setprecision(1) << "waiting for input: " << share(session.input_wait)
+      << " % of the step time";
+  if (input.threads > 0) {
+    err << " (" << input.threads << (input.threads == 1 ? " thread prepares" : " threads prepare")
+        << " images)";
+  }
+  err << "\noutside kernels and input: " << share(steps - session.input_wait - session.kernels)
+      << " % of the step time\n";
+}
+
+/// Why a run that is fine has fewer steps than it was to have; empty where it has them all.
+std::string early_end(const RunSettings& settings, const SessionResult& session) {
+  return session.stop == Stop::out_of_time
+             ? cat("--max_seconds=", *settings.flags.max_seconds, " ended the run after ",
+                   session.steps.size(), " of ", settings.steps.num_batches, " steps")
+             : "";
+}
+
+void show_profile(const RunSettings& settings, const Prepared& prepared,
+                  const SessionResult& session, std::ostream& out) {
+  Profile profile = make_profile(prepared.tower->executor(), session, settings.optimizer);
+  profile.ceiling =
+      prepared.device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
+  print_profile(out, profile);
+}
+
+/// Holds what the executor that was timed computes against the stored fingerprint; throws
+/// MismatchError.
+void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
+            results::Record& record, std::ostream& err) {
+  Backend& backend = prepared.tower->backend();
+  const Verification result = verify_run(
+      settings,
+      {.tower = *prepared.tower,
+       .strategy = prepared.strategy.get(),
+       .graph = [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
+       .watch = phases.of("checking", "kernel")});
+  phases.clear();
+  record.verification.skipped = result.skipped;
+  for (const CheckedNumber& number : result.numbers) {
+    record.verification.numbers.push_back({.name = number.name,
+                                           .measured = number.measured,
+                                           .stored = number.stored,
+                                           .deviation = number.deviation,
+                                           .tolerance = number.tolerance});
+  }
+  if (!result.passed()) {
+    throw MismatchError(cat("the network computes something else than ", settings.model->name,
+                            " should: ", result.failures()));
+  }
+  if (!result.skipped.empty()) {
+    err << "fingerprint not checked: " << result.skipped << "; the other " << result.numbers.size()
+        << " numbers match the reference\n";
+    return;
+  }
+  const CheckedNumber& nearest = *result.nearest();
+  constexpr double kPerCent = 100;
+  err << "fingerprint: matches the reference in " << result.numbers.size() << " numbers; "
+      << nearest.name << " is nearest to its limit, at " << std::fixed << std::setprecision(1)
+      << kPerCent * nearest.share() << " % of it\n";
+}
+
+/// The same for a run in int8, whose rounding no fingerprint allows for.
+void compare_with_f32(const Quantization& quantization, Tower& tower, results::Record& record,
+                      std::ostream& err) {
+  const Judgement judgement = quantization.judge(tower);
+  record.verification.skipped = "int8 is held against f32 instead";
+  record.quantization = to_record(judgement);
+  err << judgement << "\n";
+}
+
+}  // namespace
+
+int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost& host) {
+  const RunSettings& settings = begun.settings;
+  const RunStreams& streams = host.streams;
+  const SessionResult& session = measured.session;
+  RecordFile& file = begun.file;
+  print_closing_notes(session, measured.input, streams.err);
+  Attempt attempt = measured.attempt;
+  attempt.at(
+      [&] { prepared.tensor_files.save(prepared.tower->executor(), session.global_steps()); });
+  if (session.stop == Stop::interrupted && attempt.succeeded()) {
+    throw RunEnded(cat("after ", session.steps.size(), " measured steps"));
+  }
+  const std::string ended = early_end(settings, session);
+  if (!ended.empty()) {
+    LOG(INFO) << "note: " << ended;
+  }
+  attempt.at([&] {
+    host.phases.stop_if_asked("after the last step");
+    if (settings.flags.profile) {
+      show_profile(settings, prepared, session, streams.out);
+    }
+    if (prepared.trace) {
+      report::print_dumping_trace(streams.out, printable(settings.flags.trace_file));
+      streams.out.flush();
+      write_trace(*prepared.trace, prepared.tower->executor());
+    }
+    // What was measured is on the disk before the check, which takes memory that was not planned.
+    file.write_for_now(results::Status::kOk, false, ended);
+    host.phases.stop_if_asked("before the check of the network");
+    if (prepared.quantization) {
+      compare_with_f32(*prepared.quantization, *prepared.tower, file.record(), streams.err);
+    } else {
+      verify(settings, prepared, host.phases, file.record(), streams.err);
+    }
+  });
+  if (attempt.succeeded()) {
+    file.write(results::Status::kOk, false, ended);
+    return 0;
+  }
+  const bool complete =
+      session.steps.size() == static_cast<std::size_t>(settings.steps.num_batches);
+  file.write(results::Status::kFailed, !complete && session.stop != Stop::out_of_time,
+             attempt.reason());
+  return attempt.end(streams.err);
+}
+
+}  // namespace bench

@@ -1,0 +1,167 @@
+#include "bench/runs/prepare.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "bench/after/build_record.h"
+#include "bench/loop/report.h"
+#include "bench/loop/session.h"
+#include "bench/plan/first_values.h"
+#include "bench/plan/input.h"
+#include "bench/plan/network.h"
+#include "models/base/errors.h"
+#include "models/base/text.h"
+#include "results/build_info.h"
+
+namespace bench {
+namespace {
+
+report::Header header_of(const RunSettings& settings) {
+  return {.version = results::source_info().bench_version,
+          .model = std::string(settings.model->printed_name),
+          .dataset = cat(settings.dataset->name, settings.flags.input_file ? " (file)" : ""),
+          .synthetic = settings.synthetic(),
+          .mode = settings.training() ? "training" : "forward only",
+          .global_batch = settings.batch,
+          .batch_per_device = settings.batch,
+          .batches_per_group = settings.flags.batch_group_size,
+          .num_batches = settings.steps.num_batches,
+          .num_epochs = settings.steps.num_epochs,
+          .devices = {cat("/", settings.device_label, ":0")},
+          .numa_bind = settings.flags.use_numa_affinity,
+          .data_format = std::string(name_of(settings.format)),
+          .precision = describe_precision(settings),
+          .optimizer = settings.flags.optimizer,
+          .variable_update = settings.flags.variable_update,
+          .all_reduce_spec = settings.flags.all_reduce_spec.value_or("")};
+}
+
+bool dumps(const RunSettings& settings, std::string_view what) {
+  const auto& asked = settings.flags.dump;
+  return std::find(asked.begin(), asked.end(), what) != asked.end();
+}
+
+/// Prints what --dump asks for.
+void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
+  const Graph graph = build_run_graph(settings, backend, settings.batch);
+  if (dumps(settings, "graph")) {
+    out << graph;
+  }
+  if (dumps(settings, "plan")) {
+    const Plan plan(graph, backend, {.format = settings.format});
+    out << plan.lowered;
+    out << "planned memory: " << run_memory(settings, plan.memory.report, settings.batch) << "\n";
+  }
+}
+
+std::vector<std::string> warnings_before(const SystemFiles& files, const Device& device,
+                                         const EnvironmentSnapshot& before) {
+  const EnvironmentSnapshot after = read_environment(files, device.processors);
+  std::vector<std::string> warnings =
+      environment_warnings(before, after, static_cast<int>(device.processors.size()));
+  warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
+  return warnings;
+}
+
+void print_beginning(const RunSettings& settings, std::ostream& out) {
+  report::print_header(out, header_of(settings));
+  if (settings.warmup.rounded_up) {
+    report::print_rounded_warm_up(out, settings.warmup.num_batches);
+  }
+  report::print_generating_model(out);
+}
+
+}  // namespace
+
+Begun begin_run(const RunRequest& request, const RunHost& host) {
+  const RunSettings settings = resolve_settings(request.parsed);
+  const EnvironmentSnapshot before = read_environment(host.files, {});
+  results::Record record = begin_record(settings, request.parsed, host.command_line, host.files);
+  record.batch_choice = request.choice;
+  return {.settings = settings,
+          .begin = request.begin,
+          .before = before,
+          .file = RecordFile(request.parsed.flags, std::move(record), host.streams.out)};
+}
+
+std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
+  RunSettings& settings = begun.settings;
+  results::Record& record = begun.file.record();
+  PhaseWatch& phases = host.phases;
+  const auto limit = memory_limit(host.files);
+  check_variables_memory(settings, limit);
+  std::optional<AtomicFile> trace;
+  if (!settings.flags.trace_file.empty()) {
+    trace.emplace(settings.flags.trace_file, "trace file");
+  }
+  const Graph network = build_run_network(settings, settings.batch);
+  RunTensorFiles tensor_files(settings, network);
+
+  FirstValues values(settings, network, tensor_files);
+  Device& device = host.device(settings);
+  if (settings.flags.use_fp16) {
+    record.workload.dtype = name_of(settings.dtype);
+  }
+  for (const auto& notices : {settings.notices, device.notices, tensor_files.notices()}) {
+    for (const std::string& notice : notices) {
+      LOG(INFO) << "note: " << printable(notice);
+    }
+  }
+  if (!settings.flags.dump.empty()) {
+    dump(settings, *device.backend, host.streams.out);
+    return std::nullopt;
+  }
+  const auto bytes_for = [&](std::int64_t batch) {
+    return plan_run_memory(settings, *device.backend, batch).total();
+  };
+  // Planning is for batches whose images fit; the others are refused before it.
+  check_images_memory(settings, limit, bytes_for);
+  const auto admit = [&](const MemoryReport& executor) {
+    begun.memory = run_memory(settings, executor, settings.batch);
+    check_memory(settings, begun.memory, limit, bytes_for);
+    phases.clear();
+    host.streams.err << "planned memory: " << begun.memory << "\n";
+  };
+
+  print_beginning(settings, host.streams.out);
+  InitialValues first_values = values.get(phases);
+  phases.clear();
+  std::optional<Quantization> quantization;
+  if (settings.quantized()) {
+    quantization.emplace(settings, *device.backend, first_values, host.streams.err,
+                         phases.of("calibrating int8", "batch"));
+  }
+  const Graph graph = quantization ? quantization->graph()
+                                   : build_run_graph(settings, *device.backend, settings.batch);
+  phases.clear();
+  report::print_initializing_graph(host.streams.out);
+  auto tower = std::make_unique<Tower>(graph, *device.backend,
+                                       ExecutorOptions{.format = settings.format, .admit = admit},
+                                       first_values);
+  first_values.clear();  // The tower has its own copy.
+  auto strategy = make_run_strategy(settings, *tower);
+  auto input = make_run_input(settings, tower->executor().input_layout("images"),
+                              phases.of("drawing the images", "row"));
+  phases.stop_if_asked("before the first step");
+  phases.clear();
+  if (tensor_files.dumps()) {
+    tensor_files.dump(*tower, input->next(), phases.of("computing the tensors", "step"));
+    return std::nullopt;
+  }
+  add_plan(record, settings, device, tower->executor());
+  record.quality.warnings = warnings_before(host.files, device, begun.before);
+  for (const std::string& warning : record.quality.warnings) {
+    LOG(WARNING) << "warning: " << warning;
+  }
+  return Prepared{.device = device,
+                  .tensor_files = std::move(tensor_files),
+                  .trace = std::move(trace),
+                  .quantization = std::move(quantization),
+                  .tower = std::move(tower),
+                  .strategy = std::move(strategy),
+                  .input = std::move(input)};
+}
+
+}  // namespace bench

@@ -1,0 +1,144 @@
+#include "bench/runs/conclude.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "bench/runs/run.h"
+#include "bench/runs/test/small_run.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A small run up to its conclusion, with a record in a folder of its own.
+class SmallConclusion {
+ public:
+  explicit SmallConclusion(const std::vector<std::string>& more = {})
+      : small(arguments(more)),
+        begun(small.begin()),
+        prepared(prepare(begun, small.host)),
+        measured(measure(begun, prepared.value(), small.host)) {}
+  int operator()() { return conclude(begun, *prepared, measured, small.host); }
+  [[nodiscard]] std::string path(const char* name) const { return folder_.path() / name; }
+  [[nodiscard]] std::string file(const char* name) const { return read(path(name)); }
+  results::Record& record() { return begun.file.record(); }
+
+ private:
+  /// A path that begins with / begins in the folder.
+  std::vector<std::string_view> arguments(const std::vector<std::string>& more) {
+    texts_.push_back(cat("--result_file=", path("record")));
+    for (const std::string& text : more) {
+      const std::size_t slash = text.find('/');
+      texts_.push_back(slash == std::string::npos
+                           ? text
+                           : text.substr(0, slash) + path(text.c_str() + slash + 1));
+    }
+    return {texts_.begin(), texts_.end()};
+  }
+
+  ScratchFolder folder_;
+  std::vector<std::string> texts_;
+
+ public:
+  SmallRun small;
+  Begun begun;
+  std::optional<Prepared> prepared;
+  Measured measured;
+};
+
+TEST(Conclude, ChecksTheNetworkAndWritesTheRecord) {
+  SmallConclusion run;
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(run.small.err(), HasSubstr("fingerprint: matches the reference in "));
+  EXPECT_THAT(run.small.err(), HasSubstr("waiting for input: "));
+  EXPECT_EQ(run.record().status, results::Status::kOk);
+  EXPECT_THAT(run.record().verification.skipped, IsEmpty());
+  EXPECT_THAT(run.record().verification.numbers, Not(IsEmpty()));
+  EXPECT_THAT(run.file("record"), HasSubstr("\"model\": \"lenet\""));
+}
+
+TEST(Conclude, SavesTracesAndProfilesWhereAskedTo) {
+  SmallConclusion run({"--profile", "--trace_file=/trace", "--save_variables=/variables"});
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(run.small.out(), HasSubstr(cat("Dumping trace to ", run.path("trace"))));
+  EXPECT_THAT(run.file("trace"), HasSubstr("conv1"));
+  EXPECT_THAT(run.file("variables"), HasSubstr("\"global_step\":\"4\""));
+}
+
+TEST(Conclude, FailsWhereTheLossIsNotFinite) {
+  SmallConclusion run({"--init_learning_rate=1e30", "--num_warmup_batches=0"});
+  EXPECT_EQ(run(), 1);
+  EXPECT_THAT(run.small.err(), HasSubstr("bench: the loss is "));
+  EXPECT_EQ(run.record().status, results::Status::kFailed);
+  EXPECT_TRUE(run.record().partial);
+  EXPECT_THAT(run.record().verification.skipped, HasSubstr("ended before the check"));
+}
+
+TEST(Conclude, FailsWhereTheNetworkComputesSomethingElse) {
+  SmallConclusion run;
+  // As if the steps had run a network that learns with another L2 term.
+  run.begun.settings.optimizer.weight_decay *= 2;
+  EXPECT_EQ(run(), 1);
+  EXPECT_THAT(run.small.err(), HasSubstr("the network computes something else than lenet should"));
+  EXPECT_EQ(run.record().status, results::Status::kFailed);
+  EXPECT_FALSE(run.record().partial);
+}
+
+TEST(Conclude, SavesWhatAnEndedRunHasAndEndsIt) {
+  SmallConclusion run({"--save_variables=/variables"});
+  run.measured.session.stop = Stop::interrupted;
+  try {
+    run();
+    FAIL() << "it did not end";
+  } catch (const RunEnded& ended) {
+    EXPECT_STREQ(ended.what(), "after 3 measured steps");
+  }
+  EXPECT_THAT(run.file("variables"), HasSubstr("lenet"));
+}
+
+TEST(Conclude, WritesTheRecordOfAPartThatThrows) {
+  SmallConclusion run({"--save_variables=/variables"});
+  std::filesystem::create_directory(run.path("variables"));
+  EXPECT_THROW(run(), WriteError);
+  EXPECT_EQ(run.record().status, results::Status::kFailed);
+  EXPECT_THAT(run.file("record"), HasSubstr(run.path("variables")));
+}
+
+TEST(RunOnce, PreparesMeasuresAndConcludes) {
+  SmallRun small;
+  const RunOutcome outcome = small.run();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.session.steps.size(), 3U);
+  EXPECT_GT(outcome.memory.total(), 0U);
+}
+
+TEST(RunOnce, MeasuresNothingForADump) {
+  SmallRun small({"--dump=plan"});
+  const RunOutcome outcome = small.run();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.session.steps, IsEmpty());
+  EXPECT_EQ(outcome.session.stop, Stop::none);
+}
+
+TEST(RunOnce, ThrowsWhereStandardOutputEndedTheRunAndTheRecordSaysSo) {
+  const ScratchFolder folder;
+  const std::string path = folder.path() / "record";
+  SmallRun small({cat("--result_file=", path)});
+  small.close_output();
+  EXPECT_THROW(small.run(), WriteError);
+  EXPECT_THAT(read(path), HasSubstr("standard output cannot be written "));
+}
+
+}  // namespace
+}  // namespace bench

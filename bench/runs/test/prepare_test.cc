@@ -1,0 +1,76 @@
+#include "bench/runs/prepare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/runs/test/small_run.h"
+
+namespace bench {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(BeginRun, PutsIntoTheRecordWhatIsKnownBeforehand) {
+  SmallRun small;
+  Begun begun = small.begin();
+  const results::Record& record = begun.file.record();
+  EXPECT_EQ(record.workload.model, "lenet");
+  EXPECT_EQ(record.workload.cmdline, (std::vector<std::string>{"bench", "--x"}));
+  EXPECT_EQ(record.verification.skipped, "the run ended before the check");
+  EXPECT_EQ(begun.memory.total(), 0U);
+  EXPECT_EQ(small.out(), "");
+}
+
+TEST(Prepare, MakesWhatTheStepsNeedAndPrintsTheLinesBeforeThem) {
+  SmallRun small;
+  Begun begun = small.begin();
+  const auto prepared = prepare(begun, small.host);
+  ASSERT_TRUE(prepared);
+  EXPECT_NE(prepared->tower, nullptr);
+  EXPECT_NE(prepared->strategy, nullptr);
+  EXPECT_NE(prepared->input, nullptr);
+  EXPECT_FALSE(prepared->trace);
+  EXPECT_FALSE(prepared->quantization);
+  EXPECT_THAT(small.out(), HasSubstr("Model:       lenet5\n"));
+  EXPECT_THAT(small.out(), EndsWith("==========\nGenerating training model\nInitializing graph\n"));
+  EXPECT_GT(begun.memory.total(), 0U);
+  EXPECT_THAT(small.err(), HasSubstr(cat("planned memory: ", begun.memory, "\n")));
+  EXPECT_EQ(begun.file.record().workload.backend, "reference");
+}
+
+TEST(Prepare, HasNoStrategyForARunThatLearnsNothing) {
+  SmallRun small({"--forward_only"});
+  Begun begun = small.begin();
+  const auto prepared = prepare(begun, small.host);
+  ASSERT_TRUE(prepared);
+  EXPECT_EQ(prepared->strategy, nullptr);
+}
+
+TEST(Prepare, LeavesNothingToMeasureBehindADump) {
+  SmallRun small({"--dump=graph"});
+  Begun begun = small.begin();
+  EXPECT_FALSE(prepare(begun, small.host));
+  EXPECT_THAT(small.out(), HasSubstr("conv1"));
+  EXPECT_THAT(small.out(), Not(HasSubstr("Initializing graph")));
+}
+
+TEST(Prepare, LeavesNothingToMeasureBehindTheTensorsOfTheFirstStep) {
+  const ScratchFolder folder;
+  const std::string path = folder.path() / "tensors";
+  SmallRun small({cat("--dump_tensors=", path)});
+  Begun begun = small.begin();
+  EXPECT_FALSE(prepare(begun, small.host));
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(Prepare, SaysWhereARunEndedThatIsNotWantedAnyMore) {
+  SmallRun small;
+  Begun begun = small.begin();
+  small.close_output();
+  EXPECT_THROW(prepare(begun, small.host), RunEnded);
+}
+
+}  // namespace
+}  // namespace bench

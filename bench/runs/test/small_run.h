@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "bench/flags/test/usage_error.h"
+#include "bench/host/test/fake_system.h"
+#include "bench/runs/prepare.h"
+#include "bench/runs/run.h"
+
+namespace bench {
+
+/// A run of LeNet on the reference device, on a machine that tells nothing of itself: two images a
+/// step, one step to warm up, three to measure.
+class SmallRun {
+ public:
+  explicit SmallRun(const std::vector<std::string_view>& more = {}) : parsed_(parse_with(more)) {}
+
+  Begun begin() { return begin_run({.parsed = parsed_}, host); }
+  RunOutcome run() { return run_once({.parsed = parsed_}, host); }
+  /// Standard output takes no more.
+  void close_output() { out_.setstate(std::ios::badbit); }
+  [[nodiscard]] std::string out() const { return out_.str(); }
+  [[nodiscard]] std::string err() const { return err_.str(); }
+
+ private:
+  static ParseResult parse_with(const std::vector<std::string_view>& more) {
+    std::vector<std::string_view> arguments{"--model=lenet", "--device=reference", "--batch_size=2",
+                                            "--num_warmup_batches=1", "--num_batches=3"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return parse(arguments);
+  }
+
+  FakeSystem system_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+  RunStreams streams_{.out = out_, .err = err_};
+  ParseResult parsed_;
+
+ public:
+  RunHost host{streams_, {"bench", "--x"}, system_.files()};
+};
+
+}  // namespace bench
