@@ -15,10 +15,6 @@ namespace {
 // Rows of the table per kernel that are shown; the rest is summed up in one line.
 constexpr std::size_t kShownKernels = 40;
 
-double seconds_of(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
 /// Sums of rows of one kind, costliest first.
 std::vector<ProfileRow> by_op(const std::vector<ProfileRow>& rows) {
   std::map<std::string, ProfileRow> sums;
@@ -119,29 +115,24 @@ double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
   return std::max(row.flops / ceiling.flops_per_second, row.bytes / ceiling.bytes_per_second);
 }
 
-Profile make_profile(const Executor& executor, const SessionResult& session,
+Profile make_profile(const Executor& executor, const KernelTimes& times,
                      const OptimizerSettings& optimizer) {
-  Profile profile;
-  const auto runs = static_cast<double>(std::max<std::size_t>(session.steps.size(), 1));
-  for (const std::chrono::nanoseconds step : session.steps) {
-    profile.step_seconds += seconds_of(step) / runs;
-  }
+  Profile profile{.steps = times.steps, .step_seconds = times.whole};
   const auto& steps = executor.plan().steps;
-  const auto times = executor.step_times();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     profile.rows.push_back({.name = steps[i].name,
                             .op = steps[i].op,
                             .implementation = steps[i].implementation,
-                            .seconds = seconds_of(times[i].total) / runs,
+                            .seconds = times.kernels[i],
                             .flops = 2.0 * static_cast<double>(steps[i].work.multiply_adds),
                             .bytes = static_cast<double>(steps[i].work.bytes)});
   }
-  if (session.optimizer.count() > 0) {
+  if (times.update > 0) {
     const std::size_t elements = executor.memory().gradients / size_of(optimizer.dtype);
     profile.rows.push_back({.name = "all variables",
                             .op = "optimizer",
                             .implementation = "one pass",
-                            .seconds = seconds_of(session.optimizer) / runs,
+                            .seconds = times.update,
                             .bytes = static_cast<double>(update_bytes(optimizer, elements))});
   }
   return profile;
@@ -159,9 +150,9 @@ void print_profile(std::ostream& out, const Profile& profile) {
   for (const ProfileRow& row : profile.rows) {
     in_kernels += row.seconds;
   }
-  const std::string step =
-      cat("step: ", Table::fixed(1e3 * profile.step_seconds, 1), " ms, ",
-          Table::fixed(100 * (1 - in_kernels / profile.step_seconds), 1), " % outside kernels");
+  const std::string step = cat(
+      "step: ", Table::fixed(1e3 * profile.step_seconds, 1), " ms in ", profile.steps, " more, ",
+      Table::fixed(100 * (1 - in_kernels / profile.step_seconds), 1), " % outside kernels");
   out << "\n";
   if (profile.ceiling) {
     out << "ceiling, measured: " << Table::fixed(profile.ceiling->flops_per_second / 1e9, 1)
@@ -174,10 +165,9 @@ void print_profile(std::ostream& out, const Profile& profile) {
   }
 }
 
-void write_trace(const AtomicFile& file, const Executor& executor) {
+void write_trace(const AtomicFile& file, const Executor& executor, const KernelTimes& times) {
   nlohmann::json events = nlohmann::json::array();
   const auto& steps = executor.plan().steps;
-  const auto times = executor.step_times();
   const auto microseconds = [](auto duration) {
     return std::chrono::duration<double, std::micro>(duration).count();
   };
@@ -187,8 +177,8 @@ void write_trace(const AtomicFile& file, const Executor& executor) {
                       {"ph", "X"},
                       {"pid", 0},
                       {"tid", 0},
-                      {"ts", microseconds(times[i].begin - times.front().begin)},
-                      {"dur", microseconds(times[i].end - times[i].begin)},
+                      {"ts", microseconds(times.last[i].begin)},
+                      {"dur", microseconds(times.last[i].end - times.last[i].begin)},
                       {"args",
                        {{"op", steps[i].op},
                         {"implementation", steps[i].implementation},

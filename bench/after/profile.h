@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/loop/session.h"
+#include "bench/after/kernel_times.h"
 #include "kernels/executor.h"
 #include "models/base/atomic_file.h"
 
@@ -18,7 +18,7 @@ struct ProfileRow {
   /// The kind of op.
   std::string op = {};
   std::string implementation = {};
-  /// Mean over the timed steps.
+  /// Mean over the profiled steps.
   double seconds = 0;
   /// 2 per multiply-add of convolutions and fully connected layers.
   double flops = 0;
@@ -26,17 +26,18 @@ struct ProfileRow {
   double bytes = 0;
 };
 
-/// Where the timed steps' time went.
+/// Where the time of a step goes.
 struct Profile {
   std::vector<ProfileRow> rows = {};
-  /// Mean time of a step.
+  /// How many steps were profiled, and their mean time.
+  std::int64_t steps = 0;
   double step_seconds = 0;
   /// None: the device has no measured ceiling, and no share of it is printed.
   std::optional<Ceiling> ceiling = {};
 };
 
-/// From an executor after a session; kernels/optimizer.h has the optimizer's bytes.
-Profile make_profile(const Executor& executor, const SessionResult& session,
+/// kernels/optimizer.h has the optimizer's bytes.
+Profile make_profile(const Executor& executor, const KernelTimes& times,
                      const OptimizerSettings& optimizer);
 
 /// The time a row would take if it ran at the ceiling: the longer of arithmetic and memory.
@@ -46,8 +47,8 @@ double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling);
 /// kernels and of the roofline (what all kernels would take at the ceiling, over the step's time).
 void print_profile(std::ostream& out, const Profile& profile);
 
-/// The executor's last run as a Chrome trace (chrome://tracing, ui.perfetto.dev), one event per
+/// The last profiled step as a Chrome trace (chrome://tracing, ui.perfetto.dev), one event per
 /// kernel. Throws WriteError.
-void write_trace(const AtomicFile& file, const Executor& executor);
+void write_trace(const AtomicFile& file, const Executor& executor, const KernelTimes& times);
 
 }  // namespace bench

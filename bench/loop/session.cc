@@ -86,8 +86,6 @@ class Session {
     report::print_step_titles(parts_.out, flags.loss_type_to_report, settings_.accuracies());
     progress_.start("measuring", parts_.stopping.limits().steps);
     result_.input_wait = {};
-    parts_.tower.executor().reset_kernel_time();
-    result_.optimizer = {};
     parts_.stopping.begin_measuring();
     const nanoseconds begin = parts_.clock.now();
     double top_1 = 0;
@@ -96,7 +94,6 @@ class Session {
       const Outcome outcome = step();
       result_.wall = parts_.clock.now() - begin;
       result_.steps.push_back(outcome.duration);
-      result_.kernels = parts_.tower.executor().kernel_time() + result_.optimizer;
       if (settings_.training()) {
         result_.loss_first = result_.loss_first.value_or(outcome.loss);
         result_.loss_last = outcome.loss;
@@ -138,9 +135,7 @@ class Session {
                          {.learning_rate = learning_rate_.at(global_step_),
                           .number = layer_step(settings_, global_step_)});
     if (parts_.strategy != nullptr) {
-      const nanoseconds update = parts_.clock.now();
       parts_.strategy->update();
-      result_.optimizer += parts_.clock.now() - update;
     }
     parts_.tower.wait();
     Outcome outcome = read_outcome();

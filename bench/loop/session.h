@@ -36,10 +36,6 @@ struct SessionResult {
   /// From the end of warm-up to the end of the last step.
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};
-  /// Within the measured steps: inside kernels (the optimizer's included).
-  std::chrono::nanoseconds kernels{};
-  /// The optimizer's part of that.
-  std::chrono::nanoseconds optimizer{};
   /// The clock when the first warm-up step (or, without any, the first step) began.
   std::chrono::nanoseconds first_step_at{};
   std::int64_t warmup_steps = 0;

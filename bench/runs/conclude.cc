@@ -30,17 +30,16 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
   for (const nanoseconds step : session.steps) {
     steps += step;
   }
-  const auto share = [&](nanoseconds part) {
-    return 100.0 * static_cast<double>(part.count()) / static_cast<double>(steps.count());
-  };
-  err << std::fixed << std::setprecision(1) << "waiting for input: " << share(session.input_wait)
+  constexpr double kPerCent = 100;
+  const double share =
+      static_cast<double>(session.input_wait.count()) / static_cast<double>(steps.count());
+  err << std::fixed << std::setprecision(1) << "waiting for input: " << kPerCent * share
       << " % of the step time";
   if (input.threads > 0) {
     err << " (" << input.threads << (input.threads == 1 ? " thread prepares" : " threads prepare")
         << " images)";
   }
-  err << "\noutside kernels and input: " << share(steps - session.input_wait - session.kernels)
-      << " % of the step time\n";
+  err << "\n";
 }
 
 /// Why a run that is fine has fewer steps than it was to have; empty where it has them all.
@@ -51,12 +50,27 @@ std::string early_end(const RunSettings& settings, const SessionResult& session)
              : "";
 }
 
-void show_profile(const RunSettings& settings, const Prepared& prepared,
-                  const SessionResult& session, std::ostream& out) {
-  Profile profile = make_profile(prepared.tower->executor(), session, settings.optimizer);
-  profile.ceiling =
-      prepared.device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
-  print_profile(out, profile);
+/// Prints and writes where the time of a step goes, as far as anybody asked.
+void show_kernels(const RunSettings& settings, Prepared& prepared, RunHost& host) {
+  if (!settings.flags.profile && !prepared.trace) {
+    return;
+  }
+  std::ostream& out = host.streams.out;
+  const Executor& executor = prepared.tower->executor();
+  const KernelTimes times =
+      time_kernels(*prepared.tower, prepared.strategy.get(), host.phases.of("profiling", "step"));
+  host.phases.clear();
+  if (settings.flags.profile) {
+    Profile profile = make_profile(executor, times, settings.optimizer);
+    profile.ceiling =
+        prepared.device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
+    print_profile(out, profile);
+  }
+  if (prepared.trace) {
+    report::print_dumping_trace(out, printable(settings.flags.trace_file));
+    out.flush();
+    write_trace(*prepared.trace, executor, times);
+  }
 }
 
 /// Holds what the executor that was timed computes against the stored fingerprint; throws
@@ -124,13 +138,8 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   }
   attempt.at([&] {
     host.phases.stop_if_asked("after the last step");
-    if (settings.flags.profile) {
-      show_profile(settings, prepared, session, streams.out);
-    }
-    if (prepared.trace) {
-      report::print_dumping_trace(streams.out, printable(settings.flags.trace_file));
-      streams.out.flush();
-      write_trace(*prepared.trace, prepared.tower->executor());
+    if (session.global_steps() > 0) {
+      show_kernels(settings, prepared, host);
     }
     // What was measured is on the disk before the check, which takes memory that was not planned.
     file.write_for_now(results::Status::kOk, false, ended);

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/executor.h"
+#include "variable_mgmt/strategy.h"
+
+namespace bench {
+
+/// Where a step's time goes on the device, by events around every kernel: in steps of their own,
+/// since a step whose speed is measured has no events in it.
+struct KernelTimes {
+  std::int64_t steps = 0;
+  /// Mean of a step: of the whole, input left out; of each step of the plan; of the update, 0
+  /// without one. In seconds.
+  double whole = 0;
+  std::vector<double> kernels;
+  double update = 0;
+  /// Of the last step.
+  std::vector<Executor::StepTime> last;
+};
+
+/// Runs up to ten more steps on the batch that was last fed, about three seconds long, one at
+/// least; `strategy` may be null, else the variables are updated. `watch` hears of each. Waits.
+KernelTimes time_kernels(Tower& tower, UpdateStrategy* strategy, const Watch& watch = {});
+
+}  // namespace bench
