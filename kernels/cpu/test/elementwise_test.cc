@@ -63,12 +63,13 @@ TEST(Scale, MultipliesByTheFactor) {
 TEST(MovingAverage, DecaysTowardsTheBatch) {
   expect_elements(
       [](ThreadTeam& team, const GuardedFloats& a, const GuardedFloats& b, float* y) {
-        moving_average(team, {.count = a.count(),
-                              .running = a.data(),
-                              .batch = b.data(),
-                              .decay = 0.9,
-                              .factor = 1.25,
-                              .y = y});
+        const MovingAverage average{.count = a.count(),
+                                    .running = a.data(),
+                                    .batch = b.data(),
+                                    .decay = 0.9,
+                                    .factor = 1.25,
+                                    .y = y};
+        moving_averages(team, std::span(&average, 1));
       },
       [](double a, double b) { return 0.9 * a + 0.1 * 1.25 * b; }, 2e-7);
 }

@@ -65,7 +65,7 @@ TEST(Graph, FindsVariablesOnlyAmongVariables) {
   const ValueId w = graph.add_variable("w", {.shape = {1}}, VariableRole::mean);
   EXPECT_EQ(graph.find_variable(x), nullptr);
   ASSERT_NE(graph.find_variable(w), nullptr);
-  EXPECT_FALSE(graph.find_variable(w)->trainable);
+  EXPECT_FALSE(graph.find_variable(w)->trainable());
 }
 
 TEST(Graph, NamesTheOutputsOfANodeByPosition) {
