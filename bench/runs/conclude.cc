@@ -46,7 +46,7 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
 /// Why a run that is fine has fewer steps than it was to have; empty where it has them all.
 std::string early_end(const RunSettings& settings, const SessionResult& session) {
   return session.stop == Stop::out_of_time
-             ? cat("--max_seconds=", *settings.flags.max_seconds, " ended the run after ",
+             ? cat("--max_seconds=", *settings.max_seconds, " ended the run after ",
                    session.steps.size(), " of ", settings.steps.num_batches, " steps")
              : "";
 }
@@ -55,7 +55,7 @@ void show_profile(const RunSettings& settings, const Prepared& prepared,
                   const SessionResult& session, std::ostream& out) {
   Profile profile = make_profile(prepared.tower->executor(), session, settings.optimizer);
   profile.ceiling =
-      prepared.device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
+      prepared.device.backend->measure_ceiling(settings.int8 ? DType::s8 : settings.dtype);
   print_profile(out, profile);
 }
 
@@ -124,11 +124,11 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   }
   attempt.at([&] {
     host.phases.stop_if_asked("after the last step");
-    if (settings.flags.profile) {
+    if (settings.profile) {
       show_profile(settings, prepared, session, streams.out);
     }
     if (prepared.trace) {
-      report::print_dumping_trace(streams.out, printable(settings.flags.trace_file));
+      report::print_dumping_trace(streams.out, printable(*settings.files.trace));
       streams.out.flush();
       write_trace(*prepared.trace, prepared.tower->executor());
     }
