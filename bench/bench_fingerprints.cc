@@ -8,7 +8,7 @@
 
 #include "bench/after/verification.h"
 #include "bench/plan/network.h"
-#include "bench/plan/settings.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/reference/reference_backend.h"
 
 namespace {
@@ -24,9 +24,8 @@ std::vector<FingerprintPart> measure(const Model& model, Backend& backend) {
     parsed.flags.data_name = model.dataset;
     parsed.flags.device = "reference";
     parsed.flags.dtype = "f64";
-    parsed.flags.batch_size = cat(kBatch);
     parsed.flags.forward_only = !training;
-    const RunSettings settings = resolve_settings(parsed);
+    const RunSettings settings = with_batch(resolve_settings(parsed), kBatch);
     const FingerprintStimulus stimulus = fingerprint_stimulus(settings);
     Tower tower(build_run_graph(settings, backend, settings.batch), backend, {}, stimulus.values);
     const auto measured = training ? measure_training_fingerprint(tower, stimulus)

@@ -8,6 +8,7 @@
 #include "bench/flags/help.h"
 #include "bench/host/line_stream.h"
 #include "bench/host/logging.h"
+#include "bench/plan/resolve_settings.h"
 #include "bench/runs/benchmark.h"
 #include "bench/runs/listing.h"
 #include "kernels/cpu/openmp_environment.h"

@@ -5,7 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "bench/flags/batch_request.h"
 #include "bench/host/machine.h"
 #include "bench/plan/graph_counts.h"
 #include "models/base/errors.h"
@@ -18,7 +17,18 @@
 namespace bench {
 namespace {
 
-results::FlagValues explicit_flags(const ParseResult& parsed) {
+/// Files of its own that a run of a sweep has in the place of those that the flags name.
+void put_files(const RunFiles& files, results::FlagValues& values) {
+  for (const auto& [flag, path] :
+       {std::pair{"result_file", &files.result}, std::pair{"save_variables", &files.save_variables},
+        std::pair{"trace_file", &files.trace}}) {
+    if (const auto value = values.find(flag); *path && value != values.end()) {
+      value->second = **path;
+    }
+  }
+}
+
+results::FlagValues explicit_flags(const RunSettings& settings, const ParseResult& parsed) {
   results::FlagValues values;
   for (const auto& [name, value] : flag_values(parsed.flags)) {
     if (parsed.given.find(name) != parsed.given.end()) {
@@ -27,24 +37,26 @@ results::FlagValues explicit_flags(const ParseResult& parsed) {
   }
   if (const auto batch = values.find("batch_size"); batch != values.end()) {
     // Of a list, auto or max it is the number that this run has.
-    const BatchRequest request = read_batch_request(parsed.flags.batch_size);
-    batch->second = request.sizes.empty() ? std::int64_t{0} : request.sizes.at(0);
+    const bool own = settings.batch_request.rule == BatchRequest::Rule::model;
+    batch->second = own ? std::int64_t{0} : settings.batch;
   }
+  put_files(settings.files, values);
   return values;
 }
 
 /// All flags with the values that took effect: those with a rule for "unset" filled in.
-results::FlagValues effective_flags(const RunSettings& settings) {
+results::FlagValues effective_flags(const RunSettings& settings, const ParseResult& parsed) {
   results::FlagValues values;
-  for (const auto& [name, value] : flag_values(settings.flags)) {
+  for (const auto& [name, value] : flag_values(parsed.flags)) {
     values[std::string(name)] = value;
   }
+  put_files(settings.files, values);
   values["batch_size"] = settings.batch;
   values["num_classes"] = settings.num_classes;
   values["image_size"] = settings.image_size;
   values["num_batches"] = settings.steps.num_batches;
   values["num_warmup_batches"] = settings.warmup.num_batches;
-  values["device"] = settings.device;
+  values["device"] = std::string(name_of(settings.device));
   const LearningRateOptions& rate = settings.learning_rate;
   if (!rate.request.init_learning_rate && !rate.request.piecewise_schedule) {
     switch (rate.model_schedule) {
@@ -101,7 +113,7 @@ void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
 }
 
 std::string data_of(const RunSettings& settings) {
-  if (settings.flags.input_file) {
+  if (settings.input.file) {
     return "file";
   }
   return std::string(settings.synthetic() ? "synthetic" : settings.dataset->format);
@@ -134,16 +146,16 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .batch_per_device = settings.batch,
                      .devices = 1,
                      .global_batch = settings.batch,
-                     .dtype = settings.flags.dtype,
+                     .dtype = settings.int8 ? "int8" : std::string(name_of(settings.dtype)),
                      .layout = std::string(name_of(settings.format)),
                      .image_size = static_cast<int>(settings.image_size),
-                     .optimizer = settings.flags.optimizer,
-                     .variable_update = settings.flags.variable_update,
+                     .optimizer = std::string(row_of(settings.optimizer.rule).name),
+                     .variable_update = std::string(settings.strategy->name),
                      .num_batches = settings.steps.num_batches,
                      .warmup = settings.warmup.num_batches,
-                     .seed = settings.flags.tf_random_seed,
-                     .flags = explicit_flags(parsed),
-                     .flags_all = effective_flags(settings),
+                     .seed = static_cast<std::int64_t>(settings.seed),
+                     .flags = explicit_flags(settings, parsed),
+                     .flags_all = effective_flags(settings, parsed),
                      .cmdline = command_line};
   record.dataset.name = std::string(settings.dataset->name);
   record.source = results::source_info();

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/flags/flags.h"
 #include "bench/host/environment.h"
 #include "bench/host/system_files.h"
 #include "bench/loop/session.h"
@@ -12,7 +13,8 @@
 
 namespace bench {
 
-/// What is known before the run begins: machine, build, workload, flags.
+/// What is known before the run begins: machine, build, workload, flags. `parsed` is what the
+/// settings were resolved from.
 results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
                              const std::vector<std::string>& command_line,
                              const SystemFiles& files);

@@ -5,8 +5,8 @@
 
 namespace bench {
 
-RecordFile::RecordFile(const Flags& flags, results::Record record, std::ostream& out)
-    : writer_(flags.result_file ? results::make_writer("json", *flags.result_file) : nullptr),
+RecordFile::RecordFile(const RunFiles& files, results::Record record, std::ostream& out)
+    : writer_(files.result ? results::make_writer("json", *files.result) : nullptr),
       record_(std::move(record)),
       out_(out) {
   record_.verification.skipped = "the run ended before the check";

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "bench/flags/flags.h"
+#include "bench/plan/settings.h"
 #include "results/writer.h"
 
 namespace bench {
@@ -14,7 +14,7 @@ class RecordFile {
  public:
   /// `out` is what the run prints its result on: it comes before a record that goes there too.
   /// Throws UsageError when --result_file cannot be written.
-  RecordFile(const Flags& flags, results::Record record, std::ostream& out);
+  RecordFile(const RunFiles& files, results::Record record, std::ostream& out);
 
   results::Record& record() { return record_; }
   /// Throws WriteError.

@@ -164,10 +164,10 @@ std::string difference_to_stored(const RunSettings& settings) {
   if (!settings.training()) {
     return "";
   }
-  if (settings.flags.aux_head) {
+  if (settings.aux_head) {
     return "the network has an auxiliary head";
   }
-  if (settings.flags.label_smoothing > 0) {
+  if (settings.label_smoothing > 0) {
     return "the labels are smoothed";
   }
   return fingerprint_refusal(settings.batch);

@@ -6,11 +6,11 @@
 #include <ostream>
 
 #include "bench/after/verification.h"
-#include "bench/flags/batch_request.h"
 #include "bench/loop/session.h"
 #include "bench/plan/device.h"
 #include "bench/plan/network.h"
 #include "bench/plan/precision.h"
+#include "bench/plan/resolve_settings.h"
 #include "bench/plan/watched_backend.h"
 #include "models/base/errors.h"
 
@@ -24,10 +24,9 @@ RunSettings settings_for(const ParseResult& parsed, const Model& model, bool tra
   own.flags.model = model.name;
   own.flags.data_name = model.dataset;
   own.flags.forward_only = !training;
-  if (read_batch_request(parsed.flags.batch_size).rule == BatchRequest::Rule::model) {
-    own.flags.batch_size = cat(kBatch);
-  }
-  return resolve_settings(own);
+  RunSettings settings = resolve_settings(own);
+  const bool given = settings.batch_request.rule == BatchRequest::Rule::given;
+  return given ? settings : with_batch(std::move(settings), kBatch);
 }
 
 Verification verify_model(const RunSettings& settings, Backend& backend, PhaseWatch* phases) {

@@ -10,14 +10,13 @@
 #include <map>
 #include <memory>
 
-#include "bench/flags/batch_request.h"
 #include "bench/flags/flags.h"
 #include "bench/flags/table.h"
 #include "bench/kernels/lone_step.h"
 #include "bench/plan/device.h"
 #include "bench/plan/network.h"
 #include "bench/plan/precision.h"
-#include "bench/plan/settings.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/cases/cases.h"
 #include "kernels/cpu/openmp_environment.h"
 #include "kernels/executor.h"
@@ -143,7 +142,7 @@ class ModelSteps {
   void register_all(std::size_t threads) {
     const std::string run =
         cat(settings_.model->name, "/", settings_.training() ? "train" : "infer", "/b",
-            settings_.batch, "/", settings_.quantized() ? "int8" : name_of(settings_.dtype), "/",
+            settings_.batch, "/", settings_.int8 ? "int8" : name_of(settings_.dtype), "/",
             name_of(settings_.format), "/t", threads);
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const Step& step = plan_.lowered.steps[steps_[i].step];
@@ -202,9 +201,6 @@ void check_flags(const ParseResult& parsed) {
                            join(taken), " and Google Benchmark's flags"));
     }
   }
-  if (!read_batch_request(parsed.flags.batch_size).fixed()) {
-    throw UsageError(cat("--batch_size=", parsed.flags.batch_size, ": accepted is one number"));
-  }
 }
 
 std::vector<DataFormat> formats_of(const ParseResult& parsed, const RunSettings& settings) {
@@ -221,6 +217,9 @@ int run(int argc, char** argv) {
   const ParseResult parsed = parse_flags(argc, argv);
   check_flags(parsed);
   RunSettings settings = resolve_settings(parsed);
+  if (!settings.batch_request.fixed()) {
+    throw UsageError(cat("--batch_size=", parsed.flags.batch_size, ": accepted is one number"));
+  }
   const Device device = make_device(settings);
   choose_precision(settings, *device.backend).apply(settings);
   const std::vector<DataFormat> formats = formats_of(parsed, settings);

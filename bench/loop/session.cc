@@ -60,7 +60,7 @@ class Session {
     const Executor& executor = parts_.tower.executor();
     if (settings_.training()) {
       losses_.push_back(executor.scalar("loss"));
-      if (settings_.flags.loss_type_to_report == "total_loss") {
+      if (settings_.lines.loss == ReportedLoss::total) {
         losses_.push_back(executor.scalar("l2_loss"));
       }
     }
@@ -82,8 +82,9 @@ class Session {
   }
 
   void measure() {
-    const auto& flags = settings_.flags;
-    report::print_step_titles(parts_.out, flags.loss_type_to_report, settings_.accuracies());
+    report::print_step_titles(
+        parts_.out, settings_.lines.loss == ReportedLoss::total ? "total_loss" : "base_loss",
+        settings_.accuracies());
     progress_.start("measuring", parts_.stopping.limits().steps);
     result_.input_wait = {};
     parts_.stopping.begin_measuring();
@@ -105,7 +106,7 @@ class Session {
         result_.top_1 = top_1 / static_cast<double>(i);
         result_.top_5 = top_5 / static_cast<double>(i);
       }
-      if (i == 1 || i % flags.display_every == 0) {
+      if (i == 1 || i % settings_.lines.every == 0) {
         print(i, outcome);
       }
       progress_.update(i);
@@ -122,7 +123,7 @@ class Session {
     if (!std::all_of(logits.begin(), logits.end(), [](float x) { return std::isfinite(x); })) {
       throw LossError(cat("the logits of the last step are not all finite: the variables or the ",
                           "images are out of what ",
-                          settings_.quantized() ? "int8" : name_of(settings_.dtype), " holds"));
+                          settings_.int8 ? "int8" : name_of(settings_.dtype), " holds"));
     }
   }
 
@@ -170,7 +171,7 @@ class Session {
     progress_.clear();
     report::StepLine line{
         .step = number,
-        .speed = speed_of_steps(settings_.batch, result_.steps, settings_.flags.display_perf_ewma),
+        .speed = speed_of_steps(settings_.batch, result_.steps, settings_.lines.ewma),
         .loss = outcome.loss};
     if (settings_.accuracies()) {
       line.accuracies = outcome.accuracies;
@@ -205,16 +206,16 @@ std::unique_ptr<UpdateStrategy> make_run_strategy(const RunSettings& settings, T
   const std::array<Tower*, 1> towers{&tower};
   OptimizerSettings optimizer = settings.optimizer;
   optimizer.loss_scale = loss_scale_rule(settings);
-  return find_strategy(settings.flags.variable_update).make(towers, optimizer);
+  return settings.strategy->make(towers, optimizer);
 }
 
 StepLimits step_limits(const RunSettings& settings) {
   StepLimits limits{.warmup_steps = settings.warmup.num_batches,
                     .steps = settings.steps.num_batches};
-  if (settings.flags.max_seconds) {
+  if (settings.max_seconds) {
     constexpr double kLongestSeconds = 9e9;  // what nanoseconds can hold
     limits.time = nanoseconds(
-        static_cast<std::int64_t>(std::min(*settings.flags.max_seconds, kLongestSeconds) * 1e9));
+        static_cast<std::int64_t>(std::min(*settings.max_seconds, kLongestSeconds) * 1e9));
   }
   return limits;
 }

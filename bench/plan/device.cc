@@ -35,13 +35,6 @@ std::vector<int> run_processors(Device& device, const Topology& topology,
   return choose_processors(topology, most);
 }
 
-std::optional<int> wanted_threads(const Flags& flags) {
-  if (!flags.num_intra_threads || *flags.num_intra_threads == 0) {
-    return std::nullopt;
-  }
-  return static_cast<int>(*flags.num_intra_threads);
-}
-
 void note_inherited_threads(Device& device) {
   const char* inherited = std::getenv("OMP_NUM_THREADS");
   if (inherited != nullptr && cat(device.processors.size()) != inherited) {
@@ -56,18 +49,18 @@ void note_inherited_threads(Device& device) {
 Device make_device(const RunSettings& settings) {
   check_stacks(own_environment, stack_limit_bytes());
   Device device;
-  if (settings.device == "reference") {
+  if (settings.device == RunDevice::reference) {
     device.backend = make_reference_backend();
     device.isa = "generic";
     device.library_version = "Eigen";
     device.processors = choose_processors(discover_topology(), 1);
     return device;
   }
-  device.processors = run_processors(device, discover_topology(), wanted_threads(settings.flags));
+  device.processors = run_processors(device, discover_topology(), settings.threads);
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,
                         // Threads that decode images must be able to run anywhere.
-                        .pin = !settings.flags.data_dir,
+                        .pin = !settings.input.dataset,
                         .max_isa = std::nullopt};
   if (const auto cpuid = this_processor()) {
     device.warnings = costly_variables(*cpuid, own_environment);
@@ -87,11 +80,11 @@ Device make_device(const RunSettings& settings) {
 
 std::vector<NamedBackend> make_all_backends() {
   RunSettings settings;
-  settings.flags.num_intra_threads = 1;
+  settings.threads = 1;
   std::vector<NamedBackend> all;
   for (const std::string_view name : split_words(find_flag("device")->support.listed)) {
-    settings.device = name;
-    all.push_back({.name = settings.device, .backend = make_device(settings).backend});
+    settings.device = device_named(name);
+    all.push_back({.name = std::string(name), .backend = make_device(settings).backend});
   }
   return all;
 }

@@ -34,8 +34,7 @@ InitialValues FirstValues::get(PhaseWatch& phases) {
 
 InitialValues FirstValues::make(const RunSettings& settings, const Graph& network,
                                 const RunTensorFiles& files) {
-  InitialValues values = initial_values(
-      network, static_cast<std::uint64_t>(settings.flags.tf_random_seed), told(kDrawing));
+  InitialValues values = initial_values(network, settings.seed, told(kDrawing));
   files.load(values, told(kReading));
   fold_values(run_folds(settings), values);
   return values;

@@ -9,97 +9,102 @@
 namespace bench {
 namespace {
 
+struct Asked {
+  const RunSettings& settings;
+  const Flags& flags;
+};
+
 // Each says what makes a flag idle ("with --forward_only"), or nothing where it has an effect.
 
-std::string unless_training(const RunSettings& settings) {
-  return settings.training() ? "" : "with --forward_only";
+std::string unless_training(const Asked& asked) {
+  return asked.settings.training() ? "" : "with --forward_only";
 }
 
-std::string unless_forward_only(const RunSettings& settings) {
-  return settings.training() ? "without --forward_only" : "";
+std::string unless_forward_only(const Asked& asked) {
+  return asked.settings.training() ? "without --forward_only" : "";
 }
 
-std::string unless_optimizer(const RunSettings& settings, std::string_view name) {
-  const std::string idle = unless_training(settings);
-  const std::string& optimizer = settings.flags.optimizer;
+std::string unless_optimizer(const Asked& asked, std::string_view name) {
+  const std::string idle = unless_training(asked);
+  const std::string& optimizer = asked.flags.optimizer;
   return !idle.empty() || optimizer == name ? idle : cat("with --optimizer=", optimizer);
 }
 
-std::string unless_momentum(const RunSettings& settings) {
-  return unless_optimizer(settings, "momentum");
-}
+std::string unless_momentum(const Asked& asked) { return unless_optimizer(asked, "momentum"); }
 
-std::string unless_rmsprop(const RunSettings& settings) {
-  return unless_optimizer(settings, "rmsprop");
-}
+std::string unless_rmsprop(const Asked& asked) { return unless_optimizer(asked, "rmsprop"); }
 
-std::string unless_adam(const RunSettings& settings) { return unless_optimizer(settings, "adam"); }
+std::string unless_adam(const Asked& asked) { return unless_optimizer(asked, "adam"); }
 
-std::string unless_rate_is_given(const RunSettings& settings) {
-  const Flags& flags = settings.flags;
-  const std::string idle = unless_training(settings);
+std::string unless_rate_is_given(const Asked& asked) {
+  const Flags& flags = asked.flags;
+  const std::string idle = unless_training(asked);
   const bool given = flags.init_learning_rate || flags.piecewise_learning_rate_schedule;
   return !idle.empty() || given
              ? idle
              : "without --init_learning_rate or --piecewise_learning_rate_schedule";
 }
 
-std::string unless_resnets_own_rate(const RunSettings& settings) {
-  const Flags& flags = settings.flags;
-  if (const std::string idle = unless_training(settings); !idle.empty()) {
+std::string unless_resnets_own_rate(const Asked& asked) {
+  const Flags& flags = asked.flags;
+  if (const std::string idle = unless_training(asked); !idle.empty()) {
     return idle;
   }
-  if (settings.model->rate != ModelRate::resnet) {
-    return cat("with --model=", settings.model->name, ", whose learning rate has another rule");
+  if (asked.settings.model->rate != ModelRate::resnet) {
+    return cat("with --model=", asked.settings.model->name,
+               ", whose learning rate has another rule");
   }
   return flags.init_learning_rate                 ? "with --init_learning_rate"
          : flags.piecewise_learning_rate_schedule ? "with --piecewise_learning_rate_schedule"
                                                   : "";
 }
 
-std::string unless_16_bits(const RunSettings& settings) {
-  const std::string idle = unless_training(settings);
-  return !idle.empty() || asks_for_16_bits(settings.flags)
+std::string unless_16_bits(const Asked& asked) {
+  const std::string idle = unless_training(asked);
+  return !idle.empty() || asks_for_16_bits(asked.flags)
              ? idle
              : "without --use_fp16, --dtype=bf16 or --dtype=f16";
 }
 
-std::string unless_auto_loss_scale(const RunSettings& settings) {
-  const std::string idle = unless_16_bits(settings);
-  return !idle.empty() || settings.flags.fp16_enable_auto_loss_scale
+std::string unless_auto_loss_scale(const Asked& asked) {
+  const std::string idle = unless_16_bits(asked);
+  return !idle.empty() || asked.flags.fp16_enable_auto_loss_scale
              ? idle
              : "without --fp16_enable_auto_loss_scale";
 }
 
-std::string unless_int8(const RunSettings& settings) {
-  return settings.quantized() ? "" : "without --dtype=int8";
+std::string unless_int8(const Asked& asked) {
+  return asked.settings.int8 ? "" : "without --dtype=int8";
 }
 
-std::string unless_data(const RunSettings& settings) {
-  return settings.flags.data_dir ? "" : "without --data_dir";
+std::string unless_data(const Asked& asked) {
+  return asked.flags.data_dir ? "" : "without --data_dir";
 }
 
-std::string unless_jpegs(const RunSettings& settings) {
-  const std::string idle = unless_data(settings);
-  return !idle.empty() || settings.dataset->format == "tfrecord"
+std::string unless_jpegs(const Asked& asked) {
+  const std::string idle = unless_data(asked);
+  return !idle.empty() || asked.settings.dataset->format == "tfrecord"
              ? idle
-             : cat("with --data_name=", settings.dataset->name,
+             : cat("with --data_name=", asked.settings.dataset->name,
                    ", whose images have one size and no shards");
 }
 
-std::string unless_threads(const RunSettings& settings) {
-  return settings.device == "reference" ? "with --device=reference, which runs on one thread" : "";
+std::string unless_threads(const Asked& asked) {
+  return asked.settings.device == RunDevice::reference
+             ? "with --device=reference, which runs on one thread"
+             : "";
 }
 
-std::string if_variables_are_elsewhere(const RunSettings& settings) {
-  return settings.flags.local_parameter_device == "gpu" && settings.device != "gpu"
-             ? cat("with --device=", settings.device, ", whose memory holds the variables")
+std::string if_variables_are_elsewhere(const Asked& asked) {
+  return asked.flags.local_parameter_device == "gpu"
+             ? cat("with --device=", name_of(asked.settings.device),
+                   ", whose memory holds the variables")
              : "";
 }
 
 struct Rule {
   std::string_view flag;
-  std::string (*idle)(const RunSettings&);
+  std::string (*idle)(const Asked&);
 };
 
 constexpr std::array kRules = {
@@ -150,7 +155,7 @@ bool asks_for_nothing(const FlagValue& value) {
 
 std::vector<std::string> idle_flag_notices(const RunSettings& settings, const ParseResult& parsed) {
   const auto defaults = flag_values(Flags{});
-  const auto values = flag_values(settings.flags);
+  const auto values = flag_values(parsed.flags);
   const auto is_asked_for = [&](std::string_view flag) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i].first == flag) {
@@ -164,7 +169,8 @@ std::vector<std::string> idle_flag_notices(const RunSettings& settings, const Pa
     if (!parsed.given.contains(rule.flag) || !is_asked_for(rule.flag)) {
       continue;
     }
-    if (const std::string idle = rule.idle(settings); !idle.empty()) {
+    if (const std::string idle = rule.idle({.settings = settings, .flags = parsed.flags});
+        !idle.empty()) {
       notices.push_back(cat("--", rule.flag, ": no effect ", idle));
     }
   }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/flags/flags.h"
 #include "bench/plan/settings.h"
 
 namespace bench {

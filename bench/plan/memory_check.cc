@@ -45,14 +45,14 @@ PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& execut
                          std::int64_t batch) {
   PlannedMemory memory{.executor = executor};
   if (settings.training()) {
-    const StrategyRow& strategy = find_strategy(settings.flags.variable_update);
-    memory.optimizer_slots = strategy.bytes(
+    memory.optimizer_slots = settings.strategy->bytes(
         memory.executor.variables / size_of(settings.optimizer.dtype), settings.optimizer);
   }
   const std::size_t slot = image_bytes(settings, batch);
-  memory.input_slots = settings.flags.data_dir
-                           ? slot * static_cast<std::size_t>(DatasetOptions{}.prefetch_batches)
-                           : slot;
+  memory.input_slots =
+      settings.input.dataset
+          ? slot * static_cast<std::size_t>(settings.input.dataset->prefetch_batches)
+          : slot;
   return memory;
 }
 
@@ -69,7 +69,7 @@ std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
 std::size_t fingerprint_bytes(const RunSettings& settings, Backend& backend, std::int64_t batch) {
   const Graph graph = build_run_graph(settings, backend, checked_images(batch));
   const std::size_t kernels =
-      settings.quantized() ? 0 : plan_check_memory(graph, backend.host_threads().count).total();
+      settings.int8 ? 0 : plan_check_memory(graph, backend.host_threads().count).total();
   // The values put into the variables have f32, whatever the variables have.
   const auto values = static_cast<std::size_t>(count_variables(graph).all.scalars) * sizeof(float);
   // Copies of one image in canonical order, and again as the executor takes them.

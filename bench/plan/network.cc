@@ -25,17 +25,16 @@ Graph make_float_graph(const RunSettings& settings, const Backend& backend, Grap
 }  // namespace
 
 Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
-  return build_network(*settings.model,
-                       {.batch = batch,
-                        .num_classes = settings.num_classes,
-                        .image_size = settings.image_size,
-                        .dtype = accumulation_type(settings.dtype),
-                        .training = settings.training(),
-                        .accuracies = settings.accuracies(),
-                        .aux_head = settings.flags.aux_head,
-                        .label_smoothing = settings.flags.label_smoothing,
-                        .weight_decay = settings.flags.weight_decay,
-                        .seed = static_cast<std::uint64_t>(settings.flags.tf_random_seed)});
+  return build_network(*settings.model, {.batch = batch,
+                                         .num_classes = settings.num_classes,
+                                         .image_size = settings.image_size,
+                                         .dtype = accumulation_type(settings.dtype),
+                                         .training = settings.training(),
+                                         .accuracies = settings.accuracies(),
+                                         .aux_head = settings.aux_head,
+                                         .label_smoothing = settings.label_smoothing,
+                                         .weight_decay = settings.optimizer.weight_decay,
+                                         .seed = settings.seed});
 }
 
 std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings) {
@@ -58,7 +57,7 @@ Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph 
 }
 
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
-  if (settings.quantized()) {
+  if (settings.int8) {
     const Ranges unknown = unknown_ranges(build_float_graph(settings, backend, batch));
     return build_quantized_graph(settings, backend, batch, unknown).graph;
   }

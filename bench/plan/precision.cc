@@ -47,7 +47,7 @@ void Precision::apply(RunSettings& settings) const {
 }
 
 Precision choose_precision(const RunSettings& settings, Backend& backend) {
-  if (settings.flags.use_fp16) {
+  if (settings.choose_half) {
     return faster_half(backend);
   }
   if (is_half(settings.dtype)) {
@@ -60,7 +60,7 @@ Precision choose_precision(const RunSettings& settings, Backend& backend) {
 }
 
 std::string describe_precision(const RunSettings& settings) {
-  if (settings.quantized()) {
+  if (settings.int8) {
     return "int8";
   }
   const std::string_view computed = name_of(settings.dtype);

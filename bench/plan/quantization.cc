@@ -42,7 +42,7 @@ class CalibrationInput {
   /// One that calibration has not learned from, unless its epoch is above 0.
   InputBatch next_unseen() {
     if (settings_.synthetic()) {
-      settings_.flags.tf_random_seed = next_seed();
+      ++settings_.seed;
       source_ = make_run_input(settings_, kLayout);
     }
     return source_->next();
@@ -50,11 +50,6 @@ class CalibrationInput {
 
  private:
   static inline const Layout kLayout{"nchw"};
-
-  [[nodiscard]] std::int64_t next_seed() const {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(settings_.flags.tf_random_seed) +
-                                     1);
-  }
 
   RunSettings settings_;
   std::unique_ptr<InputSource> source_;
@@ -102,9 +97,9 @@ QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend&
 Quantization::Quantization(const RunSettings& settings, Backend& backend, InitialValues& values,
                            std::ostream& progress, const Watch& watch)
     : classes_(settings.num_classes),
-      trained_(settings.flags.init_from.has_value()),
+      trained_(settings.files.init_from.has_value()),
       labelled_(!settings.synthetic()) {
-  const auto batches = settings.flags.calibration_batches;
+  const auto batches = settings.calibration_batches;
   progress << "calibrating int8 with " << batches << (batches == 1 ? " batch" : " batches")
            << " of " << settings.batch << " in f32" << std::endl;
   const std::int64_t at_once = images_at_once(settings.batch);

@@ -1,250 +1,42 @@
 #include "bench/plan/settings.h"
 
-#include <algorithm>
-
-#include "bench/flags/batch_request.h"
-#include "bench/flags/combinations.h"
-#include "bench/flags/near.h"
-#include "bench/flags/resolve.h"
-#include "bench/plan/idle_flags.h"
-#include "bench/plan/network.h"
 #include "models/base/errors.h"
-#include "models/ops/batch_norm.h"
-#include "models/passes/mixed_precision.h"
 
 namespace bench {
-namespace {
 
-constexpr std::string_view kDefaultDataset = "imagenet";
-constexpr double kCifarNasnetRate = 0.025;
-// The models' learning rates are made for images from -1 to 1; synthetic ones go from 0 to 255, as
-// in tf_cnn_benchmarks. Batch norm takes the factor of 127.5 out again. Without it the first
-// layer's output, and with it every layer's, is larger by it; so is the gradient of each weight, at
-// a given gradient of the logits. The loss then bends 127.5^2 times as much, and a step along the
-// gradient may only be that much shorter.
-constexpr double kSyntheticDivisor = 127.5 * 127.5;
-
-/// The dataset of the run. Where neither flag speaks of one, imagenet, or that of a model which
-/// imagenet has not.
-const Dataset& resolve_dataset(const Flags& flags) {
-  if (flags.data_dir) {
-    check_data_folder(*flags.data_dir);
+std::string_view name_of(RunDevice device) {
+  switch (device) {
+    case RunDevice::cpu:
+      return "cpu";
+    case RunDevice::reference:
+      return "reference";
   }
-  if (!flags.data_name && !flags.data_dir && find_model(flags.model, kDefaultDataset) == nullptr) {
-    const auto models = all_models();
-    const auto found = std::find_if(models.begin(), models.end(),
-                                    [&](const Model& model) { return model.name == flags.model; });
-    if (found != models.end()) {
-      return dataset_named(found->dataset);
+  throw InternalError("a device without a name");
+}
+
+RunDevice device_named(std::string_view name) {
+  for (const RunDevice device : {RunDevice::cpu, RunDevice::reference}) {
+    if (name == name_of(device)) {
+      return device;
     }
   }
-  return dataset_named(resolve_data_name(flags));
+  throw InternalError(cat("no device is called ", name));
 }
 
-const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
-  if (const Model* model = find_model(flags.model, dataset.name)) {
-    return *model;
-  }
-  for (const Model& model : all_models()) {
-    if (model.name == flags.model) {
-      throw UsageError(cat("--model=", flags.model, " is a network for ", model.dataset,
-                           ", the data are ", dataset.name,
-                           "; choose them with --data_name=", model.dataset));
-    }
-  }
-  throw unknown_model(flags.model);
+RunSettings with_batch(RunSettings settings, std::int64_t batch) {
+  settings.batch = batch;
+  settings.step_request.examples_per_step = batch;
+  settings.steps = plan_steps(settings.step_request);
+  settings.learning_rate.examples_per_step = batch;
+  return settings;
 }
-
-/// Throws the UsageError that building the network would, so that it comes before anything is done.
-void check_network(const RunSettings& settings) {
-  const Flags& flags = settings.flags;
-  if (flags.aux_head) {
-    RunSettings own_size = settings;
-    own_size.image_size = settings.model->image_size;
-    own_size.flags.forward_only = false;  // Inference has no such head, whatever the model.
-    build_run_network(own_size, 1);
-  }
-  if (!flags.image_size) {
-    return;
-  }
-  try {
-    build_run_network(settings, 1);
-  } catch (const UsageError& error) {
-    throw UsageError(cat("--image_size=", settings.image_size,
-                         " does not fit --model=", settings.model->name, ": ", error.what()));
-  }
-}
-
-/// Throws UsageError for what int8 cannot do.
-void check_int8(const Flags& flags) {
-  if (flags.dtype != "int8") {
-    return;
-  }
-  if (!flags.forward_only) {
-    throw UsageError("--dtype=int8 is for inference: add --forward_only");
-  }
-  if (flags.verify) {
-    throw UsageError("--verify: int8 rounds the numbers that are checked; use --dtype=f32");
-  }
-  if (flags.save_variables) {
-    throw UsageError(
-        "--save_variables: the variables of --dtype=int8 are rounded; save them in f32");
-  }
-}
-
-/// Throws UsageError for what 16 bits cannot do.
-void check_16_bits(const Flags& flags) {
-  if (asks_for_16_bits(flags) && flags.forward_only && flags.save_variables) {
-    throw UsageError(
-        "--save_variables: a forward-only run in 16 bits has rounded its filters; save them in "
-        "f32");
-  }
-}
-
-ModelSchedule schedule_of(ModelRate rate) {
-  switch (rate) {
-    case ModelRate::constant:
-    case ModelRate::cifar_nasnet:
-      return ModelSchedule::kConstant;
-    case ModelRate::resnet:
-      return ModelSchedule::kResnetImagenet;
-    case ModelRate::official_resnet:
-      return ModelSchedule::kOfficialResnet;
-    case ModelRate::cifar_resnet:
-      return ModelSchedule::kCifarResnet;
-    case ModelRate::cifar_densenet:
-      return ModelSchedule::kCifarDensenet;
-    case ModelRate::cifar_alexnet:
-      return ModelSchedule::kCifarAlexnet;
-  }
-  throw InternalError("a model has no learning-rate rule");
-}
-
-bool has_batch_norm(const Graph& graph) {
-  const auto nodes = graph.nodes();
-  return std::any_of(nodes.begin(), nodes.end(),
-                     [](const Node& node) { return node.op == &kBatchNorm; });
-}
-
-/// Lets the loss of synthetic images stay a number, whatever the network.
-void suit_synthetic_images(RunSettings& settings) {
-  const LearningRateRequest& request = settings.learning_rate.request;
-  if (!settings.training() || !settings.synthetic() || request.init_learning_rate ||
-      request.piecewise_schedule || has_batch_norm(build_run_network(settings, 1))) {
-    return;
-  }
-  settings.learning_rate.model_divisor = kSyntheticDivisor;
-  settings.notices.emplace_back(
-      cat("synthetic images go from 0 to 255 and ", settings.model->name,
-          " has no batch norm: its learning rate is divided by ", kSyntheticDivisor,
-          ", so that the loss stays finite; --init_learning_rate sets another"));
-}
-
-OptimizerRule rule_of(const Flags& flags) {
-  const std::string& name = flags.optimizer;
-  if (name == "momentum") {
-    return MomentumRule{.momentum = flags.momentum};
-  }
-  if (name == "rmsprop") {
-    return RmspropRule{.decay = flags.rmsprop_decay,
-                       .momentum = flags.rmsprop_momentum,
-                       .epsilon = flags.rmsprop_epsilon};
-  }
-  if (name == "adam") {
-    return AdamRule{
-        .beta1 = flags.adam_beta1, .beta2 = flags.adam_beta2, .epsilon = flags.adam_epsilon};
-  }
-  return SgdRule{};
-}
-
-DataFormat format_named(std::string_view name) {
-  if (name == "NCHW") {
-    return DataFormat::nchw;
-  }
-  return name == "NHWC" ? DataFormat::nhwc : DataFormat::automatic;
-}
-
-DType dtype_named(std::string_view name) {
-  for (const DType dtype : {DType::bf16, DType::f16, DType::f64}) {
-    if (name_of(dtype) == name) {
-      return dtype;
-    }
-  }
-  return DType::f32;
-}
-
-}  // namespace
 
 std::int64_t own_classes(const Model& model, const Dataset& dataset) {
   return model.num_classes > 0 ? model.num_classes : std::int64_t{dataset.num_classes};
 }
 
-RunSettings resolve_settings(const ParseResult& parsed) {
-  const Flags& flags = parsed.flags;
-  RunSettings settings{.flags = flags};
-  settings.dataset = &resolve_dataset(flags);
-  settings.model = &resolve_model(flags, *settings.dataset);
-  if (flags.data_dir) {
-    check_dataset_folder(*settings.dataset, *flags.data_dir, /*training=*/true);
-  }
-  if (flags.distortions && settings.dataset->name == kDefaultDataset) {
-    throw UsageError("--distortions: not built yet for imagenet; leave it out");
-  }
-  const Placement placement = resolve_placement(flags, /*gpu_present=*/false);
-  settings.device = placement.device;
-  const auto given = parsed.given.find("device");
-  settings.device_label = given == parsed.given.end() ? placement.device : given->second;
-  settings.format = format_named(placement.data_format);
-  settings.dtype = dtype_named(flags.dtype);
-  if (settings.dtype == DType::f64 && settings.device != "reference") {
-    throw UsageError(
-        cat("--dtype=f64: only --device=reference computes in f64, not ", settings.device_label));
-  }
-  check_int8(flags);
-  settings.notices = parsed.notices;
-  check_16_bits(flags);
-  if (flags.use_fp16 && parsed.given.contains("dtype")) {
-    throw UsageError(cat("--use_fp16 chooses the type itself and cannot be combined with --dtype=",
-                         flags.dtype));
-  }
-  settings.notices.insert(settings.notices.end(), placement.notices.begin(),
-                          placement.notices.end());
-  const std::vector<std::string> idle = idle_flag_notices(settings, parsed);
-  settings.notices.insert(settings.notices.end(), idle.begin(), idle.end());
-  const BatchRequest request = read_batch_request(flags.batch_size);
-  settings.batch = request.rule == BatchRequest::Rule::given ? request.sizes.at(0)
-                                                             : settings.model->default_batch;
-  settings.image_size = flags.image_size.value_or(settings.model->image_size);
-  settings.num_classes =
-      flags.num_classes.value_or(own_classes(*settings.model, *settings.dataset));
-  check_network(settings);
-  settings.warmup = plan_warmup({.num_warmup_batches = flags.num_warmup_batches,
-                                 .autotune_threshold = flags.autotune_threshold,
-                                 .batch_group_size = flags.batch_group_size});
-  const std::int64_t examples = settings.dataset->examples(/*training=*/true);
-  settings.steps = plan_steps({.num_batches = flags.num_batches,
-                               .num_epochs = flags.num_epochs,
-                               .examples_per_step = settings.batch,
-                               .examples_per_epoch = examples});
-  settings.optimizer = {.rule = rule_of(flags),
-                        .weight_decay = flags.weight_decay,
-                        .clip = flags.gradient_clip,
-                        .dtype = accumulation_type(settings.dtype)};
-  settings.learning_rate = {
-      .model_schedule = schedule_of(settings.model->rate),
-      .model_learning_rate = settings.model->rate == ModelRate::cifar_nasnet
-                                 ? kCifarNasnetRate
-                                 : LearningRateOptions{}.model_learning_rate,
-      .resnet_base = flags.resnet_base_lr.value_or(LearningRateOptions{}.resnet_base),
-      .examples_per_step = settings.batch,
-      .examples_per_epoch = examples,
-      .request = learning_rate_request(flags)};
-  suit_synthetic_images(settings);
-  return settings;
-}
-
 std::int32_t layer_step(const RunSettings& settings, std::int64_t global_step) {
-  return settings.flags.deterministic_layers ? -1 : static_cast<std::int32_t>(global_step);
+  return settings.deterministic_layers ? -1 : static_cast<std::int32_t>(global_step);
 }
 
 LossScaleRule loss_scale_rule(const RunSettings& settings) {
@@ -252,11 +44,10 @@ LossScaleRule loss_scale_rule(const RunSettings& settings) {
     return {};
   }
   constexpr double kModelsScale = 128;
-  const Flags& flags = settings.flags;
-  return {
-      .initial = flags.fp16_loss_scale.value_or(settings.dtype == DType::f16 ? kModelsScale : 1),
-      .automatic = flags.fp16_enable_auto_loss_scale,
-      .increase_every = flags.fp16_inc_loss_scale_every_n};
+  const LossScaleSettings& asked = settings.loss_scale;
+  return {.initial = asked.initial.value_or(settings.dtype == DType::f16 ? kModelsScale : 1),
+          .automatic = asked.automatic,
+          .increase_every = asked.increase_every};
 }
 
 }  // namespace bench

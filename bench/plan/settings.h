@@ -5,53 +5,136 @@
 #include <string>
 #include <vector>
 
-#include "bench/flags/flags.h"
+#include "bench/flags/batch_request.h"
 #include "bench/plan/schedule.h"
 #include "kernels/backend.h"
 #include "models/zoo/zoo.h"
 #include "pipeline/datasets/dataset.h"
+#include "pipeline/input.h"
 #include "variable_mgmt/learning_rate.h"
+#include "variable_mgmt/strategy.h"
 
 namespace bench {
 
+enum class RunDevice : std::uint8_t { cpu, reference };
+/// As --device names it.
+std::string_view name_of(RunDevice device);
+/// Throws InternalError for a name that --device does not take.
+RunDevice device_named(std::string_view name);
+
+enum class RunMode : std::uint8_t { training, forward_only };
+
+/// Which loss the step lines show.
+enum class ReportedLoss : std::uint8_t {
+  total,  ///< with the L2 term
+  base,
+};
+
+/// Where batches come from; synthetic images where nothing is set.
+struct InputSettings {
+  std::optional<DatasetOptions> dataset = {};
+  /// A safetensors file.
+  std::optional<std::string> file = {};
+};
+
+/// Other files that a run reads and writes; unset: none.
+struct RunFiles {
+  std::optional<std::string> init_from = {};
+  bool init_from_partial = false;
+  std::optional<std::string> save_variables = {};
+  std::optional<std::string> dump_tensors = {};
+  std::optional<std::string> trace = {};
+  std::optional<std::string> result = {};
+};
+
+/// The step lines.
+struct LineSettings {
+  /// One every so many steps.
+  std::int64_t every = 10;
+  /// The weight of the newest step in the mean; unset: that of all others.
+  std::optional<double> ewma = {};
+  ReportedLoss loss = ReportedLoss::total;
+};
+
+/// What is printed instead of a run.
+struct DumpSettings {
+  bool graph = false;
+  bool plan = false;
+  [[nodiscard]] bool any() const { return graph || plan; }
+};
+
+/// How the user wants the loss of a run in 16 bits to be scaled.
+struct LossScaleSettings {
+  /// Unset: as the type needs it.
+  std::optional<double> initial = {};
+  bool automatic = false;
+  std::int64_t increase_every = 1000;
+};
+
 /// What a run is, worked out from its flags before anything is made: every default filled in.
 struct RunSettings {
-  Flags flags = {};
   const Model* model = nullptr;
   const Dataset* dataset = nullptr;
-  /// "cpu" or "reference", and the flag's own spelling for the header's device names.
-  std::string device = {};
+  RunMode mode = RunMode::training;
+  RunDevice device = RunDevice::cpu;
+  /// The flag's own spelling, for the header's device names.
   std::string device_label = {};
+  /// Of the CPU; unset: one per core.
+  std::optional<int> threads = {};
   DataFormat format = DataFormat::automatic;
   DType dtype = DType::f32;
+  /// `dtype` is not settled yet: the faster of bf16 and f16 on the device (choose_precision).
+  bool choose_half = false;
+  /// Layers run in int8; `dtype` is that of the others.
+  bool int8 = false;
+  std::int64_t calibration_batches = 2;
+
+  /// What --batch_size asked for.
+  BatchRequest batch_request = {};
   /// Images per step and device. Where --batch_size gives none (a list, auto, max), the model's own
   /// until one is chosen.
   std::int64_t batch = 0;
   /// Height and width of the network's input, in pixels.
   std::int64_t image_size = 0;
   std::int64_t num_classes = 0;
+  bool aux_head = false;
+  double label_smoothing = 0;
+  /// Batch norm is folded into the convolutions of a forward-only run.
+  bool freeze = false;
+  /// Dropout and drop-path are off.
+  bool deterministic_layers = false;
+  std::uint64_t seed = 1234;
+
   Warmup warmup = {};
+  StepCountOptions step_request = {};
   StepCount steps = {};
-  OptimizerSettings optimizer = {};
+  /// The run's time, warm-up included.
+  std::optional<double> max_seconds = {};
+
+  OptimizerSettings optimizer = {.weight_decay = NetworkOptions{}.weight_decay};
+  LossScaleSettings loss_scale = {};
   LearningRateOptions learning_rate = {};
+  const StrategyRow* strategy = &all_strategies().front();
+
+  InputSettings input = {};
+  RunFiles files = {};
+  LineSettings lines = {};
+  bool print_training_accuracy = false;
+  bool profile = false;
+  DumpSettings dump = {};
   /// Sentences for the user about what differs from what was asked.
   std::vector<std::string> notices = {};
 
+  [[nodiscard]] bool training() const { return mode == RunMode::training; }
   /// Whether batch norm is folded into the convolutions.
-  [[nodiscard]] bool frozen() const {
-    return flags.forward_only && (flags.freeze_when_forward_only || quantized());
-  }
-  /// Whether layers run in int8; `dtype` is then that of the others.
-  [[nodiscard]] bool quantized() const { return flags.dtype == "int8"; }
-  [[nodiscard]] bool training() const { return !flags.forward_only; }
-  [[nodiscard]] bool accuracies() const {
-    return flags.forward_only || flags.print_training_accuracy;
-  }
-  [[nodiscard]] bool synthetic() const { return !flags.data_dir && !flags.input_file; }
+  [[nodiscard]] bool frozen() const { return !training() && (freeze || int8); }
+  [[nodiscard]] bool accuracies() const { return !training() || print_training_accuracy; }
+  [[nodiscard]] bool synthetic() const { return !input.dataset && !input.file; }
 };
 
-/// Throws UsageError for a model, dataset or value that does not exist or does not fit.
-RunSettings resolve_settings(const ParseResult& parsed);
+/// The settings of the same run with so many images per step: the learning rate, and the steps that
+/// make so many epochs, follow. Throws as plan_steps() does.
+RunSettings with_batch(RunSettings settings, std::int64_t batch);
 
 /// The classes of a model where nobody asks for another number: its own, or else the dataset's.
 std::int64_t own_classes(const Model& model, const Dataset& dataset);

@@ -90,20 +90,20 @@ class StepTensors {
 
 RunTensorFiles::RunTensorFiles(const RunSettings& settings, const Graph& network)
     : settings_(settings) {
-  const Flags& flags = settings.flags;
-  if (flags.init_from) {
-    source_.emplace(*flags.init_from);
+  const RunFiles& files = settings.files;
+  if (files.init_from) {
+    source_.emplace(*files.init_from);
     plan_ = plan_load(*source_, network,
-                      flags.init_from_partial ? LoadMode::partial : LoadMode::complete);
+                      files.init_from_partial ? LoadMode::partial : LoadMode::complete);
   }
-  if (flags.input_file) {
+  if (settings.input.file) {
     make_run_input(settings, Layout("nchw"));  // Throws when the file does not fit.
   }
-  if (flags.save_variables) {
-    save_.emplace(*flags.save_variables, "file of --save_variables");
+  if (files.save_variables) {
+    save_.emplace(*files.save_variables, "file of --save_variables");
   }
-  if (flags.dump_tensors) {
-    dump_.emplace(*flags.dump_tensors, "file of --dump_tensors");
+  if (files.dump_tensors) {
+    dump_.emplace(*files.dump_tensors, "file of --dump_tensors");
   }
 }
 

@@ -50,10 +50,10 @@ std::size_t list_bytes(const SystemFiles& files) {
 
 /// The settings under which a batch is tried: its steps leave the variables alone, so that no loss
 /// can run away.
-RunSettings trial_settings(const ParseResult& parsed, std::int64_t batch) {
-  RunSettings settings = resolve_settings(with_batch(parsed, batch));
-  settings.learning_rate.request = {.init_learning_rate = 0};
-  return settings;
+RunSettings trial_settings(const RunSettings& settings, std::int64_t batch) {
+  RunSettings trial = with_batch(settings, batch);
+  trial.learning_rate.request = {.init_learning_rate = 0};
+  return trial;
 }
 
 /// A run's need with that of the check at its end.
@@ -73,11 +73,10 @@ bool fits(const RunSettings& settings, Backend& backend, const Captured<MemoryLi
 
 /// The variables' first values, the same for every batch.
 InitialValues trial_values(const RunSettings& settings, const Backend& backend, RunHost& host) {
-  InitialValues values = initial_values(build_run_network(settings, 1),
-                                        static_cast<std::uint64_t>(settings.flags.tf_random_seed),
+  InitialValues values = initial_values(build_run_network(settings, 1), settings.seed,
                                         host.phases.of("drawing the first values", "part"));
   fold_values(run_folds(settings), values);
-  if (settings.quantized()) {
+  if (settings.int8) {
     const Ranges unknown = unknown_ranges(build_float_graph(settings, backend, 1));
     quantize_values(build_quantized_graph(settings, backend, 1, unknown).weights, values);
   }
@@ -149,29 +148,23 @@ double best_of(const std::vector<results::BatchTrial>& tried) {
 
 }  // namespace
 
-ParseResult with_batch(const ParseResult& parsed, std::int64_t batch) {
-  ParseResult changed = parsed;
-  changed.flags.batch_size = cat(batch);
-  return changed;
-}
-
-ChosenBatch choose_fastest_batch(const ParseResult& parsed, RunHost& host) {
-  RunSettings first = trial_settings(parsed, 1);
+ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
+  RunSettings first = trial_settings(settings, 1);
   const auto limit = memory_limit(host.files);
   check_variables_memory(first, limit);
   const InitialValues values = trial_values(first, *host.device(first).backend, host);
   std::ostream& err = host.streams.err;
   const auto try_batch = [&](std::int64_t batch) -> std::optional<results::BatchTrial> {
-    RunSettings settings = trial_settings(parsed, batch);
-    const bool fitting = fits(settings, *host.device(settings).backend, limit);
+    RunSettings trial = trial_settings(settings, batch);
+    const bool fitting = fits(trial, *host.device(trial).backend, limit);
     host.phases.clear();
     if (!fitting) {
       err << "batch " << batch << ": does not fit into memory\n";
       return std::nullopt;
     }
-    const results::BatchTrial trial = measure(settings, values, host);
-    err << sentence_of(trial) << std::flush;
-    return trial;
+    const results::BatchTrial result = measure(trial, values, host);
+    err << sentence_of(result) << std::flush;
+    return result;
   };
   err << "--batch_size=auto tries 1, 2, 4 and so on\n" << std::flush;
   BatchSearch search = search_batch(try_batch, kTolerance);
@@ -188,22 +181,22 @@ ChosenBatch choose_fastest_batch(const ParseResult& parsed, RunHost& host) {
                      .tried = std::move(search.tried)}};
 }
 
-ChosenBatch choose_largest_batch(const ParseResult& parsed, RunHost& host) {
-  RunSettings settings = resolve_settings(with_batch(parsed, 1));
+ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
+  RunSettings first = with_batch(settings, 1);
   auto limit = memory_limit(host.files);
   if (!limit.known()) {
     throw UsageError(cat("--batch_size=max: how much memory may be used is not known (",
                          limit.why(), "); give a number"));
   }
-  check_variables_memory(settings, limit);
-  Backend& backend = *host.device(settings).backend;
-  const auto bytes_for = [&](std::int64_t batch) { return need_of(settings, backend, batch); };
+  check_variables_memory(first, limit);
+  Backend& backend = *host.device(first).backend;
+  const auto bytes_for = [&](std::int64_t batch) { return need_of(first, backend, batch); };
   static_cast<void>(bytes_for(1));
   limit = memory_limit(host.files);  // With the device, and what a plan leaves to the next one.
   const std::size_t allowed = plannable(limit.value());
   const std::size_t lists = list_bytes(host.files);
   const LargestBatch largest =
-      largest_batch(settings, allowed - std::min(allowed, lists), bytes_for, kLargestBatch + 1);
+      largest_batch(first, allowed - std::min(allowed, lists), bytes_for, kLargestBatch + 1);
   host.phases.clear();
   const std::string of = cat(format_bytes(static_cast<std::size_t>(limit.value().bytes)),
                              " that may be used (", limit.value().set_by, ")");
@@ -214,7 +207,7 @@ ChosenBatch choose_largest_batch(const ParseResult& parsed, RunHost& host) {
   host.streams.err << "--batch_size=max: batch " << largest.batch << " needs "
                    << format_bytes(largest.bytes) << " of the " << of << "; "
                    << 100 * (1 - kPlannedShare) << " % are left to what is not planned"
-                   << (settings.flags.data_dir ? ", the shuffle buffer comes on top" : "") << "\n";
+                   << (settings.input.dataset ? ", the shuffle buffer comes on top" : "") << "\n";
   return {.batch = largest.batch,
           .choice = {.rule = std::string(name_of(BatchRequest::Rule::largest)), .tried = {}}};
 }

@@ -2,14 +2,10 @@
 
 #include <cstdint>
 
-#include "bench/flags/flags.h"
 #include "bench/runs/run.h"
 #include "results/record.h"
 
 namespace bench {
-
-/// The same command line with another batch.
-ParseResult with_batch(const ParseResult& parsed, std::int64_t batch);
 
 /// The batch that --batch_size=auto or max stands for, and how it was found.
 struct ChosenBatch {
@@ -19,10 +15,10 @@ struct ChosenBatch {
 
 /// Measures a few steps of each of some sizes, says what came out, and chooses the smallest that is
 /// about as fast as the best. Throws UsageError when not even one image fits into memory, RunEnded.
-ChosenBatch choose_fastest_batch(const ParseResult& parsed, RunHost& host);
+ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host);
 
 /// The largest batch whose planned memory leaves something to what is not planned; says what it
 /// needs. Throws UsageError when none does or the memory's limit is not known, RunEnded.
-ChosenBatch choose_largest_batch(const ParseResult& parsed, RunHost& host);
+ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host);
 
 }  // namespace bench

@@ -1,7 +1,7 @@
 #include "bench/runs/benchmark.h"
 
 #include "bench/after/verify_command.h"
-#include "bench/flags/batch_request.h"
+#include "bench/plan/resolve_settings.h"
 #include "bench/runs/batch_choice.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/sweep.h"
@@ -19,23 +19,26 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     }
     return status;
   }
-  const BatchRequest request = read_batch_request(parsed.flags.batch_size);
+  const RunSettings settings = resolve_settings(parsed);
+  const BatchRequest& request = settings.batch_request;
   if (request.rule == BatchRequest::Rule::list) {
-    return run_sweep(parsed, request.sizes, host);
+    return run_sweep(settings, parsed, host);
   }
-  check_outputs(parsed.flags);
+  check_outputs(settings);
   if (request.fixed()) {
-    return run_once({.parsed = parsed,
+    return run_once({.settings = settings,
+                     .parsed = parsed,
                      .choice = {.rule = std::string(name_of(request.rule))},
                      .begin = begin_at_launch(host)},
                     host)
         .status;
   }
   const ChosenBatch chosen = request.rule == BatchRequest::Rule::fastest
-                                 ? choose_fastest_batch(parsed, host)
-                                 : choose_largest_batch(parsed, host);
+                                 ? choose_fastest_batch(settings, host)
+                                 : choose_largest_batch(settings, host);
   host.phases.stop_if_asked("before the run");
-  return run_once({.parsed = with_batch(parsed, chosen.batch),
+  return run_once({.settings = with_batch(settings, chosen.batch),
+                   .parsed = parsed,
                    .choice = chosen.choice,
                    .begin = begin_now(host)},
                   host)

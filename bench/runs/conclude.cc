@@ -45,14 +45,14 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
 /// Why a run that is fine has fewer steps than it was to have; empty where it has them all.
 std::string early_end(const RunSettings& settings, const SessionResult& session) {
   return session.stop == Stop::out_of_time
-             ? cat("--max_seconds=", *settings.flags.max_seconds, " ended the run after ",
+             ? cat("--max_seconds=", *settings.max_seconds, " ended the run after ",
                    session.steps.size(), " of ", settings.steps.num_batches, " steps")
              : "";
 }
 
 /// Prints and writes where the time of a step goes, as far as anybody asked.
 void show_kernels(const RunSettings& settings, Prepared& prepared, RunHost& host) {
-  if (!settings.flags.profile && !prepared.trace) {
+  if (!settings.profile && !prepared.trace) {
     return;
   }
   std::ostream& out = host.streams.out;
@@ -60,14 +60,14 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, RunHost& host
   const KernelTimes times =
       time_kernels(*prepared.tower, prepared.strategy.get(), host.phases.of("profiling", "step"));
   host.phases.clear();
-  if (settings.flags.profile) {
+  if (settings.profile) {
     Profile profile = make_profile(executor, times, settings.optimizer);
     profile.ceiling =
-        prepared.device.backend->measure_ceiling(settings.quantized() ? DType::s8 : settings.dtype);
+        prepared.device.backend->measure_ceiling(settings.int8 ? DType::s8 : settings.dtype);
     print_profile(out, profile);
   }
   if (prepared.trace) {
-    report::print_dumping_trace(out, printable(settings.flags.trace_file));
+    report::print_dumping_trace(out, printable(*settings.files.trace));
     out.flush();
     write_trace(*prepared.trace, executor, times);
   }

@@ -73,7 +73,7 @@ void list_models(std::ostream& out, std::span<const ListedDevice> devices) {
                    {.title = "devices"}});
   for (const Model& model : all_models()) {
     RunSettings settings = settings_of(model);
-    settings.flags.forward_only = true;
+    settings.mode = RunMode::forward_only;
     const Graph forward = build_run_network(settings, kSmallBatch);
     table.add_row({std::string(model.name), std::string(model.dataset), cat(model.image_size),
                    cat(model.default_batch), cat(count_variables(forward).trained.scalars),

@@ -22,7 +22,7 @@ struct Output {
   std::string identity;
 };
 
-std::vector<Output> outputs_of(const Flags& flags) {
+std::vector<Output> outputs_of(const RunFiles& files) {
   std::vector<Output> outputs;
   const auto add = [&](std::string_view flag, const std::optional<std::string>& path) {
     if (path && !path->empty()) {
@@ -33,10 +33,10 @@ std::vector<Output> outputs_of(const Flags& flags) {
       outputs.push_back({flag, *path, std::move(target), std::move(identity)});
     }
   };
-  add("result_file", flags.result_file);
-  add("save_variables", flags.save_variables);
-  add("dump_tensors", flags.dump_tensors);
-  add("trace_file", flags.trace_file);
+  add("result_file", files.result);
+  add("save_variables", files.save_variables);
+  add("dump_tensors", files.dump_tensors);
+  add("trace_file", files.trace);
   return outputs;
 }
 
@@ -71,19 +71,19 @@ void check_apart_from_input(const Output& output, std::string_view flag, const s
   }
 }
 
-void check_apart_from_inputs(const Output& output, const Flags& flags) {
-  if (flags.init_from) {
-    check_apart_from_input(output, "init_from", *flags.init_from);
+void check_apart_from_inputs(const Output& output, const RunSettings& settings) {
+  if (settings.files.init_from) {
+    check_apart_from_input(output, "init_from", *settings.files.init_from);
   }
-  if (flags.input_file) {
-    check_apart_from_input(output, "input_file", *flags.input_file);
+  if (settings.input.file) {
+    check_apart_from_input(output, "input_file", *settings.input.file);
   }
   std::error_code error;
-  if (!flags.data_dir || !std::filesystem::exists(output.target.path, error)) {
+  if (!settings.input.dataset || !std::filesystem::exists(output.target.path, error)) {
     return;
   }
   // A folder that cannot be read is refused elsewhere.
-  std::filesystem::directory_iterator entries(*flags.data_dir, error);
+  std::filesystem::directory_iterator entries(settings.input.dataset->data_dir, error);
   for (const std::filesystem::directory_iterator end; !error && entries != end;
        entries.increment(error)) {
     check_apart_from_input(output, "data_dir", entries->path().string());
@@ -92,12 +92,12 @@ void check_apart_from_inputs(const Output& output, const Flags& flags) {
 
 }  // namespace
 
-void check_outputs(const Flags& flags) {
-  const std::vector<Output> outputs = outputs_of(flags);
+void check_outputs(const RunSettings& settings) {
+  const std::vector<Output> outputs = outputs_of(settings.files);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     check_tensors_apart_from_text(outputs[i]);
     check_apart_from_own_lines(outputs[i]);
-    check_apart_from_inputs(outputs[i], flags);
+    check_apart_from_inputs(outputs[i], settings);
     for (std::size_t j = i + 1; j < outputs.size(); ++j) {
       if (!outputs[i].identity.empty() && outputs[i].identity == outputs[j].identity) {
         throw UsageError(cat("--", outputs[i].flag, " and --", outputs[j].flag, " name one file, ",

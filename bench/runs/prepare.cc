@@ -2,7 +2,6 @@
 
 #include <glog/logging.h>
 
-#include <algorithm>
 #include <ostream>
 
 #include "bench/after/build_record.h"
@@ -21,35 +20,27 @@ namespace {
 report::Header header_of(const RunSettings& settings) {
   return {.version = results::source_info().bench_version,
           .model = std::string(settings.model->printed_name),
-          .dataset = cat(settings.dataset->name, settings.flags.input_file ? " (file)" : ""),
+          .dataset = cat(settings.dataset->name, settings.input.file ? " (file)" : ""),
           .synthetic = settings.synthetic(),
           .mode = settings.training() ? "training" : "forward only",
           .global_batch = settings.batch,
           .batch_per_device = settings.batch,
-          .batches_per_group = settings.flags.batch_group_size,
           .num_batches = settings.steps.num_batches,
           .num_epochs = settings.steps.num_epochs,
           .devices = {cat("/", settings.device_label, ":0")},
-          .numa_bind = settings.flags.use_numa_affinity,
           .data_format = std::string(name_of(settings.format)),
           .precision = describe_precision(settings),
-          .optimizer = settings.flags.optimizer,
-          .variable_update = settings.flags.variable_update,
-          .all_reduce_spec = settings.flags.all_reduce_spec.value_or("")};
-}
-
-bool dumps(const RunSettings& settings, std::string_view what) {
-  const auto& asked = settings.flags.dump;
-  return std::find(asked.begin(), asked.end(), what) != asked.end();
+          .optimizer = std::string(row_of(settings.optimizer.rule).name),
+          .variable_update = std::string(settings.strategy->name)};
 }
 
 /// Prints what --dump asks for.
 void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
   const Graph graph = build_run_graph(settings, backend, settings.batch);
-  if (dumps(settings, "graph")) {
+  if (settings.dump.graph) {
     out << graph;
   }
-  if (dumps(settings, "plan")) {
+  if (settings.dump.plan) {
     const Plan plan(graph, backend, {.format = settings.format});
     out << plan.lowered;
     out << "planned memory: " << run_memory(settings, plan.memory.report, settings.batch) << "\n";
@@ -76,14 +67,14 @@ void print_beginning(const RunSettings& settings, std::ostream& out) {
 }  // namespace
 
 Begun begin_run(const RunRequest& request, const RunHost& host) {
-  const RunSettings settings = resolve_settings(request.parsed);
+  const RunSettings& settings = request.settings;
   const EnvironmentSnapshot before = read_environment(host.files, {});
   results::Record record = begin_record(settings, request.parsed, host.command_line, host.files);
   record.batch_choice = request.choice;
   return {.settings = settings,
           .begin = request.begin,
           .before = before,
-          .file = RecordFile(request.parsed.flags, std::move(record), host.streams.out)};
+          .file = RecordFile(settings.files, std::move(record), host.streams.out)};
 }
 
 std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
@@ -93,15 +84,15 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   const auto limit = memory_limit(host.files);
   check_variables_memory(settings, limit);
   std::optional<AtomicFile> trace;
-  if (!settings.flags.trace_file.empty()) {
-    trace.emplace(settings.flags.trace_file, "trace file");
+  if (settings.files.trace) {
+    trace.emplace(*settings.files.trace, "trace file");
   }
   const Graph network = build_run_network(settings, settings.batch);
   RunTensorFiles tensor_files(settings, network);
 
   FirstValues values(settings, network, tensor_files);
   Device& device = host.device(settings);
-  if (settings.flags.use_fp16) {
+  if (settings.choose_half) {
     record.workload.dtype = name_of(settings.dtype);
   }
   for (const auto& notices : {settings.notices, device.notices, tensor_files.notices()}) {
@@ -109,7 +100,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
       LOG(INFO) << "note: " << printable(notice);
     }
   }
-  if (!settings.flags.dump.empty()) {
+  if (settings.dump.any()) {
     dump(settings, *device.backend, host.streams.out);
     return std::nullopt;
   }
@@ -129,7 +120,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   InitialValues first_values = values.get(phases);
   phases.clear();
   std::optional<Quantization> quantization;
-  if (settings.quantized()) {
+  if (settings.int8) {
     quantization.emplace(settings, *device.backend, first_values, host.streams.err,
                          phases.of("calibrating int8", "batch"));
   }

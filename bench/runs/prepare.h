@@ -19,7 +19,8 @@
 namespace bench {
 
 struct RunRequest {
-  /// --batch_size is one number, or 0.
+  const RunSettings& settings;
+  /// What they were resolved from, for the record.
   const ParseResult& parsed;
   results::BatchChoice choice = {};
   RunBegin begin = {};
@@ -35,7 +36,7 @@ struct Begun {
   PlannedMemory memory = {};
 };
 
-/// Throws UsageError for flags that make no run, and for a record that cannot be written.
+/// Throws UsageError for a record that cannot be written.
 Begun begin_run(const RunRequest& request, const RunHost& host);
 
 /// What the steps work with. The settings it was made from must outlive it.

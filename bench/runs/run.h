@@ -19,9 +19,9 @@ struct RunOutcome {
   Captured<std::int64_t> peak_rss = {};
 };
 
-/// One run from its flags to the printed result and the record, which is also written when the user
-/// or a closed standard output ends the run before. Throws UsageError, DataError, DeviceError and
-/// WriteError.
+/// One run from its settings to the printed result and the record, which is also written when the
+/// user or a closed standard output ends the run before. Throws UsageError, DataError, DeviceError
+/// and WriteError.
 RunOutcome run_once(const RunRequest& request, RunHost& host);
 
 }  // namespace bench

@@ -5,11 +5,9 @@
 #include <iomanip>
 #include <ostream>
 
-#include "bench/flags/batch_request.h"
 #include "bench/loop/step_statistics.h"
 #include "bench/plan/network.h"
 #include "bench/plan/tensor_files.h"
-#include "bench/runs/batch_choice.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/text_table.h"
 #include "models/base/errors.h"
@@ -48,9 +46,8 @@ std::vector<std::string> row_of(const SweptRun& run) {
 }
 
 /// Throws what a run would be refused for that can be told before it.
-void check_run(const ParseResult& parsed, RunHost& host) {
-  RunSettings settings = resolve_settings(parsed);
-  check_outputs(parsed.flags);
+void check_run(RunSettings settings, RunHost& host) {
+  check_outputs(settings);
   const auto limit = memory_limit(host.files);
   check_variables_memory(settings, limit);
   const RunTensorFiles files(settings, build_run_network(settings, settings.batch));
@@ -73,21 +70,13 @@ std::string path_of_batch(const std::string& path, std::int64_t batch) {
   return (whole.parent_path() / name).string();
 }
 
-ParseResult parsed_for(const ParseResult& parsed, std::int64_t batch) {
-  ParseResult own = with_batch(parsed, batch);
-  const auto rename = [&](std::string& path) {
+RunSettings settings_of_run(const RunSettings& settings, std::int64_t batch) {
+  RunSettings own = with_batch(settings, batch);
+  for (auto* path : {&own.files.result, &own.files.save_variables, &own.files.trace}) {
     // A stream takes what all runs write, one after the other.
-    if (find_output(path, "file of a run").kind == OutputTarget::Kind::file) {
-      path = path_of_batch(path, batch);
+    if (*path && find_output(**path, "file of a run").kind == OutputTarget::Kind::file) {
+      *path = path_of_batch(**path, batch);
     }
-  };
-  for (auto* path : {&own.flags.result_file, &own.flags.save_variables}) {
-    if (*path) {
-      rename(**path);
-    }
-  }
-  if (!own.flags.trace_file.empty()) {
-    rename(own.flags.trace_file);
   }
   return own;
 }
@@ -132,15 +121,17 @@ int sweep(std::span<const std::int64_t> sizes,
   return status;
 }
 
-int run_sweep(const ParseResult& parsed, std::span<const std::int64_t> sizes, RunHost& host) {
+int run_sweep(const RunSettings& settings, const ParseResult& parsed, RunHost& host) {
+  const std::vector<std::int64_t>& sizes = settings.batch_request.sizes;
   for (const std::int64_t batch : sizes) {
-    check_run(parsed_for(parsed, batch), host);
+    check_run(settings_of_run(settings, batch), host);
   }
   host.phases.clear();
   const int status = sweep(
       sizes,
       [&](std::int64_t batch) {
-        return run_once({.parsed = parsed_for(parsed, batch),
+        return run_once({.settings = settings_of_run(settings, batch),
+                         .parsed = parsed,
                          .choice = {.rule = std::string(name_of(BatchRequest::Rule::list))},
                          .begin = begin_now(host)},
                         host);

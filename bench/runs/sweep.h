@@ -20,10 +20,10 @@ struct SweptRun {
 /// `path` with the batch before its extension: "out/run.json" becomes "out/run.batch8.json".
 std::string path_of_batch(const std::string& path, std::int64_t batch);
 
-/// The command line of one of the runs: its batch, and files of its own for --result_file,
-/// --trace_file and --save_variables; streams, such as /dev/stdout, remain. Throws UsageError for a
-/// path that nothing can be written to.
-ParseResult parsed_for(const ParseResult& parsed, std::int64_t batch);
+/// The settings of one of the runs: its batch, and files of its own for --result_file, --trace_file
+/// and --save_variables; streams, such as /dev/stdout, remain. Throws UsageError for a path that
+/// nothing can be written to.
+RunSettings settings_of_run(const RunSettings& settings, std::int64_t batch);
 
 /// One line per run: batch, images per second with the step lines' "+/-", median step time, planned
 /// memory and largest resident set.
@@ -36,8 +36,8 @@ int sweep(std::span<const std::int64_t> sizes,
           const std::function<RunOutcome(std::int64_t batch)>& run,
           const std::function<bool()>& interrupted, const RunStreams& streams);
 
-/// What --batch_size=8,16,32 does: refuses at once what any of the runs would be refused for, then
-/// runs them. Throws as run_once does.
-int run_sweep(const ParseResult& parsed, std::span<const std::int64_t> sizes, RunHost& host);
+/// What --batch_size=8,16,32 does, by settings that were resolved from `parsed`: refuses at once
+/// what any of the runs would be refused for, then runs them. Throws as run_once does.
+int run_sweep(const RunSettings& settings, const ParseResult& parsed, RunHost& host);
 
 }  // namespace bench

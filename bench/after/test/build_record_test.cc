@@ -6,6 +6,7 @@
 #include "bench/flags/test/usage_error.h"
 #include "bench/host/test/fake_system.h"
 #include "bench/plan/network.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/reference/reference_backend.h"
 
 namespace bench {
@@ -50,11 +51,24 @@ TEST(Record, HoldsTheBatchAsANumberHoweverItWasGiven) {
   EXPECT_EQ(given("--batch_size=8"), results::FlagValue(std::int64_t{8}));
   EXPECT_EQ(given("--batch_size=0"), results::FlagValue(std::int64_t{0}));
   // A run that auto, max or a list stands for has the number in their place.
-  ParseResult parsed = parse({"--model=lenet", "--batch_size=auto"});
-  parsed.flags.batch_size = "16";
-  const results::Record record = begin_record(resolve_settings(parsed), parsed, {}, system.files());
+  const ParseResult parsed = parse({"--model=lenet", "--batch_size=auto"});
+  const results::Record record =
+      begin_record(with_batch(resolve_settings(parsed), 16), parsed, {}, system.files());
   EXPECT_EQ(record.workload.flags.at("batch_size"), results::FlagValue(std::int64_t{16}));
   EXPECT_EQ(record.workload.batch_per_device, 16);
+}
+
+TEST(Record, NamesTheFilesOfARunThatHasItsOwn) {
+  const FakeSystem system;
+  const ParseResult parsed = parse({"--result_file=r", "--trace_file=t"});
+  RunSettings settings = resolve_settings(parsed);
+  settings.files.result = "r.batch8";
+  const results::Record record = begin_record(settings, parsed, {}, system.files());
+  for (const auto& flags : {record.workload.flags, record.workload.flags_all}) {
+    EXPECT_EQ(text_of(flags.at("result_file")), "r.batch8");
+    EXPECT_EQ(text_of(flags.at("trace_file")), "t");
+  }
+  EXPECT_FALSE(record.workload.flags.contains("save_variables"));
 }
 
 TEST(Record, NamesTheSourceOfTheImages) {

@@ -13,6 +13,7 @@
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
 #include "bench/plan/quantization.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/far_device.h"
 #include "variable_mgmt/fold_values.h"
@@ -37,7 +38,7 @@ Outcome run(const RunSettings& settings, Backend& backend, Check check) {
   fold_values(run_folds(settings), values);
   std::ostringstream out;
   std::optional<Quantization> quantization;
-  if (settings.quantized()) {
+  if (settings.int8) {
     quantization.emplace(settings, backend, values, out, Watch());
   }
   Tower tower(
@@ -105,8 +106,8 @@ TEST(FarRun, TrainsWithEachOptimizer) {
 
 TEST(FarRun, SkipsUpdatesWhereTheLossScaleIsTooLarge) {
   RunSettings settings = residual(DType::f16);
-  settings.flags.fp16_enable_auto_loss_scale = true;
-  settings.flags.fp16_loss_scale = 1 << 20;
+  settings.loss_scale.automatic = true;
+  settings.loss_scale.initial = 1 << 20;
   const Outcome outcome = run_near_and_far(settings);
   EXPECT_GT(outcome.skipped_updates, 0);
   EXPECT_LT(outcome.skipped_updates, 6);
@@ -114,8 +115,8 @@ TEST(FarRun, SkipsUpdatesWhereTheLossScaleIsTooLarge) {
 
 TEST(FarRun, InfersInInt8) {
   RunSettings settings = residual();
-  settings.flags.forward_only = true;
-  settings.flags.dtype = "int8";
+  settings.mode = RunMode::forward_only;
+  settings.int8 = true;
   EXPECT_FALSE(run_near_and_far(settings).logits.empty());
 }
 

@@ -19,7 +19,7 @@ namespace {
 KernelTimes times_on(Backend& backend, bool training,
                      std::vector<std::int64_t>* watched = nullptr) {
   RunSettings settings = residual();
-  settings.flags.forward_only = !training;
+  settings.mode = training ? RunMode::training : RunMode::forward_only;
   Tower tower(build_run_graph(settings, backend, settings.batch), backend, {},
               initial_values(build_run_network(settings, settings.batch), 1));
   const auto strategy = make_run_strategy(settings, tower);

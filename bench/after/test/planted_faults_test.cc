@@ -14,6 +14,7 @@
 #include "bench/flags/table.h"
 #include "bench/loop/session.h"
 #include "bench/plan/network.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/base/errors.h"

@@ -11,6 +11,7 @@
 #include "bench/flags/test/usage_error.h"
 #include "bench/loop/session.h"
 #include "bench/plan/network.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/zoo/builder.h"
@@ -130,7 +131,7 @@ TEST(Verification, HasThePrecisionOfF64OnTheReference) {
 TEST(Verification, SaysWhyAnotherLossHasNoFingerprintAndChecksTheKernels) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, true);
-  settings.flags.label_smoothing = 0.1;
+  settings.label_smoothing = 0.1;
   const Verification result = verify(settings, *backend);
   EXPECT_THAT(result.skipped, HasSubstr("labels are smoothed"));
   EXPECT_GT(result.numbers.size(), 20U);
@@ -140,7 +141,7 @@ TEST(Verification, SaysWhyAnotherLossHasNoFingerprintAndChecksTheKernels) {
 TEST(Verification, OfInferenceIgnoresWhatTheLossIsMadeOf) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, false);
-  settings.flags.label_smoothing = 0.1;
+  settings.label_smoothing = 0.1;
   EXPECT_EQ(verify(settings, *backend).skipped, "");
 }
 
@@ -175,7 +176,7 @@ TEST(Verification, CatchesItInTheFingerprintWhereItsKernelIsOneOfMany) {
 TEST(Verification, PassesForwardOnlyOnAnOddBatchOfAFewClasses) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = resnet20();
-  settings.flags.forward_only = true;
+  settings.mode = RunMode::forward_only;
   settings.batch = 3;
   const Verification result = verify(settings, *backend);
   EXPECT_TRUE(result.skipped.empty());

@@ -10,6 +10,7 @@
 #include "bench/flags/test/usage_error.h"
 #include "bench/plan/device.h"
 #include "bench/plan/network.h"
+#include "bench/plan/resolve_settings.h"
 
 namespace bench {
 namespace {

@@ -11,7 +11,7 @@
 #include "bench/flags/test/usage_error.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
-#include "bench/plan/settings.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
@@ -29,13 +29,11 @@ RunSettings lenet(std::string_view format) {
 std::vector<double> train(Backend& backend, std::string_view format, int steps,
                           std::string_view seed = "1234") {
   RunSettings settings = lenet(format);
-  settings.flags.tf_random_seed = std::stoll(std::string(seed));
-  const auto random_seed = static_cast<std::uint64_t>(settings.flags.tf_random_seed);
+  settings.seed = std::stoull(std::string(seed));
   const Graph graph = build_run_graph(settings, backend, settings.batch);
-  Tower tower(graph, backend, {.format = settings.format}, initial_values(graph, random_seed));
+  Tower tower(graph, backend, {.format = settings.format}, initial_values(graph, settings.seed));
   const std::array<Tower*, 1> towers{&tower};
-  const auto strategy =
-      find_strategy(settings.flags.variable_update).make(towers, settings.optimizer);
+  const auto strategy = settings.strategy->make(towers, settings.optimizer);
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const LearningRate rate(settings.learning_rate);
   std::vector<double> losses;

@@ -81,9 +81,9 @@ class TrainingRun {
 RunSettings changing_settings() {
   RunSettings settings = residual(DType::f16);
   settings.optimizer.rule = AdamRule{};
-  settings.flags.fp16_loss_scale = 4;
-  settings.flags.fp16_enable_auto_loss_scale = true;
-  settings.flags.fp16_inc_loss_scale_every_n = 2;
+  settings.loss_scale.initial = 4;
+  settings.loss_scale.automatic = true;
+  settings.loss_scale.increase_every = 2;
   return settings;
 }
 

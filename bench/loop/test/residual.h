@@ -27,14 +27,13 @@ inline RunSettings residual(DType dtype = DType::f32) {
   RunSettings settings;
   settings.model = &kResidual;
   settings.dataset = &dataset_named("cifar10");
-  settings.device = "reference";
+  settings.device = RunDevice::reference;
   settings.dtype = dtype;
   settings.batch = kResidual.default_batch;
   settings.image_size = kResidual.image_size;
   settings.num_classes = 5;
   settings.warmup.num_batches = 1;
   settings.steps = {.num_batches = 5, .num_epochs = 0};
-  settings.flags.weight_decay = 1e-3;
   settings.optimizer.weight_decay = 1e-3;
   settings.learning_rate.request.init_learning_rate = 1e-4;
   return settings;

@@ -21,7 +21,7 @@ TEST(Session, PrintsTheLinesOfTheOriginal) {
   TinyRun tiny;
   tiny.settings.batch = 32;
   tiny.settings.warmup.num_batches = 1;
-  tiny.settings.flags.display_every = 1;
+  tiny.settings.lines.every = 1;
   tiny.waits = {milliseconds(700), milliseconds(100), milliseconds(200), milliseconds(100)};
   tiny.run();
   EXPECT_EQ(tiny.out.str(), cat("Running warm up\n"
@@ -41,7 +41,7 @@ TEST(Session, PrintsTheLinesOfTheOriginal) {
 TEST(Session, PrintsTheFirstStepAndEveryStepThatDisplayEveryDivides) {
   TinyRun tiny;
   tiny.settings.steps.num_batches = 7;
-  tiny.settings.flags.display_every = 3;
+  tiny.settings.lines.every = 3;
   tiny.run();
   const std::string speed = "\timages/sec: 20.0 +/- 0.0 (jitter = 0.0)\t1.636\n";
   EXPECT_EQ(tiny.out.str(),
@@ -62,7 +62,7 @@ TEST(Session, WarmsUpAsOftenAsAskedWithoutCountingIt) {
 TEST(Session, TakesTheTotalFromWallTimeAndTheLinesFromStepTimes) {
   TinyRun tiny;
   tiny.between = milliseconds(50);
-  tiny.settings.flags.display_every = 3;
+  tiny.settings.lines.every = 3;
   tiny.run();
   // Nothing is asked after the last step.
   EXPECT_EQ(tiny.result.wall, milliseconds(400));
@@ -74,7 +74,7 @@ TEST(Session, EndsInTheStepInWhichTheTimeIsOverAndPrintsTheTotal) {
   TinyRun tiny;
   tiny.settings.warmup.num_batches = 10;
   tiny.settings.steps.num_batches = 1000;
-  tiny.settings.flags.max_seconds = 1.05;
+  tiny.settings.max_seconds = 1.05;
   tiny.run();
   EXPECT_EQ(tiny.result.stop, Stop::out_of_time);
   // Warm-up is over once more than a quarter of the time, 262.5 ms, has passed.
@@ -86,7 +86,7 @@ TEST(Session, EndsInTheStepInWhichTheTimeIsOverAndPrintsTheTotal) {
 TEST(Session, TakesMoreStepsThanMemoryCouldHoldWhenTimeBoundsThem) {
   TinyRun tiny;
   tiny.settings.steps.num_batches = std::numeric_limits<std::int64_t>::max();
-  tiny.settings.flags.max_seconds = 0.35;
+  tiny.settings.max_seconds = 0.35;
   tiny.run();
   EXPECT_EQ(tiny.result.steps.size(), 4U);
 }
@@ -94,7 +94,7 @@ TEST(Session, TakesMoreStepsThanMemoryCouldHoldWhenTimeBoundsThem) {
 TEST(Session, WarmsUpTwiceAndMeasuresOnceHoweverShortTheTime) {
   TinyRun tiny;
   tiny.settings.warmup.num_batches = 10;
-  tiny.settings.flags.max_seconds = 0.001;
+  tiny.settings.max_seconds = 0.001;
   tiny.run();
   EXPECT_EQ(tiny.result.warmup_steps, 2);
   EXPECT_EQ(tiny.result.steps.size(), 1U);
@@ -175,11 +175,11 @@ TEST(Session, DoesNotBlameTheLearningRateForALossBeforeAnyUpdate) {
 
 TEST(Session, OfForwardOnlyFailsForLogitsThatAreNoNumbers) {
   TinyRun tiny;
-  tiny.settings.flags.forward_only = true;
+  tiny.settings.mode = RunMode::forward_only;
   tiny.run();
   EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: "));
   TinyRun spoiled;
-  spoiled.settings.flags.forward_only = true;
+  spoiled.settings.mode = RunMode::forward_only;
   spoiled.last_biases = {0, 0, std::numeric_limits<float>::quiet_NaN(), 0};
   EXPECT_THROW(spoiled.run(), LossError);
   EXPECT_EQ(spoiled.result.steps.size(), 3U);
@@ -189,7 +189,7 @@ TEST(Session, OfForwardOnlyFailsForLogitsThatAreNoNumbers) {
 TEST(Session, AddsAccuraciesOnRequest) {
   TinyRun tiny;
   tiny.settings.num_classes = 7;
-  tiny.settings.flags.print_training_accuracy = true;
+  tiny.settings.print_training_accuracy = true;
   tiny.settings.steps.num_batches = 1;
   tiny.last_biases = {7, 6, 5, 4, 3, 2, 1};
   tiny.labels = {0, 4};
@@ -204,7 +204,7 @@ TEST(Session, AddsAccuraciesOnRequest) {
 
 TEST(Session, PrintsAZeroLossAndAccuraciesWhenItOnlyRunsForward) {
   TinyRun tiny;
-  tiny.settings.flags.forward_only = true;
+  tiny.settings.mode = RunMode::forward_only;
   tiny.settings.num_classes = 7;
   tiny.settings.steps.num_batches = 1;
   tiny.last_biases = {7, 6, 5, 4, 3, 2, 1};
@@ -221,9 +221,9 @@ TEST(Session, WeighsRecentStepsMoreWithDisplayPerfEwma) {
   TinyRun tiny;
   tiny.settings.batch = 64;
   tiny.settings.steps.num_batches = 4;
-  tiny.settings.flags.display_every = 4;
+  tiny.settings.lines.every = 4;
   tiny.waits = {milliseconds(500), milliseconds(400), milliseconds(250), milliseconds(200)};
-  tiny.settings.flags.display_perf_ewma = 0.5;
+  tiny.settings.lines.ewma = 0.5;
   tiny.run();
   EXPECT_THAT(tiny.out.str(), HasSubstr("4\timages/sec: 246.2 +/- 38.2 (jitter = 94.9)\t"));
 }
@@ -232,7 +232,7 @@ TEST(Session, ReportsTheTotalLossAsBaseLossAndL2Term) {
   TinyRun total;
   total.run();
   TinyRun base;
-  base.settings.flags.loss_type_to_report = "base_loss";
+  base.settings.lines.loss = ReportedLoss::base;
   base.run();
   EXPECT_THAT(base.out.str(), HasSubstr("Step\tImg/sec\tbase_loss\n"));
   EXPECT_THAT(base.out.str(), HasSubstr(")\t1.386\n"));

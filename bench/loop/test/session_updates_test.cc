@@ -16,7 +16,7 @@ using testing::Not;
 TEST(Session, UpdatesTheVariablesInEveryStepWarmUpIncluded) {
   TinyRun tiny;
   tiny.settings.learning_rate.request.init_learning_rate = 0.5;
-  tiny.settings.flags.loss_type_to_report = "base_loss";
+  tiny.settings.lines.loss = ReportedLoss::base;
   tiny.settings.warmup.num_batches = 1;
   tiny.run();
   EXPECT_LT(tiny.result.loss_first.value(), std::log(4) - 0.1);
@@ -35,7 +35,7 @@ TEST(Session, KeepsTheLossOfEveryMeasuredStep) {
   EXPECT_EQ(tiny.result.losses.back(), tiny.result.loss_last);
 
   TinyRun forward;
-  forward.settings.flags.forward_only = true;
+  forward.settings.mode = RunMode::forward_only;
   forward.settings.num_classes = 7;
   forward.run();
   EXPECT_TRUE(forward.result.losses.empty());
@@ -61,9 +61,9 @@ SessionResult train_in(DType dtype, double loss_scale, bool automatic) {
   TinyRun tiny;
   tiny.settings.dtype = dtype;
   tiny.settings.learning_rate.request.init_learning_rate = 0.5;
-  tiny.settings.flags.fp16_loss_scale = loss_scale;
-  tiny.settings.flags.fp16_enable_auto_loss_scale = automatic;
-  tiny.settings.flags.loss_type_to_report = "base_loss";
+  tiny.settings.loss_scale.initial = loss_scale;
+  tiny.settings.loss_scale.automatic = automatic;
+  tiny.settings.lines.loss = ReportedLoss::base;
   tiny.run();
   return tiny.result;
 }
@@ -90,9 +90,9 @@ TEST(Session, CountsNoUpdateThatTheLossScaleSkips) {
     tiny.settings.optimizer.rule = AdamRule{};
     tiny.settings.steps.num_batches = 6;
     tiny.settings.learning_rate.request.init_learning_rate = 0.125;
-    tiny.settings.flags.fp16_loss_scale = loss_scale;
-    tiny.settings.flags.fp16_enable_auto_loss_scale = true;
-    tiny.settings.flags.loss_type_to_report = "base_loss";
+    tiny.settings.loss_scale.initial = loss_scale;
+    tiny.settings.loss_scale.automatic = true;
+    tiny.settings.lines.loss = ReportedLoss::base;
     tiny.run();
     return tiny.result;
   };

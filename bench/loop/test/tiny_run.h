@@ -88,12 +88,11 @@ struct TinyRun {
   TinyRun() {
     settings.model = &kTiny;
     settings.dataset = &dataset_named("imagenet");
-    settings.device = "reference";
+    settings.device = RunDevice::reference;
     settings.batch = 2;
     settings.num_classes = 4;
     settings.warmup.num_batches = 0;
     settings.steps = {.num_batches = 3, .num_epochs = 0};
-    settings.flags.weight_decay = 0.25;
     settings.optimizer.weight_decay = 0.25;
     settings.learning_rate.request.init_learning_rate = 0;
   }

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "bench/plan/network.h"
-#include "bench/plan/settings.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "models/base/errors.h"
 #include "models/base/philox.h"
@@ -134,7 +134,8 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   const auto published = published_l2().find(model.name);
   if (model.dataset == "imagenet" && published != published_l2().end()) {
     // The published term is another draw of the same distribution, rounded to four decimals.
-    const double deviation = std::numbers::sqrt2 * l2_deviation(graph, settings.flags.weight_decay);
+    const double deviation =
+        std::numbers::sqrt2 * l2_deviation(graph, settings.optimizer.weight_decay);
     EXPECT_NEAR(executor.read_scalar("l2_loss"), published->second, 4 * deviation + 5e-5);
   }
 }

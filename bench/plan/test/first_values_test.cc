@@ -9,6 +9,7 @@
 #include "bench/flags/test/usage_error.h"
 #include "bench/host/test/fake_clock.h"
 #include "bench/plan/network.h"
+#include "bench/plan/resolve_settings.h"
 
 namespace bench {
 namespace {

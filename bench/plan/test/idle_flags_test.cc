@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "bench/flags/test/usage_error.h"
+#include "bench/plan/resolve_settings.h"
 #include "models/base/test/scratch_folder.h"
 
 namespace bench {

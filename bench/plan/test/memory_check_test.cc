@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "bench/flags/test/usage_error.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/reference/reference_backend.h"
 
 namespace bench {
@@ -128,7 +129,7 @@ TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
   constexpr std::size_t kSlot = std::size_t{4} * 3 * 28 * 28 * sizeof(float);
   EXPECT_EQ(run_memory(lenet(), {}, 4).input_slots, kSlot);
   RunSettings reading = lenet();
-  reading.flags.data_dir = "/imagenet";
+  reading.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
   EXPECT_EQ(run_memory(reading, {}, 4).input_slots, kSlot * DatasetOptions{}.prefetch_batches);
 }
 

@@ -40,12 +40,12 @@ RunSettings tiny_settings() {
   RunSettings settings;
   settings.model = &kTiny;
   settings.dataset = &dataset_named("imagenet");
-  settings.device = "reference";
+  settings.device = RunDevice::reference;
   settings.batch = kBatch;
   settings.image_size = kImageSize;
   settings.num_classes = 3;
-  settings.flags.forward_only = true;
-  settings.flags.dtype = "int8";
+  settings.mode = RunMode::forward_only;
+  settings.int8 = true;
   return settings;
 }
 
@@ -88,8 +88,8 @@ RunSettings from_file(const ScratchFolder& folder, std::int64_t batches, std::in
        std::as_bytes(std::span(images))},
       {"labels", StoredType::i64, {count}, std::as_bytes(std::span(labels))}};
   RunSettings settings = tiny_settings();
-  settings.flags.input_file = folder.path() / "batches.safetensors";
-  write_tensor_file(AtomicFile(*settings.flags.input_file), tensors, {});
+  settings.input.file = folder.path() / "batches.safetensors";
+  write_tensor_file(AtomicFile(*settings.input.file), tensors, {});
   return settings;
 }
 
@@ -102,7 +102,7 @@ std::string text_of(const Judgement& judgement) {
 TEST(Quantization, IsJudgedByTheBatchesBehindThoseOfCalibration) {
   const ScratchFolder folder;
   RunSettings settings = from_file(folder, /*batches=*/8, /*mislabelled=*/3);
-  settings.flags.calibration_batches = 3;
+  settings.calibration_batches = 3;
   const Judgement judgement = judge(settings);
   EXPECT_FALSE(judgement.seen);
   EXPECT_EQ(judgement.agreement.examples, 8);
@@ -138,7 +138,7 @@ TEST(Quantization, IsJudgedByOtherSyntheticImagesThanItWasCalibratedOn) {
 TEST(Quantization, SaysWhetherTheWeightsWereTrained) {
   RunSettings settings = tiny_settings();
   EXPECT_FALSE(judge(settings).trained);
-  settings.flags.init_from = "weights.safetensors";
+  settings.files.init_from = "weights.safetensors";
   EXPECT_TRUE(judge(settings).trained);
 }
 

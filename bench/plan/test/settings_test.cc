@@ -1,4 +1,4 @@
-#include "bench/plan/settings.h"
+#include "bench/plan/resolve_settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
   const RunSettings settings = settings_for({"--model=resnet50"});
   EXPECT_EQ(settings.model->name, "resnet50");
   EXPECT_EQ(settings.dataset->name, "imagenet");
-  EXPECT_EQ(settings.device, "cpu");
+  EXPECT_EQ(settings.device, RunDevice::cpu);
   EXPECT_EQ(settings.device_label, "cpu");
   EXPECT_EQ(settings.format, DataFormat::automatic);
   EXPECT_EQ(settings.batch, settings.model->default_batch);
@@ -108,9 +108,43 @@ TEST(Settings, TakeWhatIsAskedFor) {
   EXPECT_EQ(settings.optimizer.weight_decay, 0.125);
   EXPECT_EQ(settings.optimizer.clip, 2.0);
   EXPECT_EQ(settings.format, DataFormat::nhwc);
-  EXPECT_EQ(settings.device, "reference");
+  EXPECT_EQ(settings.device, RunDevice::reference);
   EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kConstant);
   EXPECT_EQ(settings.learning_rate.examples_per_step, 7);
+}
+
+TEST(Settings, WithAnotherBatchAreThoseOfItsOwnCommandLine) {
+  for (const char* length : {"--num_batches=9", "--num_epochs=0.5", "--optimizer=sgd"}) {
+    const RunSettings one = settings_for({"--model=resnet50", "--batch_size=1", length});
+    const RunSettings seven = settings_for({"--model=resnet50", "--batch_size=7", length});
+    const RunSettings changed = with_batch(one, 7);
+    EXPECT_EQ(changed.batch, 7);
+    EXPECT_EQ(changed.steps.num_batches, seven.steps.num_batches) << length;
+    EXPECT_EQ(changed.steps.num_epochs, seven.steps.num_epochs) << length;
+    const LearningRate rate(changed.learning_rate);
+    const LearningRate own_rate(seven.learning_rate);
+    for (const std::int64_t step : {0, 1000, 1'000'000}) {
+      EXPECT_EQ(rate.at(step), own_rate.at(step)) << length << ", step " << step;
+    }
+  }
+}
+
+TEST(Settings, HaveTheDefaultsOfTheFlagsWhereNobodyResolvedThem) {
+  const RunSettings resolved = settings_for({"--model=trivial"});
+  const RunSettings plain;
+  EXPECT_EQ(plain.seed, resolved.seed);
+  EXPECT_EQ(plain.calibration_batches, resolved.calibration_batches);
+  EXPECT_EQ(plain.optimizer.weight_decay, resolved.optimizer.weight_decay);
+  EXPECT_EQ(plain.loss_scale.increase_every, resolved.loss_scale.increase_every);
+  EXPECT_EQ(plain.lines.every, resolved.lines.every);
+  EXPECT_EQ(plain.strategy, resolved.strategy);
+}
+
+TEST(Settings, KnowEveryDeviceThatIsBuilt) {
+  for (const std::string_view name : split_words(find_flag("device")->support.listed)) {
+    EXPECT_EQ(name_of(device_named(name)), name);
+  }
+  EXPECT_THROW(device_named("abacus"), InternalError);
 }
 
 TEST(Settings, SayInWhichTypeTheRunComputesAndLearns) {
@@ -126,7 +160,7 @@ TEST(Settings, SayInWhichTypeTheRunComputesAndLearns) {
 
 TEST(Settings, KeepTheSpellingOfTheDeviceForTheHeader) {
   const RunSettings settings = settings_for({"--model=lenet", "--device=CPU"});
-  EXPECT_EQ(settings.device, "cpu");
+  EXPECT_EQ(settings.device, RunDevice::cpu);
   EXPECT_EQ(settings.device_label, "CPU");
 }
 
@@ -285,7 +319,7 @@ TEST(Settings, TakeInt8ForInferenceAloneAndFoldForIt) {
                                 "--save_variables=/tmp/never.safetensors"}),
               HasSubstr("--save_variables"));
   const RunSettings settings = settings_for({"--model=lenet", "--dtype=int8", "--forward_only"});
-  EXPECT_TRUE(settings.quantized());
+  EXPECT_TRUE(settings.int8);
   EXPECT_TRUE(settings.frozen());
 }
 

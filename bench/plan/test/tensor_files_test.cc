@@ -46,11 +46,11 @@ struct TinyRun {
   TinyRun() {
     settings.model = &kTiny;
     settings.dataset = &dataset_named("imagenet");
-    settings.device = "reference";
+    settings.device = RunDevice::reference;
     settings.batch = 2;
     settings.image_size = kImageSize;
     settings.num_classes = 4;
-    settings.flags.weight_decay = 0.25;
+    settings.optimizer.weight_decay = 0.25;
   }
 
   [[nodiscard]] std::string path(const char* name) const { return folder.path() / name; }
@@ -95,7 +95,7 @@ std::vector<std::string> names(const TensorFile& file) {
 
 TEST(TensorDump, WritesNothingWhenTheWatchEndsIt) {
   TinyRun run;
-  run.settings.flags.dump_tensors = run.path("dump");
+  run.settings.files.dump_tensors = run.path("dump");
   const auto tower = run.tower(run.values());
   EXPECT_THROW(run.files().dump(*tower, kBatch, [](auto, auto) { throw DataError("enough"); }),
                DataError);
@@ -104,7 +104,7 @@ TEST(TensorDump, WritesNothingWhenTheWatchEndsIt) {
 
 TEST(TensorDump, HoldsTheFirstStepsLogitsLossesAndGradients) {
   TinyRun run;
-  run.settings.flags.dump_tensors = run.path("dump");
+  run.settings.files.dump_tensors = run.path("dump");
   const RunTensorFiles files = run.files();
   ASSERT_TRUE(files.dumps());
   const auto tower = run.tower(run.values());
@@ -129,8 +129,8 @@ TEST(TensorDump, HoldsTheFirstStepsLogitsLossesAndGradients) {
 
 TEST(TensorDump, HoldsTheLogitsAloneWhenTheRunIsForwardOnly) {
   TinyRun run;
-  run.settings.flags.forward_only = true;
-  run.settings.flags.dump_tensors = run.path("dump");
+  run.settings.mode = RunMode::forward_only;
+  run.settings.files.dump_tensors = run.path("dump");
   InitialValues values = run.values();
   values.at("fc.bias") = {1, 2, 3, 4};
   run.files().dump(*run.tower(values), kBatch);
@@ -141,14 +141,14 @@ TEST(TensorDump, HoldsTheLogitsAloneWhenTheRunIsForwardOnly) {
 
 TEST(SavedVariables, AreLoadedByTheNextRun) {
   TinyRun run;
-  run.settings.flags.save_variables = run.path("saved");
+  run.settings.files.save_variables = run.path("saved");
   InitialValues values = run.values();
   values.at("bn.running_var") = {3, 0.1F};
   run.files().save(run.tower(values)->executor(), 17);
   EXPECT_EQ(TensorFile(run.path("saved")).metadata().at("global_step"), "17");
 
   TinyRun next;
-  next.settings.flags.init_from = run.path("saved");
+  next.settings.files.init_from = run.path("saved");
   const RunTensorFiles files = next.files();
   InitialValues drawn = initial_values(next.network(), 5);
   files.load(drawn);
@@ -158,15 +158,15 @@ TEST(SavedVariables, AreLoadedByTheNextRun) {
 
 TEST(SavedVariables, OfAHeadOfAnotherSizeAreNamedAndLeftOut) {
   TinyRun run;
-  run.settings.flags.save_variables = run.path("saved");
+  run.settings.files.save_variables = run.path("saved");
   run.files().save(run.tower(run.values())->executor(), 0);
 
   TinyRun next;
   next.settings.num_classes = 5;
-  next.settings.flags.init_from = run.path("saved");
+  next.settings.files.init_from = run.path("saved");
   EXPECT_THAT(usage_error([&] { static_cast<void>(next.files()); }),
               HasSubstr("fc.weight is 4x2, not 5x2"));
-  next.settings.flags.init_from_partial = true;
+  next.settings.files.init_from_partial = true;
   EXPECT_THAT(next.files().notices(),
               ElementsAre(HasSubstr("6 of 8 variables begin with the values of"),
                           "--init_from_partial: not taken, for another shape or type: fc.weight is "
@@ -179,13 +179,13 @@ TEST(RunTensorFiles, RefuseBeforeTheRunWhatCannotBeReadOrWritten) {
     change(run);
     return usage_error([&] { static_cast<void>(run.files()); });
   };
-  EXPECT_THAT(refusal([](TinyRun& run) { run.settings.flags.init_from = run.path("absent"); }),
+  EXPECT_THAT(refusal([](TinyRun& run) { run.settings.files.init_from = run.path("absent"); }),
               HasSubstr("No such file"));
-  EXPECT_THAT(refusal([](TinyRun& run) { run.settings.flags.input_file = run.path("absent"); }),
+  EXPECT_THAT(refusal([](TinyRun& run) { run.settings.input.file = run.path("absent"); }),
               HasSubstr("No such file"));
-  EXPECT_THAT(refusal([](TinyRun& run) { run.settings.flags.save_variables = run.path("no/s"); }),
+  EXPECT_THAT(refusal([](TinyRun& run) { run.settings.files.save_variables = run.path("no/s"); }),
               HasSubstr("cannot write the file of --save_variables"));
-  EXPECT_THAT(refusal([](TinyRun& run) { run.settings.flags.dump_tensors = run.path("no/d"); }),
+  EXPECT_THAT(refusal([](TinyRun& run) { run.settings.files.dump_tensors = run.path("no/d"); }),
               HasSubstr("cannot write the file of --dump_tensors"));
   EXPECT_EQ(refusal([](TinyRun&) {}), "no UsageError");
 }
@@ -198,7 +198,7 @@ TEST(RunTensorFiles, HoldTheInputAgainstTheRun) {
       {"images", StoredType::f32, {2, 3, 2, 2}, std::as_bytes(std::span(images))},
       {"labels", StoredType::i64, {2}, std::as_bytes(std::span(labels))}};
   write_tensor_file(AtomicFile(run.path("in")), tensors, {});
-  run.settings.flags.input_file = run.path("in");
+  run.settings.input.file = run.path("in");
   EXPECT_NO_THROW(run.files());
   const auto input = make_run_input(run.settings, Layout("nhwc"));
   EXPECT_EQ(input->next().labels[1], 3);
@@ -212,7 +212,7 @@ TEST(RunTensorFiles, HoldTheInputAgainstTheRun) {
 TEST(LayerStep, IsNegativeWithDeterministicLayersOnly) {
   TinyRun run;
   EXPECT_EQ(layer_step(run.settings, 7), 7);
-  run.settings.flags.deterministic_layers = true;
+  run.settings.deterministic_layers = true;
   EXPECT_EQ(layer_step(run.settings, 7), -1);
 }
 

@@ -8,7 +8,7 @@
 #include "bench/flags/test/usage_error.h"
 #include "bench/host/test/fake_clock.h"
 #include "bench/plan/network.h"
-#include "bench/plan/settings.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/reference/reference_backend.h"
 #include "variable_mgmt/tower.h"
 

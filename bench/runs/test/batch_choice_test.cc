@@ -7,6 +7,7 @@
 
 #include "bench/flags/test/usage_error.h"
 #include "bench/host/test/fake_system.h"
+#include "bench/plan/resolve_settings.h"
 
 namespace bench {
 namespace {
@@ -39,12 +40,12 @@ class SmallHost {
   std::optional<RunHost> host_;
 };
 
-ParseResult lenet(std::string_view batch) {
-  return parse({"--model=lenet", "--device=reference", batch});
+RunSettings lenet(std::string_view batch) {
+  return resolve_settings(parse({"--model=lenet", "--device=reference", batch}));
 }
 
 std::int64_t need(RunHost& host, std::int64_t batch) {
-  RunSettings settings = resolve_settings(with_batch(lenet("--batch_size=1"), batch));
+  RunSettings settings = with_batch(lenet("--batch_size=1"), batch);
   Backend& backend = *host.device(settings).backend;
   const PlannedMemory planned = plan_run_memory(settings, backend, batch);
   return static_cast<std::int64_t>(planned.total() + fingerprint_bytes(settings, backend, batch));

@@ -7,6 +7,7 @@
 
 #include "bench/flags/table.h"
 #include "bench/flags/test/usage_error.h"
+#include "bench/plan/resolve_settings.h"
 #include "models/ir/op.h"
 #include "models/ops/pool.h"
 

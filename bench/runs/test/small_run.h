@@ -6,6 +6,7 @@
 
 #include "bench/flags/test/usage_error.h"
 #include "bench/host/test/fake_system.h"
+#include "bench/plan/resolve_settings.h"
 #include "bench/runs/prepare.h"
 #include "bench/runs/run.h"
 
@@ -15,10 +16,11 @@ namespace bench {
 /// step, one step to warm up, three to measure.
 class SmallRun {
  public:
-  explicit SmallRun(const std::vector<std::string_view>& more = {}) : parsed_(parse_with(more)) {}
+  explicit SmallRun(const std::vector<std::string_view>& more = {})
+      : parsed_(parse_with(more)), settings_(resolve_settings(parsed_)) {}
 
-  Begun begin() { return begin_run({.parsed = parsed_}, host); }
-  RunOutcome run() { return run_once({.parsed = parsed_}, host); }
+  Begun begin() { return begin_run({.settings = settings_, .parsed = parsed_}, host); }
+  RunOutcome run() { return run_once({.settings = settings_, .parsed = parsed_}, host); }
   /// Standard output takes no more.
   void close_output() { out_.setstate(std::ios::badbit); }
   [[nodiscard]] std::string out() const { return out_.str(); }
@@ -37,6 +39,7 @@ class SmallRun {
   std::ostringstream err_;
   RunStreams streams_{.out = out_, .err = err_};
   ParseResult parsed_;
+  RunSettings settings_;
 
  public:
   RunHost host{streams_, {"bench", "--x"}, system_.files()};

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "bench/flags/test/usage_error.h"
-#include "bench/runs/batch_choice.h"
+#include "bench/plan/resolve_settings.h"
 
 namespace bench {
 namespace {
@@ -116,23 +116,31 @@ TEST(PathOfBatch, HasTheBatchBeforeTheExtension) {
 }
 
 TEST(RunOfASweep, HasItsBatchAndFilesOfItsOwn) {
-  const ParseResult parsed =
+  const RunSettings settings = resolve_settings(
       parse({"--batch_size=8,16", "--result_file=r.json", "--save_variables=v.safetensors",
-             "--trace_file=t.json", "--init_from=i"});
-  const Flags flags = parsed_for(parsed, 16).flags;
-  EXPECT_EQ(flags.batch_size, "16");
-  EXPECT_EQ(flags.result_file, "r.batch16.json");
-  EXPECT_EQ(flags.save_variables, "v.batch16.safetensors");
-  EXPECT_EQ(flags.trace_file, "t.batch16.json");
-  EXPECT_EQ(flags.init_from, "i");
-  const Flags streams =
-      parsed_for(parse({"--batch_size=8,16", "--result_file=-", "--trace_file=/dev/null"}), 8)
-          .flags;
-  EXPECT_EQ(streams.result_file, "-");
-  EXPECT_EQ(streams.trace_file, "/dev/null");
-  const Flags plain = parsed_for(parse({"--batch_size=8,16"}), 8).flags;
-  EXPECT_FALSE(plain.result_file.has_value());
-  EXPECT_EQ(plain.trace_file, "");
+             "--trace_file=t.json", "--init_from=i"}));
+  const RunSettings own = settings_of_run(settings, 16);
+  EXPECT_EQ(own.batch, 16);
+  EXPECT_EQ(own.files.result, "r.batch16.json");
+  EXPECT_EQ(own.files.save_variables, "v.batch16.safetensors");
+  EXPECT_EQ(own.files.trace, "t.batch16.json");
+  EXPECT_EQ(own.files.init_from, "i");
+}
+
+TEST(RunOfASweep, SharesStreams) {
+  const RunFiles files =
+      settings_of_run(resolve_settings(parse(
+                          {"--batch_size=8,16", "--result_file=-", "--trace_file=/dev/null"})),
+                      8)
+          .files;
+  EXPECT_EQ(files.result, "-");
+  EXPECT_EQ(files.trace, "/dev/null");
+}
+
+TEST(RunOfASweep, HasNoFilesThatNobodyAskedFor) {
+  const RunFiles files = settings_of_run(resolve_settings(parse({"--batch_size=8,16"})), 8).files;
+  EXPECT_FALSE(files.result.has_value());
+  EXPECT_FALSE(files.trace.has_value());
 }
 
 }  // namespace

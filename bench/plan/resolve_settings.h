@@ -1,0 +1,12 @@
+#pragma once
+
+#include "bench/flags/flags.h"
+#include "bench/plan/settings.h"
+
+namespace bench {
+
+/// What the flags make a run. Throws UsageError for a model, dataset or value that does not exist
+/// or does not fit.
+RunSettings resolve_settings(const ParseResult& parsed);
+
+}  // namespace bench
