@@ -7,7 +7,6 @@
 #include "kernels/runtime/layout_selection.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
-#include "models/ops/cast.h"
 
 namespace bench {
 namespace {
@@ -87,7 +86,7 @@ class Lowering {
 
   /// A variable is cast by the very reorders that bring it into its readers' layouts.
   [[nodiscard]] bool casts_variable(const Node& node) const {
-    return node.op == &kCast && graph_.value(node.inputs[0]).origin == Value::Origin::variable;
+    return node.op->converts && graph_.value(node.inputs[0]).origin == Value::Origin::variable;
   }
 
   /// One for each layout in which a reader wants the result.

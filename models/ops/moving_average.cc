@@ -17,6 +17,6 @@ std::ostream& operator<<(std::ostream& out, const MovingAverageAttributes& attri
   return out << "decay " << attributes.decay << " factor " << attributes.factor;
 }
 
-const OpDef kMovingAverage{.name = "moving_average", .infer = infer};
+const OpDef kMovingAverage{.name = "moving_average", .infer = infer, .computes_in_16_bits = false};
 
 }  // namespace bench

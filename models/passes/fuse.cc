@@ -7,59 +7,29 @@
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/ops/add.h"
-#include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
-#include "models/ops/conv2d.h"
-#include "models/ops/fully_connected.h"
+#include "models/ops/epilogue.h"
 
 namespace bench {
 namespace {
 
-/// The epilogue of a node's attributes, and the same attributes with another one.
-struct Carrier {
-  Epilogue epilogue;
-  std::function<Attributes(const Epilogue&)> with;
-};
-
-template <class T>
-Carrier carrier(const Node& node) {
-  const T attributes = node.attributes.as<T>();
-  return {.epilogue = attributes.epilogue, .with = [attributes](const Epilogue& epilogue) {
-            T changed = attributes;
-            changed.epilogue = epilogue;
-            return Attributes(changed);
-          }};
-}
-
-std::optional<Carrier> find_carrier(const Node& node) {
-  if (node.op == &kConv2d) {
-    return carrier<Conv2dAttributes>(node);
-  }
-  if (node.op == &kFullyConnected) {
-    return carrier<FullyConnectedAttributes>(node);
-  }
-  if (node.op == &kBatchNorm || node.op == &kBatchNormInference) {
-    return carrier<BatchNormAttributes>(node);
-  }
-  return std::nullopt;
-}
-
-/// `epilogue` with the work of `node` behind it, if the order bias, residual, activation allows it.
-std::optional<Epilogue> extend(Epilogue epilogue, const Node& node, const OpDef& producer) {
+/// `epilogue` of a `carrier` with the work of `node` behind it, if the order bias, residual,
+/// activation allows it.
+std::optional<Epilogue> extend(const EpilogueCarrier& carrier, Epilogue epilogue,
+                               const Node& node) {
   if (epilogue.activation != ActivationKind::none) {
     return std::nullopt;
   }
-  const bool norm = &producer == &kBatchNorm || &producer == &kBatchNormInference;
   if (node.op == &kActivation) {
     // A fused node does not keep what it activates, from which some derivatives are taken.
     epilogue.activation = node.attributes.as<ActivationAttributes>().kind;
     return derivative_from_output(epilogue.activation) ? std::optional(epilogue) : std::nullopt;
   }
-  if (node.op == &kBiasAdd && !norm && !epilogue.bias && !epilogue.residual) {
+  if (node.op == &kBiasAdd && carrier.bias && !epilogue.bias && !epilogue.residual) {
     epilogue.bias = true;
     return epilogue;
   }
-  if (node.op == &kAdd && &producer != &kFullyConnected && !epilogue.residual) {
+  if (node.op == &kAdd && carrier.residual && !epilogue.residual) {
     epilogue.residual = true;
     return epilogue;
   }
@@ -128,13 +98,13 @@ class Fuser {
                                                  std::size_t input) const {
     const Node& producer = graph_.nodes()[target];
     const Node& node = graph_.nodes()[index];
-    const auto carrier = find_carrier(producer);
-    if (!carrier) {
+    const EpilogueCarrier* const carrier = producer.op->epilogue;
+    if (carrier == nullptr) {
       return std::nullopt;
     }
-    Fusion fusion =
-        before.value_or(Fusion{.epilogue = carrier->epilogue, .extra_inputs = {}, .last = target});
-    const auto extended = extend(fusion.epilogue, node, *producer.op);
+    Fusion fusion = before.value_or(
+        Fusion{.epilogue = carrier->get(producer.attributes), .extra_inputs = {}, .last = target});
+    const auto extended = extend(*carrier, fusion.epilogue, node);
     if (!extended) {
       return std::nullopt;
     }
@@ -144,7 +114,7 @@ class Fuser {
       fusion.extra_inputs.push_back(node.inputs[1 - input]);
     }
     Node fused = producer;
-    fused.attributes = carrier->with(fusion.epilogue);
+    fused.attributes = carrier->with(producer.attributes, fusion.epilogue);
     fused.inputs.insert(fused.inputs.end(), fusion.extra_inputs.begin(), fusion.extra_inputs.end());
     if (!supports_(graph_, fused)) {
       return std::nullopt;
@@ -201,7 +171,7 @@ Graph fuse(const Graph& graph, const SupportQuery& supports) {
       waiting.push_back(graph.nodes()[i]);
     } else if (fusion->last == i) {
       Node node = graph.nodes()[carrier];
-      node.attributes = find_carrier(node)->with(fusion->epilogue);
+      node.attributes = node.op->epilogue->with(node.attributes, fusion->epilogue);
       node.inputs.insert(node.inputs.end(), fusion->extra_inputs.begin(),
                          fusion->extra_inputs.end());
       node.outputs[0] = graph.nodes()[i].outputs[0];
