@@ -11,8 +11,6 @@
 namespace bench {
 namespace {
 
-std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
-
 // What a producer and a reader of an opaque value cost that do not agree on its layout.
 constexpr double kImpossibleSeconds = 1e9;
 

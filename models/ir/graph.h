@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <map>
@@ -23,6 +24,9 @@ struct ValueId {
   [[nodiscard]] bool valid() const { return index >= 0; }
   auto operator<=>(const ValueId&) const = default;
 };
+
+/// The value's place in tables with an entry for each value of a graph.
+constexpr std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 
 /// Element type and logical shape. An opaque value (a mask, pooling indices) has neither: its size
 /// is the backend's business.

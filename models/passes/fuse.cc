@@ -9,6 +9,7 @@
 #include "models/ops/add.h"
 #include "models/ops/bias_add.h"
 #include "models/ops/epilogue.h"
+#include "models/passes/graph_copy.h"
 
 namespace bench {
 namespace {
@@ -66,7 +67,7 @@ class Fuser {
       for (const std::size_t input : candidate_inputs(node)) {
         const Value& value = graph_.value(node.inputs[input]);
         if (value.origin != Value::Origin::node || value.position != 0 ||
-            uses_[static_cast<std::size_t>(node.inputs[input].index)] != 1) {
+            uses_[at(node.inputs[input])] != 1) {
           continue;
         }
         const std::size_t target = plan.carrier_of[static_cast<std::size_t>(value.producer)];
@@ -131,35 +132,18 @@ class Fuser {
 
 Graph fuse(const Graph& graph, const SupportQuery& supports) {
   const FusionPlan plan = Fuser(graph, supports).plan();
-  Graph result;
-  std::vector<ValueId> renamed(graph.values().size());
-  const auto slot = [&](ValueId id) -> ValueId& {
-    return renamed[static_cast<std::size_t>(id.index)];
-  };
-  for (const ValueId id : graph.inputs()) {
-    slot(id) = result.add_input(graph.value(id).name, graph.type(id));
-  }
-  for (const Variable& variable : graph.variables()) {
-    slot(variable.value) =
-        result.add_variable(graph.value(variable.value).name, graph.type(variable.value),
-                            variable.initial, variable.trainable, variable.decayed);
-  }
-  const auto emit = [&](Node node) {
-    std::transform(node.inputs.begin(), node.inputs.end(), node.inputs.begin(), slot);
-    const auto outputs = append(result, node);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      slot(node.outputs[i]) = outputs[i];
-    }
-  };
+  GraphCopy copy(graph);
+  copy.add_inputs();
+  copy.add_variables();
   // A fused node stands where its last part stood, since a residual must exist by then; whoever
   // reads its other outputs (batch norm's statistics) waits for it.
   std::vector<Node> waiting;
   const auto emit_ready = [&] {
     std::erase_if(waiting, [&](const Node& node) {
       const bool ready = std::all_of(node.inputs.begin(), node.inputs.end(),
-                                     [&](ValueId id) { return slot(id).valid(); });
+                                     [&](ValueId id) { return copy[id].valid(); });
       if (ready) {
-        emit(node);
+        copy.append_node(node);
       }
       return ready;
     });
@@ -184,16 +168,9 @@ Graph fuse(const Graph& graph, const SupportQuery& supports) {
     emit_ready();
   }
   check(waiting.empty(), "fuse: a node waits for a value that never comes");
-  for (const auto& [name, id] : graph.outputs()) {
-    result.set_output(name, slot(id));
-  }
-  for (const auto& pair : graph.updates()) {
-    result.add_update(slot(pair.variable), slot(pair.value));
-  }
-  for (const auto& pair : graph.gradients()) {
-    result.add_gradient(slot(pair.variable), slot(pair.value));
-  }
-  return result;
+  copy.add_outputs();
+  copy.add_updates_and_gradients();
+  return std::move(copy.graph());
 }
 
 }  // namespace bench
