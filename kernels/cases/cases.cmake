@@ -29,4 +29,4 @@ bench_library(bench_cases
     cases/spatial_pad.cc
     cases/top_k_accuracy.cc
   HEADERS cases/cases.h cases/kernel_case.h
-  LINK bench_models)
+  LINK bench_ops)

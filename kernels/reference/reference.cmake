@@ -25,7 +25,7 @@ bench_library(bench_reference
     reference/tensor.h
     reference/window.h
     reference/crew.h
-  LINK bench_models bench_runtime Eigen3::Eigen
+  LINK bench_runtime Eigen3::Eigen
   PRIVATE_LINK hwy::hwy)
 
 bench_test(reference_test LABELS quick
