@@ -163,6 +163,13 @@ class OptimizerRun {
 
 std::string Conformance::left_out() const {
   const Graph graph = case_graph(kernel_case(), options(Weights::inputs));
+  const BackendUnderTest& under_test = std::get<0>(GetParam());
+  for (const Node& node : graph.nodes()) {
+    if (under_test.lacks.count(node.op->name) != 0) {
+      EXPECT_FALSE(device().supports(graph, node)) << "it is said to lack " << node.op->name;
+      return cat(under_test.name, " lacks ", node.op->name);
+    }
+  }
   const OpDef* op = kernel_case().op;
   if (op == &kQuantizedConv2d || op == &kQuantizedFullyConnected) {
     return device().supports(graph, graph.nodes()[0]).why_not;

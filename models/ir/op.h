@@ -73,9 +73,6 @@ struct OpDef {
   bool converts = false;
 };
 
-/// All ops, from ops.inc.
-std::span<const OpDef* const> all_ops();
-
 Work work_of(const Graph& graph, const Node& node);
 
 /// Multiply-adds of all convolutions and fully connected layers of the graph.
