@@ -12,8 +12,6 @@
 namespace bench {
 namespace {
 
-std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
-
 /// A graph input, the kernels' arguments that are it, and what memory it has of the executor's own.
 struct InputPlace {
   std::size_t buffer = 0;

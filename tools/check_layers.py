@@ -13,12 +13,33 @@ FOLDERS = ("models", "kernels", "pipeline", "variable_mgmt", "bench", "results",
 
 BELOW_BENCH = ("models/", "kernels/", "variable_mgmt/", "pipeline/", "results/")
 
-# Each room, and the prefixes of what it may include of this repository. The longest matching room
-# counts. Nothing points back.
+# What kernels/ sees of models/: everything but the networks.
+GRAPHS = ("models/base/", "models/ir/", "models/ops/", "models/passes/")
+# What a device sees of kernels/: what it offers, and what all devices share.
+SEAM = GRAPHS + ("kernels/*", "kernels/runtime/")
+
+# Each room, and the prefixes of what it may include of this repository; `folder/*` stands for the folder's own
+# files. The longest matching room counts. Nothing points back.
 MAY_INCLUDE = {
     "models/base/": ("models/base/",),
-    "models/": ("models/",),
-    "kernels/": ("models/", "kernels/"),
+    "models/ir/": ("models/base/", "models/ir/"),
+    "models/ir/test/": ("models/base/", "models/ir/", "models/ops/"),
+    "models/ops/": ("models/base/", "models/ir/", "models/ops/"),
+    "models/passes/": GRAPHS,
+    "models/passes/test/": ("models/",),
+    "models/zoo/": ("models/base/", "models/ir/", "models/ops/", "models/zoo/"),
+    "models/zoo/test/": ("models/",),
+    "kernels/": SEAM,
+    "kernels/runtime/": SEAM,
+    "kernels/cpu/": ("models/base/", "models/ops/", "kernels/optimizer.h", "kernels/step_state.h", "kernels/cpu/"),
+    "kernels/reference/": SEAM + ("kernels/reference/",),
+    "kernels/reference/test/": SEAM + ("kernels/reference/", "kernels/cases/", "kernels/test/"),
+    "kernels/onednn/": SEAM + ("kernels/cpu/", "kernels/onednn/"),
+    "kernels/cuda/": SEAM + ("kernels/cuda/",),
+    "kernels/cases/": ("models/base/", "models/ir/", "models/ops/", "kernels/cases/"),
+    "kernels/check/": SEAM + ("kernels/reference/reference_backend.h", "kernels/reference/operations.h",
+                              "kernels/reference/storage.h", "kernels/check/"),
+    "kernels/test/": ("models/", "kernels/"),
     "variable_mgmt/": ("models/", "kernels/", "variable_mgmt/"),
     "pipeline/": ("models/base/", "pipeline/"),
     "results/": ("models/base/", "results/"),
@@ -34,6 +55,9 @@ MAY_INCLUDE = {
     "tools/": ("models/base/", "pipeline/", "tools/"),
     "tools/with_amx_src/": ("kernels/cpu/cpu_isa.h", "tools/with_amx_src/"),
 }
+
+# A device's folder, whose door is `<device>_backend.h`.
+DEVICE = re.compile(r"kernels/(cuda|onednn|reference)/")
 
 # Libraries that only some rooms may see, even through another header.
 CONFINED = (
@@ -76,6 +100,17 @@ class Include(NamedTuple):
 
 def room_of(path: str) -> str:
     return max((room for room in MAY_INCLUDE if path.startswith(room)), key=len, default="")
+
+
+def is_within(path: str, place: str) -> bool:
+    """Whether a file is in a place of MAY_INCLUDE: a prefix, or the files of `folder/*` itself."""
+    if place.endswith("/*"):
+        return path.rpartition("/")[0] + "/*" == place
+    return path.startswith(place)
+
+
+def may_include(path: str, header: str) -> bool:
+    return any(is_within(header, place) for place in MAY_INCLUDE.get(room_of(path), ()))
 
 
 class Tree:
@@ -133,10 +168,22 @@ def check_direction(tree: Tree) -> Iterator[Violation]:
                                 f'"{include.path}" is no file, seen from the repository root')
             elif ours and not include.quoted:
                 yield Violation(path, include.line, f'write "{include.path}", with quotes')
-            elif ours and "/" in include.path and not include.path.startswith(MAY_INCLUDE.get(room, ())):
+            elif ours and "/" in include.path and not may_include(path, include.path):
                 allowed = ", ".join(MAY_INCLUDE.get(room, ())) or "nothing"
                 yield Violation(path, include.line,
                                 f'includes "{include.path}"; {room or path} may include {allowed}')
+
+
+def check_doors(tree: Tree) -> Iterator[Violation]:
+    """Of a device's folder the rest sees its door only, and what a room names file by file."""
+    for path in tree.sources():
+        for include in tree.includes(path):
+            device = DEVICE.match(include.path)
+            if device is None or path.startswith(device[0]) or include.path in MAY_INCLUDE.get(room_of(path), ()):
+                continue
+            door = f"{device[1]}_backend.h"
+            if include.path != device[0] + door:
+                yield Violation(path, include.line, f'includes "{include.path}"; outside of {device[0]} that is {door}')
 
 
 def check_tests(tree: Tree) -> Iterator[Violation]:
@@ -193,7 +240,7 @@ def check_text(tree: Tree) -> Iterator[Violation]:
                     yield Violation(path, number, f"names {what}: {match[0]}")
 
 
-CHECKS = (check_direction, check_tests, check_confined, check_headers, check_lengths, check_text)
+CHECKS = (check_direction, check_doors, check_tests, check_confined, check_headers, check_lengths, check_text)
 
 
 def violations(root: pathlib.Path) -> list[Violation]:

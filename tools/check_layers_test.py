@@ -10,7 +10,16 @@ GROUND = {
     "models/base/shape.h": "#pragma once\n",
     "models/ir/graph.h": '#pragma once\n#include "models/base/shape.h"\n',
     "models/ops/conv2d.h": '#pragma once\n#include "models/ir/graph.h"\n',
+    "models/passes/fuse.h": '#pragma once\n#include "models/ops/conv2d.h"\n',
+    "models/zoo/zoo.h": '#pragma once\n#include "models/ops/conv2d.h"\n',
     "kernels/backend.h": '#pragma once\n#include "models/ir/graph.h"\n',
+    "kernels/runtime/plan.h": '#pragma once\n#include "kernels/backend.h"\n',
+    "kernels/cpu/lrn.h": "#pragma once\n",
+    "kernels/onednn/onednn_backend.h": '#pragma once\n#include "kernels/backend.h"\n',
+    "kernels/onednn/layouts.h": "#pragma once\n",
+    "kernels/reference/reference_backend.h": '#pragma once\n#include "kernels/backend.h"\n',
+    "kernels/reference/storage.h": "#pragma once\n",
+    "kernels/check/verdict.h": '#pragma once\n#include "kernels/reference/storage.h"\n',
     "pipeline/stage.h": '#pragma once\n#include "models/base/shape.h"\n',
     "results/record.h": "#pragma once\n",
     "bench/loop/session.h": '#pragma once\n',
@@ -42,7 +51,19 @@ class LayerTest(unittest.TestCase):
     def test_refuses_what_points_back(self):
         for path, header in (
             ("models/base/bad.cc", "models/ir/graph.h"),
+            ("models/ir/bad.cc", "models/ops/conv2d.h"),
+            ("models/ops/bad.cc", "models/passes/fuse.h"),
+            ("models/passes/bad.cc", "models/zoo/zoo.h"),
+            ("models/zoo/bad.cc", "models/passes/fuse.h"),
             ("models/zoo/bad.cc", "kernels/backend.h"),
+            ("kernels/bad.cc", "models/zoo/zoo.h"),
+            ("kernels/bad.cc", "kernels/onednn/onednn_backend.h"),
+            ("kernels/runtime/bad.cc", "kernels/reference/reference_backend.h"),
+            ("kernels/cpu/bad.cc", "kernels/backend.h"),
+            ("kernels/cases/bad.cc", "kernels/backend.h"),
+            ("kernels/check/bad.cc", "kernels/onednn/onednn_backend.h"),
+            ("kernels/onednn/bad.cc", "kernels/reference/reference_backend.h"),
+            ("kernels/cuda/bad.cc", "kernels/cpu/lrn.h"),
             ("kernels/bad.cc", "bench/run.h"),
             ("variable_mgmt/bad.cc", "pipeline/stage.h"),
             ("pipeline/bad.cc", "models/ir/graph.h"),
@@ -59,12 +80,20 @@ class LayerTest(unittest.TestCase):
             with self.subTest(path=path, header=header):
                 self.assert_bad(path, f'#include "{header}"\n', f'includes "{header}"')
 
+    def test_opens_a_device_by_its_door_only(self):
+        for path in ("bench/a.cc", "variable_mgmt/a.cc", "kernels/test/a_test.cc"):
+            with self.subTest(path=path):
+                self.assert_good(path, '#include "kernels/onednn/onednn_backend.h"\n')
+                self.assert_bad(path, '#include "kernels/onednn/layouts.h"\n', "onednn_backend.h")
+        self.assert_good("kernels/onednn/a.cc", '#include "kernels/onednn/layouts.h"\n#include "kernels/cpu/lrn.h"\n')
+        self.assert_good("kernels/runtime/a.cc", '#include "kernels/backend.h"\n')
+
     def test_keeps_what_is_for_tests_to_tests(self):
         helper = {"kernels/test/helper.h": "#pragma once\n"}
         include = '#include "kernels/test/helper.h"\n'
         self.assert_good("kernels/test/a_test.cc", include, **helper)
-        self.assertEqual(self.found({"kernels/a.cc": include, **helper}),
-                         ['kernels/a.cc:1: includes "kernels/test/helper.h", which is for tests'])
+        self.assertEqual(self.found({"variable_mgmt/a.cc": include, **helper}),
+                         ['variable_mgmt/a.cc:1: includes "kernels/test/helper.h", which is for tests'])
 
     def test_confines_libraries_to_their_rooms(self):
         for header, room in (
@@ -87,11 +116,11 @@ class LayerTest(unittest.TestCase):
     def test_follows_libraries_through_headers(self):
         found = self.found({
             "kernels/onednn/engine.h": "#pragma once\n#include <oneapi/dnnl/dnnl.hpp>\n",
-            "kernels/onednn/device.h": '#pragma once\n#include "kernels/onednn/engine.h"\n',
-            "variable_mgmt/tower.cc": '\n#include "kernels/onednn/device.h"\n',
+            "kernels/onednn/onednn_backend.h": '#pragma once\n#include "kernels/onednn/engine.h"\n',
+            "variable_mgmt/tower.cc": '\n#include "kernels/onednn/onednn_backend.h"\n',
         })
         self.assertEqual(len(found), 1, found)
-        self.assertIn("variable_mgmt/tower.cc:2: sees oneDNN through kernels/onednn/device.h", found[0])
+        self.assertIn("variable_mgmt/tower.cc:2: sees oneDNN through kernels/onednn/onednn_backend.h", found[0])
 
     def test_wants_includes_from_the_root(self):
         self.assert_bad("models/ir/bad.cc", '#include "graph.h"\n', "seen from the repository root")

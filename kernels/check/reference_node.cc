@@ -16,8 +16,6 @@ namespace {
 using reference::Crew;
 using reference::Tensor;
 
-std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
-
 Tensor tensor_of(const Shape& shape, Arena& arena) {
   return {.shape = shape,
           .data = arena.take<double>(static_cast<std::size_t>(shape.elements())).data()};

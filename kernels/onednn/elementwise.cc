@@ -236,13 +236,18 @@ std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& grap
   return candidates;
 }
 
-std::vector<Candidate> reshape(Context& context, const Graph& graph, const Node& node,
+std::vector<Candidate> flatten(Context& context, const Graph& graph, const Node& node,
                                DataFormat /*format*/) {
   const auto canonical = [&](ValueId id) { return LayoutTable::canonical(graph.shape(id).rank()); };
   Candidate candidate = vector_candidate(context, graph, node, {canonical(node.inputs[0])},
                                          {canonical(node.outputs[0])}, copy);
   candidate.may_overwrite = {{.output = 0, .input = 0}};
   return {candidate};
+}
+
+std::vector<Candidate> unflatten(Context& context, const Graph& graph, const Node& node,
+                                 DataFormat format) {
+  return flatten(context, graph, node, format);
 }
 
 std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node& node,
@@ -269,6 +274,11 @@ std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node&
     candidate.may_overwrite = {{.output = 0, .input = 0}};
   }
   return candidates;
+}
+
+std::vector<Candidate> dropout_backward(Context& context, const Graph& graph, const Node& node,
+                                        DataFormat format) {
+  return dropout(context, graph, node, format);
 }
 
 }  // namespace bench::onednn

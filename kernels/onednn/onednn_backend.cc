@@ -17,78 +17,25 @@
 #include "kernels/runtime/host_memory.h"
 #include "kernels/runtime/host_stream.h"
 #include "models/base/errors.h"
-#include "models/ops/activation.h"
-#include "models/ops/add.h"
-#include "models/ops/batch_norm.h"
-#include "models/ops/bias_add.h"
-#include "models/ops/cast.h"
-#include "models/ops/channel_scale.h"
-#include "models/ops/channel_shuffle.h"
-#include "models/ops/channel_slice.h"
-#include "models/ops/concat.h"
-#include "models/ops/conv2d.h"
-#include "models/ops/drop_path.h"
-#include "models/ops/dropout.h"
-#include "models/ops/flatten.h"
-#include "models/ops/fully_connected.h"
-#include "models/ops/loss.h"
-#include "models/ops/lrn.h"
-#include "models/ops/moving_average.h"
-#include "models/ops/pool.h"
-#include "models/ops/spatial_mean.h"
-#include "models/ops/spatial_pad.h"
+#include "models/ops/ops.h"
 
 namespace bench {
 namespace onednn {
+
+#define BENCH_OP(object, name) Maker name;
+#include "models/ops/ops.inc"
+
 namespace {
 
-/// The makers of candidates, by op.
-Candidates maker_of(const Graph& graph, const Node& node) {
-  if (runs_on_quanta(graph, node)) {
-    return quantized_maker_of(node.op);
+/// Null where the node's op has none for what the node reads.
+Maker* maker_of(const Graph& graph, const Node& node) {
+  if (runs_on_quanta(graph, node) && node.op->quanta != Quanta::own) {
+    return mover_of_quanta(node.op);
   }
-  static const std::map<const OpDef*, Candidates> kMakers{
-      {&kActivation, activation},
-      {&kActivationBackward, activation_backward},
-      {&kAdd, add},
-      {&kAvgPool, avg_pool},
-      {&kAvgPoolBackward, avg_pool_backward},
-      {&kBatchNorm, batch_norm},
-      {&kBatchNormBackward, batch_norm_backward},
-      {&kBatchNormInference, batch_norm_inference},
-      {&kBiasAdd, bias_add},
-      {&kBiasBackward, bias_backward},
-      {&kCast, cast},
-      {&kChannelPad, channel_pad},
-      {&kChannelScale, channel_scale},
-      {&kChannelScaleBackward, channel_scale_backward},
-      {&kChannelShuffle, channel_shuffle},
-      {&kChannelSlice, channel_slice},
-      {&kConcat, concat},
-      {&kConv2d, conv2d},
-      {&kConv2dBackwardData, conv2d_backward_data},
-      {&kConv2dBackwardWeights, conv2d_backward_weights},
-      {&kDropPath, drop_path},
-      {&kDropout, dropout},
-      {&kDropoutBackward, dropout},
-      {&kFlatten, reshape},
-      {&kFullyConnected, fully_connected},
-      {&kFullyConnectedBackwardData, fully_connected_backward_data},
-      {&kFullyConnectedBackwardWeights, fully_connected_backward_weights},
-      {&kL2Loss, l2_loss},
-      {&kL2LossBackward, l2_loss_backward},
-      {&kLrn, lrn},
-      {&kLrnBackward, lrn_backward},
-      {&kMaxPool, max_pool},
-      {&kMaxPoolBackward, max_pool_backward},
-      {&kMovingAverage, moving_average},
-      {&kSoftmaxCrossEntropy, softmax_cross_entropy},
-      {&kSoftmaxCrossEntropyBackward, softmax_cross_entropy_backward},
-      {&kSpatialMean, spatial_mean},
-      {&kSpatialMeanBackward, spatial_mean_backward},
-      {&kSpatialPad, spatial_pad},
-      {&kTopKAccuracy, top_k_accuracy},
-      {&kUnflatten, reshape}};
+  static const std::map<const OpDef*, Maker*> kMakers{
+#define BENCH_OP(object, name) {&object, name},
+#include "models/ops/ops.inc"
+  };
   const auto found = kMakers.find(node.op);
   return found == kMakers.end() ? nullptr : found->second;
 }
@@ -151,7 +98,8 @@ class OnednnBackend final : public Backend {
   [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
     const auto no = [&](const std::string& why) { return Support{.yes = false, .why_not = why}; };
     if (maker_of(graph, node) == nullptr) {
-      return no(cat("onednn has no ", node.op->name));
+      return no(
+          cat("onednn has no ", node.op->name, runs_on_quanta(graph, node) ? " for quanta" : ""));
     }
     if (runs_on_quanta(graph, node)) {
       return supports_quantized(context_, graph, node);

@@ -50,56 +50,6 @@ Candidate conversion(Context& context, const Graph& graph, const Node& node, con
   return candidate;
 }
 
-std::vector<Candidate> quantize(Context& context, const Graph& graph, const Node& node,
-                                DataFormat format) {
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const double scale = node.attributes.as<QuantizeAttributes>().scale;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    candidates.push_back(conversion(context, graph, node, layout, quantized_layout(shape, format),
-                                    constant_scale(DNNL_ARG_TO, scale)));
-  }
-  return candidates;
-}
-
-std::vector<Candidate> dequantize(Context& context, const Graph& graph, const Node& node,
-                                  DataFormat format) {
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const double scale = node.attributes.as<DequantizeAttributes>().scale;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    candidates.push_back(conversion(context, graph, node, quantized_layout(shape, format), layout,
-                                    constant_scale(DNNL_ARG_FROM, scale)));
-  }
-  return candidates;
-}
-
-std::vector<Candidate> quantized_add(Context& context, const Graph& graph, const Node& node,
-                                     DataFormat format) {
-  const auto& attributes = node.attributes.as<QuantizedAddAttributes>();
-  const Layout layout = quantized_layout(graph.shape(node.outputs[0]), format);
-  const auto first = context.layouts.desc(graph.type(node.inputs[0]), layout);
-  const auto second = context.layouts.desc(graph.type(node.inputs[1]), layout);
-  const auto sum = context.layouts.desc(graph.type(node.outputs[0]), layout);
-  dnnl::primitive_attr scaled = base_attributes();
-  scaled.set_scales_mask(DNNL_ARG_SRC_0, 0);
-  scaled.set_scales_mask(DNNL_ARG_SRC_1, 0);
-  const dnnl::binary::primitive_desc desc(context.engine, algorithm::binary_add, first, second, sum,
-                                          scaled);
-  // The primitive scales its inputs only.
-  const double output = attributes.output.scale;
-  Candidate candidate =
-      primitive_candidate(context, graph, node, desc,
-                          {{DNNL_ARG_SRC_0, first, From::input, 0},
-                           {DNNL_ARG_SRC_1, second, From::input, 1},
-                           {DNNL_ARG_DST, sum, From::output, 0},
-                           constant_scale(DNNL_ARG_SRC_0, attributes.first_scale / output),
-                           constant_scale(DNNL_ARG_SRC_1, attributes.second_scale / output)});
-  candidate.inputs = {layout, layout};
-  candidate.outputs = {layout};
-  return {candidate};
-}
-
 std::vector<Candidate> pool(Context& context, const Graph& graph, const Node& node,
                             DataFormat format, algorithm kind) {
   const Window& window = node.attributes.as<PoolAttributes>().window;
@@ -169,6 +119,63 @@ void mean_over_space(const Launch& launch, const Mean& mean) {
   });
 }
 
+/// Without these instructions oneDNN adds pairs of products in 16 bits, which overflow.
+bool has_vnni() {
+  return has_isa(dnnl::cpu_isa::avx512_core_vnni) || has_isa(dnnl::cpu_isa::avx2_vnni);
+}
+
+}  // namespace
+
+std::vector<Candidate> quantize(Context& context, const Graph& graph, const Node& node,
+                                DataFormat format) {
+  const Shape& shape = graph.shape(node.inputs[0]);
+  const double scale = node.attributes.as<QuantizeAttributes>().scale;
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    candidates.push_back(conversion(context, graph, node, layout, quantized_layout(shape, format),
+                                    constant_scale(DNNL_ARG_TO, scale)));
+  }
+  return candidates;
+}
+
+std::vector<Candidate> dequantize(Context& context, const Graph& graph, const Node& node,
+                                  DataFormat format) {
+  const Shape& shape = graph.shape(node.inputs[0]);
+  const double scale = node.attributes.as<DequantizeAttributes>().scale;
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(context, shape, format)) {
+    candidates.push_back(conversion(context, graph, node, quantized_layout(shape, format), layout,
+                                    constant_scale(DNNL_ARG_FROM, scale)));
+  }
+  return candidates;
+}
+
+std::vector<Candidate> quantized_add(Context& context, const Graph& graph, const Node& node,
+                                     DataFormat format) {
+  const auto& attributes = node.attributes.as<QuantizedAddAttributes>();
+  const Layout layout = quantized_layout(graph.shape(node.outputs[0]), format);
+  const auto first = context.layouts.desc(graph.type(node.inputs[0]), layout);
+  const auto second = context.layouts.desc(graph.type(node.inputs[1]), layout);
+  const auto sum = context.layouts.desc(graph.type(node.outputs[0]), layout);
+  dnnl::primitive_attr scaled = base_attributes();
+  scaled.set_scales_mask(DNNL_ARG_SRC_0, 0);
+  scaled.set_scales_mask(DNNL_ARG_SRC_1, 0);
+  const dnnl::binary::primitive_desc desc(context.engine, algorithm::binary_add, first, second, sum,
+                                          scaled);
+  // The primitive scales its inputs only.
+  const double output = attributes.output.scale;
+  Candidate candidate =
+      primitive_candidate(context, graph, node, desc,
+                          {{DNNL_ARG_SRC_0, first, From::input, 0},
+                           {DNNL_ARG_SRC_1, second, From::input, 1},
+                           {DNNL_ARG_DST, sum, From::output, 0},
+                           constant_scale(DNNL_ARG_SRC_0, attributes.first_scale / output),
+                           constant_scale(DNNL_ARG_SRC_1, attributes.second_scale / output)});
+  candidate.inputs = {layout, layout};
+  candidate.outputs = {layout};
+  return {candidate};
+}
+
 std::vector<Candidate> quantized_spatial_mean(Context& context, const Graph& graph,
                                               const Node& node, DataFormat format) {
   const TensorType& x = graph.type(node.inputs[0]);
@@ -189,13 +196,6 @@ std::vector<Candidate> quantized_spatial_mean(Context& context, const Graph& gra
   return {candidate};
 }
 
-/// Without these instructions oneDNN adds pairs of products in 16 bits, which overflow.
-bool has_vnni() {
-  return has_isa(dnnl::cpu_isa::avx512_core_vnni) || has_isa(dnnl::cpu_isa::avx2_vnni);
-}
-
-}  // namespace
-
 bool runs_on_quanta(const Graph& graph, const Node& node) {
   return node.op == &kQuantize ||
          std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
@@ -203,22 +203,15 @@ bool runs_on_quanta(const Graph& graph, const Node& node) {
          });
 }
 
-Candidates quantized_maker_of(const OpDef* op) {
-  static const std::map<const OpDef*, Candidates> kMakers{
-      {&kAvgPool, avg_pool_quanta},
-      {&kChannelPad, join_quanta},
-      {&kChannelShuffle, shuffle_quanta},
-      {&kChannelSlice, join_quanta},
-      {&kConcat, join_quanta},
-      {&kDequantize, dequantize},
-      {&kFlatten, flatten_quanta},
-      {&kMaxPool, max_pool_quanta},
-      {&kQuantize, quantize},
-      {&kQuantizedAdd, quantized_add},
-      {&kQuantizedConv2d, quantized_conv2d},
-      {&kQuantizedFullyConnected, quantized_fully_connected},
-      {&kQuantizedSpatialMean, quantized_spatial_mean},
-      {&kSpatialPad, pad_quanta}};
+Maker* mover_of_quanta(const OpDef* op) {
+  static const std::map<const OpDef*, Maker*> kMakers{{&kAvgPool, avg_pool_quanta},
+                                                           {&kChannelPad, join_quanta},
+                                                           {&kChannelShuffle, shuffle_quanta},
+                                                           {&kChannelSlice, join_quanta},
+                                                           {&kConcat, join_quanta},
+                                                           {&kFlatten, flatten_quanta},
+                                                           {&kMaxPool, max_pool_quanta},
+                                                           {&kSpatialPad, pad_quanta}};
   const auto found = kMakers.find(op);
   return found == kMakers.end() ? nullptr : found->second;
 }

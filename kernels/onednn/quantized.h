@@ -9,8 +9,9 @@ namespace bench::onednn {
 
 /// Whether the node belongs here: it reads quanta or makes some.
 bool runs_on_quanta(const Graph& graph, const Node& node);
-/// Null where the op has no form for quanta.
-Candidates quantized_maker_of(const OpDef* op);
+/// What makes the candidates of an op that passes quanta on where it reads some; null where it has
+/// no such form here.
+Maker* mover_of_quanta(const OpDef* op);
 /// For a node that belongs here. No where the processor lacks the instructions or oneDNN has its
 /// slow reference only.
 Support supports_quantized(const Context& context, const Graph& graph, const Node& node);
@@ -21,13 +22,11 @@ Layout quantized_layout(const Shape& shape, DataFormat format);
 // quantized_layers.cc
 /// Why the convolution or fully connected layer cannot run fast; yes when it can.
 Support supports_quantized_layer(const Context& context, const Graph& graph, const Node& node);
-std::vector<Candidate> quantized_conv2d(Context&, const Graph&, const Node&, DataFormat);
-std::vector<Candidate> quantized_fully_connected(Context&, const Graph&, const Node&, DataFormat);
 
 // quantized_movers.cc
-std::vector<Candidate> join_quanta(Context&, const Graph&, const Node&, DataFormat);
-std::vector<Candidate> shuffle_quanta(Context&, const Graph&, const Node&, DataFormat);
-std::vector<Candidate> pad_quanta(Context&, const Graph&, const Node&, DataFormat);
-std::vector<Candidate> flatten_quanta(Context&, const Graph&, const Node&, DataFormat);
+Maker join_quanta;
+Maker shuffle_quanta;
+Maker pad_quanta;
+Maker flatten_quanta;
 
 }  // namespace bench::onednn

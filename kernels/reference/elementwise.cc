@@ -4,6 +4,16 @@
 #include "models/ops/moving_average.h"
 
 namespace bench::reference {
+namespace {
+
+/// The same elements under another shape or in another type.
+Operation same_elements() {
+  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {
+    out[0].array() = in[0].array();
+  }};
+}
+
+}  // namespace
 
 Operation add(const Graph&, const Node&) {
   return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
@@ -67,11 +77,11 @@ Operation dropout(const Graph&, const Node& node) {
   }};
 }
 
-Operation reshape(const Graph&, const Node&) {
-  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {
-    out[0].array() = in[0].array();
-  }};
-}
+Operation dropout_backward(const Graph& graph, const Node& node) { return dropout(graph, node); }
+
+Operation cast(const Graph&, const Node&) { return same_elements(); }
+Operation flatten(const Graph&, const Node&) { return same_elements(); }
+Operation unflatten(const Graph&, const Node&) { return same_elements(); }
 
 Operation spatial_mean(const Graph&, const Node&) {
   return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {

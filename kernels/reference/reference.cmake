@@ -1,31 +1,7 @@
 # The oracle: all ops with Eigen, in double.
 bench_library(bench_reference
-  SOURCES
-    reference/activation.cc
-    reference/batch_norm.cc
-    reference/channels.cc
-    reference/conv2d.cc
-    reference/drop_path.cc
-    reference/elementwise.cc
-    reference/fully_connected.cc
-    reference/losses.cc
-    reference/lrn.cc
-    reference/optimizer.cc
-    reference/pool.cc
-    reference/product.cc
-    reference/quantized.cc
-    reference/reference_backend.cc
-    reference/storage.cc
-  HEADERS
-    reference/operations.h
-    reference/optimizer.h
-    reference/product.h
-    reference/reference_backend.h
-    reference/storage.h
-    reference/tensor.h
-    reference/window.h
-    reference/crew.h
-  LINK bench_models bench_runtime Eigen3::Eigen
+  FOLDER reference
+  LINK bench_runtime Eigen3::Eigen
   PRIVATE_LINK hwy::hwy)
 
 bench_test(reference_test LABELS quick

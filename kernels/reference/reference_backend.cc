@@ -1,8 +1,8 @@
 #include "kernels/reference/reference_backend.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <map>
 
 #include "kernels/reference/operations.h"
 #include "kernels/reference/optimizer.h"
@@ -10,30 +10,15 @@
 #include "kernels/runtime/host_memory.h"
 #include "kernels/runtime/host_stream.h"
 #include "models/base/errors.h"
-#include "models/ir/op.h"
-#include "models/ops/activation.h"
-#include "models/ops/add.h"
-#include "models/ops/batch_norm.h"
-#include "models/ops/bias_add.h"
-#include "models/ops/cast.h"
-#include "models/ops/channel_scale.h"
-#include "models/ops/channel_shuffle.h"
-#include "models/ops/channel_slice.h"
-#include "models/ops/concat.h"
-#include "models/ops/conv2d.h"
-#include "models/ops/drop_path.h"
-#include "models/ops/dropout.h"
-#include "models/ops/flatten.h"
-#include "models/ops/fully_connected.h"
-#include "models/ops/loss.h"
-#include "models/ops/lrn.h"
-#include "models/ops/moving_average.h"
-#include "models/ops/pool.h"
-#include "models/ops/quantized.h"
-#include "models/ops/spatial_mean.h"
-#include "models/ops/spatial_pad.h"
+#include "models/ops/ops.h"
 
 namespace bench {
+namespace reference {
+
+#define BENCH_OP(object, name) Operation name(const Graph&, const Node&);
+#include "models/ops/ops.inc"
+
+}  // namespace reference
 namespace {
 
 using reference::Crew;
@@ -41,65 +26,15 @@ using reference::Operation;
 using reference::Storage;
 using reference::Tensor;
 
-struct Entry {
-  const OpDef* op = nullptr;
-  Operation (*make)(const Graph&, const Node&) = nullptr;
-};
+using Maker = Operation (*)(const Graph&, const Node&);
 
-constexpr std::array kOperations{
-    Entry{&kActivation, reference::activation},
-    Entry{&kActivationBackward, reference::activation_backward},
-    Entry{&kAdd, reference::add},
-    Entry{&kAvgPool, reference::avg_pool},
-    Entry{&kAvgPoolBackward, reference::avg_pool_backward},
-    Entry{&kBatchNorm, reference::batch_norm},
-    Entry{&kBatchNormBackward, reference::batch_norm_backward},
-    Entry{&kBatchNormInference, reference::batch_norm_inference},
-    Entry{&kBiasAdd, reference::bias_add},
-    Entry{&kBiasBackward, reference::bias_backward},
-    Entry{&kCast, reference::reshape},
-    Entry{&kChannelPad, reference::channel_pad},
-    Entry{&kChannelScale, reference::channel_scale},
-    Entry{&kChannelScaleBackward, reference::channel_scale_backward},
-    Entry{&kChannelShuffle, reference::channel_shuffle},
-    Entry{&kChannelSlice, reference::channel_slice},
-    Entry{&kConcat, reference::concat},
-    Entry{&kConv2d, reference::conv2d},
-    Entry{&kConv2dBackwardData, reference::conv2d_backward_data},
-    Entry{&kConv2dBackwardWeights, reference::conv2d_backward_weights},
-    Entry{&kDequantize, reference::dequantize},
-    Entry{&kDropPath, reference::drop_path},
-    Entry{&kDropout, reference::dropout},
-    Entry{&kDropoutBackward, reference::dropout},
-    Entry{&kFlatten, reference::reshape},
-    Entry{&kFullyConnected, reference::fully_connected},
-    Entry{&kFullyConnectedBackwardData, reference::fully_connected_backward_data},
-    Entry{&kFullyConnectedBackwardWeights, reference::fully_connected_backward_weights},
-    Entry{&kL2Loss, reference::l2_loss},
-    Entry{&kL2LossBackward, reference::l2_loss_backward},
-    Entry{&kLrn, reference::lrn},
-    Entry{&kLrnBackward, reference::lrn_backward},
-    Entry{&kMaxPool, reference::max_pool},
-    Entry{&kMaxPoolBackward, reference::max_pool_backward},
-    Entry{&kMovingAverage, reference::moving_average},
-    Entry{&kQuantize, reference::quantize},
-    Entry{&kQuantizedAdd, reference::quantized_add},
-    Entry{&kQuantizedConv2d, reference::quantized_conv2d},
-    Entry{&kQuantizedFullyConnected, reference::quantized_fully_connected},
-    Entry{&kQuantizedSpatialMean, reference::quantized_spatial_mean},
-    Entry{&kSoftmaxCrossEntropy, reference::softmax_cross_entropy},
-    Entry{&kSoftmaxCrossEntropyBackward, reference::softmax_cross_entropy_backward},
-    Entry{&kSpatialMean, reference::spatial_mean},
-    Entry{&kSpatialMeanBackward, reference::spatial_mean_backward},
-    Entry{&kSpatialPad, reference::spatial_pad},
-    Entry{&kTopKAccuracy, reference::top_k_accuracy},
-    Entry{&kUnflatten, reference::reshape},
-};
-
-const Entry* find_operation(const OpDef* op) {
-  const auto* const found = std::find_if(kOperations.begin(), kOperations.end(),
-                                         [&](const Entry& entry) { return entry.op == op; });
-  return found == kOperations.end() ? nullptr : found;
+Maker maker_of(const OpDef* op) {
+  static const std::map<const OpDef*, Maker> kMakers{
+#define BENCH_OP(object, name) {&object, reference::name},
+#include "models/ops/ops.inc"
+  };
+  const auto found = kMakers.find(op);
+  return found == kMakers.end() ? nullptr : found->second;
 }
 
 std::vector<Storage> storages_of(const Graph& graph, std::span<const ValueId> ids) {
@@ -187,7 +122,7 @@ class ReferenceBackend : public Backend {
   [[nodiscard]] std::string_view name() const override { return "reference"; }
 
   [[nodiscard]] Support supports(const Graph& /*graph*/, const Node& node) const override {
-    if (find_operation(node.op) == nullptr) {
+    if (maker_of(node.op) == nullptr) {
       return {.yes = false, .why_not = cat("reference: no kernel for ", node.op->name)};
     }
     if (node.op->fused != nullptr && node.op->fused(node)) {
@@ -286,9 +221,9 @@ class ReferenceBackend : public Backend {
 }  // namespace
 
 reference::Operation reference::operation_of(const Graph& graph, const Node& node) {
-  const Entry* const entry = find_operation(node.op);
-  check(entry != nullptr, cat("reference: no kernel for ", node.op->name));
-  return entry->make(graph, node);
+  const Maker maker = maker_of(node.op);
+  check(maker != nullptr, cat("reference: no kernel for ", node.op->name));
+  return maker(graph, node);
 }
 
 std::unique_ptr<Backend> make_reference_backend() { return std::make_unique<ReferenceBackend>(); }

@@ -5,12 +5,10 @@
 
 #include "kernels/runtime/layout_selection.h"
 #include "models/base/errors.h"
-#include "models/ops/cast.h"
+#include "models/ir/op.h"
 
 namespace bench {
 namespace {
-
-std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 
 // What a producer and a reader of an opaque value cost that do not agree on its layout.
 constexpr double kImpossibleSeconds = 1e9;
@@ -278,7 +276,7 @@ class Choosing {
 }  // namespace
 
 bool casts_variable(const Graph& graph, const Node& node) {
-  return node.op == &kCast && graph.value(node.inputs[0]).origin == Value::Origin::variable;
+  return node.op->converts && graph.value(node.inputs[0]).origin == Value::Origin::variable;
 }
 
 ChosenGraph choose(const Graph& graph, Backend& backend, const LoweringOptions& options) {

@@ -10,8 +10,6 @@
 namespace bench {
 namespace {
 
-std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
-
 class Lowering {
  public:
   Lowering(const Graph& graph, Backend& backend, ChosenGraph chosen)

@@ -8,7 +8,7 @@ namespace {
 std::vector<std::size_t> output_buffers(const Graph& graph, const LoweredGraph& lowered) {
   std::vector<std::size_t> buffers;
   for (const auto& [name, id] : graph.outputs()) {
-    buffers.push_back(lowered.buffer_of[static_cast<std::size_t>(id.index)]);
+    buffers.push_back(lowered.buffer_of[at(id)]);
   }
   return buffers;
 }

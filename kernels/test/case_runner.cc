@@ -11,6 +11,7 @@
 #include "models/ops/activation.h"
 #include "models/ops/cast.h"
 #include "models/ops/pool.h"
+#include "models/passes/graph_copy.h"
 #include "models/passes/mixed_precision.h"
 
 namespace bench {
@@ -183,32 +184,20 @@ std::vector<double> GraphRunner::gradient(const std::string& variable) {
 }
 
 Graph variables_as_inputs(const Graph& graph) {
-  Graph result;
-  std::vector<ValueId> renamed(graph.values().size());
-  const auto slot = [&](ValueId id) -> ValueId& {
-    return renamed[static_cast<std::size_t>(id.index)];
-  };
-  for (const ValueId id : graph.inputs()) {
-    slot(id) = result.add_input(graph.value(id).name, graph.type(id));
-  }
+  GraphCopy copy(graph);
+  copy.add_inputs();
   for (const Variable& variable : graph.variables()) {
-    slot(variable.value) =
-        result.add_input(graph.value(variable.value).name, graph.type(variable.value));
+    copy[variable.value] =
+        copy.graph().add_input(graph.value(variable.value).name, graph.type(variable.value));
   }
-  for (Node node : graph.nodes()) {
-    std::transform(node.inputs.begin(), node.inputs.end(), node.inputs.begin(), slot);
-    const auto outputs = append(result, node);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      slot(node.outputs[i]) = outputs[i];
-    }
+  for (const Node& node : graph.nodes()) {
+    copy.append_node(node);
   }
-  for (const auto& [name, id] : graph.outputs()) {
-    result.set_output(name, slot(id));
-  }
+  copy.add_outputs();
   for (const auto& [variable, gradient] : graph.gradients()) {
-    result.set_output("gradient/" + graph.value(variable).name, slot(gradient));
+    copy.graph().set_output("gradient/" + graph.value(variable).name, copy[gradient]);
   }
-  return result;
+  return std::move(copy.graph());
 }
 
 Graph case_graph(const KernelCase& kernel_case, const CaseOptions& options) {

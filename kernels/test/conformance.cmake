@@ -21,7 +21,7 @@ bench_library(bench_far_device
 
 bench_test(far_device_test LABELS quick
   SOURCES test/far_device_test.cc ${BENCH_CONFORMANCE_SUITE}
-  LINK bench_far_device bench_case_runner)
+  LINK bench_far_device bench_case_runner bench_zoo)
 
 bench_test(gradient_test LABELS quick
   SOURCES test/gradient_test.cc

@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "kernels/cases/cases.h"
@@ -24,6 +26,8 @@ namespace bench {
 struct BackendUnderTest {
   std::string name;
   std::function<std::unique_ptr<Backend>()> make;
+  /// Names of ops that it has no kernel for; their cases are skipped, and one too many here fails.
+  std::set<std::string_view> lacks = {};
 };
 std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend);
 
@@ -58,8 +62,9 @@ class Conformance : public BackendSuite, public testing::WithParamInterface<Conf
   [[nodiscard]] CaseOptions options(Weights weights) const {
     return {.dtype = dtype(), .format = std::get<1>(GetParam()), .weights = weights};
   }
-  /// Why the device runs the case in no form, in parts neither; empty where it does. Only 16 bits
-  /// and int8 may be left out, by processors that have no instructions for them.
+  /// Why the device runs the case in no form, in parts neither; empty where it does. Only what the
+  /// device is said to lack may be left out, and 16 bits and int8 by processors that have no
+  /// instructions for them.
   [[nodiscard]] std::string left_out() const;
   /// Runs the case on the device and on the reference in f64, and compares everything.
   void expect_reference_results(Weights weights) const;

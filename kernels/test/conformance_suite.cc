@@ -7,7 +7,6 @@
 #include "kernels/test/conformance.h"
 #include "models/base/errors.h"
 #include "models/ops/quantized.h"
-#include "models/passes/mixed_precision.h"
 
 namespace bench {
 
@@ -24,7 +23,7 @@ std::vector<KernelCase> cases_in(DType dtype) {
   if (is_half(dtype)) {
     std::erase_if(cases, [](const KernelCase& kernel_case) {
       const auto quantized = [](const TensorType& type) { return is_quantized(type.dtype); };
-      return !computes_in_16_bits(*kernel_case.op) || kernel_case.op == &kQuantize ||
+      return !kernel_case.op->computes_in_16_bits || kernel_case.op == &kQuantize ||
              std::any_of(kernel_case.inputs.begin(), kernel_case.inputs.end(), quantized);
     });
   }
@@ -164,6 +163,13 @@ class OptimizerRun {
 
 std::string Conformance::left_out() const {
   const Graph graph = case_graph(kernel_case(), options(Weights::inputs));
+  const BackendUnderTest& under_test = std::get<0>(GetParam());
+  for (const Node& node : graph.nodes()) {
+    if (under_test.lacks.count(node.op->name) != 0) {
+      EXPECT_FALSE(device().supports(graph, node)) << "it is said to lack " << node.op->name;
+      return cat(under_test.name, " lacks ", node.op->name);
+    }
+  }
   const OpDef* op = kernel_case().op;
   if (op == &kQuantizedConv2d || op == &kQuantizedFullyConnected) {
     return device().supports(graph, graph.nodes()[0]).why_not;

@@ -4,10 +4,44 @@
 
 #include <set>
 
+#include "kernels/forwarding_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/base/errors.h"
+#include "models/ops/lrn.h"
+#include "models/ops/ops.h"
 
 namespace bench {
+namespace {
+
+/// The reference, but for one op.
+class WithoutLrn final : public ForwardingBackend {
+ public:
+  explicit WithoutLrn(std::unique_ptr<Backend> whole)
+      : ForwardingBackend(*whole), whole_(std::move(whole)) {}
+  [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
+    if (node.op == &kLrn) {
+      return {.yes = false, .why_not = "no lrn here"};
+    }
+    return ForwardingBackend::supports(graph, node);
+  }
+
+ private:
+  std::unique_ptr<Backend> whole_;
+};
+
+std::vector<KernelCase> cases_of(const OpDef& op) {
+  std::vector<KernelCase> cases = all_cases();
+  std::erase_if(cases, [&](const KernelCase& kernel_case) { return kernel_case.op != &op; });
+  return cases;
+}
+
+BackendUnderTest without_lrn() {
+  return {.name = "without_lrn",
+          .make = [] { return std::make_unique<WithoutLrn>(make_reference_backend()); },
+          .lacks = {"lrn"}};
+}
+
+}  // namespace
 
 // The reference's narrower storage against its f64 storage, which proves the suite itself.
 INSTANTIATE_TEST_SUITE_P(F32, Conformance,
@@ -18,6 +52,13 @@ INSTANTIATE_TEST_SUITE_P(Bf16, Conformance,
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(F16, Conformance,
                          conformance_parameters({"reference", make_reference_backend}, DType::f16),
+                         conformance_name);
+// What a backend says it lacks is skipped, with its name.
+INSTANTIATE_TEST_SUITE_P(Lacking, Conformance,
+                         testing::Combine(testing::Values(without_lrn()),
+                                          testing::Values(DataFormat::automatic),
+                                          testing::Values(DType::f32),
+                                          testing::ValuesIn(cases_of(kLrn))),
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(F32, OptimizerConformance,
                          optimizer_parameters({"reference", make_reference_backend}),

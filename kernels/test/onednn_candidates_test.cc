@@ -152,8 +152,7 @@ class Candidates : public testing::TestWithParam<CandidatesParameter> {
     std::vector<TensorView> inputs;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId input = node.inputs[i];
-      memories.push_back(written(graph.type(input), candidate.inputs[i],
-                                 values[static_cast<std::size_t>(input.index)]));
+      memories.push_back(written(graph.type(input), candidate.inputs[i], values[at(input)]));
       inputs.push_back(memories.back().view());
     }
     std::vector<Memory> results;
@@ -203,7 +202,7 @@ TEST_P(Candidates, AllMatchTheReference) {
         const DType own = graph.type(node.outputs[i]).dtype;
         const Result result = node.op == kernel_case.op ? Result::output : Result::gradient;
         EXPECT_EQ(compare(kernel_case, kernel_case.exact ? own : dtype, result, actual[i],
-                          values[static_cast<std::size_t>(node.outputs[i].index)]),
+                          values[at(node.outputs[i])]),
                   "")
             << node.name << " output " << i << ", " << candidate.implementation << " in "
             << candidate.outputs[i] << " from " << candidate.inputs[0];

@@ -66,8 +66,8 @@ std::vector<ValueId> Graph::add_node(const OpDef& op, std::string name, Attribut
 }
 
 const Value& Graph::value(ValueId id) const {
-  check(id.valid() && static_cast<std::size_t>(id.index) < values_.size(), "graph: no such value");
-  return values_[static_cast<std::size_t>(id.index)];
+  check(id.valid() && at(id) < values_.size(), "graph: no such value");
+  return values_[at(id)];
 }
 
 ValueId Graph::output(const std::string& name) const {
@@ -119,7 +119,7 @@ std::ostream& operator<<(std::ostream& out, const Graph& graph) {
 
 std::vector<int> count_uses(const Graph& graph) {
   std::vector<int> uses(graph.values().size(), 0);
-  const auto use = [&](ValueId id) { ++uses[static_cast<std::size_t>(id.index)]; };
+  const auto use = [&](ValueId id) { ++uses[at(id)]; };
   for (const Node& node : graph.nodes()) {
     std::for_each(node.inputs.begin(), node.inputs.end(), use);
   }

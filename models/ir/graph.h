@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <map>
@@ -23,6 +24,9 @@ struct ValueId {
   [[nodiscard]] bool valid() const { return index >= 0; }
   auto operator<=>(const ValueId&) const = default;
 };
+
+/// The value's place in tables with an entry for each value of a graph.
+constexpr std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 
 /// Element type and logical shape. An opaque value (a mask, pooling indices) has neither: its size
 /// is the backend's business.
@@ -113,8 +117,6 @@ class Graph {
   void set_output(std::string name, ValueId value) { outputs_[std::move(name)] = value; }
   /// After each run `variable` takes the contents of `value`.
   void add_update(ValueId variable, ValueId value) { updates_.push_back({variable, value}); }
-  /// Instead of those that were added.
-  void set_updates(std::vector<Pair> updates) { updates_ = std::move(updates); }
   /// `gradient` is the derivative of the loss with respect to `variable`.
   void add_gradient(ValueId variable, ValueId gradient) {
     gradients_.push_back({variable, gradient});

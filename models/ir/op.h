@@ -36,8 +36,22 @@ struct Work {
   std::int64_t bytes = 0;
 };
 
+/// What an op does with values of u8 and s8.
+enum class Quanta : std::uint8_t {
+  /// It takes none.
+  refused,
+  /// It selects or moves elements or takes their mean: quanta in, quanta of the same scale out.
+  passed_on,
+  /// They are what it is for.
+  own,
+};
+
+/// In models/ops/epilogue.h.
+struct EpilogueCarrier;
+
 /// One operation: a shape rule, and where they exist a gradient rule, a count of multiply-adds and
-/// the unfused graph of a fused form. One static object per op; compared by address.
+/// the unfused graph of a fused form; besides them what passes and devices have to know of it, so
+/// that none of them lists ops. One static object per op; compared by address.
 struct OpDef {
   std::string_view name;
   std::vector<TensorType> (*infer)(const OpContext&) = nullptr;
@@ -47,10 +61,17 @@ struct OpDef {
   /// appends them to the graph and returns what stands for the node's outputs.
   bool (*fused)(const Node&) = nullptr;
   std::vector<ValueId> (*decompose)(Graph&, const Node&) = nullptr;
+  /// How a node carries an epilogue; null where it carries none.
+  const EpilogueCarrier* epilogue = nullptr;
+  /// Whether mixed precision gives it 16 bits; losses and averages need more digits.
+  bool computes_in_16_bits = true;
+  Quanta quanta = Quanta::refused;
+  /// Whether its result has a sign only where an input has one; so it is where quanta are passed
+  /// on.
+  bool keeps_sign = false;
+  /// Whether it gives its input in another type and does nothing else, as a device's reorders can.
+  bool converts = false;
 };
-
-/// All ops, from ops.inc.
-std::span<const OpDef* const> all_ops();
 
 Work work_of(const Graph& graph, const Node& node);
 

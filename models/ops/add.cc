@@ -15,6 +15,6 @@ std::vector<ValueId> gradient(GradientContext& context) {
 
 }  // namespace
 
-const OpDef kAdd{.name = "add", .infer = infer, .gradient = gradient};
+const OpDef kAdd{.name = "add", .infer = infer, .gradient = gradient, .keeps_sign = true};
 
 }  // namespace bench

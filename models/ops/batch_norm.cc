@@ -214,15 +214,19 @@ BatchNormInputs batch_norm_backward_inputs(const BatchNormAttributes& attributes
   return inputs;
 }
 
+constexpr EpilogueCarrier kCarrier = carrier_of<BatchNormAttributes>(false, true);
+
 const OpDef kBatchNorm{.name = "batch_norm",
                        .infer = infer,
                        .gradient = gradient,
                        .fused = fused,
-                       .decompose = decompose};
+                       .decompose = decompose,
+                       .epilogue = &kCarrier};
 const OpDef kBatchNormInference{.name = "batch_norm_inference",
                                 .infer = infer_inference,
                                 .fused = fused,
-                                .decompose = decompose_inference};
+                                .decompose = decompose_inference,
+                                .epilogue = &kCarrier};
 const OpDef kBatchNormBackward{.name = "batch_norm_backward",
                                .infer = infer_backward,
                                .fused = fused,

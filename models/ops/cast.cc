@@ -26,6 +26,6 @@ std::ostream& operator<<(std::ostream& out, const CastAttributes& attributes) {
   return out << "to " << name_of(attributes.to);
 }
 
-const OpDef kCast{.name = "cast", .infer = infer, .gradient = gradient};
+const OpDef kCast{.name = "cast", .infer = infer, .gradient = gradient, .converts = true};
 
 }  // namespace bench

@@ -46,7 +46,8 @@ std::vector<TensorType> infer_backward(const OpContext& context) {
 
 }  // namespace
 
-const OpDef kChannelScale{.name = "channel_scale", .infer = infer, .gradient = gradient};
+const OpDef kChannelScale{
+    .name = "channel_scale", .infer = infer, .gradient = gradient, .keeps_sign = true};
 const OpDef kChannelScaleBackward{.name = "channel_scale_backward", .infer = infer_backward};
 
 }  // namespace bench

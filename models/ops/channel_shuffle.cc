@@ -33,6 +33,7 @@ std::ostream& operator<<(std::ostream& out, const ChannelShuffleAttributes& attr
   return out << "groups " << attributes.groups;
 }
 
-const OpDef kChannelShuffle{.name = "channel_shuffle", .infer = infer, .gradient = gradient};
+const OpDef kChannelShuffle{
+    .name = "channel_shuffle", .infer = infer, .gradient = gradient, .quanta = Quanta::passed_on};
 
 }  // namespace bench

@@ -58,8 +58,13 @@ std::ostream& operator<<(std::ostream& out, const ChannelPadAttributes& attribut
   return out << "before " << attributes.before << " after " << attributes.after;
 }
 
-const OpDef kChannelSlice{
-    .name = "channel_slice", .infer = infer_slice, .gradient = gradient_slice};
-const OpDef kChannelPad{.name = "channel_pad", .infer = infer_pad, .gradient = gradient_pad};
+const OpDef kChannelSlice{.name = "channel_slice",
+                          .infer = infer_slice,
+                          .gradient = gradient_slice,
+                          .quanta = Quanta::passed_on};
+const OpDef kChannelPad{.name = "channel_pad",
+                        .infer = infer_pad,
+                        .gradient = gradient_pad,
+                        .quanta = Quanta::passed_on};
 
 }  // namespace bench

@@ -45,6 +45,7 @@ std::vector<ValueId> gradient(GradientContext& context) {
 
 }  // namespace
 
-const OpDef kConcat{.name = "concat", .infer = infer, .gradient = gradient};
+const OpDef kConcat{
+    .name = "concat", .infer = infer, .gradient = gradient, .quanta = Quanta::passed_on};
 
 }  // namespace bench

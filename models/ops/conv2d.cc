@@ -207,12 +207,15 @@ std::ostream& operator<<(std::ostream& out, const Conv2dBackwardWeightsAttribute
              << (attributes.bias ? "+bias" : "");
 }
 
+constexpr EpilogueCarrier kCarrier = carrier_of<Conv2dAttributes>(true, true);
+
 const OpDef kConv2d{.name = "conv2d",
                     .infer = infer,
                     .gradient = gradient,
                     .multiply_adds = multiply_adds_forward,
                     .fused = fused,
-                    .decompose = decompose};
+                    .decompose = decompose,
+                    .epilogue = &kCarrier};
 const OpDef kConv2dBackwardData{.name = "conv2d_backward_data",
                                 .infer = infer_backward_data,
                                 .multiply_adds = multiply_adds_backward_data};

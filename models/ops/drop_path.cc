@@ -35,6 +35,7 @@ double keep_probability(const DropPathAttributes& attributes, std::int64_t step)
   return 1 - ramp * (1 - attributes.keep);
 }
 
-const OpDef kDropPath{.name = "drop_path", .infer = infer, .gradient = gradient};
+const OpDef kDropPath{
+    .name = "drop_path", .infer = infer, .gradient = gradient, .keeps_sign = true};
 
 }  // namespace bench

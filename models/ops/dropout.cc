@@ -24,7 +24,7 @@ std::ostream& operator<<(std::ostream& out, const DropoutAttributes& attributes)
   return out << "keep " << attributes.keep;
 }
 
-const OpDef kDropout{.name = "dropout", .infer = infer, .gradient = gradient};
+const OpDef kDropout{.name = "dropout", .infer = infer, .gradient = gradient, .keeps_sign = true};
 const OpDef kDropoutBackward{.name = "dropout_backward", .infer = infer};
 
 }  // namespace bench

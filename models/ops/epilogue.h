@@ -20,6 +20,31 @@ struct Epilogue {
 };
 std::ostream& operator<<(std::ostream& out, const Epilogue& epilogue);
 
+/// How an op's attributes hold an epilogue, and which parts of one the op can have.
+struct EpilogueCarrier {
+  const Epilogue& (*get)(const Attributes&) = nullptr;
+  /// The same attributes with another epilogue.
+  Attributes (*with)(const Attributes&, const Epilogue&) = nullptr;
+  bool bias = true;
+  bool residual = true;
+};
+
+/// That of attributes T with a member `epilogue`.
+template <class T>
+constexpr EpilogueCarrier carrier_of(bool bias, bool residual) {
+  return {.get = [](const Attributes& attributes) -> const Epilogue& {
+            return attributes.as<T>().epilogue;
+          },
+          .with =
+              [](const Attributes& attributes, const Epilogue& epilogue) {
+                T changed = attributes.as<T>();
+                changed.epilogue = epilogue;
+                return Attributes(changed);
+              },
+          .bias = bias,
+          .residual = residual};
+}
+
 /// Throws unless the epilogue's inputs, which begin at `first`, fit a result of that shape.
 void check_epilogue(const OpContext& context, const Epilogue& epilogue, std::size_t first,
                     const Shape& result);

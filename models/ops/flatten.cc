@@ -33,7 +33,8 @@ std::vector<TensorType> infer_backward(const OpContext& context) {
 
 }  // namespace
 
-const OpDef kFlatten{.name = "flatten", .infer = infer, .gradient = gradient};
+const OpDef kFlatten{
+    .name = "flatten", .infer = infer, .gradient = gradient, .quanta = Quanta::passed_on};
 const OpDef kUnflatten{.name = "unflatten", .infer = infer_backward};
 
 }  // namespace bench

@@ -127,12 +127,15 @@ std::ostream& operator<<(std::ostream& out,
   return out << (attributes.bias ? "+bias" : "");
 }
 
+constexpr EpilogueCarrier kCarrier = carrier_of<FullyConnectedAttributes>(true, false);
+
 const OpDef kFullyConnected{.name = "fully_connected",
                             .infer = infer,
                             .gradient = gradient,
                             .multiply_adds = multiply_adds_forward,
                             .fused = fused,
-                            .decompose = decompose};
+                            .decompose = decompose,
+                            .epilogue = &kCarrier};
 const OpDef kFullyConnectedBackwardData{.name = "fully_connected_backward_data",
                                         .infer = infer_backward_data,
                                         .multiply_adds = multiply_adds_forward};

@@ -92,11 +92,14 @@ std::ostream& operator<<(std::ostream& out, const TopKAttributes& attributes) {
 
 const OpDef kSoftmaxCrossEntropy{.name = "softmax_cross_entropy",
                                  .infer = infer_cross_entropy,
-                                 .gradient = gradient_cross_entropy};
+                                 .gradient = gradient_cross_entropy,
+                                 .computes_in_16_bits = false};
 const OpDef kSoftmaxCrossEntropyBackward{.name = "softmax_cross_entropy_backward",
                                          .infer = infer_cross_entropy_backward};
-const OpDef kL2Loss{.name = "l2_loss", .infer = infer_l2, .gradient = gradient_l2};
+const OpDef kL2Loss{
+    .name = "l2_loss", .infer = infer_l2, .gradient = gradient_l2, .computes_in_16_bits = false};
 const OpDef kL2LossBackward{.name = "l2_loss_backward", .infer = infer_l2_backward};
-const OpDef kTopKAccuracy{.name = "top_k_accuracy", .infer = infer_top_k};
+const OpDef kTopKAccuracy{
+    .name = "top_k_accuracy", .infer = infer_top_k, .computes_in_16_bits = false};
 
 }  // namespace bench

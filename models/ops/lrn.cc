@@ -31,7 +31,7 @@ std::ostream& operator<<(std::ostream& out, const LrnAttributes& attributes) {
              << attributes.alpha << " beta " << attributes.beta;
 }
 
-const OpDef kLrn{.name = "lrn", .infer = infer, .gradient = gradient};
+const OpDef kLrn{.name = "lrn", .infer = infer, .gradient = gradient, .keeps_sign = true};
 const OpDef kLrnBackward{.name = "lrn_backward", .infer = infer_backward};
 
 }  // namespace bench

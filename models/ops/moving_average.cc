@@ -27,6 +27,6 @@ std::ostream& operator<<(std::ostream& out, const MovingAverageAttributes& attri
   return out;
 }
 
-const OpDef kMovingAverage{.name = "moving_average", .infer = infer};
+const OpDef kMovingAverage{.name = "moving_average", .infer = infer, .computes_in_16_bits = false};
 
 }  // namespace bench

@@ -1,18 +1,13 @@
-#include <array>
+#include "models/ops/ops.h"
 
-#include "models/ir/op.h"
+#include <array>
 
 namespace bench {
 
-#define BENCH_OP(op) extern const OpDef op;
-#include "models/ops/ops.inc"
-#undef BENCH_OP
-
 std::span<const OpDef* const> all_ops() {
   static constexpr std::array kOps{
-#define BENCH_OP(op) &op,
+#define BENCH_OP(object, name) &object,
 #include "models/ops/ops.inc"
-#undef BENCH_OP
   };
   return kOps;
 }

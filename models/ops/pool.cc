@@ -52,9 +52,11 @@ std::ostream& operator<<(std::ostream& out, const PoolAttributes& attributes) {
   return out << attributes.window << " of " << attributes.input;
 }
 
-const OpDef kMaxPool{.name = "max_pool", .infer = infer_max, .gradient = gradient_max};
+const OpDef kMaxPool{
+    .name = "max_pool", .infer = infer_max, .gradient = gradient_max, .quanta = Quanta::passed_on};
 const OpDef kMaxPoolBackward{.name = "max_pool_backward", .infer = infer_max_backward};
-const OpDef kAvgPool{.name = "avg_pool", .infer = infer_avg, .gradient = gradient_avg};
+const OpDef kAvgPool{
+    .name = "avg_pool", .infer = infer_avg, .gradient = gradient_avg, .quanta = Quanta::passed_on};
 const OpDef kAvgPoolBackward{.name = "avg_pool_backward", .infer = infer_avg_backward};
 
 }  // namespace bench

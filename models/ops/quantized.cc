@@ -152,14 +152,18 @@ std::ostream& operator<<(std::ostream& out, const QuantizedAddAttributes& attrib
              << attributes.output;
 }
 
-const OpDef kQuantize{.name = "quantize", .infer = infer_quantize};
-const OpDef kDequantize{.name = "dequantize", .infer = infer_dequantize};
-const OpDef kQuantizedSpatialMean{.name = "quantized_spatial_mean", .infer = infer_spatial_mean};
-const OpDef kQuantizedConv2d{
-    .name = "quantized_conv2d", .infer = infer_conv2d, .multiply_adds = multiply_adds_conv2d};
+const OpDef kQuantize{.name = "quantize", .infer = infer_quantize, .quanta = Quanta::own};
+const OpDef kDequantize{.name = "dequantize", .infer = infer_dequantize, .quanta = Quanta::own};
+const OpDef kQuantizedSpatialMean{
+    .name = "quantized_spatial_mean", .infer = infer_spatial_mean, .quanta = Quanta::own};
+const OpDef kQuantizedConv2d{.name = "quantized_conv2d",
+                             .infer = infer_conv2d,
+                             .multiply_adds = multiply_adds_conv2d,
+                             .quanta = Quanta::own};
 const OpDef kQuantizedFullyConnected{.name = "quantized_fully_connected",
                                      .infer = infer_fully_connected,
-                                     .multiply_adds = multiply_adds_fully_connected};
-const OpDef kQuantizedAdd{.name = "quantized_add", .infer = infer_add};
+                                     .multiply_adds = multiply_adds_fully_connected,
+                                     .quanta = Quanta::own};
+const OpDef kQuantizedAdd{.name = "quantized_add", .infer = infer_add, .quanta = Quanta::own};
 
 }  // namespace bench

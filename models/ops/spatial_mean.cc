@@ -31,7 +31,8 @@ std::ostream& operator<<(std::ostream& out, const RestoreShapeAttributes& attrib
   return out << "to " << attributes.input;
 }
 
-const OpDef kSpatialMean{.name = "spatial_mean", .infer = infer, .gradient = gradient};
+const OpDef kSpatialMean{
+    .name = "spatial_mean", .infer = infer, .gradient = gradient, .keeps_sign = true};
 const OpDef kSpatialMeanBackward{.name = "spatial_mean_backward", .infer = infer_backward};
 
 }  // namespace bench

@@ -41,6 +41,7 @@ std::ostream& operator<<(std::ostream& out, const SpatialPadAttributes& attribut
              << attributes.after[0] << "x" << attributes.after[1];
 }
 
-const OpDef kSpatialPad{.name = "spatial_pad", .infer = infer, .gradient = gradient};
+const OpDef kSpatialPad{
+    .name = "spatial_pad", .infer = infer, .gradient = gradient, .quanta = Quanta::passed_on};
 
 }  // namespace bench

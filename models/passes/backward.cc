@@ -9,8 +9,6 @@
 namespace bench {
 namespace {
 
-std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
-
 /// Which values depend on a trainable variable.
 std::vector<bool> depends_on_trainable(const Graph& graph) {
   std::vector<bool> depends(graph.values().size(), false);

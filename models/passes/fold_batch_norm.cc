@@ -1,6 +1,5 @@
 #include "models/passes/fold_batch_norm.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 #include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
 #include "models/ops/conv2d.h"
+#include "models/passes/graph_copy.h"
 #include "models/passes/rewrite.h"
 
 namespace bench {
@@ -34,18 +34,18 @@ class Folder {
         !before->attributes.as<Conv2dAttributes>().epilogue.empty()) {
       return std::nullopt;
     }
-    const BatchNormInputs at = batch_norm_inference_inputs(attributes);
+    const BatchNormInputs places = batch_norm_inference_inputs(attributes);
     const auto name = [&](int position) {
       return position < 0 ? std::string()
                           : variable_name(norm.inputs[static_cast<std::size_t>(position)]);
     };
     fold.weight = variable_name(before->inputs[1]);
-    fold.gamma = name(at.gamma);
-    fold.beta = name(at.beta);
-    fold.mean = name(at.mean);
-    fold.variance = name(at.variance);
+    fold.gamma = name(places.gamma);
+    fold.beta = name(places.beta);
+    fold.mean = name(places.mean);
+    fold.variance = name(places.variance);
     fold.bias = before->name + ".folded_bias";
-    const bool all = !fold.weight.empty() && (at.gamma < 0 || !fold.gamma.empty()) &&
+    const bool all = !fold.weight.empty() && (places.gamma < 0 || !fold.gamma.empty()) &&
                      !fold.beta.empty() && !fold.mean.empty() && !fold.variance.empty();
     return all ? std::optional(fold) : std::nullopt;
   }
@@ -54,16 +54,14 @@ class Folder {
   /// The node whose first output this is, if nobody else reads it.
   [[nodiscard]] const Node* sole_producer(ValueId id) const {
     const Value& value = graph_.value(id);
-    if (value.origin != Value::Origin::node || value.position != 0 ||
-        uses_[static_cast<std::size_t>(id.index)] != 1) {
+    if (value.origin != Value::Origin::node || value.position != 0 || uses_[at(id)] != 1) {
       return nullptr;
     }
     return &graph_.nodes()[static_cast<std::size_t>(value.producer)];
   }
   /// Empty unless the value is a variable that is read once.
   [[nodiscard]] std::string variable_name(ValueId id) const {
-    const bool own =
-        graph_.find_variable(id) != nullptr && uses_[static_cast<std::size_t>(id.index)] == 1;
+    const bool own = graph_.find_variable(id) != nullptr && uses_[at(id)] == 1;
     return own ? graph_.value(id).name : std::string();
   }
 
@@ -74,32 +72,18 @@ class Folder {
 /// The graph without the variables that nothing reads.
 Graph without_unread_variables(const Graph& graph) {
   const std::vector<int> uses = count_uses(graph);
-  Graph result;
-  std::vector<ValueId> renamed(graph.values().size());
-  const auto slot = [&](ValueId id) -> ValueId& {
-    return renamed[static_cast<std::size_t>(id.index)];
-  };
-  for (const ValueId id : graph.inputs()) {
-    slot(id) = result.add_input(graph.value(id).name, graph.type(id));
-  }
+  GraphCopy copy(graph);
+  copy.add_inputs();
   for (const Variable& variable : graph.variables()) {
-    if (uses[static_cast<std::size_t>(variable.value.index)] > 0) {
-      slot(variable.value) =
-          result.add_variable(graph.value(variable.value).name, graph.type(variable.value),
-                              variable.role, variable.initial);
+    if (uses[at(variable.value)] > 0) {
+      copy.add_variable(variable, graph.type(variable.value));
     }
   }
-  for (Node node : graph.nodes()) {
-    std::transform(node.inputs.begin(), node.inputs.end(), node.inputs.begin(), slot);
-    const auto outputs = append(result, node);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      slot(node.outputs[i]) = outputs[i];
-    }
+  for (const Node& node : graph.nodes()) {
+    copy.append_node(node);
   }
-  for (const auto& [name, id] : graph.outputs()) {
-    result.set_output(name, slot(id));
-  }
-  return result;
+  copy.add_outputs();
+  return std::move(copy.graph());
 }
 
 }  // namespace

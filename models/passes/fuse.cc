@@ -7,59 +7,30 @@
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/ops/add.h"
-#include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
-#include "models/ops/conv2d.h"
-#include "models/ops/fully_connected.h"
+#include "models/ops/epilogue.h"
+#include "models/passes/graph_copy.h"
 
 namespace bench {
 namespace {
 
-/// The epilogue of a node's attributes, and the same attributes with another one.
-struct Carrier {
-  Epilogue epilogue;
-  std::function<Attributes(const Epilogue&)> with;
-};
-
-template <class T>
-Carrier carrier(const Node& node) {
-  const T attributes = node.attributes.as<T>();
-  return {.epilogue = attributes.epilogue, .with = [attributes](const Epilogue& epilogue) {
-            T changed = attributes;
-            changed.epilogue = epilogue;
-            return Attributes(changed);
-          }};
-}
-
-std::optional<Carrier> find_carrier(const Node& node) {
-  if (node.op == &kConv2d) {
-    return carrier<Conv2dAttributes>(node);
-  }
-  if (node.op == &kFullyConnected) {
-    return carrier<FullyConnectedAttributes>(node);
-  }
-  if (node.op == &kBatchNorm || node.op == &kBatchNormInference) {
-    return carrier<BatchNormAttributes>(node);
-  }
-  return std::nullopt;
-}
-
-/// `epilogue` with the work of `node` behind it, if the order bias, residual, activation allows it.
-std::optional<Epilogue> extend(Epilogue epilogue, const Node& node, const OpDef& producer) {
+/// `epilogue` of a `carrier` with the work of `node` behind it, if the order bias, residual,
+/// activation allows it.
+std::optional<Epilogue> extend(const EpilogueCarrier& carrier, Epilogue epilogue,
+                               const Node& node) {
   if (epilogue.activation != ActivationKind::none) {
     return std::nullopt;
   }
-  const bool norm = &producer == &kBatchNorm || &producer == &kBatchNormInference;
   if (node.op == &kActivation) {
     // A fused node does not keep what it activates, from which some derivatives are taken.
     epilogue.activation = node.attributes.as<ActivationAttributes>().kind;
     return derivative_from_output(epilogue.activation) ? std::optional(epilogue) : std::nullopt;
   }
-  if (node.op == &kBiasAdd && !norm && !epilogue.bias && !epilogue.residual) {
+  if (node.op == &kBiasAdd && carrier.bias && !epilogue.bias && !epilogue.residual) {
     epilogue.bias = true;
     return epilogue;
   }
-  if (node.op == &kAdd && &producer != &kFullyConnected && !epilogue.residual) {
+  if (node.op == &kAdd && carrier.residual && !epilogue.residual) {
     epilogue.residual = true;
     return epilogue;
   }
@@ -96,7 +67,7 @@ class Fuser {
       for (const std::size_t input : candidate_inputs(node)) {
         const Value& value = graph_.value(node.inputs[input]);
         if (value.origin != Value::Origin::node || value.position != 0 ||
-            uses_[static_cast<std::size_t>(node.inputs[input].index)] != 1) {
+            uses_[at(node.inputs[input])] != 1) {
           continue;
         }
         const std::size_t target = plan.carrier_of[static_cast<std::size_t>(value.producer)];
@@ -128,13 +99,13 @@ class Fuser {
                                                  std::size_t input) const {
     const Node& producer = graph_.nodes()[target];
     const Node& node = graph_.nodes()[index];
-    const auto carrier = find_carrier(producer);
-    if (!carrier) {
+    const EpilogueCarrier* const carrier = producer.op->epilogue;
+    if (carrier == nullptr) {
       return std::nullopt;
     }
-    Fusion fusion =
-        before.value_or(Fusion{.epilogue = carrier->epilogue, .extra_inputs = {}, .last = target});
-    const auto extended = extend(fusion.epilogue, node, *producer.op);
+    Fusion fusion = before.value_or(
+        Fusion{.epilogue = carrier->get(producer.attributes), .extra_inputs = {}, .last = target});
+    const auto extended = extend(*carrier, fusion.epilogue, node);
     if (!extended) {
       return std::nullopt;
     }
@@ -144,7 +115,7 @@ class Fuser {
       fusion.extra_inputs.push_back(node.inputs[1 - input]);
     }
     Node fused = producer;
-    fused.attributes = carrier->with(fusion.epilogue);
+    fused.attributes = carrier->with(producer.attributes, fusion.epilogue);
     fused.inputs.insert(fused.inputs.end(), fusion.extra_inputs.begin(), fusion.extra_inputs.end());
     if (!supports_(graph_, fused)) {
       return std::nullopt;
@@ -161,35 +132,18 @@ class Fuser {
 
 Graph fuse(const Graph& graph, const SupportQuery& supports) {
   const FusionPlan plan = Fuser(graph, supports).plan();
-  Graph result;
-  std::vector<ValueId> renamed(graph.values().size());
-  const auto slot = [&](ValueId id) -> ValueId& {
-    return renamed[static_cast<std::size_t>(id.index)];
-  };
-  for (const ValueId id : graph.inputs()) {
-    slot(id) = result.add_input(graph.value(id).name, graph.type(id));
-  }
-  for (const Variable& variable : graph.variables()) {
-    slot(variable.value) =
-        result.add_variable(graph.value(variable.value).name, graph.type(variable.value),
-                            variable.role, variable.initial);
-  }
-  const auto emit = [&](Node node) {
-    std::transform(node.inputs.begin(), node.inputs.end(), node.inputs.begin(), slot);
-    const auto outputs = append(result, node);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      slot(node.outputs[i]) = outputs[i];
-    }
-  };
+  GraphCopy copy(graph);
+  copy.add_inputs();
+  copy.add_variables();
   // A fused node stands where its last part stood, since a residual must exist by then; whoever
   // reads its other outputs (batch norm's statistics) waits for it.
   std::vector<Node> waiting;
   const auto emit_ready = [&] {
     std::erase_if(waiting, [&](const Node& node) {
       const bool ready = std::all_of(node.inputs.begin(), node.inputs.end(),
-                                     [&](ValueId id) { return slot(id).valid(); });
+                                     [&](ValueId id) { return copy[id].valid(); });
       if (ready) {
-        emit(node);
+        copy.append_node(node);
       }
       return ready;
     });
@@ -201,7 +155,7 @@ Graph fuse(const Graph& graph, const SupportQuery& supports) {
       waiting.push_back(graph.nodes()[i]);
     } else if (fusion->last == i) {
       Node node = graph.nodes()[carrier];
-      node.attributes = find_carrier(node)->with(fusion->epilogue);
+      node.attributes = node.op->epilogue->with(node.attributes, fusion->epilogue);
       node.inputs.insert(node.inputs.end(), fusion->extra_inputs.begin(),
                          fusion->extra_inputs.end());
       node.outputs[0] = graph.nodes()[i].outputs[0];
@@ -214,16 +168,9 @@ Graph fuse(const Graph& graph, const SupportQuery& supports) {
     emit_ready();
   }
   check(waiting.empty(), "fuse: a node waits for a value that never comes");
-  for (const auto& [name, id] : graph.outputs()) {
-    result.set_output(name, slot(id));
-  }
-  for (const auto& pair : graph.updates()) {
-    result.add_update(slot(pair.variable), slot(pair.value));
-  }
-  for (const auto& pair : graph.gradients()) {
-    result.add_gradient(slot(pair.variable), slot(pair.value));
-  }
-  return result;
+  copy.add_outputs();
+  copy.add_updates_and_gradients();
+  return std::move(copy.graph());
 }
 
 }  // namespace bench

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "models/ops/moving_average.h"
-#include "models/passes/rewrite.h"
+#include "models/passes/graph_copy.h"
 
 namespace bench {
 namespace {
@@ -11,8 +11,7 @@ namespace {
 /// Whether a node does nothing but update one variable.
 bool only_updates(const Graph& graph, std::span<const int> uses, const Node& node) {
   const auto updates = graph.updates();
-  return node.op == &kMovingAverage && node.outputs.size() == 1 &&
-         uses[static_cast<std::size_t>(node.outputs[0].index)] == 1 &&
+  return node.op == &kMovingAverage && node.outputs.size() == 1 && uses[at(node.outputs[0])] == 1 &&
          std::any_of(updates.begin(), updates.end(), [&](const Graph::Pair& update) {
            return update.variable == node.inputs[0] && update.value == node.outputs[0];
          });
@@ -22,36 +21,32 @@ bool only_updates(const Graph& graph, std::span<const int> uses, const Node& nod
 
 Graph gather_moving_averages(const Graph& graph) {
   const std::vector<int> uses = count_uses(graph);
-  Graph rest = graph;
-  std::vector<Graph::Pair> kept;
-  for (const Graph::Pair& update : graph.updates()) {
-    const Value& value = graph.value(update.value);
-    if (value.origin != Value::Origin::node ||
-        !only_updates(graph, uses, graph.nodes()[static_cast<std::size_t>(value.producer)])) {
-      kept.push_back(update);
-    }
-  }
-  rest.set_updates(std::move(kept));
+  GraphCopy copy(graph);
+  copy.add_inputs();
+  copy.add_variables();
   MovingAverageAttributes attributes{{}};
   std::vector<ValueId> inputs;
-  std::size_t next = 0;
-  Graph result = rewrite(rest, [&](Graph& out, const Node& node) {
-    if (!only_updates(graph, uses, graph.nodes()[next++])) {
-      return append(out, node);
+  std::vector<ValueId> gathered;
+  for (const Node& node : graph.nodes()) {
+    if (!only_updates(graph, uses, node)) {
+      copy.append_node(node);
+      continue;
     }
+    const Node renamed = copy.renamed(node);
+    inputs.insert(inputs.end(), renamed.inputs.begin(), renamed.inputs.end());
     attributes.pairs.push_back(node.attributes.as<MovingAverageAttributes>().pairs[0]);
-    inputs.insert(inputs.end(), node.inputs.begin(), node.inputs.end());
-    return std::vector<ValueId>();
-  });
-  if (inputs.empty()) {
-    return result;
+    gathered.push_back(node.outputs[0]);
   }
-  const std::vector<ValueId> averages =
-      result.add_node(kMovingAverage, "moving_averages", attributes, inputs);
-  for (std::size_t i = 0; i < averages.size(); ++i) {
-    result.add_update(inputs[2 * i], averages[i]);
+  if (!gathered.empty()) {
+    const std::vector<ValueId> averages =
+        copy.graph().add_node(kMovingAverage, "moving_averages", attributes, inputs);
+    for (std::size_t i = 0; i < gathered.size(); ++i) {
+      copy[gathered[i]] = averages[i];
+    }
   }
-  return result;
+  copy.add_outputs();
+  copy.add_updates_and_gradients();
+  return std::move(copy.graph());
 }
 
 }  // namespace bench

@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
-
 /// `reader` with both terms of `sum` for its gradient.
 std::optional<Node> with_both(const Node& reader, const Node& sum) {
   auto attributes = reader.attributes.as<BatchNormAttributes>();

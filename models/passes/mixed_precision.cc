@@ -6,8 +6,6 @@
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/ops/cast.h"
-#include "models/ops/loss.h"
-#include "models/ops/moving_average.h"
 #include "models/passes/rewrite.h"
 
 namespace bench {
@@ -35,11 +33,6 @@ bool is_narrowed(const TensorType& type) {
   return !type.opaque && type.dtype == DType::f32 && type.shape.rank() >= 2;
 }
 
-bool computes_in_16_bits(const OpDef& op) {
-  return &op != &kSoftmaxCrossEntropy && &op != &kL2Loss && &op != &kTopKAccuracy &&
-         &op != &kMovingAverage;
-}
-
 Graph mixed_precision(const Graph& graph, DType dtype, Weights16 weights) {
   check(is_half(dtype), cat("mixed precision: no type of 16 bits is ", name_of(dtype)));
   check(graph.gradients().empty(), "mixed precision comes before the backward pass");
@@ -48,7 +41,7 @@ Graph mixed_precision(const Graph& graph, DType dtype, Weights16 weights) {
       graph,
       [&](Graph& out, const Node& node) {
         Node typed = node;
-        const bool wide = !computes_in_16_bits(*node.op);
+        const bool wide = !node.op->computes_in_16_bits;
         for (ValueId& input : typed.inputs) {
           const TensorType type = out.type(input);
           if (wide && is_half(type.dtype)) {

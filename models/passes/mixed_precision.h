@@ -15,8 +15,6 @@ enum class Weights16 : std::uint8_t {
 /// Whether mixed precision turns tensors of that type into 16 bits: activations and filters, but no
 /// vectors, which are biases and batch norm's.
 bool is_narrowed(const TensorType& type);
-/// Whether an op gets them in 16 bits; losses and averages need more digits.
-bool computes_in_16_bits(const OpDef& op);
 
 /// The graph computing in `dtype`, bf16 or f16: images, activations and filters have 16 bits each.
 /// What is summed over many elements stays f32: the statistics and parameters of batch norm,

@@ -15,8 +15,6 @@
 namespace bench {
 namespace {
 
-std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
-
 /// Writes the quantised graph that a plan describes.
 class Emitter {
  public:

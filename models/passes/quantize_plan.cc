@@ -1,64 +1,32 @@
 #include "models/passes/quantize_plan.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/ops/add.h"
-#include "models/ops/batch_norm.h"
-#include "models/ops/channel_scale.h"
-#include "models/ops/channel_shuffle.h"
-#include "models/ops/channel_slice.h"
-#include "models/ops/concat.h"
 #include "models/ops/conv2d.h"
-#include "models/ops/drop_path.h"
-#include "models/ops/dropout.h"
-#include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
-#include "models/ops/lrn.h"
-#include "models/ops/pool.h"
 #include "models/ops/quantized.h"
 #include "models/ops/spatial_mean.h"
-#include "models/ops/spatial_pad.h"
 
 namespace bench {
 namespace {
 
-template <std::size_t count>
-bool is_any(const OpDef* op, const std::array<const OpDef*, count>& ops) {
-  return std::find(ops.begin(), ops.end(), op) != ops.end();
-}
+/// Whether the result has no sign where the inputs have none.
+bool keeps_sign(const OpDef& op) { return op.keeps_sign || op.quanta == Quanta::passed_on; }
 
-/// Ops that select or move elements or take their mean: quanta in, quanta of the same scale out.
-bool passes_quanta_on(const OpDef* op) {
-  return is_any(op, std::array{&kMaxPool, &kAvgPool, &kConcat, &kChannelSlice, &kChannelShuffle,
-                               &kChannelPad, &kSpatialPad, &kFlatten});
-}
-
-/// Ops whose result has no sign that their inputs have not.
-bool keeps_sign(const OpDef* op) {
-  return passes_quanta_on(op) ||
-         is_any(op, std::array{&kAdd, &kChannelScale, &kDropPath, &kDropout, &kLrn, &kSpatialMean});
-}
+bool passes_quanta_on(const Node& node) { return node.op->quanta == Quanta::passed_on; }
 
 /// The activation that a node ends with.
 ActivationKind activation_of(const Node& node) {
-  if (node.op == &kConv2d) {
-    return node.attributes.as<Conv2dAttributes>().epilogue.activation;
+  if (node.op->epilogue != nullptr) {
+    return node.op->epilogue->get(node.attributes).activation;
   }
-  if (node.op == &kFullyConnected) {
-    return node.attributes.as<FullyConnectedAttributes>().epilogue.activation;
-  }
-  if (node.op == &kBatchNormInference) {
-    return node.attributes.as<BatchNormAttributes>().epilogue.activation;
-  }
-  if (node.op == &kActivation) {
-    return node.attributes.as<ActivationAttributes>().kind;
-  }
-  return ActivationKind::none;
+  return node.op == &kActivation ? node.attributes.as<ActivationAttributes>().kind
+                                 : ActivationKind::none;
 }
 
 bool is_non_negative(ActivationKind kind) {
@@ -106,10 +74,10 @@ void QuantizePlan::find_non_negative() {
   }
   for (const Node& node : graph_.nodes()) {
     // Only the tensors count: dropout's last input is the number of the step.
-    const bool from_inputs =
-        keeps_sign(node.op) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-          return non_negative_[at(id)] || graph_.type(id).dtype != DType::f32;
-        });
+    const bool from_inputs = keeps_sign(*node.op) &&
+                             std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+                               return non_negative_[at(id)] || graph_.type(id).dtype != DType::f32;
+                             });
     non_negative_[at(node.outputs[0])] = from_inputs || is_non_negative(activation_of(node));
   }
 }
@@ -134,7 +102,7 @@ void QuantizePlan::find_candidates(const std::map<std::size_t, std::string>& ref
     }
     if (node.op == &kConv2d || node.op == &kFullyConnected) {
       candidate_[n] = may_carry(node);
-    } else if (node.op == &kAdd || node.op == &kSpatialMean || passes_quanta_on(node.op)) {
+    } else if (node.op == &kAdd || node.op == &kSpatialMean || passes_quanta_on(node)) {
       // Quantising for their sake alone would be no gain.
       candidate_[n] = std::any_of(node.inputs.begin(), node.inputs.end(),
                                   [&](ValueId id) { return available[at(id)]; });
@@ -146,7 +114,7 @@ void QuantizePlan::find_candidates(const std::map<std::size_t, std::string>& ref
 void QuantizePlan::choose() {
   for (std::size_t n = graph_.nodes().size(); n-- > 0;) {
     const Node& node = graph_.nodes()[n];
-    quantized_[n] = candidate_[n] && (!passes_quanta_on(node.op) || read_[at(node.outputs[0])]);
+    quantized_[n] = candidate_[n] && (!passes_quanta_on(node) || read_[at(node.outputs[0])]);
     if (!quantized_[n]) {
       continue;
     }
@@ -170,7 +138,7 @@ void QuantizePlan::share_scales() {
   std::iota(same_scale_.begin(), same_scale_.end(), 0);
   for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
     const Node& node = graph_.nodes()[n];
-    if (quantized_[n] && passes_quanta_on(node.op)) {
+    if (quantized_[n] && passes_quanta_on(node)) {
       for (const ValueId id : node.inputs) {
         same_scale_[root(at(id))] = root(at(node.outputs[0]));
       }

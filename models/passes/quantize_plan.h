@@ -33,8 +33,6 @@ class QuantizePlan {
     bool non_negative = true;
   };
 
-  static std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
-
   void find_non_negative();
   void find_candidates(const std::map<std::size_t, std::string>& refused);
   void choose();

@@ -298,7 +298,8 @@ void add_movers(std::vector<KernelCase>& cases) {
 
 }  // namespace
 
-std::span<const KernelCase> quantized_cases() {
+/// Ops on u8 and s8, and the ops that take quanta as they are.
+std::span<const KernelCase> quantize_cases() {
   static const std::vector<KernelCase> kCases = [] {
     std::vector<KernelCase> cases;
     add_layers(cases);
