@@ -228,9 +228,11 @@ void check_unmeasured(const Flags& flags) {
   refuse_if(flags.result_file.has_value(), cat(ends, " measures nothing: leave --result_file out"));
   if (flags.verify) {
     refuse_if(flags.init_from || flags.input_file || flags.data_dir || flags.save_variables ||
-                  flags.dump_tensors || !flags.dump.empty() || flags.max_seconds,
-              "--verify has values, images and an end of its own: leave --init_from, --input_file, "
-              "--data_dir, --save_variables, --dump_tensors, --dump and --max_seconds out");
+                  flags.dump_tensors || !flags.dump.empty() || flags.choices_file ||
+                  flags.max_seconds,
+              "--verify has values, images, a plan and an end of its own: leave --init_from, "
+              "--input_file, --data_dir, --save_variables, --dump_tensors, --dump, --choices_file "
+              "and --max_seconds out");
   }
 }
 
@@ -248,6 +250,8 @@ void check_batch(const Flags& flags) {
     refuse_if(given, cat(start, " cannot be combined with ", name,
                          ", which measures nothing: give one batch size"));
   }
+  refuse_if(flags.choices_file.has_value(),
+            cat(start, " cannot be combined with --choices_file, which is for one: give it"));
   refuse_if(request.rule != BatchRequest::Rule::list && flags.input_file.has_value(),
             cat(start,
                 " cannot be combined with --input_file, whose images make up whole batches: "

@@ -6,6 +6,7 @@
 #include "bench/flags/combinations.h"
 #include "bench/flags/near.h"
 #include "bench/flags/resolve.h"
+#include "bench/plan/choices_file.h"
 #include "bench/plan/idle_flags.h"
 #include "bench/plan/network.h"
 #include "models/base/errors.h"
@@ -203,7 +204,7 @@ DumpSettings dump_of(const Flags& flags) {
   const auto asked = [&](std::string_view what) {
     return std::find(flags.dump.begin(), flags.dump.end(), what) != flags.dump.end();
   };
-  return {.graph = asked("graph"), .plan = asked("plan")};
+  return {.graph = asked("graph"), .plan = asked("plan"), .choices = asked("choices")};
 }
 
 std::optional<int> threads_of(const Flags& flags) {
@@ -288,6 +289,9 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   const auto given = parsed.given.find("device");
   settings.device_label = given == parsed.given.end() ? placement.device : given->second;
   settings.format = format_named(placement.data_format);
+  if (flags.choices_file) {
+    settings.choices = std::make_shared<Choices>(read_choices(*flags.choices_file));
+  }
   check_types(settings, parsed);
   const auto add_notices = [&](const std::vector<std::string>& notices) {
     settings.notices.insert(settings.notices.end(), notices.begin(), notices.end());

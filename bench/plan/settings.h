@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "bench/flags/batch_request.h"
 #include "bench/plan/schedule.h"
 #include "kernels/backend.h"
+#include "kernels/runtime/choices.h"
 #include "models/zoo/zoo.h"
 #include "pipeline/datasets/dataset.h"
 #include "pipeline/input.h"
@@ -60,7 +62,8 @@ struct LineSettings {
 struct DumpSettings {
   bool graph = false;
   bool plan = false;
-  [[nodiscard]] bool any() const { return graph || plan; }
+  bool choices = false;
+  [[nodiscard]] bool any() const { return graph || plan || choices; }
 };
 
 /// How the user wants the loss of a run in 16 bits to be scaled.
@@ -82,6 +85,8 @@ struct RunSettings {
   /// Of the CPU; unset: one per core.
   std::optional<int> threads = {};
   DataFormat format = DataFormat::automatic;
+  /// The kernels and layouts of the plan; null: chosen by their estimates.
+  std::shared_ptr<const Choices> choices = {};
   DType dtype = DType::f32;
   /// `dtype` is not settled yet: the faster of bf16 and f16 on the device (choose_precision).
   bool choose_half = false;
@@ -130,6 +135,10 @@ struct RunSettings {
   [[nodiscard]] bool frozen() const { return !training() && (freeze || int8); }
   [[nodiscard]] bool accuracies() const { return !training() || print_training_accuracy; }
   [[nodiscard]] bool synthetic() const { return !input.dataset && !input.file; }
+  /// How its graph is planned.
+  [[nodiscard]] LoweringOptions lowering() const {
+    return {.format = format, .pinned = choices.get()};
+  }
 };
 
 /// The settings of the same run with so many images per step: the learning rate, and the steps that

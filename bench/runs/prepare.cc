@@ -7,6 +7,7 @@
 #include "bench/after/build_record.h"
 #include "bench/loop/report.h"
 #include "bench/loop/session.h"
+#include "bench/plan/choices_file.h"
 #include "bench/plan/first_values.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
@@ -40,10 +41,16 @@ void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
   if (settings.dump.graph) {
     out << graph;
   }
+  if (!settings.dump.plan && !settings.dump.choices) {
+    return;
+  }
+  const Plan plan(graph, backend, settings.lowering());
   if (settings.dump.plan) {
-    const Plan plan(graph, backend, {.format = settings.format});
     out << plan.lowered;
     out << "planned memory: " << run_memory(settings, plan.memory.report, settings.batch) << "\n";
+  }
+  if (settings.dump.choices) {
+    out << to_text(plan.lowered.choices);
   }
 }
 
@@ -128,9 +135,10 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                                    : build_run_graph(settings, *device.backend, settings.batch);
   phases.clear();
   report::print_initializing_graph(host.streams.out);
-  auto tower = std::make_unique<Tower>(graph, *device.backend,
-                                       ExecutorOptions{.format = settings.format, .admit = admit},
-                                       first_values);
+  auto tower = std::make_unique<Tower>(
+      graph, *device.backend,
+      ExecutorOptions{.format = settings.format, .pinned = settings.choices.get(), .admit = admit},
+      first_values);
   first_values.clear();  // The tower has its own copy.
   auto strategy = make_run_strategy(settings, *tower);
   auto input = make_run_input(settings, tower->executor().input_layout("images"),

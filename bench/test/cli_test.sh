@@ -89,6 +89,18 @@ lacks "$out" 'Running warm up'
 run 0 $quick --dump=plan
 says "$out" 'planned memory: activations '
 lacks "$out" 'Running warm up'
+cp "$out" "$work/plan"
+# shellcheck disable=SC2086
+run 0 $quick --dump=choices
+cp "$out" "$work/choices"
+# shellcheck disable=SC2086
+run 0 $quick --choices_file="$work/choices" --dump=plan
+cmp "$out" "$work/plan" || fail 'pinned choices make another plan'
+# shellcheck disable=SC2086
+run 0 $quick --choices_file="$work/choices" --num_batches=2
+# shellcheck disable=SC2086
+run 2 $quick --choices_file="$work/choices" --forward_only
+says "$err" 'the choices are of another network'
 
 # --- a whole run ---------------------------------------------------------------------------------
 

@@ -238,7 +238,7 @@ const std::vector<Rule>& rules() {
          f.verify = "model";
          f.profile = true;
        }},
-      {"--verify has values, images and an end of its own",
+      {"--verify has values, images, a plan and an end of its own",
        [](Flags& f) {
          f.verify = "all";
          f.max_seconds = 1;
@@ -267,6 +267,11 @@ const std::vector<Rule>& rules() {
        [](Flags& f) {
          f.batch_size = "max";
          f.dump = {"plan"};
+       }},
+      {"--batch_size=auto cannot be combined with --choices_file",
+       [](Flags& f) {
+         f.batch_size = "auto";
+         f.choices_file = "x";
        }},
       {"--batch_size=8,16 cannot be combined with --dump_tensors",
        [](Flags& f) {
