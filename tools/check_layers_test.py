@@ -22,6 +22,7 @@ GROUND = {
     "kernels/check/verdict.h": '#pragma once\n#include "kernels/reference/storage.h"\n',
     "pipeline/stage.h": '#pragma once\n#include "models/base/shape.h"\n',
     "results/record.h": "#pragma once\n",
+    "bench/flags/flags.h": "#pragma once\n",
     "bench/loop/session.h": '#pragma once\n',
     "bench/run.h": '#pragma once\n#include "kernels/backend.h"\n#include "results/record.h"\n',
 }
@@ -76,6 +77,7 @@ class LayerTest(unittest.TestCase):
             ("bench/host/bad.cc", "models/ir/graph.h"),
             ("bench/plan/bad.cc", "bench/loop/session.h"),
             ("bench/loop/bad.cc", "bench/run.h"),
+            ("bench/loop/bad.cc", "bench/flags/flags.h"),
         ):
             with self.subTest(path=path, header=header):
                 self.assert_bad(path, f'#include "{header}"\n', f'includes "{header}"')

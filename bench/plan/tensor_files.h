@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bench/plan/settings.h"
-#include "pipeline/input.h"
-#include "variable_mgmt/tower.h"
+#include "kernels/executor.h"
+#include "models/base/atomic_file.h"
+#include "models/base/tensor_file.h"
+#include "models/base/watch.h"
 #include "variable_mgmt/weights.h"
 
 namespace bench {
@@ -26,11 +29,8 @@ class RunTensorFiles {
   void load(InitialValues& values, const Watch& watch = {}) const;
 
   [[nodiscard]] bool dumps() const { return dump_.has_value(); }
-  /// Runs the first step on a batch, without an update, and writes its tensors in canonical order:
-  /// `logits`; when training also `loss` (without the L2 term), `total_loss` (with it), and the
-  /// derivative of `loss` by each trained variable, as `grad/<variable>`. `watch` hears of the step
-  /// before anything is written. Throws WriteError.
-  void dump(Tower& tower, const InputBatch& batch, const Watch& watch = {}) const;
+  /// Writes the tensors of the first step where --dump_tensors says. Throws WriteError.
+  void write_dump(std::span<const TensorToWrite> tensors) const;
 
   /// Writes the variables where --save_variables says, after so many steps. Throws WriteError.
   void save(Executor& executor, std::int64_t global_step) const;

@@ -1,17 +1,17 @@
 #include "bench/runs/benchmark.h"
 
-#include "bench/after/verify_command.h"
 #include "bench/plan/resolve_settings.h"
 #include "bench/runs/batch_choice.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/sweep.h"
+#include "bench/runs/verify_command.h"
 
 namespace bench {
 namespace {
 
 int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   if (parsed.flags.verify) {
-    const int status = run_verification(parsed, host.streams.out, &host.phases);
+    const int status = run_verification(parsed, host);
     if (status != 0) {
       host.streams.err
           << "bench: --verify: a network computes something else than it should, or could "

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "bench/after/build_record.h"
+#include "bench/after/tensor_dump.h"
 #include "bench/loop/report.h"
 #include "bench/loop/session.h"
 #include "bench/plan/choices_file.h"
@@ -146,7 +147,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   phases.stop_if_asked("before the first step");
   phases.clear();
   if (tensor_files.dumps()) {
-    tensor_files.dump(*tower, input->next(), phases.of("computing the tensors", "step"));
+    dump_first_step(settings, tensor_files, *tower, input->next(),
+                    phases.of("computing the tensors", "step"));
     return std::nullopt;
   }
   add_plan(record, settings, device, tower->executor());

@@ -4,11 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <sstream>
 
 #include "bench/after/test/planted_faults.h"
-#include "bench/after/verify_command.h"
-#include "bench/flags/test/usage_error.h"
 #include "bench/loop/session.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
@@ -248,27 +245,6 @@ TEST(Verification, NamesPartsThatAreStoredAndWereNotMeasured) {
   EXPECT_THAT(names, Not(Contains("inference logits")));
 }
 
-TEST(Verification, IsRefusedForAnotherNetworkThanTheModelsOwn) {
-  ParseResult parsed;
-  parsed.flags.model = "lenet";
-  parsed.flags.verify = "model";
-  parsed.flags.num_classes = 10;
-  std::ostringstream out;
-  EXPECT_THAT(usage_error([&] { run_verification(parsed, out); }), HasSubstr("10 classes"));
-}
-
-TEST(Verification, IsRefusedForTrainingOnAnOddBatchButNotForInference) {
-  ParseResult parsed;
-  parsed.flags.model = "lenet";
-  parsed.flags.device = "reference";
-  parsed.flags.verify = "model";
-  parsed.flags.batch_size = "1";
-  std::ostringstream out;
-  EXPECT_THAT(usage_error([&] { run_verification(parsed, out); }), HasSubstr("1 is odd"));
-  parsed.flags.forward_only = true;
-  EXPECT_EQ(run_verification(parsed, out), 0);
-}
-
 TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, true);
@@ -278,30 +254,10 @@ TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
   EXPECT_TRUE(result.passed()) << result.failures();
 }
 
-TEST(Verification, PrintsALineForTheModelAskedFor) {
-  ParseResult parsed;
-  parsed.flags.model = "lenet";
-  parsed.flags.device = "reference";
-  parsed.flags.verify = "model";
-  std::ostringstream out;
-  EXPECT_EQ(run_verification(parsed, out), 0);
-  EXPECT_THAT(out.str(), HasSubstr("lenet"));
-  EXPECT_THAT(out.str(), HasSubstr(" ok; "));
-}
-
 TEST(Verification, FailsForANumberThatIsNotFinite) {
   const Verification result{.numbers = {{.name = "loss", .deviation = std::nan("")}}};
   EXPECT_FALSE(result.passed());
   EXPECT_EQ(result.nearest()->share(), INFINITY);
-}
-
-TEST(Verification, OfAllModelsTakesNoModel) {
-  ParseResult parsed;
-  parsed.flags.verify = "all";
-  parsed.given["model"] = "lenet";
-  std::ostringstream out;
-  EXPECT_THAT(usage_error([&] { run_verification(parsed, out); }),
-              HasSubstr("--verify=all checks every model"));
 }
 
 TEST(StoredFingerprints, AreThereForEveryModelWithItsDefinition) {

@@ -1,4 +1,4 @@
-#include "bench/after/verify_command.h"
+#include "bench/runs/verify_command.h"
 
 #include <glog/logging.h>
 
@@ -7,11 +7,8 @@
 
 #include "bench/after/verification.h"
 #include "bench/loop/session.h"
-#include "bench/plan/device.h"
 #include "bench/plan/network.h"
-#include "bench/plan/precision.h"
 #include "bench/plan/resolve_settings.h"
-#include "bench/plan/watched_backend.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -29,7 +26,7 @@ RunSettings settings_for(const ParseResult& parsed, const Model& model, bool tra
   return given ? settings : with_batch(std::move(settings), kBatch);
 }
 
-Verification verify_model(const RunSettings& settings, Backend& backend, PhaseWatch* phases) {
+Verification verify_model(const RunSettings& settings, Backend& backend, PhaseWatch& phases) {
   const Graph graph = build_run_graph(settings, backend, settings.batch);
   Tower tower(graph, backend, {.format = settings.format}, fingerprint_stimulus(settings).values);
   const auto strategy = make_run_strategy(settings, tower);
@@ -38,7 +35,7 @@ Verification verify_model(const RunSettings& settings, Backend& backend, PhaseWa
       {.tower = tower,
        .strategy = strategy.get(),
        .graph = [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
-       .watch = phases == nullptr ? Watch() : phases->of("checking", "kernel")});
+       .watch = phases.of("checking", "kernel")});
 }
 
 void print_titles(std::ostream& out) {
@@ -65,7 +62,7 @@ void print_line(std::ostream& out, const Model& model, const Verification& resul
 
 }  // namespace
 
-int run_verification(const ParseResult& parsed, std::ostream& out, PhaseWatch* phases) {
+int run_verification(const ParseResult& parsed, RunHost& host) {
   const bool all = *parsed.flags.verify == "all";
   if (all && parsed.given.contains("model")) {
     throw UsageError(cat("--verify=all checks every model: leave --model=", parsed.flags.model,
@@ -76,16 +73,13 @@ int run_verification(const ParseResult& parsed, std::ostream& out, PhaseWatch* p
     throw UsageError(
         cat("--verify checks the model's own network, and training in even batches: ", difference));
   }
-  Device device = make_device(asked);
-  if (phases != nullptr) {
-    device.backend = watch_planning(std::move(device.backend), *phases);
-  }
-  const Precision precision = choose_precision(asked, *device.backend);
-  precision.apply(asked);
-  if (!precision.note.empty()) {
-    LOG(INFO) << "note: " << precision.note;
+  asked.notices.clear();
+  Backend& backend = *host.device(asked).backend;
+  for (const std::string& notice : asked.notices) {
+    LOG(INFO) << "note: " << notice;
   }
   bool passed = true;
+  std::ostream& out = host.streams.out;
   print_titles(out);
   for (const Model& model : all_models()) {
     if (!all && &model != asked.model) {
@@ -98,16 +92,12 @@ int run_verification(const ParseResult& parsed, std::ostream& out, PhaseWatch* p
       }
       RunSettings settings = settings_for(parsed, model, training);
       settings.dtype = asked.dtype;
-      if (phases != nullptr) {
-        phases->stop_if_asked(cat("before the check of ", model.name));
-      }
-      const Verification part = verify_model(settings, *device.backend, phases);
+      host.phases.stop_if_asked(cat("before the check of ", model.name));
+      const Verification part = verify_model(settings, backend, host.phases);
       result.numbers.insert(result.numbers.end(), part.numbers.begin(), part.numbers.end());
       result.skipped = result.skipped.empty() ? part.skipped : result.skipped;
     }
-    if (phases != nullptr) {
-      phases->clear();
-    }
+    host.phases.clear();
     passed = passed && result.skipped.empty() && result.passed();
     print_line(out, model, result);
   }
