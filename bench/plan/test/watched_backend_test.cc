@@ -33,8 +33,7 @@ class WatchedPlanning : public ::testing::Test {
 TEST_F(WatchedPlanning, EndsBetweenTwoLayers) {
   const Graph graph = this->graph();
   patience_ = 3;
-  EXPECT_THAT([&] { Plan(graph, *backend_, {}); },
-              ThrowsMessage<RunEnded>("while planning"));
+  EXPECT_THAT([&] { Plan(graph, *backend_, {}); }, ThrowsMessage<RunEnded>("while planning"));
 }
 
 TEST_F(WatchedPlanning, EndsBetweenTwoKernels) {
