@@ -11,6 +11,7 @@
 #include "kernels/onednn/context.h"
 #include "kernels/onednn/epilogue.h"
 #include "kernels/onednn/isa.h"
+#include "kernels/onednn/makers.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "kernels/onednn/quantized.h"
 #include "kernels/onednn/vector_kernel.h"
@@ -21,10 +22,6 @@
 
 namespace bench {
 namespace onednn {
-
-#define BENCH_OP(object, name) Maker name;
-#include "models/ops/ops.inc"
-
 namespace {
 
 /// Null where the node's op has none for what the node reads.

@@ -1,6 +1,6 @@
 #include "models/ops/pool.h"
 
-#include "kernels/onednn/context.h"
+#include "kernels/onednn/makers.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "models/base/errors.h"
 

@@ -1,5 +1,6 @@
 #include "models/ops/quantized.h"
 
+#include "kernels/reference/makers.h"
 #include "kernels/reference/operations.h"
 
 namespace bench::reference {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "kernels/reference/makers.h"
 #include "kernels/reference/operations.h"
 #include "kernels/reference/optimizer.h"
 #include "kernels/reference/storage.h"
@@ -13,12 +14,6 @@
 #include "models/ops/ops.h"
 
 namespace bench {
-namespace reference {
-
-#define BENCH_OP(object, name) Operation name(const Graph&, const Node&);
-#include "models/ops/ops.inc"
-
-}  // namespace reference
 namespace {
 
 using reference::Crew;
