@@ -1,7 +1,5 @@
 #include "bench/flags/combinations.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -22,10 +20,6 @@ void missing_if(bool missing, std::string_view message) {
   if (missing) {
     throw MissingFlag(std::string(message));
   }
-}
-
-bool is_one_of(std::string_view value, std::span<const std::string_view> values) {
-  return std::find(values.begin(), values.end(), value) != values.end();
 }
 
 bool is_distributed(const Flags& flags) { return !flags.job_name.empty(); }
@@ -67,14 +61,8 @@ void check_auto_loss_scale(const Flags& flags) {
   if (!asks_for_16_bits(flags) || !flags.fp16_enable_auto_loss_scale) {
     return;
   }
-  constexpr std::array<std::string_view, 3> kScalable = {"parameter_server", "replicated",
-                                                         "independent"};
   refuse_if(reduces_with_nccl(flags),
             "--fp16_enable_auto_loss_scale cannot be combined with nccl in --all_reduce_spec");
-  missing_if(
-      !is_one_of(flags.variable_update, kScalable),
-      "--fp16_enable_auto_loss_scale needs --variable_update parameter_server, replicated or "
-      "independent");
   refuse_if(flags.staged_vars,
             "--fp16_enable_auto_loss_scale cannot be combined with --staged_vars");
 }
@@ -102,36 +90,24 @@ void check_evaluation_during_training(const Flags& flags) {
     refuse_if(flags.staged_vars,
               "--staged_vars cannot be combined with --eval_during_training_...");
   }
-  missing_if(flags.stop_at_top_1_accuracy && ways == 0,
-             "--stop_at_top_1_accuracy needs one of the --eval_during_training_... flags");
   refuse_if(flags.collect_eval_results_async && flags.model != "ssd300",
             "--collect_eval_results_async is for --model=ssd300 alone");
 }
 
 void check_frozen(const Flags& flags) {
-  const bool frozen = flags.forward_only && flags.freeze_when_forward_only;
-  if (frozen) {
-    refuse_if(flags.train_dir.has_value(),
-              "--train_dir cannot be combined with --forward_only --freeze_when_forward_only");
-    refuse_if(flags.save_variables.has_value(),
-              "--save_variables cannot be combined with --forward_only --freeze_when_forward_only: "
-              "the folded network has other variables");
-    missing_if(flags.data_dir && !flags.datasets_use_prefetch,
-               "--data_dir needs --datasets_use_prefetch with --forward_only "
-               "--freeze_when_forward_only");
-    refuse_if(is_distributed(flags),
-              "--job_name cannot be combined with --forward_only --freeze_when_forward_only");
+  if (!flags.forward_only || !flags.freeze_when_forward_only) {
+    return;
   }
-  missing_if(!flags.trt_mode.empty() && !frozen,
-             "--trt_mode needs --forward_only and --freeze_when_forward_only");
-}
-
-void check_cluster(const Flags& flags) {
-  missing_if(flags.variable_update == "distributed_all_reduce" && is_distributed(flags) &&
-                 !flags.controller_host,
-             "--variable_update=distributed_all_reduce with --job_name needs --controller_host");
-  refuse_if(reduces_with_nccl(flags) && split_text(flags.worker_hosts, ',').size() > 1,
-            "nccl in --all_reduce_spec cannot reduce over more than one worker");
+  refuse_if(flags.train_dir.has_value(),
+            "--train_dir cannot be combined with --forward_only --freeze_when_forward_only");
+  refuse_if(flags.save_variables.has_value(),
+            "--save_variables cannot be combined with --forward_only --freeze_when_forward_only: "
+            "the folded network has other variables");
+  missing_if(flags.data_dir && !flags.datasets_use_prefetch,
+             "--data_dir needs --datasets_use_prefetch with --forward_only "
+             "--freeze_when_forward_only");
+  refuse_if(is_distributed(flags),
+            "--job_name cannot be combined with --forward_only --freeze_when_forward_only");
 }
 
 template <class T>
@@ -160,40 +136,20 @@ void check_counts(const Flags& flags) {
 
 void check_variable_update(const Flags& flags) {
   const std::string& update = flags.variable_update;
-  constexpr std::array<std::string_view, 2> kLocal = {"replicated", "independent"};
-  constexpr std::array<std::string_view, 3> kSynchronous = {
-      "distributed_replicated", "distributed_all_reduce", "collective_all_reduce"};
   const std::string start = cat("--variable_update=", update);
-  refuse_if(is_one_of(update, kLocal) && is_distributed(flags),
+  refuse_if((update == "replicated" || update == "independent") && is_distributed(flags),
             cat(start, " cannot be combined with --job_name"));
-  missing_if(update == "distributed_replicated" && !is_distributed(flags),
-             cat(start, " needs --job_name"));
-  missing_if(is_one_of(update, kSynchronous) && !flags.cross_replica_sync,
-             cat(start, " needs --cross_replica_sync"));
-
   const std::string spec = flags.all_reduce_spec.value_or("");
-  const bool several_ranges = spec.find(':') != std::string::npos;
-  refuse_if(update == "replicated" && several_ranges,
+  refuse_if(update == "replicated" && spec.find(':') != std::string::npos,
             cat(start, " takes one algorithm for all sizes, not --all_reduce_spec=", spec));
-  missing_if(
-      (update == "distributed_all_reduce" || update == "collective_all_reduce") && spec.empty(),
-      cat(start, " needs --all_reduce_spec"));
-  missing_if(update == "collective_all_reduce" &&
-                 (several_ranges || spec.substr(0, spec.find('#')) != "collective"),
-             cat(start, " needs the algorithm collective, not --all_reduce_spec=", spec));
 }
 
 // What the original finds out only after its constructor.
 void check_late(const Flags& flags) {
   check_piecewise(learning_rate_request(flags));
-  missing_if(flags.eval && !flags.train_dir, "--eval needs --train_dir");
-  missing_if(flags.data_name == "librispeech" && !flags.use_datasets,
-             "--data_name=librispeech needs --use_datasets");
   refuse_if(flags.input_preprocessor == "official_models_imagenet" && flags.data_name &&
                 flags.data_name != "imagenet",
             "--input_preprocessor=official_models_imagenet is for imagenet alone");
-  missing_if(flags.hierarchical_copy && flags.network_topology == "gcp_v100" && flags.num_gpus != 8,
-             "--network_topology=gcp_v100 needs --num_gpus=8");
   refuse_if(flags.gpu_thread_mode == "global" && flags.per_gpu_thread_count > 0,
             "--per_gpu_thread_count cannot be combined with --gpu_thread_mode=global");
   refuse_if(flags.backbone_model_path && flags.model != "ssd300",
@@ -279,17 +235,14 @@ void validate(const Flags& flags) {
   check_horovod(flags);
   check_auto_loss_scale(flags);
   check_debugger(flags);
-  missing_if(flags.hierarchical_copy && flags.num_gpus <= 1,
-             "--hierarchical_copy needs --num_gpus above 1");
   refuse_if(flags.save_model_secs != 0 && flags.save_model_steps,
             "--save_model_secs and --save_model_steps exclude each other; give one of them");
   check_evaluation_during_training(flags);
   check_frozen(flags);
   refuse_if(flags.forward_only && flags.eval, "--forward_only and --eval exclude each other");
-  check_cluster(flags);
+  refuse_if(reduces_with_nccl(flags) && split_text(flags.worker_hosts, ',').size() > 1,
+            "nccl in --all_reduce_spec cannot reduce over more than one worker");
   check_counts(flags);
-  missing_if(flags.staged_vars && flags.variable_update != "parameter_server",
-             "--staged_vars needs --variable_update=parameter_server");
   check_variable_update(flags);
   check_tensor_files(flags);
   check_unmeasured(flags);

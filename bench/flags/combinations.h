@@ -14,7 +14,8 @@ class MissingFlag : public UsageError {
 
 /// Throws UsageError for the first combination of flags that excludes itself, in the order in which
 /// tf_cnn_benchmarks checks them; then for those that it finds out later. NCHW on the CPU, which it
-/// refuses, is fine here. Says nothing about what is built.
+/// refuses, is fine here. Says nothing about what is built; what a flag that is not built needs
+/// beside it is not asked for either.
 void validate(const Flags& flags);
 
 /// Whether the flags ask for computing in bf16 or f16.

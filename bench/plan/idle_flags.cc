@@ -81,6 +81,19 @@ std::string unless_data(const Asked& asked) {
   return asked.flags.data_dir ? "" : "without --data_dir";
 }
 
+// Every device that is built computes in the memory that the host's threads write.
+std::string if_nothing_is_copied(const Asked& asked) {
+  const std::string idle = unless_data(asked);
+  return !idle.empty() ? idle
+                       : cat("with --device=", name_of(asked.settings.device),
+                             ", to which no batch is copied");
+}
+
+std::string if_steps_end_finished(const Asked& asked) {
+  return cat("with --device=", name_of(asked.settings.device),
+             ", which has finished by the end of each step");
+}
+
 std::string unless_jpegs(const Asked& asked) {
   const std::string idle = unless_data(asked);
   return !idle.empty() || asked.settings.dataset->format == "tfrecord"
@@ -109,12 +122,13 @@ struct Rule {
 
 constexpr std::array kRules = {
     Rule{"freeze_when_forward_only", unless_forward_only},
+    Rule{"sync_on_finish", if_steps_end_finished},
     Rule{"num_intra_threads", unless_threads},
     Rule{"resize_method", unless_jpegs},
     Rule{"distortions", unless_data},
     Rule{"fuse_decode_and_crop", unless_jpegs},
     Rule{"datasets_repeat_cached_sample", unless_data},
-    Rule{"datasets_use_prefetch", unless_data},
+    Rule{"datasets_use_prefetch", if_nothing_is_copied},
     Rule{"datasets_num_private_threads", unless_data},
     Rule{"datasets_use_caching", unless_data},
     Rule{"datasets_parallel_interleave_cycle_length", unless_jpegs},

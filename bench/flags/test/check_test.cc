@@ -226,7 +226,6 @@ TEST(ParseFlags, TakesWhatThisVersionDoes) {
                                     "--momentum=0.8",
                                     "--gradient_clip=5",
                                     "--weight_decay=1e-4",
-                                    "--single_l2_loss_op",
                                     "--num_intra_threads=2",
                                     "--variable_update=replicated",
                                     "--local_parameter_device=cpu",

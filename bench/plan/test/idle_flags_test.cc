@@ -74,6 +74,18 @@ TEST(IdleFlags, AreThoseOfDataWithoutAny) {
                           "one size and no shards"));
 }
 
+TEST(IdleFlags, AreThoseOfACopyThatNoDeviceNeeds) {
+  const ScratchFolder folder;
+  std::ofstream(folder.path() / "data_batch_1.bin") << "x";
+  const std::string data = cat("--data_dir=", folder.path().string());
+  for (const char* flag : {"--datasets_use_prefetch", "--nodatasets_use_prefetch"}) {
+    EXPECT_THAT(idle({"--model=resnet20", "--data_name=cifar10", data, flag}),
+                ElementsAre("--datasets_use_prefetch: no effect with --device=cpu, to which no "
+                            "batch is copied"));
+    EXPECT_THAT(idle({flag}), ElementsAre("--datasets_use_prefetch: no effect without --data_dir"));
+  }
+}
+
 TEST(IdleFlags, AreThoseOfATypeThatIsNotComputedIn) {
   EXPECT_THAT(idle({"--fp16_loss_scale=8", "--fp16_enable_auto_loss_scale"}),
               ElementsAre("--fp16_loss_scale: no effect without --use_fp16, --dtype=bf16 or "
@@ -98,6 +110,10 @@ TEST(IdleFlags, AreThoseOfOtherModes) {
 }
 
 TEST(IdleFlags, AreThoseOfAGpuThatIsNotThere) {
+  EXPECT_THAT(idle({"--sync_on_finish"}),
+              ElementsAre("--sync_on_finish: no effect with --device=cpu, which has finished by "
+                          "the end of each step"));
+  EXPECT_THAT(idle({"--nosync_on_finish"}), IsEmpty());
   EXPECT_THAT(
       idle({"--local_parameter_device=gpu"}),
       ElementsAre("--local_parameter_device: no effect with --device=cpu, whose memory holds "
