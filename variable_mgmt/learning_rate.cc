@@ -21,6 +21,8 @@ constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 constexpr double kImagenetTrainingImages = 1281167;
 constexpr std::int64_t kCifarTrainingImages = 50000;
 
+constexpr double kConstantRate = 0.005;
+constexpr double kCifarNasnetRate = 0.025;
 constexpr double kResnetImagesPerBase = 256;
 constexpr double kResnetRampEpochs = 5;
 constexpr double kOfficialResnetBase = 0.0125;
@@ -128,6 +130,13 @@ void check_piecewise(const LearningRateRequest& request) {
   parse_schedule(*request.piecewise_schedule);
 }
 
+std::optional<double> constant_rate(ModelRate rate) {
+  if (rate == ModelRate::cifar_nasnet) {
+    return kCifarNasnetRate;
+  }
+  return rate == ModelRate::constant ? std::optional(kConstantRate) : std::nullopt;
+}
+
 LearningRate::LearningRate(const LearningRateOptions& options) {
   check(
       options.examples_per_step > 0 && options.examples_per_epoch > 0 && options.summed_devices > 0,
@@ -154,11 +163,12 @@ void LearningRate::use_model(const LearningRateOptions& options) {
                          .value = rate * piece.factor / divisor});
     }
   };
-  switch (options.model_schedule) {
-    case ModelSchedule::kConstant:
-      pieces_ = {{.last_step = kForEver, .value = options.model_learning_rate / divisor}};
+  switch (options.model) {
+    case ModelRate::constant:
+    case ModelRate::cifar_nasnet:
+      pieces_ = {{.last_step = kForEver, .value = *constant_rate(options.model) / divisor}};
       return;
-    case ModelSchedule::kResnetImagenet:
+    case ModelRate::resnet:
       ramp_steps_ = whole_steps(imagenet_epoch * kResnetRampEpochs);
       use_pieces(kResnetPieces,
                  options.resnet_base * images / kResnetImagesPerBase /
@@ -166,17 +176,17 @@ void LearningRate::use_model(const LearningRateOptions& options) {
                  imagenet_epoch);
       ramp_target_ = pieces_.front().value;
       return;
-    case ModelSchedule::kOfficialResnet:
+    case ModelRate::official_resnet:
       use_pieces(kResnetPieces, kOfficialResnetBase * images / kOfficialResnetImagesPerBase,
                  imagenet_epoch);
       return;
-    case ModelSchedule::kCifarResnet:
+    case ModelRate::cifar_resnet:
       use_pieces(kCifarResnetPieces, 1, cifar_epoch);
       return;
-    case ModelSchedule::kCifarDensenet:
+    case ModelRate::cifar_densenet:
       use_pieces(kCifarDensenetPieces, 1, cifar_epoch);
       return;
-    case ModelSchedule::kCifarAlexnet:
+    case ModelRate::cifar_alexnet:
       pieces_ = {{.last_step = kForEver, .value = kCifarAlexnetRate / divisor}};
       // A batch of more images than a hundred epochs hold lets the rate fall in every step.
       decay_steps_ = std::max<std::int64_t>(

@@ -5,17 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace bench {
+#include "models/zoo/model_rate.h"
 
-/// The schedule that a model brings along; it holds unless the user asks for another.
-enum class ModelSchedule {
-  kConstant,        ///< one value for ever
-  kResnetImagenet,  ///< ramp over 5 epochs, then a tenth after epochs 30, 60, 80, 90
-  kOfficialResnet,  ///< 0.0125 per 32 images, a tenth after epochs 30, 60, 80, 90
-  kCifarResnet,     ///< 0.1, 0.01, 0.001, 0.0002; changes after epochs 82, 123, 300
-  kCifarDensenet,   ///< 0.1, 0.01, 0.001, 0.0001; changes after epochs 150, 225, 300
-  kCifarAlexnet,    ///< 0.1, a tenth every 100 epochs
-};
+namespace bench {
 
 /// What the user asks of the learning rate; rates are dimensionless, times are epochs.
 struct LearningRateRequest {
@@ -37,10 +29,11 @@ void check_decay(const LearningRateRequest& request);
 /// Throws UsageError if a piecewise schedule does not parse or comes with another one.
 void check_piecewise(const LearningRateRequest& request);
 
+/// The rate of a model that has one value for ever; none of one with a schedule.
+std::optional<double> constant_rate(ModelRate rate);
+
 struct LearningRateOptions {
-  ModelSchedule model_schedule = ModelSchedule::kConstant;
-  /// The value of ModelSchedule::kConstant.
-  double model_learning_rate = 0.005;
+  ModelRate model = ModelRate::constant;
   /// ResNet's rate per 256 images.
   double resnet_base = 0.128;
   /// ResNet's base rate is divided by this: the devices whose gradients are summed

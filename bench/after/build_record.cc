@@ -59,18 +59,11 @@ results::FlagValues effective_flags(const RunSettings& settings, const ParseResu
   values["device"] = std::string(name_of(settings.device));
   const LearningRateOptions& rate = settings.learning_rate;
   if (!rate.request.init_learning_rate && !rate.request.piecewise_schedule) {
-    switch (rate.model_schedule) {
-      case ModelSchedule::kConstant:
-        values["init_learning_rate"] = rate.model_learning_rate / rate.model_divisor;
-        break;
-      case ModelSchedule::kResnetImagenet:
-        values["resnet_base_lr"] = rate.resnet_base;
-        break;
-      case ModelSchedule::kOfficialResnet:
-      case ModelSchedule::kCifarResnet:
-      case ModelSchedule::kCifarDensenet:
-      case ModelSchedule::kCifarAlexnet:
-        break;  // No flag speaks of their rates.
+    // No flag speaks of the other models' rates.
+    if (const auto constant = constant_rate(rate.model)) {
+      values["init_learning_rate"] = *constant / rate.model_divisor;
+    } else if (rate.model == ModelRate::resnet) {
+      values["resnet_base_lr"] = rate.resnet_base;
     }
   }
   values["data_format"] = std::string(name_of(settings.format));

@@ -17,7 +17,6 @@ namespace bench {
 namespace {
 
 constexpr std::string_view kDefaultDataset = "imagenet";
-constexpr double kCifarNasnetRate = 0.025;
 // The models' learning rates are made for images from -1 to 1; synthetic ones go from 0 to 255, as
 // in tf_cnn_benchmarks. Batch norm takes the factor of 127.5 out again. Without it the first
 // layer's output, and with it every layer's, is larger by it; so is the gradient of each weight, at
@@ -99,25 +98,6 @@ void check_16_bits(const Flags& flags) {
         "--save_variables: a forward-only run in 16 bits has rounded its filters; save them in "
         "f32");
   }
-}
-
-ModelSchedule schedule_of(ModelRate rate) {
-  switch (rate) {
-    case ModelRate::constant:
-    case ModelRate::cifar_nasnet:
-      return ModelSchedule::kConstant;
-    case ModelRate::resnet:
-      return ModelSchedule::kResnetImagenet;
-    case ModelRate::official_resnet:
-      return ModelSchedule::kOfficialResnet;
-    case ModelRate::cifar_resnet:
-      return ModelSchedule::kCifarResnet;
-    case ModelRate::cifar_densenet:
-      return ModelSchedule::kCifarDensenet;
-    case ModelRate::cifar_alexnet:
-      return ModelSchedule::kCifarAlexnet;
-  }
-  throw InternalError("a model has no learning-rate rule");
 }
 
 bool has_batch_norm(const Graph& graph) {
@@ -248,9 +228,7 @@ RunSettings read_settings(const Flags& flags) {
 LearningRateOptions learning_rate_of(const Flags& flags, const Model& model,
                                      std::int64_t examples_per_epoch) {
   const LearningRateOptions own;
-  return {.model_schedule = schedule_of(model.rate),
-          .model_learning_rate =
-              model.rate == ModelRate::cifar_nasnet ? kCifarNasnetRate : own.model_learning_rate,
+  return {.model = model.rate,
           .resnet_base = flags.resnet_base_lr.value_or(own.resnet_base),
           .examples_per_epoch = examples_per_epoch,
           .request = learning_rate_request(flags)};

@@ -6,21 +6,11 @@
 #include <string_view>
 
 #include "models/ir/graph.h"
+#include "models/zoo/model_rate.h"
 
 namespace bench {
 
 class NetworkBuilder;
-
-/// The learning-rate rule that comes with a model; see variable_mgmt/learning_rate.h.
-enum class ModelRate : std::uint8_t {
-  constant,
-  resnet,
-  official_resnet,
-  cifar_resnet,
-  cifar_densenet,
-  cifar_alexnet,
-  cifar_nasnet
-};
 
 /// One row of zoo.inc. Everything else, counts included, is derived from the graph.
 struct Model {

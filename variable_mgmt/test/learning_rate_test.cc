@@ -12,7 +12,7 @@ constexpr std::int64_t kImagenet = 1281167;
 
 LearningRate resnet(std::int64_t examples_per_step, std::int64_t summed_devices = 1,
                     double base = 0.128) {
-  return LearningRate({.model_schedule = ModelSchedule::kResnetImagenet,
+  return LearningRate({.model = ModelRate::resnet,
                        .resnet_base = base,
                        .summed_devices = summed_devices,
                        .examples_per_step = examples_per_step,
@@ -21,17 +21,16 @@ LearningRate resnet(std::int64_t examples_per_step, std::int64_t summed_devices 
 
 LearningRate requested(const LearningRateRequest& request, std::int64_t examples_per_step = 256,
                        std::int64_t examples_per_epoch = kImagenet) {
-  return LearningRate({.model_schedule = ModelSchedule::kResnetImagenet,
+  return LearningRate({.model = ModelRate::resnet,
                        .examples_per_step = examples_per_step,
                        .examples_per_epoch = examples_per_epoch,
                        .request = request});
 }
 
-LearningRate of_model(ModelSchedule schedule, std::int64_t examples_per_step) {
+LearningRate of_model(ModelRate schedule, std::int64_t examples_per_step) {
   // The run's own dataset plays no part.
-  return LearningRate({.model_schedule = schedule,
-                       .examples_per_step = examples_per_step,
-                       .examples_per_epoch = 7});
+  return LearningRate(
+      {.model = schedule, .examples_per_step = examples_per_step, .examples_per_epoch = 7});
 }
 
 // Runs `act` and returns what its UsageError says.
@@ -46,9 +45,10 @@ std::string usage_error(Act act) {
 }
 
 TEST(LearningRate, OfAModelWithoutScheduleIsConstant) {
-  const LearningRate rate({.model_learning_rate = 0.005});
+  const LearningRate rate({});
   EXPECT_EQ(rate.at(0), 0.005);
   EXPECT_EQ(rate.at(1'000'000'000), 0.005);
+  EXPECT_EQ(of_model(ModelRate::cifar_nasnet, 32).at(1'000'000'000), 0.025);
 }
 
 TEST(LearningRate, OfResnetFallsTenfoldAtItsEpochs) {
@@ -83,19 +83,19 @@ TEST(LearningRate, OfResnetScalesWithTheBatchAndNotWithSummingDevices) {
 }
 
 TEST(LearningRate, OfOfficialResnetFallsTenfoldWithoutARamp) {
-  const LearningRate rate = of_model(ModelSchedule::kOfficialResnet, 256);
+  const LearningRate rate = of_model(ModelRate::official_resnet, 256);
   EXPECT_DOUBLE_EQ(rate.at(0), 0.1);  // 0.0125 / 32 * 256
   EXPECT_DOUBLE_EQ(rate.at(150136), 0.1);
   EXPECT_DOUBLE_EQ(rate.at(150137), 0.01);
   EXPECT_DOUBLE_EQ(rate.at(300274), 0.001);
   EXPECT_DOUBLE_EQ(rate.at(400365), 0.0001);
   EXPECT_DOUBLE_EQ(rate.at(450411), 0.00001);
-  EXPECT_DOUBLE_EQ(of_model(ModelSchedule::kOfficialResnet, 32).at(0), 0.0125);
+  EXPECT_DOUBLE_EQ(of_model(ModelRate::official_resnet, 32).at(0), 0.0125);
 }
 
 TEST(LearningRate, OfCifarResnetChangesAfterWholeStepsPerEpoch) {
   // 50000 / 128 is 390.6, rounded down before it is multiplied.
-  const LearningRate rate = of_model(ModelSchedule::kCifarResnet, 128);
+  const LearningRate rate = of_model(ModelRate::cifar_resnet, 128);
   EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
   EXPECT_DOUBLE_EQ(rate.at(390 * 82), 0.1);
   EXPECT_DOUBLE_EQ(rate.at(390 * 82 + 1), 0.01);
@@ -107,7 +107,7 @@ TEST(LearningRate, OfCifarResnetChangesAfterWholeStepsPerEpoch) {
 }
 
 TEST(LearningRate, OfCifarDensenetChangesAfterWholeStepsPerEpoch) {
-  const LearningRate rate = of_model(ModelSchedule::kCifarDensenet, 64);
+  const LearningRate rate = of_model(ModelRate::cifar_densenet, 64);
   EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
   EXPECT_DOUBLE_EQ(rate.at(781 * 150), 0.1);
   EXPECT_DOUBLE_EQ(rate.at(781 * 150 + 1), 0.01);
@@ -117,7 +117,7 @@ TEST(LearningRate, OfCifarDensenetChangesAfterWholeStepsPerEpoch) {
 }
 
 TEST(LearningRate, OfCifarAlexnetFallsTenfoldEveryHundredEpochs) {
-  const LearningRate rate = of_model(ModelSchedule::kCifarAlexnet, 128);
+  const LearningRate rate = of_model(ModelRate::cifar_alexnet, 128);
   const std::int64_t steps = 5'000'000 / 128;  // 39062, where 100 * (50000 / 128) would be 39000
   EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
   EXPECT_DOUBLE_EQ(rate.at(steps - 1), 0.1);
@@ -126,16 +126,16 @@ TEST(LearningRate, OfCifarAlexnetFallsTenfoldEveryHundredEpochs) {
 }
 
 TEST(LearningRate, OfCifarModelsExistsForBatchesOfMoreThanAnEpoch) {
-  EXPECT_DOUBLE_EQ(of_model(ModelSchedule::kCifarAlexnet, 6'000'000).at(1), 0.01);
-  EXPECT_DOUBLE_EQ(of_model(ModelSchedule::kCifarResnet, 60'000).at(0), 0.1);
-  EXPECT_DOUBLE_EQ(of_model(ModelSchedule::kCifarResnet, 60'000).at(1), 0.0002);
+  EXPECT_DOUBLE_EQ(of_model(ModelRate::cifar_alexnet, 6'000'000).at(1), 0.01);
+  EXPECT_DOUBLE_EQ(of_model(ModelRate::cifar_resnet, 60'000).at(0), 0.1);
+  EXPECT_DOUBLE_EQ(of_model(ModelRate::cifar_resnet, 60'000).at(1), 0.0002);
 }
 
 TEST(LearningRate, DivisorIsForTheModelsOwnRatesAlone) {
-  for (const ModelSchedule schedule :
-       {ModelSchedule::kConstant, ModelSchedule::kResnetImagenet, ModelSchedule::kOfficialResnet,
-        ModelSchedule::kCifarResnet, ModelSchedule::kCifarAlexnet}) {
-    LearningRateOptions options{.model_schedule = schedule, .examples_per_step = 64};
+  for (const ModelRate schedule :
+       {ModelRate::constant, ModelRate::resnet, ModelRate::official_resnet, ModelRate::cifar_resnet,
+        ModelRate::cifar_alexnet, ModelRate::cifar_nasnet}) {
+    LearningRateOptions options{.model = schedule, .examples_per_step = 64};
     const double rate = LearningRate(options).at(100000);
     options.model_divisor = 8;
     EXPECT_EQ(LearningRate(options).at(100000), rate / 8);

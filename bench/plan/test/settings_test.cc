@@ -41,9 +41,9 @@ TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
   EXPECT_EQ(settings.num_classes, 1001);
   EXPECT_EQ(settings.warmup.num_batches, 10);
   EXPECT_EQ(settings.steps.num_batches, 100);
-  EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kResnetImagenet);
-  EXPECT_EQ(settings_for({"--model=lenet"}).learning_rate.model_learning_rate, 0.005);
-  EXPECT_EQ(settings_for({"--model=nasnet"}).learning_rate.model_learning_rate, 0.005);
+  EXPECT_EQ(settings.learning_rate.model, ModelRate::resnet);
+  EXPECT_EQ(settings_for({"--model=lenet"}).learning_rate.model, ModelRate::constant);
+  EXPECT_EQ(settings_for({"--model=nasnet"}).learning_rate.model, ModelRate::constant);
   EXPECT_EQ(row_of(settings.optimizer.rule).name, "sgd");
   EXPECT_TRUE(settings.training());
   EXPECT_TRUE(settings.synthetic());
@@ -109,7 +109,7 @@ TEST(Settings, TakeWhatIsAskedFor) {
   EXPECT_EQ(settings.optimizer.clip, 2.0);
   EXPECT_EQ(settings.format, DataFormat::nhwc);
   EXPECT_EQ(settings.device, RunDevice::reference);
-  EXPECT_EQ(settings.learning_rate.model_schedule, ModelSchedule::kConstant);
+  EXPECT_EQ(settings.learning_rate.model, ModelRate::constant);
   EXPECT_EQ(settings.learning_rate.examples_per_step, 7);
 }
 
@@ -231,16 +231,13 @@ TEST(Settings, KnowEveryModelsLearningRate) {
   const auto rate = [](const std::vector<std::string_view>& arguments) {
     return settings_for(arguments).learning_rate;
   };
-  EXPECT_EQ(rate({"--model=official_resnet50"}).model_schedule, ModelSchedule::kOfficialResnet);
-  EXPECT_EQ(rate({"--model=resnet20"}).model_schedule, ModelSchedule::kCifarResnet);
+  EXPECT_EQ(rate({"--model=official_resnet50"}).model, ModelRate::official_resnet);
+  EXPECT_EQ(rate({"--model=resnet20"}).model, ModelRate::cifar_resnet);
   EXPECT_EQ(rate({"--model=resnet20"}).examples_per_epoch, 50000);
-  EXPECT_EQ(rate({"--model=densenet40_k12"}).model_schedule, ModelSchedule::kCifarDensenet);
-  EXPECT_EQ(rate({"--model=alexnet"}).model_schedule, ModelSchedule::kConstant);
-  EXPECT_EQ(rate({"--model=alexnet", "--data_name=cifar10"}).model_schedule,
-            ModelSchedule::kCifarAlexnet);
-  const LearningRateOptions nasnet = rate({"--model=nasnet", "--data_name=cifar10"});
-  EXPECT_EQ(nasnet.model_schedule, ModelSchedule::kConstant);
-  EXPECT_EQ(nasnet.model_learning_rate, 0.025);
+  EXPECT_EQ(rate({"--model=densenet40_k12"}).model, ModelRate::cifar_densenet);
+  EXPECT_EQ(rate({"--model=alexnet"}).model, ModelRate::constant);
+  EXPECT_EQ(rate({"--model=alexnet", "--data_name=cifar10"}).model, ModelRate::cifar_alexnet);
+  EXPECT_EQ(rate({"--model=nasnet", "--data_name=cifar10"}).model, ModelRate::cifar_nasnet);
 }
 
 TEST(Settings, TakeAnotherImageSizeWhereTheNetworkAllowsIt) {
