@@ -38,7 +38,7 @@ TEST_F(WatchedPlanning, EndsBetweenTwoLayers) {
 
 TEST_F(WatchedPlanning, EndsBetweenTwoKernels) {
   const Graph graph = this->graph();
-  const LoweredGraph lowered = lower(graph, *backend_, DataFormat::automatic);
+  const LoweredGraph lowered = lower(graph, *backend_, {});
   patience_ = 0;
   EXPECT_THAT([&] { lowered.steps.front().make(); }, ThrowsMessage<RunEnded>("while planning"));
 }
