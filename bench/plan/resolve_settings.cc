@@ -291,9 +291,10 @@ RunSettings resolve_settings(const ParseResult& parsed) {
                         .dtype = accumulation_type(settings.dtype)};
   settings.learning_rate = learning_rate_of(flags, *settings.model, examples);
   suit_synthetic_images(settings);
-  return with_batch(std::move(settings), settings.batch_request.rule == BatchRequest::Rule::given
-                                             ? settings.batch_request.sizes.at(0)
-                                             : settings.model->default_batch);
+  const BatchRequest& request = settings.batch_request;
+  return with_batch(settings, request.rule == BatchRequest::Rule::given
+                                  ? request.sizes.at(0)
+                                  : settings.model->default_batch);
 }
 
 }  // namespace bench

@@ -205,13 +205,13 @@ bool runs_on_quanta(const Graph& graph, const Node& node) {
 
 Maker* mover_of_quanta(const OpDef* op) {
   static const std::map<const OpDef*, Maker*> kMakers{{&kAvgPool, avg_pool_quanta},
-                                                           {&kChannelPad, join_quanta},
-                                                           {&kChannelShuffle, shuffle_quanta},
-                                                           {&kChannelSlice, join_quanta},
-                                                           {&kConcat, join_quanta},
-                                                           {&kFlatten, flatten_quanta},
-                                                           {&kMaxPool, max_pool_quanta},
-                                                           {&kSpatialPad, pad_quanta}};
+                                                      {&kChannelPad, join_quanta},
+                                                      {&kChannelShuffle, shuffle_quanta},
+                                                      {&kChannelSlice, join_quanta},
+                                                      {&kConcat, join_quanta},
+                                                      {&kFlatten, flatten_quanta},
+                                                      {&kMaxPool, max_pool_quanta},
+                                                      {&kSpatialPad, pad_quanta}};
   const auto found = kMakers.find(op);
   return found == kMakers.end() ? nullptr : found->second;
 }
