@@ -135,8 +135,7 @@ class ModelSteps {
   ModelSteps(const RunSettings& settings, Backend& backend)
       : settings_(settings),
         backend_(backend),
-        plan_(build_run_graph(settings, backend, settings.batch), backend,
-              {.format = settings.format}),
+        plan_(build_run_graph(settings, backend, settings.batch), backend, settings.lowering()),
         steps_(distinct_steps(plan_)) {}
 
   void register_all(std::size_t threads) {

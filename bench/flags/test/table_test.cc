@@ -56,7 +56,8 @@ constexpr std::string_view kOwnFlags =
     "num_classes image_size aux_head label_smoothing dtype calibration_batches verify max_seconds "
     "result_file profile "
     "dump list_models list_variables help version flagfile undefok "
-    "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers";
+    "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers "
+    "choices_file";
 
 std::vector<std::string_view> names_in_table(bool own) {
   std::vector<std::string_view> names;
@@ -164,11 +165,12 @@ TEST(DescribeAccepted, SaysTypeAndBounds) {
   EXPECT_EQ(describe_accepted(*find_flag("label_smoothing")), "a number from 0 to below 1");
   EXPECT_EQ(describe_accepted(*find_flag("tf_random_seed")), "a whole number");
   EXPECT_EQ(describe_accepted(*find_flag("optimizer")), "one of sgd, momentum, rmsprop, adam");
-  EXPECT_EQ(describe_accepted(*find_flag("dump")), "a comma-separated list of graph, plan");
+  EXPECT_EQ(describe_accepted(*find_flag("dump")),
+            "a comma-separated list of graph, plan, choices");
 }
 
 TEST(DescribeValues, PutsWhatWillBeRefusedInBrackets) {
-  EXPECT_EQ(describe_values(*find_flag("dump")), "graph, plan");
+  EXPECT_EQ(describe_values(*find_flag("dump")), "graph, plan, choices");
   EXPECT_EQ(describe_values(*find_flag("device")), "cpu, reference (not built yet: gpu)");
   EXPECT_EQ(describe_values(*find_flag("job_name")),
             "none (not built yet: ps, worker, controller)");

@@ -26,7 +26,7 @@ class Planned {
     const RunSettings settings = resolve_settings(parse(arguments));
     device_ = make_device(settings);
     plan_ = std::make_unique<Plan>(build_run_graph(settings, *device_.backend, settings.batch),
-                                   *device_.backend, settings.format);
+                                   *device_.backend, settings.lowering());
   }
   [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] const Step& step(const DistinctStep& distinct) const {
