@@ -1,5 +1,7 @@
 #include "bench/after/kernel_times.h"
 
+#include <chrono>
+
 namespace bench {
 namespace {
 
@@ -12,14 +14,15 @@ double seconds_of(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-KernelTimes time_kernels(Tower& tower, UpdateStrategy* strategy, const Watch& watch) {
+KernelTimes time_kernels(Tower& tower, UpdateStrategy* strategy, const Clock& clock,
+                         const Watch& watch) {
   Backend& backend = tower.backend();
   const auto begun = backend.make_event();
   const auto computed = backend.make_event();
   const auto updated = backend.make_event();
   const std::size_t kernels = tower.executor().plan().steps.size();
   KernelTimes times{.kernels = std::vector<double>(kernels), .last = {}};
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = clock.now();
   do {
     tower.stream().record(*begun);
     tower.upload_orders();
@@ -38,7 +41,7 @@ KernelTimes time_kernels(Tower& tower, UpdateStrategy* strategy, const Watch& wa
     }
     ++times.steps;
     tell(watch, times.steps, kSteps);
-  } while (times.steps < kSteps && std::chrono::steady_clock::now() - begin < kEnough);
+  } while (times.steps < kSteps && clock.now() - begin < kEnough);
   const auto steps = static_cast<double>(times.steps);
   times.whole /= steps;
   times.update /= steps;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "bench/host/clock.h"
 #include "kernels/executor.h"
 #include "variable_mgmt/strategy.h"
 
@@ -20,8 +22,10 @@ struct KernelTimes {
   std::vector<Executor::StepTime> last;
 };
 
-/// Runs up to ten more steps on the batch that was last fed, about three seconds long, one at
-/// least; `strategy` may be null, else the variables are updated. `watch` hears of each. Waits.
-KernelTimes time_kernels(Tower& tower, UpdateStrategy* strategy, const Watch& watch = {});
+/// Runs up to ten more steps on the batch that was last fed, until three seconds are over by the
+/// clock, but one at least; `strategy` may be null, else the variables are updated. `watch` hears
+/// of each. Waits.
+KernelTimes time_kernels(Tower& tower, UpdateStrategy* strategy, const Clock& clock,
+                         const Watch& watch = {});
 
 }  // namespace bench

@@ -115,9 +115,9 @@ double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
   return std::max(row.flops / ceiling.flops_per_second, row.bytes / ceiling.bytes_per_second);
 }
 
-Profile make_profile(const Executor& executor, const KernelTimes& times,
+Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
                      const OptimizerSettings& optimizer) {
-  Profile profile{.steps = times.steps, .step_seconds = times.whole};
+  Profile profile{.steps = times.steps, .step_seconds = step_seconds};
   const auto& steps = executor.plan().steps;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     profile.rows.push_back({.name = steps[i].name,
@@ -150,10 +150,10 @@ void print_profile(std::ostream& out, const Profile& profile) {
   for (const ProfileRow& row : profile.rows) {
     in_kernels += row.seconds;
   }
-  const std::string step = cat(
-      "step: ", Table::fixed(1e3 * profile.step_seconds, 1), " ms in ", profile.steps, " more, ",
-      Table::fixed(100 * (1 - in_kernels / profile.step_seconds), 1), " % outside kernels");
-  out << "\n";
+  const std::string step =
+      cat("step: ", Table::fixed(1e3 * profile.step_seconds, 1), " ms without input, ",
+          Table::fixed(100 * (1 - in_kernels / profile.step_seconds), 1), " % outside kernels");
+  out << "\nkernels: means of " << profile.steps << " more steps\n";
   if (profile.ceiling) {
     out << "ceiling, measured: " << Table::fixed(profile.ceiling->flops_per_second / 1e9, 1)
         << " GFLOP/s, " << Table::fixed(profile.ceiling->bytes_per_second / 1e9, 1) << " GB/s\n"

@@ -29,15 +29,17 @@ struct ProfileRow {
 /// Where the time of a step goes.
 struct Profile {
   std::vector<ProfileRow> rows = {};
-  /// How many steps were profiled, and their mean time.
+  /// How many steps were profiled.
   std::int64_t steps = 0;
+  /// Mean time of a measured step, none of which was profiled, without what it waited for input.
   double step_seconds = 0;
   /// None: the device has no measured ceiling, and no share of it is printed.
   std::optional<Ceiling> ceiling = {};
 };
 
+/// `step_seconds` is the mean of the measured steps, without what they waited for input;
 /// kernels/optimizer.h has the optimizer's bytes.
-Profile make_profile(const Executor& executor, const KernelTimes& times,
+Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
                      const OptimizerSettings& optimizer);
 
 /// The time a row would take if it ran at the ceiling: the longer of arithmetic and memory.

@@ -1,5 +1,6 @@
 #include "bench/flags/combinations.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -170,6 +171,13 @@ void check_tensor_files(const Flags& flags) {
             "out");
 }
 
+void check_dump(const Flags& flags) {
+  const bool choices =
+      std::find(flags.dump.begin(), flags.dump.end(), "choices") != flags.dump.end();
+  refuse_if(choices && flags.dump.size() > 1,
+            "--dump=choices prints a file for --choices_file: leave the other dumps out");
+}
+
 /// --verify, --dump and --dump_tensors end the program without a measured run.
 void check_unmeasured(const Flags& flags) {
   const std::string_view ends = flags.verify          ? "--verify"
@@ -206,8 +214,11 @@ void check_batch(const Flags& flags) {
     refuse_if(given, cat(start, " cannot be combined with ", name,
                          ", which measures nothing: give one batch size"));
   }
-  refuse_if(flags.choices_file.has_value(),
-            cat(start, " cannot be combined with --choices_file, which is for one: give it"));
+  refuse_if(
+      flags.choices_file.has_value(),
+      cat(start,
+          " cannot be combined with --choices_file, whose choices are those of one batch: give its "
+          "size"));
   refuse_if(request.rule != BatchRequest::Rule::list && flags.input_file.has_value(),
             cat(start,
                 " cannot be combined with --input_file, whose images make up whole batches: "
@@ -245,6 +256,7 @@ void validate(const Flags& flags) {
   check_counts(flags);
   check_variable_update(flags);
   check_tensor_files(flags);
+  check_dump(flags);
   check_unmeasured(flags);
   check_batch(flags);
   check_late(flags);

@@ -1,8 +1,10 @@
 #include "bench/plan/choices_file.h"
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "bench/plan/settings.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 
@@ -27,41 +29,78 @@ std::vector<Layout> layouts_of(const json& tokens) {
   return layouts;
 }
 
+UsageError refusal(const std::string& path, const std::string& why) {
+  return UsageError(cat("--choices_file=", printable(path), ": ", why));
+}
+
 }  // namespace
 
-std::string to_text(const Choices& choices) {
-  json text{{"nodes", json::object()}, {"held", json::object()}};
-  for (const auto& [name, choice] : choices.nodes) {
+std::map<std::string, std::string> flags_of_choices(const RunSettings& settings) {
+  return {{"model", std::string(settings.model->name)},
+          {"data_name", std::string(settings.dataset->name)},
+          {"device", std::string(name_of(settings.device))},
+          {"forward_only", settings.training() ? "false" : "true"},
+          {"dtype", std::string(settings.int8 ? "int8" : name_of(settings.dtype))},
+          {"data_format", std::string(name_of(settings.format))},
+          {"batch_size", cat(settings.batch)},
+          {"num_classes", cat(settings.num_classes)},
+          {"image_size", cat(settings.image_size)}};
+}
+
+std::string to_text(const ChoicesFile& file) {
+  json text{{"made_for", file.made_for}, {"nodes", json::object()}, {"held", json::object()}};
+  for (const auto& [name, choice] : file.choices.nodes) {
     text["nodes"][name] = {{"implementation", choice.implementation},
                            {"inputs", tokens_of(choice.inputs)},
                            {"outputs", tokens_of(choice.outputs)}};
   }
-  for (const auto& [name, layout] : choices.held) {
+  for (const auto& [name, layout] : file.choices.held) {
     text["held"][name] = layout.token();
   }
   return text.dump(2) + "\n";
 }
 
-Choices read_choices(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    throw UsageError(cat("--choices_file=", printable(path), ": cannot be read"));
+ChoicesFile read_choices(const std::string& path) {
+  std::error_code error;
+  // One that waits for a writer would stop the program here.
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    throw refusal(path, "is no ordinary file");
+  }
+  std::ifstream stream(path);
+  if (!stream) {
+    throw refusal(path, "cannot be read");
   }
   try {
-    const json text = json::parse(file);
-    Choices choices;
+    const json text = json::parse(stream);
+    ChoicesFile file{.choices = {},
+                     .made_for = text.at("made_for").get<std::map<std::string, std::string>>()};
     for (const auto& [name, choice] : text.at("nodes").items()) {
-      choices.nodes[name] = {.implementation = choice.at("implementation").get<std::string>(),
-                             .inputs = layouts_of(choice.at("inputs")),
-                             .outputs = layouts_of(choice.at("outputs"))};
+      file.choices.nodes[name] = {.implementation = choice.at("implementation").get<std::string>(),
+                                  .inputs = layouts_of(choice.at("inputs")),
+                                  .outputs = layouts_of(choice.at("outputs"))};
     }
     for (const auto& [name, layout] : text.at("held").items()) {
-      choices.held[name] = Layout(layout.get<std::string>());
+      file.choices.held[name] = Layout(layout.get<std::string>());
     }
-    return choices;
+    return file;
   } catch (const json::exception&) {
-    throw UsageError(
-        cat("--choices_file=", printable(path), ": is not what --dump=choices prints"));
+    throw refusal(path, "is not what --dump=choices prints");
+  }
+}
+
+void check_choices(const RunSettings& settings) {
+  if (settings.choices == nullptr) {
+    return;
+  }
+  const auto& made_for = settings.choices->made_for;
+  for (const auto& [flag, value] : flags_of_choices(settings)) {
+    const auto theirs = made_for.find(flag);
+    if (theirs == made_for.end() || theirs->second != value) {
+      throw refusal(*settings.files.choices,
+                    cat("was made for --", flag, "=",
+                        theirs == made_for.end() ? "?" : printable(theirs->second),
+                        ", and this run has ", value));
+    }
   }
 }
 

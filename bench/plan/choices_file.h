@@ -1,15 +1,30 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "kernels/runtime/choices.h"
 
 namespace bench {
 
-/// Choices as JSON: what --dump=choices prints and --choices_file reads.
-std::string to_text(const Choices& choices);
+struct RunSettings;
 
+/// What --dump=choices prints and --choices_file reads, as JSON.
+struct ChoicesFile {
+  Choices choices;
+  /// The flags, by their names, that have to be those of the run that the choices were made for.
+  std::map<std::string, std::string> made_for;
+  bool operator==(const ChoicesFile&) const = default;
+};
+
+/// The flags of a run, defaults filled in, on which its choices depend.
+std::map<std::string, std::string> flags_of_choices(const RunSettings& settings);
+
+std::string to_text(const ChoicesFile& file);
 /// Throws UsageError, naming the file, where it cannot be read or is none of these.
-Choices read_choices(const std::string& path);
+ChoicesFile read_choices(const std::string& path);
+
+/// Throws UsageError, naming the flag, where a run's choices were made for another one.
+void check_choices(const RunSettings& settings);
 
 }  // namespace bench

@@ -37,7 +37,10 @@ std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
 
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {
   const Graph graph = build_run_graph(settings, backend, batch);
-  return run_memory(settings, Plan(graph, backend, settings.lowering()).memory.report, batch);
+  // Pinned choices are those of one batch.
+  const LoweringOptions options =
+      batch == settings.batch ? settings.lowering() : LoweringOptions{.format = settings.format};
+  return run_memory(settings, Plan(graph, backend, options).memory.report, batch);
 }
 
 PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& executor,

@@ -172,7 +172,8 @@ InputSettings input_of(const Flags& flags) {
 }
 
 RunFiles files_of(const Flags& flags) {
-  return {.init_from = flags.init_from,
+  return {.choices = flags.choices_file,
+          .init_from = flags.init_from,
           .init_from_partial = flags.init_from_partial,
           .save_variables = flags.save_variables,
           .dump_tensors = flags.dump_tensors,
@@ -268,7 +269,9 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   settings.device_label = given == parsed.given.end() ? placement.device : given->second;
   settings.format = format_named(placement.data_format);
   if (flags.choices_file) {
-    settings.choices = std::make_shared<Choices>(read_choices(*flags.choices_file));
+    settings.choices = std::make_shared<ChoicesFile>(read_choices(*flags.choices_file));
+    settings.notices.push_back(
+        cat("kernels and layouts are those of --choices_file=", *flags.choices_file));
   }
   check_types(settings, parsed);
   const auto add_notices = [&](const std::vector<std::string>& notices) {

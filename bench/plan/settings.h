@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "bench/flags/batch_request.h"
+#include "bench/plan/choices_file.h"
 #include "bench/plan/schedule.h"
 #include "kernels/backend.h"
-#include "kernels/runtime/choices.h"
 #include "models/zoo/zoo.h"
 #include "pipeline/datasets/dataset.h"
 #include "pipeline/input.h"
@@ -41,6 +41,8 @@ struct InputSettings {
 
 /// Other files that a run reads and writes; unset: none.
 struct RunFiles {
+  /// Read into RunSettings::choices.
+  std::optional<std::string> choices = {};
   std::optional<std::string> init_from = {};
   bool init_from_partial = false;
   std::optional<std::string> save_variables = {};
@@ -71,7 +73,7 @@ struct LossScaleSettings {
   /// Unset: as the type needs it.
   std::optional<double> initial = {};
   bool automatic = false;
-  std::int64_t increase_every = 1000;
+  std::int64_t increase_every = LossScaleRule().increase_every;
 };
 
 /// What a run is, worked out from its flags before anything is made: every default filled in.
@@ -86,7 +88,7 @@ struct RunSettings {
   std::optional<int> threads = {};
   DataFormat format = DataFormat::automatic;
   /// The kernels and layouts of the plan; null: chosen by their estimates.
-  std::shared_ptr<const Choices> choices = {};
+  std::shared_ptr<const ChoicesFile> choices = {};
   DType dtype = DType::f32;
   /// `dtype` is not settled yet: the faster of bf16 and f16 on the device (choose_precision).
   bool choose_half = false;
@@ -137,7 +139,7 @@ struct RunSettings {
   [[nodiscard]] bool synthetic() const { return !input.dataset && !input.file; }
   /// How its graph is planned.
   [[nodiscard]] LoweringOptions lowering() const {
-    return {.format = format, .pinned = choices.get()};
+    return {.format = format, .pinned = choices == nullptr ? nullptr : &choices->choices};
   }
 };
 

@@ -17,13 +17,18 @@ void Attempt::at(const std::function<void()>& part) {
   } catch (const RunEnded&) {
     throw;
   } catch (const LossError& error) {
-    reason_ = error.what();
+    fail(error.what());
   } catch (const MismatchError& error) {
-    reason_ = error.what();
+    fail(error.what());
   } catch (const std::exception& error) {
-    reason_ = error.what();
+    fail(error.what());
     fatal_ = std::current_exception();
   }
+}
+
+void Attempt::fail(std::string reason) {
+  failed_ = true;
+  reason_ = std::move(reason);
 }
 
 int Attempt::end(std::ostream& err) const {

@@ -21,7 +21,7 @@ class Attempt {
   /// own way.
   void at(const std::function<void()>& part);
 
-  [[nodiscard]] bool succeeded() const { return reason_.empty(); }
+  [[nodiscard]] bool succeeded() const { return !failed_; }
   /// What failed; empty for nothing.
   [[nodiscard]] const std::string& reason() const { return reason_; }
   /// Of one that failed: prints the reason and returns the exit status of a check that did
@@ -29,6 +29,9 @@ class Attempt {
   int end(std::ostream& err) const;
 
  private:
+  void fail(std::string reason);
+
+  bool failed_ = false;
   std::string reason_;
   std::exception_ptr fatal_;
 };

@@ -95,10 +95,12 @@ results::BatchTrial trial_of(std::int64_t batch, const std::vector<nanoseconds>&
 results::BatchTrial measure(RunSettings& settings, const InitialValues& values, RunHost& host) {
   Backend& backend = *host.device(settings).backend;
   const Graph graph = build_run_graph(settings, backend, settings.batch);
+  // Whose images a device may still be reading while the tower goes.
+  std::unique_ptr<InputSource> input;
   Tower tower(graph, backend, {.format = settings.format}, values);
   const auto strategy = make_run_strategy(settings, tower);
-  const auto input = make_run_input(settings, tower.executor().input_layout("images"),
-                                    host.phases.of("drawing the images", "row"));
+  input = make_run_input(settings, tower.executor().input_layout("images"),
+                         host.phases.of("drawing the images", "row"));
   host.phases.clear();
   StoppingRule stopping(kTrial, host.clock, [&] { return host.end_asked(); });
   std::ostream nowhere(nullptr);

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <iomanip>
+#include <numeric>
 #include <ostream>
 
 #include "bench/after/profile.h"
@@ -26,10 +27,8 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
   if (session.steps.empty()) {
     return;
   }
-  nanoseconds steps{};
-  for (const nanoseconds step : session.steps) {
-    steps += step;
-  }
+  const nanoseconds steps =
+      std::accumulate(session.steps.begin(), session.steps.end(), nanoseconds(0));
   constexpr double kPerCent = 100;
   const double share =
       static_cast<double>(session.input_wait.count()) / static_cast<double>(steps.count());
@@ -50,18 +49,27 @@ std::string early_end(const RunSettings& settings, const SessionResult& session)
              : "";
 }
 
+/// Of the measured steps, without what they waited for input.
+double mean_step_seconds(const SessionResult& session) {
+  const nanoseconds steps =
+      std::accumulate(session.steps.begin(), session.steps.end(), nanoseconds(0));
+  return std::chrono::duration<double>(steps - session.input_wait).count() /
+         static_cast<double>(session.steps.size());
+}
+
 /// Prints and writes where the time of a step goes, as far as anybody asked.
-void show_kernels(const RunSettings& settings, Prepared& prepared, RunHost& host) {
+void show_kernels(const RunSettings& settings, Prepared& prepared, const SessionResult& session,
+                  RunHost& host) {
   if (!settings.profile && !prepared.trace) {
     return;
   }
   std::ostream& out = host.streams.out;
   const Executor& executor = prepared.tower->executor();
-  const KernelTimes times =
-      time_kernels(*prepared.tower, prepared.strategy.get(), host.phases.of("profiling", "step"));
+  const KernelTimes times = time_kernels(*prepared.tower, prepared.strategy.get(), host.clock,
+                                         host.phases.of("profiling", "step"));
   host.phases.clear();
   if (settings.profile) {
-    Profile profile = make_profile(executor, times, settings.optimizer);
+    Profile profile = make_profile(executor, times, mean_step_seconds(session), settings.optimizer);
     profile.ceiling =
         prepared.device.backend->measure_ceiling(settings.int8 ? DType::s8 : settings.dtype);
     print_profile(out, profile);
@@ -138,8 +146,8 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   }
   attempt.at([&] {
     host.phases.stop_if_asked("after the last step");
-    if (session.global_steps() > 0) {
-      show_kernels(settings, prepared, host);
+    if (!session.steps.empty()) {
+      show_kernels(settings, prepared, session, host);
     }
     // What was measured is on the disk before the check, which takes memory that was not planned.
     file.write_for_now(results::Status::kOk, false, ended);

@@ -72,6 +72,9 @@ void check_apart_from_input(const Output& output, std::string_view flag, const s
 }
 
 void check_apart_from_inputs(const Output& output, const RunSettings& settings) {
+  if (settings.files.choices) {
+    check_apart_from_input(output, "choices_file", *settings.files.choices);
+  }
   if (settings.files.init_from) {
     check_apart_from_input(output, "init_from", *settings.files.init_from);
   }

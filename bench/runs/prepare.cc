@@ -36,6 +36,17 @@ report::Header header_of(const RunSettings& settings) {
           .variable_update = std::string(settings.strategy->name)};
 }
 
+/// Makes what is planned with the choices of a file, which an error names.
+template <class Make>
+auto naming_choices(const RunSettings& settings, const Make& make) {
+  try {
+    return make();
+  } catch (const ChoicesError& error) {
+    throw UsageError(
+        cat("--choices_file=", printable(*settings.files.choices), ": ", error.what()));
+  }
+}
+
 /// Prints what --dump asks for.
 void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
   const Graph graph = build_run_graph(settings, backend, settings.batch);
@@ -45,13 +56,15 @@ void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
   if (!settings.dump.plan && !settings.dump.choices) {
     return;
   }
-  const Plan plan(graph, backend, settings.lowering());
+  const std::unique_ptr<Plan> planned = naming_choices(
+      settings, [&] { return std::make_unique<Plan>(graph, backend, settings.lowering()); });
+  const Plan& plan = *planned;
   if (settings.dump.plan) {
     out << plan.lowered;
     out << "planned memory: " << run_memory(settings, plan.memory.report, settings.batch) << "\n";
   }
   if (settings.dump.choices) {
-    out << to_text(plan.lowered.choices);
+    out << to_text({.choices = plan.lowered.choices, .made_for = flags_of_choices(settings)});
   }
 }
 
@@ -108,6 +121,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
       LOG(INFO) << "note: " << printable(notice);
     }
   }
+  check_choices(settings);
   if (settings.dump.any()) {
     dump(settings, *device.backend, host.streams.out);
     return std::nullopt;
@@ -136,10 +150,13 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                                    : build_run_graph(settings, *device.backend, settings.batch);
   phases.clear();
   report::print_initializing_graph(host.streams.out);
-  auto tower = std::make_unique<Tower>(
-      graph, *device.backend,
-      ExecutorOptions{.format = settings.format, .pinned = settings.choices.get(), .admit = admit},
-      first_values);
+  auto tower = naming_choices(settings, [&] {
+    return std::make_unique<Tower>(
+        graph, *device.backend,
+        ExecutorOptions{
+            .format = settings.format, .pinned = settings.lowering().pinned, .admit = admit},
+        first_values);
+  });
   first_values.clear();  // The tower has its own copy.
   auto strategy = make_run_strategy(settings, *tower);
   auto input = make_run_input(settings, tower->executor().input_layout("images"),
@@ -160,9 +177,9 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                   .tensor_files = std::move(tensor_files),
                   .trace = std::move(trace),
                   .quantization = std::move(quantization),
+                  .input = std::move(input),
                   .tower = std::move(tower),
-                  .strategy = std::move(strategy),
-                  .input = std::move(input)};
+                  .strategy = std::move(strategy)};
 }
 
 }  // namespace bench

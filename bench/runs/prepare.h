@@ -46,10 +46,11 @@ struct Prepared {
   std::optional<AtomicFile> trace;
   /// Of a run in int8.
   std::optional<Quantization> quantization;
+  /// Goes after the tower, whose device may still be reading its images.
+  std::unique_ptr<InputSource> input;
   std::unique_ptr<Tower> tower;
   /// Null for a forward-only run.
   std::unique_ptr<UpdateStrategy> strategy;
-  std::unique_ptr<InputSource> input;
 };
 
 /// Makes everything that the steps need, and prints the lines before "Running warm up"; none where

@@ -100,7 +100,10 @@ cmp "$out" "$work/plan" || fail 'pinned choices make another plan'
 run 0 $quick --choices_file="$work/choices" --num_batches=2
 # shellcheck disable=SC2086
 run 2 $quick --choices_file="$work/choices" --forward_only
-says "$err" 'the choices are of another network'
+says "$err" 'was made for --forward_only=false, and this run has true'
+# shellcheck disable=SC2086
+run 2 $quick --choices_file="$work/choices" --result_file="$work/choices"
+says "$err" 'would overwrite'
 
 # --- a whole run ---------------------------------------------------------------------------------
 

@@ -151,6 +151,9 @@ class ReferenceBackend : public Backend {
     if (graph.type(node.outputs[0]) == graph.type(node.inputs[0])) {
       candidate.may_overwrite.push_back({.output = 0, .input = 0});
     }
+    for (std::size_t i = 1; node.op == &kMovingAverage && i < node.outputs.size(); ++i) {
+      candidate.may_overwrite.push_back({.output = i, .input = 2 * i});
+    }
     return {std::move(candidate)};
   }
 

@@ -36,34 +36,49 @@ bool same_layouts(const Candidate& a, const Candidate& b) {
   return a.inputs == b.inputs && a.outputs == b.outputs;
 }
 
-/// The choices for one node, or an input or a variable, among those that are pinned.
-const NodeChoice& pinned_choice(const Choices& pinned, const Node& node) {
-  const auto found = pinned.nodes.find(node.name);
-  if (found == pinned.nodes.end()) {
-    throw UsageError(cat("the choices are of another network: they do not know ", node.name));
-  }
-  return found->second;
+ChoicesError of_another_network(const std::string& name) {
+  return ChoicesError(cat("the choices are of another network: they do not know ", name));
 }
 
-const Layout& pinned_layout(const Choices& pinned, const std::string& value) {
-  const auto found = pinned.held.find(value);
-  if (found == pinned.held.end()) {
-    throw UsageError(cat("the choices are of another network: they do not know ", value));
+/// Throws ChoicesError for names that the graph does not have.
+void check_names(const Choices& pinned, const Graph& graph) {
+  std::set<std::string> nodes;
+  for (const Node& node : graph.nodes()) {
+    nodes.insert(node.name);
   }
-  return found->second;
+  std::set<std::string> held;
+  for (const Value& value : graph.values()) {
+    if (value.origin != Value::Origin::node) {
+      held.insert(value.name);
+    }
+  }
+  const auto check_known = [](const auto& names, const auto& known) {
+    for (const auto& [name, choice] : names) {
+      if (!known.contains(name)) {
+        throw ChoicesError(cat("the choices are of another network: it does not have ", name));
+      }
+    }
+  };
+  check_known(pinned.nodes, nodes);
+  check_known(pinned.held, held);
 }
 
-/// The one candidate that a choice names.
-Candidate pinned_candidate(const NodeChoice& choice, const Node& node,
+/// The one of a node's candidates that is pinned.
+Candidate pinned_candidate(const Choices& pinned, const Node& node,
                            std::span<const Candidate> candidates) {
+  const auto entry = pinned.nodes.find(node.name);
+  if (entry == pinned.nodes.end()) {
+    throw of_another_network(node.name);
+  }
+  const NodeChoice& choice = entry->second;
   const auto found =
       std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
         return candidate.implementation == choice.implementation &&
                candidate.inputs == choice.inputs && candidate.outputs == choice.outputs;
       });
   if (found == candidates.end()) {
-    throw UsageError(cat("the choices are of another device or batch: ", node.name,
-                         " cannot run by ", choice.implementation, " in their layouts"));
+    throw ChoicesError(cat("the choices are of another device, batch or data format: ", node.name,
+                           " cannot run by ", choice.implementation, " in their layouts"));
   }
   return *found;
 }
@@ -94,16 +109,26 @@ std::size_t tuned(const Tuner& tuner, const Graph& graph, const Node& node,
 class Choosing {
  public:
   Choosing(const Graph& graph, Backend& backend, const LoweringOptions& options)
-      : graph_(graph), backend_(backend), options_(options) {
-    for (const Node& node : graph.nodes()) {
+      : graph_(graph), backend_(backend), options_(options), held_(graph.values().size()) {
+    const auto nodes = graph.nodes();
+    for (const Node& node : nodes) {
       candidates_.push_back(casts_variable(graph, node)
                                 ? std::vector<Candidate>()
-                                : pinned(node, backend.candidates(graph, node, options.format)));
+                                : backend.candidates(graph, node, options.format));
     }
-    for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-      if (casts_variable(graph, graph.nodes()[n])) {
-        candidates_[n] = pinned(graph.nodes()[n], cast_candidates(graph.nodes()[n]));
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      if (casts_variable(graph, nodes[n])) {
+        candidates_[n] = cast_candidates(nodes[n]);
       }
+    }
+    number_layouts();
+    find_held_layouts();
+    if (options.pinned != nullptr) {
+      check_names(*options.pinned, graph);
+      for (std::size_t n = 0; n < nodes.size(); ++n) {
+        candidates_[n] = {pinned_candidate(*options.pinned, nodes[n], candidates_[n])};
+      }
+      pin_held_layouts(*options.pinned);
     }
   }
 
@@ -115,9 +140,12 @@ class Choosing {
       const auto estimated = static_cast<std::size_t>(choice.chosen[n]);
       const Candidate& candidate =
           candidates_[n][tuned(options_.tuner, graph_, node, candidates_[n], estimated)];
-      result.choices.nodes[node.name] = {.implementation = candidate.implementation,
-                                         .inputs = candidate.inputs,
-                                         .outputs = candidate.outputs};
+      const bool fresh =
+          result.choices.nodes
+              .try_emplace(node.name, NodeChoice{candidate.implementation, candidate.inputs,
+                                                 candidate.outputs})
+              .second;
+      check(fresh, cat("lowering: two nodes are named ", node.name));
       result.candidates.push_back(candidate);
     }
     for (std::size_t v = 0; v < graph_.values().size(); ++v) {
@@ -130,20 +158,50 @@ class Choosing {
   }
 
  private:
-  /// All candidates, or the one that is pinned.
-  [[nodiscard]] std::vector<Candidate> pinned(const Node& node,
-                                              std::vector<Candidate> candidates) const {
-    if (options_.pinned == nullptr) {
-      return candidates;
+  /// In the order of the candidates: from it follows where the search begins.
+  void number_layouts() {
+    for (const std::vector<Candidate>& candidates : candidates_) {
+      for (const Candidate& candidate : candidates) {
+        for (const auto& layouts : {candidate.inputs, candidate.outputs}) {
+          for (const Layout& layout : layouts) {
+            if (layout != Layout::any()) {
+              numbers_.number(layout);
+            }
+          }
+        }
+      }
     }
-    return {pinned_candidate(pinned_choice(*options_.pinned, node), node, candidates)};
   }
 
-  /// The layouts that a value without a producer may have.
-  std::vector<int> held_layouts(ValueId value, std::vector<int> possible) {
-    return options_.pinned == nullptr ? possible
-                                      : std::vector{numbers_.number(pinned_layout(
-                                            *options_.pinned, graph_.value(value).name))};
+  /// The layouts that values without a producer may have.
+  void find_held_layouts() {
+    for (const ValueId id : graph_.inputs()) {
+      for (const Layout& layout : backend_.input_layouts(graph_.type(id), options_.format)) {
+        held_[at(id)].push_back(numbers_.number(layout));
+      }
+    }
+    for (const Variable& variable : graph_.variables()) {
+      held_[at(variable.value)] = wanted_layouts(variable.value);
+    }
+  }
+
+  void pin_held_layouts(const Choices& pinned) {
+    for (std::size_t v = 0; v < held_.size(); ++v) {
+      const Value& value = graph_.values()[v];
+      if (value.origin == Value::Origin::node) {
+        continue;
+      }
+      const auto entry = pinned.held.find(value.name);
+      if (entry == pinned.held.end()) {
+        throw of_another_network(value.name);
+      }
+      const int number = numbers_.number(entry->second);
+      if (std::find(held_[v].begin(), held_[v].end(), number) == held_[v].end()) {
+        throw ChoicesError(cat("the choices are of another device, batch or data format: ",
+                               value.name, " cannot lie in ", entry->second));
+      }
+      held_[v] = {number};
+    }
   }
 
   /// One for each layout in which a reader wants the result.
@@ -182,16 +240,8 @@ class Choosing {
                        std::back_inserter(option.outputs), number);
       }
     }
-    for (const ValueId id : graph_.inputs()) {
-      std::vector<int> layouts;
-      for (const Layout& layout : backend_.input_layouts(graph_.type(id), options_.format)) {
-        layouts.push_back(numbers_.number(layout));
-      }
-      problem.values[at(id)].free_layouts = held_layouts(id, std::move(layouts));
-    }
-    for (const Variable& variable : graph_.variables()) {
-      problem.values[at(variable.value)].free_layouts =
-          held_layouts(variable.value, wanted_layouts(variable.value));
+    for (std::size_t v = 0; v < held_.size(); ++v) {
+      problem.values[v].free_layouts = held_[v];
     }
     for (const auto& [variable, gradient] : graph_.gradients()) {
       problem.values[at(gradient)].deliver_as = variable.index;
@@ -271,6 +321,8 @@ class Choosing {
   const LoweringOptions& options_;
   std::vector<std::vector<Candidate>> candidates_;
   LayoutNumbers numbers_;
+  /// By value, of those without a producer.
+  std::vector<std::vector<int>> held_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/backend.h"
+#include "models/base/errors.h"
 
 namespace bench {
 
@@ -24,6 +25,12 @@ struct Choices {
   /// The layouts of inputs and variables.
   std::map<std::string, Layout> held;
   bool operator==(const Choices&) const = default;
+};
+
+/// Pinned choices are of another graph or device.
+class ChoicesError : public UsageError {
+ public:
+  using UsageError::UsageError;
 };
 
 /// How long a candidate of a node takes, in seconds. Asked only where several differ in nothing but
@@ -51,7 +58,7 @@ struct ChosenGraph {
 };
 
 /// Chooses for every node by what it and the reorders are estimated to cost. Throws UsageError when
-/// the backend supports a node in no way, or not in the way that is pinned.
+/// the backend supports a node in no way, ChoicesError when it cannot be run as it is pinned.
 ChosenGraph choose(const Graph& graph, Backend& backend, const LoweringOptions& options);
 
 /// Whether a node casts a variable: it has no kernel of its own, the very reorders that bring the

@@ -29,7 +29,7 @@ class Conversions {
   Backend& backend_;
   Stream& stream_;
   Staging staging_;
-  /// Of the last conversion, which may be under way.
+  /// Of the last conversion, which may be under way where waiting for it threw.
   std::unique_ptr<Kernel> reorder_;
 };
 

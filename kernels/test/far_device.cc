@@ -137,7 +137,7 @@ class FarMemory final : public DeviceMemory {
       : device_(device), bytes_(align_up(bytes + 1, kPageBytes)) {
     address_ = map(PROT_NONE);
     memory_ = map(PROT_READ | PROT_WRITE);
-    device_.addresses().add(address_, memory_, bytes_);
+    device_.addresses().add(address_, memory_, bytes);
   }
   ~FarMemory() override {
     device_.addresses().remove(address_);

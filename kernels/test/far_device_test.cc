@@ -262,6 +262,7 @@ TEST(FarDevice, RefusesMemoryOfTheHost) {
   const auto stream = far->make_stream();
   EXPECT_THROW(copy->launch(*stream, {&theirs, 1}, {&ours, 1}, nullptr), InternalError);
   EXPECT_THROW(copy->launch(*stream, {&ours, 1}, {&theirs, 1}, nullptr), InternalError);
+  EXPECT_THROW(stream->fill(memory->data(), std::byte{1}, 9), InternalError);
 }
 
 TEST(FarDeviceDeathTest, EndsAProgramThatTouchesItsMemory) {

@@ -36,11 +36,17 @@ Graph add_backward(const Graph& forward, const std::string& loss) {
   // One gradient per value of the forward graph, summed as contributions arrive.
   std::vector<ValueId> gradients(forward.values().size());
   gradients[at(loss_value)] = graph.add_input("loss_scale", forward.type(loss_value));
+  std::vector<int> sums(forward.values().size(), 0);
   const auto accumulate = [&](ValueId value, ValueId contribution) {
     ValueId& sum = gradients[at(value)];
-    sum = sum.valid() ? graph.add_node(kAdd, forward.value(value).name + "/gradient_sum", {},
-                                       {sum, contribution})[0]
-                      : contribution;
+    if (!sum.valid()) {
+      sum = contribution;
+      return;
+    }
+    const int number = ++sums[at(value)];
+    const std::string name =
+        cat(forward.value(value).name, "/gradient_sum", number == 1 ? "" : cat("_", number));
+    sum = graph.add_node(kAdd, name, {}, {sum, contribution})[0];
   };
 
   std::vector<int> uses_left(forward.values().size(), 0);

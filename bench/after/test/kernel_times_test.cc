@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "bench/host/test/fake_clock.h"
 #include "bench/loop/session.h"
 #include "bench/loop/test/residual.h"
 #include "bench/plan/input.h"
@@ -16,8 +17,9 @@ namespace bench {
 namespace {
 
 /// Of one network that was fed once.
-KernelTimes times_on(Backend& backend, bool training,
-                     std::vector<std::int64_t>* watched = nullptr) {
+KernelTimes times_on(Backend& backend, bool training, std::vector<std::int64_t>* watched = nullptr,
+                     std::chrono::milliseconds step = {}) {
+  FakeClock clock;
   RunSettings settings = residual();
   settings.mode = training ? RunMode::training : RunMode::forward_only;
   Tower tower(build_run_graph(settings, backend, settings.batch), backend, {},
@@ -26,11 +28,13 @@ KernelTimes times_on(Backend& backend, bool training,
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const InputBatch batch = input->next();
   tower.feed(batch.images, batch.labels);
-  KernelTimes times = time_kernels(tower, strategy.get(), [&](std::int64_t done, std::int64_t) {
-    if (watched != nullptr) {
-      watched->push_back(done);
-    }
-  });
+  KernelTimes times =
+      time_kernels(tower, strategy.get(), clock, [&](std::int64_t done, std::int64_t) {
+        clock.advance(step);
+        if (watched != nullptr) {
+          watched->push_back(done);
+        }
+      });
   EXPECT_EQ(times.kernels.size(), tower.executor().plan().steps.size());
   return times;
 }
@@ -68,6 +72,16 @@ TEST(KernelTimes, AreMeansOfTenShortSteps) {
   std::vector<std::int64_t> watched;
   EXPECT_EQ(times_on(*backend, /*training=*/true, &watched).steps, 10);
   EXPECT_THAT(watched, testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
+}
+
+TEST(KernelTimes, AreThoseOfFewerLongSteps) {
+  const auto backend = make_reference_backend();
+  std::vector<std::int64_t> watched;
+  times_on(*backend, /*training=*/false, &watched, std::chrono::milliseconds(1100));
+  EXPECT_THAT(watched, testing::ElementsAre(1, 2, 3));
+  watched.clear();
+  times_on(*backend, /*training=*/false, &watched, std::chrono::milliseconds(5000));
+  EXPECT_THAT(watched, testing::ElementsAre(1));
 }
 
 }  // namespace

@@ -34,8 +34,9 @@ TEST(Roofline, IsTheLongerOfArithmeticAndMemory) {
 
 TEST(PrintProfile, EndsWithTheSharesOfTheStep) {
   EXPECT_THAT(text(example()),
-              HasSubstr("ceiling, measured: 1000.0 GFLOP/s, 10.0 GB/s\n"
-                        "step: 10.0 ms in 5 more, 20.0 % outside kernels, 40.0 % of the "
+              HasSubstr("kernels: means of 5 more steps\n"
+                        "ceiling, measured: 1000.0 GFLOP/s, 10.0 GB/s\n"
+                        "step: 10.0 ms without input, 20.0 % outside kernels, 40.0 % of the "
                         "roofline\n"));
 }
 
@@ -43,7 +44,7 @@ TEST(PrintProfile, SaysThatADeviceHasNoCeiling) {
   Profile profile = example();
   profile.ceiling.reset();
   EXPECT_THAT(text(profile),
-              HasSubstr("step: 10.0 ms in 5 more, 20.0 % outside kernels; this device has no "
+              HasSubstr("step: 10.0 ms without input, 20.0 % outside kernels; this device has no "
                         "measured ceiling\n"));
 }
 

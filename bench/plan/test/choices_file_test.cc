@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "bench/flags/test/usage_error.h"
+#include "bench/plan/resolve_settings.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 
@@ -19,32 +21,60 @@ std::string written(const std::string& text) {
   return path;
 }
 
-std::string refusal(const std::string& path) {
-  try {
-    read_choices(path);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "none";
+std::string read_refusal(const std::string& path) {
+  return usage_error([&] { read_choices(path); });
+}
+
+ChoicesFile example() {
+  return {.choices =
+              {.nodes = {{"conv1",
+                          {.implementation = "brgconv:avx512_core",
+                           .inputs = {Layout("nhwc"), Layout("w:Acdb16a")},
+                           .outputs = {Layout("nChw16c")}}},
+                         {"relu",
+                          {.implementation = "vector", .inputs = {}, .outputs = {Layout::any()}}}},
+               .held = {{"images", Layout("nchw")}}},
+          .made_for = {{"model", "lenet"}, {"batch_size", "8"}}};
 }
 
 TEST(ChoicesFile, IsReadAsItWasWritten) {
-  const Choices choices{
-      .nodes = {{"conv1",
-                 {.implementation = "brgconv:avx512_core",
-                  .inputs = {Layout("nhwc"), Layout("w:Acdb16a")},
-                  .outputs = {Layout("nChw16c")}}},
-                {"relu", {.implementation = "vector", .inputs = {}, .outputs = {Layout::any()}}}},
-      .held = {{"images", Layout("nchw")}}};
-  EXPECT_EQ(read_choices(written(to_text(choices))), choices);
+  EXPECT_EQ(read_choices(written(to_text(example()))), example());
 }
 
 TEST(ChoicesFile, ThatIsNoneIsRefused) {
-  EXPECT_THAT(refusal("/nowhere"), EndsWith("/nowhere: cannot be read"));
-  for (const char* text : {"", "[1]", "{}", R"({"nodes": {"a": 1}, "held": {}})",
-                           R"({"nodes": {}, "held": {"x": 5}})"}) {
-    EXPECT_THAT(refusal(written(text)), EndsWith(": is not what --dump=choices prints")) << text;
+  EXPECT_THAT(read_refusal("/nowhere"), EndsWith("=/nowhere: cannot be read"));
+  EXPECT_THAT(read_refusal("/"), EndsWith("=/: is no ordinary file"));
+  for (const char* text :
+       {"", "[1]", "{}", R"({"made_for": {}, "nodes": {"a": 1}, "held": {}})",
+        R"({"made_for": {}, "nodes": {}, "held": {"x": 5}})", R"({"nodes": {}, "held": {}})"}) {
+    EXPECT_THAT(read_refusal(written(text)), EndsWith(": is not what --dump=choices prints"))
+        << text;
   }
+}
+
+std::string refusal_of(std::string_view flag, const std::string& path) {
+  const std::string pin = cat("--choices_file=", path);
+  std::vector<std::string_view> arguments{"--model=lenet", pin};
+  if (!flag.empty()) {
+    arguments.push_back(flag);
+  }
+  return usage_error([&] { check_choices(resolve_settings(parse(arguments))); });
+}
+
+TEST(ChoicesFile, IsForTheRunItWasMadeFor) {
+  ChoicesFile file = example();
+  file.made_for = flags_of_choices(resolve_settings(parse({"--model=lenet"})));
+  const std::string path = written(to_text(file));
+  EXPECT_EQ(refusal_of("", path), "no UsageError");
+  EXPECT_EQ(refusal_of("--weight_decay=0", path), "no UsageError");
+  EXPECT_THAT(refusal_of("--batch_size=7", path),
+              EndsWith(": was made for --batch_size=32, and this run has 7"));
+  EXPECT_THAT(refusal_of("--forward_only", path),
+              EndsWith(": was made for --forward_only=false, and this run has true"));
+  EXPECT_THAT(refusal_of("--data_format=NHWC", path),
+              EndsWith(": was made for --data_format=auto, and this run has NHWC"));
+  EXPECT_THAT(refusal_of("--dtype=bf16", path),
+              EndsWith(": was made for --dtype=f32, and this run has bf16"));
 }
 
 }  // namespace

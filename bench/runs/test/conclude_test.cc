@@ -72,6 +72,8 @@ TEST(Conclude, SavesTracesAndProfilesWhereAskedTo) {
   SmallConclusion run({"--profile", "--trace_file=/trace", "--save_variables=/variables"});
   EXPECT_EQ(run(), 0);
   EXPECT_THAT(run.small.out(), HasSubstr(cat("Dumping trace to ", run.path("trace"))));
+  EXPECT_THAT(run.small.out(), HasSubstr("kind of op"));
+  EXPECT_THAT(run.small.out(), HasSubstr("outside kernels"));
   EXPECT_THAT(run.file("trace"), HasSubstr("conv1"));
   EXPECT_THAT(run.file("variables"), HasSubstr("\"global_step\":\"4\""));
 }

@@ -38,7 +38,7 @@ std::vector<std::string> implementations(const LoweredGraph& lowered) {
 std::string refusal(const Graph& graph, Backend& backend, const Choices& pinned) {
   try {
     lower(graph, backend, {.pinned = &pinned});
-  } catch (const UsageError& error) {
+  } catch (const ChoicesError& error) {
     return error.what();
   }
   return "none";
@@ -71,6 +71,14 @@ TEST(Choices, OfAnotherNetworkAreRefused) {
   pinned.held.clear();
   EXPECT_EQ(refusal(graph, backend, pinned),
             "the choices are of another network: they do not know w");
+  pinned = whole;
+  pinned.nodes["more"] = pinned.nodes["relu"];
+  EXPECT_EQ(refusal(graph, backend, pinned),
+            "the choices are of another network: it does not have more");
+  pinned = whole;
+  pinned.held["x"] = Layout("a");
+  EXPECT_EQ(refusal(graph, backend, pinned),
+            "the choices are of another network: it does not have x");
 }
 
 TEST(Choices, OfAnotherDeviceAreRefused) {
@@ -79,6 +87,9 @@ TEST(Choices, OfAnotherDeviceAreRefused) {
   Choices pinned = lower(graph, backend, {}).choices;
   pinned.nodes.at("pool").implementation = "c";
   EXPECT_THAT(refusal(graph, backend, pinned), HasSubstr("pool cannot run by c"));
+  pinned = lower(graph, backend, {}).choices;
+  pinned.held.at("w") = Layout("c");
+  EXPECT_THAT(refusal(graph, backend, pinned), HasSubstr("w cannot lie in c"));
 }
 
 /// Runs what it runs in two ways per layout, the estimates preferring the first.
