@@ -85,7 +85,7 @@ TEST(Choices, OfAnotherDeviceAreRefused) {
   const Graph graph = example();
   TwoLayoutBackend backend;
   Choices pinned = lower(graph, backend, {}).choices;
-  pinned.nodes.at("pool").implementation = "c";
+  pinned.nodes.at("pool").implementation = cat("c");
   EXPECT_THAT(refusal(graph, backend, pinned), HasSubstr("pool cannot run by c"));
   pinned = lower(graph, backend, {}).choices;
   pinned.held.at("w") = Layout("c");
