@@ -101,6 +101,15 @@ class DeviceMemory {
   [[nodiscard]] virtual std::byte* data() const = 0;
 };
 
+/// What holds for a device's memory.
+struct MemoryTraits {
+  /// Tensors begin at multiples of it, in bytes; a power of two, at least 64.
+  std::size_t alignment = 64;
+  /// What may still be allocated, in bytes; none where it is the host's memory, which has limits of
+  /// its own.
+  std::optional<std::size_t> free_bytes = {};
+};
+
 /// What a device can do at most, measured by running it.
 struct Ceiling {
   double flops_per_second = 0;
@@ -153,6 +162,7 @@ class Backend {
   /// Whether the device computes in the host's memory: the host may read and write allocate()'s
   /// while no work is under way, and kernels take any memory of the host's.
   [[nodiscard]] virtual bool shares_host_memory() const = 0;
+  [[nodiscard]] virtual MemoryTraits memory_traits() const { return {}; }
   /// Those that the device computes with, if any, for what the host has to work out meanwhile. The
   /// backend has to outlive them; the host thread that uses it uses them.
   [[nodiscard]] virtual HostThreads host_threads() { return {}; }

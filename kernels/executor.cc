@@ -12,7 +12,8 @@
 namespace bench {
 namespace {
 
-/// A graph input, the kernels' arguments that are it, and what memory it has of the executor's own.
+/// A graph input, the kernels' arguments that are it, and memory of the executor's own where the
+/// plan has none for it.
 struct InputPlace {
   std::size_t buffer = 0;
   std::vector<TensorView*> uses;
@@ -131,14 +132,17 @@ struct Executor::State {
     input.given = true;
   }
 
-  /// The memory of the executor's own for an input, bound.
+  /// The memory that the plan or else the executor has for an input, bound.
   TensorView own_memory(InputPlace& input) {
-    const std::size_t bytes = buffer(input.buffer).bytes;
-    if (input.own == nullptr) {
-      input.own = backend.allocate(bytes);
+    TensorView view = bound.view(input.buffer);
+    if (view.data == nullptr) {
+      if (input.own == nullptr) {
+        input.own = backend.allocate(view.bytes);
+      }
+      view.data = input.own->data();
     }
-    bind(input, input.own->data());
-    return {.data = input.own->data(), .bytes = bytes};
+    bind(input, view.data);
+    return view;
   }
 
   /// Throws InternalError unless every input was given; looks once only.

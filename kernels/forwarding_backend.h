@@ -52,6 +52,7 @@ class ForwardingBackend : public Backend {
     return inner_.allocate(bytes);
   }
   [[nodiscard]] bool shares_host_memory() const override { return inner_.shares_host_memory(); }
+  [[nodiscard]] MemoryTraits memory_traits() const override { return inner_.memory_traits(); }
   [[nodiscard]] HostThreads host_threads() override { return inner_.host_threads(); }
 
  private:

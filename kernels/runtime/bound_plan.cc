@@ -7,7 +7,9 @@ BoundPlan::BoundPlan(const Plan& plan, Backend& backend)
       variables_(backend.allocate(plan.memory.report.variables)),
       gradients_(backend.allocate(plan.memory.report.gradients)),
       activations_(backend.allocate(plan.memory.report.activations)),
-      workspace_(backend.allocate(plan.memory.report.workspace)) {
+      workspace_(backend.allocate(plan.memory.report.workspace)),
+      inputs_(backend.shares_host_memory() ? nullptr
+                                           : backend.allocate(plan.memory.report.inputs)) {
   for (const Step& step : plan.lowered.steps) {
     BoundStep bound{.kernel = step.make(), .inputs = {}, .outputs = {}};
     for (const std::size_t buffer : step.inputs) {
@@ -25,7 +27,11 @@ TensorView BoundPlan::view(std::size_t buffer) const {
   const DeviceMemory* region = nullptr;
   switch (entry.region) {
     case Buffer::Region::input:
-      return {.data = nullptr, .bytes = entry.bytes};
+      if (inputs_ == nullptr) {
+        return {.data = nullptr, .bytes = entry.bytes};
+      }
+      region = inputs_.get();
+      break;
     case Buffer::Region::variable:
       region = variables_.get();
       break;

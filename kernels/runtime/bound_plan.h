@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// A step of a plan with its kernel and its memory. The memory of a graph input is null until one
-/// is given.
+/// A step of a plan with its kernel and its memory. Where the device computes in the host's memory,
+/// that of a graph input is null until one is given.
 struct BoundStep {
   std::unique_ptr<Kernel> kernel;
   std::vector<TensorView> inputs;
@@ -22,7 +22,7 @@ class BoundPlan {
   BoundPlan(const Plan& plan, Backend& backend);
 
   [[nodiscard]] std::vector<BoundStep>& steps() { return steps_; }
-  /// A buffer's memory; null for a graph input.
+  /// A buffer's memory; null for a graph input where the device computes in the host's memory.
   [[nodiscard]] TensorView view(std::size_t buffer) const;
   /// Whole regions.
   [[nodiscard]] TensorView variables() const;
@@ -36,6 +36,8 @@ class BoundPlan {
   std::unique_ptr<DeviceMemory> gradients_;
   std::unique_ptr<DeviceMemory> activations_;
   std::unique_ptr<DeviceMemory> workspace_;
+  /// Null where the device computes in the host's memory.
+  std::unique_ptr<DeviceMemory> inputs_;
   std::vector<BoundStep> steps_;
 };
 

@@ -37,16 +37,16 @@ std::vector<Life> lives(const LoweredGraph& lowered, const std::vector<std::size
 /// Sequential placement for memory that lives as long as the executor.
 class Region {
  public:
-  explicit Region(std::size_t guard_bytes) : guard_bytes_(guard_bytes) {}
+  explicit Region(const Spacing& spacing) : spacing_(spacing) {}
   std::size_t place(std::size_t bytes) {
     const std::size_t offset = bytes_;
-    bytes_ += align_up(bytes + guard_bytes_);
+    bytes_ += align_up(bytes + spacing_.guard_bytes, spacing_.alignment);
     return offset;
   }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
-  std::size_t guard_bytes_;
+  Spacing spacing_;
   std::size_t bytes_ = 0;
 };
 
@@ -72,9 +72,9 @@ std::optional<std::size_t> overwritten(const LoweredGraph& lowered, const std::v
 /// Puts the outputs of one number at the beginning of the activations, so that one copy fetches
 /// all; says which buffers these are.
 std::vector<bool> place_results(const LoweredGraph& lowered, const std::vector<std::size_t>& kept,
-                                std::size_t guard_bytes, MemoryLayout& layout) {
+                                const Spacing& spacing, MemoryLayout& layout) {
   std::vector<bool> is_result(lowered.buffers.size(), false);
-  Region results(guard_bytes);
+  Region results(spacing);
   for (const std::size_t b : kept) {
     const Buffer& buffer = lowered.buffers[b];
     if (buffer.region == Buffer::Region::activation && is_floating(buffer.type.dtype) &&
@@ -88,13 +88,13 @@ std::vector<bool> place_results(const LoweredGraph& lowered, const std::vector<s
 }
 
 void place_activations(const LoweredGraph& lowered, const std::vector<std::size_t>& kept,
-                       std::size_t guard_bytes, MemoryLayout& layout) {
+                       const Spacing& spacing, MemoryLayout& layout) {
   const std::vector<Life> life = lives(lowered, kept);
   std::vector<PlannedTensor> tensors;
   std::vector<std::size_t> buffer_of;
   std::vector<std::optional<std::size_t>> tensor_of(lowered.buffers.size());
   std::vector<bool> taken(lowered.buffers.size(), false);
-  const std::vector<bool> result = place_results(lowered, kept, guard_bytes, layout);
+  const std::vector<bool> result = place_results(lowered, kept, spacing, layout);
   for (std::size_t s = 0; s < lowered.steps.size(); ++s) {
     const Step& step = lowered.steps[s];
     const auto now = static_cast<std::int32_t>(s);
@@ -118,7 +118,7 @@ void place_activations(const LoweredGraph& lowered, const std::vector<std::size_
       buffer_of.push_back(buffer);
     }
   }
-  const MemoryPlan plan = plan_memory(tensors, guard_bytes);
+  const MemoryPlan plan = plan_memory(tensors, spacing);
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     layout.offsets[buffer_of[t]] = layout.results + plan.offsets[t];
   }
@@ -141,17 +141,23 @@ std::string format_bytes(std::size_t bytes) {
 }
 
 std::ostream& operator<<(std::ostream& out, const MemoryReport& report) {
-  return out << "activations " << format_bytes(report.activations) << ", variables "
-             << format_bytes(report.variables) << ", gradients " << format_bytes(report.gradients)
-             << ", workspace " << format_bytes(report.workspace);
+  out << "activations " << format_bytes(report.activations) << ", variables "
+      << format_bytes(report.variables) << ", gradients " << format_bytes(report.gradients)
+      << ", workspace " << format_bytes(report.workspace);
+  if (report.inputs > 0) {
+    out << ", inputs " << format_bytes(report.inputs) << ", staging "
+        << format_bytes(report.staging);
+  }
+  return out;
 }
 
 MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::size_t>& kept,
-                            std::size_t guard_bytes) {
+                            const Spacing& spacing) {
   MemoryLayout layout;
   layout.offsets.assign(lowered.buffers.size(), 0);
-  Region variables(guard_bytes);
-  Region gradients(guard_bytes);
+  Region variables(spacing);
+  Region gradients(spacing);
+  Region inputs(spacing);
   std::vector<bool> placed(lowered.buffers.size(), false);
   for (const auto& trained : lowered.trained) {
     const std::size_t bytes = lowered.buffers[trained.variable].bytes;
@@ -162,13 +168,17 @@ MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::
   for (std::size_t b = 0; b < lowered.buffers.size(); ++b) {
     if (lowered.buffers[b].region == Buffer::Region::variable && !placed[b]) {
       layout.offsets[b] = variables.place(lowered.buffers[b].bytes);
+    } else if (lowered.buffers[b].region == Buffer::Region::input) {
+      layout.offsets[b] = inputs.place(lowered.buffers[b].bytes);
     }
   }
+  layout.report.inputs = inputs.bytes();
   layout.report.variables = variables.bytes();
   layout.report.gradients = gradients.bytes();
-  place_activations(lowered, kept, guard_bytes, layout);
+  place_activations(lowered, kept, spacing, layout);
   for (const Step& step : lowered.steps) {
-    layout.report.workspace = std::max(layout.report.workspace, align_up(step.workspace_bytes));
+    layout.report.workspace =
+        std::max(layout.report.workspace, align_up(step.workspace_bytes, spacing.alignment));
   }
   return layout;
 }

@@ -16,18 +16,23 @@ struct MemoryReport {
   std::size_t gradients = 0;
   std::size_t activations = 0;
   std::size_t workspace = 0;
+  /// Of a device with memory of its own: the graph inputs, and the largest tensor that the host
+  /// reads or writes, on its way.
+  std::size_t inputs = 0;
+  std::size_t staging = 0;
   [[nodiscard]] std::size_t total() const {
-    return variables + gradients + activations + workspace;
+    return variables + gradients + activations + workspace + inputs + staging;
   }
 };
 
-/// "activations 1.9 GiB, variables 97.5 MiB, gradients 97.5 MiB, workspace 12.0 MiB".
+/// "activations 1.9 GiB, variables 97.5 MiB, gradients 97.5 MiB, workspace 12.0 MiB", and ", inputs
+/// 18.4 MiB, staging 18.4 MiB" where there are any.
 std::ostream& operator<<(std::ostream& out, const MemoryReport& report);
 
 /// "1.9 GiB", with one digit after the point and the largest binary unit that keeps it at least 1.
 std::string format_bytes(std::size_t bytes);
 
-/// Where each buffer of a lowered graph lies: offsets in its region. Inputs lie in no region.
+/// Where each buffer of a lowered graph lies: offsets in its region.
 struct MemoryLayout {
   std::vector<std::size_t> offsets;
   /// Bytes at the beginning of the activations that hold the outputs of one floating number.
@@ -40,6 +45,6 @@ struct MemoryLayout {
 /// share memory, and an output takes its input's place where the kernel allows it. Values named in
 /// `kept` (outputs) survive to the end; those of one number lie together.
 MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::size_t>& kept,
-                            std::size_t guard_bytes);
+                            const Spacing& spacing);
 
 }  // namespace bench

@@ -34,12 +34,12 @@ std::size_t lowest_gap(const std::vector<const Piece*>& placed, std::size_t byte
 
 }  // namespace
 
-MemoryPlan plan_memory(std::span<const PlannedTensor> tensors, std::size_t guard_bytes) {
+MemoryPlan plan_memory(std::span<const PlannedTensor> tensors, const Spacing& spacing) {
   std::vector<Piece> pieces;
   std::vector<std::size_t> piece_of(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const PlannedTensor& tensor = tensors[i];
-    const std::size_t bytes = align_up(tensor.bytes + guard_bytes);
+    const std::size_t bytes = align_up(tensor.bytes + spacing.guard_bytes, spacing.alignment);
     if (tensor.shares) {
       check(*tensor.shares < i, "memory plan: a tensor may share an earlier one's memory only");
       piece_of[i] = piece_of[*tensor.shares];

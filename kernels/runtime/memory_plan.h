@@ -19,20 +19,26 @@ struct PlannedTensor {
 };
 
 struct MemoryPlan {
-  /// Per tensor, bytes from the beginning of the region; multiples of kMemoryAlignment.
+  /// Per tensor, bytes from the beginning of the region; multiples of the alignment.
   std::vector<std::size_t> offsets;
   std::size_t total_bytes = 0;
 };
 
-inline constexpr std::size_t kMemoryAlignment = 64;
+/// How tensors lie in a region.
+struct Spacing {
+  /// They begin at multiples of it.
+  std::size_t alignment = 64;
+  /// So many bytes are left free behind each.
+  std::size_t guard_bytes = 0;
+};
 
-constexpr std::size_t align_up(std::size_t bytes, std::size_t alignment = kMemoryAlignment) {
+constexpr std::size_t align_up(std::size_t bytes, std::size_t alignment = Spacing().alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Places tensors so that none that live together overlap, with `guard_bytes` free after each.
+/// Places tensors so that none that live together overlap.
 /// Greedy by size, each at the lowest offset that is free for its whole life; after Pisarchyk and
 /// Lee, "Efficient Memory Management for Deep Neural Net Inference", arXiv:2001.03288.
-MemoryPlan plan_memory(std::span<const PlannedTensor> tensors, std::size_t guard_bytes = 0);
+MemoryPlan plan_memory(std::span<const PlannedTensor> tensors, const Spacing& spacing = {});
 
 }  // namespace bench

@@ -1,5 +1,7 @@
 #include "kernels/runtime/plan.h"
 
+#include <algorithm>
+
 #include "models/passes/decompose.h"
 
 namespace bench {
@@ -13,6 +15,18 @@ std::vector<std::size_t> output_buffers(const Graph& graph, const LoweredGraph& 
   return buffers;
 }
 
+/// Bytes of the largest tensor that the host may read or write, as it sees it.
+std::size_t largest_canonical(const LoweredGraph& lowered, Backend& backend) {
+  std::size_t largest = 0;
+  for (const Buffer& buffer : lowered.buffers) {
+    if (buffer.region != Buffer::Region::activation) {
+      largest =
+          std::max(largest, backend.bytes(buffer.type, backend.canonical_layout(buffer.type)));
+    }
+  }
+  return largest;
+}
+
 }  // namespace
 
 Graph runnable(const Graph& graph, const Backend& backend) {
@@ -24,6 +38,14 @@ Plan::Plan(const Graph& original, Backend& backend, const LoweringOptions& optio
            std::size_t guard_bytes)
     : graph(runnable(original, backend)),
       lowered(lower(graph, backend, options)),
-      memory(lay_out_memory(lowered, output_buffers(graph, lowered), guard_bytes)) {}
+      memory(lay_out_memory(
+          lowered, output_buffers(graph, lowered),
+          {.alignment = backend.memory_traits().alignment, .guard_bytes = guard_bytes})) {
+  if (backend.shares_host_memory()) {
+    memory.report.inputs = 0;  // They are the host's.
+  } else {
+    memory.report.staging = largest_canonical(lowered, backend);
+  }
+}
 
 }  // namespace bench

@@ -362,6 +362,10 @@ class FarBackend final : private OwnedBackend, public ForwardingBackend {
     return std::make_unique<FarMemory>(device_, bytes);
   }
   [[nodiscard]] bool shares_host_memory() const override { return false; }
+  [[nodiscard]] MemoryTraits memory_traits() const override {
+    constexpr std::size_t kAlignment = 256;
+    return {.alignment = kAlignment, .free_bytes = {}};
+  }
   [[nodiscard]] std::int64_t waits() const { return device_.waits(); }
 
  private:

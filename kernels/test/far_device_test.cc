@@ -168,6 +168,23 @@ TEST(FarNetwork, IsReadAfterWhatWasEnqueuedThoughNobodyWaited) {
   }
 }
 
+TEST(FarNetwork, IsPlannedWithMemoryForItsInputsAtTheDevicesAlignment) {
+  const auto far = make_far({});
+  const Plan plan(residual_network(), *far, {});
+  std::size_t inputs = 0;
+  for (std::size_t b = 0; b < plan.lowered.buffers.size(); ++b) {
+    EXPECT_EQ(plan.memory.offsets[b] % far->memory_traits().alignment, 0U);
+    const Buffer& buffer = plan.lowered.buffers[b];
+    inputs += buffer.region == Buffer::Region::input ? buffer.bytes : 0;
+  }
+  EXPECT_GT(inputs, kBatch * 3 * kSize * kSize * sizeof(float));
+  EXPECT_GE(plan.memory.report.inputs, inputs);
+  EXPECT_EQ(plan.memory.report.staging, kBatch * 3 * kSize * kSize * sizeof(float));
+  const auto reference = make_reference_backend();
+  const MemoryReport near = Plan(residual_network(), *reference, {}).memory.report;
+  EXPECT_EQ(near.inputs + near.staging, 0U);
+}
+
 // Whoever hears that a gradient is final finds it so, and may overwrite it.
 TEST(FarNetwork, TouchesNoGradientAfterItWasAnnounced) {
   const auto reference = make_reference_backend();

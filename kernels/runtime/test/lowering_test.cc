@@ -156,7 +156,7 @@ LoweredGraph chain(TwoLayoutBackend& backend) {
 TEST(MemoryLayout, LaysAnOutputOnTheInputThatDiesThere) {
   TwoLayoutBackend backend;
   const LoweredGraph lowered = chain(backend);
-  const MemoryLayout layout = lay_out_memory(lowered, {lowered.steps[2].outputs[0]}, 0);
+  const MemoryLayout layout = lay_out_memory(lowered, {lowered.steps[2].outputs[0]}, {});
   EXPECT_EQ(layout.report.activations, 32 * 32 * sizeof(float));
 }
 
@@ -164,7 +164,7 @@ TEST(MemoryLayout, SparesAnInputThatIsKept) {
   TwoLayoutBackend backend;
   const LoweredGraph lowered = chain(backend);
   const std::size_t kept = lowered.steps[0].outputs[0];
-  const MemoryLayout layout = lay_out_memory(lowered, {kept, lowered.steps[2].outputs[0]}, 0);
+  const MemoryLayout layout = lay_out_memory(lowered, {kept, lowered.steps[2].outputs[0]}, {});
   EXPECT_EQ(layout.report.activations, 2 * 32 * 32 * sizeof(float));
   EXPECT_NE(layout.offsets[kept], layout.offsets[lowered.steps[1].outputs[0]]);
 }
