@@ -43,6 +43,11 @@ struct Executor::State {
           {.offset = plan.memory.offsets[trained.variable] / size_of(trained_dtype()),
            .count = variable.bytes / size_of(trained_dtype()),
            .decayed = trained.decayed});
+      if (trained.copy) {
+        const DType dtype = buffer(*trained.copy).type.dtype;
+        segments.back().copy = {.offset = plan.memory.offsets[*trained.copy] / size_of(dtype),
+                                .dtype = dtype};
+      }
     }
   }
 
@@ -109,14 +114,29 @@ struct Executor::State {
     throw InternalError(cat("executor: no variable is named ", name));
   }
 
+  /// Null for a variable that is not trained.
+  [[nodiscard]] const LoweredGraph::Trained* find_trained(std::size_t variable) const {
+    const auto& all = plan.lowered.trained;
+    const auto found = std::find_if(
+        all.begin(), all.end(), [&](const auto& trained) { return trained.variable == variable; });
+    return found == all.end() ? nullptr : &*found;
+  }
+
   [[nodiscard]] std::size_t gradient_buffer(const std::string& variable) const {
-    const std::size_t home = variable_buffer(variable);
-    for (const auto& trained : plan.lowered.trained) {
-      if (trained.variable == home) {
-        return trained.gradient;
+    const LoweredGraph::Trained* trained = find_trained(variable_buffer(variable));
+    check(trained != nullptr, cat("executor: ", variable, " has no gradient"));
+    return trained->gradient;
+  }
+
+  /// Makes the copy of a variable anew, if it has one; waits.
+  void refresh(std::size_t variable) {
+    for (std::size_t r = 0; r < bound.refreshes().size(); ++r) {
+      if (plan.lowered.refreshes[r].inputs[0] == variable) {
+        BoundStep& step = bound.refreshes()[r];
+        step.kernel->launch(*stream, step.inputs, step.outputs, nullptr);
+        stream->synchronize();
       }
     }
-    throw InternalError(cat("executor: ", variable, " has no gradient"));
   }
 
   [[nodiscard]] std::size_t output_buffer(const std::string& name) const {
@@ -283,10 +303,19 @@ void Executor::write_variable(const std::string& name, std::span<const float> ca
   const std::size_t buffer = state_->variable_buffer(name);
   state_->conversions.write(state_->buffer(buffer), state_->bound.view(buffer), DType::f32,
                             std::as_bytes(canonical));
+  state_->refresh(buffer);
 }
 
 std::vector<float> Executor::read_variable(const std::string& name, std::vector<float> reused) {
   return state_->read<float>(state_->variable_buffer(name), DType::f32, std::move(reused));
+}
+
+std::vector<float> Executor::read_copy(const std::string& name, std::vector<float> reused) {
+  const LoweredGraph::Trained* trained = state_->find_trained(state_->variable_buffer(name));
+  if (trained == nullptr || !trained->copy) {
+    return {};
+  }
+  return state_->read<float>(*trained->copy, DType::f32, std::move(reused));
 }
 
 std::vector<float> Executor::read_gradient(const std::string& variable, std::vector<float> reused) {
@@ -380,6 +409,8 @@ TensorView Executor::variables() {
 TensorView Executor::gradients() {
   return {.data = state_->bound.gradients().data, .bytes = state_->flat_bytes()};
 }
+
+TensorView Executor::copies() { return state_->bound.copies(); }
 
 DType Executor::trained_dtype() const { return state_->trained_dtype(); }
 

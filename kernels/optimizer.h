@@ -98,6 +98,23 @@ struct OptimizerSegment {
   std::size_t offset = 0;
   std::size_t count = 0;
   bool decayed = true;
+  /// The segment's variables in 16 bits, which every update renews: rounded to nearest, ties to
+  /// even, in the same order.
+  struct Copy {
+    /// In elements from the beginning of the copies.
+    std::size_t offset = 0;
+    DType dtype = DType::bf16;
+  };
+  std::optional<Copy> copy = {};
+};
+
+/// What an update works on, in the device's memory.
+struct OptimizerMemory {
+  void* variables = nullptr;
+  const void* gradients = nullptr;
+  std::span<void* const> slots = {};
+  /// May be null where no segment has a copy.
+  void* copies = nullptr;
 };
 
 /// The optimizer of a device. Elements outside its segments are nobody's and stay as they are.
@@ -114,10 +131,9 @@ class Optimizer {
   /// Sets state->finite: whether every gradient of the segments is a finite number. One beyond
   /// 1e19, as lost as an infinite one, may count as infinite. May return before it is done.
   virtual void judge(Stream& stream, const void* gradients, StepState* state) = 0;
-  /// Updates variables and slots in place unless the gradients are not finite, then finishes the
-  /// step's state; may return before it is done.
-  virtual void launch(Stream& stream, void* variables, const void* gradients,
-                      std::span<void* const> slots, StepState* state) = 0;
+  /// Updates variables and slots in place, and the copies, unless the gradients are not finite,
+  /// then finishes the step's state; may return before it is done.
+  virtual void launch(Stream& stream, const OptimizerMemory& memory, StepState* state) = 0;
 };
 
 }  // namespace bench

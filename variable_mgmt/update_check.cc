@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "kernels/reference/reference_backend.h"
 
@@ -76,7 +77,10 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
   for (std::size_t i = 0; i < kCount; ++i) {
     course[i + 1] = course[i];
     state.orders = updates[i];
-    optimizer->launch(*stream, course[i + 1].data(), samples.gradients.data(), places, &state);
+    optimizer->launch(
+        *stream,
+        {.variables = course[i + 1].data(), .gradients = samples.gradients.data(), .slots = places},
+        &state);
   }
   stream->synchronize();
   return course;
@@ -111,6 +115,14 @@ std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& 
   return sums;
 }
 
+/// Whether a variable's copy, if it has one, is what writing the variable's values makes of it.
+bool has_the_right_copy(Executor& executor, const std::string& name,
+                        std::span<const float> variable) {
+  const std::vector<float> copy = executor.read_copy(name);
+  executor.write_variable(name, variable);
+  return copy == executor.read_copy(name);
+}
+
 }  // namespace
 
 double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
@@ -143,6 +155,9 @@ double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
       largest = difference <= bound || std::isnan(largest) ? largest : difference / added[i];
       ++i;
     });
+    if (!has_the_right_copy(executor, executor.graph().value(variable.value).name, updated)) {
+      largest = std::numeric_limits<double>::infinity();
+    }
   }
   return largest;
 }

@@ -187,26 +187,22 @@ void add_measurements(results::Record& record, const RunSettings& settings,
   };
   const char* const no_loss = "a forward-only run computes no loss, or no step was completed";
   const char* const no_accuracy = "accuracies were not asked for (--print_training_accuracy)";
-  const MemoryReport& planned = measured.memory.executor;
-  const auto region = [](const char* name, std::size_t bytes) {
-    return results::PlannedRegion{.name = name, .bytes = static_cast<std::int64_t>(bytes)};
-  };
-  record.metrics = results::run_metrics(
-      {.images_per_step = settings.batch,
-       .steps = session.steps,
-       .wall = session.wall,
-       .input_wait = session.input_wait,
-       .setup = measured.setup,
-       .peak_rss_bytes = measured.peak_rss,
-       .planned = {region("activations", planned.activations),
-                   region("variables", planned.variables), region("gradients", planned.gradients),
-                   region("workspace", planned.workspace),
-                   region("optimizer", measured.memory.optimizer_slots),
-                   region("input", measured.memory.input_slots)},
-       .loss_first = known(session.loss_first, no_loss),
-       .loss_last = known(session.loss_last, no_loss),
-       .top1 = known(session.top_1, no_accuracy),
-       .top5 = known(session.top_5, no_accuracy)});
+  std::vector<results::PlannedRegion> planned;
+  for (const MemoryRegion& region : measured.memory.regions()) {
+    planned.push_back(
+        {.name = std::string(region.name), .bytes = static_cast<std::int64_t>(region.bytes)});
+  }
+  record.metrics = results::run_metrics({.images_per_step = settings.batch,
+                                         .steps = session.steps,
+                                         .wall = session.wall,
+                                         .input_wait = session.input_wait,
+                                         .setup = measured.setup,
+                                         .peak_rss_bytes = measured.peak_rss,
+                                         .planned = std::move(planned),
+                                         .loss_first = known(session.loss_first, no_loss),
+                                         .loss_last = known(session.loss_last, no_loss),
+                                         .top1 = known(session.top_1, no_accuracy),
+                                         .top5 = known(session.top_5, no_accuracy)});
   record.series.step_ns = session.steps;
   record.series.loss = session.losses;
   record.workload.warmup = session.warmup_steps;

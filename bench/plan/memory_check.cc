@@ -18,21 +18,44 @@ bool fits(std::size_t bytes, const Captured<MemoryLimit>& limit) {
 }
 
 UsageError too_large(const RunSettings& settings, const std::string& need, const MemoryLimit& limit,
-                     const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch) {
-  const auto allowed = static_cast<std::size_t>(limit.bytes);
-  const std::int64_t largest =
-      largest_batch(settings, allowed, bytes_for_batch, settings.batch).batch;
+                     const MemoryLimits& limits, const NeedForBatch& need_for) {
+  const std::int64_t largest = largest_batch(settings, limits, need_for, settings.batch).batch;
   return UsageError(
-      cat("--batch_size=", settings.batch, " needs ", need, ", ", format_bytes(allowed),
-          " may be used (", limit.set_by, "); ",
-          largest == 0 ? "no batch fits" : cat("the largest batch that fits is ", largest)));
+      cat("--batch_size=", settings.batch, " needs ", need, ", ",
+          format_bytes(static_cast<std::size_t>(limit.bytes)), " may be used (", limit.set_by,
+          "); ", largest == 0 ? "no batch fits" : cat("the largest batch that fits is ", largest)));
 }
 
 }  // namespace
 
+std::vector<MemoryRegion> PlannedMemory::regions() const {
+  std::vector<MemoryRegion> all = executor.regions();
+  all.push_back({.name = "optimizer", .bytes = optimizer_slots});
+  all.push_back({.name = "input", .bytes = input_slots});
+  return all;
+}
+
 std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
   return out << memory.executor << ", optimizer " << format_bytes(memory.optimizer_slots)
              << ", input " << format_bytes(memory.input_slots);
+}
+
+MemoryNeed MemoryLimits::need_of(const PlannedMemory& memory) const {
+  return device ? MemoryNeed{.host = memory.input_slots,
+                             .device = memory.executor.total() + memory.optimizer_slots}
+                : MemoryNeed{.host = memory.total()};
+}
+
+bool MemoryLimits::fit(const MemoryNeed& need) const {
+  return fits(need.host, host) && (!device || fits(need.device, *device));
+}
+
+MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend) {
+  MemoryLimits limits{.host = std::move(host)};
+  if (const auto free = backend.memory_traits().free_bytes) {
+    limits.device = {.bytes = static_cast<std::int64_t>(*free), .set_by = "free on the device"};
+  }
+  return limits;
 }
 
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {
@@ -78,17 +101,16 @@ std::size_t fingerprint_bytes(const RunSettings& settings, Backend& backend, std
   return 2 * image_bytes(settings, batch) + values + kernels;
 }
 
-LargestBatch largest_batch(const RunSettings& settings, std::size_t allowed_bytes,
-                           const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch,
-                           std::int64_t below) {
-  const auto images_fit = static_cast<std::int64_t>(allowed_bytes / image_bytes(settings, 1));
-  std::int64_t fails = std::min(below, images_fit + 1);
+LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limits,
+                           const NeedForBatch& need_for, std::int64_t below) {
+  std::int64_t fails = below;
   LargestBatch fits;
   while (fails - fits.batch > 1) {
     const std::int64_t middle = fits.batch + (fails - fits.batch) / 2;
-    const std::size_t bytes = bytes_for_batch(middle);
-    if (bytes <= allowed_bytes) {
-      fits = {.batch = middle, .bytes = bytes};
+    const bool images_fit = limits.fit({.host = image_bytes(settings, middle)});
+    const MemoryNeed need = images_fit ? need_for(middle) : MemoryNeed{};
+    if (images_fit && limits.fit(need)) {
+      fits = {.batch = middle, .need = need};
     } else {
       fails = middle;
     }
@@ -110,21 +132,26 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
                        " may be used (", limit.value().set_by, ")"));
 }
 
-void check_images_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit,
-                         const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch) {
+void check_images_memory(const RunSettings& settings, const MemoryLimits& limits,
+                         const NeedForBatch& need_for) {
   const std::size_t bytes = image_bytes(settings, settings.batch);
-  if (!fits(bytes, limit)) {
-    throw too_large(settings, cat(format_bytes(bytes), " for its images alone"), limit.value(),
-                    bytes_for_batch);
+  if (!fits(bytes, limits.host)) {
+    throw too_large(settings, cat(format_bytes(bytes), " for its images alone"),
+                    limits.host.value(), limits, need_for);
   }
 }
 
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,
-                  const Captured<MemoryLimit>& limit,
-                  const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch) {
-  if (!fits(memory.total(), limit)) {
-    throw too_large(settings, cat(format_bytes(memory.total()), " (", memory, ")"), limit.value(),
-                    bytes_for_batch);
+                  const MemoryLimits& limits, const NeedForBatch& need_for) {
+  const MemoryNeed need = limits.need_of(memory);
+  if (!fits(need.host, limits.host)) {
+    throw too_large(settings, cat(format_bytes(need.host), " (", memory, ")"), limits.host.value(),
+                    limits, need_for);
+  }
+  if (limits.device && !fits(need.device, *limits.device)) {
+    throw too_large(settings,
+                    cat(format_bytes(need.device), " of the device's memory (", memory, ")"),
+                    *limits.device, limits, need_for);
   }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "bench/host/memory_limit.h"
 #include "bench/plan/settings.h"
@@ -8,17 +10,39 @@
 
 namespace bench {
 
+/// Bytes by the place where they lie; where the device computes in the host's memory, all are the
+/// host's.
+struct MemoryNeed {
+  std::size_t host = 0;
+  std::size_t device = 0;
+  [[nodiscard]] std::size_t total() const { return host + device; }
+};
+
 /// Everything a run will hold, planned before it is allocated.
 struct PlannedMemory {
   MemoryReport executor = {};
   std::size_t optimizer_slots = 0;
   std::size_t input_slots = 0;
+  [[nodiscard]] std::vector<MemoryRegion> regions() const;
   [[nodiscard]] std::size_t total() const {
     return executor.total() + optimizer_slots + input_slots;
   }
 };
 /// "activations 1.9 GiB, variables ..., optimizer ..., input ...".
 std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory);
+
+/// What a run may take, by place.
+struct MemoryLimits {
+  Captured<MemoryLimit> host;
+  /// None where the device computes in the host's memory.
+  std::optional<MemoryLimit> device = {};
+
+  [[nodiscard]] MemoryNeed need_of(const PlannedMemory& memory) const;
+  /// Whether there is room; an unknown limit lets everything pass.
+  [[nodiscard]] bool fit(const MemoryNeed& need) const;
+};
+/// The host's limit with that of the device now.
+MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend);
 
 /// The whole of a run's memory around what its executor plans.
 PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& executor,
@@ -36,29 +60,29 @@ std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
 /// the reference's work on a kernel.
 std::size_t fingerprint_bytes(const RunSettings& settings, Backend& backend, std::int64_t batch);
 
+using NeedForBatch = std::function<MemoryNeed(std::int64_t batch)>;
+
 /// The largest batch whose memory fits, and what it needs; 0 when none does.
 struct LargestBatch {
   std::int64_t batch = 0;
-  std::size_t bytes = 0;
+  MemoryNeed need = {};
 };
-/// Looks below `below` by bisection; a batch whose images alone fill `allowed_bytes`, which is too
-/// large to be planned at all, is not asked about.
-LargestBatch largest_batch(const RunSettings& settings, std::size_t allowed_bytes,
-                           const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch,
-                           std::int64_t below);
+/// Looks below `below` by bisection; a batch whose images alone are too much, which is too large to
+/// be planned at all, is not asked about.
+LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limits,
+                           const NeedForBatch& need_for, std::int64_t below);
 
 /// Throws UsageError when the network's variables alone exceed the limit: before they are drawn.
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit);
 
-/// Throws UsageError when the images of one batch alone exceed the limit: before the network is
-/// planned for it. What else as check_memory().
-void check_images_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit,
-                         const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch);
+/// Throws UsageError when the images of one batch alone exceed the host's limit: before the network
+/// is planned for it. What else as check_memory().
+void check_images_memory(const RunSettings& settings, const MemoryLimits& limits,
+                         const NeedForBatch& need_for);
 
 /// Throws UsageError, naming the need, the limit and what set it, and the largest batch that fits,
-/// unless the memory fits into the limit. An unknown limit lets everything pass.
+/// unless the memory fits into the limits.
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,
-                  const Captured<MemoryLimit>& limit,
-                  const std::function<std::size_t(std::int64_t batch)>& bytes_for_batch);
+                  const MemoryLimits& limits, const NeedForBatch& need_for);
 
 }  // namespace bench

@@ -35,8 +35,21 @@ constexpr StepLimits kTrial{
 /// The rest is for what is not planned: the kernels of many layers, the decoders.
 constexpr double kPlannedShare = 0.95;
 
-std::size_t plannable(const MemoryLimit& limit) {
-  return static_cast<std::size_t>(kPlannedShare * static_cast<double>(limit.bytes));
+MemoryLimit plannable(const MemoryLimit& limit, std::size_t less = 0) {
+  const double bytes = kPlannedShare * static_cast<double>(limit.bytes) - static_cast<double>(less);
+  return {.bytes = static_cast<std::int64_t>(std::max(bytes, 0.0)), .set_by = limit.set_by};
+}
+
+/// What may be planned of what may be used; `host_less` of the host's is taken already.
+MemoryLimits plannable(const MemoryLimits& limits, std::size_t host_less = 0) {
+  MemoryLimits result = limits;
+  if (limits.host.known()) {
+    result.host = plannable(limits.host.value(), host_less);
+  }
+  if (limits.device) {
+    result.device = plannable(*limits.device);
+  }
+  return result;
 }
 
 /// What the lists of a plan take while it is made, up to 150 MiB for a thousand layers, beside what
@@ -56,19 +69,17 @@ RunSettings trial_settings(const RunSettings& settings, std::int64_t batch) {
   return trial;
 }
 
-/// A run's need with that of the check at its end.
-std::size_t need_of(const RunSettings& settings, Backend& backend, std::int64_t batch) {
-  const PlannedMemory planned = plan_run_memory(settings, backend, batch);
-  return planned.total() + fingerprint_bytes(settings, backend, batch);
+/// A run's need with that of the check at its end, which the host makes.
+MemoryNeed need_of(const RunSettings& settings, Backend& backend, const MemoryLimits& limits,
+                   std::int64_t batch) {
+  MemoryNeed need = limits.need_of(plan_run_memory(settings, backend, batch));
+  need.host += fingerprint_bytes(settings, backend, batch);
+  return need;
 }
 
-bool fits(const RunSettings& settings, Backend& backend, const Captured<MemoryLimit>& limit) {
-  if (!limit.known()) {
-    return true;
-  }
-  const std::size_t allowed = plannable(limit.value());
-  return image_bytes(settings, settings.batch) <= allowed &&
-         need_of(settings, backend, settings.batch) <= allowed;
+bool fits(const RunSettings& settings, Backend& backend, const MemoryLimits& allowed) {
+  return allowed.fit({.host = image_bytes(settings, settings.batch)}) &&
+         allowed.fit(need_of(settings, backend, allowed, settings.batch));
 }
 
 /// The variables' first values, the same for every batch.
@@ -140,6 +151,17 @@ void warn_of_unsteady(const std::vector<results::BatchTrial>& tried) {
   }
 }
 
+/// "1.5 GiB of the 2.0 GiB that may be used (/proc/meminfo (MemAvailable))", for each place. The
+/// host's limit is known.
+std::string of_the_limits(const MemoryNeed& need, const MemoryLimits& limits) {
+  const auto share = [](std::size_t bytes, const MemoryLimit& limit) {
+    return cat(format_bytes(bytes), " of the ", format_bytes(static_cast<std::size_t>(limit.bytes)),
+               " that may be used (", limit.set_by, ")");
+  };
+  const std::string host = share(need.host, limits.host.value());
+  return limits.device ? cat(share(need.device, *limits.device), " and ", host) : host;
+}
+
 double best_of(const std::vector<results::BatchTrial>& tried) {
   double best = 0;
   for (const results::BatchTrial& trial : tried) {
@@ -152,13 +174,14 @@ double best_of(const std::vector<results::BatchTrial>& tried) {
 
 ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
   RunSettings first = trial_settings(settings, 1);
-  const auto limit = memory_limit(host.files);
-  check_variables_memory(first, limit);
+  const auto host_limit = memory_limit(host.files);
+  check_variables_memory(first, host_limit);
+  const MemoryLimits allowed = plannable(with_device(host_limit, *host.device(first).backend));
   const InitialValues values = trial_values(first, *host.device(first).backend, host);
   std::ostream& err = host.streams.err;
   const auto try_batch = [&](std::int64_t batch) -> std::optional<results::BatchTrial> {
     RunSettings trial = trial_settings(settings, batch);
-    const bool fitting = fits(trial, *host.device(trial).backend, limit);
+    const bool fitting = fits(trial, *host.device(trial).backend, allowed);
     host.phases.clear();
     if (!fitting) {
       err << "batch " << batch << ": does not fit into memory\n";
@@ -185,30 +208,28 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
 
 ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
   RunSettings first = with_batch(settings, 1);
-  auto limit = memory_limit(host.files);
-  if (!limit.known()) {
+  const auto host_limit = memory_limit(host.files);
+  if (!host_limit.known()) {
     throw UsageError(cat("--batch_size=max: how much memory may be used is not known (",
-                         limit.why(), "); give a number"));
+                         host_limit.why(), "); give a number"));
   }
-  check_variables_memory(first, limit);
+  check_variables_memory(first, host_limit);
   Backend& backend = *host.device(first).backend;
-  const auto bytes_for = [&](std::int64_t batch) { return need_of(first, backend, batch); };
-  static_cast<void>(bytes_for(1));
-  limit = memory_limit(host.files);  // With the device, and what a plan leaves to the next one.
-  const std::size_t allowed = plannable(limit.value());
-  const std::size_t lists = list_bytes(host.files);
+  MemoryLimits limits = with_device(host_limit, backend);
+  const auto need_for = [&](std::int64_t batch) { return need_of(first, backend, limits, batch); };
+  const MemoryNeed one = need_for(1);
+  // With the device, and what a plan leaves to the next one.
+  limits = with_device(memory_limit(host.files), backend);
   const LargestBatch largest =
-      largest_batch(first, allowed - std::min(allowed, lists), bytes_for, kLargestBatch + 1);
+      largest_batch(first, plannable(limits, list_bytes(host.files)), need_for, kLargestBatch + 1);
   host.phases.clear();
-  const std::string of = cat(format_bytes(static_cast<std::size_t>(limit.value().bytes)),
-                             " that may be used (", limit.value().set_by, ")");
   if (largest.batch == 0) {
-    throw UsageError(cat("--batch_size=max: one image needs ", format_bytes(bytes_for(1)),
-                         " of the ", of, ", and some must be left"));
+    throw UsageError(cat("--batch_size=max: one image needs ", of_the_limits(one, limits),
+                         ", and some must be left"));
   }
   host.streams.err << "--batch_size=max: batch " << largest.batch << " needs "
-                   << format_bytes(largest.bytes) << " of the " << of << "; "
-                   << 100 * (1 - kPlannedShare) << " % are left to what is not planned"
+                   << of_the_limits(largest.need, limits) << "; " << 100 * (1 - kPlannedShare)
+                   << " % are left to what is not planned"
                    << (settings.input.dataset ? ", the shuffle buffer comes on top" : "") << "\n";
   return {.batch = largest.batch,
           .choice = {.rule = std::string(name_of(BatchRequest::Rule::largest)), .tried = {}}};

@@ -102,8 +102,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   RunSettings& settings = begun.settings;
   results::Record& record = begun.file.record();
   PhaseWatch& phases = host.phases;
-  const auto limit = memory_limit(host.files);
-  check_variables_memory(settings, limit);
+  const auto host_limit = memory_limit(host.files);
+  check_variables_memory(settings, host_limit);
   std::optional<AtomicFile> trace;
   if (settings.files.trace) {
     trace.emplace(*settings.files.trace, "trace file");
@@ -126,14 +126,15 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     dump(settings, *device.backend, host.streams.out);
     return std::nullopt;
   }
-  const auto bytes_for = [&](std::int64_t batch) {
-    return plan_run_memory(settings, *device.backend, batch).total();
+  const MemoryLimits limits = with_device(host_limit, *device.backend);
+  const auto need_for = [&](std::int64_t batch) {
+    return limits.need_of(plan_run_memory(settings, *device.backend, batch));
   };
   // Planning is for batches whose images fit; the others are refused before it.
-  check_images_memory(settings, limit, bytes_for);
+  check_images_memory(settings, limits, need_for);
   const auto admit = [&](const MemoryReport& executor) {
     begun.memory = run_memory(settings, executor, settings.batch);
-    check_memory(settings, begun.memory, limit, bytes_for);
+    check_memory(settings, begun.memory, limits, need_for);
     phases.clear();
     host.streams.err << "planned memory: " << begun.memory << "\n";
   };

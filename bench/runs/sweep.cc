@@ -48,16 +48,17 @@ std::vector<std::string> row_of(const SweptRun& run) {
 /// Throws what a run would be refused for that can be told before it.
 void check_run(RunSettings settings, RunHost& host) {
   check_outputs(settings);
-  const auto limit = memory_limit(host.files);
-  check_variables_memory(settings, limit);
+  const auto host_limit = memory_limit(host.files);
+  check_variables_memory(settings, host_limit);
   const RunTensorFiles files(settings, build_run_network(settings, settings.batch));
   Backend& backend = *host.device(settings).backend;
-  const auto bytes_for = [&](std::int64_t batch) {
-    return plan_run_memory(settings, backend, batch).total();
+  const MemoryLimits limits = with_device(host_limit, backend);
+  const auto need_for = [&](std::int64_t batch) {
+    return limits.need_of(plan_run_memory(settings, backend, batch));
   };
   // Planning is for batches whose images fit; the others are refused before it.
-  check_images_memory(settings, limit, bytes_for);
-  check_memory(settings, plan_run_memory(settings, backend, settings.batch), limit, bytes_for);
+  check_images_memory(settings, limits, need_for);
+  check_memory(settings, plan_run_memory(settings, backend, settings.batch), limits, need_for);
 }
 
 }  // namespace

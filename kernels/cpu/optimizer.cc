@@ -27,6 +27,9 @@ struct OptimizerRun {
   float weight_decay = 0;
   /// Infinite: no clipping.
   float clip = std::numeric_limits<float>::infinity();
+  /// Where the elements' copies begin; may be null.
+  void* copy = nullptr;
+  DType copy_dtype = DType::bf16;
 
   [[nodiscard]] float* slot(std::size_t which) const {
     return static_cast<float*>(slots[which]) + offset;
@@ -54,14 +57,27 @@ HWY_INLINE void update_each(const OptimizerRun& run, const Update& update) {
   const Vector lowest = hn::Set(d, -run.clip);
   float* const variables = run.variables;
   const float* const gradients = run.gradients;
-  sweep(run.count, [&](std::size_t i, auto lanes) HWY_ATTR {
-    const Vector variable = load(variables + i, lanes);
-    const Vector scaled = hn::Mul(load(gradients + i, lanes), gradient_scale);
-    const Vector whole = hn::MulAdd(decay, variable, scaled);
-    // Unlike Min and Max, comparisons keep a NaN on every target.
-    const Vector below = hn::IfThenElse(hn::Gt(whole, highest), highest, whole);
-    const Vector g = hn::IfThenElse(hn::Lt(below, lowest), lowest, below);
-    store(update(g, variable, i, lanes), variables + i, lanes);
+  const auto update_all = [&](const auto& copy) HWY_ATTR {
+    sweep(run.count, [&](std::size_t i, auto lanes) HWY_ATTR {
+      const Vector variable = load(variables + i, lanes);
+      const Vector scaled = hn::Mul(load(gradients + i, lanes), gradient_scale);
+      const Vector whole = hn::MulAdd(decay, variable, scaled);
+      // Unlike Min and Max, comparisons keep a NaN on every target.
+      const Vector below = hn::IfThenElse(hn::Gt(whole, highest), highest, whole);
+      const Vector g = hn::IfThenElse(hn::Lt(below, lowest), lowest, below);
+      const Vector updated = update(g, variable, i, lanes);
+      store(updated, variables + i, lanes);
+      copy(updated, i, lanes);
+    });
+  };
+  if (run.copy == nullptr) {
+    update_all([](Vector, std::size_t, auto) HWY_ATTR {});
+    return;
+  }
+  with_element(run.copy_dtype, [&](auto element) HWY_ATTR {
+    auto* const copies = static_cast<decltype(element)*>(run.copy);
+    update_all([&](Vector updated, std::size_t i, auto lanes)
+                   HWY_ATTR { store(updated, copies + i, lanes); });
   });
 }
 
@@ -178,14 +194,17 @@ void for_parts(ThreadTeam& team, std::span<const OptimizerSegment> segments, con
 }  // namespace
 
 void update_variables(ThreadTeam& team, const OptimizerSettings& settings,
-                      const OptimizerRegions& regions, const UpdateScalars& scalars) {
-  check_slots(settings.rule, regions.slots.size());
-  for_parts(team, regions.segments,
+                      std::span<const OptimizerSegment> segments, const OptimizerMemory& memory,
+                      const UpdateScalars& scalars) {
+  check_slots(settings.rule, memory.slots.size());
+  auto* const variables = static_cast<float*>(memory.variables);
+  const auto* const gradients = static_cast<const float*>(memory.gradients);
+  for_parts(team, segments,
             [&](const OptimizerSegment& segment, std::size_t begin, std::size_t count) {
               OptimizerRun run{.count = count,
-                               .variables = regions.variables + begin,
-                               .gradients = regions.gradients + begin,
-                               .slots = regions.slots,
+                               .variables = variables + begin,
+                               .gradients = gradients + begin,
+                               .slots = memory.slots,
                                .offset = begin,
                                .gradient_scale = static_cast<float>(scalars.gradient_scale)};
               if (segment.decayed) {
@@ -194,18 +213,23 @@ void update_variables(ThreadTeam& team, const OptimizerSettings& settings,
               if (settings.clip) {
                 run.clip = static_cast<float>(*settings.clip);
               }
+              if (segment.copy) {
+                run.copy = static_cast<std::uint16_t*>(memory.copies) + segment.copy->offset +
+                           (begin - segment.offset);
+                run.copy_dtype = segment.copy->dtype;
+              }
               std::visit([&](const auto& rule) { apply(rule, run, scalars); }, settings.rule);
             });
 }
 
-void reset_slots(ThreadTeam& team, const OptimizerRule& rule, const OptimizerRegions& regions) {
-  check_slots(rule, regions.slots.size());
-  for (std::size_t slot = 0; slot < regions.slots.size(); ++slot) {
+void reset_slots(ThreadTeam& team, const OptimizerRule& rule,
+                 std::span<const OptimizerSegment> segments, std::span<void* const> slots) {
+  check_slots(rule, slots.size());
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
     const auto first = static_cast<float>(row_of(rule).first_values[slot]);
-    for_parts(team, regions.segments,
-              [&](const OptimizerSegment&, std::size_t begin, std::size_t count) {
-                std::fill_n(static_cast<float*>(regions.slots[slot]) + begin, count, first);
-              });
+    for_parts(team, segments, [&](const OptimizerSegment&, std::size_t begin, std::size_t count) {
+      std::fill_n(static_cast<float*>(slots[slot]) + begin, count, first);
+    });
   }
 }
 

@@ -7,18 +7,14 @@
 
 namespace bench::cpu {
 
-/// What both functions work on, in f32; the threads share the elements evenly whatever the
-/// segments' borders.
-struct OptimizerRegions {
-  std::span<const OptimizerSegment> segments{};
-  float* variables = nullptr;
-  const float* gradients = nullptr;
-  std::span<void* const> slots{};
-};
-/// bench::Optimizer::launch in one pass over memory. Waits.
+// Of regions in f32; the threads share the elements evenly whatever the segments' borders.
+
+/// bench::Optimizer::launch, of variables, slots and copies, in one pass over memory. Waits.
 void update_variables(ThreadTeam& team, const OptimizerSettings& settings,
-                      const OptimizerRegions& regions, const UpdateScalars& scalars);
+                      std::span<const OptimizerSegment> segments, const OptimizerMemory& memory,
+                      const UpdateScalars& scalars);
 /// bench::Optimizer::reset, of the slots alone. Waits.
-void reset_slots(ThreadTeam& team, const OptimizerRule& rule, const OptimizerRegions& regions);
+void reset_slots(ThreadTeam& team, const OptimizerRule& rule,
+                 std::span<const OptimizerSegment> segments, std::span<void* const> slots);
 
 }  // namespace bench::cpu

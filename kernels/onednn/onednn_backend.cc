@@ -49,17 +49,11 @@ class VectorOptimizer final : public Optimizer {
   }
   void reset(Stream& /*stream*/, std::span<void* const> slots, StepState* state) override {
     state->updates = 0;
-    cpu::reset_slots(team_, settings_.rule, {.segments = segments_, .slots = slots});
+    cpu::reset_slots(team_, settings_.rule, segments_, slots);
   }
-  void launch(Stream& /*stream*/, void* variables, const void* gradients,
-              std::span<void* const> slots, StepState* state) override {
+  void launch(Stream& /*stream*/, const OptimizerMemory& memory, StepState* state) override {
     if (state->finite != 0) {
-      cpu::update_variables(team_, settings_,
-                            {.segments = segments_,
-                             .variables = static_cast<float*>(variables),
-                             .gradients = static_cast<const float*>(gradients),
-                             .slots = slots},
-                            scalars_of(*state));
+      cpu::update_variables(team_, settings_, segments_, memory, scalars_of(*state));
     }
     finish_step(*state, settings_.loss_scale);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "models/base/errors.h"
+#include "models/base/half.h"
 
 namespace bench::reference {
 namespace {
@@ -65,14 +66,15 @@ class ReferenceOptimizer : public Optimizer {
     }
   }
 
-  void launch(Stream&, void* variables, const void* gradients, std::span<void* const> slots,
-              StepState* state) override {
-    check_slots(settings_.rule, slots.size());
+  void launch(Stream&, const OptimizerMemory& memory, StepState* state) override {
+    check_slots(settings_.rule, memory.slots.size());
     const UpdateScalars scalars = scalars_of(*state);
     const auto update_all = [&](const auto& rule) {
       for (const OptimizerSegment& segment : segments_) {
-        update(rule, segment, static_cast<T*>(variables), static_cast<const T*>(gradients), slots,
-               scalars);
+        update(rule, segment, memory, scalars);
+        if (segment.copy) {
+          renew(segment, memory);
+        }
       }
     };
     if (state->finite != 0) {
@@ -93,9 +95,11 @@ class ReferenceOptimizer : public Optimizer {
 
  private:
   template <class Rule>
-  void update(const Rule& rule, const OptimizerSegment& segment, T* variables, const T* gradients,
-              std::span<void* const> all_slots, const UpdateScalars& scalars) const {
-    std::vector<double> slots(all_slots.size());
+  void update(const Rule& rule, const OptimizerSegment& segment, const OptimizerMemory& memory,
+              const UpdateScalars& scalars) const {
+    auto* const variables = static_cast<T*>(memory.variables);
+    const auto* const gradients = static_cast<const T*>(memory.gradients);
+    std::vector<double> slots(memory.slots.size());
     for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
       const double w = variables[i];
       double g = gradients[i] * scalars.gradient_scale;
@@ -106,13 +110,23 @@ class ReferenceOptimizer : public Optimizer {
         g = std::clamp(g, -*settings_.clip, *settings_.clip);
       }
       for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-        slots[slot] = static_cast<const T*>(all_slots[slot])[i];
+        slots[slot] = static_cast<const T*>(memory.slots[slot])[i];
       }
       variables[i] = static_cast<T>(w - step(rule, scalars, {.gradient = g, .slots = slots}));
       for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-        static_cast<T*>(all_slots[slot])[i] = static_cast<T>(slots[slot]);
+        static_cast<T*>(memory.slots[slot])[i] = static_cast<T>(slots[slot]);
       }
     }
+  }
+
+  static void renew(const OptimizerSegment& segment, const OptimizerMemory& memory) {
+    const auto* const variables = static_cast<const T*>(memory.variables) + segment.offset;
+    auto* const copy = static_cast<std::uint16_t*>(memory.copies) + segment.copy->offset;
+    std::transform(variables, variables + segment.count, copy,
+                   [dtype = segment.copy->dtype](double variable) {
+                     return dtype == DType::bf16 ? narrow_to_bfloat16(variable).bits
+                                                 : narrow_to_float16(variable).bits;
+                   });
   }
 
   OptimizerSettings settings_;

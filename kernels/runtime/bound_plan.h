@@ -22,23 +22,29 @@ class BoundPlan {
   BoundPlan(const Plan& plan, Backend& backend);
 
   [[nodiscard]] std::vector<BoundStep>& steps() { return steps_; }
+  [[nodiscard]] std::vector<BoundStep>& refreshes() { return refreshes_; }
   /// A buffer's memory; null for a graph input where the device computes in the host's memory.
   [[nodiscard]] TensorView view(std::size_t buffer) const;
   /// Whole regions.
   [[nodiscard]] TensorView variables() const;
   [[nodiscard]] TensorView gradients() const;
+  [[nodiscard]] TensorView copies() const;
   [[nodiscard]] TensorView activations() const;
   [[nodiscard]] TensorView workspace() const;
 
  private:
+  [[nodiscard]] std::vector<BoundStep> bind(const std::vector<Step>& steps) const;
+
   const Plan& plan_;
   std::unique_ptr<DeviceMemory> variables_;
   std::unique_ptr<DeviceMemory> gradients_;
+  std::unique_ptr<DeviceMemory> copies_;
   std::unique_ptr<DeviceMemory> activations_;
   std::unique_ptr<DeviceMemory> workspace_;
   /// Null where the device computes in the host's memory.
   std::unique_ptr<DeviceMemory> inputs_;
   std::vector<BoundStep> steps_;
+  std::vector<BoundStep> refreshes_;
 };
 
 }  // namespace bench

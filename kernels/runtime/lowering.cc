@@ -40,7 +40,7 @@ class Lowering {
       }
     }
     add_updates();
-    order_gradients();
+    finish_trained();
     return std::move(lowered_);
   }
 
@@ -77,31 +77,34 @@ class Lowering {
   }
 
   void add_reorder(std::size_t from, std::size_t to) {
+    lowered_.steps.push_back(reorder(from, to));
+  }
+
+  [[nodiscard]] Step reorder(std::size_t from, std::size_t to) const {
     const Buffer& source = lowered_.buffers[from];
     const Buffer& target = lowered_.buffers[to];
     const Placed source_place{.type = source.type, .layout = source.layout};
     const Placed target_place{.type = target.type, .layout = target.layout};
     const bool cast = source.type.dtype != target.type.dtype;
     const bool copy = source_place == target_place;
-    lowered_.steps.push_back(
-        {.name = source.name,
-         .implementation =
-             copy ? cat(source.layout, " copied")
-                  : cat(source.layout, " to ", cast ? cat(name_of(target.type.dtype), " ") : "",
-                        target.layout),
-         .op = copy   ? "copy"
-               : cast ? "cast"
-                      : "reorder",
-         .inputs = {from},
-         .outputs = {to},
-         .may_overwrite = {},
-         .workspace_bytes = 0,
-         .seconds = backend_.reorder_seconds(source.type, source.layout, target.layout),
-         .work = {.multiply_adds = 0,
-                  .bytes = static_cast<std::int64_t>(source.bytes + target.bytes)},
-         .make = [backend = &backend_, source_place, target_place] {
-           return backend->make_reorder(source_place, target_place);
-         }});
+    return {.name = source.name,
+            .implementation =
+                copy ? cat(source.layout, " copied")
+                     : cat(source.layout, " to ", cast ? cat(name_of(target.type.dtype), " ") : "",
+                           target.layout),
+            .op = copy   ? "copy"
+                  : cast ? "cast"
+                         : "reorder",
+            .inputs = {from},
+            .outputs = {to},
+            .may_overwrite = {},
+            .workspace_bytes = 0,
+            .seconds = backend_.reorder_seconds(source.type, source.layout, target.layout),
+            .work = {.multiply_adds = 0,
+                     .bytes = static_cast<std::int64_t>(source.bytes + target.bytes)},
+            .make = [backend = &backend_, source_place, target_place] {
+              return backend->make_reorder(source_place, target_place);
+            }};
   }
 
   void add_node(std::size_t index) {
@@ -140,7 +143,26 @@ class Lowering {
     const std::size_t buffer = add_buffer(value, layout, 0);
     cast_variables_.emplace(value, variable);
     lowered_.buffer_of[at(value)] = buffer;
-    add_reorder(variable, buffer);
+    if (optimizer_copies(node.inputs[0], variable, buffer)) {
+      lowered_.buffers[buffer].region = Buffer::Region::copy;
+      copies_of_trained_.emplace(variable, buffer);
+      lowered_.refreshes.push_back(reorder(variable, buffer));
+    } else {
+      add_reorder(variable, buffer);
+    }
+  }
+
+  /// Whether the optimizer, which goes through a variable in the order of its memory, can renew a
+  /// copy as well; it renews one.
+  [[nodiscard]] bool optimizer_copies(ValueId variable, std::size_t home, std::size_t copy) const {
+    const auto& gradients = graph_.gradients();
+    const bool trained = std::any_of(gradients.begin(), gradients.end(),
+                                     [&](const auto& pair) { return pair.variable == variable; });
+    const Buffer& from = lowered_.buffers[home];
+    const Buffer& to = lowered_.buffers[copy];
+    return trained && !copies_of_trained_.contains(home) && is_half(to.type.dtype) &&
+           from.layout == to.layout &&
+           from.bytes * size_of(to.type.dtype) == to.bytes * size_of(from.type.dtype);
   }
 
   [[nodiscard]] std::optional<std::size_t> producer_of(ValueId value) const {
@@ -167,8 +189,9 @@ class Lowering {
                                 .decayed = graph_.find_variable(pair.variable)->decayed()});
   }
 
-  /// Finds the last step that touches each gradient, and sorts them by it.
-  void order_gradients() {
+  /// Finds the last step that touches each gradient, and sorts them by it; says whose variables
+  /// have a copy.
+  void finish_trained() {
     std::vector<std::size_t> last(lowered_.buffers.size(), 0);
     for (std::size_t s = 0; s < lowered_.steps.size(); ++s) {
       for (const auto* buffers : {&lowered_.steps[s].inputs, &lowered_.steps[s].outputs}) {
@@ -179,6 +202,10 @@ class Lowering {
     }
     for (LoweredGraph::Trained& trained : lowered_.trained) {
       trained.final_step = last[trained.gradient];
+      if (const auto copy = copies_of_trained_.find(trained.variable);
+          copy != copies_of_trained_.end()) {
+        trained.copy = copy->second;
+      }
     }
     std::stable_sort(lowered_.trained.begin(), lowered_.trained.end(),
                      [](const auto& a, const auto& b) { return a.final_step < b.final_step; });
@@ -231,6 +258,8 @@ class Lowering {
   std::map<std::pair<ValueId, Layout>, std::size_t> copies_;
   /// The variable's buffer behind each cast of a variable.
   std::map<ValueId, std::size_t> cast_variables_;
+  /// The copy that the optimizer renews, by the variable's buffer.
+  std::map<std::size_t, std::size_t> copies_of_trained_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace bench {
 
 /// Memory of one value in one layout.
 struct Buffer {
-  enum class Region : std::uint8_t { input, variable, gradient, activation };
+  /// A copy is a trained variable's in 16 bits, which the optimizer renews.
+  enum class Region : std::uint8_t { input, variable, gradient, copy, activation };
   std::string name;
   ValueId value;
   TensorType type;
@@ -53,8 +55,12 @@ struct LoweredGraph {
     bool decayed = true;
     /// The last step that reads or writes the gradient.
     std::size_t final_step = 0;
+    /// The buffer of the variable's copy, in the same layout, if there is one.
+    std::optional<std::size_t> copy = {};
   };
   std::vector<Trained> trained;
+  /// No part of a run: each makes a copy anew from its variable, once the host wrote that.
+  std::vector<Step> refreshes;
   /// Estimated time of all kernels and reorders.
   double seconds = 0;
   /// What was chosen, to be pinned another time.

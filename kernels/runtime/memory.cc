@@ -140,13 +140,33 @@ std::string format_bytes(std::size_t bytes) {
   return text.data();
 }
 
+std::size_t MemoryReport::total() const {
+  std::size_t bytes = 0;
+  for (const MemoryRegion& region : regions()) {
+    bytes += region.bytes;
+  }
+  return bytes;
+}
+
+std::vector<MemoryRegion> MemoryReport::regions() const {
+  std::vector<MemoryRegion> all{{"activations", activations},
+                                {"variables", variables},
+                                {"gradients", gradients},
+                                {"workspace", workspace}};
+  for (const MemoryRegion& region :
+       {MemoryRegion{"copies", copies}, {"inputs", inputs}, {"staging", staging}}) {
+    if (region.bytes > 0) {
+      all.push_back(region);
+    }
+  }
+  return all;
+}
+
 std::ostream& operator<<(std::ostream& out, const MemoryReport& report) {
-  out << "activations " << format_bytes(report.activations) << ", variables "
-      << format_bytes(report.variables) << ", gradients " << format_bytes(report.gradients)
-      << ", workspace " << format_bytes(report.workspace);
-  if (report.inputs > 0) {
-    out << ", inputs " << format_bytes(report.inputs) << ", staging "
-        << format_bytes(report.staging);
+  const char* separator = "";
+  for (const MemoryRegion& region : report.regions()) {
+    out << separator << region.name << " " << format_bytes(region.bytes);
+    separator = ", ";
   }
   return out;
 }
@@ -157,6 +177,7 @@ MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::
   layout.offsets.assign(lowered.buffers.size(), 0);
   Region variables(spacing);
   Region gradients(spacing);
+  Region copies(spacing);
   Region inputs(spacing);
   std::vector<bool> placed(lowered.buffers.size(), false);
   for (const auto& trained : lowered.trained) {
@@ -164,6 +185,9 @@ MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::
     layout.offsets[trained.variable] = variables.place(bytes);
     layout.offsets[trained.gradient] = gradients.place(bytes);
     placed[trained.variable] = true;
+    if (trained.copy) {
+      layout.offsets[*trained.copy] = copies.place(lowered.buffers[*trained.copy].bytes);
+    }
   }
   for (std::size_t b = 0; b < lowered.buffers.size(); ++b) {
     if (lowered.buffers[b].region == Buffer::Region::variable && !placed[b]) {
@@ -175,6 +199,7 @@ MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::
   layout.report.inputs = inputs.bytes();
   layout.report.variables = variables.bytes();
   layout.report.gradients = gradients.bytes();
+  layout.report.copies = copies.bytes();
   place_activations(lowered, kept, spacing, layout);
   for (const Step& step : lowered.steps) {
     layout.report.workspace =

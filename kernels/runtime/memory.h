@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/runtime/lowering.h"
@@ -10,23 +11,29 @@
 
 namespace bench {
 
+struct MemoryRegion {
+  std::string_view name;
+  std::size_t bytes = 0;
+};
+
 /// Bytes a plan needs, by region, before anything is allocated.
 struct MemoryReport {
   std::size_t variables = 0;
   std::size_t gradients = 0;
+  /// Of trained variables in 16 bits, where the optimizer renews them.
+  std::size_t copies = 0;
   std::size_t activations = 0;
   std::size_t workspace = 0;
   /// Of a device with memory of its own: the graph inputs, and the largest tensor that the host
   /// reads or writes, on its way.
   std::size_t inputs = 0;
   std::size_t staging = 0;
-  [[nodiscard]] std::size_t total() const {
-    return variables + gradients + activations + workspace + inputs + staging;
-  }
+  [[nodiscard]] std::size_t total() const;
+  /// Activations, variables, gradients and workspace, and of the others those there are.
+  [[nodiscard]] std::vector<MemoryRegion> regions() const;
 };
 
-/// "activations 1.9 GiB, variables 97.5 MiB, gradients 97.5 MiB, workspace 12.0 MiB", and ", inputs
-/// 18.4 MiB, staging 18.4 MiB" where there are any.
+/// "activations 1.9 GiB, variables 97.5 MiB, gradients 97.5 MiB, workspace 12.0 MiB".
 std::ostream& operator<<(std::ostream& out, const MemoryReport& report);
 
 /// "1.9 GiB", with one digit after the point and the largest binary unit that keeps it at least 1.

@@ -19,7 +19,8 @@ template <class F>
 void Poison::for_each_guard(const F& f) const {
   for (std::size_t b = 0; b < plan_.lowered.buffers.size(); ++b) {
     const Buffer& buffer = plan_.lowered.buffers[b];
-    if (buffer.region == Buffer::Region::variable || buffer.region == Buffer::Region::gradient) {
+    if (buffer.region == Buffer::Region::variable || buffer.region == Buffer::Region::gradient ||
+        buffer.region == Buffer::Region::copy) {
       f(buffer, bound_.view(b).as<std::byte>() + buffer.bytes);
     }
   }

@@ -6,6 +6,7 @@
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/conformance.h"
 #include "models/base/errors.h"
+#include "models/base/half.h"
 #include "models/ops/quantized.h"
 
 namespace bench {
@@ -71,21 +72,22 @@ Result result_of(const std::string& name) {
   return name.starts_with("out") ? Result::output : Result::gradient;
 }
 
-/// Numbers in a device's memory.
-class DeviceFloats {
+/// In a device's memory.
+template <class T>
+class DeviceNumbers {
  public:
-  DeviceFloats(Backend& backend, Stream& stream, const std::vector<float>& values)
+  DeviceNumbers(Backend& backend, Stream& stream, const std::vector<T>& values)
       : stream_(stream),
         count_(values.size()),
-        memory_(backend.allocate(values.size() * sizeof(float))) {
+        memory_(backend.allocate(values.size() * sizeof(T))) {
     write(values);
   }
-  void write(const std::vector<float>& values) {
+  void write(const std::vector<T>& values) {
     stream_.upload(std::as_bytes(std::span(values)), memory_->data());
     stream_.synchronize();
   }
-  [[nodiscard]] std::vector<float> read() const {
-    std::vector<float> values(count_);
+  [[nodiscard]] std::vector<T> read() const {
+    std::vector<T> values(count_);
     stream_.download(memory_->data(), std::as_writable_bytes(std::span(values)));
     stream_.synchronize();
     return values;
@@ -98,7 +100,8 @@ class DeviceFloats {
   std::unique_ptr<DeviceMemory> memory_;
 };
 
-/// An optimizer with variables, gradients and slots, which hold `nobodys` where it does not write.
+/// An optimizer with variables, gradients, copies and slots, which hold `nobodys` where it does not
+/// write.
 class OptimizerRun {
  public:
   OptimizerRun(Backend& backend, const OptimizerSettings& settings,
@@ -108,6 +111,7 @@ class OptimizerRun {
         optimizer_(backend.make_optimizer(settings, std::move(segments))),
         variables_(backend, *stream_, variables),
         gradients_(backend, *stream_, variables),
+        copies_(backend, *stream_, std::vector<std::uint16_t>(variables.size(), kNoCopy)),
         state_(backend.allocate(sizeof(StepState))) {
     for (std::size_t slot = 0; slot < row_of(settings.rule).slots(); ++slot) {
       slots_.emplace_back(backend, *stream_, std::vector<float>(variables.size(), nobodys));
@@ -121,7 +125,12 @@ class OptimizerRun {
     state.orders = orders;
     write(state);
     gradients_.write(gradients);
-    optimizer_->launch(*stream_, variables_.data(), gradients_.data(), places_, device_state());
+    optimizer_->launch(*stream_,
+                       {.variables = variables_.data(),
+                        .gradients = gradients_.data(),
+                        .slots = places_,
+                        .copies = copies_.data()},
+                       device_state());
   }
   /// Whether the gradients are judged finite.
   bool judge(const std::vector<float>& gradients) {
@@ -140,10 +149,13 @@ class OptimizerRun {
     stream_->synchronize();
   }
   [[nodiscard]] std::vector<float> variables() const { return variables_.read(); }
+  /// Where nothing was written it holds kNoCopy.
+  [[nodiscard]] std::vector<std::uint16_t> copies() const { return copies_.read(); }
+  static constexpr std::uint16_t kNoCopy = 0x1234;
   [[nodiscard]] std::vector<std::vector<float>> slots() const {
     std::vector<std::vector<float>> values;
     std::transform(slots_.begin(), slots_.end(), std::back_inserter(values),
-                   [](const DeviceFloats& slot) { return slot.read(); });
+                   [](const DeviceNumbers<float>& slot) { return slot.read(); });
     return values;
   }
 
@@ -152,9 +164,10 @@ class OptimizerRun {
 
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<Optimizer> optimizer_;
-  DeviceFloats variables_;
-  DeviceFloats gradients_;
-  std::vector<DeviceFloats> slots_;
+  DeviceNumbers<float> variables_;
+  DeviceNumbers<float> gradients_;
+  DeviceNumbers<std::uint16_t> copies_;
+  std::vector<DeviceNumbers<float>> slots_;
   std::vector<void*> places_;
   std::unique_ptr<DeviceMemory> state_;
 };
@@ -294,6 +307,42 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
   for (const std::size_t gap : {37U, 47U, 49U, 1064U, 1077U}) {
     EXPECT_EQ(variables[gap], initial[gap]) << "element " << gap << " is in no segment";
   }
+}
+
+TEST_P(OptimizerConformance, RenewsTheCopiesWithTheVariables) {
+  SCOPED_TRACE(how_to_repeat());
+  const auto& [under_test, optimizer_case] = GetParam();
+  const std::vector<OptimizerSegment> segments{
+      {.offset = 0, .count = 37, .copy = {{.offset = 16, .dtype = DType::bf16}}},
+      {.offset = 48, .count = 100},
+      {.offset = 160,
+       .count = 3000,
+       .decayed = false,
+       .copy = {{.offset = 64, .dtype = DType::f16}}}};
+  constexpr std::size_t kElements = 3168;
+  RandomStream random(test_seed(), hash_name(optimizer_case.name));
+  const auto draw_floats = [&] {
+    const auto values = draw({}, kElements, random);
+    return std::vector<float>(values.begin(), values.end());
+  };
+  OptimizerSettings settings = optimizer_case.settings;
+  settings.loss_scale.automatic = true;
+  OptimizerRun run(backend(under_test), settings, segments, draw_floats(), 0);
+  for (int step = 0; step < 2; ++step) {
+    run.update(draw_floats(), {.learning_rate = 0.0625});
+    const std::vector<float> variables = run.variables();
+    std::vector<std::uint16_t> rounded(kElements, OptimizerRun::kNoCopy);
+    std::transform(variables.begin(), variables.begin() + 37, rounded.begin() + 16,
+                   [](float w) { return narrow_to_bfloat16(w).bits; });
+    std::transform(variables.begin() + 160, variables.begin() + 3160, rounded.begin() + 64,
+                   [](float w) { return narrow_to_float16(w).bits; });
+    EXPECT_EQ(run.copies(), rounded) << "step " << step;
+  }
+  const std::vector<std::uint16_t> copies = run.copies();
+  const std::vector<float> lost(kElements, std::numeric_limits<float>::infinity());
+  EXPECT_FALSE(run.judge(lost));
+  run.update(lost, {.learning_rate = 1});
+  EXPECT_EQ(run.copies(), copies);
 }
 
 TEST_P(OptimizerConformance, SeesAGradientThatIsNotFinite) {

@@ -60,6 +60,16 @@ class Device {
       : stream_(inner.make_stream()), schedule_(schedule), random_(schedule.seed) {}
 
   AddressBook& addresses() { return addresses_; }
+  [[nodiscard]] std::size_t free_bytes() const { return schedule_.memory_bytes - taken_; }
+  /// Throws DeviceError when there is not so much.
+  void take_memory(std::size_t bytes) {
+    if (bytes > free_bytes()) {
+      throw DeviceError(
+          cat("far device: ", bytes, " bytes are asked for, ", free_bytes(), " are free"));
+    }
+    taken_ += bytes;
+  }
+  void give_memory(std::size_t bytes) { taken_ -= bytes; }
   Stream& inner_stream() { return *stream_; }
   void add(Queue& queue) { queues_.push_back(&queue); }
   void remove(Queue& queue) { std::erase(queues_, &queue); }
@@ -115,6 +125,7 @@ class Device {
   FarSchedule schedule_;
   std::mt19937_64 random_;
   AddressBook addresses_;
+  std::size_t taken_ = 0;
   std::vector<Queue*> queues_;
   std::int64_t waits_ = 0;
   Worker worker_;
@@ -134,13 +145,15 @@ bool FarEvent::wait(const Patience& patience) {
 class FarMemory final : public DeviceMemory {
  public:
   FarMemory(Device& device, std::size_t bytes)
-      : device_(device), bytes_(align_up(bytes + 1, kPageBytes)) {
+      : device_(device), asked_(bytes), bytes_(align_up(bytes + 1, kPageBytes)) {
+    device_.take_memory(bytes);
     address_ = map(PROT_NONE);
     memory_ = map(PROT_READ | PROT_WRITE);
     device_.addresses().add(address_, memory_, bytes);
   }
   ~FarMemory() override {
     device_.addresses().remove(address_);
+    device_.give_memory(asked_);
     munmap(address_, bytes_);
     munmap(memory_, bytes_);
   }
@@ -154,6 +167,7 @@ class FarMemory final : public DeviceMemory {
   }
 
   Device& device_;
+  std::size_t asked_;
   std::size_t bytes_;
   std::byte* address_ = nullptr;
   std::byte* memory_ = nullptr;
@@ -280,8 +294,12 @@ class FarKernel final : public Kernel {
 
 class FarOptimizer final : public Optimizer {
  public:
-  FarOptimizer(Device& device, std::unique_ptr<Optimizer> inner, std::size_t region_bytes)
-      : device_(device), inner_(std::move(inner)), region_bytes_(region_bytes) {}
+  FarOptimizer(Device& device, std::unique_ptr<Optimizer> inner, std::size_t region_bytes,
+               std::size_t copies_bytes)
+      : device_(device),
+        inner_(std::move(inner)),
+        region_bytes_(region_bytes),
+        copies_bytes_(copies_bytes) {}
 
   void reset(Stream& stream, std::span<void* const> slots, StepState* state) override {
     enqueue(stream, slots, [=, this](std::span<void* const> theirs) {
@@ -293,10 +311,16 @@ class FarOptimizer final : public Optimizer {
       inner_->judge(device_.inner_stream(), find(gradients), find(state));
     });
   }
-  void launch(Stream& stream, void* variables, const void* gradients, std::span<void* const> slots,
-              StepState* state) override {
-    enqueue(stream, slots, [=, this](std::span<void* const> theirs) {
-      inner_->launch(device_.inner_stream(), find(variables), find(gradients), theirs, find(state));
+  void launch(Stream& stream, const OptimizerMemory& memory, StepState* state) override {
+    enqueue(stream, memory.slots, [=, this](std::span<void* const> theirs) {
+      inner_->launch(
+          device_.inner_stream(),
+          {.variables = find(memory.variables),
+           .gradients = find(memory.gradients),
+           .slots = theirs,
+           .copies = copies_bytes_ == 0 ? nullptr
+                                        : device_.addresses().find(memory.copies, copies_bytes_)},
+          find(state));
     });
   }
 
@@ -320,8 +344,9 @@ class FarOptimizer final : public Optimizer {
 
   Device& device_;
   std::unique_ptr<Optimizer> inner_;
-  /// Up to the end of the last segment.
+  /// Up to the end of the last segment, and of the last copy.
   std::size_t region_bytes_;
+  std::size_t copies_bytes_;
 };
 
 struct OwnedBackend {
@@ -349,12 +374,14 @@ class FarBackend final : private OwnedBackend, public ForwardingBackend {
   std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                             std::vector<OptimizerSegment> segments) override {
     std::size_t elements = 0;
+    std::size_t copied = 0;
     for (const OptimizerSegment& segment : segments) {
       elements = std::max(elements, segment.offset + segment.count);
+      copied = segment.copy ? std::max(copied, segment.copy->offset + segment.count) : copied;
     }
     return std::make_unique<FarOptimizer>(
         device_, ForwardingBackend::make_optimizer(settings, std::move(segments)),
-        elements * size_of(settings.dtype));
+        elements * size_of(settings.dtype), copied * sizeof(std::uint16_t));
   }
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<FarStream>(device_); }
   std::unique_ptr<Event> make_event() override { return std::make_unique<FarEvent>(device_); }
@@ -364,7 +391,7 @@ class FarBackend final : private OwnedBackend, public ForwardingBackend {
   [[nodiscard]] bool shares_host_memory() const override { return false; }
   [[nodiscard]] MemoryTraits memory_traits() const override {
     constexpr std::size_t kAlignment = 256;
-    return {.alignment = kAlignment, .free_bytes = {}};
+    return {.alignment = kAlignment, .free_bytes = device_.free_bytes()};
   }
   [[nodiscard]] std::int64_t waits() const { return device_.waits(); }
 

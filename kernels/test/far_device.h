@@ -20,6 +20,8 @@ struct FarSchedule {
   };
   Kind kind = Kind::deferred;
   std::uint64_t seed = 0;
+  /// What the device has of memory.
+  std::size_t memory_bytes = std::size_t{1} << 40;
 };
 
 constexpr std::uint64_t kFarSeeds = 20;

@@ -185,6 +185,21 @@ TEST(FarNetwork, IsPlannedWithMemoryForItsInputsAtTheDevicesAlignment) {
   EXPECT_EQ(near.inputs + near.staging, 0U);
 }
 
+TEST(FarNetwork, TakesTheMemoryThatWasPlannedAndNoMore) {
+  constexpr std::size_t kMemory = std::size_t{1} << 30;
+  const auto far = make_far({.memory_bytes = kMemory});
+  std::size_t planned = 0;
+  std::size_t taken = 0;
+  train_a_step(*far, {.at_the_end = [&](Executor& executor) {
+    planned = executor.memory().total();
+    taken = kMemory - far->memory_traits().free_bytes.value();
+  }});
+  EXPECT_EQ(taken, planned);
+  EXPECT_EQ(far->memory_traits().free_bytes, kMemory);
+  const auto small = make_far({.memory_bytes = planned / 2});
+  EXPECT_THROW(train_a_step(*small), DeviceError);
+}
+
 // Whoever hears that a gradient is final finds it so, and may overwrite it.
 TEST(FarNetwork, TouchesNoGradientAfterItWasAnnounced) {
   const auto reference = make_reference_backend();

@@ -29,8 +29,12 @@ class SingleDevice final : public UpdateStrategy {
     if (automatic_) {
       optimizer_->judge(tower_.stream(), executor.gradients().data, tower_.state());
     }
-    optimizer_->launch(tower_.stream(), executor.variables().data, executor.gradients().data,
-                       slots_, tower_.state());
+    optimizer_->launch(tower_.stream(),
+                       {.variables = executor.variables().data,
+                        .gradients = executor.gradients().data,
+                        .slots = slots_,
+                        .copies = executor.copies().data},
+                       tower_.state());
     tower_.fetch_state();
   }
   void reset() override { optimizer_->reset(tower_.stream(), slots_, tower_.state()); }

@@ -14,6 +14,7 @@
 #include "models/ops/conv2d.h"
 #include "models/ops/spatial_mean.h"
 #include "models/passes/backward.h"
+#include "models/passes/mixed_precision.h"
 
 namespace bench {
 namespace {
@@ -23,8 +24,8 @@ constexpr double kTolerance = 1e-6;
 constexpr std::int64_t kPixels = 64;
 
 /// Two convolutions over pixels in a row; the second's filters are said to be scales, which are not
-/// decayed.
-Graph two_convolutions() {
+/// decayed. Computes in `dtype`.
+Graph two_convolutions(DType dtype) {
   Graph graph;
   ValueId x = graph.add_input("images", {.dtype = DType::f32, .shape = {1, 3, 1, kPixels}});
   const auto add_conv = [&](const char* name, std::int64_t out, std::int64_t in,
@@ -37,14 +38,15 @@ Graph two_convolutions() {
   add_conv("a", 64, 3, VariableRole::weight);
   add_conv("b", 1, 64, VariableRole::scale);
   graph.set_output("loss", graph.add_node(kSpatialMean, "mean", {}, {x})[0]);
-  return add_backward(graph, "loss");
+  return add_backward(
+      is_half(dtype) ? mixed_precision(graph, dtype, Weights16::cast) : std::move(graph), "loss");
 }
 
 class AlteredOptimizer final : public Optimizer {
  public:
   using Alter = std::function<void(StepState&)>;
-  AlteredOptimizer(std::unique_ptr<Optimizer> inner, Alter alter, bool resets)
-      : inner_(std::move(inner)), alter_(std::move(alter)), resets_(resets) {}
+  AlteredOptimizer(std::unique_ptr<Optimizer> inner, Alter alter, bool resets, bool copies)
+      : inner_(std::move(inner)), alter_(std::move(alter)), resets_(resets), copies_(copies) {}
   void reset(Stream& stream, std::span<void* const> slots, StepState* state) override {
     if (resets_) {
       inner_->reset(stream, slots, state);
@@ -53,11 +55,12 @@ class AlteredOptimizer final : public Optimizer {
   void judge(Stream& stream, const void* gradients, StepState* state) override {
     inner_->judge(stream, gradients, state);
   }
-  void launch(Stream& stream, void* variables, const void* gradients, std::span<void* const> slots,
-              StepState* state) override {
+  void launch(Stream& stream, const OptimizerMemory& memory, StepState* state) override {
     StepState altered = *state;  // Both backends share the host's memory.
     alter_(altered);
-    inner_->launch(stream, variables, gradients, slots, &altered);
+    OptimizerMemory own = memory;
+    own.copies = copies_ ? memory.copies : elsewhere_.data();
+    inner_->launch(stream, own, &altered);
     *state = altered;
   }
 
@@ -65,6 +68,8 @@ class AlteredOptimizer final : public Optimizer {
   std::unique_ptr<Optimizer> inner_;
   Alter alter_;
   bool resets_;
+  bool copies_;
+  std::vector<std::uint16_t> elsewhere_ = std::vector<std::uint16_t>(1024);
 };
 
 /// Its optimizers do something else than they are asked for.
@@ -72,6 +77,7 @@ struct Fault {
   std::function<void(OptimizerSettings&)> settings = [](OptimizerSettings&) {};
   AlteredOptimizer::Alter scalars = [](StepState&) {};
   bool resets = true;
+  bool copies = true;
 };
 
 class FaultyBackend final : public ForwardingBackend {
@@ -82,7 +88,8 @@ class FaultyBackend final : public ForwardingBackend {
     OptimizerSettings own = settings;
     fault_.settings(own);
     return std::make_unique<AlteredOptimizer>(
-        ForwardingBackend::make_optimizer(own, std::move(segments)), fault_.scalars, fault_.resets);
+        ForwardingBackend::make_optimizer(own, std::move(segments)), fault_.scalars, fault_.resets,
+        fault_.copies);
   }
 
  private:
@@ -90,9 +97,9 @@ class FaultyBackend final : public ForwardingBackend {
 };
 
 double difference(Backend& inner, const OptimizerSettings& settings, const Fault& fault = {},
-                  float image = 1) {
+                  float image = 1, DType dtype = DType::f32) {
   FaultyBackend backend(inner, fault);
-  const Graph graph = two_convolutions();
+  const Graph graph = two_convolutions(dtype);
   const InitialValues values = initial_values(graph, 1);
   Tower tower(graph, backend, {}, values);
   const std::array<Tower*, 1> towers{&tower};
@@ -130,6 +137,16 @@ TEST(UpdateCheck, FindsOnlyRoundingWhereTheStrategyIsRight) {
           << row_of(settings.rule).name << ", decay " << settings.weight_decay << ", images "
           << image;
     }
+  }
+}
+
+TEST(UpdateCheck, HoldsTheCopiesIn16BitsAgainstTheVariables) {
+  const auto backend = make_reference_backend();
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    for (const OptimizerRow& row : all_optimizers()) {
+      EXPECT_LT(difference(*backend, {.rule = row.rule}, {}, 1, dtype), kTolerance) << row.name;
+    }
+    EXPECT_TRUE(std::isinf(difference(*backend, {}, {.copies = false}, 1, dtype)));
   }
 }
 

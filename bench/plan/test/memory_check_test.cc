@@ -9,6 +9,7 @@
 #include "bench/flags/test/usage_error.h"
 #include "bench/plan/resolve_settings.h"
 #include "kernels/reference/reference_backend.h"
+#include "kernels/test/far_device.h"
 
 namespace bench {
 namespace {
@@ -27,7 +28,11 @@ struct Need {
   static std::size_t bytes(std::int64_t batch) {
     return (10 + static_cast<std::size_t>(batch)) * kMiB;
   }
+  static MemoryNeed on_the_host(std::int64_t batch) { return {.host = bytes(batch)}; }
   std::string refusal(std::int64_t batch, const Captured<MemoryLimit>& limit) {
+    return refusal(batch, MemoryLimits{.host = limit});
+  }
+  std::string refusal(std::int64_t batch, const MemoryLimits& limits) {
     RunSettings settings;
     settings.model = find_model("lenet");
     settings.dataset = &dataset_named("imagenet");
@@ -35,11 +40,13 @@ struct Need {
     settings.batch = batch;
     PlannedMemory memory;
     memory.executor.activations = bytes(batch);
-    const auto ask = [this](std::int64_t other) {
+    const auto ask = [this, &limits](std::int64_t other) {
       asked.push_back(other);
-      return bytes(other);
+      PlannedMemory planned;
+      planned.executor.activations = bytes(other);
+      return limits.need_of(planned);
     };
-    return usage_error([&] { check_memory(settings, memory, limit, ask); });
+    return usage_error([&] { check_memory(settings, memory, limits, ask); });
   }
 };
 
@@ -69,10 +76,13 @@ TEST(LargestBatch, TellsWhatItNeedsAndStaysBelowTheBound) {
   RunSettings settings;
   settings.dataset = &dataset_named("imagenet");
   settings.image_size = 28;
-  EXPECT_EQ(largest_batch(settings, 512 * kMiB, Need::bytes, 1 << 30).batch, 502);
-  EXPECT_EQ(largest_batch(settings, 512 * kMiB, Need::bytes, 1 << 30).bytes, 512 * kMiB);
-  EXPECT_EQ(largest_batch(settings, 512 * kMiB, Need::bytes, 100).batch, 99);
-  EXPECT_EQ(largest_batch(settings, 10 * kMiB, Need::bytes, 100).batch, 0);
+  const auto largest = [&](std::size_t mib, std::int64_t below) {
+    return largest_batch(settings, {.host = limit_of(mib)}, Need::on_the_host, below);
+  };
+  EXPECT_EQ(largest(512, 1 << 30).batch, 502);
+  EXPECT_EQ(largest(512, 1 << 30).need.total(), 512 * kMiB);
+  EXPECT_EQ(largest(512, 100).batch, 99);
+  EXPECT_EQ(largest(10, 100).batch, 0);
 }
 
 TEST(LargestBatch, AsksForNoBatchWhoseImagesAloneAreTooLarge) {
@@ -82,10 +92,32 @@ TEST(LargestBatch, AsksForNoBatchWhoseImagesAloneAreTooLarge) {
   std::vector<std::int64_t> asked;
   const auto ask = [&](std::int64_t batch) {
     asked.push_back(batch);
-    return std::size_t{0};
+    return MemoryNeed{};
   };
-  EXPECT_EQ(largest_batch(settings, std::size_t{10} << 30, ask, 1 << 30).batch, 3);
+  EXPECT_EQ(largest_batch(settings, {.host = limit_of(10 << 10)}, ask, 1 << 30).batch, 3);
   EXPECT_LE(*std::max_element(asked.begin(), asked.end()), 3);
+}
+
+TEST(MemoryCheck, HoldsADevicesMemoryAgainstTheDevicesLimit) {
+  const MemoryLimits limits{.host = limit_of(64),
+                            .device = MemoryLimit{.bytes = 512 * kMiB, .set_by = "free on it"}};
+  const std::string message = Need().refusal(1024, limits);
+  EXPECT_THAT(message, StartsWith("--batch_size=1024 needs 1.0 GiB of the device's memory ("));
+  EXPECT_THAT(message, HasSubstr("), 512.0 MiB may be used (free on it); "));
+  EXPECT_THAT(message, EndsWith("the largest batch that fits is 502"));
+  EXPECT_EQ(Need().refusal(500, limits), "no UsageError");
+  PlannedMemory memory;
+  memory.input_slots = 65 * kMiB;
+  EXPECT_FALSE(limits.fit(limits.need_of(memory)));
+}
+
+TEST(MemoryLimits, AreTheDevicesOwnWhereItHasMemoryOfItsOwn) {
+  const auto near = make_reference_backend();
+  EXPECT_FALSE(with_device(limit_of(64), *near).device);
+  const auto far = make_far_backend(make_reference_backend(), {.memory_bytes = 512 * kMiB});
+  const auto held = far->allocate(12 * kMiB);
+  EXPECT_EQ(with_device(limit_of(64), *far).device.value().bytes, 500 * kMiB);
+  EXPECT_EQ(with_device(limit_of(64), *far).host.value().bytes, 64 * kMiB);
 }
 
 TEST(MemoryCheck, SaysSoWhenNoBatchFits) {
@@ -99,14 +131,16 @@ TEST(MemoryCheck, NamesTheImagesWhereTheyAloneAreTooLarge) {
   settings.dataset = &dataset_named("imagenet");
   settings.image_size = 28;
   settings.batch = 1 << 30;
+  const MemoryLimits limits{.host = limit_of(512)};
   const std::string message =
-      usage_error([&] { check_images_memory(settings, limit_of(512), Need::bytes); });
+      usage_error([&] { check_images_memory(settings, limits, Need::on_the_host); });
   EXPECT_EQ(message,
             "--batch_size=1073741824 needs 9.2 TiB for its images alone, 512.0 MiB may be used "
             "(/cg/memory.max); the largest batch that fits is 502");
   settings.batch = 1;
-  EXPECT_NO_THROW(check_images_memory(settings, limit_of(512), Need::bytes));
-  EXPECT_NO_THROW(check_images_memory(settings, Unknown{"no /proc"}, Need::bytes));
+  EXPECT_NO_THROW(check_images_memory(settings, limits, Need::on_the_host));
+  const MemoryLimits unknown{.host = Unknown{"no /proc"}};
+  EXPECT_NO_THROW(check_images_memory(settings, unknown, Need::on_the_host));
 }
 
 TEST(MemoryCheck, LetsPassWhatFitsWithoutPlanningAnythingElse) {

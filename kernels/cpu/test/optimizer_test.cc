@@ -98,18 +98,16 @@ TEST(UpdateVariables, FollowsTheFormulasAcrossSegments) {
       for (std::size_t slot = 0; slot < row.slots(); ++slot) {
         oracle.slots[slot].assign(at(kCount), row.first_values[slot]);
       }
-      reset_slots(team, settings.rule, {.segments = segments, .slots = slots.places});
+      reset_slots(team, settings.rule, segments, slots.places);
       for (std::uint64_t step = 1; step <= 3; ++step) {
         const UpdateScalars scalars{.learning_rate = 0.1 / static_cast<double>(step),
                                     .gradient_scale = 0.25,
                                     .update = static_cast<std::int64_t>(step)};
         const GuardedFloats gradients(random_floats(kCount, 1 + step));
-        update_variables(team, settings,
-                         {.segments = segments,
-                          .variables = variables.data(),
-                          .gradients = gradients.data(),
-                          .slots = slots.places},
-                         scalars);
+        update_variables(
+            team, settings, segments,
+            {.variables = variables.data(), .gradients = gradients.data(), .slots = slots.places},
+            scalars);
         oracle.step(settings, segments, gradients.values(), scalars);
       }
       bool equal = variables.intact();
@@ -147,13 +145,11 @@ TEST(UpdateVariables, GivesTheSameBitsForEveryTeamSize) {
       ThreadTeam team(std::vector<int>(at(threads), 0), false);
       const GuardedFloats variables(random_floats(kCount, 1)), gradients(random_floats(kCount, 2));
       const Slots slots(row.slots(), kCount);
-      const OptimizerRegions regions{.segments = segments,
-                                     .variables = variables.data(),
-                                     .gradients = gradients.data(),
-                                     .slots = slots.places};
-      reset_slots(team, row.rule, regions);
-      update_variables(team, {.rule = row.rule, .weight_decay = 1e-4}, regions,
-                       {.learning_rate = 0.1});
+      reset_slots(team, row.rule, segments, slots.places);
+      update_variables(
+          team, {.rule = row.rule, .weight_decay = 1e-4}, segments,
+          {.variables = variables.data(), .gradients = gradients.data(), .slots = slots.places},
+          {.learning_rate = 0.1});
       first = threads == 1 ? variables.values() : first;
       EXPECT_EQ(variables.values(), first);
     }
@@ -164,10 +160,9 @@ TEST(UpdateVariables, ClipKeepsNaN) {
   const std::vector<OptimizerSegment> segments{{.offset = 0, .count = 21}};
   test::for_teams([&](ThreadTeam& team) {
     const GuardedFloats variables(random_floats(21, 1)), gradients(21);
-    update_variables(
-        team, {.clip = 1},
-        {.segments = segments, .variables = variables.data(), .gradients = gradients.data()},
-        {.learning_rate = 0.1});
+    update_variables(team, {.clip = 1}, segments,
+                     {.variables = variables.data(), .gradients = gradients.data()},
+                     {.learning_rate = 0.1});
     for (std::int64_t i = 0; i < 21; ++i) {
       EXPECT_TRUE(std::isnan(variables[i]));
     }
@@ -176,8 +171,8 @@ TEST(UpdateVariables, ClipKeepsNaN) {
 
 TEST(UpdateVariables, RefusesMomentumWithoutSlots) {
   ThreadTeam team({0}, false);
-  EXPECT_THROW(update_variables(team, {.rule = MomentumRule{}}, {}, {}), InternalError);
-  EXPECT_THROW(reset_slots(team, MomentumRule{}, {}), InternalError);
+  EXPECT_THROW(update_variables(team, {.rule = MomentumRule{}}, {}, {}, {}), InternalError);
+  EXPECT_THROW(reset_slots(team, MomentumRule{}, {}, {}), InternalError);
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ Trajectory optimize(const OptimizerSettings& settings, bool decayed, double grad
   }
   float variable = 1;
   for (const float gradient : gradients) {
-    optimizer->launch(*stream, &variable, &gradient, places, &state);
+    optimizer->launch(*stream, {.variables = &variable, .gradients = &gradient, .slots = places},
+                      &state);
     trajectory.variables.push_back(variable);
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
       trajectory.slots[slot].push_back(slots[slot]);
@@ -130,8 +131,10 @@ TEST(ReferenceOptimizer, RefusesAnotherNumberOfSlots) {
   float number = 0;
   const std::array<void*, 1> one{&number};
   StepState state;
-  EXPECT_THROW(optimizer->launch(*backend->make_stream(), &number, &number, one, &state),
-               InternalError);
+  EXPECT_THROW(
+      optimizer->launch(*backend->make_stream(),
+                        {.variables = &number, .gradients = &number, .slots = one}, &state),
+      InternalError);
 }
 
 }  // namespace

@@ -142,6 +142,61 @@ TEST(Lowering, OrdersGradientsByTheStepThatTouchesThemLast) {
   EXPECT_EQ(lowered.trained[1].final_step, 2U);
 }
 
+/// A weight that is read in 16 bits.
+Graph narrowed_weight(bool trained) {
+  Graph graph;
+  const TensorType type{.dtype = DType::f32, .shape = {1, 1, 4, 4}};
+  const ValueId weight = graph.add_variable("weight", type, VariableRole::weight);
+  const ValueId narrow = graph.add_node(kCast, "cast", CastAttributes{DType::bf16}, {weight})[0];
+  graph.set_output("y", relu(graph, "relu", narrow));
+  if (trained) {
+    const ValueId dy = graph.add_input("dy", type);
+    graph.add_gradient(weight, relu(graph, "backward", dy));
+  }
+  return graph;
+}
+
+TEST(Lowering, LeavesTheCastOfATrainedVariableToTheOptimizer) {
+  TwoLayoutBackend backend;
+  const Graph graph = narrowed_weight(/*trained=*/true);
+  const LoweredGraph lowered = lower(graph, backend, {});
+  ASSERT_EQ(lowered.steps.size(), 2U);
+  ASSERT_EQ(lowered.refreshes.size(), 1U);
+  const LoweredGraph::Trained& trained = lowered.trained.at(0);
+  EXPECT_EQ(lowered.refreshes[0].inputs, std::vector{trained.variable});
+  EXPECT_EQ(lowered.refreshes[0].outputs, std::vector{trained.copy.value()});
+  EXPECT_EQ(lowered.steps[0].inputs, std::vector{*trained.copy});
+  EXPECT_EQ(lowered.buffers[*trained.copy].region, Buffer::Region::copy);
+  const MemoryReport memory = lay_out_memory(lowered, {}, {}).report;
+  EXPECT_EQ(memory.copies, 64U);
+}
+
+TEST(Lowering, CastsAVariableThatIsNotTrainedInEveryRun) {
+  TwoLayoutBackend backend;
+  const Graph graph = narrowed_weight(/*trained=*/false);
+  const LoweredGraph lowered = lower(graph, backend, {});
+  ASSERT_EQ(lowered.steps.size(), 2U);
+  EXPECT_EQ(lowered.steps[0].op, "cast");
+  EXPECT_TRUE(lowered.refreshes.empty());
+}
+
+// The optimizer goes through a variable in the order of its memory.
+TEST(Lowering, CastsATrainedVariableThatIsReadInAnotherLayoutInEveryRun) {
+  TwoLayoutBackend backend;
+  const Graph graph = narrowed_weight(/*trained=*/true);
+  const LoweringOptions free;
+  Choices choices = choose(graph, backend, free).choices;
+  choices.held["weight"] = Layout("a");
+  choices.nodes["relu"].inputs = choices.nodes["relu"].outputs = {Layout("b")};
+  choices.nodes["relu"].implementation = "b";
+  choices.nodes["cast"].outputs = {Layout("b")};
+  const LoweredGraph lowered =
+      lower(graph, backend, {.format = DataFormat::automatic, .pinned = &choices, .tuner = {}});
+  EXPECT_EQ(lowered.steps[0].op, "cast");
+  EXPECT_TRUE(lowered.refreshes.empty());
+  EXPECT_FALSE(lowered.trained.at(0).copy);
+}
+
 /// x -> a -> b -> c, each allowed to lie on what it reads.
 LoweredGraph chain(TwoLayoutBackend& backend) {
   Graph graph;
