@@ -149,6 +149,12 @@ class Backend {
   virtual std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) = 0;
   [[nodiscard]] virtual double reorder_seconds(const TensorType& type, const Layout& from,
                                                const Layout& to) = 0;
+  /// How the elements of a variable lie in a copy of it in 16 bits; none where no tiles of
+  /// TileOrder tell.
+  [[nodiscard]] virtual std::optional<TileOrder> order_of_copy(const Placed& variable,
+                                                               const Placed& copy) {
+    return variable.layout == copy.layout ? std::optional(TileOrder{}) : std::nullopt;
+  }
   /// Throws InternalError for an element type that the backend does not update.
   virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                                     std::vector<OptimizerSegment> segments) = 0;

@@ -43,10 +43,12 @@ struct Executor::State {
           {.offset = plan.memory.offsets[trained.variable] / size_of(trained_dtype()),
            .count = variable.bytes / size_of(trained_dtype()),
            .decayed = trained.decayed});
-      if (trained.copy) {
-        const DType dtype = buffer(*trained.copy).type.dtype;
-        segments.back().copy = {.offset = plan.memory.offsets[*trained.copy] / size_of(dtype),
-                                .dtype = dtype};
+      for (const auto& copy : trained.copies) {
+        const DType dtype = buffer(copy.buffer).type.dtype;
+        segments.back().copies.push_back(
+            {.offset = plan.memory.offsets[copy.buffer] / size_of(dtype),
+             .dtype = dtype,
+             .order = copy.order});
       }
     }
   }
@@ -128,7 +130,7 @@ struct Executor::State {
     return trained->gradient;
   }
 
-  /// Makes the copy of a variable anew, if it has one; waits.
+  /// Makes the copies of a variable anew; waits.
   void refresh(std::size_t variable) {
     for (std::size_t r = 0; r < bound.refreshes().size(); ++r) {
       if (plan.lowered.refreshes[r].inputs[0] == variable) {
@@ -310,12 +312,15 @@ std::vector<float> Executor::read_variable(const std::string& name, std::vector<
   return state_->read<float>(state_->variable_buffer(name), DType::f32, std::move(reused));
 }
 
-std::vector<float> Executor::read_copy(const std::string& name, std::vector<float> reused) {
-  const LoweredGraph::Trained* trained = state_->find_trained(state_->variable_buffer(name));
-  if (trained == nullptr || !trained->copy) {
-    return {};
+std::vector<Executor::Copy> Executor::read_copies(const std::string& variable) {
+  std::vector<Copy> copies;
+  if (const auto* trained = state_->find_trained(state_->variable_buffer(variable))) {
+    for (const auto& copy : trained->copies) {
+      copies.push_back({.dtype = state_->buffer(copy.buffer).type.dtype,
+                        .values = state_->read<float>(copy.buffer, DType::f32)});
+    }
   }
-  return state_->read<float>(*trained->copy, DType::f32, std::move(reused));
+  return copies;
 }
 
 std::vector<float> Executor::read_gradient(const std::string& variable, std::vector<float> reused) {

@@ -60,14 +60,18 @@ class Executor {
   void write_input(const std::string& name, std::span<const std::byte> canonical);
 
   /// Copies a variable from or to canonical order, converting from and to f32 (an s8 variable takes
-  /// whole numbers); waits. Writing it makes its copy anew.
+  /// whole numbers); waits. Writing it makes its copies anew.
   void write_variable(const std::string& name, std::span<const float> canonical);
   /// The vector given, if any, is what comes back: one tensor after the other needs no fresh pages.
   [[nodiscard]] std::vector<float> read_variable(const std::string& name,
                                                  std::vector<float> reused = {});
-  /// The same of a trained variable's copy in 16 bits; nothing where it has none.
-  [[nodiscard]] std::vector<float> read_copy(const std::string& name,
-                                             std::vector<float> reused = {});
+  /// A copy of a trained variable in 16 bits, in canonical order.
+  struct Copy {
+    DType dtype = DType::bf16;
+    std::vector<float> values;
+  };
+  /// All of a variable's; waits.
+  [[nodiscard]] std::vector<Copy> read_copies(const std::string& variable);
   /// A named output, in its own type or converted to f32, or the gradient of a variable (converted
   /// too), of the last run in canonical order; waits.
   [[nodiscard]] std::vector<std::byte> read_output(const std::string& name);

@@ -39,6 +39,10 @@ class ForwardingBackend : public Backend {
                                        const Layout& to) override {
     return inner_.reorder_seconds(type, from, to);
   }
+  [[nodiscard]] std::optional<TileOrder> order_of_copy(const Placed& variable,
+                                                       const Placed& copy) override {
+    return inner_.order_of_copy(variable, copy);
+  }
   std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                             std::vector<OptimizerSegment> segments) override {
     return inner_.make_optimizer(settings, std::move(segments));

@@ -93,19 +93,32 @@ constexpr UpdateScalars scalars_of(const StepState& state) {
           .update = state.updates + 1};
 }
 
+/// How the elements of a stretch lie in a copy of it. Both are cut into tiles of as many elements.
+struct TileOrder {
+  static constexpr std::size_t kMaxElements = 1024;
+  /// Of each tile: which tile of the copy it is.
+  std::vector<std::uint32_t> tiles = {};
+  /// Of each place in a tile of the copy: which element of the tile comes there. A power of two of
+  /// them, at most kMaxElements; none: all lie in the same order, and there are no tiles.
+  std::vector<std::uint16_t> elements = {};
+
+  [[nodiscard]] bool same() const { return elements.empty(); }
+};
+
 /// A stretch of elements, in elements from the region's beginning.
 struct OptimizerSegment {
   std::size_t offset = 0;
   std::size_t count = 0;
   bool decayed = true;
   /// The segment's variables in 16 bits, which every update renews: rounded to nearest, ties to
-  /// even, in the same order.
+  /// even.
   struct Copy {
     /// In elements from the beginning of the copies.
     std::size_t offset = 0;
     DType dtype = DType::bf16;
+    TileOrder order = {};
   };
-  std::optional<Copy> copy = {};
+  std::vector<Copy> copies = {};
 };
 
 /// What an update works on, in the device's memory.

@@ -1,10 +1,9 @@
 #include "pipeline/host_allocator.h"
 
-#include <sys/mman.h>
-
 #include <cstdlib>
 
 #include "models/base/errors.h"
+#include "models/base/huge_pages.h"
 
 namespace bench {
 namespace {
@@ -19,7 +18,7 @@ class OrdinaryAllocator final : public HostAllocator {
       throw DeviceError(cat("no memory for an input slot of ", bytes, " bytes"));
     }
     if (alignment == kHugePageBytes) {
-      ::madvise(memory, rounded, MADV_HUGEPAGE);  // only advice: without it all still works
+      advise_huge_pages(memory, rounded);
     }
     return memory;
   }
@@ -27,7 +26,6 @@ class OrdinaryAllocator final : public HostAllocator {
 
  private:
   static constexpr std::size_t kLineBytes = 64;
-  static constexpr std::size_t kHugePageBytes = std::size_t{2} << 20U;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "results/captured.h"
+#include "results/flag_value.h"
 
 /// The record of one run (one process), as plain data. Names and meaning are those of the schema
 /// `bench.record/1`; results/README.md defines every number.
@@ -18,10 +19,6 @@ inline constexpr const char* kSchema = "bench.record/1";
 
 /// Raised when numbers of the same workload stop being comparable with those of earlier versions.
 inline constexpr int kWorkloadVersion = 1;
-
-/// A flag's value; none for a flag that was not given and has no default.
-using FlagValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
-using FlagValues = std::map<std::string, FlagValue>;
 
 enum class Status { kOk, kFailed, kAborted };
 
@@ -204,6 +201,10 @@ struct VerifiedNumber {
   double stored = 0;
   double deviation = 0;  ///< How far off; results/README.md says in what.
   double tolerance = 0;  ///< The largest deviation that passes.
+
+  [[nodiscard]] bool passed() const { return deviation <= tolerance; }
+  /// The deviation as a share of what is allowed; infinite where nothing is.
+  [[nodiscard]] double share() const;
 };
 
 /// Whether the executor that was timed computes what the network should.

@@ -44,7 +44,7 @@ MAY_INCLUDE = {
     "pipeline/": ("models/base/", "pipeline/"),
     "results/": ("models/base/", "results/"),
     "bench/": BELOW_BENCH + ("bench/",),
-    "bench/flags/": ("models/", "variable_mgmt/learning_rate.h", "bench/flags/"),
+    "bench/flags/": ("models/", "variable_mgmt/learning_rate.h", "results/flag_value.h", "bench/flags/"),
     "bench/host/": ("models/base/", "results/", "bench/host/"),
     "bench/plan/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/"),
     "bench/loop/": BELOW_BENCH + ("bench/host/", "bench/plan/", "bench/loop/"),

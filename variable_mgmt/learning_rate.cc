@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "models/base/dataset_sizes.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -16,10 +17,6 @@ namespace {
 constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
 
 constexpr double kNoEnd = std::numeric_limits<double>::infinity();
-
-// The models' schedules count the epochs of their own dataset, whatever the run's.
-constexpr double kImagenetTrainingImages = 1281167;
-constexpr std::int64_t kCifarTrainingImages = 50000;
 
 constexpr double kConstantRate = 0.005;
 constexpr double kCifarNasnetRate = 0.025;
@@ -152,6 +149,7 @@ LearningRate::LearningRate(const LearningRateOptions& options) {
 
 void LearningRate::use_model(const LearningRateOptions& options) {
   const auto images = static_cast<double>(options.examples_per_step);
+  // The models' schedules count the epochs of their own dataset, whatever the run's.
   const double imagenet_epoch = kImagenetTrainingImages / images;
   // Whole steps only, as in the original.
   const std::int64_t cifar_steps = kCifarTrainingImages / options.examples_per_step;

@@ -1,10 +1,12 @@
 #include "variable_mgmt/update_check.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "kernels/reference/reference_backend.h"
+#include "models/base/half.h"
 
 namespace bench {
 namespace {
@@ -115,12 +117,19 @@ std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& 
   return sums;
 }
 
-/// Whether a variable's copy, if it has one, is what writing the variable's values makes of it.
-bool has_the_right_copy(Executor& executor, const std::string& name,
-                        std::span<const float> variable) {
-  const std::vector<float> copy = executor.read_copy(name);
-  executor.write_variable(name, variable);
-  return copy == executor.read_copy(name);
+float rounded(float value, DType dtype) {
+  return dtype == DType::bf16 ? widen(narrow_to_bfloat16(value)) : widen(narrow_to_float16(value));
+}
+
+/// Whether a variable's copies are the variable, rounded.
+bool has_the_right_copies(Executor& executor, const std::string& name,
+                          std::span<const float> variable) {
+  const std::vector<Executor::Copy> copies = executor.read_copies(name);
+  return std::all_of(copies.begin(), copies.end(), [&](const Executor::Copy& copy) {
+    return std::equal(
+        variable.begin(), variable.end(), copy.values.begin(), copy.values.end(),
+        [&](float wide, float narrow) { return rounded(wide, copy.dtype) == narrow; });
+  });
 }
 
 }  // namespace
@@ -155,7 +164,7 @@ double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
       largest = difference <= bound || std::isnan(largest) ? largest : difference / added[i];
       ++i;
     });
-    if (!has_the_right_copy(executor, executor.graph().value(variable.value).name, updated)) {
+    if (!has_the_right_copies(executor, executor.graph().value(variable.value).name, updated)) {
       largest = std::numeric_limits<double>::infinity();
     }
   }

@@ -46,7 +46,7 @@ class Table {
       return amount > 0 && row.seconds > 0 ? fixed(amount / row.seconds / 1e9, 1) : "-";
     };
     print(row.name, fixed(1e3 * row.seconds, 3),
-          fixed(100 * row.seconds / profile_.step_seconds, 1), rate(row.flops), rate(row.bytes),
+          fixed(100 * row.seconds / profile_.profiled_seconds, 1), rate(row.flops), rate(row.bytes),
           profile_.ceiling && row.seconds > 0 ? fixed(100 * ideal / row.seconds, 0) : "");
   }
 
@@ -117,7 +117,8 @@ double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
 
 Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
                      const OptimizerSettings& optimizer) {
-  Profile profile{.steps = times.steps, .step_seconds = step_seconds};
+  Profile profile{
+      .steps = times.steps, .profiled_seconds = times.whole, .step_seconds = step_seconds};
   const auto& steps = executor.plan().steps;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     profile.rows.push_back({.name = steps[i].name,
@@ -133,7 +134,8 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
                             .op = "optimizer",
                             .implementation = "one pass",
                             .seconds = times.update,
-                            .bytes = static_cast<double>(update_bytes(optimizer, elements))});
+                            .bytes = static_cast<double>(update_bytes(optimizer, elements) +
+                                                         executor.memory().copies)});
   }
   return profile;
 }
@@ -151,9 +153,11 @@ void print_profile(std::ostream& out, const Profile& profile) {
     in_kernels += row.seconds;
   }
   const std::string step =
-      cat("step: ", Table::fixed(1e3 * profile.step_seconds, 1), " ms without input, ",
-          Table::fixed(100 * (1 - in_kernels / profile.step_seconds), 1), " % outside kernels");
-  out << "\nkernels: means of " << profile.steps << " more steps\n";
+      cat("step: ", Table::fixed(1e3 * profile.step_seconds, 1), " ms without input");
+  out << "\nkernels: means of " << profile.steps << " more steps of "
+      << Table::fixed(1e3 * profile.profiled_seconds, 1) << " ms, "
+      << Table::fixed(100 * (1 - in_kernels / profile.profiled_seconds), 1)
+      << " % outside kernels\n";
   if (profile.ceiling) {
     out << "ceiling, measured: " << Table::fixed(profile.ceiling->flops_per_second / 1e9, 1)
         << " GFLOP/s, " << Table::fixed(profile.ceiling->bytes_per_second / 1e9, 1) << " GB/s\n"

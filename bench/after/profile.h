@@ -31,6 +31,8 @@ struct Profile {
   std::vector<ProfileRow> rows = {};
   /// How many steps were profiled.
   std::int64_t steps = 0;
+  /// Mean time of a profiled step.
+  double profiled_seconds = 0;
   /// Mean time of a measured step, none of which was profiled, without what it waited for input.
   double step_seconds = 0;
   /// None: the device has no measured ceiling, and no share of it is printed.
@@ -45,8 +47,9 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
 /// The time a row would take if it ran at the ceiling: the longer of arithmetic and memory.
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling);
 
-/// Two tables, per kind of op and per kernel, costliest first; then the share of a step outside all
-/// kernels and of the roofline (what all kernels would take at the ceiling, over the step's time).
+/// Two tables, per kind of op and per kernel, costliest first; then the share of a profiled step
+/// outside all kernels, and a measured step's of the roofline (what all kernels would take at the
+/// ceiling, over the step's time).
 void print_profile(std::ostream& out, const Profile& profile);
 
 /// The last profiled step as a Chrome trace (chrome://tracing, ui.perfetto.dev), one event per

@@ -15,7 +15,9 @@
 namespace bench {
 namespace {
 
-CheckedNumber checked_size(std::string name, double measured, double stored, double tolerance) {
+using results::VerifiedNumber;
+
+VerifiedNumber checked_size(std::string name, double measured, double stored, double tolerance) {
   return {.name = std::move(name),
           .measured = measured,
           .stored = stored,
@@ -40,7 +42,7 @@ FingerprintPart missing(FingerprintPart part) {
 }
 
 void compare(const FingerprintPart& measured, const FingerprintPart& stored, DType dtype,
-             std::vector<CheckedNumber>& numbers) {
+             std::vector<VerifiedNumber>& numbers) {
   const FingerprintTolerance tolerance = fingerprint_tolerance(measured.kind, dtype);
   const std::string name = name_of(measured);
   // The logarithm of the ratio: a size of 0 is infinitely far from every other.
@@ -60,7 +62,7 @@ void compare(const FingerprintPart& measured, const FingerprintPart& stored, DTy
 
 /// The numbers of all parts that were measured or that are stored for such a run.
 void compare(const std::vector<FingerprintPart>& measured, const RunSettings& settings,
-             std::vector<CheckedNumber>& numbers) {
+             std::vector<VerifiedNumber>& numbers) {
   const auto stored = stored_fingerprint(*settings.model).parts;
   for (const FingerprintPart& part : measured) {
     const FingerprintPart* const old = counterpart(part, stored);
@@ -117,25 +119,17 @@ void check_update(const RunSettings& settings, const VerifiedRun& run,
 
 }  // namespace
 
-double CheckedNumber::share() const {
-  if (deviation == 0) {
-    return 0;
-  }
-  return tolerance > 0 && !std::isnan(deviation) ? deviation / tolerance
-                                                 : std::numeric_limits<double>::infinity();
-}
-
 bool Verification::passed() const {
   // A number that is not finite does not compare and so does not pass.
   return std::all_of(numbers.begin(), numbers.end(),
-                     [](const CheckedNumber& number) { return number.passed(); });
+                     [](const VerifiedNumber& number) { return number.passed(); });
 }
 
 std::string Verification::failures() const {
   constexpr int kDigits = 15;  // Of a definition, whose every digit counts.
   constexpr int kFew = 3;
   std::string text;
-  for (const CheckedNumber& number : numbers) {
+  for (const VerifiedNumber& number : numbers) {
     if (!number.passed()) {
       text += cat(text.empty() ? "" : "; ", number.name, " is ", std::setprecision(kDigits),
                   number.measured, " instead of ", number.stored, " (deviation ",
@@ -145,10 +139,10 @@ std::string Verification::failures() const {
   return text;
 }
 
-const CheckedNumber* Verification::nearest() const {
+const results::VerifiedNumber* Verification::nearest() const {
   const auto found = std::max_element(
       numbers.begin(), numbers.end(),
-      [](const CheckedNumber& a, const CheckedNumber& b) { return a.share() < b.share(); });
+      [](const VerifiedNumber& a, const VerifiedNumber& b) { return a.share() < b.share(); });
   return found == numbers.end() ? nullptr : &*found;
 }
 

@@ -7,31 +7,15 @@
 #include "bench/plan/settings.h"
 #include "models/base/watch.h"
 #include "models/zoo/fingerprint.h"
+#include "results/record.h"
 #include "variable_mgmt/fingerprint.h"
 #include "variable_mgmt/strategy.h"
 
 namespace bench {
 
-/// One number of a fingerprint beside the stored one, or another number beside what it should be.
-struct CheckedNumber {
-  std::string name;
-  double measured = 0;
-  double stored = 0;
-  /// |log(measured / stored)| of the sizes of the fingerprint's parts, |measured - stored| /
-  /// |stored| of the definition and the L2 term, |measured - stored| of directions; of a kernel and
-  /// of the update as it was measured.
-  double deviation = 0;
-  /// The largest deviation that passes.
-  double tolerance = 0;
-
-  [[nodiscard]] bool passed() const { return deviation <= tolerance; }
-  /// The deviation as a share of what is allowed; infinite where nothing is.
-  [[nodiscard]] double share() const;
-};
-
 /// What a tower computes, held against what its model should.
 struct Verification {
-  std::vector<CheckedNumber> numbers = {};
+  std::vector<results::VerifiedNumber> numbers = {};
   /// Why the stored fingerprint could not be compared; empty when it was. Some numbers need none.
   std::string skipped = {};
 
@@ -40,7 +24,7 @@ struct Verification {
   /// pass.
   [[nodiscard]] std::string failures() const;
   /// The number with the largest share; null without numbers.
-  [[nodiscard]] const CheckedNumber* nearest() const;
+  [[nodiscard]] const results::VerifiedNumber* nearest() const;
 };
 
 /// Why a run computes something else than the stored fingerprint; empty when it does not.

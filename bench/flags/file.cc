@@ -60,7 +60,7 @@ class Expansion {
     }
   }
 
-  std::vector<Argument> take() { return std::move(out_); }
+  ExpandedArguments take() { return {.arguments = std::move(out_), .files = std::move(files_)}; }
 
  private:
   void include(const std::string& name, const std::string& origin) {
@@ -72,6 +72,7 @@ class Expansion {
       refuse_at(origin, cat(start, "the file includes itself"));
     }
     open_.push_back(file);
+    files_.push_back(path);
     add(lines_of(read(path, start, origin), name));
     open_.pop_back();
   }
@@ -119,6 +120,7 @@ class Expansion {
   }
 
   std::vector<Argument> out_;
+  std::vector<std::string> files_;
   std::vector<std::filesystem::path> open_;  ///< The files that are being read, outermost first.
 };
 
@@ -133,7 +135,7 @@ void refuse_at(const std::string& origin, std::string_view message) {
   throw UsageError(cat(origin, origin.empty() ? "" : ": ", message));
 }
 
-std::vector<Argument> expand_flag_files(std::span<const std::string_view> arguments) {
+ExpandedArguments expand_flag_files(std::span<const std::string_view> arguments) {
   std::vector<Argument> given;
   for (const std::string_view argument : arguments) {
     given.push_back({.text = std::string(argument)});

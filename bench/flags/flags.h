@@ -7,8 +7,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
+
+#include "results/flag_value.h"
 
 namespace bench {
 
@@ -43,6 +44,8 @@ struct ParseResult {
   /// One sentence for each given flag that has no effect or another one than it had, that is
   /// overridden by a later one, or is passed over.
   std::vector<std::string> notices;
+  /// The files that flags were read from.
+  std::vector<std::string> flag_files;
   /// What print_help() is asked for.
   std::optional<std::string> help_topic;
   bool version_asked = false;
@@ -64,10 +67,7 @@ ParseResult parse_flags(std::span<const std::string_view> arguments);
 /// The same for main's arguments, where argv[0] is the program.
 ParseResult parse_flags(int argc, char** argv);
 
-/// A flag's value; none for an unset flag. Lists are joined by commas.
-using FlagValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
-
 /// All flags in the table's order with their values.
-std::vector<std::pair<std::string_view, FlagValue>> flag_values(const Flags& flags);
+std::vector<std::pair<std::string_view, results::FlagValue>> flag_values(const Flags& flags);
 
 }  // namespace bench

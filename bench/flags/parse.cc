@@ -237,9 +237,10 @@ void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given
 }  // namespace
 
 ParseResult parse_flags(std::span<const std::string_view> arguments) {
-  const std::vector<Argument> expanded = expand_flag_files(arguments);
-  auto [given, notices] = read_arguments(expanded);
+  ExpandedArguments expanded = expand_flag_files(arguments);
+  auto [given, notices] = read_arguments(expanded.arguments);
   ParseResult result;
+  result.flag_files = std::move(expanded.files);
   result.notices = std::move(notices);
   for (GivenFlag& flag : given) {
     result.given.insert_or_assign(std::string(flag.row->name), flag.text);

@@ -4,11 +4,11 @@ namespace bench {
 namespace {
 
 template <class T>
-FlagValue value_of(const T& value) {
+results::FlagValue value_of(const T& value) {
   return value;
 }
 
-FlagValue value_of(const std::vector<std::string>& value) {
+results::FlagValue value_of(const std::vector<std::string>& value) {
   std::string text;
   for (const std::string& element : value) {
     text += text.empty() ? "" : ",";
@@ -18,13 +18,13 @@ FlagValue value_of(const std::vector<std::string>& value) {
 }
 
 template <class T>
-FlagValue value_of(const std::optional<T>& value) {
-  return value ? FlagValue(*value) : FlagValue();
+results::FlagValue value_of(const std::optional<T>& value) {
+  return value ? results::FlagValue(*value) : results::FlagValue();
 }
 
 }  // namespace
 
-std::vector<std::pair<std::string_view, FlagValue>> flag_values(const Flags& flags) {
+std::vector<std::pair<std::string_view, results::FlagValue>> flag_values(const Flags& flags) {
   return {
 #define BENCH_FLAG(type, name, ...) {#name, value_of(flags.name)},
 #define BENCH_FLAG_UNSET(type, name, ...) {#name, value_of(flags.name)},

@@ -160,9 +160,9 @@ constexpr std::array kRules = {
 };
 
 /// Whether the value is the default, and that is false or 0.
-bool asks_for_nothing(const FlagValue& value) {
-  return value == FlagValue(false) || value == FlagValue(std::int64_t{0}) ||
-         value == FlagValue(0.0);
+bool asks_for_nothing(const results::FlagValue& value) {
+  return value == results::FlagValue(false) || value == results::FlagValue(std::int64_t{0}) ||
+         value == results::FlagValue(0.0);
 }
 
 }  // namespace

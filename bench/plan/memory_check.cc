@@ -17,13 +17,36 @@ bool fits(std::size_t bytes, const Captured<MemoryLimit>& limit) {
   return !limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes);
 }
 
-UsageError too_large(const RunSettings& settings, const std::string& need, const MemoryLimit& limit,
-                     const MemoryLimits& limits, const NeedForBatch& need_for) {
-  const std::int64_t largest = largest_batch(settings, limits, need_for, settings.batch).batch;
-  return UsageError(
-      cat("--batch_size=", settings.batch, " needs ", need, ", ",
-          format_bytes(static_cast<std::size_t>(limit.bytes)), " may be used (", limit.set_by,
-          "); ", largest == 0 ? "no batch fits" : cat("the largest batch that fits is ", largest)));
+/// Behind the bytes of a need, in a sentence to the user.
+struct NeedText {
+  std::string host;
+  std::string device;
+};
+
+void check_need(const RunSettings& settings, const MemoryNeed& need, const MemoryLimits& limits,
+                const NeedForBatch& need_for, const NeedText& text) {
+  const auto check_place = [&](std::size_t bytes, const Captured<MemoryLimit>& limit,
+                               const std::string& what) {
+    if (fits(bytes, limit)) {
+      return;
+    }
+    const std::int64_t largest = largest_batch(settings, limits, need_for, settings.batch).batch;
+    throw UsageError(
+        cat("--batch_size=", settings.batch, " needs ", format_bytes(bytes), what, ", ",
+            format_bytes(static_cast<std::size_t>(limit.value().bytes)), " may be used (",
+            limit.value().set_by, "); ",
+            largest == 0 ? "no batch fits" : cat("the largest batch that fits is ", largest)));
+  };
+  check_place(need.host, limits.host, text.host);
+  if (limits.device) {
+    check_place(need.device, *limits.device, text.device);
+  }
+}
+
+/// The images of a batch, which a device with memory of its own has too.
+MemoryNeed images_need(const RunSettings& settings, std::int64_t batch) {
+  const std::size_t bytes = image_bytes(settings, batch);
+  return {.host = bytes, .device = bytes};
 }
 
 }  // namespace
@@ -91,14 +114,20 @@ std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
          size_of(accumulation_type(settings.dtype));
 }
 
-std::size_t fingerprint_bytes(const RunSettings& settings, Backend& backend, std::int64_t batch) {
+MemoryNeed fingerprint_need(const RunSettings& settings, Backend& backend, std::int64_t batch) {
   const Graph graph = build_run_graph(settings, backend, checked_images(batch));
   const std::size_t kernels =
       settings.int8 ? 0 : plan_check_memory(graph, backend.host_threads().count).total();
   // The values put into the variables have f32, whatever the variables have.
   const auto values = static_cast<std::size_t>(count_variables(graph).all.scalars) * sizeof(float);
+  std::int64_t largest = 0;
+  const Graph whole = build_run_graph(settings, backend, batch);
+  for (const Value& value : whole.values()) {
+    largest = std::max(largest, value.type.opaque ? 0 : value.type.shape.elements());
+  }
   // Copies of one image in canonical order, and again as the executor takes them.
-  return 2 * image_bytes(settings, batch) + values + kernels;
+  return {.host = 2 * image_bytes(settings, batch) + values + kernels,
+          .device = static_cast<std::size_t>(largest) * sizeof(float)};
 }
 
 LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limits,
@@ -107,7 +136,7 @@ LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limi
   LargestBatch fits;
   while (fails - fits.batch > 1) {
     const std::int64_t middle = fits.batch + (fails - fits.batch) / 2;
-    const bool images_fit = limits.fit({.host = image_bytes(settings, middle)});
+    const bool images_fit = limits.fit(images_need(settings, middle));
     const MemoryNeed need = images_fit ? need_for(middle) : MemoryNeed{};
     if (images_fit && limits.fit(need)) {
       fits = {.batch = middle, .need = need};
@@ -134,25 +163,18 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
 
 void check_images_memory(const RunSettings& settings, const MemoryLimits& limits,
                          const NeedForBatch& need_for) {
-  const std::size_t bytes = image_bytes(settings, settings.batch);
-  if (!fits(bytes, limits.host)) {
-    throw too_large(settings, cat(format_bytes(bytes), " for its images alone"),
-                    limits.host.value(), limits, need_for);
-  }
+  check_need(settings, images_need(settings, settings.batch), limits, need_for,
+             {.host = " for its images alone", .device = " for its images alone"});
 }
 
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,
                   const MemoryLimits& limits, const NeedForBatch& need_for) {
-  const MemoryNeed need = limits.need_of(memory);
-  if (!fits(need.host, limits.host)) {
-    throw too_large(settings, cat(format_bytes(need.host), " (", memory, ")"), limits.host.value(),
-                    limits, need_for);
-  }
-  if (limits.device && !fits(need.device, *limits.device)) {
-    throw too_large(settings,
-                    cat(format_bytes(need.device), " of the device's memory (", memory, ")"),
-                    *limits.device, limits, need_for);
-  }
+  const std::string input = cat("input ", format_bytes(memory.input_slots));
+  const std::string rest =
+      cat(memory.executor, ", optimizer ", format_bytes(memory.optimizer_slots));
+  check_need(settings, limits.need_of(memory), limits, need_for,
+             {.host = limits.device ? cat(" (", input, ")") : cat(" (", rest, ", ", input, ")"),
+              .device = cat(" of the device's memory (", rest, ")")});
 }
 
 }  // namespace bench

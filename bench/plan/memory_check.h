@@ -10,8 +10,8 @@
 
 namespace bench {
 
-/// Bytes by the place where they lie; where the device computes in the host's memory, all are the
-/// host's.
+/// Bytes by the place where they lie. Where the device computes in the host's memory, the host's
+/// alone count.
 struct MemoryNeed {
   std::size_t host = 0;
   std::size_t device = 0;
@@ -56,9 +56,10 @@ std::size_t image_elements(const RunSettings& settings);
 /// Bytes of one batch of images.
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
 
-/// What the check of the network takes after the steps, beside the plan: images, variables, and
-/// the reference's work on a kernel.
-std::size_t fingerprint_bytes(const RunSettings& settings, Backend& backend, std::int64_t batch);
+/// What the check of the network takes after the steps, beside the plan: on the host images,
+/// variables, and the reference's work on a kernel; on the device the largest tensor in f32, on its
+/// way to the host.
+MemoryNeed fingerprint_need(const RunSettings& settings, Backend& backend, std::int64_t batch);
 
 using NeedForBatch = std::function<MemoryNeed(std::int64_t batch)>;
 
@@ -75,8 +76,8 @@ LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limi
 /// Throws UsageError when the network's variables alone exceed the limit: before they are drawn.
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit);
 
-/// Throws UsageError when the images of one batch alone exceed the host's limit: before the network
-/// is planned for it. What else as check_memory().
+/// Throws UsageError when the images of one batch alone exceed a limit: before the network is
+/// planned for it. What else as check_memory().
 void check_images_memory(const RunSettings& settings, const MemoryLimits& limits,
                          const NeedForBatch& need_for);
 

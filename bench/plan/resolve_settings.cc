@@ -171,8 +171,10 @@ InputSettings input_of(const Flags& flags) {
   return input;
 }
 
-RunFiles files_of(const Flags& flags) {
-  return {.choices = flags.choices_file,
+RunFiles files_of(const ParseResult& parsed) {
+  const Flags& flags = parsed.flags;
+  return {.flag_files = parsed.flag_files,
+          .choices = flags.choices_file,
           .init_from = flags.init_from,
           .init_from_partial = flags.init_from_partial,
           .save_variables = flags.save_variables,
@@ -194,7 +196,8 @@ std::optional<int> threads_of(const Flags& flags) {
 }
 
 /// The settings that the value of one flag or a few says, whatever the others are.
-RunSettings read_settings(const Flags& flags) {
+RunSettings read_settings(const ParseResult& parsed) {
+  const Flags& flags = parsed.flags;
   return {.mode = flags.forward_only ? RunMode::forward_only : RunMode::training,
           .threads = threads_of(flags),
           .dtype = dtype_named(flags.dtype),
@@ -216,7 +219,7 @@ RunSettings read_settings(const Flags& flags) {
                          .increase_every = flags.fp16_inc_loss_scale_every_n},
           .strategy = &find_strategy(flags.variable_update),
           .input = input_of(flags),
-          .files = files_of(flags),
+          .files = files_of(parsed),
           .lines = {.every = flags.display_every,
                     .ewma = flags.display_perf_ewma,
                     .loss = flags.loss_type_to_report == "base_loss" ? ReportedLoss::base
@@ -254,7 +257,7 @@ void check_types(const RunSettings& settings, const ParseResult& parsed) {
 
 RunSettings resolve_settings(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
-  RunSettings settings = read_settings(flags);
+  RunSettings settings = read_settings(parsed);
   settings.dataset = &resolve_dataset(flags);
   settings.model = &resolve_model(flags, *settings.dataset);
   if (flags.data_dir) {

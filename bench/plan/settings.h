@@ -41,6 +41,8 @@ struct InputSettings {
 
 /// Other files that a run reads and writes; unset: none.
 struct RunFiles {
+  /// Flags were read from them.
+  std::vector<std::string> flag_files = {};
   /// Read into RunSettings::choices.
   std::optional<std::string> choices = {};
   std::optional<std::string> init_from = {};

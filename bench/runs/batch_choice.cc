@@ -72,13 +72,17 @@ RunSettings trial_settings(const RunSettings& settings, std::int64_t batch) {
 /// A run's need with that of the check at its end, which the host makes.
 MemoryNeed need_of(const RunSettings& settings, Backend& backend, const MemoryLimits& limits,
                    std::int64_t batch) {
-  MemoryNeed need = limits.need_of(plan_run_memory(settings, backend, batch));
-  need.host += fingerprint_bytes(settings, backend, batch);
-  return need;
+  const MemoryNeed need = limits.need_of(plan_run_memory(settings, backend, batch));
+  const MemoryNeed check = fingerprint_need(settings, backend, batch);
+  return {.host = need.host + check.host, .device = need.device + check.device};
 }
 
 bool fits(const RunSettings& settings, Backend& backend, const MemoryLimits& allowed) {
-  return allowed.fit({.host = image_bytes(settings, settings.batch)}) &&
+  if (!allowed.host.known() && !allowed.device) {
+    return true;
+  }
+  const std::size_t images = image_bytes(settings, settings.batch);
+  return allowed.fit({.host = images, .device = images}) &&
          allowed.fit(need_of(settings, backend, allowed, settings.batch));
 }
 

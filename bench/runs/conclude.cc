@@ -94,13 +94,7 @@ void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
        .watch = phases.of("checking", "kernel")});
   phases.clear();
   record.verification.skipped = result.skipped;
-  for (const CheckedNumber& number : result.numbers) {
-    record.verification.numbers.push_back({.name = number.name,
-                                           .measured = number.measured,
-                                           .stored = number.stored,
-                                           .deviation = number.deviation,
-                                           .tolerance = number.tolerance});
-  }
+  record.verification.numbers = result.numbers;
   if (!result.passed()) {
     throw MismatchError(cat("the network computes something else than ", settings.model->name,
                             " should: ", result.failures()));
@@ -110,7 +104,7 @@ void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
         << " numbers match the reference\n";
     return;
   }
-  const CheckedNumber& nearest = *result.nearest();
+  const results::VerifiedNumber& nearest = *result.nearest();
   constexpr double kPerCent = 100;
   err << "fingerprint: matches the reference in " << result.numbers.size() << " numbers; "
       << nearest.name << " is nearest to its limit, at " << std::fixed << std::setprecision(1)

@@ -72,6 +72,9 @@ void check_apart_from_input(const Output& output, std::string_view flag, const s
 }
 
 void check_apart_from_inputs(const Output& output, const RunSettings& settings) {
+  for (const std::string& file : settings.files.flag_files) {
+    check_apart_from_input(output, "flagfile", file);
+  }
   if (settings.files.choices) {
     check_apart_from_input(output, "choices_file", *settings.files.choices);
   }

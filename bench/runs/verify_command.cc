@@ -45,7 +45,7 @@ void print_titles(std::ostream& out) {
 }
 
 void print_line(std::ostream& out, const Model& model, const Verification& result) {
-  const CheckedNumber& nearest = *result.nearest();
+  const results::VerifiedNumber& nearest = *result.nearest();
   constexpr double kPerCent = 100;
   out << std::left << std::setw(26) << model.name << std::setw(10) << model.dataset << std::right
       << std::setw(8) << result.numbers.size() << std::setw(7) << std::fixed << std::setprecision(1)

@@ -22,6 +22,7 @@ bench_library(bench_cpu_kernels
     cpu/spatial_mean.cc
     cpu/spatial_pad.cc
     cpu/thread_team.cc
+    cpu/tile_copy.cc
   HEADERS
     cpu/activation.h
     cpu/batch_norm.h
@@ -51,6 +52,7 @@ bench_library(bench_cpu_kernels
     cpu/spatial_mean.h
     cpu/spatial_pad.h
     cpu/thread_team.h
+    cpu/tile_copy.h
   LINK bench_base bench_optimizer
   PRIVATE_LINK hwy::hwy OpenMP::OpenMP_CXX)
 
@@ -72,6 +74,7 @@ bench_test(cpu_kernels_test LABELS quick
     cpu/test/lrn_test.cc
     cpu/test/optimizer_test.cc
     cpu/test/thread_team_test.cc
+    cpu/test/tile_copy_test.cc
   LINK bench_cpu_kernels hwy::hwy)
 # Teams larger than the machine must not spin while they wait.
 set_tests_properties(cpu_kernels_test PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)

@@ -27,9 +27,6 @@ struct OptimizerRun {
   float weight_decay = 0;
   /// Infinite: no clipping.
   float clip = std::numeric_limits<float>::infinity();
-  /// Where the elements' copies begin; may be null.
-  void* copy = nullptr;
-  DType copy_dtype = DType::bf16;
 
   [[nodiscard]] float* slot(std::size_t which) const {
     return static_cast<float*>(slots[which]) + offset;
@@ -57,27 +54,14 @@ HWY_INLINE void update_each(const OptimizerRun& run, const Update& update) {
   const Vector lowest = hn::Set(d, -run.clip);
   float* const variables = run.variables;
   const float* const gradients = run.gradients;
-  const auto update_all = [&](const auto& copy) HWY_ATTR {
-    sweep(run.count, [&](std::size_t i, auto lanes) HWY_ATTR {
-      const Vector variable = load(variables + i, lanes);
-      const Vector scaled = hn::Mul(load(gradients + i, lanes), gradient_scale);
-      const Vector whole = hn::MulAdd(decay, variable, scaled);
-      // Unlike Min and Max, comparisons keep a NaN on every target.
-      const Vector below = hn::IfThenElse(hn::Gt(whole, highest), highest, whole);
-      const Vector g = hn::IfThenElse(hn::Lt(below, lowest), lowest, below);
-      const Vector updated = update(g, variable, i, lanes);
-      store(updated, variables + i, lanes);
-      copy(updated, i, lanes);
-    });
-  };
-  if (run.copy == nullptr) {
-    update_all([](Vector, std::size_t, auto) HWY_ATTR {});
-    return;
-  }
-  with_element(run.copy_dtype, [&](auto element) HWY_ATTR {
-    auto* const copies = static_cast<decltype(element)*>(run.copy);
-    update_all([&](Vector updated, std::size_t i, auto lanes)
-                   HWY_ATTR { store(updated, copies + i, lanes); });
+  sweep(run.count, [&](std::size_t i, auto lanes) HWY_ATTR {
+    const Vector variable = load(variables + i, lanes);
+    const Vector scaled = hn::Mul(load(gradients + i, lanes), gradient_scale);
+    const Vector whole = hn::MulAdd(decay, variable, scaled);
+    // Unlike Min and Max, comparisons keep a NaN on every target.
+    const Vector below = hn::IfThenElse(hn::Gt(whole, highest), highest, whole);
+    const Vector g = hn::IfThenElse(hn::Lt(below, lowest), lowest, below);
+    store(update(g, variable, i, lanes), variables + i, lanes);
   });
 }
 
@@ -168,7 +152,14 @@ void apply(const AdamRule& rule, const OptimizerRun& run, const UpdateScalars& s
   HWY_DYNAMIC_DISPATCH(run_adam)(run, rule, scalars.learning_rate * correction);
 }
 
-/// Calls part(segment, begin, count) on the threads for stretches that cover all segments.
+/// Where a thread's share of a segment begins or ends that has so many elements: tiles stay whole.
+std::int64_t cut(std::int64_t place, std::int64_t count) {
+  constexpr std::int64_t kTile = TileOrder::kMaxElements;
+  return place >= count ? count : std::max<std::int64_t>(place, 0) / kTile * kTile;
+}
+
+/// Calls part(number of a segment, begin, count) on the threads for stretches that cover all
+/// segments.
 template <class Part>
 void for_parts(ThreadTeam& team, std::span<const OptimizerSegment> segments, const Part& part) {
   std::int64_t count = 0;
@@ -179,56 +170,79 @@ void for_parts(ThreadTeam& team, std::span<const OptimizerSegment> segments, con
   team.for_ranges(count, kGrain, [&](Range range) {
     std::int64_t first = 0;
     for (const OptimizerSegment& segment : segments) {
-      const std::int64_t last = first + static_cast<std::int64_t>(segment.count);
-      const std::int64_t begin = std::max(first, range.begin);
-      const std::int64_t end = std::min(last, range.end);
+      const auto elements = static_cast<std::int64_t>(segment.count);
+      const std::int64_t begin = cut(range.begin - first, elements);
+      const std::int64_t end = cut(range.end - first, elements);
       if (begin < end) {
-        part(segment, segment.offset + static_cast<std::size_t>(begin - first),
+        part(static_cast<std::size_t>(&segment - segments.data()), static_cast<std::size_t>(begin),
              static_cast<std::size_t>(end - begin));
       }
-      first = last;
+      first += elements;
     }
   });
 }
 
 }  // namespace
 
-void update_variables(ThreadTeam& team, const OptimizerSettings& settings,
-                      std::span<const OptimizerSegment> segments, const OptimizerMemory& memory,
-                      const UpdateScalars& scalars) {
-  check_slots(settings.rule, memory.slots.size());
-  auto* const variables = static_cast<float*>(memory.variables);
-  const auto* const gradients = static_cast<const float*>(memory.gradients);
-  for_parts(team, segments,
-            [&](const OptimizerSegment& segment, std::size_t begin, std::size_t count) {
-              OptimizerRun run{.count = count,
-                               .variables = variables + begin,
-                               .gradients = gradients + begin,
-                               .slots = memory.slots,
-                               .offset = begin,
-                               .gradient_scale = static_cast<float>(scalars.gradient_scale)};
-              if (segment.decayed) {
-                run.weight_decay = static_cast<float>(settings.weight_decay);
-              }
-              if (settings.clip) {
-                run.clip = static_cast<float>(*settings.clip);
-              }
-              if (segment.copy) {
-                run.copy = static_cast<std::uint16_t*>(memory.copies) + segment.copy->offset +
-                           (begin - segment.offset);
-                run.copy_dtype = segment.copy->dtype;
-              }
-              std::visit([&](const auto& rule) { apply(rule, run, scalars); }, settings.rule);
-            });
+OptimizerKernel::OptimizerKernel(const OptimizerSettings& settings,
+                                 std::vector<OptimizerSegment> segments)
+    : settings_(settings), segments_(std::move(segments)) {
+  for (const OptimizerSegment& segment : segments_) {
+    std::vector<TileCopier>& copiers = copiers_.emplace_back();
+    for (const OptimizerSegment::Copy& copy : segment.copies) {
+      copiers.emplace_back(copy.order, copy.dtype);
+    }
+  }
 }
 
-void reset_slots(ThreadTeam& team, const OptimizerRule& rule,
-                 std::span<const OptimizerSegment> segments, std::span<void* const> slots) {
-  check_slots(rule, slots.size());
+void OptimizerKernel::update(ThreadTeam& team, const OptimizerMemory& memory,
+                             const UpdateScalars& scalars) const {
+  check_slots(settings_.rule, memory.slots.size());
+  check(memory.copies != nullptr ||
+            std::all_of(segments_.begin(), segments_.end(),
+                        [](const OptimizerSegment& segment) { return segment.copies.empty(); }),
+        "optimizer: there is no memory for the copies");
+  const auto update = [&](const OptimizerSegment& segment, std::size_t begin, std::size_t count) {
+    const std::size_t place = segment.offset + begin;
+    OptimizerRun run{.count = count,
+                     .variables = static_cast<float*>(memory.variables) + place,
+                     .gradients = static_cast<const float*>(memory.gradients) + place,
+                     .slots = memory.slots,
+                     .offset = place,
+                     .gradient_scale = static_cast<float>(scalars.gradient_scale)};
+    if (segment.decayed) {
+      run.weight_decay = static_cast<float>(settings_.weight_decay);
+    }
+    if (settings_.clip) {
+      run.clip = static_cast<float>(*settings_.clip);
+    }
+    std::visit([&](const auto& rule) { apply(rule, run, scalars); }, settings_.rule);
+    return run.variables;
+  };
+  for_parts(team, segments_, [&](std::size_t number, std::size_t begin, std::size_t count) {
+    const OptimizerSegment& segment = segments_[number];
+    // So few that copies find them in the nearest caches.
+    constexpr std::size_t kFew = 4 * TileOrder::kMaxElements;
+    const std::size_t most = segment.copies.empty() ? count : kFew;
+    for (std::size_t i = begin; i < begin + count; i += most) {
+      const std::size_t some = std::min(most, begin + count - i);
+      const float* const variables = update(segment, i, some);
+      for (std::size_t c = 0; c < segment.copies.size(); ++c) {
+        copiers_[number][c].copy(
+            variables, i, some,
+            static_cast<std::uint16_t*>(memory.copies) + segment.copies[c].offset);
+      }
+    }
+  });
+}
+
+void OptimizerKernel::reset(ThreadTeam& team, std::span<void* const> slots) const {
+  check_slots(settings_.rule, slots.size());
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-    const auto first = static_cast<float>(row_of(rule).first_values[slot]);
-    for_parts(team, segments, [&](const OptimizerSegment&, std::size_t begin, std::size_t count) {
-      std::fill_n(static_cast<float*>(slots[slot]) + begin, count, first);
+    const auto first = static_cast<float>(row_of(settings_.rule).first_values[slot]);
+    for_parts(team, segments_, [&](std::size_t number, std::size_t begin, std::size_t count) {
+      std::fill_n(static_cast<float*>(slots[slot]) + segments_[number].offset + begin, count,
+                  first);
     });
   }
 }

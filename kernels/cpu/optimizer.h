@@ -1,20 +1,33 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "kernels/cpu/thread_team.h"
+#include "kernels/cpu/tile_copy.h"
 #include "kernels/optimizer.h"
 
 namespace bench::cpu {
 
-// Of regions in f32; the threads share the elements evenly whatever the segments' borders.
+/// bench::Optimizer's work on variables, slots and copies, of regions in f32. The threads share the
+/// elements evenly whatever the segments' borders.
+class OptimizerKernel {
+ public:
+  OptimizerKernel(const OptimizerSettings& settings, std::vector<OptimizerSegment> segments);
+  OptimizerKernel(const OptimizerKernel&) = delete;
+  OptimizerKernel& operator=(const OptimizerKernel&) = delete;
 
-/// bench::Optimizer::launch, of variables, slots and copies, in one pass over memory. Waits.
-void update_variables(ThreadTeam& team, const OptimizerSettings& settings,
-                      std::span<const OptimizerSegment> segments, const OptimizerMemory& memory,
-                      const UpdateScalars& scalars);
-/// bench::Optimizer::reset, of the slots alone. Waits.
-void reset_slots(ThreadTeam& team, const OptimizerRule& rule,
-                 std::span<const OptimizerSegment> segments, std::span<void* const> slots);
+  [[nodiscard]] std::span<const OptimizerSegment> segments() const { return segments_; }
+  /// In one pass over memory. Waits.
+  void update(ThreadTeam& team, const OptimizerMemory& memory, const UpdateScalars& scalars) const;
+  /// Sets the slots to their first values. Waits.
+  void reset(ThreadTeam& team, std::span<void* const> slots) const;
+
+ private:
+  OptimizerSettings settings_;
+  std::vector<OptimizerSegment> segments_;
+  /// Of each segment's copies.
+  std::vector<std::vector<TileCopier>> copiers_;
+};
 
 }  // namespace bench::cpu

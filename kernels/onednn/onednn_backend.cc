@@ -14,6 +14,7 @@
 #include "kernels/onednn/makers.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "kernels/onednn/quantized.h"
+#include "kernels/onednn/tile_order.h"
 #include "kernels/onednn/vector_kernel.h"
 #include "kernels/runtime/host_memory.h"
 #include "kernels/runtime/host_stream.h"
@@ -42,34 +43,35 @@ class VectorOptimizer final : public Optimizer {
   VectorOptimizer(cpu::ThreadTeam& team, const OptimizerSettings& settings,
                   std::vector<OptimizerSegment> segments)
       : team_(team),
-        settings_(settings),
-        segments_(std::move(segments)),
-        gradients_(segments_.size()) {
+        loss_scale_(settings.loss_scale),
+        kernel_(settings, std::move(segments)),
+        gradients_(kernel_.segments().size()) {
     check(settings.dtype == DType::f32, "onednn: the optimizer updates f32");
   }
   void reset(Stream& /*stream*/, std::span<void* const> slots, StepState* state) override {
     state->updates = 0;
-    cpu::reset_slots(team_, settings_.rule, segments_, slots);
+    kernel_.reset(team_, slots);
   }
   void launch(Stream& /*stream*/, const OptimizerMemory& memory, StepState* state) override {
     if (state->finite != 0) {
-      cpu::update_variables(team_, settings_, segments_, memory, scalars_of(*state));
+      kernel_.update(team_, memory, scalars_of(*state));
     }
-    finish_step(*state, settings_.loss_scale);
+    finish_step(*state, loss_scale_);
   }
   void judge(Stream& /*stream*/, const void* gradients, StepState* state) override {
-    for (std::size_t i = 0; i < segments_.size(); ++i) {
-      gradients_[i] = {static_cast<const float*>(gradients) + segments_[i].offset,
-                       segments_[i].count};
+    const std::span<const OptimizerSegment> segments = kernel_.segments();
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      gradients_[i] = {static_cast<const float*>(gradients) + segments[i].offset,
+                       segments[i].count};
     }
     state->finite = std::isfinite(cpu::sum_of_squares(team_, gradients_)) ? 1 : 0;
   }
 
  private:
   cpu::ThreadTeam& team_;
-  OptimizerSettings settings_;
-  std::vector<OptimizerSegment> segments_;
-  /// Theirs in judge(); here, since a step allocates nothing.
+  LossScaleRule loss_scale_;
+  cpu::OptimizerKernel kernel_;
+  /// The segments' in judge(); here, since a step allocates nothing.
   std::vector<std::span<const float>> gradients_;
 };
 
@@ -142,6 +144,12 @@ class OnednnBackend final : public Backend {
     return context_.layouts.desc(type, layout).get_size();
   }
 
+  [[nodiscard]] std::optional<TileOrder> order_of_copy(const Placed& variable,
+                                                       const Placed& copy) override {
+    const auto [from, to] = descriptors(variable, copy);
+    return tile_order(from, to);
+  }
+
   std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) override {
     const std::size_t size = bytes(from.type, from.layout);
     if (from == to) {
@@ -149,10 +157,7 @@ class OnednnBackend final : public Backend {
         std::memcpy(launch.outputs[0].data, launch.inputs[0].data, size);
       })();
     }
-    dnnl::memory::desc source = context_.layouts.desc(from.type, from.layout);
-    dnnl::memory::desc target = context_.layouts.desc(to.type, to.layout);
-    with_groups(source, target);
-    with_groups(target, source);
+    const auto [source, target] = descriptors(from, to);
     const dnnl::reorder::primitive_desc desc(context_.engine, source, context_.engine, target);
     return make_primitive(context_.engine, desc,
                           {{DNNL_ARG_FROM, source, Argument::From::input, 0},
@@ -227,6 +232,16 @@ class OnednnBackend final : public Backend {
       default:
         return cat("onednn computes in f32, bf16 and f16, not in ", name_of(dtype));
     }
+  }
+
+  /// Of as many axes both.
+  [[nodiscard]] std::pair<dnnl::memory::desc, dnnl::memory::desc> descriptors(
+      const Placed& from, const Placed& to) const {
+    dnnl::memory::desc source = context_.layouts.desc(from.type, from.layout);
+    dnnl::memory::desc target = context_.layouts.desc(to.type, to.layout);
+    with_groups(source, target);
+    with_groups(target, source);
+    return {source, target};
   }
 
   /// A plain filter described with the groups axis that `other` has: the groups divide the

@@ -72,8 +72,8 @@ class ReferenceOptimizer : public Optimizer {
     const auto update_all = [&](const auto& rule) {
       for (const OptimizerSegment& segment : segments_) {
         update(rule, segment, memory, scalars);
-        if (segment.copy) {
-          renew(segment, memory);
+        for (const OptimizerSegment::Copy& copy : segment.copies) {
+          renew(segment, copy, memory);
         }
       }
     };
@@ -119,14 +119,20 @@ class ReferenceOptimizer : public Optimizer {
     }
   }
 
-  static void renew(const OptimizerSegment& segment, const OptimizerMemory& memory) {
+  static void renew(const OptimizerSegment& segment, const OptimizerSegment::Copy& copy,
+                    const OptimizerMemory& memory) {
     const auto* const variables = static_cast<const T*>(memory.variables) + segment.offset;
-    auto* const copy = static_cast<std::uint16_t*>(memory.copies) + segment.copy->offset;
-    std::transform(variables, variables + segment.count, copy,
-                   [dtype = segment.copy->dtype](double variable) {
-                     return dtype == DType::bf16 ? narrow_to_bfloat16(variable).bits
-                                                 : narrow_to_float16(variable).bits;
-                   });
+    auto* const copies = static_cast<std::uint16_t*>(memory.copies) + copy.offset;
+    const TileOrder& order = copy.order;
+    const std::size_t tile = order.same() ? segment.count : order.elements.size();
+    for (std::size_t i = 0; i < segment.count; ++i) {
+      const std::size_t begin = i / tile * tile;
+      const std::size_t from = order.same() ? i : begin + order.elements[i - begin];
+      const std::size_t to = order.same() ? i : order.tiles[i / tile] * tile + (i - begin);
+      const double variable = variables[from];
+      copies[to] = copy.dtype == DType::bf16 ? narrow_to_bfloat16(variable).bits
+                                             : narrow_to_float16(variable).bits;
+    }
   }
 
   OptimizerSettings settings_;

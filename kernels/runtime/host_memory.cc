@@ -8,11 +8,10 @@
 #include "kernels/runtime/memory.h"
 #include "kernels/runtime/memory_plan.h"
 #include "models/base/errors.h"
+#include "models/base/huge_pages.h"
 
 namespace bench {
 namespace {
-
-constexpr std::size_t kHugePageBytes = std::size_t{2} << 20U;
 
 class HostMemory final : public DeviceMemory {
  public:
@@ -28,8 +27,7 @@ class HostMemory final : public DeviceMemory {
     auto* begin = static_cast<std::byte*>(mapping_);
     const auto misfit = reinterpret_cast<std::uintptr_t>(begin) % kHugePageBytes;
     data_ = begin + (misfit == 0 ? 0 : kHugePageBytes - misfit);
-    // Advice only: without huge pages everything works, slower.
-    (void)madvise(data_, bytes_, MADV_HUGEPAGE);
+    advise_huge_pages(data_, bytes_);
   }
   ~HostMemory() override { munmap(mapping_, bytes_ + kHugePageBytes); }
 

@@ -71,7 +71,11 @@ class Lowering {
     if (fresh) {
       const auto cast = cast_variables_.find(value);
       entry->second = add_buffer(value, layout, 0);
-      add_reorder(cast == cast_variables_.end() ? own : cast->second, entry->second);
+      if (cast == cast_variables_.end()) {
+        add_reorder(own, entry->second);
+      } else {
+        add_cast(cast->second, entry->second);
+      }
     }
     return entry->second;
   }
@@ -111,7 +115,7 @@ class Lowering {
     const Node& node = graph_.nodes()[index];
     const Candidate& candidate = chosen_.candidates[index];
     if (casts_variable(graph_, node)) {
-      add_cast(node, candidate.outputs[0]);
+      add_cast_of_variable(node, candidate.outputs[0]);
       return;
     }
     Step step{.name = node.name,
@@ -137,32 +141,35 @@ class Lowering {
     lowered_.steps.push_back(std::move(step));
   }
 
-  void add_cast(const Node& node, const Layout& layout) {
+  void add_cast_of_variable(const Node& node, const Layout& layout) {
     const ValueId value = node.outputs[0];
     const std::size_t variable = lowered_.buffer_of[at(node.inputs[0])];
     const std::size_t buffer = add_buffer(value, layout, 0);
     cast_variables_.emplace(value, variable);
     lowered_.buffer_of[at(value)] = buffer;
-    if (optimizer_copies(node.inputs[0], variable, buffer)) {
-      lowered_.buffers[buffer].region = Buffer::Region::copy;
-      copies_of_trained_.emplace(variable, buffer);
-      lowered_.refreshes.push_back(reorder(variable, buffer));
-    } else {
-      add_reorder(variable, buffer);
-    }
+    add_cast(variable, buffer);
   }
 
-  /// Whether the optimizer, which goes through a variable in the order of its memory, can renew a
-  /// copy as well; it renews one.
-  [[nodiscard]] bool optimizer_copies(ValueId variable, std::size_t home, std::size_t copy) const {
+  /// Of a variable. That of a trained one is left to the optimizer, which goes through the
+  /// variable in the order of its memory, where the backend says in which order the copy lies.
+  void add_cast(std::size_t variable, std::size_t copy) {
+    const Buffer& from = lowered_.buffers[variable];
+    Buffer& to = lowered_.buffers[copy];
     const auto& gradients = graph_.gradients();
     const bool trained = std::any_of(gradients.begin(), gradients.end(),
-                                     [&](const auto& pair) { return pair.variable == variable; });
-    const Buffer& from = lowered_.buffers[home];
-    const Buffer& to = lowered_.buffers[copy];
-    return trained && !copies_of_trained_.contains(home) && is_half(to.type.dtype) &&
-           from.layout == to.layout &&
-           from.bytes * size_of(to.type.dtype) == to.bytes * size_of(from.type.dtype);
+                                     [&](const auto& pair) { return pair.variable == from.value; });
+    const bool whole = from.bytes / size_of(from.type.dtype) == to.bytes / size_of(to.type.dtype);
+    const auto order = trained && whole && is_half(to.type.dtype)
+                           ? backend_.order_of_copy({.type = from.type, .layout = from.layout},
+                                                    {.type = to.type, .layout = to.layout})
+                           : std::nullopt;
+    if (order) {
+      to.region = Buffer::Region::copy;
+      copies_of_trained_[variable].push_back({.buffer = copy, .order = *order});
+      lowered_.refreshes.push_back(reorder(variable, copy));
+    } else {
+      add_reorder(variable, copy);
+    }
   }
 
   [[nodiscard]] std::optional<std::size_t> producer_of(ValueId value) const {
@@ -189,8 +196,8 @@ class Lowering {
                                 .decayed = graph_.find_variable(pair.variable)->decayed()});
   }
 
-  /// Finds the last step that touches each gradient, and sorts them by it; says whose variables
-  /// have a copy.
+  /// Finds the last step that touches each gradient, and sorts them by it; says which
+  /// variables have copies.
   void finish_trained() {
     std::vector<std::size_t> last(lowered_.buffers.size(), 0);
     for (std::size_t s = 0; s < lowered_.steps.size(); ++s) {
@@ -202,10 +209,7 @@ class Lowering {
     }
     for (LoweredGraph::Trained& trained : lowered_.trained) {
       trained.final_step = last[trained.gradient];
-      if (const auto copy = copies_of_trained_.find(trained.variable);
-          copy != copies_of_trained_.end()) {
-        trained.copy = copy->second;
-      }
+      trained.copies = copies_of_trained_[trained.variable];
     }
     std::stable_sort(lowered_.trained.begin(), lowered_.trained.end(),
                      [](const auto& a, const auto& b) { return a.final_step < b.final_step; });
@@ -258,8 +262,8 @@ class Lowering {
   std::map<std::pair<ValueId, Layout>, std::size_t> copies_;
   /// The variable's buffer behind each cast of a variable.
   std::map<ValueId, std::size_t> cast_variables_;
-  /// The copy that the optimizer renews, by the variable's buffer.
-  std::map<std::size_t, std::size_t> copies_of_trained_;
+  /// The copies that the optimizer renews, by the variable's buffer.
+  std::map<std::size_t, std::vector<LoweredGraph::Trained::Copy>> copies_of_trained_;
 };
 
 }  // namespace

@@ -55,8 +55,12 @@ struct LoweredGraph {
     bool decayed = true;
     /// The last step that reads or writes the gradient.
     std::size_t final_step = 0;
-    /// The buffer of the variable's copy, in the same layout, if there is one.
-    std::optional<std::size_t> copy = {};
+    /// Of the variable in 16 bits.
+    struct Copy {
+      std::size_t buffer = 0;
+      TileOrder order = {};
+    };
+    std::vector<Copy> copies = {};
   };
   std::vector<Trained> trained;
   /// No part of a run: each makes a copy anew from its variable, once the host wrote that.
@@ -71,7 +75,8 @@ struct LoweredGraph {
 LoweredGraph lower(const Graph& graph, Backend& backend, const LoweringOptions& options);
 
 /// One line per step with implementation, layouts and shapes, reorders with their estimated time,
-/// and the reorders' share at the end: what `--dump=plan` shows.
+/// the copies that the optimizer renews, and the reorders' share at the end: what `--dump=plan`
+/// shows.
 std::ostream& operator<<(std::ostream& out, const LoweredGraph& lowered);
 
 }  // namespace bench

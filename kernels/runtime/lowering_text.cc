@@ -46,6 +46,9 @@ std::ostream& operator<<(std::ostream& out, const LoweredGraph& lowered) {
     }
     out << "\n";
   }
+  for (const Step& step : lowered.refreshes) {
+    out << "copy " << step.name << ": " << step.implementation << ", by the optimizer\n";
+  }
   return out << "reorders: " << reorders << ", estimated at " << milliseconds(reorder_seconds)
              << " of " << milliseconds(lowered.seconds) << "\n";
 }

@@ -154,7 +154,7 @@ std::vector<MemoryRegion> MemoryReport::regions() const {
                                 {"gradients", gradients},
                                 {"workspace", workspace}};
   for (const MemoryRegion& region :
-       {MemoryRegion{"copies", copies}, {"inputs", inputs}, {"staging", staging}}) {
+       {MemoryRegion{"copies", copies}, {"device_input", inputs}, {"staging", staging}}) {
     if (region.bytes > 0) {
       all.push_back(region);
     }
@@ -185,8 +185,8 @@ MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::
     layout.offsets[trained.variable] = variables.place(bytes);
     layout.offsets[trained.gradient] = gradients.place(bytes);
     placed[trained.variable] = true;
-    if (trained.copy) {
-      layout.offsets[*trained.copy] = copies.place(lowered.buffers[*trained.copy].bytes);
+    for (const auto& copy : trained.copies) {
+      layout.offsets[copy.buffer] = copies.place(lowered.buffers[copy.buffer].bytes);
     }
   }
   for (std::size_t b = 0; b < lowered.buffers.size(); ++b) {

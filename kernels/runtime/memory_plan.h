@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/backend.h"
+
 namespace bench {
 
 /// A tensor as the planner sees it: its size and the steps between which it must survive, both ends
@@ -27,7 +29,7 @@ struct MemoryPlan {
 /// How tensors lie in a region.
 struct Spacing {
   /// They begin at multiples of it.
-  std::size_t alignment = 64;
+  std::size_t alignment = MemoryTraits().alignment;
   /// So many bytes are left free behind each.
   std::size_t guard_bytes = 0;
 };

@@ -15,14 +15,29 @@ std::vector<std::size_t> output_buffers(const Graph& graph, const LoweredGraph& 
   return buffers;
 }
 
-/// Bytes of the largest tensor that the host may read or write, as it sees it.
-std::size_t largest_canonical(const LoweredGraph& lowered, Backend& backend) {
+/// Bytes of the largest tensor that the host may read or write, in canonical order: inputs in their
+/// own type, the others in f32 too.
+std::size_t largest_canonical(const Graph& graph, const LoweredGraph& lowered, Backend& backend) {
   std::size_t largest = 0;
-  for (const Buffer& buffer : lowered.buffers) {
-    if (buffer.region != Buffer::Region::activation) {
-      largest =
-          std::max(largest, backend.bytes(buffer.type, backend.canonical_layout(buffer.type)));
+  const auto consider = [&](TensorType type, DType dtype) {
+    type.dtype = dtype;
+    largest = std::max(largest, backend.bytes(type, backend.canonical_layout(type)));
+  };
+  const auto consider_both = [&](const Buffer& buffer) {
+    if (!buffer.type.opaque) {
+      consider(buffer.type, buffer.type.dtype);
+      consider(buffer.type, DType::f32);
     }
+  };
+  for (const Buffer& buffer : lowered.buffers) {
+    if (buffer.region == Buffer::Region::input) {
+      consider(buffer.type, buffer.type.dtype);
+    } else if (buffer.region != Buffer::Region::activation) {
+      consider_both(buffer);
+    }
+  }
+  for (const std::size_t output : output_buffers(graph, lowered)) {
+    consider_both(lowered.buffers[output]);
   }
   return largest;
 }
@@ -44,7 +59,7 @@ Plan::Plan(const Graph& original, Backend& backend, const LoweringOptions& optio
   if (backend.shares_host_memory()) {
     memory.report.inputs = 0;  // They are the host's.
   } else {
-    memory.report.staging = largest_canonical(lowered, backend);
+    memory.report.staging = largest_canonical(graph, lowered, backend);
   }
 }
 

@@ -108,6 +108,13 @@ inline std::string backend_name(const testing::TestParamInfo<BackendUnderTest>& 
   return info.param.name;
 }
 
+/// What runs the current test alone, with the numbers it drew.
+inline std::string how_to_repeat() {
+  const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+  return cat("again: BENCH_TEST_SEED=", test_seed(), " --gtest_filter=", info->test_suite_name(),
+             ".", info->name());
+}
+
 using OptimizerParameter = std::tuple<BackendUnderTest, OptimizerCase>;
 
 class OptimizerConformance : public BackendSuite,

@@ -1,22 +1,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/conformance.h"
 #include "models/base/errors.h"
-#include "models/base/half.h"
 #include "models/ops/quantized.h"
 
 namespace bench {
 
 std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend) {
   return out << backend.name;
-}
-
-std::ostream& operator<<(std::ostream& out, const OptimizerCase& optimizer_case) {
-  return out << optimizer_case.name;
 }
 
 std::vector<KernelCase> cases_in(DType dtype) {
@@ -31,146 +25,11 @@ std::vector<KernelCase> cases_in(DType dtype) {
   return cases;
 }
 
-std::vector<OptimizerCase> optimizer_cases() {
-  return {
-      {.name = "sgd", .settings = {.rule = SgdRule{}}},
-      {.name = "sgd_decayed", .settings = {.rule = SgdRule{}, .weight_decay = 1e-2}},
-      {.name = "sgd_clipped", .settings = {.rule = SgdRule{}, .clip = 0.5}},
-      {.name = "momentum", .settings = {.rule = MomentumRule{}}},
-      {.name = "momentum_all",
-       .settings = {.rule = MomentumRule{.momentum = 0.8}, .weight_decay = 1e-2, .clip = 0.75},
-       .gradient_scale = 0.125},
-      {.name = "rmsprop", .settings = {.rule = RmspropRule{}}},
-      {.name = "rmsprop_decayed", .settings = {.rule = RmspropRule{}, .weight_decay = 1e-2}},
-      {.name = "rmsprop_all",
-       .settings = {.rule = RmspropRule{.decay = 0.8, .momentum = 0.7, .epsilon = 1e-3},
-                    .weight_decay = 1e-2,
-                    .clip = 0.75},
-       .gradient_scale = 0.125},
-      {.name = "adam", .settings = {.rule = AdamRule{}}},
-      // Where decay and gradient cancel each other, a small epsilon would let their rounding show.
-      {.name = "adam_decayed",
-       .settings = {.rule = AdamRule{.epsilon = 1e-3}, .weight_decay = 1e-2}},
-      {.name = "adam_all",
-       .settings = {.rule = AdamRule{.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3},
-                    .weight_decay = 1e-2,
-                    .clip = 0.75},
-       .gradient_scale = 0.125},
-  };
-}
-
 namespace {
-
-/// Prints how to see a failure again.
-std::string how_to_repeat() {
-  const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-  return cat("again: BENCH_TEST_SEED=", test_seed(), " --gtest_filter=", info->test_suite_name(),
-             ".", info->name());
-}
 
 Result result_of(const std::string& name) {
   return name.starts_with("out") ? Result::output : Result::gradient;
 }
-
-/// In a device's memory.
-template <class T>
-class DeviceNumbers {
- public:
-  DeviceNumbers(Backend& backend, Stream& stream, const std::vector<T>& values)
-      : stream_(stream),
-        count_(values.size()),
-        memory_(backend.allocate(values.size() * sizeof(T))) {
-    write(values);
-  }
-  void write(const std::vector<T>& values) {
-    stream_.upload(std::as_bytes(std::span(values)), memory_->data());
-    stream_.synchronize();
-  }
-  [[nodiscard]] std::vector<T> read() const {
-    std::vector<T> values(count_);
-    stream_.download(memory_->data(), std::as_writable_bytes(std::span(values)));
-    stream_.synchronize();
-    return values;
-  }
-  [[nodiscard]] void* data() const { return memory_->data(); }
-
- private:
-  Stream& stream_;
-  std::size_t count_;
-  std::unique_ptr<DeviceMemory> memory_;
-};
-
-/// An optimizer with variables, gradients, copies and slots, which hold `nobodys` where it does not
-/// write.
-class OptimizerRun {
- public:
-  OptimizerRun(Backend& backend, const OptimizerSettings& settings,
-               std::vector<OptimizerSegment> segments, const std::vector<float>& variables,
-               float nobodys)
-      : stream_(backend.make_stream()),
-        optimizer_(backend.make_optimizer(settings, std::move(segments))),
-        variables_(backend, *stream_, variables),
-        gradients_(backend, *stream_, variables),
-        copies_(backend, *stream_, std::vector<std::uint16_t>(variables.size(), kNoCopy)),
-        state_(backend.allocate(sizeof(StepState))) {
-    for (std::size_t slot = 0; slot < row_of(settings.rule).slots(); ++slot) {
-      slots_.emplace_back(backend, *stream_, std::vector<float>(variables.size(), nobodys));
-      places_.push_back(slots_.back().data());
-    }
-    write({.updates = 7});
-    optimizer_->reset(*stream_, places_, device_state());
-  }
-  void update(const std::vector<float>& gradients, const StepOrders& orders) {
-    StepState state = read();
-    state.orders = orders;
-    write(state);
-    gradients_.write(gradients);
-    optimizer_->launch(*stream_,
-                       {.variables = variables_.data(),
-                        .gradients = gradients_.data(),
-                        .slots = places_,
-                        .copies = copies_.data()},
-                       device_state());
-  }
-  /// Whether the gradients are judged finite.
-  bool judge(const std::vector<float>& gradients) {
-    gradients_.write(gradients);
-    optimizer_->judge(*stream_, gradients_.data(), device_state());
-    return read().finite != 0;
-  }
-  [[nodiscard]] StepState read() const {
-    StepState state;
-    stream_->download(state_->data(), std::as_writable_bytes(std::span(&state, 1)));
-    stream_->synchronize();
-    return state;
-  }
-  void write(const StepState& state) {
-    stream_->upload(std::as_bytes(std::span(&state, 1)), state_->data());
-    stream_->synchronize();
-  }
-  [[nodiscard]] std::vector<float> variables() const { return variables_.read(); }
-  /// Where nothing was written it holds kNoCopy.
-  [[nodiscard]] std::vector<std::uint16_t> copies() const { return copies_.read(); }
-  static constexpr std::uint16_t kNoCopy = 0x1234;
-  [[nodiscard]] std::vector<std::vector<float>> slots() const {
-    std::vector<std::vector<float>> values;
-    std::transform(slots_.begin(), slots_.end(), std::back_inserter(values),
-                   [](const DeviceNumbers<float>& slot) { return slot.read(); });
-    return values;
-  }
-
- private:
-  StepState* device_state() { return reinterpret_cast<StepState*>(state_->data()); }
-
-  std::unique_ptr<Stream> stream_;
-  std::unique_ptr<Optimizer> optimizer_;
-  DeviceNumbers<float> variables_;
-  DeviceNumbers<float> gradients_;
-  DeviceNumbers<std::uint16_t> copies_;
-  std::vector<DeviceNumbers<float>> slots_;
-  std::vector<void*> places_;
-  std::unique_ptr<DeviceMemory> state_;
-};
 
 }  // namespace
 
@@ -242,152 +101,6 @@ TEST_P(Conformance, RepeatsBitForBit) {
   EXPECT_EQ(runner.run(data), first) << "the second run of one executor";
   CaseRunner other(kernel_case(), options(Weights::inputs), device());
   EXPECT_EQ(other.run(data), first) << "another executor";
-}
-
-TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
-  SCOPED_TRACE(how_to_repeat());
-  const auto& [under_test, optimizer_case] = GetParam();
-  Backend& device = backend(under_test);
-  const auto oracle = make_reference_backend();
-  // Gaps between segments belong to nobody and stay as they are.
-  const std::vector<OptimizerSegment> segments{{.offset = 0, .count = 37, .decayed = true},
-                                               {.offset = 48, .count = 1, .decayed = false},
-                                               {.offset = 64, .count = 1000, .decayed = true},
-                                               {.offset = 1072, .count = 5, .decayed = false}};
-  constexpr std::size_t kElements = 1088;
-  RandomStream random(test_seed(), hash_name(optimizer_case.name));
-  const auto draw_floats = [&] {
-    const auto values = draw({}, kElements, random);
-    return std::vector<float>(values.begin(), values.end());
-  };
-  const std::vector<float> initial = draw_floats();
-  constexpr float kNobodys = -7;
-  const auto start = [&](Backend& on) {
-    OptimizerSettings settings = optimizer_case.settings;
-    settings.loss_scale = {.automatic = true, .increase_every = 1};
-    return OptimizerRun(on, settings, segments, initial, kNobodys);
-  };
-  OptimizerRun expected = start(*oracle);
-  OptimizerRun actual = start(device);
-  for (OptimizerRun* run : {&expected, &actual}) {
-    StepState state = run->read();
-    state.set_loss_scale(8);
-    run->write(state);
-  }
-  EXPECT_EQ(actual.slots(), expected.slots());
-  constexpr std::int64_t kSteps = 4;
-  for (std::int64_t step = 1; step <= kSteps; ++step) {
-    const auto gradients = draw_floats();
-    for (OptimizerRun* run : {&expected, &actual}) {
-      run->update(gradients, {.learning_rate = 0.0625 / static_cast<double>(step),
-                              .gradient_scale = optimizer_case.gradient_scale});
-    }
-  }
-  const auto expect_near = [](const std::vector<float>& given, const std::vector<float>& right,
-                              const std::string& what) {
-    constexpr float kTolerance = 32 * std::numeric_limits<float>::epsilon();
-    for (std::size_t i = 0; i < kElements; ++i) {
-      EXPECT_NEAR(given[i], right[i], kTolerance * (1 + std::abs(right[i]))) << what << i;
-    }
-  };
-  const std::vector<float> variables = actual.variables();
-  expect_near(variables, expected.variables(), "variable ");
-  const auto slots = actual.slots();
-  const auto expected_slots = expected.slots();
-  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-    expect_near(slots[slot], expected_slots[slot], cat("slot ", slot, ", element "));
-    EXPECT_EQ(slots[slot][48 + 1], kNobodys);
-  }
-  const StepState state = actual.read();
-  EXPECT_EQ(state.updates, kSteps);
-  // It doubled twice in four steps.
-  EXPECT_EQ(state.loss_scale, 32);
-  EXPECT_EQ(state.narrow_loss_scale, 32);
-  EXPECT_EQ(state.good_steps, expected.read().good_steps);
-  for (const std::size_t gap : {37U, 47U, 49U, 1064U, 1077U}) {
-    EXPECT_EQ(variables[gap], initial[gap]) << "element " << gap << " is in no segment";
-  }
-}
-
-TEST_P(OptimizerConformance, RenewsTheCopiesWithTheVariables) {
-  SCOPED_TRACE(how_to_repeat());
-  const auto& [under_test, optimizer_case] = GetParam();
-  const std::vector<OptimizerSegment> segments{
-      {.offset = 0, .count = 37, .copy = {{.offset = 16, .dtype = DType::bf16}}},
-      {.offset = 48, .count = 100},
-      {.offset = 160,
-       .count = 3000,
-       .decayed = false,
-       .copy = {{.offset = 64, .dtype = DType::f16}}}};
-  constexpr std::size_t kElements = 3168;
-  RandomStream random(test_seed(), hash_name(optimizer_case.name));
-  const auto draw_floats = [&] {
-    const auto values = draw({}, kElements, random);
-    return std::vector<float>(values.begin(), values.end());
-  };
-  OptimizerSettings settings = optimizer_case.settings;
-  settings.loss_scale.automatic = true;
-  OptimizerRun run(backend(under_test), settings, segments, draw_floats(), 0);
-  for (int step = 0; step < 2; ++step) {
-    run.update(draw_floats(), {.learning_rate = 0.0625});
-    const std::vector<float> variables = run.variables();
-    std::vector<std::uint16_t> rounded(kElements, OptimizerRun::kNoCopy);
-    std::transform(variables.begin(), variables.begin() + 37, rounded.begin() + 16,
-                   [](float w) { return narrow_to_bfloat16(w).bits; });
-    std::transform(variables.begin() + 160, variables.begin() + 3160, rounded.begin() + 64,
-                   [](float w) { return narrow_to_float16(w).bits; });
-    EXPECT_EQ(run.copies(), rounded) << "step " << step;
-  }
-  const std::vector<std::uint16_t> copies = run.copies();
-  const std::vector<float> lost(kElements, std::numeric_limits<float>::infinity());
-  EXPECT_FALSE(run.judge(lost));
-  run.update(lost, {.learning_rate = 1});
-  EXPECT_EQ(run.copies(), copies);
-}
-
-TEST_P(OptimizerConformance, SeesAGradientThatIsNotFinite) {
-  const auto& [under_test, optimizer_case] = GetParam();
-  OptimizerRun run(backend(under_test), optimizer_case.settings,
-                   {{.offset = 0, .count = 37, .decayed = true},
-                    {.offset = 48, .count = 1000, .decayed = false}},
-                   std::vector<float>(1048), 0);
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-  std::vector<float> gradients(1048, 0.5F);
-  // Between the segments lies nobody's memory.
-  gradients[40] = kNaN;
-  EXPECT_TRUE(run.judge(gradients));
-  for (const float lost : {kInfinity, -kInfinity, kNaN}) {
-    for (const std::size_t place : {0U, 36U, 48U, 1047U}) {
-      auto spoiled = gradients;
-      spoiled[place] = lost;
-      EXPECT_FALSE(run.judge(spoiled)) << lost << " at " << place;
-    }
-  }
-}
-
-TEST_P(OptimizerConformance, SkipsAnUpdateWithAGradientThatIsNotFinite) {
-  const auto& [under_test, optimizer_case] = GetParam();
-  OptimizerSettings settings = optimizer_case.settings;
-  settings.loss_scale.automatic = true;
-  const std::vector<float> variables(8, 0.5F);
-  OptimizerRun run(backend(under_test), settings, {{.offset = 0, .count = 8}}, variables, 0);
-  StepState state = run.read();
-  state.set_loss_scale(8);
-  run.write(state);
-  const auto slots = run.slots();
-  const std::vector<float> lost(8, std::numeric_limits<float>::infinity());
-  EXPECT_FALSE(run.judge(lost));
-  run.update(lost, {.learning_rate = 1});
-  EXPECT_EQ(run.variables(), variables);
-  EXPECT_EQ(run.slots(), slots);
-  EXPECT_EQ(run.read().loss_scale, 4);
-  EXPECT_EQ(run.read().skipped, 1);
-  const std::vector<float> gradients(8, 0.25F);
-  EXPECT_TRUE(run.judge(gradients));
-  run.update(gradients, {.learning_rate = 1});
-  EXPECT_NE(run.variables(), variables);
-  EXPECT_EQ(run.read().updates, 1);
 }
 
 }  // namespace bench

@@ -377,7 +377,9 @@ class FarBackend final : private OwnedBackend, public ForwardingBackend {
     std::size_t copied = 0;
     for (const OptimizerSegment& segment : segments) {
       elements = std::max(elements, segment.offset + segment.count);
-      copied = segment.copy ? std::max(copied, segment.copy->offset + segment.count) : copied;
+      for (const OptimizerSegment::Copy& copy : segment.copies) {
+        copied = std::max(copied, copy.offset + segment.count);
+      }
     }
     return std::make_unique<FarOptimizer>(
         device_, ForwardingBackend::make_optimizer(settings, std::move(segments)),

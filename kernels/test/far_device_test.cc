@@ -18,6 +18,7 @@
 #include "kernels/test/conformance.h"
 #include "models/base/errors.h"
 #include "models/base/philox.h"
+#include "models/ops/fully_connected.h"
 #include "models/passes/backward.h"
 #include "models/zoo/builder.h"
 #include "models/zoo/zoo.h"
@@ -185,19 +186,48 @@ TEST(FarNetwork, IsPlannedWithMemoryForItsInputsAtTheDevicesAlignment) {
   EXPECT_EQ(near.inputs + near.staging, 0U);
 }
 
-TEST(FarNetwork, TakesTheMemoryThatWasPlannedAndNoMore) {
-  constexpr std::size_t kMemory = std::size_t{1} << 30;
-  const auto far = make_far({.memory_bytes = kMemory});
-  std::size_t planned = 0;
+/// What is taken of a device's memory while an executor stands that was read and written, and what
+/// was planned.
+struct MemoryUse {
   std::size_t taken = 0;
+  std::size_t planned = 0;
+};
+constexpr std::size_t kMemory = std::size_t{1} << 30;
+
+MemoryUse use_of(const Backend& far, const Executor& executor) {
+  return {.taken = kMemory - far.memory_traits().free_bytes.value(),
+          .planned = executor.memory().total()};
+}
+
+TEST(FarNetwork, TakesTheMemoryThatWasPlannedAndNoMore) {
+  const auto far = make_far({.memory_bytes = kMemory});
+  MemoryUse use;
   train_a_step(*far, {.at_the_end = [&](Executor& executor) {
-    planned = executor.memory().total();
-    taken = kMemory - far->memory_traits().free_bytes.value();
+    (void)executor.read_output_as_floats("logits");
+    use = use_of(*far, executor);
   }});
-  EXPECT_EQ(taken, planned);
+  EXPECT_EQ(use.taken, use.planned);
   EXPECT_EQ(far->memory_traits().free_bytes, kMemory);
-  const auto small = make_far({.memory_bytes = planned / 2});
+  const auto small = make_far({.memory_bytes = use.planned / 2});
   EXPECT_THROW(train_a_step(*small), DeviceError);
+}
+
+// The host reads and writes them in f32.
+TEST(FarNetwork, PlansForVariablesAndOutputsThatAreNarrowerOnTheDevice) {
+  Graph graph;
+  const ValueId weight = graph.add_variable("weight", {.dtype = DType::bf16, .shape = {64, 300}},
+                                            VariableRole::weight);
+  const ValueId x = graph.add_input("x", {.dtype = DType::bf16, .shape = {2, 300}});
+  graph.set_output(
+      "y", graph.add_node(kFullyConnected, "fc", FullyConnectedAttributes{}, {x, weight})[0]);
+  const auto far = make_far({.memory_bytes = kMemory});
+  Executor executor(graph, *far, {});
+  executor.write_variable("weight", std::vector<float>(64 * 300, 1));
+  executor.write_input("x", std::vector<std::byte>(2 * 300 * 2));
+  executor.run();
+  (void)executor.read_output_as_floats("y");
+  const MemoryUse use = use_of(*far, executor);
+  EXPECT_EQ(use.taken, use.planned);
 }
 
 // Whoever hears that a gradient is final finds it so, and may overwrite it.

@@ -73,9 +73,13 @@ struct Variable {
   Initializer initial;
 
   /// Whether gradients change it.
-  [[nodiscard]] bool trainable() const { return role <= VariableRole::shift; }
+  [[nodiscard]] bool trainable() const {
+    return decayed() || role == VariableRole::scale || role == VariableRole::shift;
+  }
   /// Whether it is part of the L2 sum.
-  [[nodiscard]] bool decayed() const { return role <= VariableRole::bias; }
+  [[nodiscard]] bool decayed() const {
+    return role == VariableRole::weight || role == VariableRole::bias;
+  }
 };
 
 struct Value {

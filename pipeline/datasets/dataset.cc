@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "models/base/dataset_sizes.h"
 #include "models/base/errors.h"
 #include "pipeline/datasets/cifar10.h"
 #include "pipeline/stages/shard_list.h"
@@ -18,7 +19,7 @@ std::vector<std::string> find_imagenet_files(const std::string& data_dir, bool t
 
 constexpr std::array kDatasets = {
     Dataset{.name = "imagenet",
-            .training_examples = 1281167,
+            .training_examples = kImagenetTrainingImages,
             .validation_examples = 50000,
             .num_classes = 1001,
             .channels = 3,
@@ -27,7 +28,7 @@ constexpr std::array kDatasets = {
             .find_files = find_imagenet_files,
             .make_input = make_imagenet_input},
     Dataset{.name = "cifar10",
-            .training_examples = 50000,
+            .training_examples = kCifarTrainingImages,
             .validation_examples = 10000,
             .num_classes = 11,
             .channels = 3,

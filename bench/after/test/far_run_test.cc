@@ -75,7 +75,7 @@ Outcome run(const RunSettings& settings, Backend& backend, Check check) {
     const Verification verification =
         verify_run(settings, {.tower = tower, .strategy = strategy.get(), .graph = graph_of});
     EXPECT_TRUE(verification.passed()) << verification.failures();
-    for (const CheckedNumber& number : verification.numbers) {
+    for (const results::VerifiedNumber& number : verification.numbers) {
       outcome.checked.push_back(number.measured);
     }
   }

@@ -82,7 +82,7 @@ Outcome verify_with(const PlantedFault& fault, const RunSettings& settings, Back
   try {
     const Verification result =
         verify_run(settings, {.tower = tower, .strategy = strategy.get(), .graph = graph});
-    for (const CheckedNumber& number : result.numbers) {
+    for (const results::VerifiedNumber& number : result.numbers) {
       if (!number.passed()) {
         outcome.caught_by.push_back(number.name);
       }

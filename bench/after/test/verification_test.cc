@@ -68,7 +68,7 @@ RunSettings resnet20() {
 
 std::vector<std::string> failed(const Verification& result) {
   std::vector<std::string> names;
-  for (const CheckedNumber& number : result.numbers) {
+  for (const results::VerifiedNumber& number : result.numbers) {
     if (!number.passed()) {
       names.push_back(number.name);
     }
@@ -120,7 +120,7 @@ TEST(Verification, HasThePrecisionOfF64OnTheReference) {
   settings.optimizer.dtype = DType::f64;
   const Verification result = verify(settings, *backend);
   EXPECT_TRUE(result.passed()) << result.failures();
-  for (const CheckedNumber& number : result.numbers) {
+  for (const results::VerifiedNumber& number : result.numbers) {
     EXPECT_LE(number.tolerance, 1e-5) << number.name;
   }
 }

@@ -34,7 +34,7 @@ class FlagFiles {
 
 std::vector<std::string> expanded(const std::vector<std::string_view>& arguments) {
   std::vector<std::string> texts;
-  for (const Argument& argument : expand_flag_files(arguments)) {
+  for (const Argument& argument : expand_flag_files(arguments).arguments) {
     texts.push_back(argument.text);
   }
   return texts;
@@ -58,6 +58,8 @@ TEST(FlagFile, MayNameOthersAndTheSameOneTwice) {
   const std::string inner = files.write("inner", "--model=lenet\n");
   const std::string outer = files.write("outer", inner + "\n--batch_size=4\n" + inner);
   EXPECT_THAT(expanded({outer}), ElementsAre("--model=lenet", "--batch_size=4", "--model=lenet"));
+  EXPECT_THAT(expand_flag_files(std::vector<std::string_view>{outer}).files,
+              ElementsAre(files.path("outer"), files.path("inner"), files.path("inner")));
 }
 
 TEST(FlagFile, IsOverriddenByWhatComesLater) {

@@ -338,7 +338,7 @@ TEST(ParseFlags, SkipsTheProgramsName) {
 TEST(FlagValues, ListEveryFlagWithItsTypedValue) {
   const auto values = flag_values(
       parse({"--num_batches=7", "--weight_decay=0.1", "--dump=graph,plan", "--model=lenet"}).flags);
-  const auto value_of = [&](std::string_view name) -> FlagValue {
+  const auto value_of = [&](std::string_view name) -> results::FlagValue {
     for (const auto& [flag, value] : values) {
       if (flag == name) {
         return value;
@@ -351,13 +351,13 @@ TEST(FlagValues, ListEveryFlagWithItsTypedValue) {
         return !row.for_parser && row.name != "version" && !row.name.starts_with("list_");
       });
   EXPECT_EQ(values.size(), static_cast<std::size_t>(members));
-  EXPECT_EQ(value_of("num_batches"), FlagValue(std::int64_t{7}));
-  EXPECT_EQ(value_of("num_epochs"), FlagValue());
-  EXPECT_EQ(value_of("weight_decay"), FlagValue(0.1));
-  EXPECT_EQ(value_of("fuse_decode_and_crop"), FlagValue(true));
-  EXPECT_EQ(value_of("dump"), FlagValue(std::string("graph,plan")));
-  EXPECT_EQ(value_of("model"), FlagValue(std::string("lenet")));
-  EXPECT_EQ(value_of("allow_growth"), FlagValue());
+  EXPECT_EQ(value_of("num_batches"), results::FlagValue(std::int64_t{7}));
+  EXPECT_EQ(value_of("num_epochs"), results::FlagValue());
+  EXPECT_EQ(value_of("weight_decay"), results::FlagValue(0.1));
+  EXPECT_EQ(value_of("fuse_decode_and_crop"), results::FlagValue(true));
+  EXPECT_EQ(value_of("dump"), results::FlagValue(std::string("graph,plan")));
+  EXPECT_EQ(value_of("model"), results::FlagValue(std::string("lenet")));
+  EXPECT_EQ(value_of("allow_growth"), results::FlagValue());
 }
 
 TEST(ParseFlags, TakesAMeaningOfTheirOwnWhenGivenBare) {

@@ -54,6 +54,12 @@ MemoryLimit limit_of(std::size_t mib) {
   return {.bytes = static_cast<std::int64_t>(mib * kMiB), .set_by = "/cg/memory.max"};
 }
 
+RunSettings lenet(const std::vector<std::string_view>& more = {}) {
+  std::vector<std::string_view> arguments{"--model=lenet", "--device=reference"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return resolve_settings(parse(arguments));
+}
+
 TEST(MemoryCheck, NamesNeedLimitAndTheLargestBatchThatFits) {
   Need need;
   const std::string message = need.refusal(1024, limit_of(512));
@@ -107,8 +113,13 @@ TEST(MemoryCheck, HoldsADevicesMemoryAgainstTheDevicesLimit) {
   EXPECT_THAT(message, EndsWith("the largest batch that fits is 502"));
   EXPECT_EQ(Need().refusal(500, limits), "no UsageError");
   PlannedMemory memory;
+  memory.executor.activations = 100 * kMiB;
   memory.input_slots = 65 * kMiB;
-  EXPECT_FALSE(limits.fit(limits.need_of(memory)));
+  const RunSettings settings = lenet();
+  const auto none_fits = [](std::int64_t) { return MemoryNeed{.host = std::size_t{1} << 60}; };
+  EXPECT_EQ(usage_error([&] { check_memory(settings, memory, limits, none_fits); }),
+            "--batch_size=32 needs 65.0 MiB (input 65.0 MiB), 64.0 MiB may be used "
+            "(/cg/memory.max); no batch fits");
 }
 
 TEST(MemoryLimits, AreTheDevicesOwnWhereItHasMemoryOfItsOwn) {
@@ -153,12 +164,6 @@ TEST(MemoryCheck, LetsEverythingPassWhereTheLimitIsUnknown) {
   EXPECT_EQ(Need().refusal(1 << 20, Unknown{"no /proc"}), "no UsageError");
 }
 
-RunSettings lenet(const std::vector<std::string_view>& more = {}) {
-  std::vector<std::string_view> arguments{"--model=lenet", "--device=reference"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return resolve_settings(parse(arguments));
-}
-
 TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
   constexpr std::size_t kSlot = std::size_t{4} * 3 * 28 * 28 * sizeof(float);
   EXPECT_EQ(run_memory(lenet(), {}, 4).input_slots, kSlot);
@@ -191,7 +196,7 @@ TEST(RunMemory, GrowsWithTheBatchAndNotTheVariables) {
 TEST(FingerprintMemory, HasTheVariablesInF32AlsoWhereTheyAreStoredIn16Bits) {
   const auto backend = make_reference_backend();
   const auto bytes = [&](std::string_view dtype) {
-    return fingerprint_bytes(lenet({"--forward_only", dtype}), *backend, 2);
+    return fingerprint_need(lenet({"--forward_only", dtype}), *backend, 2).host;
   };
   EXPECT_GE(bytes("--dtype=bf16"), bytes("--dtype=f32"));
 }

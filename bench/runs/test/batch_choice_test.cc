@@ -48,7 +48,8 @@ std::int64_t need(RunHost& host, std::int64_t batch) {
   RunSettings settings = with_batch(lenet("--batch_size=1"), batch);
   Backend& backend = *host.device(settings).backend;
   const PlannedMemory planned = plan_run_memory(settings, backend, batch);
-  return static_cast<std::int64_t>(planned.total() + fingerprint_bytes(settings, backend, batch));
+  return static_cast<std::int64_t>(planned.total() +
+                                   fingerprint_need(settings, backend, batch).host);
 }
 
 TEST(LargestBatchThatFits, LeavesATwentiethToWhatIsNotPlanned) {

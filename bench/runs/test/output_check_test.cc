@@ -68,6 +68,9 @@ TEST_F(OutputCheck, RefusesAnOutputOnWhatIsRead) {
   EXPECT_EQ(refusal(settings_), cat("--result_file=", path("link"), " would overwrite ", path("w"),
                                     ", which --init_from reads"));
   files_.init_from.reset();
+  files_.flag_files = {path("w")};
+  EXPECT_THAT(refusal(settings_), HasSubstr("which --flagfile reads"));
+  files_.flag_files.clear();
   settings_.input.file = path("w");
   EXPECT_THAT(refusal(settings_), HasSubstr("which --input_file reads"));
   settings_.input.file.reset();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <numeric>
 
 #include "kernels/cpu/test/kernel_test.h"
 #include "models/base/errors.h"
@@ -66,7 +67,7 @@ struct Slots {
   std::vector<void*> places;
 };
 
-TEST(UpdateVariables, FollowsTheFormulasAcrossSegments) {
+TEST(OptimizerKernel, FollowsTheFormulasAcrossSegments) {
   const std::vector<OptimizerSegment> segments{{.offset = 0, .count = 5},
                                                {.offset = 8, .count = 1, .decayed = false},
                                                {.offset = 16, .count = 3001},
@@ -98,14 +99,15 @@ TEST(UpdateVariables, FollowsTheFormulasAcrossSegments) {
       for (std::size_t slot = 0; slot < row.slots(); ++slot) {
         oracle.slots[slot].assign(at(kCount), row.first_values[slot]);
       }
-      reset_slots(team, settings.rule, segments, slots.places);
+      const OptimizerKernel kernel(settings, segments);
+      kernel.reset(team, slots.places);
       for (std::uint64_t step = 1; step <= 3; ++step) {
         const UpdateScalars scalars{.learning_rate = 0.1 / static_cast<double>(step),
                                     .gradient_scale = 0.25,
                                     .update = static_cast<std::int64_t>(step)};
         const GuardedFloats gradients(random_floats(kCount, 1 + step));
-        update_variables(
-            team, settings, segments,
+        kernel.update(
+            team,
             {.variables = variables.data(), .gradients = gradients.data(), .slots = slots.places},
             scalars);
         oracle.step(settings, segments, gradients.values(), scalars);
@@ -136,43 +138,68 @@ TEST(UpdateVariables, FollowsTheFormulasAcrossSegments) {
   }
 }
 
-TEST(UpdateVariables, GivesTheSameBitsForEveryTeamSize) {
-  constexpr std::int64_t kCount = 9973;
-  const std::vector<OptimizerSegment> segments{{.offset = 0, .count = kCount}};
+TEST(OptimizerKernel, GivesTheSameBitsForEveryTeamSize) {
+  constexpr std::size_t kTiles = 100;
+  constexpr std::size_t kTile = 64;
+  TileOrder reversed{.tiles = std::vector<std::uint32_t>(kTiles),
+                     .elements = std::vector<std::uint16_t>(kTile)};
+  std::iota(reversed.tiles.rbegin(), reversed.tiles.rend(), 0);
+  std::iota(reversed.elements.rbegin(), reversed.elements.rend(), 0);
+  const std::vector<OptimizerSegment> segments{
+      {.offset = 0, .count = 9973, .copies = {{.offset = 0}}},
+      {.offset = 10000, .count = kTiles * kTile, .copies = {{.offset = 10000, .order = reversed}}}};
+  constexpr std::int64_t kCount = 10000 + kTiles * kTile;
   for (const OptimizerRow& row : all_optimizers()) {
     std::vector<float> first;
+    std::vector<float> first_copies;
     for (int threads = 1; threads <= 3; ++threads) {
       ThreadTeam team(std::vector<int>(at(threads), 0), false);
       const GuardedFloats variables(random_floats(kCount, 1)), gradients(random_floats(kCount, 2));
+      const test::GuardedTensor copies(DType::bf16, std::vector<float>(at(kCount), 7));
       const Slots slots(row.slots(), kCount);
-      reset_slots(team, row.rule, segments, slots.places);
-      update_variables(
-          team, {.rule = row.rule, .weight_decay = 1e-4}, segments,
-          {.variables = variables.data(), .gradients = gradients.data(), .slots = slots.places},
-          {.learning_rate = 0.1});
+      const OptimizerKernel kernel({.rule = row.rule, .weight_decay = 1e-4}, segments);
+      kernel.reset(team, slots.places);
+      kernel.update(team,
+                    {.variables = variables.data(),
+                     .gradients = gradients.data(),
+                     .slots = slots.places,
+                     .copies = copies.data()},
+                    {.learning_rate = 0.1});
       first = threads == 1 ? variables.values() : first;
+      first_copies = threads == 1 ? copies.values() : first_copies;
       EXPECT_EQ(variables.values(), first);
+      EXPECT_EQ(copies.values(), first_copies);
+      const std::vector<float> rounded = test::rounded(DType::bf16, variables.values());
+      EXPECT_TRUE(std::equal(first_copies.begin(), first_copies.begin() + 9973, rounded.begin()));
+      EXPECT_TRUE(std::equal(first_copies.begin() + 10000, first_copies.end(), rounded.rbegin()));
     }
   }
 }
 
-TEST(UpdateVariables, ClipKeepsNaN) {
+TEST(OptimizerKernel, ClipKeepsNaN) {
   const std::vector<OptimizerSegment> segments{{.offset = 0, .count = 21}};
   test::for_teams([&](ThreadTeam& team) {
     const GuardedFloats variables(random_floats(21, 1)), gradients(21);
-    update_variables(team, {.clip = 1}, segments,
-                     {.variables = variables.data(), .gradients = gradients.data()},
-                     {.learning_rate = 0.1});
+    OptimizerKernel({.clip = 1}, segments)
+        .update(team, {.variables = variables.data(), .gradients = gradients.data()},
+                {.learning_rate = 0.1});
     for (std::int64_t i = 0; i < 21; ++i) {
       EXPECT_TRUE(std::isnan(variables[i]));
     }
   });
 }
 
-TEST(UpdateVariables, RefusesMomentumWithoutSlots) {
+TEST(OptimizerKernel, RefusesMomentumWithoutSlots) {
   ThreadTeam team({0}, false);
-  EXPECT_THROW(update_variables(team, {.rule = MomentumRule{}}, {}, {}, {}), InternalError);
-  EXPECT_THROW(reset_slots(team, MomentumRule{}, {}, {}), InternalError);
+  const OptimizerKernel kernel({.rule = MomentumRule{}}, {});
+  EXPECT_THROW(kernel.update(team, {}, {}), InternalError);
+  EXPECT_THROW(kernel.reset(team, {}), InternalError);
+}
+
+TEST(OptimizerKernel, RefusesCopiesWithoutMemory) {
+  ThreadTeam team({0}, false);
+  const OptimizerKernel kernel({}, {{.offset = 0, .count = 4, .copies = {{.offset = 0}}}});
+  EXPECT_THROW(kernel.update(team, {}, {}), InternalError);
 }
 
 }  // namespace

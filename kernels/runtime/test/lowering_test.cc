@@ -164,9 +164,12 @@ TEST(Lowering, LeavesTheCastOfATrainedVariableToTheOptimizer) {
   ASSERT_EQ(lowered.refreshes.size(), 1U);
   const LoweredGraph::Trained& trained = lowered.trained.at(0);
   EXPECT_EQ(lowered.refreshes[0].inputs, std::vector{trained.variable});
-  EXPECT_EQ(lowered.refreshes[0].outputs, std::vector{trained.copy.value()});
-  EXPECT_EQ(lowered.steps[0].inputs, std::vector{*trained.copy});
-  EXPECT_EQ(lowered.buffers[*trained.copy].region, Buffer::Region::copy);
+  EXPECT_EQ(lowered.refreshes[0].outputs, std::vector{trained.copies.at(0).buffer});
+  EXPECT_EQ(lowered.steps[0].inputs, std::vector{trained.copies.at(0).buffer});
+  EXPECT_EQ(lowered.buffers[trained.copies[0].buffer].region, Buffer::Region::copy);
+  std::ostringstream text;
+  text << lowered;
+  EXPECT_THAT(text.str(), HasSubstr("\ncopy weight: a to bf16 a, by the optimizer\n"));
   const MemoryReport memory = lay_out_memory(lowered, {}, {}).report;
   EXPECT_EQ(memory.copies, 64U);
 }
@@ -194,7 +197,7 @@ TEST(Lowering, CastsATrainedVariableThatIsReadInAnotherLayoutInEveryRun) {
       lower(graph, backend, {.format = DataFormat::automatic, .pinned = &choices, .tuner = {}});
   EXPECT_EQ(lowered.steps[0].op, "cast");
   EXPECT_TRUE(lowered.refreshes.empty());
-  EXPECT_FALSE(lowered.trained.at(0).copy);
+  EXPECT_TRUE(lowered.trained.at(0).copies.empty());
 }
 
 /// x -> a -> b -> c, each allowed to lie on what it reads.
