@@ -66,6 +66,7 @@ results::FlagValues effective_flags(const RunSettings& settings, const ParseResu
       values["resnet_base_lr"] = rate.resnet_base;
     }
   }
+  values["dtype"] = std::string(settings.int8 ? "int8" : name_of(settings.dtype));
   values["data_format"] = std::string(name_of(settings.format));
   values["data_name"] = std::string(settings.dataset->name);
   return values;

@@ -44,7 +44,10 @@ std::map<std::string, std::string> flags_of_choices(const RunSettings& settings)
           {"data_format", std::string(name_of(settings.format))},
           {"batch_size", cat(settings.batch)},
           {"num_classes", cat(settings.num_classes)},
-          {"image_size", cat(settings.image_size)}};
+          {"image_size", cat(settings.image_size)},
+          {"aux_head", settings.aux_head ? "true" : "false"},
+          {"freeze_when_forward_only", settings.freeze ? "true" : "false"},
+          {"print_training_accuracy", settings.print_training_accuracy ? "true" : "false"}};
 }
 
 std::string to_text(const ChoicesFile& file) {

@@ -64,9 +64,10 @@ std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
 }
 
 MemoryNeed MemoryLimits::need_of(const PlannedMemory& memory) const {
-  return device ? MemoryNeed{.host = memory.input_slots,
-                             .device = memory.executor.total() + memory.optimizer_slots}
-                : MemoryNeed{.host = memory.total()};
+  return device ? MemoryNeed{.host = memory.input_slots + memory.check.host,
+                             .device = memory.executor.total() + memory.optimizer_slots +
+                                       memory.check.device}
+                : MemoryNeed{.host = memory.total() + memory.check.host};
 }
 
 bool MemoryLimits::fit(const MemoryNeed& need) const {
@@ -86,12 +87,12 @@ PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std
   // Pinned choices are those of one batch.
   const LoweringOptions options =
       batch == settings.batch ? settings.lowering() : LoweringOptions{.format = settings.format};
-  return run_memory(settings, Plan(graph, backend, options).memory.report, batch);
+  return run_memory(settings, backend, Plan(graph, backend, options).memory.report, batch);
 }
 
-PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& executor,
-                         std::int64_t batch) {
-  PlannedMemory memory{.executor = executor};
+PlannedMemory run_memory(const RunSettings& settings, Backend& backend,
+                         const MemoryReport& executor, std::int64_t batch) {
+  PlannedMemory memory{.executor = executor, .check = fingerprint_need(settings, backend, batch)};
   if (settings.training()) {
     memory.optimizer_slots = settings.strategy->bytes(
         memory.executor.variables / size_of(settings.optimizer.dtype), settings.optimizer);
@@ -169,12 +170,17 @@ void check_images_memory(const RunSettings& settings, const MemoryLimits& limits
 
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,
                   const MemoryLimits& limits, const NeedForBatch& need_for) {
+  const auto with_check = [](const std::string& text, std::size_t bytes) {
+    return bytes == 0 ? text : cat(text, ", check after the steps ", format_bytes(bytes));
+  };
   const std::string input = cat("input ", format_bytes(memory.input_slots));
   const std::string rest =
       cat(memory.executor, ", optimizer ", format_bytes(memory.optimizer_slots));
-  check_need(settings, limits.need_of(memory), limits, need_for,
-             {.host = limits.device ? cat(" (", input, ")") : cat(" (", rest, ", ", input, ")"),
-              .device = cat(" of the device's memory (", rest, ")")});
+  const std::string host = limits.device ? input : cat(rest, ", ", input);
+  check_need(
+      settings, limits.need_of(memory), limits, need_for,
+      {.host = cat(" (", with_check(host, memory.check.host), ")"),
+       .device = cat(" of the device's memory (", with_check(rest, memory.check.device), ")")});
 }
 
 }  // namespace bench

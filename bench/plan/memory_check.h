@@ -23,6 +23,9 @@ struct PlannedMemory {
   MemoryReport executor = {};
   std::size_t optimizer_slots = 0;
   std::size_t input_slots = 0;
+  /// What the check after the steps takes beside.
+  MemoryNeed check = {};
+  /// All but the check's.
   [[nodiscard]] std::vector<MemoryRegion> regions() const;
   [[nodiscard]] std::size_t total() const {
     return executor.total() + optimizer_slots + input_slots;
@@ -45,8 +48,8 @@ struct MemoryLimits {
 MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend);
 
 /// The whole of a run's memory around what its executor plans.
-PlannedMemory run_memory(const RunSettings& settings, const MemoryReport& executor,
-                         std::int64_t batch);
+PlannedMemory run_memory(const RunSettings& settings, Backend& backend,
+                         const MemoryReport& executor, std::int64_t batch);
 /// The same for any batch, planned without allocating.
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch);
 

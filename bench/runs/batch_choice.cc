@@ -69,21 +69,13 @@ RunSettings trial_settings(const RunSettings& settings, std::int64_t batch) {
   return trial;
 }
 
-/// A run's need with that of the check at its end, which the host makes.
-MemoryNeed need_of(const RunSettings& settings, Backend& backend, const MemoryLimits& limits,
-                   std::int64_t batch) {
-  const MemoryNeed need = limits.need_of(plan_run_memory(settings, backend, batch));
-  const MemoryNeed check = fingerprint_need(settings, backend, batch);
-  return {.host = need.host + check.host, .device = need.device + check.device};
-}
-
 bool fits(const RunSettings& settings, Backend& backend, const MemoryLimits& allowed) {
   if (!allowed.host.known() && !allowed.device) {
     return true;
   }
   const std::size_t images = image_bytes(settings, settings.batch);
   return allowed.fit({.host = images, .device = images}) &&
-         allowed.fit(need_of(settings, backend, allowed, settings.batch));
+         allowed.fit(allowed.need_of(plan_run_memory(settings, backend, settings.batch)));
 }
 
 /// The variables' first values, the same for every batch.
@@ -145,13 +137,12 @@ std::string sentence_of(const results::BatchTrial& trial) {
 /// Says so where step times differ so much that the search may have gone wrong.
 void warn_of_unsteady(const std::vector<results::BatchTrial>& tried) {
   constexpr double kUnsteady = 0.1;
-  for (const results::BatchTrial& trial : tried) {
-    if (trial.spread > kUnsteady) {
-      LOG(WARNING) << "warning: the steps of batch " << trial.batch << " differed by "
-                   << one_decimal(100 * trial.spread)
-                   << " %: another batch may come out next time; stop other work and repeat";
-      return;
-    }
+  const auto most = std::max_element(
+      tried.begin(), tried.end(), [](const auto& a, const auto& b) { return a.spread < b.spread; });
+  if (most != tried.end() && most->spread > kUnsteady) {
+    LOG(WARNING) << "warning: the steps of batch " << most->batch << " differed by "
+                 << one_decimal(100 * most->spread)
+                 << " %: another batch may come out next time; stop other work and repeat";
   }
 }
 
@@ -220,7 +211,9 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
   check_variables_memory(first, host_limit);
   Backend& backend = *host.device(first).backend;
   MemoryLimits limits = with_device(host_limit, backend);
-  const auto need_for = [&](std::int64_t batch) { return need_of(first, backend, limits, batch); };
+  const auto need_for = [&](std::int64_t batch) {
+    return limits.need_of(plan_run_memory(first, backend, batch));
+  };
   const MemoryNeed one = need_for(1);
   // With the device, and what a plan leaves to the next one.
   limits = with_device(memory_limit(host.files), backend);

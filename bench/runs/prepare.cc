@@ -61,7 +61,8 @@ void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
   const Plan& plan = *planned;
   if (settings.dump.plan) {
     out << plan.lowered;
-    out << "planned memory: " << run_memory(settings, plan.memory.report, settings.batch) << "\n";
+    out << "planned memory: " << run_memory(settings, backend, plan.memory.report, settings.batch)
+        << "\n";
   }
   if (settings.dump.choices) {
     out << to_text({.choices = plan.lowered.choices, .made_for = flags_of_choices(settings)});
@@ -133,7 +134,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   // Planning is for batches whose images fit; the others are refused before it.
   check_images_memory(settings, limits, need_for);
   const auto admit = [&](const MemoryReport& executor) {
-    begun.memory = run_memory(settings, executor, settings.batch);
+    begun.memory = run_memory(settings, *device.backend, executor, settings.batch);
     check_memory(settings, begun.memory, limits, need_for);
     phases.clear();
     host.streams.err << "planned memory: " << begun.memory << "\n";

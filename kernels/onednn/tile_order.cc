@@ -9,78 +9,125 @@ namespace {
 
 using dnnl::memory;
 
-/// How a blocked tensor's axes are cut: what stands innermost in memory is a tile.
-struct Blocks {
-  explicit Blocks(const memory::desc& desc)
-      : sizes(desc.get_inner_blks()),
-        axes(desc.get_inner_idxs()),
-        of_axis(static_cast<std::size_t>(desc.get_ndims()), 1),
-        strides(desc.get_strides()) {
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      of_axis[static_cast<std::size_t>(axes[i])] *= sizes[i];
+std::size_t at(memory::dim axis) { return static_cast<std::size_t>(axis); }
+
+memory::dim product(const memory::dims& factors) {
+  return std::accumulate(factors.begin(), factors.end(), memory::dim{1}, std::multiplies<>());
+}
+
+/// Elements along each axis of what stands innermost in memory.
+memory::dims inner_extents(const memory::desc& desc) {
+  memory::dims extents(at(desc.get_ndims()), 1);
+  const memory::dims blocks = desc.get_inner_blks();
+  const memory::dims axes = desc.get_inner_idxs();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    extents[at(axes[i])] *= blocks[i];
+  }
+  return extents;
+}
+
+/// A tensor's memory as tiles with so many elements along each axis.
+class Tiling {
+ public:
+  /// `extents` divide inner_extents().
+  Tiling(const memory::desc& desc, const memory::dims& extents) : offsets_(extents.size(), {0}) {
+    const memory::dims blocks = desc.get_inner_blks();
+    const memory::dims axes = desc.get_inner_idxs();
+    memory::dims left = extents;
+    memory::dim stride = 1;
+    for (std::size_t i = blocks.size(); i-- > 0;) {
+      memory::dim& of_tile = left[at(axes[i])];
+      const memory::dim inside = std::gcd(of_tile, blocks[i]);
+      if (inside > 1) {
+        // A tile is one piece.
+        works_ = works_ && stride == product(sizes_);
+        sizes_.insert(sizes_.begin(), inside);
+        axes_.insert(axes_.begin(), axes[i]);
+        of_tile /= inside;
+      }
+      repeat(axes[i], blocks[i] / inside, stride * inside);
+      stride *= blocks[i];
     }
-    tile = std::accumulate(sizes.begin(), sizes.end(), memory::dim{1}, std::multiplies<>());
+    works_ = works_ && product(left) == 1;
+    const memory::dims outer = desc.get_strides();
+    const memory::dims inner = inner_extents(desc);
+    const memory::dims padded = desc.get_padded_dims();
+    for (std::size_t axis = 0; axis < outer.size(); ++axis) {
+      repeat(static_cast<memory::dim>(axis), padded[axis] / inner[axis], outer[axis]);
+    }
   }
 
-  /// From the outermost to the innermost, and the axis of each.
-  memory::dims sizes;
-  memory::dims axes;
-  /// Elements of a tile along each axis.
-  memory::dims of_axis;
-  memory::dims strides;
-  memory::dim tile = 1;
+  [[nodiscard]] bool works() const { return works_; }
+  [[nodiscard]] bool operator==(const Tiling&) const = default;
+  /// Where the tiles lie that follow each other along an axis.
+  [[nodiscard]] const memory::dims& offsets(std::size_t axis) const { return offsets_[axis]; }
+
+  /// The coordinates in a tile of what lies at a place in it, and back.
+  [[nodiscard]] memory::dims coordinates(memory::dim place) const {
+    memory::dims result(offsets_.size(), 0);
+    memory::dims strides(offsets_.size(), 1);
+    for (std::size_t i = sizes_.size(); i-- > 0;) {
+      const std::size_t axis = at(axes_[i]);
+      result[axis] += place % sizes_[i] * strides[axis];
+      strides[axis] *= sizes_[i];
+      place /= sizes_[i];
+    }
+    return result;
+  }
+  [[nodiscard]] memory::dim place(memory::dims coordinates) const {
+    memory::dim place = 0;
+    memory::dim stride = 1;
+    for (std::size_t i = sizes_.size(); i-- > 0;) {
+      memory::dim& along = coordinates[at(axes_[i])];
+      place += along % sizes_[i] * stride;
+      along /= sizes_[i];
+      stride *= sizes_[i];
+    }
+    return place;
+  }
+
+ private:
+  /// What is known of an axis so far comes so many times, at this distance.
+  void repeat(memory::dim axis, memory::dim times, memory::dim stride) {
+    memory::dims& offsets = offsets_[at(axis)];
+    const std::size_t once = offsets.size();
+    for (memory::dim i = 1; i < times; ++i) {
+      for (std::size_t j = 0; j < once; ++j) {
+        offsets.push_back(offsets[j] + i * stride);
+      }
+    }
+  }
+
+  /// Of a tile, from the outermost to the innermost, and the axis of each.
+  memory::dims sizes_;
+  memory::dims axes_;
+  std::vector<memory::dims> offsets_;
+  bool works_ = true;
 };
 
-/// The coordinates in a tile of what lies at a place in it.
-memory::dims coordinates(const Blocks& blocks, memory::dim place) {
-  memory::dims digits(blocks.sizes.size());
-  for (std::size_t i = digits.size(); i-- > 0;) {
-    digits[i] = place % blocks.sizes[i];
-    place /= blocks.sizes[i];
-  }
-  memory::dims result(blocks.of_axis.size(), 0);
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    memory::dim& along = result[static_cast<std::size_t>(blocks.axes[i])];
-    along = along * blocks.sizes[i] + digits[i];
-  }
-  return result;
-}
-
-memory::dim place_of(const Blocks& blocks, memory::dims coordinates) {
-  memory::dim place = 0;
-  memory::dim stride = 1;
-  for (std::size_t i = blocks.sizes.size(); i-- > 0;) {
-    memory::dim& along = coordinates[static_cast<std::size_t>(blocks.axes[i])];
-    place += along % blocks.sizes[i] * stride;
-    along /= blocks.sizes[i];
-    stride *= blocks.sizes[i];
-  }
-  return place;
-}
-
-/// Calls f(offset in `from`, offset in `copy`) for each tile.
-template <class F>
-void for_each_tile(const memory::dims& tiles, const Blocks& from, const Blocks& copy, const F& f) {
-  memory::dims index(tiles.size(), 0);
-  memory::dim from_offset = 0;
-  memory::dim copy_offset = 0;
-  for (std::size_t axis = 0; axis < tiles.size();) {
-    if (axis == 0) {
-      f(from_offset, copy_offset);
+/// Which tile of the copy each tile is.
+std::vector<std::uint32_t> order_of_tiles(const Tiling& from, const Tiling& copy, std::size_t axes,
+                                          memory::dim tile) {
+  std::vector<std::pair<memory::dim, memory::dim>> offsets{{0, 0}};
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    std::vector<std::pair<memory::dim, memory::dim>> all;
+    all.reserve(offsets.size() * from.offsets(axis).size());
+    for (std::size_t i = 0; i < from.offsets(axis).size(); ++i) {
+      for (const auto& [in, out] : offsets) {
+        all.emplace_back(in + from.offsets(axis)[i], out + copy.offsets(axis)[i]);
+      }
     }
-    // To the next tile: counts up along the first axis that has one left.
-    if (index[axis] + 1 < tiles[axis]) {
-      ++index[axis];
-      from_offset += from.strides[axis];
-      copy_offset += copy.strides[axis];
-      axis = 0;
-    } else {
-      from_offset -= index[axis] * from.strides[axis];
-      copy_offset -= index[axis] * copy.strides[axis];
-      index[axis] = 0;
-      ++axis;
-    }
+    offsets = std::move(all);
   }
+  std::vector<std::uint32_t> tiles(offsets.size());
+  for (const auto& [in, out] : offsets) {
+    const auto number = static_cast<std::size_t>(in / tile);
+    if (number >= tiles.size()) {
+      return {};
+    }
+    tiles[number] = static_cast<std::uint32_t>(out / tile);
+  }
+  return tiles;
 }
 
 }  // namespace
@@ -91,43 +138,29 @@ std::optional<TileOrder> tile_order(const memory::desc& from, const memory::desc
       from.get_padded_dims() != copy.get_padded_dims()) {
     return std::nullopt;
   }
-  const Blocks in(from);
-  const Blocks out(copy);
-  const auto tile = static_cast<std::size_t>(in.tile);
-  if (in.of_axis != out.of_axis || tile > TileOrder::kMaxElements) {
+  memory::dims extents = inner_extents(from);
+  const memory::dims others = inner_extents(copy);
+  std::transform(extents.begin(), extents.end(), others.begin(), extents.begin(),
+                 [](memory::dim a, memory::dim b) { return std::gcd(a, b); });
+  const Tiling in(from, extents);
+  const Tiling out(copy, extents);
+  if (!in.works() || !out.works()) {
     return std::nullopt;
   }
-  memory::dims tiles = from.get_padded_dims();
-  std::transform(tiles.begin(), tiles.end(), in.of_axis.begin(), tiles.begin(), std::divides<>());
-  bool in_order = in.sizes == out.sizes && in.axes == out.axes;
-  for (std::size_t axis = 0; axis < tiles.size(); ++axis) {
-    in_order = in_order && (tiles[axis] == 1 || in.strides[axis] == out.strides[axis]);
-  }
-  if (in_order) {
+  if (in == out) {
     return TileOrder{};
   }
-  constexpr std::size_t kWorthIt = 16;
-  if (tile < kWorthIt || (tile & (tile - 1)) != 0) {
+  const memory::dim tile = product(extents);
+  constexpr memory::dim kWorthIt = 16;
+  constexpr auto kMost = static_cast<memory::dim>(TileOrder::kMaxElements);
+  if (tile < kWorthIt || tile > kMost || (tile & (tile - 1)) != 0) {
     return std::nullopt;
   }
-  TileOrder order;
-  order.elements.resize(tile);
-  for (std::size_t i = 0; i < tile; ++i) {
-    const auto place = static_cast<memory::dim>(i);
-    order.elements[i] = static_cast<std::uint16_t>(place_of(in, coordinates(out, place)));
+  TileOrder order{.tiles = order_of_tiles(in, out, extents.size(), tile)};
+  for (memory::dim place = 0; place < tile; ++place) {
+    order.elements.push_back(static_cast<std::uint16_t>(in.place(out.coordinates(place))));
   }
-  const memory::dim count =
-      std::accumulate(tiles.begin(), tiles.end(), memory::dim{1}, std::multiplies<>());
-  order.tiles.resize(static_cast<std::size_t>(count));
-  bool dense = true;
-  for_each_tile(tiles, in, out, [&](memory::dim from_offset, memory::dim copy_offset) {
-    dense = dense && from_offset / in.tile < count && copy_offset / in.tile < count;
-    if (dense) {
-      order.tiles[static_cast<std::size_t>(from_offset / in.tile)] =
-          static_cast<std::uint32_t>(copy_offset / in.tile);
-    }
-  });
-  return dense ? std::optional(order) : std::nullopt;
+  return order.tiles.empty() ? std::nullopt : std::optional(std::move(order));
 }
 
 }  // namespace bench::onednn

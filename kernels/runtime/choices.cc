@@ -77,8 +77,8 @@ Candidate pinned_candidate(const Choices& pinned, const Node& node,
                candidate.inputs == choice.inputs && candidate.outputs == choice.outputs;
       });
   if (found == candidates.end()) {
-    throw ChoicesError(cat("the choices are of another device, batch or data format: ", node.name,
-                           " cannot run by ", choice.implementation, " in their layouts"));
+    throw ChoicesError(cat(node.name, ": this device or version has no kernel ",
+                           choice.implementation, " for the layouts of the choices"));
   }
   return *found;
 }
@@ -197,8 +197,8 @@ class Choosing {
       }
       const int number = numbers_.number(entry->second);
       if (std::find(held_[v].begin(), held_[v].end(), number) == held_[v].end()) {
-        throw ChoicesError(cat("the choices are of another device, batch or data format: ",
-                               value.name, " cannot lie in ", entry->second));
+        throw ChoicesError(cat(value.name, ": no kernel of this device or version takes it in ",
+                               entry->second, ", the layout of the choices"));
       }
       held_[v] = {number};
     }

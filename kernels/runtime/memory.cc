@@ -149,24 +149,18 @@ std::size_t MemoryReport::total() const {
 }
 
 std::vector<MemoryRegion> MemoryReport::regions() const {
-  std::vector<MemoryRegion> all{{"activations", activations},
-                                {"variables", variables},
-                                {"gradients", gradients},
-                                {"workspace", workspace}};
-  for (const MemoryRegion& region :
-       {MemoryRegion{"copies", copies}, {"device_input", inputs}, {"staging", staging}}) {
-    if (region.bytes > 0) {
-      all.push_back(region);
-    }
-  }
-  return all;
+  return {{"activations", activations}, {"variables", variables}, {"gradients", gradients},
+          {"workspace", workspace},     {"copies", copies},       {"device_input", inputs},
+          {"staging", staging}};
 }
 
 std::ostream& operator<<(std::ostream& out, const MemoryReport& report) {
-  const char* separator = "";
-  for (const MemoryRegion& region : report.regions()) {
-    out << separator << region.name << " " << format_bytes(region.bytes);
-    separator = ", ";
+  constexpr std::size_t kAlways = 4;
+  const std::vector<MemoryRegion> regions = report.regions();
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    if (i < kAlways || regions[i].bytes > 0) {
+      out << (i == 0 ? "" : ", ") << regions[i].name << " " << format_bytes(regions[i].bytes);
+    }
   }
   return out;
 }

@@ -29,11 +29,12 @@ struct MemoryReport {
   std::size_t inputs = 0;
   std::size_t staging = 0;
   [[nodiscard]] std::size_t total() const;
-  /// Activations, variables, gradients and workspace, and of the others those there are.
+  /// All, in the order in which they are printed.
   [[nodiscard]] std::vector<MemoryRegion> regions() const;
 };
 
-/// "activations 1.9 GiB, variables 97.5 MiB, gradients 97.5 MiB, workspace 12.0 MiB".
+/// "activations 1.9 GiB, variables 97.5 MiB, gradients 97.5 MiB, workspace 12.0 MiB", and of
+/// copies, device input and staging those there are.
 std::ostream& operator<<(std::ostream& out, const MemoryReport& report);
 
 /// "1.9 GiB", with one digit after the point and the largest binary unit that keeps it at least 1.

@@ -165,22 +165,27 @@ TEST(MemoryCheck, LetsEverythingPassWhereTheLimitIsUnknown) {
 }
 
 TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
+  const auto backend = make_reference_backend();
   constexpr std::size_t kSlot = std::size_t{4} * 3 * 28 * 28 * sizeof(float);
-  EXPECT_EQ(run_memory(lenet(), {}, 4).input_slots, kSlot);
+  EXPECT_EQ(run_memory(lenet(), *backend, {}, 4).input_slots, kSlot);
   RunSettings reading = lenet();
   reading.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
-  EXPECT_EQ(run_memory(reading, {}, 4).input_slots, kSlot * DatasetOptions{}.prefetch_batches);
+  EXPECT_EQ(run_memory(reading, *backend, {}, 4).input_slots,
+            kSlot * DatasetOptions{}.prefetch_batches);
 }
 
 TEST(RunMemory, CountsTheOptimizersSlotsWhenTraining) {
+  const auto backend = make_reference_backend();
   const MemoryReport executor{.variables = 4000, .gradients = 4000};
-  EXPECT_EQ(run_memory(lenet(), executor, 4).optimizer_slots, 0U);
-  EXPECT_EQ(run_memory(lenet({"--optimizer=momentum"}), executor, 4).optimizer_slots, 4000U);
-  EXPECT_EQ(run_memory(lenet({"--optimizer=rmsprop"}), executor, 4).optimizer_slots, 8000U);
-  EXPECT_EQ(run_memory(lenet({"--optimizer=adam"}), executor, 4).optimizer_slots, 8000U);
-  EXPECT_EQ(
-      run_memory(lenet({"--optimizer=momentum", "--forward_only"}), executor, 4).optimizer_slots,
-      0U);
+  EXPECT_EQ(run_memory(lenet(), *backend, executor, 4).optimizer_slots, 0U);
+  EXPECT_EQ(run_memory(lenet({"--optimizer=momentum"}), *backend, executor, 4).optimizer_slots,
+            4000U);
+  EXPECT_EQ(run_memory(lenet({"--optimizer=rmsprop"}), *backend, executor, 4).optimizer_slots,
+            8000U);
+  EXPECT_EQ(run_memory(lenet({"--optimizer=adam"}), *backend, executor, 4).optimizer_slots, 8000U);
+  EXPECT_EQ(run_memory(lenet({"--optimizer=momentum", "--forward_only"}), *backend, executor, 4)
+                .optimizer_slots,
+            0U);
 }
 
 TEST(RunMemory, GrowsWithTheBatchAndNotTheVariables) {
@@ -199,6 +204,17 @@ TEST(FingerprintMemory, HasTheVariablesInF32AlsoWhereTheyAreStoredIn16Bits) {
     return fingerprint_need(lenet({"--forward_only", dtype}), *backend, 2).host;
   };
   EXPECT_GE(bytes("--dtype=bf16"), bytes("--dtype=f32"));
+}
+
+TEST(RunMemory, CountsTheCheckAfterTheSteps) {
+  const auto backend = make_reference_backend();
+  const PlannedMemory memory = plan_run_memory(lenet(), *backend, 4);
+  EXPECT_GT(memory.check.host, 0U);
+  const MemoryLimits limits{.host = limit_of(1)};
+  EXPECT_EQ(limits.need_of(memory).host, memory.total() + memory.check.host);
+  const auto none_fits = [](std::int64_t) { return MemoryNeed{.host = std::size_t{1} << 60}; };
+  EXPECT_THAT(usage_error([&] { check_memory(lenet(), memory, limits, none_fits); }),
+              HasSubstr(cat(", check after the steps ", format_bytes(memory.check.host), "), ")));
 }
 
 TEST(RunMemory, IsPrintedByRegion) {

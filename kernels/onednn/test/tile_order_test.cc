@@ -51,7 +51,11 @@ TEST(TileOrder, IsThatOfOnednnsReorders) {
                                 {{64, 32, 1, 1}, Tag::ABcd16b16a, Tag::ABcd16b16a},
                                 {{48, 16, 5, 5}, Tag::Acdb16a, Tag::Acdb16a},
                                 {{48, 40, 1, 1}, Tag::abcd, Tag::acdb},
-                                {{2, 32, 48, 3, 3}, Tag::aBCde16c16b, Tag::aBCde8c16b2c},
+                                {{48, 32, 1, 1}, Tag::ABcd16b16a, Tag::AcdB16a2b},
+                                {{128, 48, 1, 1}, Tag::ABcd16b16a, Tag::AcdB64a2b},
+                                {{96, 32, 1, 1}, Tag::ABcd16b16a, Tag::AcdB48a2b},
+                                {{96, 32, 3, 3}, Tag::ABcd16b16a, Tag::AcdB32a2b},
+                                                          {{2, 32, 48, 3, 3}, Tag::aBCde16c16b, Tag::aBCde8c16b2c},
                                 {{128, 64}, Tag::AB16b64a, Tag::AB8b64a2b},
                                 {{70, 50}, Tag::AB16b16a, Tag::BA16a16b}};
   for (const auto& [dims, from_tag, to_tag] : pairs) {
@@ -87,6 +91,8 @@ TEST(TileOrder, IsNoneWhereTheAxesAreCutDifferently) {
   EXPECT_FALSE(order({32, 32, 3, 3}, Tag::abcd, Tag::acdb));
   EXPECT_FALSE(order({32, 32, 3, 3}, Tag::ABcd16b16a, Tag::ABcd8b8a));
   EXPECT_FALSE(order({32, 32, 3, 3}, Tag::abcd, Tag::ABcd8b16a2b));
+  // What lies together here is strewn there.
+  EXPECT_FALSE(order({32, 96, 1, 1}, Tag::ABcd16b16a, Tag::BcdA48b2a));
   // Padded along another axis.
   EXPECT_FALSE(order({64, 3, 7, 7}, Tag::Acdb16a, Tag::AcdB16a2b));
 }
