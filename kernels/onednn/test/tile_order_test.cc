@@ -55,7 +55,7 @@ TEST(TileOrder, IsThatOfOnednnsReorders) {
                                 {{128, 48, 1, 1}, Tag::ABcd16b16a, Tag::AcdB64a2b},
                                 {{96, 32, 1, 1}, Tag::ABcd16b16a, Tag::AcdB48a2b},
                                 {{96, 32, 3, 3}, Tag::ABcd16b16a, Tag::AcdB32a2b},
-                                                          {{2, 32, 48, 3, 3}, Tag::aBCde16c16b, Tag::aBCde8c16b2c},
+                                {{2, 32, 48, 3, 3}, Tag::aBCde16c16b, Tag::aBCde8c16b2c},
                                 {{128, 64}, Tag::AB16b64a, Tag::AB8b64a2b},
                                 {{70, 50}, Tag::AB16b16a, Tag::BA16a16b}};
   for (const auto& [dims, from_tag, to_tag] : pairs) {
