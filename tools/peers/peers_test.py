@@ -263,6 +263,14 @@ class CompareTest(unittest.TestCase):
             with self.assertRaises(ProcessLookupError):
                 os.kill(int(pid_file.read_text()), 0)
 
+    def test_ends_a_process_whose_wait_was_broken_off(self):
+        process, before = processes._start(["sleep", "600"], {}, subprocess.DEVNULL, subprocess.DEVNULL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        process._waitpid_lock.acquire()
+        processes._stop(process)
+        with self.assertRaises(ProcessLookupError):
+            os.kill(process.pid, 0)
+
     def test_terminated_while_it_starts_a_process_it_ends_that_too(self):
         started = []
 

@@ -86,10 +86,12 @@ TEST(Choices, OfAnotherDeviceAreRefused) {
   TwoLayoutBackend backend;
   Choices pinned = lower(graph, backend, {}).choices;
   pinned.nodes.at("pool").implementation = cat("c");
-  EXPECT_THAT(refusal(graph, backend, pinned), HasSubstr("pool: this device or version has no kernel c for"));
+  EXPECT_THAT(refusal(graph, backend, pinned),
+              HasSubstr("pool: this device or version has no kernel c for"));
   pinned = lower(graph, backend, {}).choices;
   pinned.held.at("w") = Layout("c");
-  EXPECT_THAT(refusal(graph, backend, pinned), HasSubstr("w: no kernel of this device or version takes it in c"));
+  EXPECT_THAT(refusal(graph, backend, pinned),
+              HasSubstr("w: no kernel of this device or version takes it in c"));
 }
 
 /// Runs what it runs in two ways per layout, the estimates preferring the first.

@@ -29,12 +29,17 @@ class Run:
 
 
 def _stop(process: subprocess.Popen) -> None:
-    """The process and its helpers: it leads a group of its own."""
+    """The process and its helpers: it leads a group of its own. Popen's own wait() is left aside: an
+    exception that a signal raises in it can leave it locked for ever."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
-    process.wait()
+    try:
+        os.waitpid(process.pid, 0)
+    except ChildProcessError:
+        pass
+    process.returncode = -signal.SIGKILL
 
 
 def _start(command: Sequence[str], environment: Mapping[str, str], stdout: IO[str],
