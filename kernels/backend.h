@@ -89,9 +89,9 @@ struct Candidate {
   std::function<std::unique_ptr<Kernel>()> make;
 };
 
-/// Memory of a device, freed with the object; 4096-byte aligned. The host may touch it only where
-/// the backend shares_host_memory(); there pages are backed when the device's threads first touch
-/// them.
+/// Memory of a device or for it, freed with the object; 4096-byte aligned. The host may touch it
+/// only where the backend shares_host_memory(); there pages are backed when the device's threads
+/// first touch them.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -165,6 +165,9 @@ class Backend {
   virtual std::optional<Ceiling> measure_ceiling(DType dtype) = 0;
   /// Zeroed memory; throws DeviceError when there is none.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
+  /// Zeroed memory of the host: copies from and to the device are quickest there, and a recording
+  /// may name no other. Throws DeviceError when there is none.
+  virtual std::unique_ptr<DeviceMemory> allocate_staging(std::size_t bytes);
   /// Whether the device computes in the host's memory: the host may read and write allocate()'s
   /// while no work is under way, and kernels take any memory of the host's.
   [[nodiscard]] virtual bool shares_host_memory() const = 0;

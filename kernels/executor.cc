@@ -10,27 +10,23 @@
 #include "models/base/errors.h"
 
 namespace bench {
-namespace {
-
-/// A graph input, the kernels' arguments that are it, and memory of the executor's own where the
-/// plan has none for it.
-struct InputPlace {
-  std::size_t buffer = 0;
-  std::vector<TensorView*> uses;
-  std::unique_ptr<DeviceMemory> own;
-  bool given = false;
-};
-
-}  // namespace
-
 struct Executor::State {
+  /// A graph input, the kernels' arguments that are it, and memory of the executor's own where the
+  /// plan has none for it.
+  struct InputPlace {
+    std::size_t buffer = 0;
+    std::vector<TensorView*> uses;
+    std::unique_ptr<DeviceMemory> own;
+    bool given = false;
+  };
+
   State(const Graph& original, Backend& device, const ExecutorOptions& options)
       : backend(device),
         plan(original, device, options.lowering(), options.poison ? Poison::kGuardBytes : 0),
         bound(admitted(options), device),
         stream(device.make_stream()),
         conversions(device, *stream),
-        results(plan.memory.results) {
+        results(device.allocate_staging(plan.memory.results)) {
     if (options.poison) {
       poison.emplace(plan, bound);
     }
@@ -226,7 +222,9 @@ struct Executor::State {
     }
   }
 
-  void fetch_results() { stream->download(bound.activations().data, results); }
+  void fetch_results() {
+    stream->download(bound.activations().data, {results->data(), plan.memory.results});
+  }
 
   struct ScalarPlace {
     std::string name;
@@ -251,7 +249,7 @@ struct Executor::State {
   /// Before the first step of a timed run, and behind each; none before there was one.
   std::vector<std::unique_ptr<Event>> events;
   /// The host's copy of the scalar outputs.
-  std::vector<std::byte> results;
+  std::unique_ptr<DeviceMemory> results;
 };
 
 Executor::Executor(const Graph& graph, Backend& backend, const ExecutorOptions& options)
@@ -266,9 +264,9 @@ Stream& Executor::stream() { return *state_->stream; }
 
 Executor::Input Executor::input(const std::string& name) const {
   const auto& inputs = state_->inputs;
-  const auto found = std::find_if(inputs.begin(), inputs.end(), [&](const InputPlace& input) {
-    return state_->buffer(input.buffer).name == name;
-  });
+  const auto found = std::find_if(
+      inputs.begin(), inputs.end(),
+      [&](const State::InputPlace& input) { return state_->buffer(input.buffer).name == name; });
   check(found != inputs.end(), cat("executor: no input is named ", name));
   return static_cast<Input>(found - inputs.begin());
 }
@@ -279,7 +277,7 @@ const Layout& Executor::input_layout(const std::string& name) const {
 
 void Executor::feed(Input input, std::span<const std::byte> host) {
   State& state = *state_;
-  InputPlace& place = state.input_place(input);
+  State::InputPlace& place = state.input_place(input);
   const Buffer& buffer = state.buffer(place.buffer);
   if (host.size() != buffer.bytes) {
     throw InternalError(
@@ -296,7 +294,7 @@ void Executor::feed(Input input, std::span<const std::byte> host) {
 void Executor::place(Input input, void* device) { State::bind(state_->input_place(input), device); }
 
 void Executor::write_input(const std::string& name, std::span<const std::byte> canonical) {
-  InputPlace& place = state_->input_place(input(name));
+  State::InputPlace& place = state_->input_place(input(name));
   const Buffer& buffer = state_->buffer(place.buffer);
   state_->conversions.write(buffer, state_->own_memory(place), buffer.type.dtype, canonical);
 }
@@ -377,7 +375,7 @@ Executor::Scalar Executor::scalar(const std::string& output) const {
 
 double Executor::value(Scalar scalar) const {
   const auto& place = state_->scalars[static_cast<std::size_t>(scalar)];
-  const std::byte* const bytes = state_->results.data() + place.offset;
+  const std::byte* const bytes = state_->results->data() + place.offset;
   if (place.dtype == DType::f64) {
     double value = 0;
     std::memcpy(&value, bytes, sizeof value);

@@ -55,6 +55,9 @@ class ForwardingBackend : public Backend {
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     return inner_.allocate(bytes);
   }
+  std::unique_ptr<DeviceMemory> allocate_staging(std::size_t bytes) override {
+    return inner_.allocate_staging(bytes);
+  }
   [[nodiscard]] bool shares_host_memory() const override { return inner_.shares_host_memory(); }
   [[nodiscard]] MemoryTraits memory_traits() const override { return inner_.memory_traits(); }
   [[nodiscard]] HostThreads host_threads() override { return inner_.host_threads(); }

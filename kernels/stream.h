@@ -67,7 +67,8 @@ class Stream {
 
   /// What `enqueue` enqueues on this stream, to be replayed instead of done now. It may enqueue
   /// launches, copies and fills, wait for nothing, and is called once or with every replay: it has
-  /// to enqueue the same each time.
+  /// to enqueue the same each time. Memory of the host that it names has to be that of
+  /// Backend::allocate_staging(), which is read and written at each replay.
   virtual std::unique_ptr<Recording> capture(std::function<void()> enqueue) = 0;
   /// Enqueues a recording of this stream once more.
   virtual void replay(Recording& recording) = 0;

@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-constexpr const char* kImages = "images";
+constexpr const char* kImagesName = "images";
 constexpr const char* kPrefix = "watched/";
 /// Dropout and drop-path are off.
 constexpr std::int32_t kNoStep = -1;
@@ -56,7 +56,7 @@ Calibration::Calibration(const Graph& graph, Backend& backend, DataFormat format
 
 void Calibration::observe(std::span<const float> images, std::span<const std::int32_t> labels) {
   tower_.run_canonical(images, labels, kNoStep);
-  widen(seen_, kImages, images);
+  widen(seen_, kImagesName, images);
   for (const auto& [value, levels] : watched_) {
     const auto numbers = tower_.executor().read_output_as_floats(kPrefix + value);
     widen(seen_, value, numbers);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <new>
 
 namespace bench {
 
@@ -10,6 +11,8 @@ Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& option
     : backend_(backend),
       executor_(graph, backend, options),
       images_(executor_.input("images")),
+      staging_(backend.allocate_staging(sizeof(HostState))),
+      host_(new (staging_->data()) HostState),
       device_state_(backend.allocate(sizeof(StepState))) {
   write_variables(values);
   const auto elements = [&](const char* input) {
@@ -48,9 +51,9 @@ const TensorType* Tower::find_input(const std::string& name) const {
 void Tower::set_loss_scale(double scale) {
   fetch_state();
   wait();
-  state_ = {.updates = seen_state_.updates};
-  state_.set_loss_scale(scale);
-  stream().upload(std::as_bytes(std::span(&state_, 1)), state());
+  host_->given = {.updates = host_->seen.updates};
+  host_->given.set_loss_scale(scale);
+  stream().upload(std::as_bytes(std::span(&host_->given, 1)), state());
   wait();
 }
 
@@ -58,17 +61,17 @@ StepState* Tower::state() { return reinterpret_cast<StepState*>(device_state_->d
 
 void Tower::upload_orders() {
   static_assert(offsetof(StepState, orders) == 0);
-  stream().upload(std::as_bytes(std::span(&state_.orders, 1)), state());
+  stream().upload(std::as_bytes(std::span(&host_->given.orders, 1)), state());
 }
 
 void Tower::fetch_state() {
-  stream().download(state(), std::as_writable_bytes(std::span(&seen_state_, 1)));
+  stream().download(state(), std::as_writable_bytes(std::span(&host_->seen, 1)));
 }
 
 void Tower::feed(const float* images, const std::int32_t* labels) {
-  if (wide_images_.empty()) {
+  if (images != nullptr && wide_images_.empty()) {
     executor_.feed(images_, std::as_bytes(std::span(images, image_elements_)));
-  } else {
+  } else if (images != nullptr) {
     std::copy(images, images + wide_images_.size(), wide_images_.begin());
     executor_.feed(images_, std::as_bytes(std::span(wide_images_)));
   }

@@ -29,7 +29,7 @@ class Tower {
   /// The parts of it, of which the last two may be recorded: gives the batch; brings the orders to
   /// the device, once they were set; runs.
   void feed(const float* images, const std::int32_t* labels);
-  void set_orders(const StepOrders& orders) { state_.orders = orders; }
+  void set_orders(const StepOrders& orders) { host_->given.orders = orders; }
   void upload_orders();
   void enqueue_run() { executor_.enqueue(); }
   /// Waits until everything enqueued is done.
@@ -51,7 +51,7 @@ class Tower {
   [[nodiscard]] StepState* state();
   /// Enqueues a copy of it to the host, for seen_state() once that is done.
   void fetch_state();
-  [[nodiscard]] const StepState& seen_state() const { return seen_state_; }
+  [[nodiscard]] const StepState& seen_state() const { return host_->seen; }
   /// Gives every variable the value of its name.
   void write_variables(const InitialValues& values);
   /// The type of the graph's input of that name; null when there is none.
@@ -72,9 +72,14 @@ class Tower {
   std::size_t image_elements_ = 0;
   std::optional<Executor::Input> labels_;
   std::size_t label_elements_ = 0;
-  /// What was last brought to the device, and what was last fetched.
-  StepState state_;
-  StepState seen_state_;
+  /// Of the host.
+  struct HostState {
+    /// What was last brought to the device, and what was last fetched.
+    StepState given;
+    StepState seen;
+  };
+  std::unique_ptr<DeviceMemory> staging_;
+  HostState* host_;
   std::unique_ptr<DeviceMemory> device_state_;
   /// The images of a graph in f64.
   std::vector<double> wide_images_;

@@ -8,16 +8,18 @@
 
 namespace bench {
 
-Placement resolve_placement(const Flags& flags, bool gpu_present) {
-  Placement placement{.device = flags.device.value_or(gpu_present ? "gpu" : "cpu"),
+Placement resolve_placement(const Flags& flags, const std::string& no_gpu) {
+  Placement placement{.device = flags.device.value_or(no_gpu.empty() ? "gpu" : "cpu"),
                       .data_format = flags.data_format.value_or("auto"),
                       .notices = {}};
-  if (!flags.device && !gpu_present) {
-    placement.notices.emplace_back(
-        "--device: not given, so the CPU computes (GPUs are not built yet)");
+  if (!flags.device && !no_gpu.empty()) {
+    placement.notices.push_back(
+        cat("--device: not given, so the CPU computes (no GPU can be used: ", no_gpu, ")"));
   }
   if (!flags.data_format && placement.device == "gpu") {
-    placement.data_format = "NCHW";
+    placement.data_format = "NHWC";
+    placement.notices.emplace_back(
+        "--data_format: not given, so NHWC, the faster one on a GPU (tf_cnn_benchmarks: NCHW)");
   }
   if (placement.device == "cpu" && placement.data_format == "NCHW") {
     placement.notices.emplace_back(

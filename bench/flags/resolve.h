@@ -14,9 +14,10 @@ struct Placement {
   std::vector<std::string> notices;
 };
 
-/// The flags' device, or the GPU where `gpu_present`, else the CPU with a notice; the flags'
-/// layout, or NCHW on the GPU and auto elsewhere. NCHW on the CPU comes with a notice.
-Placement resolve_placement(const Flags& flags, bool gpu_present);
+/// The flags' device, or the GPU where one can be used, for which `no_gpu` is empty, else the CPU
+/// with a notice that says why; the flags' layout, or NHWC on the GPU with a notice, NCHW on the
+/// reference and auto on the CPU, where NCHW comes with a notice.
+Placement resolve_placement(const Flags& flags, const std::string& no_gpu);
 
 /// The flags' data_name; without it imagenet for synthetic data, else the first known name that
 /// occurs in data_dir. Throws UsageError if none does, or if that dataset is not built yet.

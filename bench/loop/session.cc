@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "bench/loop/repeated_step.h"
 #include "bench/loop/step_statistics.h"
 #include "models/base/errors.h"
 
@@ -21,6 +22,7 @@ class Session {
         parts_(parts),
         result_(result),
         learning_rate_(settings.learning_rate),
+        step_(settings.gpu.recording, parts.tower, parts.strategy),
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}) {
     find_scalars();
     parts_.tower.set_loss_scale(loss_scale_rule(settings).initial);
@@ -40,6 +42,10 @@ class Session {
       return;
     }
     progress_.clear();
+    if (!step_.why_not_recorded().empty()) {
+      parts_.progress << "note: steps are not replayed from a recording: "
+                      << step_.why_not_recorded() << "\n";
+    }
     report::print_done_warm_up(parts_.out);
     measure();
     progress_.clear();
@@ -132,12 +138,10 @@ class Session {
     const nanoseconds begin = parts_.clock.now();
     const InputBatch batch = parts_.input.next();
     result_.input_wait += parts_.clock.now() - begin;
-    parts_.tower.enqueue(batch.images, batch.labels,
-                         {.learning_rate = learning_rate_.at(global_step_),
-                          .number = layer_step(settings_, global_step_)});
-    if (parts_.strategy != nullptr) {
-      parts_.strategy->update();
-    }
+    parts_.tower.feed(batch.images, batch.labels);
+    parts_.tower.set_orders({.learning_rate = learning_rate_.at(global_step_),
+                             .number = layer_step(settings_, global_step_)});
+    step_.enqueue();
     parts_.tower.wait();
     Outcome outcome = read_outcome();
     result_.skipped_updates = parts_.tower.seen_state().skipped;
@@ -189,6 +193,7 @@ class Session {
   const SessionParts& parts_;
   SessionResult& result_;
   LearningRate learning_rate_;
+  RepeatedStep step_;
   Progress progress_;
   /// They add up to the reported loss; none in a forward-only run.
   std::vector<Executor::Scalar> losses_;

@@ -1,12 +1,13 @@
 #include "bench/plan/device.h"
 
 #include <cstdlib>
+#include <iomanip>
 
-#include "bench/flags/table.h"
 #include "kernels/cpu/cpu_isa.h"
 #include "kernels/cpu/library_variables.h"
 #include "kernels/cpu/openmp_environment.h"
 #include "kernels/cpu/topology.h"
+#include "kernels/gpu_provider.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/base/errors.h"
@@ -44,10 +45,42 @@ void note_inherited_threads(Device& device) {
   }
 }
 
+Device make_gpu_device(const RunSettings& settings) {
+  const GpuSettings& asked = settings.gpu;
+  const GpuOptions options{.tf32 = asked.tf32};
+  Device device;
+  // Images are decoded, and numbers checked, by the processors there are.
+  device.processors = choose_processors(discover_topology(), std::nullopt);
+  if (asked.plan_for) {
+    GpuProvider& provider = open_gpu_provider();
+    device.backend = provider.make_planner(*asked.plan_for, options);
+    device.isa = *asked.plan_for;
+    device.library_version = provider.libraries();
+    return device;
+  }
+  const FoundGpus found = find_gpus();
+  if (found.provider == nullptr) {
+    throw UsageError(cat("--device=gpu: no GPU can be used: ", found.why_none));
+  }
+  const GpuDescription& gpu = found.gpus.front();
+  device.backend = found.provider->make_backend(0, options);
+  device.isa = cat("sm_", gpu.capability);
+  device.library_version = found.provider->libraries();
+  constexpr double kGibi = 1U << 30U;
+  device.notices.push_back(cat("computing on ", gpu.name, " (compute capability ",
+                               gpu.capability / 10, ".", gpu.capability % 10, ", ", std::fixed,
+                               std::setprecision(1), static_cast<double>(gpu.memory_bytes) / kGibi,
+                               " GiB), with ", found.provider->libraries()));
+  return device;
+}
+
 }  // namespace
 
 Device make_device(const RunSettings& settings) {
   check_stacks(own_environment, stack_limit_bytes());
+  if (settings.device == RunDevice::gpu) {
+    return make_gpu_device(settings);
+  }
   Device device;
   if (settings.device == RunDevice::reference) {
     device.backend = make_reference_backend();
@@ -82,9 +115,12 @@ std::vector<NamedBackend> make_all_backends() {
   RunSettings settings;
   settings.threads = 1;
   std::vector<NamedBackend> all;
-  for (const std::string_view name : split_words(find_flag("device")->support.listed)) {
-    settings.device = device_named(name);
-    all.push_back({.name = std::string(name), .backend = make_device(settings).backend});
+  for (const RunDevice device : {RunDevice::cpu, RunDevice::gpu, RunDevice::reference}) {
+    if (device == RunDevice::gpu && find_gpus().provider == nullptr) {
+      continue;
+    }
+    settings.device = device;
+    all.push_back({.name = std::string(name_of(device)), .backend = make_device(settings).backend});
   }
   return all;
 }

@@ -21,8 +21,9 @@ struct Device {
   std::vector<std::string> notices;
 };
 
-/// Places threads on the processors this process may use, caps the instruction set where AMX cannot
-/// be used, and makes the backend. Throws UsageError for more threads than processors.
+/// On the CPU: places threads on the processors this process may use, caps the instruction set
+/// where AMX cannot be used, and makes the backend. Throws UsageError for more threads than
+/// processors, and where no GPU can be used that the run asks for.
 Device make_device(const RunSettings& settings);
 
 /// A device as --device names it.
@@ -31,7 +32,7 @@ struct NamedBackend {
   std::unique_ptr<Backend> backend;
 };
 
-/// Every device that is built, with one thread, to be asked what it can run.
+/// Every device that can be used here, with one thread, to be asked what it can run.
 std::vector<NamedBackend> make_all_backends();
 
 }  // namespace bench

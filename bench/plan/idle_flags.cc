@@ -81,12 +81,26 @@ std::string unless_data(const Asked& asked) {
   return asked.flags.data_dir ? "" : "without --data_dir";
 }
 
-// Every device that is built computes in the memory that the host's threads write.
-std::string if_nothing_is_copied(const Asked& asked) {
+std::string if_nothing_is_copied_ahead(const Asked& asked) {
   const std::string idle = unless_data(asked);
   return !idle.empty() ? idle
                        : cat("with --device=", name_of(asked.settings.device),
-                             ", to which no batch is copied");
+                             asked.settings.device == RunDevice::gpu
+                                 ? ", to which a batch is copied when its step begins"
+                                 : ", to which no batch is copied");
+}
+
+std::string unless_gpu(const Asked& asked) {
+  return asked.settings.device == RunDevice::gpu
+             ? ""
+             : cat("with --device=", name_of(asked.settings.device));
+}
+
+std::string unless_gpu_in_f32(const Asked& asked) {
+  const std::string idle = unless_gpu(asked);
+  return !idle.empty() || asked.settings.dtype == DType::f32
+             ? idle
+             : cat("with --dtype=", name_of(asked.settings.dtype));
 }
 
 std::string if_steps_end_finished(const Asked& asked) {
@@ -103,9 +117,15 @@ std::string unless_jpegs(const Asked& asked) {
 }
 
 std::string unless_threads(const Asked& asked) {
-  return asked.settings.device == RunDevice::reference
-             ? "with --device=reference, which runs on one thread"
-             : "";
+  switch (asked.settings.device) {
+    case RunDevice::reference:
+      return "with --device=reference, which runs on one thread";
+    case RunDevice::gpu:
+      return "with --device=gpu, which has threads of its own";
+    case RunDevice::cpu:
+      break;
+  }
+  return "";
 }
 
 std::string if_variables_are_elsewhere(const Asked& asked) {
@@ -128,7 +148,7 @@ constexpr std::array kRules = {
     Rule{"distortions", unless_data},
     Rule{"fuse_decode_and_crop", unless_jpegs},
     Rule{"datasets_repeat_cached_sample", unless_data},
-    Rule{"datasets_use_prefetch", if_nothing_is_copied},
+    Rule{"datasets_use_prefetch", if_nothing_is_copied_ahead},
     Rule{"datasets_num_private_threads", unless_data},
     Rule{"datasets_use_caching", unless_data},
     Rule{"datasets_parallel_interleave_cycle_length", unless_jpegs},
@@ -157,6 +177,8 @@ constexpr std::array kRules = {
     Rule{"local_parameter_device", if_variables_are_elsewhere},
     Rule{"calibration_batches", unless_int8},
     Rule{"deterministic_layers", unless_training},
+    Rule{"use_tf32", unless_gpu_in_f32},
+    Rule{"cuda_graph", unless_gpu},
 };
 
 /// Whether the value is the default, and that is false or 0.

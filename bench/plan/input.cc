@@ -10,7 +10,8 @@ std::int32_t first_label(const RunSettings& settings) {
 }
 
 std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images,
-                                            const Watch& watch) {
+                                            const Watch& watch,
+                                            const std::shared_ptr<HostAllocator>& allocator) {
   const bool nhwc = images.token() == "nhwc";
   check(nhwc || images.token() == "nchw", cat("the plan wants images in layout ", images));
   const InputSpec spec{.batch = settings.batch,
@@ -22,12 +23,12 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
                        .first_label = first_label(settings),
                        .seed = settings.seed};
   if (settings.input.file) {
-    return make_tensor_file_input(spec, *settings.input.file);
+    return make_tensor_file_input(spec, *settings.input.file, allocator);
   }
   if (settings.synthetic()) {
-    return make_synthetic_input(spec, nullptr, watch);
+    return make_synthetic_input(spec, allocator, watch);
   }
-  return make_dataset_input(*settings.dataset, spec, *settings.input.dataset);
+  return make_dataset_input(*settings.dataset, spec, *settings.input.dataset, allocator);
 }
 
 }  // namespace bench

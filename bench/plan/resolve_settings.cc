@@ -9,6 +9,7 @@
 #include "bench/plan/choices_file.h"
 #include "bench/plan/idle_flags.h"
 #include "bench/plan/network.h"
+#include "kernels/gpu_provider.h"
 #include "models/base/errors.h"
 #include "models/ops/batch_norm.h"
 #include "models/passes/mixed_precision.h"
@@ -238,6 +239,35 @@ LearningRateOptions learning_rate_of(const Flags& flags, const Model& model,
           .request = learning_rate_request(flags)};
 }
 
+/// Why a run that says nothing of a device does not compute on a GPU; empty where it does.
+std::string why_no_gpu(const Flags& flags) {
+  return flags.device || flags.plan_for ? "" : find_gpus().why_none;
+}
+
+GpuSettings gpu_of(const Flags& flags) {
+  return {.plan_for = flags.plan_for,
+          .tf32 = flags.use_tf32,
+          .recording = flags.cuda_graph == "off"  ? StepRecording::off
+                       : flags.cuda_graph == "on" ? StepRecording::on
+                                                  : StepRecording::automatic};
+}
+
+/// Throws UsageError for a card that is planned for where something else is asked.
+void check_plan_for(const RunSettings& settings) {
+  if (!settings.gpu.plan_for) {
+    return;
+  }
+  if (settings.device != RunDevice::gpu) {
+    throw UsageError(
+        cat("--plan_for is for GPUs and cannot be combined with --device=", settings.device_label));
+  }
+  if (!settings.dump.any()) {
+    throw UsageError(
+        cat("--plan_for=", *settings.gpu.plan_for,
+            " plans for a card that need not be there: add what to print, as --dump=plan"));
+  }
+}
+
 /// Throws UsageError for types that exclude others or what is asked for beside them.
 void check_types(const RunSettings& settings, const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
@@ -266,10 +296,12 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   if (flags.distortions && settings.dataset->name == kDefaultDataset) {
     throw UsageError("--distortions: not built yet for imagenet; leave it out");
   }
-  const Placement placement = resolve_placement(flags, /*gpu_present=*/false);
+  const Placement placement = resolve_placement(flags, why_no_gpu(flags));
   settings.device = device_named(placement.device);
   const auto given = parsed.given.find("device");
   settings.device_label = given == parsed.given.end() ? placement.device : given->second;
+  settings.gpu = gpu_of(flags);
+  check_plan_for(settings);
   settings.format = format_named(placement.data_format);
   if (flags.choices_file) {
     settings.choices = std::make_shared<ChoicesFile>(read_choices(*flags.choices_file));

@@ -8,6 +8,8 @@ std::string_view name_of(RunDevice device) {
   switch (device) {
     case RunDevice::cpu:
       return "cpu";
+    case RunDevice::gpu:
+      return "gpu";
     case RunDevice::reference:
       return "reference";
   }
@@ -15,7 +17,7 @@ std::string_view name_of(RunDevice device) {
 }
 
 RunDevice device_named(std::string_view name) {
-  for (const RunDevice device : {RunDevice::cpu, RunDevice::reference}) {
+  for (const RunDevice device : {RunDevice::cpu, RunDevice::gpu, RunDevice::reference}) {
     if (name == name_of(device)) {
       return device;
     }

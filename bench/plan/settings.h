@@ -18,11 +18,22 @@
 
 namespace bench {
 
-enum class RunDevice : std::uint8_t { cpu, reference };
+enum class RunDevice : std::uint8_t { cpu, gpu, reference };
 /// As --device names it.
 std::string_view name_of(RunDevice device);
 /// Throws InternalError for a name that --device does not take.
 RunDevice device_named(std::string_view name);
+
+/// Whether steps are recorded once and replayed: `automatic` where they can be.
+enum class StepRecording : std::uint8_t { automatic, on, off };
+
+/// What only a GPU asks for.
+struct GpuSettings {
+  /// A capability, as sm_90, that is planned for; unset: the GPU of this host computes.
+  std::optional<std::string> plan_for = {};
+  bool tf32 = false;
+  StepRecording recording = StepRecording::automatic;
+};
 
 enum class RunMode : std::uint8_t { training, forward_only };
 
@@ -86,6 +97,7 @@ struct RunSettings {
   RunDevice device = RunDevice::cpu;
   /// The flag's own spelling, for the header's device names.
   std::string device_label = {};
+  GpuSettings gpu = {};
   /// Of the CPU; unset: one per core.
   std::optional<int> threads = {};
   DataFormat format = DataFormat::automatic;

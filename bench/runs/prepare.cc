@@ -12,6 +12,7 @@
 #include "bench/plan/first_values.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
+#include "bench/plan/staging_allocator.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/build_info.h"
@@ -162,7 +163,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   first_values.clear();  // The tower has its own copy.
   auto strategy = make_run_strategy(settings, *tower);
   auto input = make_run_input(settings, tower->executor().input_layout("images"),
-                              phases.of("drawing the images", "row"));
+                              phases.of("drawing the images", "row"),
+                              make_staging_allocator(*device.backend));
   phases.stop_if_asked("before the first step");
   phases.clear();
   if (tensor_files.dumps()) {

@@ -1,4 +1,4 @@
-bench_library(bench_cpu_kernels
+bench_library(bench_cpu_kernels SEPARATE
   SOURCES
     cpu/activation.cc
     cpu/batch_norm.cc
@@ -55,8 +55,10 @@ bench_library(bench_cpu_kernels
     cpu/tile_copy.h
   LINK bench_base bench_optimizer
   PRIVATE_LINK hwy::hwy OpenMP::OpenMP_CXX)
+get_target_property(vector_files bench_cpu_kernels SOURCES)
+bench_vector_files(${vector_files})
 
-bench_test(cpu_kernels_test LABELS quick
+bench_test(cpu_kernels_test SEPARATE LABELS quick
   SOURCES
     cpu/test/activation_test.cc
     cpu/test/batch_norm_backward_test.cc

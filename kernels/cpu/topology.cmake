@@ -7,7 +7,7 @@ bench_library(bench_cpu_host
   LINK bench_base
   PRIVATE_LINK hwloc::hwloc)
 
-bench_test(cpu_host_test LABELS quick
+bench_test(cpu_host_test SEPARATE LABELS quick
   SOURCES cpu/test/cpu_isa_test.cc cpu/test/library_variables_test.cc
           cpu/test/openmp_environment_test.cc cpu/test/topology_test.cc
   LINK bench_cpu_host)

@@ -22,8 +22,6 @@ Desc any_filter(DType dtype, const Shape& shape) {
   return {dims(shape), data_type(dtype), Tag::any};
 }
 
-Layout rows() { return LayoutTable::canonical(2); }
-
 }  // namespace
 
 std::vector<Candidate> fully_connected(Context& context, const Graph& graph, const Node& node,
@@ -41,8 +39,8 @@ std::vector<Candidate> fully_connected(Context& context, const Graph& graph, con
       attributes);
   Candidate candidate;
   candidate.implementation = desc.impl_info_str();
-  candidate.inputs = {rows(), context.layouts.remember(weights, desc.weights_desc())};
-  candidate.outputs = {rows()};
+  candidate.inputs = {LayoutTable::rows(), context.layouts.remember(weights, desc.weights_desc())};
+  candidate.outputs = {LayoutTable::rows()};
   std::vector<Argument> arguments{{DNNL_ARG_SRC, desc.src_desc(), From::input, 0},
                                   {DNNL_ARG_WEIGHTS, desc.weights_desc(), From::input, 1},
                                   {DNNL_ARG_DST, desc.dst_desc(), From::output, 0}};
@@ -72,8 +70,9 @@ std::vector<Candidate> fully_connected_backward_data(Context& context, const Gra
     }
     Candidate candidate;
     candidate.implementation = desc.impl_info_str();
-    candidate.inputs = {rows(), context.layouts.remember(weights, desc.weights_desc())};
-    candidate.outputs = {rows()};
+    candidate.inputs = {LayoutTable::rows(),
+                        context.layouts.remember(weights, desc.weights_desc())};
+    candidate.outputs = {LayoutTable::rows()};
     candidate.seconds = memory_seconds(context, work_of(graph, node).bytes);
     if (auto sliced = sliced_data_gradient(context, x, desc.weights_desc(), y)) {
       candidate.implementation += ":sliced";
@@ -115,7 +114,7 @@ std::vector<Candidate> fully_connected_backward_weights(Context& context, const 
     }
     Candidate candidate;
     candidate.implementation = desc.impl_info_str();
-    candidate.inputs = {rows(), rows()};
+    candidate.inputs = {LayoutTable::rows(), LayoutTable::rows()};
     candidate.outputs = {context.layouts.remember(weights, desc.diff_weights_desc())};
     std::vector<Argument> arguments{
         {DNNL_ARG_DIFF_DST, y, From::input, 0},

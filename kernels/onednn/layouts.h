@@ -23,6 +23,8 @@ class LayoutTable {
 
   /// Row-major: "nchw", "nc", "x" or "scalar" by rank.
   static Layout canonical(std::size_t rank);
+  /// Of a matrix: images by classes.
+  static Layout rows() { return canonical(2); }
   static Layout nhwc() { return Layout("nhwc"); }
   static Layout nchw() { return Layout("nchw"); }
   static Layout blocked(int block);

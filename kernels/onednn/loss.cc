@@ -8,7 +8,6 @@ namespace bench::onednn {
 namespace {
 
 Layout scalar() { return LayoutTable::canonical(0); }
-Layout rows() { return LayoutTable::canonical(2); }
 Layout line() { return LayoutTable::canonical(1); }
 
 const std::int32_t* labels(const Launch& launch) {
@@ -21,25 +20,26 @@ std::vector<Candidate> softmax_cross_entropy(Context& context, const Graph& grap
                                              DataFormat /*format*/) {
   const auto attributes = node.attributes.as<SoftmaxCrossEntropyAttributes>();
   const Shape shape = graph.shape(node.inputs[0]);
-  return {vector_candidate(context, graph, node, {rows(), line()}, {scalar(), rows()},
-                           [attributes, shape](const Launch& launch) {
-                             const double loss = cpu::softmax_cross_entropy(
-                                 launch.team, {.attributes = attributes,
-                                               .rows = shape[0],
-                                               .classes = shape[1],
-                                               .logits = launch.floats_in(0),
-                                               .labels = labels(launch),
-                                               .probabilities = launch.floats_out(1)});
-                             *launch.floats_out(0) = static_cast<float>(loss);
-                           })};
+  return {vector_candidate(
+      context, graph, node, {LayoutTable::rows(), line()}, {scalar(), LayoutTable::rows()},
+      [attributes, shape](const Launch& launch) {
+        const double loss =
+            cpu::softmax_cross_entropy(launch.team, {.attributes = attributes,
+                                                     .rows = shape[0],
+                                                     .classes = shape[1],
+                                                     .logits = launch.floats_in(0),
+                                                     .labels = labels(launch),
+                                                     .probabilities = launch.floats_out(1)});
+        *launch.floats_out(0) = static_cast<float>(loss);
+      })};
 }
 
 std::vector<Candidate> softmax_cross_entropy_backward(Context& context, const Graph& graph,
                                                       const Node& node, DataFormat /*format*/) {
   const auto attributes = node.attributes.as<SoftmaxCrossEntropyAttributes>();
   const Shape shape = graph.shape(node.inputs[0]);
-  return {vector_candidate(context, graph, node, {rows(), line(), scalar()}, {rows()},
-                           [attributes, shape](const Launch& launch) {
+  return {vector_candidate(context, graph, node, {LayoutTable::rows(), line(), scalar()},
+                           {LayoutTable::rows()}, [attributes, shape](const Launch& launch) {
                              cpu::softmax_cross_entropy_backward(
                                  launch.team, {.attributes = attributes,
                                                .rows = shape[0],
@@ -88,15 +88,16 @@ std::vector<Candidate> top_k_accuracy(Context& context, const Graph& graph, cons
                                       DataFormat /*format*/) {
   const Shape shape = graph.shape(node.inputs[0]);
   const std::int64_t k = node.attributes.as<TopKAttributes>().k;
-  return {vector_candidate(
-      context, graph, node, {rows(), line()}, {scalar()}, [shape, k](const Launch& launch) {
-        const double share = cpu::top_k_accuracy(launch.team, {.rows = shape[0],
-                                                               .classes = shape[1],
-                                                               .logits = launch.floats_in(0),
-                                                               .labels = labels(launch),
-                                                               .k = k});
-        *launch.floats_out(0) = static_cast<float>(share);
-      })};
+  return {vector_candidate(context, graph, node, {LayoutTable::rows(), line()}, {scalar()},
+                           [shape, k](const Launch& launch) {
+                             const double share =
+                                 cpu::top_k_accuracy(launch.team, {.rows = shape[0],
+                                                                   .classes = shape[1],
+                                                                   .logits = launch.floats_in(0),
+                                                                   .labels = labels(launch),
+                                                                   .k = k});
+                             *launch.floats_out(0) = static_cast<float>(share);
+                           })};
 }
 
 }  // namespace bench::onednn

@@ -28,6 +28,11 @@ struct BackendUnderTest {
   std::function<std::unique_ptr<Backend>()> make;
   /// Names of ops that it has no kernel for; their cases are skipped, and one too many here fails.
   std::set<std::string_view> lacks = {};
+  /// It has no kernels for values in u8 and s8; cases with such are skipped, and one that it
+  /// supports all the same fails.
+  bool lacks_quanta = false;
+  /// Gradients of convolutions' filters have the digits of the activations' type.
+  bool narrow_filter_gradients = false;
 };
 std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend);
 
@@ -66,6 +71,8 @@ class Conformance : public BackendSuite, public testing::WithParamInterface<Conf
   /// device is said to lack may be left out, and 16 bits and int8 by processors that have no
   /// instructions for them.
   [[nodiscard]] std::string left_out() const;
+  /// The type that stands for the digits of a result of the device.
+  [[nodiscard]] DType precision(const CaseRunner& runner, const std::string& result) const;
   /// Runs the case on the device and on the reference in f64, and compares everything.
   void expect_reference_results(Weights weights) const;
 };

@@ -5,6 +5,7 @@
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/conformance.h"
 #include "models/base/errors.h"
+#include "models/ops/conv2d.h"
 #include "models/ops/quantized.h"
 
 namespace bench {
@@ -42,6 +43,11 @@ std::string Conformance::left_out() const {
       return cat(under_test.name, " lacks ", node.op->name);
     }
   }
+  const auto has_quanta = [](const TensorType& type) { return is_quantized(type.dtype); };
+  if (under_test.lacks_quanta && std::ranges::any_of(kernel_case().inputs, has_quanta)) {
+    EXPECT_FALSE(device().supports(graph, graph.nodes()[0])) << "it is said to lack u8 and s8";
+    return cat(under_test.name, " lacks u8 and s8");
+  }
   const OpDef* op = kernel_case().op;
   if (op == &kQuantizedConv2d || op == &kQuantizedFullyConnected) {
     return device().supports(graph, graph.nodes()[0]).why_not;
@@ -50,6 +56,12 @@ std::string Conformance::left_out() const {
   const auto narrow = std::find_if(values.begin(), values.end(),
                                    [](const Value& value) { return is_half(value.type.dtype); });
   return narrow == values.end() ? "" : computes_in(device(), narrow->type.dtype).why_not;
+}
+
+DType Conformance::precision(const CaseRunner& runner, const std::string& result) const {
+  const bool of_filter = kernel_case().op == &kConv2d && result == "grad1";
+  return of_filter && std::get<0>(GetParam()).narrow_filter_gradients ? dtype()
+                                                                      : runner.precision(result);
 }
 
 void Conformance::expect_reference_results(Weights weights) const {
@@ -62,7 +74,7 @@ void Conformance::expect_reference_results(Weights weights) const {
   const CaseOutputs actual = runner.run(data);
   for (const auto& [name, values] : expected) {
     EXPECT_EQ(
-        compare(kernel_case(), runner.precision(name), result_of(name), actual.at(name), values),
+        compare(kernel_case(), precision(runner, name), result_of(name), actual.at(name), values),
         "")
         << name;
   }

@@ -114,7 +114,6 @@ TEST(ParseFlags, AcceptsDefaultsWrittenOut) {
 TEST(ParseFlags, SaysWhatIsBuiltInstead) {
   EXPECT_EQ(refusal({"--resize_method=area"}),
             "--resize_method=area: not built yet; built are bilinear, nearest, crop");
-  EXPECT_EQ(refusal({"--device=gpu"}), "--device=gpu: not built yet; built are cpu, reference");
   EXPECT_EQ(refusal({"--num_gpus=4"}), "--num_gpus=4: not built yet; accepted is --num_gpus=1");
   EXPECT_EQ(refusal({"--ml_perf"}), "--ml_perf: not built yet; accepted is --noml_perf");
   EXPECT_EQ(refusal({"--nouse_datasets"}),

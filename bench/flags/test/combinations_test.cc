@@ -14,13 +14,13 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
-struct Rule {
+struct BrokenRule {
   std::string_view message;  ///< a part of it
   std::vector<std::string_view> broken_by;
 };
 
 // In the order of the original's constructor, then what it finds out later.
-const std::vector<Rule> kRules = {
+const std::vector<BrokenRule> kRules = {
     {"must both be given", {"--learning_rate_decay_factor=0.5"}},
     {"--minimum_learning_rate needs", {"--minimum_learning_rate=0.1"}},
     {"--fp16_vars cannot be combined with nccl",
@@ -102,7 +102,7 @@ const std::vector<Rule> kRules = {
 };
 
 TEST(Validate, TellsOfEveryRuleThatACommandLineBreaks) {
-  for (const Rule& rule : kRules) {
+  for (const BrokenRule& rule : kRules) {
     EXPECT_THAT(refusal(rule.broken_by), HasSubstr(std::string(rule.message)));
   }
 }

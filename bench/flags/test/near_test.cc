@@ -52,8 +52,9 @@ TEST(UnknownValue, TellsWhatIsNotBuilt) {
               StrEq("--network_topology=ring: unknown value; accepted: dgx1 (not built yet: "
                     "gcp_v100)"));
   // Nothing is asked that would be refused.
-  EXPECT_THAT(unknown_value(*find_flag("device"), "cuda").what(),
-              StrEq("--device=cuda: unknown value; accepted: cpu, reference (not built yet: gpu)"));
+  EXPECT_THAT(unknown_value(*find_flag("data_name"), "coko").what(),
+              StrEq("--data_name=coko: unknown value; accepted: imagenet, cifar10 (not built yet: "
+                    "librispeech, coco)"));
 }
 
 TEST(UnknownValue, KnowsOtherProgramsWords) {

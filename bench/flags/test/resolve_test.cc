@@ -13,22 +13,23 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(ResolvePlacement, TakesTheGpuWhereThereIsOne) {
-  const Placement placement = resolve_placement({}, true);
+  const Placement placement = resolve_placement({}, "");
   EXPECT_EQ(placement.device, "gpu");
-  EXPECT_EQ(placement.data_format, "NCHW");
-  EXPECT_THAT(placement.notices, IsEmpty());
+  EXPECT_EQ(placement.data_format, "NHWC");
+  EXPECT_THAT(placement.notices, ElementsAre(HasSubstr("NHWC")));
 }
 
 TEST(ResolvePlacement, FallsBackToTheCpuWithANotice) {
-  const Placement placement = resolve_placement({}, false);
+  const Placement placement = resolve_placement({}, "there is none");
   EXPECT_EQ(placement.device, "cpu");
   EXPECT_EQ(placement.data_format, "auto");
-  EXPECT_THAT(placement.notices, ElementsAre(HasSubstr("the CPU computes")));
+  EXPECT_THAT(placement.notices,
+              ElementsAre(HasSubstr("the CPU computes (no GPU can be used: there is none)")));
 }
 
 TEST(ResolvePlacement, TakesWhatWasGiven) {
   const Placement placement =
-      resolve_placement(parse({"--device=CPU", "--data_format=NHWC"}).flags, true);
+      resolve_placement(parse({"--device=CPU", "--data_format=NHWC"}).flags, "");
   EXPECT_EQ(placement.device, "cpu");
   EXPECT_EQ(placement.data_format, "NHWC");
   EXPECT_THAT(placement.notices, IsEmpty());
@@ -36,7 +37,7 @@ TEST(ResolvePlacement, TakesWhatWasGiven) {
 
 TEST(ResolvePlacement, SaysThatNchwIsSlowOnTheCpu) {
   const Placement placement =
-      resolve_placement(parse({"--device=cpu", "--data_format=NCHW"}).flags, false);
+      resolve_placement(parse({"--device=cpu", "--data_format=NCHW"}).flags, "there is none");
   EXPECT_EQ(placement.data_format, "NCHW");
   EXPECT_THAT(placement.notices, ElementsAre(HasSubstr("slower")));
 }

@@ -57,7 +57,7 @@ constexpr std::string_view kOwnFlags =
     "result_file profile "
     "dump list_models list_variables help version flagfile undefok "
     "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers "
-    "choices_file";
+    "choices_file plan_for use_tf32 cuda_graph";
 
 std::vector<std::string_view> names_in_table(bool own) {
   std::vector<std::string_view> names;
@@ -171,7 +171,7 @@ TEST(DescribeAccepted, SaysTypeAndBounds) {
 
 TEST(DescribeValues, PutsWhatWillBeRefusedInBrackets) {
   EXPECT_EQ(describe_values(*find_flag("dump")), "graph, plan, choices");
-  EXPECT_EQ(describe_values(*find_flag("device")), "cpu, reference (not built yet: gpu)");
+  EXPECT_EQ(describe_values(*find_flag("device")), "cpu, gpu, reference");
   EXPECT_EQ(describe_values(*find_flag("job_name")),
             "none (not built yet: ps, worker, controller)");
   EXPECT_EQ(describe_values(*find_flag("network_topology")), "dgx1 (not built yet: gcp_v100)");

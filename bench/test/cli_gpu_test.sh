@@ -1,0 +1,88 @@
+#!/bin/sh
+# GPUs as the user sees them: on an emulated one, where none is, and planned for.
+# cli_gpu_test.sh BENCH MAKE_TFRECORDS PYTHON EMULATED_LIBRARY [PLUGIN]; without Python the record's JSON is not parsed;
+# without the plug-in nothing is planned for a described card.
+. "${0%/*}/cli_lib.sh"
+emulated=$4
+plugin=${5:-}
+
+# --- no GPU ----------------------------------------------------------------------------------------
+
+unset BENCH_GPU_LIBRARY
+if [ ! -e /dev/nvidiactl ]; then
+  # shellcheck disable=SC2086
+  refused '--device=gpu: no GPU can be used: the NVIDIA driver is not installed' $quick --device=gpu
+  # shellcheck disable=SC2086
+  run 0 $quick
+  says "$err" 'note: --device: not given, so the CPU computes (no GPU can be used: the NVIDIA driver is not installed)'
+fi
+export BENCH_GPU_LIBRARY="$work/missing.so"
+# shellcheck disable=SC2086
+refused "no GPU can be used: BENCH_GPU_LIBRARY=$work/missing.so: there is no such file" $quick --device=gpu
+echo 'no library' >"$work/bad.so"
+export BENCH_GPU_LIBRARY="$work/bad.so"
+# shellcheck disable=SC2086
+refused 'the library for GPUs cannot be opened' $quick --device=gpu
+unset BENCH_GPU_LIBRARY
+# shellcheck disable=SC2086
+run 0 $quick --device=cpu --cuda_graph=on --use_tf32
+says "$err" 'note: --cuda_graph: no effect with --device=cpu'
+says "$err" 'note: --use_tf32: no effect with --device=cpu'
+
+# --- an emulated one -------------------------------------------------------------------------------
+
+export BENCH_GPU_LIBRARY="$emulated"
+
+
+# agree FILE FILE: whether the losses of two records do, to 2e-4.
+agree() {
+  [ -n "$python" ] || return 0
+  "$python" -c "import json, sys
+a, b = (json.load(open(name))['series']['loss'] for name in sys.argv[1:])
+assert len(a) == len(b) > 0 and all(abs(x - y) <= 2e-4 * abs(y) for x, y in zip(a, b)), (a, b)" "$1" "$2" 2>>"$err" ||
+    fail "the losses of $1 and $2 differ"
+}
+
+for model in '--model=lenet --batch_size=4' '--model=resnet20 --data_name=cifar10 --batch_size=2'; do
+  # shellcheck disable=SC2086
+  run 0 $model --num_warmup_batches=2 --num_batches=3 --device=cpu --data_format=NHWC \
+    --result_file="$work/cpu.json"
+  for graph in on off; do
+    for format in NHWC NCHW; do
+      # shellcheck disable=SC2086
+      run 0 $model --num_warmup_batches=2 --num_batches=3 --device=gpu --data_format=$format \
+        --cuda_graph=$graph --result_file="$work/gpu.json"
+      says "$err" 'note: computing on '
+      says "$err" 'fingerprint: matches the reference'
+      lacks "$err" 'not replayed'
+      agree "$work/gpu.json" "$work/cpu.json"
+    done
+  done
+done
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --dtype=f16 --fp16_enable_auto_loss_scale --num_batches=4
+says "$err" '--data_format: not given, so NHWC'
+says "$err" 'fingerprint: matches the reference'
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --forward_only --profile
+says "$out" 'total images/sec'
+run 0 $quick --device=gpu --dump=plan
+says "$out" 'planned memory'
+# shellcheck disable=SC2086
+run 2 $quick --device=gpu --forward_only --dtype=int8
+says "$err" 'runs no layer of lenet in int8: int8 is for the CPU'
+
+# --- a card that is described ----------------------------------------------------------------------
+
+unset BENCH_GPU_LIBRARY
+refused 'add what to print, as --dump=plan' --model=lenet --plan_for=sm_90
+refused 'is for GPUs and cannot be combined with --device=cpu' --model=lenet --device=cpu --plan_for=sm_90 --dump=plan
+if [ -n "$plugin" ]; then
+  run 0 --model=resnet50 --batch_size=8 --dtype=f16 --plan_for=sm_90 --dump=plan
+  says "$out" 'cudnn'
+  says "$out" 'planned memory'
+else
+  refused 'this build has no support for GPUs' --model=lenet --plan_for=sm_90 --dump=plan
+fi
+
+finish

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/gpu/view.h"
+#include "kernels/cuda/runtime.h"
+#include "models/base/dtype.h"
+#include "models/ops/conv2d.h"
+
+namespace bench::cuda {
+
+/// A convolution, or one of its gradients, of tensors that lie in one order: activations NCHW or
+/// NHWC, filters OIHW or OHWI.
+struct ConvolutionProblem {
+  enum class Pass : std::uint8_t { forward, data, filter };
+  Pass pass = Pass::forward;
+  /// Of activations, filters and results alike; sums are made in f32.
+  DType dtype = DType::f32;
+  Order order = Order::nhwc;
+  /// x is N, C, H, W; the filter O, C/groups, KH, KW; y is N, O, H', W'.
+  std::array<std::int64_t, 4> x = {};
+  std::array<std::int64_t, 4> filter = {};
+  std::array<std::int64_t, 4> y = {};
+  Window window = {};
+  std::int64_t groups = 1;
+  bool operator==(const ConvolutionProblem&) const = default;
+};
+
+/// The tensors of a launch. forward: first x, second the filter, result y. data: dy, the filter,
+/// dx. filter: dy, x, dw.
+struct ConvolutionMemory {
+  const void* first = nullptr;
+  const void* second = nullptr;
+  void* result = nullptr;
+  void* workspace = nullptr;
+};
+
+/// A way to run a convolution on a device; made once, launched every step.
+class ConvolutionPlan {
+ public:
+  ConvolutionPlan() = default;
+  ConvolutionPlan(const ConvolutionPlan&) = delete;
+  ConvolutionPlan& operator=(const ConvolutionPlan&) = delete;
+  virtual ~ConvolutionPlan() = default;
+  /// Enqueues and does not wait. Overwrites the result.
+  virtual void launch(cudaStream_t stream, const ConvolutionMemory& memory) = 0;
+};
+
+/// One way among those offered for a problem.
+struct ConvolutionChoice {
+  /// E.g. "cudnn:engine 57".
+  std::string implementation;
+  std::size_t workspace_bytes = 0;
+  /// Whether it computes with tensor cores.
+  bool tensor_cores = false;
+  /// Whether each launch gives the same bits.
+  bool deterministic = true;
+  std::function<std::unique_ptr<ConvolutionPlan>()> make;
+};
+
+/// Where convolutions come from: cuDNN, or the reference where a GPU is emulated.
+class Convolutions {
+ public:
+  Convolutions() = default;
+  Convolutions(const Convolutions&) = delete;
+  Convolutions& operator=(const Convolutions&) = delete;
+  virtual ~Convolutions() = default;
+  /// Best first; empty where there is none. Needs no GPU, and takes milliseconds the first time.
+  virtual std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) = 0;
+  /// E.g. "9.19.0".
+  [[nodiscard]] virtual std::string version() const = 0;
+};
+
+}  // namespace bench::cuda

@@ -1,0 +1,257 @@
+#include "kernels/cuda/cublas/cublas_products.h"
+
+#include <cublasLt.h>
+
+#include <string_view>
+#include <utility>
+
+#include "models/base/errors.h"
+
+namespace bench::cuda {
+namespace {
+
+/// What cuBLAS's documentation advises for Hopper; less for older cards.
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+/// All memory of ours is aligned to it, in bytes.
+constexpr std::size_t kAlignment = 256;
+
+/// 130100 as 13.1.0.
+std::string version_text(std::size_t version) {
+  return cat(version / 10000, ".", version / 100 % 100, ".", version % 100);
+}
+
+void check_cublas(cublasStatus_t status, std::string_view call) {
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    throw DeviceError(
+        cat(call, ": ", cublasLtGetStatusString(status), " (", cublasLtGetStatusName(status), ")"));
+  }
+}
+
+cudaDataType_t data_type(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return CUDA_R_32F;
+    case DType::f16:
+      return CUDA_R_16F;
+    case DType::bf16:
+      return CUDA_R_16BF;
+    default:
+      throw InternalError(cat("cublaslt: no products in ", name_of(dtype)));
+  }
+}
+
+/// A handle for the current device, made when it is first needed: planning needs none.
+class Handle {
+ public:
+  Handle() = default;
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    if (handle_ != nullptr) {
+      static_cast<void>(cublasLtDestroy(handle_));
+    }
+  }
+  cublasLtHandle_t get() {
+    if (handle_ == nullptr) {
+      check_cublas(cublasLtCreate(&handle_), "cublasLtCreate");
+    }
+    return handle_;
+  }
+
+ private:
+  cublasLtHandle_t handle_ = nullptr;
+};
+
+/// A matrix as cuBLASLt sees it: by columns.
+class MatrixLayout {
+ public:
+  MatrixLayout(DType dtype, std::int64_t rows, std::int64_t columns) {
+    check_cublas(
+        cublasLtMatrixLayoutCreate(&layout_, data_type(dtype), static_cast<std::uint64_t>(rows),
+                                   static_cast<std::uint64_t>(columns), rows),
+        "cublasLtMatrixLayoutCreate");
+  }
+  MatrixLayout(const MatrixLayout&) = delete;
+  MatrixLayout& operator=(const MatrixLayout&) = delete;
+  ~MatrixLayout() { static_cast<void>(cublasLtMatrixLayoutDestroy(layout_)); }
+  [[nodiscard]] cublasLtMatrixLayout_t get() const { return layout_; }
+
+ private:
+  cublasLtMatrixLayout_t layout_ = nullptr;
+};
+
+/// What is done with the matrices.
+class MatmulDescriptor {
+ public:
+  explicit MatmulDescriptor(cublasComputeType_t compute) {
+    check_cublas(cublasLtMatmulDescCreate(&descriptor_, compute, CUDA_R_32F),
+                 "cublasLtMatmulDescCreate");
+  }
+  MatmulDescriptor(const MatmulDescriptor&) = delete;
+  MatmulDescriptor& operator=(const MatmulDescriptor&) = delete;
+  ~MatmulDescriptor() { static_cast<void>(cublasLtMatmulDescDestroy(descriptor_)); }
+  [[nodiscard]] cublasLtMatmulDesc_t get() const { return descriptor_; }
+
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t name, const T& value) {
+    check_cublas(cublasLtMatmulDescSetAttribute(descriptor_, name, &value, sizeof(value)),
+                 "cublasLtMatmulDescSetAttribute");
+  }
+
+ private:
+  cublasLtMatmulDesc_t descriptor_ = nullptr;
+};
+
+/// What the heuristic may choose from.
+class Preference {
+ public:
+  Preference() {
+    check_cublas(cublasLtMatmulPreferenceCreate(&preference_), "cublasLtMatmulPreferenceCreate");
+  }
+  Preference(const Preference&) = delete;
+  Preference& operator=(const Preference&) = delete;
+  ~Preference() { static_cast<void>(cublasLtMatmulPreferenceDestroy(preference_)); }
+  [[nodiscard]] cublasLtMatmulPreference_t get() const { return preference_; }
+
+  template <class T>
+  void set(cublasLtMatmulPreferenceAttributes_t name, const T& value) {
+    check_cublas(cublasLtMatmulPreferenceSetAttribute(preference_, name, &value, sizeof(value)),
+                 "cublasLtMatmulPreferenceSetAttribute");
+  }
+
+ private:
+  cublasLtMatmulPreference_t preference_ = nullptr;
+};
+
+cublasComputeType_t compute_type(DType dtype, bool tf32) {
+  return dtype == DType::f32 && tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+cublasLtEpilogue_t epilogue_of(const ProductProblem& problem) {
+  if (problem.bias) {
+    return problem.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+  }
+  return problem.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+/// cuBLASLt's matrices and bias run by columns. Ours by rows are their transposes by columns, and
+/// c^T = b^T * a^T: our b is its first factor and our bias the one of its rows.
+class CublasPlan final : public ProductPlan {
+ public:
+  CublasPlan(std::shared_ptr<Handle> handle, const ProductProblem& problem, bool tf32)
+      : handle_(std::move(handle)),
+        problem_(problem),
+        matmul_(compute_type(problem.dtype, tf32)),
+        first_(problem.dtype, problem.transposed_b ? problem.depth : problem.columns,
+               problem.transposed_b ? problem.columns : problem.depth),
+        second_(problem.dtype, problem.transposed_a ? problem.rows : problem.depth,
+                problem.transposed_a ? problem.depth : problem.rows),
+        result_(problem.result, problem.columns, problem.rows) {
+    matmul_.set(CUBLASLT_MATMUL_DESC_TRANSA, problem.transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+    matmul_.set(CUBLASLT_MATMUL_DESC_TRANSB, problem.transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+    matmul_.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(problem));
+    if (problem.bias) {
+      // The heuristic looks at how it is aligned and nothing else.
+      alignas(kAlignment) static constexpr float kAnyBias = 0;
+      set_bias(&kAnyBias);
+    }
+    choose();
+  }
+
+  void launch(cudaStream_t stream, const ProductMemory& memory) override {
+    if (problem_.bias && memory.bias != bias_) {
+      set_bias(memory.bias);
+    }
+    const float one = 1;
+    const float zero = 0;
+    check_cublas(
+        cublasLtMatmul(handle_->get(), matmul_.get(), &one, memory.b, first_.get(), memory.a,
+                       second_.get(), &zero, memory.c, result_.get(), memory.c, result_.get(),
+                       &algorithm_, memory.workspace, kWorkspaceBytes, stream),
+        "cublasLtMatmul");
+  }
+
+ private:
+  void set_bias(const float* bias) {
+    matmul_.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    bias_ = bias;
+  }
+
+  void choose() {
+    Preference preference;
+    preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{kWorkspaceBytes});
+    // Partial sums stay in f32 and are added in a fixed order.
+    preference.set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                   std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+    cublasLtMatmulHeuristicResult_t found = {};
+    int count = 0;
+    check_cublas(cublasLtMatmulAlgoGetHeuristic(handle_->get(), matmul_.get(), first_.get(),
+                                                second_.get(), result_.get(), result_.get(),
+                                                preference.get(), 1, &found, &count),
+                 "cublasLtMatmulAlgoGetHeuristic");
+    if (count == 0) {
+      throw DeviceError(cat("cublaslt: no kernel for a product of ", problem_.rows, " x ",
+                            problem_.depth, " x ", problem_.columns, " in ",
+                            name_of(problem_.dtype)));
+    }
+    algorithm_ = found.algo;
+  }
+
+  std::shared_ptr<Handle> handle_;
+  ProductProblem problem_;
+  MatmulDescriptor matmul_;
+  MatrixLayout first_;
+  MatrixLayout second_;
+  MatrixLayout result_;
+  cublasLtMatmulAlgo_t algorithm_ = {};
+  /// As matmul_ has it.
+  const float* bias_ = nullptr;
+};
+
+class CublasProducts final : public Products {
+ public:
+  explicit CublasProducts(bool tf32) : tf32_(tf32) {}
+
+  std::vector<ProductChoice> choices(const ProductProblem& problem) override {
+    const bool known = problem.dtype == DType::f32 || is_half(problem.dtype);
+    const bool result = problem.result == problem.dtype || problem.result == DType::f32;
+    const bool bias = !problem.bias || problem.result == DType::f32;
+    if (!known || !result || !bias) {
+      return {};
+    }
+    return {{.implementation = "cublaslt",
+             .workspace_bytes = kWorkspaceBytes,
+             .make = [handle = handle_, problem, tf32 = tf32_] {
+               return std::make_unique<CublasPlan>(handle, problem, tf32);
+             }}};
+  }
+
+  [[nodiscard]] std::string version() const override { return version_text(cublasLtGetVersion()); }
+
+ private:
+  bool tf32_;
+  /// Outlives the plans.
+  std::shared_ptr<Handle> handle_ = std::make_shared<Handle>();
+};
+
+}  // namespace
+
+void check_cublas_version(std::size_t version) {
+  constexpr std::size_t kMajor = 10000;
+  if (version / kMajor != CUBLAS_VER_MAJOR) {
+    throw UsageError(cat("this program was built with cuBLASLt ", version_text(CUBLAS_VERSION),
+                         " and needs a ", CUBLAS_VER_MAJOR, ".x, but found cuBLASLt ",
+                         version_text(version)));
+  }
+}
+
+std::string cublas_version() { return cat("cuBLASLt ", version_text(cublasLtGetVersion())); }
+
+void check_cublas_version() { check_cublas_version(cublasLtGetVersion()); }
+
+std::unique_ptr<Products> make_cublas_products(const DeviceProperties& /*device*/, bool tf32) {
+  check_cublas_version();
+  return std::make_unique<CublasProducts>(tf32);
+}
+
+}  // namespace bench::cuda

@@ -1,0 +1,170 @@
+#include "kernels/cuda/cudnn/cudnn_convolutions.h"
+
+#include <map>
+#include <utility>
+
+#include "kernels/cuda/cudnn/convolution_graph.h"
+#include "kernels/cuda/cudnn/engine_search.h"
+#include "models/base/errors.h"
+
+namespace bench::cuda {
+namespace {
+
+/// 91900 as 9.19.0.
+std::string version_text(std::size_t version) {
+  return cat(version / 10000, ".", version / 100 % 100, ".", version % 100);
+}
+
+/// A handle for the current device, made when it is first needed: planning needs none.
+class Handle {
+ public:
+  Handle() = default;
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    if (handle_ != nullptr) {
+      static_cast<void>(cudnnDestroy(handle_));
+    }
+  }
+
+  cudnnHandle_t get() {
+    if (handle_ == nullptr) {
+      check_cudnn(cudnnCreate(&handle_), "cudnnCreate");
+    }
+    return handle_;
+  }
+  /// With the stream that what is executed next goes to.
+  cudnnHandle_t on(cudaStream_t stream) {
+    check_cudnn(cudnnSetStream(get(), stream), "cudnnSetStream");
+    return handle_;
+  }
+
+ private:
+  cudnnHandle_t handle_ = nullptr;
+};
+
+class CudnnPlan final : public ConvolutionPlan {
+ public:
+  CudnnPlan(std::shared_ptr<Handle> handle, const ConvolutionProblem& problem,
+            const EngineChoice& choice)
+      : handle_(std::move(handle)),
+        graph_(problem, handle_->get()),
+        plan_(make_plan(graph_.graph, choice, {.handle = handle_->get()})) {
+    if (const std::size_t needed = workspace_bytes(plan_); needed > choice.workspace_bytes) {
+      throw DeviceError(cat("cudnn: ", choice.name(), " was planned with ", choice.workspace_bytes,
+                            " bytes of workspace and needs ", needed, " on this device"));
+    }
+  }
+
+  void launch(cudaStream_t stream, const ConvolutionMemory& memory) override {
+    bind(memory);
+    check_cudnn(cudnnBackendExecute(handle_->on(stream), plan_.get(), pack_.get()),
+                "cudnnBackendExecute");
+  }
+
+ private:
+  /// Once finalised a variant pack cannot be changed; a step's memory does not change either.
+  void bind(const ConvolutionMemory& memory) {
+    const std::array<void*, 4> pointers{const_cast<void*>(memory.first),
+                                        const_cast<void*>(memory.second), memory.result,
+                                        memory.workspace};
+    if (bound_ && pointers == pointers_) {
+      return;
+    }
+    Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set_integers(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, kConvolutionTensors);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
+             static_cast<std::int64_t>(kConvolutionTensors.size()), pointers.data());
+    pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &pointers.back());
+    pack.finalize();
+    pack_ = std::move(pack);
+    pointers_ = pointers;
+    bound_ = true;
+  }
+
+  std::shared_ptr<Handle> handle_;
+  ConvolutionGraph graph_;
+  Descriptor plan_;
+  Descriptor pack_{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
+  /// first, second, result and workspace, as pack_ has them.
+  std::array<void*, 4> pointers_ = {};
+  bool bound_ = false;
+};
+
+/// A problem as a key.
+std::vector<std::int64_t> key_of(const ConvolutionProblem& problem) {
+  std::vector<std::int64_t> key{static_cast<std::int64_t>(problem.pass),
+                                static_cast<std::int64_t>(problem.dtype),
+                                static_cast<std::int64_t>(problem.order), problem.groups};
+  const auto append = [&](const auto& numbers) {
+    key.insert(key.end(), numbers.begin(), numbers.end());
+  };
+  append(problem.x);
+  append(problem.filter);
+  append(problem.y);
+  append(problem.window.kernel);
+  append(problem.window.stride);
+  append(problem.window.dilation);
+  append(problem.window.pad_before);
+  append(problem.window.pad_after);
+  return key;
+}
+
+class CudnnConvolutions final : public Convolutions {
+ public:
+  CudnnConvolutions(const DeviceProperties& device, bool tf32)
+      : device_(device_descriptor(device)), tf32_(tf32) {}
+
+  std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) override {
+    const std::vector<std::int64_t> key = key_of(problem);
+    auto entry = found_.find(key);
+    if (entry == found_.end()) {
+      entry = found_
+                  .emplace(key, find_engines(ConvolutionGraph(problem, nullptr).graph,
+                                             problem.dtype, device_, tf32_))
+                  .first;
+    }
+    std::vector<ConvolutionChoice> result;
+    for (const EngineChoice& engine : entry->second) {
+      result.push_back({.implementation = cat("cudnn:", engine.name()),
+                        .workspace_bytes = engine.workspace_bytes,
+                        .tensor_cores = engine.tensor_cores,
+                        .deterministic = engine.deterministic,
+                        .make = [handle = handle_, problem, engine] {
+                          return std::make_unique<CudnnPlan>(handle, problem, engine);
+                        }});
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::string version() const override { return version_text(cudnnGetVersion()); }
+
+ private:
+  Descriptor device_;
+  bool tf32_;
+  std::map<std::vector<std::int64_t>, std::vector<EngineChoice>> found_;
+  /// Outlives the plans.
+  std::shared_ptr<Handle> handle_ = std::make_shared<Handle>();
+};
+
+}  // namespace
+
+void check_cudnn_version(std::size_t version) {
+  constexpr std::size_t kMajor = 10000;
+  if (version / kMajor != CUDNN_MAJOR || version < CUDNN_VERSION) {
+    throw UsageError(cat("this program was built with cuDNN ", version_text(CUDNN_VERSION),
+                         " and needs that or a newer ", CUDNN_MAJOR, ".x, but found cuDNN ",
+                         version_text(version)));
+  }
+}
+
+std::string cudnn_version() { return cat("cuDNN ", version_text(cudnnGetVersion())); }
+
+void check_cudnn_version() { check_cudnn_version(cudnnGetVersion()); }
+
+std::unique_ptr<Convolutions> make_cudnn_convolutions(const DeviceProperties& device, bool tf32) {
+  check_cudnn_version();
+  return std::make_unique<CudnnConvolutions>(device, tf32);
+}
+
+}  // namespace bench::cuda

@@ -1,0 +1,234 @@
+#include "kernels/cuda/cudnn/engine_search.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/base/errors.h"
+
+namespace bench::cuda {
+namespace {
+
+constexpr std::array kCapabilities{75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
+
+/// More than a tuner needs; each costs a plan.
+constexpr std::size_t kMostEngines = 8;
+/// Questions to cuDNN, in order, until one has brought an engine that gives the same bits each
+/// time. Its answers are the slower the more is asked for, and the fallback is the slowest: 1, 3
+/// and 10 ms for a convolution in cuDNN 9.19.
+struct Question {
+  cudnnBackendHeurMode_t mode;
+  std::int64_t most;
+};
+constexpr std::array kQuestions{Question{CUDNN_HEUR_MODE_A, 12}, Question{CUDNN_HEUR_MODE_A, 64},
+                                Question{CUDNN_HEUR_MODE_FALLBACK, 64}};
+
+/// What cuDNN says of an engine.
+struct Notes {
+  explicit Notes(const Descriptor& engine)
+      : numerical_(engine.values<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                                              CUDNN_TYPE_NUMERICAL_NOTE)),
+        behavior_(engine.values<cudnnBackendBehaviorNote_t>(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
+                                                            CUDNN_TYPE_BEHAVIOR_NOTE)) {}
+
+  [[nodiscard]] bool has(cudnnBackendNumericalNote_t note) const {
+    return std::ranges::find(numerical_, note) != numerical_.end();
+  }
+  [[nodiscard]] bool has(cudnnBackendBehaviorNote_t note) const {
+    return std::ranges::find(behavior_, note) != behavior_.end();
+  }
+
+ private:
+  std::vector<cudnnBackendNumericalNote_t> numerical_;
+  std::vector<cudnnBackendBehaviorNote_t> behavior_;
+};
+
+bool loses_digits(const Notes& notes, DType dtype, bool tf32) {
+  return notes.has(CUDNN_NUMERICAL_NOTE_FFT) || notes.has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) ||
+         notes.has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13) ||
+         notes.has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) ||
+         notes.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION) ||
+         (dtype == DType::f32 && !tf32 && notes.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
+}
+
+/// Engines whose filters and biases have to be reordered are for int8.
+bool takes_plain_tensors(const Notes& notes) {
+  return !notes.has(CUDNN_BEHAVIOR_NOTE_REQUIRES_FILTER_INT8x32_REORDER) &&
+         !notes.has(CUDNN_BEHAVIOR_NOTE_REQUIRES_BIAS_INT8x32_REORDER);
+}
+
+EngineChoice choice_of(const Descriptor& configuration, const Descriptor& engine,
+                       const Notes& notes) {
+  EngineChoice choice{.engine = engine.integer(CUDNN_ATTR_ENGINE_GLOBAL_INDEX),
+                      .tensor_cores = notes.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE),
+                      .deterministic = !notes.has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC)};
+  for (const Descriptor& knob :
+       configuration.descriptors(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+                                 CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, CUDNN_KNOB_TYPE_COUNTS)) {
+    choice.knobs.emplace_back(
+        knob.values<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE)
+            .at(0),
+        knob.integer(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
+  }
+  return choice;
+}
+
+/// The engine configurations that answer, the best first; none where there is none.
+std::vector<Descriptor> configurations(const Descriptor& graph, const Descriptor& device,
+                                       const Question& question) {
+  Descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  heuristic.set_descriptor(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
+  heuristic.set_value(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, question.mode);
+  heuristic.set_descriptor(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device);
+  if (!heuristic.try_finalize()) {
+    return {};
+  }
+  return heuristic.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
+                               question.most);
+}
+
+bool same_engine(const EngineChoice& a, const EngineChoice& b) {
+  return a.engine == b.engine && a.knobs == b.knobs;
+}
+
+/// Those found so far: engines that are there, and others that would be compiled first.
+struct Found {
+  std::vector<EngineChoice> ready;
+  std::vector<EngineChoice> compiled;
+};
+
+void add_engines(Found& found, const Descriptor& graph, DType dtype, const Descriptor& device,
+                 bool tf32, const Question& question) {
+  for (const Descriptor& configuration : configurations(graph, device, question)) {
+    const Descriptor engine =
+        configuration.descriptor(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    const Notes notes(engine);
+    if (loses_digits(notes, dtype, tf32) || !takes_plain_tensors(notes)) {
+      continue;
+    }
+    EngineChoice choice = choice_of(configuration, engine, notes);
+    const bool compiled = notes.has(CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION);
+    std::vector<EngineChoice>& engines = compiled ? found.compiled : found.ready;
+    if (engines.size() == kMostEngines || std::ranges::any_of(engines, [&](const auto& other) {
+          return same_engine(choice, other);
+        })) {
+      continue;
+    }
+    if (!compiled) {
+      // What a heuristic names is not always what an engine takes.
+      Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+      plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+      plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device);
+      if (!plan.try_finalize()) {
+        continue;
+      }
+      choice.workspace_bytes = workspace_bytes(plan);
+    }
+    engines.push_back(std::move(choice));
+  }
+}
+
+/// Those of the engines that can be compiled, with their workspace.
+std::vector<EngineChoice> compile(const std::vector<EngineChoice>& engines, const Descriptor& graph,
+                                  const Descriptor& device) {
+  std::vector<EngineChoice> result;
+  for (EngineChoice choice : engines) {
+    try {
+      choice.workspace_bytes = workspace_bytes(make_plan(graph, choice, {.device = &device}));
+    } catch (const DeviceError&) {
+      continue;
+    }
+    result.push_back(std::move(choice));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string EngineChoice::name() const {
+  std::string result = cat("eng", engine);
+  for (const auto& [type, value] : knobs) {
+    result += cat("_k", static_cast<int>(type), "=", value);
+  }
+  return result;
+}
+
+bool knows_capability(int capability) {
+  return std::ranges::find(kCapabilities, capability) != kCapabilities.end();
+}
+
+std::string known_capabilities() {
+  std::string result;
+  for (const int capability : kCapabilities) {
+    result += cat(result.empty()                       ? ""
+                  : capability == kCapabilities.back() ? " and "
+                                                       : ", ",
+                  capability / 10, ".", capability % 10);
+  }
+  return result;
+}
+
+Descriptor device_descriptor(const DeviceProperties& device) {
+  if (!knows_capability(device.capability)) {
+    throw UsageError(cat(device.name, " has compute capability ", device.capability / 10, ".",
+                         device.capability % 10, "; convolutions run on ", known_capabilities()));
+  }
+  Descriptor result(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+  result.set_text(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, cudnn_device_json(device));
+  result.finalize();
+  return result;
+}
+
+std::vector<EngineChoice> find_engines(const Descriptor& graph, DType dtype,
+                                       const Descriptor& device, bool tf32) {
+  Found found;
+  for (const Question& question : kQuestions) {
+    add_engines(found, graph, dtype, device, tf32, question);
+    if (std::ranges::any_of(found.ready, &EngineChoice::deterministic)) {
+      break;
+    }
+  }
+  return found.ready.empty() ? compile(found.compiled, graph, device) : std::move(found.ready);
+}
+
+Descriptor make_plan(const Descriptor& graph, const EngineChoice& choice,
+                     const PlanTarget& target) {
+  Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  engine.set_descriptor(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph);
+  engine.set_integer(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, choice.engine);
+  if (target.device != nullptr) {
+    engine.set_descriptor(CUDNN_ATTR_ENGINE_DEVICEPROP, *target.device);
+  }
+  engine.finalize();
+
+  std::vector<Descriptor> knobs;
+  for (const auto& [type, value] : choice.knobs) {
+    Descriptor knob(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+    knob.set_value(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, type);
+    knob.set_integer(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, value);
+    knob.finalize();
+    knobs.push_back(std::move(knob));
+  }
+  Descriptor configuration(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+  configuration.set_descriptor(CUDNN_ATTR_ENGINECFG_ENGINE, engine);
+  if (!knobs.empty()) {
+    configuration.set_descriptors(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, knobs);
+  }
+  configuration.finalize();
+
+  Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  if (target.handle != nullptr) {
+    plan.set_handle(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, target.handle);
+  }
+  plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+  if (target.device != nullptr) {
+    plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *target.device);
+  }
+  plan.finalize();
+  return plan;
+}
+
+std::size_t workspace_bytes(const Descriptor& plan) {
+  return static_cast<std::size_t>(plan.integer(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE));
+}
+
+}  // namespace bench::cuda

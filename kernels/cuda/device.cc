@@ -1,0 +1,111 @@
+#include "kernels/cuda/device.h"
+
+#include "kernels/cuda/runtime.h"
+#include "models/base/errors.h"
+
+namespace bench::cuda {
+namespace {
+
+/// Of what nvcc 13 compiles for.
+constexpr int kLeastCapability = 75;
+
+/// 13000 as 13.0.
+std::string version_text(int version) { return cat(version / 1000, ".", version % 1000 / 10); }
+
+int attribute(int device, cudaDeviceAttr name) {
+  int value = 0;
+  check_cuda(cudaDeviceGetAttribute(&value, name, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+int count_devices() {
+  int driver = 0;
+  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  if (driver == 0) {
+    throw UsageError("the NVIDIA driver is not installed");
+  }
+  int runtime = 0;
+  check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  if (driver / 1000 < runtime / 1000) {
+    throw UsageError(cat("the NVIDIA driver is for CUDA ", version_text(driver),
+                         ", and this program needs one for CUDA ", version_text(runtime)));
+  }
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  static_cast<void>(cudaGetLastError());
+  if (status != cudaSuccess || count == 0) {
+    throw UsageError(cat("the NVIDIA driver offers no GPU",
+                         status == cudaSuccess ? "" : cat(": ", cudaGetErrorString(status))));
+  }
+  return count;
+}
+
+/// The newest described card that is no newer, from which comes what CUDA does not tell.
+DeviceProperties nearest_description(int capability) {
+  DeviceProperties nearest = described_cards().front();
+  for (const DeviceProperties& card : described_cards()) {
+    if (card.capability <= capability && card.capability > nearest.capability) {
+      nearest = card;
+    }
+  }
+  return nearest;
+}
+
+DeviceProperties properties_of_device(int device) {
+  cudaDeviceProp read{};
+  check_cuda(cudaGetDeviceProperties(&read, device), "cudaGetDeviceProperties");
+  DeviceProperties properties;
+  const int capability = 10 * read.major + read.minor;
+  if (capability < kLeastCapability) {
+    throw UsageError(cat("GPU ", device, ", ", read.name, ", has compute capability ", read.major,
+                         ".", read.minor, ", and this program needs 7.5 or newer"));
+  }
+  properties = nearest_description(capability);
+  properties.name = read.name;
+  properties.capability = capability;
+  properties.memory_bytes = static_cast<std::int64_t>(read.totalGlobalMem);
+  properties.l2_bytes = read.l2CacheSize;
+  properties.max_threads_per_multiprocessor = read.maxThreadsPerMultiProcessor;
+  properties.max_shared_memory_per_block = static_cast<int>(read.sharedMemPerBlockOptin);
+  properties.clock_khz = attribute(device, cudaDevAttrClockRate);
+  properties.memory_clock_khz = attribute(device, cudaDevAttrMemoryClockRate);
+  // The speeds are those of the described card, by its multiprocessors.
+  const double share = static_cast<double>(read.multiProcessorCount) / properties.multiprocessors;
+  properties.multiprocessors = read.multiProcessorCount;
+  properties.flops_per_second_16 *= share;
+  properties.flops_per_second_tf32 *= share;
+  properties.flops_per_second_32 *= share;
+  constexpr double kTransfersPerClock = 2;
+  constexpr double kBitsPerByte = 8;
+  const double bus = attribute(device, cudaDevAttrGlobalMemoryBusWidth);
+  if (bus > 0 && properties.memory_clock_khz > 0) {
+    properties.bytes_per_second =
+        kTransfersPerClock * 1e3 * properties.memory_clock_khz * bus / kBitsPerByte;
+  }
+  return properties;
+}
+
+}  // namespace
+
+std::vector<DeviceProperties> present_devices() {
+  std::vector<DeviceProperties> devices;
+  const int count = count_devices();
+  for (int device = 0; device < count; ++device) {
+    devices.push_back(properties_of_device(device));
+  }
+  return devices;
+}
+
+DeviceProperties described_device(std::string_view capability) {
+  const auto found = properties_of(capability);
+  if (!found) {
+    std::string known;
+    for (const DeviceProperties& card : described_cards()) {
+      known += cat(known.empty() ? "" : ", ", "sm_", card.capability);
+    }
+    throw UsageError(cat("no GPU is described as ", capability, "; there are ", known));
+  }
+  return *found;
+}
+
+}  // namespace bench::cuda

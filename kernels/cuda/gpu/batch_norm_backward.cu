@@ -1,0 +1,255 @@
+#include "kernels/cuda/gpu/activation.h"
+#include "kernels/cuda/gpu/batch_norm.h"
+#include "kernels/cuda/gpu/channel_sums.h"
+
+namespace bench::cuda {
+namespace {
+
+/// Blocks on a multiprocessor that registers have to be left for. With so many lanes one pack of
+/// each of the two to four tensors under way fills the memory's latency.
+constexpr int kBlocksAtOnce = 3;
+
+/// Partial sums: of dz, and of dz * (x - mean).
+enum Sum : int { kOfGradient, kOfProduct, kSums };
+
+/// What dz is computed from, and x.
+template <class T>
+struct Gradient {
+  const T* dy;
+  /// Null: none.
+  const T* second_dy;
+  const T* x;
+  /// Null without an activation.
+  const T* y;
+};
+
+template <class T, int N>
+struct GradientPacks {
+  Pack<T, N> dy;
+  Pack<T, N> second_dy;
+  Pack<T, N> x;
+  Pack<T, N> y;
+};
+
+template <int N, class T>
+__device__ GradientPacks<T, N> load_gradient(const Gradient<T>& from, std::int64_t offset) {
+  GradientPacks<T, N> packs = {};
+  packs.dy = load_pack<N>(from.dy + offset);
+  packs.x = load_pack<N>(from.x + offset);
+  if (from.second_dy != nullptr) {
+    packs.second_dy = load_pack<N>(from.second_dy + offset);
+  }
+  if (from.y != nullptr) {
+    packs.y = load_pack<N>(from.y + offset);
+  }
+  return packs;
+}
+
+template <class T, int N>
+__device__ void compute_dz(const Gradient<T>& from, ActivationKind activation,
+                           const GradientPacks<T, N>& packs, float (&dz)[N]) {
+  to_floats(packs.dy, dz);
+  if (from.second_dy != nullptr) {
+    BENCH_UNROLL
+    for (int k = 0; k < N; ++k) {
+      dz[k] += widened(packs.second_dy.values[k]);
+    }
+  }
+  with_activation(activation, [&](auto tag) {
+    BENCH_UNROLL
+    for (int k = 0; k < N; ++k) {
+      dz[k] *= activation_slope(decltype(tag)::value, widened(packs.y.values[k]));
+    }
+  });
+}
+
+template <class T>
+struct GradientSums {
+  ChannelTiling tiling;
+  Gradient<T> gradient;
+  const float* mean;
+  /// Where dz goes; null: nowhere.
+  T* dz;
+  float* partials;
+};
+
+template <class T, int N>
+__global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
+    gradient_sums_kernel(GradientSums<T> args, ActivationKind activation) {
+  const ChannelTiling& tiling = args.tiling;
+  const LanePacks packs = lane_packs(tiling, blockIdx.x, blockIdx.y);
+  float mean[N] = {};
+  if (has_packs(packs)) {
+    load_channels(tiling, packs.channel, args.mean, 0.0F, mean);
+  }
+  float sums[kSums * N] = {};
+  for_each_pack<1>(
+      packs, [&](std::int64_t offset) { return load_gradient<N>(args.gradient, offset); },
+      [&](const GradientPacks<T, N>& loaded, std::int64_t offset) {
+        float dz[N];
+        compute_dz(args.gradient, activation, loaded, dz);
+        if (args.dz != nullptr) {
+          // The second pass reads dz as it is rounded here, and its mean has to be that one's.
+          const Pack<T, N> rounded = to_pack<T>(dz);
+          store_pack(args.dz + offset, rounded);
+          to_floats(rounded, dz);
+        }
+        BENCH_UNROLL
+        for (int k = 0; k < N; ++k) {
+          sums[k] += dz[k];
+          sums[N + k] = fmaf(dz[k], widened(loaded.x.values[k]) - mean[k], sums[N + k]);
+        }
+      });
+  if (!join_block<kSums, N>(tiling, packs, sums)) {
+    return;
+  }
+  BENCH_UNROLL
+  for (int sum = 0; sum < kSums; ++sum) {
+    float values[N];
+    BENCH_UNROLL
+    for (int k = 0; k < N; ++k) {
+      values[k] = sums[sum * N + k];
+    }
+    store_partial(tiling, packs, blockIdx.y, kSums, sum, values, args.partials);
+  }
+}
+
+__global__ void __launch_bounds__(kMostJoiningLanes)
+    join_gradients_kernel(ChannelTiling tiling, const float* partials, const float* variance,
+                          float epsilon, float* dbeta, float* dgamma) {
+  const std::int64_t channel = joined_channel();
+  float sums[kSums];
+  const bool writes = join_chunks(
+      tiling,
+      [&](unsigned chunk, float(&values)[kSums]) {
+        BENCH_UNROLL
+        for (int sum = 0; sum < kSums; ++sum) {
+          values[sum] = partial(tiling, partials, chunk, kSums, sum, channel);
+        }
+      },
+      sums);
+  if (writes) {
+    dbeta[channel] = sums[kOfGradient];
+    dgamma[channel] = sums[kOfProduct] / sqrtf(variance[channel] + epsilon);
+  }
+}
+
+template <class T>
+struct InputGradient {
+  ChannelTiling tiling;
+  Gradient<T> gradient;
+  T* dx;
+  const float* gamma;
+  const float* mean;
+  const float* variance;
+  const float* dbeta;
+  const float* dgamma;
+};
+
+/// Chunks are taken from the last one on, as in the forward.
+template <class T, int N>
+__global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
+    input_gradient_kernel(InputGradient<T> args, ActivationKind activation, float epsilon) {
+  const ChannelTiling& tiling = args.tiling;
+  const LanePacks packs = lane_packs(tiling, blockIdx.x, tiling.chunks - 1 - blockIdx.y);
+  if (!has_packs(packs)) {
+    return;
+  }
+  // dx = scale * dz + slope * (x - mean) + shift.
+  float mean[N];
+  float scale[N];
+  float slope[N];
+  float shift[N];
+  load_channels(tiling, packs.channel, args.mean, 0.0F, mean);
+  load_channels(tiling, packs.channel, args.gamma, 1.0F, scale);
+  load_channels(tiling, packs.channel, args.dgamma, 0.0F, slope);
+  load_channels(tiling, packs.channel, args.dbeta, 0.0F, shift);
+  {
+    const float share = 1.0F / elements_of_channel(tiling);
+    float variance[N];
+    load_channels(tiling, packs.channel, args.variance, 1.0F, variance);
+    BENCH_UNROLL
+    for (int k = 0; k < N; ++k) {
+      const float inverse_deviation = 1.0F / sqrtf(variance[k] + epsilon);
+      scale[k] *= inverse_deviation;
+      slope[k] *= -scale[k] * inverse_deviation * share;
+      shift[k] *= -scale[k] * share;
+    }
+  }
+  for_each_pack<1>(
+      packs, [&](std::int64_t offset) { return load_gradient<N>(args.gradient, offset); },
+      [&](const GradientPacks<T, N>& loaded, std::int64_t offset) {
+        float dx[N];
+        compute_dz(args.gradient, activation, loaded, dx);
+        BENCH_UNROLL
+        for (int k = 0; k < N; ++k) {
+          const float of_x = fmaf(slope[k], widened(loaded.x.values[k]) - mean[k], shift[k]);
+          dx[k] = fmaf(scale[k], dx[k], of_x);
+        }
+        store_pack(args.dx + offset, to_pack<T>(dx));
+      });
+}
+
+template <class T, int N>
+void enqueue(cudaStream_t stream, const BatchNormBackward& args, const ChannelTiling& for_sums,
+             const ChannelTiling& to_apply) {
+  ActivationKind activation = args.activation;
+  const bool dz_is_dy = activation == ActivationKind::none && args.second_dy == nullptr;
+  Gradient<T> gradient{
+      .dy = static_cast<const T*>(args.dy),
+      .second_dy = static_cast<const T*>(args.second_dy),
+      .x = static_cast<const T*>(args.x),
+      .y = activation == ActivationKind::none ? nullptr : static_cast<const T*>(args.y)};
+  auto* const dresidual = static_cast<T*>(args.dresidual);
+  auto* const partials = static_cast<float*>(args.workspace);
+  float* const dgamma = args.dgamma != nullptr
+                            ? args.dgamma
+                            : partials + partials_bytes(for_sums, kSums) / sizeof(float);
+  const auto epsilon = static_cast<float>(args.epsilon);
+  launch(stream, {"batch_norm_gradient_sums", grid_of(for_sums), block_of(for_sums)},
+         gradient_sums_kernel<T, N>,
+         GradientSums<T>{.tiling = for_sums,
+                         .gradient = gradient,
+                         .mean = args.mean,
+                         .dz = dz_is_dy && args.dresidual == args.dy ? nullptr : dresidual,
+                         .partials = partials},
+         activation);
+  launch(stream, {"batch_norm_join_gradients", joining_grid(for_sums), joining_block(for_sums)},
+         join_gradients_kernel, for_sums, partials, args.variance, epsilon, args.dbeta, dgamma);
+  if (dresidual != nullptr) {
+    gradient = {.dy = dresidual, .second_dy = nullptr, .x = gradient.x, .y = nullptr};
+    activation = ActivationKind::none;
+  }
+  launch(stream, {"batch_norm_input_gradient", grid_of(to_apply), block_of(to_apply)},
+         input_gradient_kernel<T, N>,
+         InputGradient<T>{.tiling = to_apply,
+                          .gradient = gradient,
+                          .dx = static_cast<T*>(args.dx),
+                          .gamma = args.gamma,
+                          .mean = args.mean,
+                          .variance = args.variance,
+                          .dbeta = args.dbeta,
+                          .dgamma = dgamma},
+         activation, epsilon);
+}
+
+}  // namespace
+
+std::size_t batch_norm_workspace_bytes(const View& view, DType dtype) {
+  const ChannelTiling tiling = channel_tiling(view, dtype, kBlocksForSums);
+  // Behind the partial sums dgamma, where the caller does not want it.
+  return partials_bytes(tiling, kSums) + static_cast<std::size_t>(view.channels) * sizeof(float);
+}
+
+void batch_norm_backward(cudaStream_t stream, const BatchNormBackward& args) {
+  const ChannelTiling for_sums = channel_tiling(args.view, args.dtype, kBlocksForSums);
+  const ChannelTiling to_apply = channel_tiling(args.view, args.dtype, kBlocksToApply);
+  with_element(args.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    with_pack<T>(for_sums.pack, [&](auto pack) {
+      enqueue<T, decltype(pack)::value>(stream, args, for_sums, to_apply);
+    });
+  });
+}
+
+}  // namespace bench::cuda

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/cuda/runtime.h"
+
+namespace bench::cuda {
+
+/// A pair of kMovingAverage, models/ops/moving_average.h: y = decay * running + (1 - decay) *
+/// factor
+/// * batch, over `count` floats.
+struct MovingAverage {
+  std::int64_t count = 0;
+  double decay = 0.999;
+  double factor = 1;
+  const float* running = nullptr;
+  const float* batch = nullptr;
+  /// May be running.
+  float* y = nullptr;
+};
+/// Enqueues one kernel for several hundred of them and returns without waiting.
+void moving_averages(cudaStream_t stream, std::span<const MovingAverage> averages);
+
+}  // namespace bench::cuda

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/cuda/runtime.h"
+#include "kernels/optimizer.h"
+
+namespace bench::cuda {
+
+// The work of bench::Optimizer on regions in f32. All launches enqueue and do not wait; tables,
+// regions and the state are in the device's memory.
+
+/// Elements of one segment, for one block.
+struct OptimizerChunk {
+  static constexpr std::int64_t kMost = 4096;
+  /// From the beginning of the regions.
+  std::int64_t begin = 0;
+  int count = 0;
+  bool decayed = true;
+  /// Of the segment, in the table of copies.
+  int first_copy = 0;
+  int copies = 0;
+};
+
+/// A copy of a segment in 16 bits.
+struct OptimizerCopy {
+  /// Where the segment begins in the regions, and its copy among the copies; in elements.
+  std::int64_t segment = 0;
+  std::int64_t copy = 0;
+  DType dtype = DType::bf16;
+  /// Null where the elements lie in the same order; else of each tile of the segment which tile of
+  /// the copy it is.
+  const std::uint32_t* tiles = nullptr;
+  /// Of each element of a tile: its place in the tile of the copy.
+  const std::uint16_t* places = nullptr;
+  /// A tile has 1 << tile_bits elements.
+  int tile_bits = 0;
+};
+
+struct OptimizerTables {
+  const OptimizerChunk* chunks = nullptr;
+  std::size_t chunk_count = 0;
+  const OptimizerCopy* copies = nullptr;
+};
+
+inline constexpr std::size_t kMostOptimizerSlots = 2;
+using OptimizerSlots = std::array<float*, kMostOptimizerSlots>;
+
+/// See Optimizer::reset: slot i becomes first_values[i] in all chunks, for the first `slot_count`.
+struct OptimizerReset {
+  OptimizerTables tables = {};
+  std::size_t slot_count = 0;
+  OptimizerSlots slots = {};
+  std::array<float, kMostOptimizerSlots> first_values = {};
+  StepState* state = nullptr;
+};
+void reset_optimizer(cudaStream_t stream, const OptimizerReset& args);
+
+/// See Optimizer::judge.
+struct OptimizerJudgement {
+  OptimizerTables tables = {};
+  const float* gradients = nullptr;
+  StepState* state = nullptr;
+};
+void judge_gradients(cudaStream_t stream, const OptimizerJudgement& args);
+
+/// See Optimizer::launch.
+struct OptimizerUpdate {
+  OptimizerTables tables = {};
+  OptimizerRule rule = {};
+  double weight_decay = 0;
+  /// Infinite: no clipping.
+  double clip = std::numeric_limits<double>::infinity();
+  LossScaleRule loss_scale = {};
+  float* variables = nullptr;
+  const float* gradients = nullptr;
+  OptimizerSlots slots = {};
+  /// May be null where there are none.
+  void* copies = nullptr;
+  StepState* state = nullptr;
+};
+void update_variables(cudaStream_t stream, const OptimizerUpdate& args);
+
+}  // namespace bench::cuda

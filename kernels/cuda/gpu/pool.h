@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/gpu/view.h"
+#include "kernels/cuda/runtime.h"
+#include "models/base/dtype.h"
+
+namespace bench::cuda {
+
+/// H or W of a pooling; names as in Window, models/ops/conv2d.h.
+struct PoolAxis {
+  int input = 1;
+  int output = 1;
+  int kernel = 1;
+  int stride = 1;
+  int dilation = 1;
+  int pad_before = 0;
+};
+
+/// A pooling of N, C, H, W to N, C, H', W'; both sides, and for max_pool the winners, lie in one
+/// order and begin at multiples of 16 bytes. H'*W'*C and H*W*C fit 31 bits.
+struct Pooling {
+  DType dtype = DType::f32;
+  Order order = Order::nhwc;
+  std::int64_t batch = 1;
+  std::int64_t channels = 1;
+  PoolAxis height = {};
+  PoolAxis width = {};
+};
+
+/// Of each output element: which tap of its window won, in row order; one or two bytes each. All
+/// bits set: the window lies in the padding alone.
+std::size_t winner_bytes(const Pooling& pooling);
+/// A window of more has no names for its winners.
+inline constexpr std::int64_t kMostTaps = 65535;
+
+/// y is the largest element of each window, among equals the first in row order; -infinity for a
+/// window in the padding alone. All launches enqueue and do not wait.
+struct MaxPool {
+  Pooling pooling = {};
+  const void* x = nullptr;
+  void* y = nullptr;
+  void* winners = nullptr;
+};
+void max_pool_forward(cudaStream_t stream, const MaxPool& args);
+
+/// dx is the sum of dy over the windows that the element won.
+struct MaxPoolBackward {
+  Pooling pooling = {};
+  const void* dy = nullptr;
+  const void* winners = nullptr;
+  void* dx = nullptr;
+};
+void max_pool_gradient(cudaStream_t stream, const MaxPoolBackward& args);
+
+/// y is the mean of each window over its elements inside the input, of which each window has one.
+struct AvgPool {
+  Pooling pooling = {};
+  const void* x = nullptr;
+  void* y = nullptr;
+};
+void avg_pool_forward(cudaStream_t stream, const AvgPool& args);
+
+/// dx is the sum over the windows that cover the element of dy / their elements inside the input.
+struct AvgPoolBackward {
+  Pooling pooling = {};
+  const void* dy = nullptr;
+  void* dx = nullptr;
+};
+void avg_pool_gradient(cudaStream_t stream, const AvgPoolBackward& args);
+
+}  // namespace bench::cuda

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "kernels/cuda/gpu/view.h"
+#include "kernels/cuda/runtime.h"
+#include "models/ops/spatial_pad.h"
+
+namespace bench::cuda {
+
+/// kSpatialPad of models/ops/spatial_pad.h, of any type. y has x's order and does not overlap it. A
+/// line of y, W' * C elements in nhwc, has fewer than 2^31 of them, else InternalError. Enqueues
+/// and returns without waiting.
+struct SpatialPad {
+  DType dtype = DType::f32;
+  /// Of x; spatial is height * width.
+  View view;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  SpatialPadAttributes pad;
+  const void* x = nullptr;
+  void* y = nullptr;
+};
+void spatial_pad(cudaStream_t stream, const SpatialPad& args);
+
+}  // namespace bench::cuda

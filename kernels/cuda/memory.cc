@@ -1,0 +1,78 @@
+#include "kernels/cuda/memory.h"
+
+#include <cstring>
+
+#include "kernels/cuda/runtime.h"
+#include "models/base/errors.h"
+
+namespace bench::cuda {
+namespace {
+
+/// Of cuDNN's and cuBLASLt's code and own workspaces, loaded when they are first used: some 600 MB
+/// with CUDA 13, by their makers' notes.
+constexpr std::size_t kLibraryBytes = std::size_t{768} << 20U;
+
+class GpuMemory final : public DeviceMemory {
+ public:
+  explicit GpuMemory(std::size_t bytes) {
+    if (bytes == 0) {
+      return;
+    }
+    if (const cudaError_t status = cudaMalloc(&data_, bytes); status != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      throw DeviceError(cat("cudaMalloc of ", bytes, " bytes, ", free_bytes(),
+                            " of which are free: ", cudaGetErrorString(status)));
+    }
+    check_cuda(cudaMemset(data_, 0, bytes), "cudaMemset");
+    // Other streams do not wait for the default one, which cudaMemset uses.
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  ~GpuMemory() override { static_cast<void>(cudaFree(data_)); }
+  GpuMemory(const GpuMemory&) = delete;
+  GpuMemory& operator=(const GpuMemory&) = delete;
+  [[nodiscard]] std::byte* data() const override { return static_cast<std::byte*>(data_); }
+
+  static std::size_t free_bytes() {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return free;
+  }
+
+ private:
+  void* data_ = nullptr;
+};
+
+class PinnedMemory final : public DeviceMemory {
+ public:
+  explicit PinnedMemory(std::size_t bytes) {
+    if (bytes > 0) {
+      check_cuda(cudaMallocHost(&data_, bytes), "cudaMallocHost");
+      std::memset(data_, 0, bytes);
+    }
+  }
+  ~PinnedMemory() override { static_cast<void>(cudaFreeHost(data_)); }
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  [[nodiscard]] std::byte* data() const override { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceMemory> allocate_gpu_memory(std::size_t bytes) {
+  return std::make_unique<GpuMemory>(bytes);
+}
+
+std::unique_ptr<DeviceMemory> allocate_pinned_memory(std::size_t bytes) {
+  return std::make_unique<PinnedMemory>(bytes);
+}
+
+std::size_t free_gpu_memory() {
+  const std::size_t free = GpuMemory::free_bytes();
+  return free > kLibraryBytes ? free - kLibraryBytes : 0;
+}
+
+}  // namespace bench::cuda

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include "kernels/backend.h"
+
+namespace bench::cuda {
+
+/// Zeroed memory of the current device. Throws DeviceError that says what was free.
+std::unique_ptr<DeviceMemory> allocate_gpu_memory(std::size_t bytes);
+
+/// Zeroed, page-locked memory of the host.
+std::unique_ptr<DeviceMemory> allocate_pinned_memory(std::size_t bytes);
+
+/// What may still be allocated on the current device, less what the libraries take when their first
+/// kernels are loaded.
+std::size_t free_gpu_memory();
+
+}  // namespace bench::cuda

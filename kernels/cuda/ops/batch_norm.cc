@@ -1,0 +1,130 @@
+#include "kernels/cuda/gpu/batch_norm.h"
+
+#include "kernels/cuda/context.h"
+#include "models/ops/batch_norm.h"
+
+namespace bench::cuda {
+namespace {
+
+/// y may take the place of x, or of the residual where there is one.
+std::vector<Candidate::Overwrite> overwrites_of_forward(const BatchNormInputs& at) {
+  std::vector<Candidate::Overwrite> overwrites{{.output = 0, .input = 0}};
+  if (at.residual >= 0) {
+    overwrites.push_back({.output = 0, .input = static_cast<std::size_t>(at.residual)});
+  }
+  return overwrites;
+}
+
+/// With a residual its gradient takes a dy's place and dx that of x; without one dx takes a dy's.
+std::vector<Candidate::Overwrite> overwrites_of_backward(const BatchNormInputs& at, int dresidual) {
+  const std::size_t of_dy = dresidual >= 0 ? static_cast<std::size_t>(dresidual) : 0;
+  std::vector<Candidate::Overwrite> overwrites{{.output = of_dy, .input = 0}};
+  if (dresidual >= 0) {
+    overwrites.push_back({.output = 0, .input = 1});
+  }
+  if (at.second_dy >= 0) {
+    overwrites.push_back({.output = of_dy, .input = static_cast<std::size_t>(at.second_dy)});
+  }
+  return overwrites;
+}
+
+}  // namespace
+
+std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const Node& node,
+                                  DataFormat format) {
+  const auto& attributes = node.attributes.as<BatchNormAttributes>();
+  const BatchNormInputs at = batch_norm_inputs(attributes);
+  const TensorType& type = graph.type(node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(type.shape, format)) {
+    const View view = view_of(type.shape, layout);
+    Candidate& candidate = candidates.emplace_back(gpu_candidate(
+        context, graph, node, layouts_of(graph, node.inputs, layout),
+        layouts_of(graph, node.outputs, layout),
+        [view, dtype = type.dtype, at, attributes](const Launch& launch) {
+          batch_norm_forward(launch.stream, {.view = view,
+                                             .dtype = dtype,
+                                             .x = launch.in(0),
+                                             .gamma = launch.floats_in(at.gamma),
+                                             .beta = launch.floats_in(at.beta),
+                                             .residual = launch.in(at.residual),
+                                             .activation = attributes.epilogue.activation,
+                                             .epsilon = attributes.epsilon,
+                                             .y = launch.out(0),
+                                             .mean = launch.floats_out(1),
+                                             .variance = launch.floats_out(2),
+                                             .workspace = launch.workspace});
+        }));
+    candidate.workspace_bytes = batch_norm_workspace_bytes(view, type.dtype);
+    candidate.may_overwrite = overwrites_of_forward(at);
+  }
+  return candidates;
+}
+
+std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph, const Node& node,
+                                            DataFormat format) {
+  const auto& attributes = node.attributes.as<BatchNormAttributes>();
+  const BatchNormInputs at = batch_norm_inference_inputs(attributes);
+  const TensorType& type = graph.type(node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(type.shape, format)) {
+    const View view = view_of(type.shape, layout);
+    Candidate& candidate = candidates.emplace_back(gpu_candidate(
+        context, graph, node, layouts_of(graph, node.inputs, layout), {layout},
+        [view, dtype = type.dtype, at, attributes](const Launch& launch) {
+          batch_norm_inference(launch.stream, {.view = view,
+                                               .dtype = dtype,
+                                               .x = launch.in(0),
+                                               .gamma = launch.floats_in(at.gamma),
+                                               .beta = launch.floats_in(at.beta),
+                                               .mean = launch.floats_in(at.mean),
+                                               .variance = launch.floats_in(at.variance),
+                                               .residual = launch.in(at.residual),
+                                               .activation = attributes.epilogue.activation,
+                                               .epsilon = attributes.epsilon,
+                                               .y = launch.out(0)});
+        }));
+    candidate.may_overwrite = overwrites_of_forward(at);
+  }
+  return candidates;
+}
+
+std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph, const Node& node,
+                                           DataFormat format) {
+  const auto& attributes = node.attributes.as<BatchNormAttributes>();
+  const BatchNormInputs at = batch_norm_backward_inputs(attributes);
+  const TensorType& type = graph.type(node.inputs[1]);
+  // Outputs: dx, dbeta, then dgamma and dresidual where there are such inputs.
+  const int dgamma = attributes.scale ? 2 : -1;
+  const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(type.shape, format)) {
+    const View view = view_of(type.shape, layout);
+    Candidate& candidate = candidates.emplace_back(gpu_candidate(
+        context, graph, node, layouts_of(graph, node.inputs, layout),
+        layouts_of(graph, node.outputs, layout),
+        [view, dtype = type.dtype, at, attributes, dgamma, dresidual](const Launch& launch) {
+          batch_norm_backward(launch.stream, {.view = view,
+                                              .dtype = dtype,
+                                              .dy = launch.in(0),
+                                              .second_dy = launch.in(at.second_dy),
+                                              .x = launch.in(1),
+                                              .gamma = launch.floats_in(at.gamma),
+                                              .mean = launch.floats_in(at.mean),
+                                              .variance = launch.floats_in(at.variance),
+                                              .activation = attributes.epilogue.activation,
+                                              .y = launch.in(at.y),
+                                              .epsilon = attributes.epsilon,
+                                              .dx = launch.out(0),
+                                              .dbeta = launch.floats_out(1),
+                                              .dgamma = launch.floats_out(dgamma),
+                                              .dresidual = launch.out(dresidual),
+                                              .workspace = launch.workspace});
+        }));
+    candidate.workspace_bytes = batch_norm_workspace_bytes(view, type.dtype);
+    candidate.may_overwrite = overwrites_of_backward(at, dresidual);
+  }
+  return candidates;
+}
+
+}  // namespace bench::cuda

@@ -1,0 +1,104 @@
+#include "kernels/cuda/gpu/elementwise.h"
+
+#include "kernels/cuda/context.h"
+
+namespace bench::cuda {
+namespace {
+
+/// One candidate per layout of a kernel that treats all elements alike, whatever their order:
+/// body(launch, their number).
+template <class Body>
+std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& node,
+                             DataFormat format, const Body& body) {
+  const Shape& shape = graph.shape(node.outputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(shape, format)) {
+    Candidate& candidate = candidates.emplace_back(gpu_candidate(
+        context, graph, node, std::vector<Layout>(node.inputs.size(), layout), {layout},
+        [count = shape.elements(), body](const Launch& launch) { body(launch, count); }));
+    candidate.may_overwrite = {{.output = 0, .input = 0}};
+  }
+  return candidates;
+}
+
+/// Input 0 as it is.
+void copy_first(const Launch& launch, std::int64_t /*count*/) {
+  copy(launch.stream, {.bytes = launch.inputs[0].bytes, .x = launch.in(0), .y = launch.out(0)});
+}
+
+}  // namespace
+
+std::vector<Candidate> activation(Context& context, const Graph& graph, const Node& node,
+                                  DataFormat format) {
+  const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
+  if (kind == ActivationKind::none) {
+    return alike(context, graph, node, format, copy_first);
+  }
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  return alike(
+      context, graph, node, format, [kind, dtype](const Launch& launch, std::int64_t count) {
+        activation(
+            launch.stream,
+            {.kind = kind, .dtype = dtype, .count = count, .x = launch.in(0), .y = launch.out(0)});
+      });
+}
+
+std::vector<Candidate> activation_backward(Context& context, const Graph& graph, const Node& node,
+                                           DataFormat format) {
+  const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
+  if (kind == ActivationKind::none) {
+    return alike(context, graph, node, format, copy_first);
+  }
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  auto candidates =
+      alike(context, graph, node, format, [kind, dtype](const Launch& launch, std::int64_t count) {
+        activation_backward(launch.stream, {.kind = kind,
+                                            .dtype = dtype,
+                                            .count = count,
+                                            .dy = launch.in(0),
+                                            .v = launch.in(1),
+                                            .dx = launch.out(0)});
+      });
+  for (Candidate& candidate : candidates) {
+    candidate.may_overwrite.push_back({.output = 0, .input = 1});
+  }
+  return candidates;
+}
+
+std::vector<Candidate> add(Context& context, const Graph& graph, const Node& node,
+                           DataFormat format) {
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  auto candidates =
+      alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t count) {
+        add(launch.stream, {.dtype = dtype,
+                            .count = count,
+                            .a = launch.in(0),
+                            .b = launch.in(1),
+                            .y = launch.out(0)});
+      });
+  for (Candidate& candidate : candidates) {
+    candidate.may_overwrite.push_back({.output = 0, .input = 1});
+  }
+  return candidates;
+}
+
+std::vector<Candidate> cast(Context& context, const Graph& graph, const Node& node,
+                            DataFormat format) {
+  const DType from = graph.type(node.inputs[0]).dtype;
+  const DType to = graph.type(node.outputs[0]).dtype;
+  const auto known = [](DType dtype) { return dtype == DType::f32 || is_half(dtype); };
+  if (!known(from) || !known(to)) {
+    return {};
+  }
+  auto candidates =
+      alike(context, graph, node, format, [from, to](const Launch& launch, std::int64_t count) {
+        cast(launch.stream,
+             {.count = count, .from = from, .x = launch.in(0), .to = to, .y = launch.out(0)});
+      });
+  for (Candidate& candidate : candidates) {
+    candidate.may_overwrite.clear();
+  }
+  return candidates;
+}
+
+}  // namespace bench::cuda

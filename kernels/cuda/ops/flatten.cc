@@ -1,0 +1,53 @@
+#include "models/ops/flatten.h"
+
+#include "kernels/cuda/context.h"
+#include "kernels/cuda/gpu/reorder.h"
+
+namespace bench::cuda {
+namespace {
+
+/// The elements of a node whose images are `images` come out in the order `to`, in which its output
+/// lies.
+Candidate rearranged(const Context& context, const Graph& graph, const Node& node, const View& from,
+                     Order to, const Layout& input, const Layout& output) {
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  Candidate candidate = gpu_candidate(context, graph, node, {input}, {output},
+                                      [from, to, dtype](const Launch& launch) {
+                                        reorder(launch.stream, {.view = from,
+                                                                .from = dtype,
+                                                                .x = launch.in(0),
+                                                                .order = to,
+                                                                .to = dtype,
+                                                                .y = launch.out(0)});
+                                      });
+  if (from.order == to || from.channels == 1 || from.spatial == 1) {
+    candidate.may_overwrite = {{.output = 0, .input = 0}};
+  }
+  return candidate;
+}
+
+}  // namespace
+
+std::vector<Candidate> flatten(Context& context, const Graph& graph, const Node& node,
+                               DataFormat format) {
+  const Shape& images = graph.shape(node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(images, format)) {
+    candidates.push_back(rearranged(context, graph, node, view_of(images, layout), Order::nchw,
+                                    layout, canonical(2)));
+  }
+  return candidates;
+}
+
+std::vector<Candidate> unflatten(Context& context, const Graph& graph, const Node& node,
+                                 DataFormat format) {
+  const Shape& images = graph.shape(node.outputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(images, format)) {
+    candidates.push_back(rearranged(context, graph, node, view_of(images, nchw()),
+                                    view_of(images, layout).order, canonical(2), layout));
+  }
+  return candidates;
+}
+
+}  // namespace bench::cuda

@@ -1,0 +1,82 @@
+#include "kernels/cuda/ops/layers.h"
+
+#include <algorithm>
+
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/fully_connected.h"
+
+namespace bench::cuda {
+namespace {
+
+/// Of the sheet's rate, in large layers; a guess.
+constexpr double kTensorCoreEfficiency = 0.7;
+
+double flops_per_second(const DeviceProperties& device, const LayerMethod& method) {
+  if (!method.tensor_cores) {
+    return device.flops_per_second_32;
+  }
+  return kTensorCoreEfficiency *
+         (is_half(method.dtype) ? device.flops_per_second_16 : device.flops_per_second_tf32);
+}
+
+bool is_convolution(const Node& node) {
+  return node.op == &kConv2d || node.op == &kConv2dBackwardData ||
+         node.op == &kConv2dBackwardWeights;
+}
+
+std::string why_no_product(const Context& context, const Graph& graph, const Node& node) {
+  const ActivationKind activation =
+      node.op == &kFullyConnected
+          ? node.attributes.as<FullyConnectedAttributes>().epilogue.activation
+          : ActivationKind::none;
+  if (activation != ActivationKind::none && activation != ActivationKind::relu) {
+    return cat("cuda's ", node.op->name, " carries no ", activation);
+  }
+  const ProductProblem problem = product_of(graph, node);
+  if (!context.products.choices(problem).empty()) {
+    return "";
+  }
+  return cat("cuda has no product in ", name_of(problem.dtype),
+             problem.bias ? " with a bias in f32" : "");
+}
+
+}  // namespace
+
+std::string why_no_layer(const Context& context, const Graph& graph, const Node& node) {
+  constexpr int kFirstWithBfloat16 = 80;
+  if (is_convolution(node) && graph.type(node.inputs[0]).dtype == DType::bf16 &&
+      context.device.capability < kFirstWithBfloat16) {
+    return cat(context.device.name,
+               " convolves in f32 and f16; GPUs of compute capability 8.0 and newer do in bf16");
+  }
+  if (node.op == &kConv2d && !node.attributes.as<Conv2dAttributes>().epilogue.empty()) {
+    return "cuda's conv2d carries no epilogue";
+  }
+  const bool with_bias = (node.op == &kConv2dBackwardWeights &&
+                          node.attributes.as<Conv2dBackwardWeightsAttributes>().bias) ||
+                         (node.op == &kFullyConnectedBackwardWeights &&
+                          node.attributes.as<FullyConnectedBackwardWeightsAttributes>().bias);
+  if (with_bias) {
+    return cat("cuda's ", node.op->name, " leaves the bias to bias_backward");
+  }
+  if (node.op == &kFullyConnected || node.op == &kFullyConnectedBackwardData ||
+      node.op == &kFullyConnectedBackwardWeights) {
+    return why_no_product(context, graph, node);
+  }
+  return "";
+}
+
+double layer_seconds(const Context& context, const Graph& graph, const Node& node,
+                     const LayerMethod& method) {
+  const Work work = work_of(graph, node);
+  const double arithmetic =
+      2 * static_cast<double>(work.multiply_adds) / flops_per_second(context.device, method);
+  const double memory = static_cast<double>(work.bytes) / context.device.bytes_per_second;
+  const double scratch =
+      2 * static_cast<double>(method.workspace_bytes) / context.device.bytes_per_second;
+  return kLaunchSeconds + std::max(arithmetic, memory) + scratch;
+}
+
+}  // namespace bench::cuda

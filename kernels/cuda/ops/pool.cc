@@ -1,0 +1,149 @@
+#include "kernels/cuda/gpu/pool.h"
+
+#include <array>
+
+#include "kernels/cuda/makers.h"
+#include "models/base/errors.h"
+#include "models/ops/pool.h"
+
+namespace bench::cuda {
+namespace {
+
+PoolAxis pool_axis(const Window& window, std::size_t axis, const Shape& x) {
+  const std::int64_t input = x[2 + axis];
+  return {.input = static_cast<int>(input),
+          .output = static_cast<int>(window.output_extent(axis, input)),
+          .kernel = static_cast<int>(window.kernel[axis]),
+          .stride = static_cast<int>(window.stride[axis]),
+          .dilation = static_cast<int>(window.dilation[axis]),
+          .pad_before = static_cast<int>(window.pad_before[axis])};
+}
+
+/// Of a forward or a backward.
+Pooling pooling_of(const Graph& graph, const Node& node, const Layout& layout) {
+  const auto& attributes = node.attributes.as<PoolAttributes>();
+  const Shape& x = attributes.input;
+  return {.dtype = graph.type(node.inputs[0]).dtype,
+          .order = view_of(x, layout).order,
+          .batch = x[0],
+          .channels = x[1],
+          .height = pool_axis(attributes.window, 0, x),
+          .width = pool_axis(attributes.window, 1, x)};
+}
+
+Layout layout_of_winners(const Layout& layout) { return Layout(cat("indices of ", layout)); }
+
+bool has_too_many_taps(const Node& node) {
+  const Window& window = node.attributes.as<PoolAttributes>().window;
+  return window.kernel[0] * window.kernel[1] > kMostTaps;
+}
+
+/// Whether each window is a whole plane: then the channels' sums are what is asked for, which have
+/// kernels of their own.
+bool averages_planes(const Node& node) {
+  const auto& attributes = node.attributes.as<PoolAttributes>();
+  const Window& window = attributes.window;
+  const std::array<std::int64_t, 2> none{};
+  const std::array<std::int64_t, 2> plane{attributes.input[2], attributes.input[3]};
+  return window.kernel == plane && window.pad_before == none && window.pad_after == none &&
+         window.dilation == std::array<std::int64_t, 2>{1, 1};
+}
+
+bool covers_padding_alone(const PoolAxis& axis) {
+  for (int output = 0; output < axis.output; ++output) {
+    bool inside = false;
+    for (int tap = 0; tap < axis.kernel && !inside; ++tap) {
+      const int place = output * axis.stride + tap * axis.dilation - axis.pad_before;
+      inside = place >= 0 && place < axis.input;
+    }
+    if (!inside) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Pooling averaging_of(const Graph& graph, const Node& node, const Layout& layout) {
+  const Pooling pooling = pooling_of(graph, node, layout);
+  check(!covers_padding_alone(pooling.height) && !covers_padding_alone(pooling.width),
+        "avg_pool: a window lies in the padding alone");
+  return pooling;
+}
+
+}  // namespace
+
+std::vector<Candidate> max_pool(Context& context, const Graph& graph, const Node& node,
+                                DataFormat format) {
+  std::vector<Candidate> candidates;
+  if (has_too_many_taps(node)) {
+    return candidates;
+  }
+  for (const Layout& layout : activation_layouts(graph.shape(node.inputs[0]), format)) {
+    const Pooling pooling = pooling_of(graph, node, layout);
+    Candidate& candidate = candidates.emplace_back(
+        gpu_candidate(context, graph, node, {layout}, {layout, layout_of_winners(layout)},
+                      [pooling](const Launch& launch) {
+                        max_pool_forward(launch.stream, {.pooling = pooling,
+                                                         .x = launch.in(0),
+                                                         .y = launch.out(0),
+                                                         .winners = launch.out(1)});
+                      }));
+    candidate.opaque_bytes = {0, winner_bytes(pooling)};
+  }
+  return candidates;
+}
+
+std::vector<Candidate> max_pool_backward(Context& context, const Graph& graph, const Node& node,
+                                         DataFormat format) {
+  std::vector<Candidate> candidates;
+  if (has_too_many_taps(node)) {
+    return candidates;
+  }
+  for (const Layout& layout : activation_layouts(graph.shape(node.outputs[0]), format)) {
+    const Pooling pooling = pooling_of(graph, node, layout);
+    candidates.push_back(gpu_candidate(context, graph, node, {layout, layout_of_winners(layout)},
+                                       {layout}, [pooling](const Launch& launch) {
+                                         max_pool_gradient(launch.stream, {.pooling = pooling,
+                                                                           .dy = launch.in(0),
+                                                                           .winners = launch.in(1),
+                                                                           .dx = launch.out(0)});
+                                       }));
+  }
+  return candidates;
+}
+
+std::vector<Candidate> avg_pool(Context& context, const Graph& graph, const Node& node,
+                                DataFormat format) {
+  if (averages_planes(node)) {
+    return spatial_mean(context, graph, node, format);
+  }
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(graph.shape(node.inputs[0]), format)) {
+    candidates.push_back(gpu_candidate(
+        context, graph, node, {layout}, {layout},
+        [pooling = averaging_of(graph, node, layout)](const Launch& launch) {
+          avg_pool_forward(launch.stream,
+                           {.pooling = pooling, .x = launch.in(0), .y = launch.out(0)});
+        }));
+  }
+  return candidates;
+}
+
+std::vector<Candidate> avg_pool_backward(Context& context, const Graph& graph, const Node& node,
+                                         DataFormat format) {
+  if (averages_planes(node)) {
+    return spatial_mean_backward(context, graph, node, format);
+  }
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(graph.shape(node.outputs[0]), format)) {
+    candidates.push_back(gpu_candidate(
+        context, graph, node, {layout}, {layout},
+        [pooling = averaging_of(graph, node, layout)](const Launch& launch) {
+          avg_pool_gradient(launch.stream,
+                            {.pooling = pooling, .dy = launch.in(0), .dx = launch.out(0)});
+        }));
+  }
+  return candidates;
+}
+
+}  // namespace bench::cuda

@@ -1,0 +1,50 @@
+#include "kernels/cuda/context.h"
+#include "kernels/cuda/gpu/plane_scale.h"
+#include "kernels/cuda/gpu/plane_sums.h"
+
+namespace bench::cuda {
+namespace {
+
+double one_pixels_share(const View& view) { return 1.0 / static_cast<double>(view.spatial); }
+
+}  // namespace
+
+std::vector<Candidate> spatial_mean(Context& context, const Graph& graph, const Node& node,
+                                    DataFormat format) {
+  const TensorType& type = graph.type(node.inputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(type.shape, format)) {
+    const View view = view_of(type.shape, layout);
+    candidates.push_back(
+        gpu_candidate(context, graph, node, {layout}, layouts_of(graph, node.outputs, layout),
+                      [view, dtype = type.dtype](const Launch& launch) {
+                        plane_sums(launch.stream, {.view = view,
+                                                   .dtype = dtype,
+                                                   .a = launch.in(0),
+                                                   .factor = one_pixels_share(view),
+                                                   .sums = launch.out(0)});
+                      }));
+  }
+  return candidates;
+}
+
+std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& graph, const Node& node,
+                                             DataFormat format) {
+  const TensorType& type = graph.type(node.outputs[0]);
+  std::vector<Candidate> candidates;
+  for (const Layout& layout : activation_layouts(type.shape, format)) {
+    const View view = view_of(type.shape, layout);
+    candidates.push_back(gpu_candidate(context, graph, node, layouts_of(graph, node.inputs, layout),
+                                       {layout}, [view, dtype = type.dtype](const Launch& launch) {
+                                         plane_scale(launch.stream,
+                                                     {.view = view,
+                                                      .dtype = dtype,
+                                                      .scales = launch.in(0),
+                                                      .factor = one_pixels_share(view),
+                                                      .y = launch.out(0)});
+                                       }));
+  }
+  return candidates;
+}
+
+}  // namespace bench::cuda

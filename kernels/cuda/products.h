@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/runtime.h"
+#include "models/base/dtype.h"
+
+namespace bench::cuda {
+
+/// c[rows x columns] = a * b, all row-major, sums in f32. `a` is rows x depth, or depth x rows in
+/// memory where it is transposed; `b` is depth x columns, or columns x depth where it is
+/// transposed.
+struct ProductProblem {
+  DType dtype = DType::f32;
+  /// Of c: that of a and b, or f32.
+  DType result = DType::f32;
+  std::int64_t rows = 0;
+  std::int64_t depth = 0;
+  std::int64_t columns = 0;
+  bool transposed_a = false;
+  bool transposed_b = false;
+  /// A vector of `columns` f32 elements is added to each row of c.
+  bool bias = false;
+  /// Negative results become 0, after the bias.
+  bool relu = false;
+  bool operator==(const ProductProblem&) const = default;
+};
+
+struct ProductMemory {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+  const float* bias = nullptr;
+  void* workspace = nullptr;
+};
+
+/// A way to run a product on a device; made once, launched every step.
+class ProductPlan {
+ public:
+  ProductPlan() = default;
+  ProductPlan(const ProductPlan&) = delete;
+  ProductPlan& operator=(const ProductPlan&) = delete;
+  virtual ~ProductPlan() = default;
+  /// Enqueues and does not wait. Overwrites c.
+  virtual void launch(cudaStream_t stream, const ProductMemory& memory) = 0;
+};
+
+struct ProductChoice {
+  /// E.g. "cublaslt".
+  std::string implementation;
+  std::size_t workspace_bytes = 0;
+  std::function<std::unique_ptr<ProductPlan>()> make;
+};
+
+/// Where matrix products come from: cuBLASLt, or plain loops where a GPU is emulated.
+class Products {
+ public:
+  Products() = default;
+  Products(const Products&) = delete;
+  Products& operator=(const Products&) = delete;
+  virtual ~Products() = default;
+  /// Best first; empty where there is none. Needs no GPU.
+  virtual std::vector<ProductChoice> choices(const ProductProblem& problem) = 0;
+  [[nodiscard]] virtual std::string version() const = 0;
+};
+
+}  // namespace bench::cuda

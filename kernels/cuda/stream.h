@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+
+#include "kernels/cuda/runtime.h"
+#include "kernels/stream.h"
+
+namespace bench::cuda {
+
+/// A stream of the current device, which waits for no other stream by itself.
+class GpuStream final : public Stream {
+ public:
+  GpuStream();
+  ~GpuStream() override;
+  GpuStream(const GpuStream&) = delete;
+  GpuStream& operator=(const GpuStream&) = delete;
+
+  [[nodiscard]] cudaStream_t handle() const { return stream_; }
+
+  void synchronize() override;
+  void record(Event& event) override;
+  void wait(Event& event) override;
+  void upload(std::span<const std::byte> from, void* to) override;
+  void download(const void* from, std::span<std::byte> to) override;
+  void copy(const void* from, void* to, std::size_t bytes) override;
+  void fill(void* to, std::byte value, std::size_t bytes) override;
+  /// A CUDA graph; calls `enqueue` once. Throws DeviceError with the reason where the work cannot
+  /// be recorded.
+  std::unique_ptr<Recording> capture(std::function<void()> enqueue) override;
+  void replay(Recording& recording) override;
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// An event of the current device.
+std::unique_ptr<Event> make_gpu_event();
+
+}  // namespace bench::cuda

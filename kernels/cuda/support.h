@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "kernels/cuda/context.h"
+
+namespace bench::cuda {
+
+/// Why a node, whose op this backend has, cannot run here; empty where it can.
+std::string why_not(const Context& context, const Graph& graph, const Node& node);
+
+}  // namespace bench::cuda

@@ -1,0 +1,219 @@
+// Which engines cuDNN offers on cards that are only described, and what it has to refuse.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kernels/cuda/cublas/cublas_products.h"
+#include "kernels/cuda/cudnn/convolution_graph.h"
+#include "kernels/cuda/cudnn/cudnn_convolutions.h"
+#include "kernels/cuda/cudnn/engine_search.h"
+#include "kernels/cuda/test/convolution_cases.h"
+#include "models/base/errors.h"
+
+namespace bench::cuda {
+namespace {
+
+DeviceProperties card(const char* chip) { return properties_of(chip).value(); }
+
+TEST(DescribedCards, AreKnownToCudnnEveryOne) {
+  std::set<int> capabilities;
+  for (const DeviceProperties& device : described_cards()) {
+    EXPECT_TRUE(knows_capability(device.capability)) << device.name;
+    EXPECT_NO_THROW(device_descriptor(device)) << device.name;
+    EXPECT_GT(device.flops_per_second_16, device.flops_per_second_32) << device.name;
+    EXPECT_TRUE(capabilities.insert(device.capability).second) << device.name;
+  }
+  EXPECT_EQ(capabilities.size(), 11U);
+  EXPECT_FALSE(properties_of("sm_70"));
+}
+
+TEST(Convolutions, CardsOutsideOfCudnnsTableAreRefused) {
+  for (const int capability : {50, 61, 70, 72, 130, 200}) {
+    DeviceProperties device = card("sm_90");
+    device.capability = capability;
+    EXPECT_THROW(make_cudnn_convolutions(device, true), UsageError) << capability;
+  }
+}
+
+TEST(Convolutions, EveryCaseHasEnginesOnOldAndNewCards) {
+  for (const char* chip : {"sm_75", "sm_90", "sm_120"}) {
+    const auto convolutions = make_cudnn_convolutions(card(chip), true);
+    for (const DType dtype : kTypes) {
+      if (dtype == DType::bf16 && card(chip).capability < 80) {
+        continue;
+      }
+      for (const Pass pass : kPasses) {
+        for (auto& [name, problem] : cases_of(Order::nhwc, pass)) {
+          problem.dtype = dtype;
+          const auto choices = convolutions->choices(problem);
+          EXPECT_FALSE(choices.empty())
+              << chip << " " << name << " " << name_of(dtype) << " " << static_cast<int>(pass);
+          EXPECT_LE(choices.size(), 8U);
+          std::set<std::string> names;
+          for (const ConvolutionChoice& choice : choices) {
+            EXPECT_TRUE(names.insert(choice.implementation).second) << choice.implementation;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Convolutions, F32TakesNoTensorCoresUnlessTf32IsAllowed) {
+  for (const auto& [tf32, wanted] : {std::pair{false, false}, {true, true}}) {
+    const auto convolutions = make_cudnn_convolutions(card("sm_90"), tf32);
+    bool any = false;
+    for (const auto& [name, problem] : cases_of(Order::nhwc, Pass::forward)) {
+      for (const ConvolutionChoice& choice : convolutions->choices(problem)) {
+        any = any || choice.tensor_cores;
+      }
+    }
+    EXPECT_EQ(any, wanted);
+  }
+}
+
+TEST(Convolutions, PlansOfOneProblemAreFoundOnceAndStayTheSame) {
+  const auto convolutions = make_cudnn_convolutions(card("sm_80"), true);
+  const ConvolutionProblem problem = cases_of(Order::nhwc, Pass::data).front().problem;
+  const auto first = convolutions->choices(problem);
+  const auto again = convolutions->choices(problem);
+  const auto elsewhere = make_cudnn_convolutions(card("sm_80"), true)->choices(problem);
+  ASSERT_EQ(first.size(), again.size());
+  ASSERT_EQ(first.size(), elsewhere.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(first[i].implementation, again[i].implementation);
+    EXPECT_EQ(first[i].implementation, elsewhere[i].implementation);
+    EXPECT_EQ(first[i].workspace_bytes, elsewhere[i].workspace_bytes);
+  }
+}
+
+/// What the heuristic's own configurations finalise to, in its order.
+std::set<std::string> plans_of_the_heuristic(const Descriptor& graph, const Descriptor& device) {
+  std::set<std::string> plans;
+  for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+    Descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    heuristic.set_descriptor(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
+    heuristic.set_value(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode);
+    heuristic.set_descriptor(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device);
+    heuristic.finalize();
+    for (const Descriptor& configuration : heuristic.descriptors(
+             CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, 64)) {
+      Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+      plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+      plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device);
+      if (plan.try_finalize()) {
+        plans.insert(plan.text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION));
+      }
+    }
+  }
+  return plans;
+}
+
+TEST(EngineSearch, AnEngineAndItsKnobsMakeThePlanThatTheHeuristicMeant) {
+  for (const char* chip : {"sm_75", "sm_90"}) {
+    const Descriptor device = device_descriptor(card(chip));
+    for (const Pass pass : kPasses) {
+      const ConvolutionProblem problem{.pass = pass,
+                                       .dtype = DType::f16,
+                                       .x = {32, 64, 28, 28},
+                                       .filter = {64, 64, 3, 3},
+                                       .y = {32, 64, 26, 26},
+                                       .window = {.kernel = {3, 3}}};
+      const ConvolutionGraph graph(problem, nullptr);
+      const std::set<std::string> meant = plans_of_the_heuristic(graph.graph, device);
+      const auto engines = find_engines(graph.graph, problem.dtype, device, false);
+      EXPECT_FALSE(engines.empty());
+      for (const EngineChoice& engine : engines) {
+        const Descriptor plan = make_plan(graph.graph, engine, {.device = &device});
+        EXPECT_TRUE(meant.contains(plan.text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION)))
+            << chip << " " << engine.name();
+        EXPECT_EQ(workspace_bytes(plan), engine.workspace_bytes) << engine.name();
+      }
+      // A knob of another value is another plan, or none.
+      EngineChoice other = engines.front();
+      ASSERT_FALSE(other.knobs.empty());
+      other.knobs.front().second += 1;
+      try {
+        const Descriptor plan = make_plan(graph.graph, other, {.device = &device});
+        EXPECT_NE(plan.text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION),
+                  make_plan(graph.graph, engines.front(), {.device = &device})
+                      .text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION));
+      } catch (const DeviceError&) {
+      }
+    }
+  }
+}
+
+/// dw of another type than dy and x.
+std::vector<EngineChoice> filter_gradient_engines(DType dtype, DType result, const char* chip) {
+  const ConvolutionProblem problem = cases_of(Order::nhwc, Pass::filter).front().problem;
+  Descriptor window(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  window.set_value(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
+  window.set_value(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE,
+                   CUDNN_CROSS_CORRELATION);
+  window.set_integer(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, 2);
+  window.set_integers(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, problem.window.pad_before);
+  window.set_integers(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, problem.window.pad_after);
+  window.set_integers(CUDNN_ATTR_CONVOLUTION_DILATIONS, problem.window.dilation);
+  window.set_integers(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, problem.window.stride);
+  window.finalize();
+  Descriptor operation(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR);
+  operation.set_descriptor(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, window);
+  operation.set_descriptor(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+                           tensor_descriptor(2, dtype, problem.x, problem.order));
+  operation.set_descriptor(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                           tensor_descriptor(3, result, problem.filter, problem.order));
+  operation.set_descriptor(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+                           tensor_descriptor(1, dtype, problem.y, problem.order));
+  operation.set_float(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, 1);
+  operation.set_float(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA, 0);
+  operation.finalize();
+  Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  graph.set_descriptor(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
+  graph.finalize();
+  return find_engines(graph, dtype, device_descriptor(card(chip)), true);
+}
+
+TEST(EngineSearch, NoEngineWritesAFilterGradientOf16BitsInF32) {
+  // Why such gradients are widened behind the convolution; where this fails they need not be.
+  for (const char* chip : {"sm_80", "sm_90", "sm_100"}) {
+    EXPECT_FALSE(filter_gradient_engines(DType::f16, DType::f16, chip).empty()) << chip;
+    EXPECT_TRUE(filter_gradient_engines(DType::f16, DType::f32, chip).empty()) << chip;
+    EXPECT_TRUE(filter_gradient_engines(DType::bf16, DType::f32, chip).empty()) << chip;
+  }
+}
+
+TEST(Libraries, OtherVersionsAreRefused) {
+  EXPECT_NO_THROW(check_cudnn_version());
+  EXPECT_NO_THROW(check_cudnn_version(CUDNN_VERSION + 100));
+  EXPECT_THROW(check_cudnn_version(CUDNN_VERSION - 100), UsageError);
+  EXPECT_THROW(check_cudnn_version(CUDNN_VERSION + 10000), UsageError);
+  EXPECT_NO_THROW(check_cublas_version());
+  EXPECT_THROW(check_cublas_version(120500), UsageError);
+  EXPECT_THROW(check_cublas_version(140000), UsageError);
+}
+
+TEST(Products, ABiasComesWithResultsInF32Only) {
+  const auto products = make_cublas_products(card("sm_90"), true);
+  const auto offered = [&](DType dtype, DType result, bool bias) {
+    return !products
+                ->choices({.dtype = dtype,
+                           .result = result,
+                           .rows = 8,
+                           .depth = 16,
+                           .columns = 24,
+                           .bias = bias})
+                .empty();
+  };
+  EXPECT_TRUE(offered(DType::f32, DType::f32, true));
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    EXPECT_TRUE(offered(dtype, dtype, false));
+    EXPECT_TRUE(offered(dtype, DType::f32, false));
+    EXPECT_FALSE(offered(dtype, dtype, true));
+  }
+  EXPECT_FALSE(offered(DType::f64, DType::f64, false));
+}
+
+}  // namespace
+}  // namespace bench::cuda

@@ -1,0 +1,77 @@
+#include "kernels/gpu_provider.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "kernels/core_build.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr const char* kLibrary = "libbench_cuda.so";
+constexpr const char* kDriver = "libcuda.so.1";
+
+/// Null where the environment names none.
+const char* named_library() { return std::getenv("BENCH_GPU_LIBRARY"); }
+
+/// Where this library lies itself.
+std::filesystem::path own_folder() {
+  Dl_info info{};
+  check(dladdr(reinterpret_cast<const void*>(&open_gpu_provider), &info) != 0,
+        "the library of the program's core has no path");
+  return std::filesystem::path(info.dli_fname).parent_path();
+}
+
+bool has_driver() {
+  void* const driver = dlopen(kDriver, RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) {
+    return false;
+  }
+  // It stays, as the CUDA runtime opens it too.
+  return true;
+}
+
+}  // namespace
+
+GpuProvider& open_gpu_provider() {
+  const char* const named = named_library();
+  const std::filesystem::path path = named != nullptr ? named : own_folder() / kLibrary;
+  if (!std::filesystem::exists(path)) {
+    throw UsageError(named != nullptr ? cat("BENCH_GPU_LIBRARY=", named, ": there is no such file")
+                                      : cat("this build has no support for GPUs: ", kLibrary,
+                                            " is not beside the program's other libraries"));
+  }
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    throw UsageError(cat("the library for GPUs cannot be opened: ", dlerror()));
+  }
+  auto* const entry =
+      reinterpret_cast<GpuProviderEntry*>(dlsym(library, kGpuProviderEntry));  // NOLINT(*-cast)
+  GpuProvider* const provider = entry == nullptr ? nullptr : entry(kCoreBuild);
+  if (provider == nullptr) {
+    throw UsageError(
+        cat("the library for GPUs, ", path.string(), ", is of another build than this program"));
+  }
+  return *provider;
+}
+
+FoundGpus find_gpus() {
+  FoundGpus found;
+  if (named_library() == nullptr && !has_driver()) {
+    found.why_none = "the NVIDIA driver is not installed";
+    return found;
+  }
+  try {
+    found.provider = &open_gpu_provider();
+    found.gpus = found.provider->gpus();
+  } catch (const UsageError& error) {
+    found.provider = nullptr;
+    found.why_none = error.what();
+  }
+  return found;
+}
+
+}  // namespace bench

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/backend.h"
+
+namespace bench {
+
+/// A GPU of this host, in the order of the driver.
+struct GpuDescription {
+  std::string name;
+  /// 90 for compute capability 9.0.
+  int capability = 0;
+  std::int64_t memory_bytes = 0;
+};
+
+struct GpuOptions {
+  /// Convolutions and products in f32 may round their inputs to TF32, 10 bits of fraction.
+  bool tf32 = false;
+};
+
+/// What computes on GPUs: a library of its own, opened at run time, so that one program serves
+/// hosts with and without them.
+class GpuProvider {
+ public:
+  GpuProvider() = default;
+  GpuProvider(const GpuProvider&) = delete;
+  GpuProvider& operator=(const GpuProvider&) = delete;
+  virtual ~GpuProvider() = default;
+  /// Those that can be used, at least one. Throws UsageError that says in a sentence why there is
+  /// none.
+  virtual std::vector<GpuDescription> gpus() = 0;
+  /// Computes on one of them; to be used by the host thread that makes it. Throws UsageError.
+  virtual std::unique_ptr<Backend> make_backend(std::size_t gpu, const GpuOptions& options) = 0;
+  /// Plans for a card that need not be there: by its capability, as sm_90. Throws UsageError that
+  /// names those there are.
+  virtual std::unique_ptr<Backend> make_planner(std::string_view card,
+                                                const GpuOptions& options) = 0;
+  /// Of the libraries it computes with: "cuDNN 9.19.0, cuBLASLt 13.1.0".
+  [[nodiscard]] virtual std::string libraries() const = 0;
+};
+
+/// The entry of such a library: null where it was built from another version of this one.
+using GpuProviderEntry = GpuProvider*(const char* build);
+inline constexpr const char* kGpuProviderEntry = "bench_gpu_provider";
+
+/// The one beside this library, or that of the environment's BENCH_GPU_LIBRARY, opened at the first
+/// call. Throws UsageError that says why there is none.
+GpuProvider& open_gpu_provider();
+
+/// The same where a GPU may be there at all, which takes no time to see; null and why not else.
+struct FoundGpus {
+  GpuProvider* provider = nullptr;
+  std::vector<GpuDescription> gpus = {};
+  std::string why_none = {};
+};
+FoundGpus find_gpus();
+
+}  // namespace bench
