@@ -17,6 +17,8 @@ struct GpuDescription {
   /// 90 for compute capability 9.0.
   int capability = 0;
   std::int64_t memory_bytes = 0;
+  /// Where it is plugged in, "0000:0e:00.0": its name for the driver's other libraries.
+  std::string pci_bus_id = {};
 };
 
 struct GpuOptions {

@@ -10,6 +10,7 @@
 
 #include "results/captured.h"
 #include "results/flag_value.h"
+#include "results/gpu.h"
 
 /// The record of one run (one process), as plain data. Names and meaning are those of the schema
 /// `bench.record/1`; results/README.md defines every number.
@@ -226,8 +227,13 @@ struct Quantization {
   bool trained = false;                   ///< The weights came from a file.
 };
 
+enum class Verdict { kValid, kInvalid };
+
+/// How far the numbers can be trusted.
 struct Quality {
-  std::vector<std::string> warnings{};
+  std::vector<std::string> warnings{};  ///< What made them low or unsteady.
+  Captured<Verdict> verdict = Unknown{"only runs on a GPU are judged"};
+  std::vector<std::string> reasons{};  ///< Those of an INVALID one.
 };
 
 struct Record {
@@ -244,6 +250,7 @@ struct Record {
   Host host{};
   Cpu cpu{};
   Memory memory{};
+  std::vector<Gpu> gpus{};                   ///< Those that the run computes on.
   std::map<std::string, std::string> env{};  ///< The variables that change speed, by name.
   Load load{};
   std::vector<Metric> metrics{};

@@ -1,89 +1,15 @@
 #include "results/record_json.h"
 
-#include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <utility>
 
+#include "results/gpu_json.h"
 #include "results/identity.h"
+#include "results/json_section.h"
 
 namespace bench::results {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// Adds members to one object of the record and notes the reason of every null under its path.
-class Section {
- public:
-  Section(Json& object, Json& errors, std::string path)
-      : object_(object), errors_(errors), path_(std::move(path)) {
-    object_ = Json::object();
-  }
-
-  template <class T>
-  void put(const std::string& name, const T& value) {
-    object_[name] = value;
-  }
-  void put(const std::string& name, double value) {
-    if (std::isfinite(value)) {
-      object_[name] = value;
-    } else {
-      put_null(name, cat("not finite: ", value));
-    }
-  }
-  void put(const std::string& name, std::chrono::nanoseconds value) {
-    object_[name] = value.count();
-  }
-  template <class... T>
-  void put(const std::string& name, const std::variant<T...>& value) {
-    std::visit([&](const auto& inner) { put(name, inner); }, value);
-  }
-  void put(const std::string& name, std::monostate) {
-    put_null(name, "not given, and has no default");
-  }
-  template <class T>
-  void put(const std::string& name, const Captured<T>& captured) {
-    if (captured.known()) {
-      put(name, captured.value());
-    } else {
-      put_null(name, captured.why());
-    }
-  }
-
-  Section child(const std::string& name) { return {object_[name], errors_, path_of(name)}; }
-
-  /// Makes a list named `name`, one object per item, each filled by fill(section, item). In the
-  /// paths of its nulls an item goes by label(item, index).
-  template <class Items, class Fill, class Label>
-  void put_list(const std::string& name, const Items& items, Fill fill, Label label) {
-    Json list = Json::array();
-    for (const auto& item : items) {
-      Json object;
-      Section section(object, errors_, cat(path_of(name), ".", label(item, list.size())));
-      fill(section, item);
-      list.push_back(std::move(object));
-    }
-    object_[name] = std::move(list);
-  }
-  template <class Items, class Fill>
-  void put_list(const std::string& name, const Items& items, Fill fill) {
-    put_list(name, items, fill, [](const auto&, std::size_t index) { return index; });
-  }
-
- private:
-  std::string path_of(const std::string& name) const {
-    return path_.empty() ? name : path_ + "." + name;
-  }
-  void put_null(const std::string& name, const std::string& why) {
-    object_[name] = nullptr;
-    errors_[path_of(name)] = why;
-  }
-
-  Json& object_;
-  Json& errors_;
-  std::string path_;
-};
 
 std::string_view name_of(Status status) {
   switch (status) {
@@ -245,6 +171,24 @@ void put_load(Section out, const Load& load) {
   out.put("steal_share", load.steal_share);
 }
 
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kValid:
+      return "VALID";
+    case Verdict::kInvalid:
+      return "INVALID";
+  }
+  throw InternalError("a verdict without a name");
+}
+
+void put_quality(Section out, const Quality& quality) {
+  out.put("verdict", quality.verdict.known()
+                         ? Captured<std::string_view>(name_of(quality.verdict.value()))
+                         : Captured<std::string_view>(Unknown{quality.verdict.why()}));
+  out.put("reasons", quality.reasons);
+  out.put("warnings", quality.warnings);
+}
+
 void put_metric(Section& out, const Metric& metric) {
   out.put("name", metric.name);
   out.put("value", metric.value);
@@ -286,6 +230,7 @@ std::string record_json(const Record& record) {
   put_host(out.child("host"), record.host);
   put_cpu(out.child("cpu"), record.cpu);
   put_memory(out.child("memory"), record.memory);
+  put_gpus(out, record.gpus);
   out.put("env", record.env);
   put_load(out.child("load"), record.load);
   out.put_list("metrics", record.metrics, put_metric,
@@ -322,7 +267,7 @@ std::string record_json(const Record& record) {
     quantization.put("images_seen", record.quantization->images_seen);
     quantization.put("trained", record.quantization->trained);
   }
-  out.child("quality").put("warnings", record.quality.warnings);
+  put_quality(out.child("quality"), record.quality);
   root["capture_errors"] = errors;
 
   nlohmann::json canonical = root;

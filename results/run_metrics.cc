@@ -28,6 +28,14 @@ Captured<double> rate(const RunMeasurements& run, std::chrono::nanoseconds time)
          seconds(time);
 }
 
+/// Of the GPUs, for each image of the steps.
+Captured<double> joules_per_image(const RunMeasurements& run) {
+  if (!run.gpu_watts.known()) return Unknown{run.gpu_watts.why()};
+  const Captured<double> speed = images_per_second(run);
+  if (!speed.known()) return Unknown{speed.why()};
+  return run.gpu_watts.value() / speed.value();
+}
+
 template <class T>
 Value value_of(const Captured<T>& captured) {
   if (!captured.known()) return Unknown{captured.why()};
@@ -111,6 +119,7 @@ std::vector<Metric> run_metrics(const RunMeasurements& run) {
   add("top1", value_of(run.top1), "1", Better::kHigher);
   add("top5", value_of(run.top5), "1", Better::kHigher);
   add("peak_rss", value_of(run.peak_rss_bytes), "bytes", Better::kLower);
+  add("joules_per_image", value_of(joules_per_image(run)), "J", Better::kLower);
   for (const PlannedRegion& region : run.planned) {
     add("planned_bytes." + region.name, Value(region.bytes), "bytes", Better::kLower, Kind::kExact);
   }

@@ -123,6 +123,25 @@ Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const Sy
   return steal_share(before.value(), after.value());
 }
 
+/// Of all GPUs of the run together, while its steps were timed.
+Captured<double> gpu_watts(const results::Record& record) {
+  if (record.gpus.empty()) {
+    return Unknown{"the run computes on no GPU, whose sensor would tell"};
+  }
+  double watts = 0;
+  for (const results::Gpu& gpu : record.gpus) {
+    if (!gpu.watched.known()) {
+      return Unknown{gpu.watched.why()};
+    }
+    const Captured<double> one = results::counted_watts(gpu.watched.value());
+    if (!one.known()) {
+      return one;
+    }
+    watts += one.value();
+  }
+  return watts;
+}
+
 }  // namespace
 
 results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
@@ -199,6 +218,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
                                          .input_wait = session.input_wait,
                                          .setup = measured.setup,
                                          .peak_rss_bytes = measured.peak_rss,
+                                         .gpu_watts = gpu_watts(record),
                                          .planned = std::move(planned),
                                          .loss_first = known(session.loss_first, no_loss),
                                          .loss_last = known(session.loss_last, no_loss),

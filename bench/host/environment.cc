@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <utility>
 
+#include "bench/host/decimal.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -35,12 +35,6 @@ double busy_with_others(const ProcessorTimes& before, const ProcessorTimes& afte
                           (before.busy_ticks + before.idle_ticks + before.steal_ticks));
   const double worked = total > 0 ? busy / total * after.online : 0;
   return std::min(std::max({running, worked, 0.0}), static_cast<double>(after.online));
-}
-
-std::string decimal(double value, int decimals) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
 }
 
 std::string fewer_threads(double processors) {

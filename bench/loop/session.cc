@@ -94,6 +94,9 @@ class Session {
     progress_.start("measuring", parts_.stopping.limits().steps);
     result_.input_wait = {};
     parts_.stopping.begin_measuring();
+    if (parts_.watch != nullptr) {
+      parts_.watch->begin();
+    }
     const nanoseconds begin = parts_.clock.now();
     double top_1 = 0;
     double top_5 = 0;
@@ -117,6 +120,9 @@ class Session {
       }
       progress_.update(i);
       result_.stop = parts_.stopping.after_steps(i);
+    }
+    if (parts_.watch != nullptr) {
+      parts_.watch->end();
     }
   }
 

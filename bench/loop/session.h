@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/host/clock.h"
+#include "bench/host/gpu_watch.h"
 #include "bench/host/progress.h"
 #include "bench/loop/report.h"
 #include "bench/loop/stopping_rule.h"
@@ -26,6 +27,8 @@ struct SessionParts {
   std::ostream& out;
   std::ostream& progress;
   Terminal progress_terminal = {};
+  /// Of a GPU that can be watched: it watches the measured steps.
+  GpuWatch* watch = nullptr;
 };
 
 /// What the loop measured.

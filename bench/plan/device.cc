@@ -63,6 +63,7 @@ Device make_gpu_device(const RunSettings& settings) {
     throw UsageError(cat("--device=gpu: no GPU can be used: ", found.why_none));
   }
   const GpuDescription& gpu = found.gpus.front();
+  device.gpu = gpu;
   device.backend = found.provider->make_backend(0, options);
   device.isa = cat("sm_", gpu.capability);
   device.library_version = found.provider->libraries();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/plan/settings.h"
+#include "kernels/gpu_provider.h"
 
 namespace bench {
 
@@ -19,6 +20,8 @@ struct Device {
   std::string isa;
   std::string library_version;
   std::vector<std::string> notices;
+  /// That computes; none on the CPU, and where only a plan is made.
+  std::optional<GpuDescription> gpu = {};
 };
 
 /// On the CPU: places threads on the processors this process may use, caps the instruction set

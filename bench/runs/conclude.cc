@@ -6,6 +6,7 @@
 #include <numeric>
 #include <ostream>
 
+#include "bench/after/gpu_report.h"
 #include "bench/after/profile.h"
 #include "bench/after/verification.h"
 #include "bench/loop/report.h"
@@ -120,6 +121,14 @@ void compare_with_f32(const Quantization& quantization, Tower& tower, results::R
   err << judgement << "\n";
 }
 
+/// No number of a run that failed is valid, however the card did.
+void add_failure(results::Record& record, const std::string& reason) {
+  if (!record.gpus.empty()) {
+    record.quality.verdict = results::Verdict::kInvalid;
+    record.quality.reasons.push_back(cat("the run failed: ", reason));
+  }
+}
+
 }  // namespace
 
 int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost& host) {
@@ -128,6 +137,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   const SessionResult& session = measured.session;
   RecordFile& file = begun.file;
   print_closing_notes(session, measured.input, streams.err);
+  print_gpus(file.record(), streams.err);
   Attempt attempt = measured.attempt;
   attempt.at(
       [&] { prepared.tensor_files.save(prepared.tower->executor(), session.global_steps()); });
@@ -153,9 +163,12 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
     }
   });
   if (attempt.succeeded()) {
+    print_verdict(file.record(), streams.err);
     file.write(results::Status::kOk, false, ended);
     return 0;
   }
+  add_failure(file.record(), attempt.reason());
+  print_verdict(file.record(), streams.err);
   const bool complete =
       session.steps.size() == static_cast<std::size_t>(settings.steps.num_batches);
   file.write(results::Status::kFailed, !complete && session.stop != Stop::out_of_time,

@@ -79,6 +79,26 @@ std::vector<std::string> warnings_before(const SystemFiles& files, const Device&
   return warnings;
 }
 
+/// Puts the GPU that computes into the record; returns its sensors, if they can be read.
+std::unique_ptr<GpuSensors> describe_gpu(const Device& device, results::Record& record) {
+  if (!device.gpu) {
+    return nullptr;
+  }
+  const GpuDescription& gpu = *device.gpu;
+  constexpr int kMinorVersions = 10;
+  results::Gpu& described = record.gpus.emplace_back();
+  described.name = gpu.name;
+  described.compute_capability =
+      cat(gpu.capability / kMinorVersions, ".", gpu.capability % kMinorVersions);
+  auto sensors = std::make_unique<GpuSensors>(gpu.pci_bus_id);
+  sensors->describe(described);
+  if (sensors->why_not().empty()) {
+    return sensors;
+  }
+  described.watched = Unknown{sensors->why_not()};
+  return nullptr;
+}
+
 void print_beginning(const RunSettings& settings, std::ostream& out) {
   report::print_header(out, header_of(settings));
   if (settings.warmup.rounded_up) {
@@ -173,11 +193,13 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     return std::nullopt;
   }
   add_plan(record, settings, device, tower->executor());
+  auto sensors = describe_gpu(device, record);
   record.quality.warnings = warnings_before(host.files, device, begun.before);
   for (const std::string& warning : record.quality.warnings) {
     LOG(WARNING) << "warning: " << warning;
   }
   return Prepared{.device = device,
+                  .sensors = std::move(sensors),
                   .tensor_files = std::move(tensor_files),
                   .trace = std::move(trace),
                   .quantization = std::move(quantization),

@@ -6,6 +6,7 @@
 #include "bench/after/record_file.h"
 #include "bench/flags/flags.h"
 #include "bench/host/environment.h"
+#include "bench/host/gpu_sensors.h"
 #include "bench/plan/memory_check.h"
 #include "bench/plan/quantization.h"
 #include "bench/plan/settings.h"
@@ -42,6 +43,8 @@ Begun begin_run(const RunRequest& request, const RunHost& host);
 /// What the steps work with. The settings it was made from must outlive it.
 struct Prepared {
   Device& device;
+  /// Of the GPU that computes; null where there is none, or where it cannot be watched.
+  std::unique_ptr<GpuSensors> sensors;
   RunTensorFiles tensor_files;
   std::optional<AtomicFile> trace;
   /// Of a run in int8.

@@ -1,5 +1,7 @@
 #include "kernels/cuda/device.h"
 
+#include <array>
+
 #include "kernels/cuda/runtime.h"
 #include "models/base/errors.h"
 
@@ -16,6 +18,13 @@ int attribute(int device, cudaDeviceAttr name) {
   int value = 0;
   check_cuda(cudaDeviceGetAttribute(&value, name, device), "cudaDeviceGetAttribute");
   return value;
+}
+
+std::string pci_bus_id(int device) {
+  std::array<char, 16> text{};
+  check_cuda(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device),
+             "cudaDeviceGetPCIBusId");
+  return text.data();
 }
 
 int count_devices() {
@@ -63,6 +72,7 @@ DeviceProperties properties_of_device(int device) {
   properties = nearest_description(capability);
   properties.name = read.name;
   properties.capability = capability;
+  properties.pci_bus_id = pci_bus_id(device);
   properties.memory_bytes = static_cast<std::int64_t>(read.totalGlobalMem);
   properties.l2_bytes = read.l2CacheSize;
   properties.max_threads_per_multiprocessor = read.maxThreadsPerMultiProcessor;

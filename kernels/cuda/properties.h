@@ -14,6 +14,8 @@ struct DeviceProperties {
   std::string name;
   /// 90 for compute capability 9.0.
   int capability = 0;
+  /// Of one that is there, "0000:0e:00.0".
+  std::string pci_bus_id = {};
   int multiprocessors = 0;
   int max_threads_per_multiprocessor = 0;
   int max_blocks_per_multiprocessor = 0;

@@ -2,6 +2,7 @@
 // times.
 
 #include <cstring>
+#include <string_view>
 
 #include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator/machine.h"
@@ -108,6 +109,18 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     return device != 0 ? cudaErrorInvalidDevice
                        : value_of(attribute, properties_of_device(machine.memory().limit()), value);
   });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  constexpr std::string_view kBus = "0000:00:00.0";
+  if (device != 0) {
+    return cudaErrorInvalidDevice;
+  }
+  if (length <= static_cast<int>(kBus.size())) {
+    return cudaErrorInvalidValue;
+  }
+  text[kBus.copy(text, kBus.size())] = '\0';
+  return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize() {

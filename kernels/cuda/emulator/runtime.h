@@ -99,6 +99,8 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+/// Where no card can be: the bus's own bridge.
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);

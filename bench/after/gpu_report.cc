@@ -1,0 +1,105 @@
+#include "bench/after/gpu_report.h"
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+
+#include "bench/host/decimal.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// What is known of a card, one thing after the other.
+class Line {
+ public:
+  void add(const std::string& part) { text_ += cat(text_.empty() ? "" : ", ", part); }
+  /// With the value where it is known.
+  template <class Value, class Describe>
+  void add(const Captured<Value>& value, Describe describe) {
+    if (value.known()) {
+      add(describe(value.value()));
+    }
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+using results::Spread;
+
+std::string clock_text(const Spread& mhz) {
+  return cat("SM clock ", decimal(mhz.mean, 0), " MHz (", decimal(mhz.min, 0), " to ",
+             decimal(mhz.max, 0), ")");
+}
+
+/// The reasons that held the clocks down, without idleness.
+std::string events_text(const results::ClockEvents& events) {
+  std::string text;
+  for (const results::ClockEvent& event : results::kClockEvents) {
+    const double share = events.share(event.bit);
+    if (share > 0 && event.bit != results::clock_event::kIdle) {
+      constexpr double kPerCent = 100;
+      text += cat(text.empty() ? "held down by " : " and ", event.name, " in ",
+                  decimal(kPerCent * share, 0), " % of the samples");
+    }
+  }
+  return text.empty() ? "held down by nothing" : text;
+}
+
+/// Per image, of all cards together.
+std::string energy_text(const results::Record& record, const results::GpuWatched& watched) {
+  const auto metric =
+      std::find_if(record.metrics.begin(), record.metrics.end(),
+                   [](const results::Metric& row) { return row.name == "joules_per_image"; });
+  check(metric != record.metrics.end(), "a record without joules_per_image");
+  if (!metric->value.known()) {
+    return cat("no J/image: ", metric->value.why());
+  }
+  return cat(decimal(std::get<double>(metric->value.value()), 4), " J/image over ",
+             decimal(std::chrono::duration<double>(watched.window).count(), 1),
+             " s (board sensor, not wall)");
+}
+
+}  // namespace
+
+void print_gpus(const results::Record& record, std::ostream& out) {
+  for (const results::Gpu& gpu : record.gpus) {
+    if (!gpu.watched.known()) {
+      continue;
+    }
+    const results::GpuWatched& watched = gpu.watched.value();
+    Line line;
+    line.add(watched.sm_mhz, clock_text);
+    line.add(watched.clock_events, events_text);
+    line.add(watched.watts, [](const Spread& x) { return cat(decimal(x.mean, 0), " W"); });
+    line.add(watched.celsius, [](const Spread& x) {
+      return cat("at most ", decimal(x.max, 0), " degrees Celsius");
+    });
+    line.add(energy_text(record, watched));
+    out << "GPU: " << line.text() << "\n";
+  }
+}
+
+void print_verdict(const results::Record& record, std::ostream& out) {
+  if (record.gpus.empty()) {
+    return;
+  }
+  const results::Quality& quality = record.quality;
+  if (!quality.verdict.known()) {
+    out << "verdict: none: " << quality.verdict.why() << "\n";
+    return;
+  }
+  if (quality.verdict.value() == results::Verdict::kValid) {
+    out << "verdict: VALID\n";
+    return;
+  }
+  std::string reasons;
+  for (const std::string& reason : quality.reasons) {
+    reasons += cat(reasons.empty() ? "" : "; ", reason);
+  }
+  out << "verdict: INVALID: " << reasons << "\n";
+}
+
+}  // namespace bench

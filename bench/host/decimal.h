@@ -1,0 +1,15 @@
+#pragma once
+
+#include <iomanip>
+#include <string>
+
+#include "models/base/errors.h"
+
+namespace bench {
+
+/// With so many digits behind the point.
+inline std::string decimal(double value, int decimals) {
+  return cat(std::fixed, std::setprecision(decimals), value);
+}
+
+}  // namespace bench

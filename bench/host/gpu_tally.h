@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/host/clock.h"
+#include "bench/host/gpu_sensors.h"
+#include "results/gpu.h"
+
+namespace bench {
+
+/// The counter of energy advances about every 0.1 s: over less than this its error is above 4 %.
+inline constexpr std::chrono::seconds kLeastEnergyWindow{5};
+
+/// Gathers what a card's sensors tell between two moments. Used by one thread at a time.
+class GpuTally {
+ public:
+  /// Both must outlive this.
+  GpuTally(const GpuSensors& sensors, const Clock& clock) : sensors_(sensors), clock_(clock) {}
+
+  /// Reads the counters and takes the first sample.
+  void begin();
+  void sample();
+  /// Reads the counters again.
+  void end();
+
+  /// After end().
+  [[nodiscard]] results::GpuWatched result() const;
+
+ private:
+  /// One number of the samples.
+  class Column {
+   public:
+    void add(const Captured<double>& value);
+    [[nodiscard]] Captured<results::Spread> spread() const;
+
+   private:
+    std::vector<double> values_;
+    std::string why_;
+  };
+
+  void look_for_others();
+  [[nodiscard]] Captured<double> joules() const;
+
+  const GpuSensors& sensors_;
+  const Clock& clock_;
+  std::chrono::nanoseconds began_{};
+  std::chrono::nanoseconds ended_{};
+  GpuCounters before_;
+  GpuCounters after_;
+  std::int64_t samples_ = 0;
+  Column sm_mhz_;
+  Column watts_;
+  Column celsius_;
+  Column utilization_;
+  results::ClockEvents events_;
+  std::string why_no_events_;
+  std::vector<results::GpuProcess> others_;
+  std::string why_no_others_;
+};
+
+}  // namespace bench

@@ -1,0 +1,232 @@
+#include "bench/host/gpu_verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/host/decimal.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+namespace clock_event = results::clock_event;
+using std::chrono::nanoseconds;
+
+constexpr double kToleratedShare = 0.01;
+constexpr double kToleratedAtPowerLimit = 0.05;
+constexpr double kLeastClock = 0.75;
+/// Of one power measured twice.
+constexpr double kToleratedDisagreement = 0.1;
+constexpr double kMostlyIdle = 0.5;
+
+std::string per_cent(double share) {
+  constexpr double kPerCent = 100;
+  return cat(decimal(kPerCent * share, 1), " %");
+}
+
+/// What became clear of one card.
+struct Findings {
+  std::vector<std::string> reasons;
+  std::vector<std::string> warnings;
+  /// Why what a verdict needs is not known.
+  std::vector<std::string> unknown;
+};
+
+/// Judges one card.
+class Judge {
+ public:
+  Judge(const results::Gpu& gpu, const results::GpuWatched& watched)
+      : gpu_(gpu), watched_(watched) {}
+
+  Findings judge() {
+    if (needed(watched_.clock_events)) {
+      look_at_heat(watched_.clock_events.value());
+      look_at_power(watched_.clock_events.value());
+      look_at_idleness(watched_.clock_events.value());
+    }
+    if (needed(watched_.sm_mhz) && needed(gpu_.clocks_max.sm)) {
+      look_at_clock();
+    }
+    if (needed(watched_.others)) {
+      look_at_others();
+    }
+    look_at_errors();
+    look_at_sensors();
+    if (gpu_.mig.value_or(false)) {
+      found_.warnings.emplace_back(
+          "the card is split (MIG): its sensors, and what holds its clocks down, are those of all "
+          "parts together");
+    }
+    return std::move(found_);
+  }
+
+ private:
+  template <class Value>
+  bool needed(const Captured<Value>& value) {
+    if (!value.known()) {
+      found_.unknown.push_back(value.why());
+    }
+    return value.known();
+  }
+
+  /// Of the window, as the card counts it; 0 where it does not.
+  [[nodiscard]] double share(const Captured<nanoseconds>& violation) const {
+    return watched_.window.count() > 0 ? static_cast<double>(violation.value_or({}).count()) /
+                                             static_cast<double>(watched_.window.count())
+                                       : 0;
+  }
+
+  void look_at_heat(const results::ClockEvents& events) {
+    constexpr std::uint64_t kHeat = clock_event::kSoftwareThermal | clock_event::kHardwareThermal;
+    const double heat = std::max(events.share(kHeat), share(watched_.thermal_violation));
+    std::string sentence = cat("heat held the clocks down in ", per_cent(heat),
+                               " of the time: cool the card, or let it cool before a run");
+    if (heat > kToleratedShare) {
+      found_.reasons.push_back(std::move(sentence));
+    } else if (heat > 0) {
+      found_.warnings.push_back(std::move(sentence));
+    }
+    const double unexplained =
+        events.share(clock_event::kHardwareSlowdown, kHeat | clock_event::kPowerBrake);
+    if (unexplained > kToleratedShare) {
+      found_.reasons.push_back(cat("the card slowed itself down in ", per_cent(unexplained),
+                                   " of the samples and does not say why: look at its power "
+                                   "supply, its cooling and the kernel's log"));
+    }
+  }
+
+  void look_at_power(const results::ClockEvents& events) {
+    const double brake = events.share(clock_event::kPowerBrake);
+    if (brake > kToleratedShare) {
+      found_.reasons.push_back(cat("an outer signal (power brake) held the clocks down in ",
+                                   per_cent(brake),
+                                   " of the samples: look at the machine's power supply"));
+    }
+    at_limit_ = std::max(events.share(clock_event::kPowerCap), share(watched_.power_violation));
+    if (at_limit_ <= kToleratedAtPowerLimit) {
+      return;
+    }
+    const auto& limit = gpu_.power_limit_watts;
+    const auto& own = gpu_.power_limit_default_watts;
+    const std::string sentence =
+        cat("the limit of power held the clocks down in ", per_cent(at_limit_), " of the time");
+    if (!limit.known() || !own.known()) {
+      found_.unknown.push_back(cat(sentence, ", and nothing tells whether it is the card's own"));
+    } else if (limit.value() < own.value()) {
+      found_.reasons.push_back(cat(sentence, ", and it is set to ", decimal(limit.value(), 0),
+                                   " W, below the card's own of ", decimal(own.value(), 0),
+                                   " W; as root: nvidia-smi -pl ", decimal(own.value(), 0)));
+    } else {
+      found_.warnings.push_back(cat(sentence, ": at ", decimal(limit.value(), 0),
+                                    " W the card's speed depends on its temperature and on the "
+                                    "numbers that it computes with"));
+    }
+  }
+
+  void look_at_idleness(const results::ClockEvents& events) {
+    const double idle = events.share(clock_event::kIdle);
+    if (idle > kMostlyIdle) {
+      found_.warnings.push_back(cat("the card had nothing to do in ", per_cent(idle),
+                                    " of the samples: it waits for the host; take a larger batch, "
+                                    "or look at 'waiting for input'"));
+    }
+  }
+
+  void look_at_clock() {
+    const double highest = gpu_.clocks_max.sm.value();
+    const double mean = watched_.sm_mhz.value().mean;
+    if (mean >= kLeastClock * highest || at_limit_ > kToleratedAtPowerLimit) {
+      return;
+    }
+    const bool set = watched_.clock_events.known() &&
+                     (watched_.clock_events.value().seen() & clock_event::kApplicationClocks) != 0;
+    found_.reasons.push_back(
+        cat("the SM clock was ", decimal(mean, 0), " MHz in the mean, ", per_cent(mean / highest),
+            " of the card's highest, ", decimal(highest, 0), " MHz",
+            set ? ", since a lower one is set; as root: nvidia-smi -rac and -rgc"
+                : ": look for clocks that are locked (as root: nvidia-smi -rgc)"));
+  }
+
+  void look_at_others() {
+    const auto& others = watched_.others.value();
+    if (others.empty()) {
+      return;
+    }
+    std::string ids;
+    for (const results::GpuProcess& process : others) {
+      ids += cat(ids.empty() ? "" : ", ", process.pid);
+    }
+    found_.reasons.push_back(cat("other processes were on the card: ", ids, "; stop them"));
+  }
+
+  void look_at_errors() {
+    // A card without error correction counts none.
+    if (gpu_.ecc.value_or(false)) {
+      needed(watched_.ecc_uncorrected);
+    }
+    if (const auto wrong = watched_.ecc_uncorrected.value_or(0); wrong > 0) {
+      found_.reasons.push_back(cat("the card's memory had ", wrong,
+                                   " errors that ECC cannot correct: the card needs service"));
+    }
+    if (const auto corrected = watched_.ecc_corrected.value_or(0); corrected > 0) {
+      found_.warnings.push_back(cat("the card's memory had ", corrected,
+                                    " errors that ECC corrected: look at nvidia-smi -q -d ECC"));
+    }
+  }
+
+  /// The counter of energy beside the samples of power.
+  void look_at_sensors() {
+    const Captured<double> counted = counted_watts(watched_);
+    if (!counted.known() || !watched_.watts.known()) {
+      return;
+    }
+    const double sampled = watched_.watts.value().mean;
+    if (std::abs(counted.value() - sampled) > kToleratedDisagreement * counted.value()) {
+      found_.warnings.push_back(cat("the card's sensors disagree: ", decimal(counted.value(), 1),
+                                    " W by its counter of energy, ", decimal(sampled, 1),
+                                    " W by samples of power; trust neither the energy nor them"));
+    }
+  }
+
+  const results::Gpu& gpu_;
+  const results::GpuWatched& watched_;
+  Findings found_;
+  /// Share of the time in which power held the clocks down.
+  double at_limit_ = 0;
+};
+
+std::string joined(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    text += cat(text.empty() ? "" : "; ", sentence);
+  }
+  return text;
+}
+
+}  // namespace
+
+void judge_gpus(std::span<const results::Gpu> gpus, results::Quality& quality) {
+  std::vector<std::string> unknown;
+  for (const results::Gpu& gpu : gpus) {
+    if (!gpu.watched.known()) {
+      unknown.push_back(gpu.watched.why());
+      continue;
+    }
+    const Findings found = Judge(gpu, gpu.watched.value()).judge();
+    quality.reasons.insert(quality.reasons.end(), found.reasons.begin(), found.reasons.end());
+    quality.warnings.insert(quality.warnings.end(), found.warnings.begin(), found.warnings.end());
+    unknown.insert(unknown.end(), found.unknown.begin(), found.unknown.end());
+  }
+  if (!quality.reasons.empty()) {
+    quality.verdict = results::Verdict::kInvalid;
+  } else if (!unknown.empty()) {
+    quality.verdict = Unknown{joined(unknown)};
+  } else if (!gpus.empty()) {
+    quality.verdict = results::Verdict::kValid;
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "results/captured.h"
+
+/// The driver's library that tells of GPUs, as far as it is used here. Names, numbers and layouts
+/// are those of its header, which no package of the toolkit brings.
+namespace bench::nvml {
+
+inline constexpr const char* kLibrary = "libnvidia-ml.so.1";
+
+/// Names a card in calls.
+using Device = struct DeviceHandle*;
+
+enum ClockType : unsigned { kGraphicsClock = 0, kSmClock = 1, kMemoryClock = 2 };
+enum TemperatureSensor : unsigned { kGpuSensor = 0 };
+enum EccErrorType : unsigned { kCorrected = 0, kUncorrected = 1 };
+enum EccCounter : unsigned { kSinceDriverLoad = 0 };
+enum PerformancePolicy : unsigned { kPower = 0, kThermal = 1 };
+
+struct Memory {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+/// Per cent.
+struct Utilization {
+  unsigned gpu;
+  unsigned memory;
+};
+struct ViolationTime {
+  unsigned long long reference_us;
+  unsigned long long violation_ns;
+};
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used_memory;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+/// Stands for a number that the driver does not know.
+inline constexpr unsigned long long kNotAvailable = ~0ULL;
+
+inline constexpr int kSuccess = 0;
+inline constexpr int kInsufficientSize = 7;
+
+/// The library, opened at run time. Every function may be missing, and every call may answer that
+/// it is not supported or not permitted: that is a value which is not known. Calls may come from
+/// several threads.
+class Library {
+ public:
+  explicit Library(const std::string& path = kLibrary);
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  /// Why nothing can be asked; empty where it can.
+  [[nodiscard]] const std::string& why_not() const { return why_not_; }
+
+  /// Whether the library has the function.
+  [[nodiscard]] bool has(const char* function) const { return address(function) != nullptr; }
+
+  /// Calls a function; why that failed, if it did.
+  template <class... Arguments>
+  std::optional<Unknown> call(const char* function, Arguments... arguments) const {
+    using Function = int(Arguments...);
+    auto* const found = reinterpret_cast<Function*>(address(function));  // NOLINT(*-cast)
+    if (found == nullptr) {
+      return missing(function);
+    }
+    const int status = found(arguments...);
+    return status == kSuccess ? std::nullopt : std::optional(failed(function, status));
+  }
+
+  /// What a function answers through its last argument.
+  template <class Value, class... Arguments>
+  Captured<Value> ask(const char* function, Arguments... arguments) const {
+    Value value{};
+    if (auto why = call(function, arguments..., &value)) {
+      return *why;
+    }
+    return value;
+  }
+
+  /// The same for a text.
+  template <class... Arguments>
+  Captured<std::string> ask_text(const char* function, Arguments... arguments) const {
+    constexpr unsigned kLongest = 256;
+    std::string text(kLongest, '\0');
+    if (auto why = call(function, arguments..., text.data(), kLongest)) {
+      return *why;
+    }
+    return std::string(text.c_str());
+  }
+
+ private:
+  [[nodiscard]] void* address(const char* function) const;
+  [[nodiscard]] Unknown missing(const char* function) const;
+  [[nodiscard]] Unknown failed(const char* function, int status) const;
+
+  std::string path_;
+  void* library_ = nullptr;
+  std::string why_not_;
+};
+
+}  // namespace bench::nvml
