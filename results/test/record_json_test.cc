@@ -49,11 +49,11 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
   const auto out = nlohmann::ordered_json::parse(record_json(small_record()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : out.items()) keys.push_back(key);
-  EXPECT_THAT(keys, ::testing::ElementsAre("schema", "record_id", "run_uuid", "status", "partial",
-                                           "status_reason", "time", "workload", "batch_choice",
-                                           "dataset", "source", "build", "host", "cpu", "memory",
-                                           "env", "load", "metrics", "series", "implementations",
-                                           "verification", "quality", "capture_errors"));
+  EXPECT_THAT(keys, ::testing::ElementsAre(
+                        "schema", "record_id", "run_uuid", "status", "partial", "status_reason",
+                        "time", "workload", "batch_choice", "dataset", "source", "build", "host",
+                        "cpu", "memory", "gpu", "env", "load", "metrics", "series",
+                        "implementations", "verification", "quality", "capture_errors"));
   EXPECT_EQ(out["schema"], "bench.record/1");
 }
 
@@ -80,6 +80,64 @@ TEST(RecordJson, HoldsARunInInt8AgainstF32) {
                                        {"images_seen", true},
                                        {"trained", true}}));
   EXPECT_EQ(out["capture_errors"]["quantization.centred_snr_db"], "no signal");
+}
+
+TEST(RecordJson, HoldsACardAndWhatItsSensorsTold) {
+  Record record = small_record();
+  EXPECT_EQ(json::parse(record_json(record))["gpu"], json::array());
+  Gpu gpu{.name = "H100",
+          .compute_capability = "9.0",
+          .pci_bus_id = "0000:0e:00.0",
+          .uuid = "GPU-1",
+          .power_limit_watts = 700.0};
+  gpu.watched =
+      GpuWatched{.window = std::chrono::seconds(10),
+                 .samples = 4,
+                 .sm_mhz = Spread{.mean = 1700, .min = 1600, .max = 1800},
+                 .watts = Unknown{"not supported"},
+                 .clock_events = ClockEvents{.samples = {0x4, 0x4, 0x24, 0}},
+                 .thermal_violation = nanoseconds(12),
+                 .joules = 4000.0,
+                 .others = std::vector<GpuProcess>{{.pid = 17, .memory = Unknown{"hidden"}}}};
+  record.gpus = {gpu};
+  const json out = json::parse(record_json(record));
+  const json card = out["gpu"][0];
+  EXPECT_EQ(card["name"], "H100");
+  EXPECT_EQ(card["pci_bus_id"], "0000:0e:00.0");
+  EXPECT_EQ(card["power_limit_watts"], 700.0);
+  const json watched = card["watched"];
+  EXPECT_EQ(watched["source"], "board sensor, not wall");
+  EXPECT_EQ(watched["window_ns"], 10'000'000'000);
+  EXPECT_EQ(watched["sm_mhz"], (json{{"mean", 1700.0}, {"min", 1600.0}, {"max", 1800.0}}));
+  EXPECT_EQ(watched["clock_events"],
+            json::parse(
+                R"({"bits": 36, "shares": {"sw_power_cap": 0.75, "sw_thermal_slowdown": 0.25}})"));
+  EXPECT_EQ(watched["thermal_violation_ns"], 12);
+  EXPECT_EQ(watched["counted_watts"], 400.0);
+  EXPECT_EQ(watched["others"], json::parse(R"([{"pid": 17, "memory": null}])"));
+  EXPECT_TRUE(watched["watts"].is_null());
+  EXPECT_EQ(out["capture_errors"]["gpu.0.watched.watts"], "not supported");
+  EXPECT_EQ(out["capture_errors"]["gpu.0.watched.others.0.memory"], "hidden");
+  EXPECT_EQ(out["capture_errors"]["gpu.0.ecc"], "not captured");
+
+  record.gpus[0].watched = Unknown{"no driver"};
+  const json unwatched = json::parse(record_json(record));
+  EXPECT_TRUE(unwatched["gpu"][0]["watched"].is_null());
+  EXPECT_EQ(unwatched["capture_errors"]["gpu.0.watched"], "no driver");
+}
+
+TEST(RecordJson, HoldsTheVerdictAndItsReasons) {
+  Record record = small_record();
+  json out = json::parse(record_json(record));
+  EXPECT_TRUE(out["quality"]["verdict"].is_null());
+  EXPECT_EQ(out["capture_errors"]["quality.verdict"], "only runs on a GPU are judged");
+  record.quality.verdict = Verdict::kInvalid;
+  record.quality.reasons = {"heat"};
+  out = json::parse(record_json(record));
+  EXPECT_EQ(out["quality"],
+            json::parse(R"({"verdict": "INVALID", "reasons": ["heat"], "warnings": ["busy"]})"));
+  record.quality.verdict = Verdict::kValid;
+  EXPECT_EQ(json::parse(record_json(record))["quality"]["verdict"], "VALID");
 }
 
 TEST(RecordJson, KeepsTypesAndEveryStep) {

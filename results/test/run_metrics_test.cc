@@ -34,6 +34,7 @@ TEST(RunMetrics, KeepApartWallTimeAndTheSumOfSteps) {
                                     .input_wait = milliseconds(500),
                                     .setup = milliseconds(1200),
                                     .peak_rss_bytes = 1 << 20,
+                                    .gpu_watts = 400.0,
                                     .planned = {{"activations", 77}},
                                     .loss_first = 8.5,
                                     .loss_last = 7.5,
@@ -42,6 +43,7 @@ TEST(RunMetrics, KeepApartWallTimeAndTheSumOfSteps) {
   EXPECT_DOUBLE_EQ(number(metrics, "images_per_sec"), 16);
   EXPECT_DOUBLE_EQ(number(metrics, "images_per_sec_steps"), 20);
   EXPECT_DOUBLE_EQ(number(metrics, "input_wait_share"), 0.1);
+  EXPECT_DOUBLE_EQ(number(metrics, "joules_per_image"), 25);
   EXPECT_DOUBLE_EQ(number(metrics, "setup_time"), 1.2);
   EXPECT_DOUBLE_EQ(number(metrics, "step_time.max"), 3);
   EXPECT_EQ(std::get<std::int64_t>(find(metrics, "step_time.n").value.value()), 2);
@@ -58,6 +60,13 @@ TEST(RunMetrics, OfARunWithoutStepsAreUnknownWithAReason) {
     EXPECT_EQ(find(metrics, name).value.why(), "no timed step was completed") << name;
   }
   EXPECT_EQ(find(metrics, "peak_rss").value.why(), "not captured");
+}
+
+TEST(RunMetrics, SayWhyNoEnergyIsTold) {
+  EXPECT_EQ(find(run_metrics({.gpu_watts = Unknown{"no GPU"}}), "joules_per_image").value.why(),
+            "no GPU");
+  EXPECT_EQ(find(run_metrics({.gpu_watts = 400.0}), "joules_per_image").value.why(),
+            "no timed step was completed");
 }
 
 TEST(RunMetrics, HaveEachANameOfTheirOwn) {
