@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -28,9 +29,11 @@ using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
   throw DeviceError(cat(call, " failed: ", std::strerror(errno)));
 }
 
-/// A topology that will not look for devices: buses and accelerators can take seconds to answer.
+/// A topology that will not look for devices: buses and accelerators can take seconds to answer. Nor
+/// are hwloc's plug-ins loaded, which are for these and for XML, and bring drivers of their own.
 TopologyHandle make_topology() {
   hwloc_topology_t raw = nullptr;
+  setenv("HWLOC_PLUGINS_PATH", "", /*overwrite=*/0);
   if (hwloc_topology_init(&raw) != 0) fail("hwloc_topology_init");
   TopologyHandle topology(raw);
   if (hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE) != 0 ||

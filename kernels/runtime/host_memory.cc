@@ -16,26 +16,31 @@ namespace {
 class HostMemory final : public DeviceMemory {
  public:
   explicit HostMemory(std::size_t bytes) : bytes_(align_up(bytes + 1, kHugePageBytes)) {
-    // One huge page more than needed, so that the data can begin on a huge page's border.
-    mapping_ = mmap(nullptr, bytes_ + kHugePageBytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapping_ == MAP_FAILED) {
+    // One huge page more than needed, so that the data can begin on a huge page's border; what lies
+    // around them goes back, since address space may be limited.
+    void* const mapping = mmap(nullptr, bytes_ + kHugePageBytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping == MAP_FAILED) {
       throw DeviceError(cat(format_bytes(bytes),
                             " of memory cannot be had (mmap: ", std::strerror(errno),
                             "); a smaller --batch_size needs less, ulimit -v may limit it"));
     }
-    auto* begin = static_cast<std::byte*>(mapping_);
+    auto* const begin = static_cast<std::byte*>(mapping);
     const auto misfit = reinterpret_cast<std::uintptr_t>(begin) % kHugePageBytes;
-    data_ = begin + (misfit == 0 ? 0 : kHugePageBytes - misfit);
+    const std::size_t before = misfit == 0 ? 0 : kHugePageBytes - misfit;
+    data_ = begin + before;
+    if (before != 0) {
+      munmap(begin, before);
+    }
+    munmap(data_ + bytes_, kHugePageBytes - before);
     advise_huge_pages(data_, bytes_);
   }
-  ~HostMemory() override { munmap(mapping_, bytes_ + kHugePageBytes); }
+  ~HostMemory() override { munmap(data_, bytes_); }
 
   [[nodiscard]] std::byte* data() const override { return data_; }
 
  private:
   std::size_t bytes_;
-  void* mapping_ = nullptr;
   std::byte* data_ = nullptr;
 };
 

@@ -39,8 +39,10 @@ def judge(case: Case, outcome: Outcome) -> list[Fault]:
 def _status_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
     status = outcome.status
     if outcome.hung:
+        last = outcome.stdout.rpartition(b"\n")[0].rpartition(b"\n")[2]
         yield Fault("hang", f"not ended after {outcome.seconds:.0f} s"
-                    + (f", sent {_names(outcome)}" if outcome.sent else ""))
+                    + (f", sent {_names(outcome)}" if outcome.sent else "")
+                    + f"; it computed {outcome.busy_seconds:.1f} s of them, last line {last!r}")
         return
     if status in _CRASHES:
         yield Fault("crash", f"{_CRASHES[status]}, exit status {status}")

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from torment_src import main, runner  # noqa: E402
 from torment_src.case import Blow, Case, Fifo, File, Folder, Link, Stream  # noqa: E402
 from torment_src.fake_bench import program_of, write_bench  # noqa: E402
-from torment_src.judge import judge  # noqa: E402
+from torment_src.judge import Fault, judge  # noqa: E402
 
 _HEADER = r"printf 'bench:       0.1.0\nModel:       x\n             2 per device\n==========\n'"
 _STEPS = rf"""{_HEADER}
@@ -39,13 +39,16 @@ class JudgeTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def kinds(self, body: str, *args: str, limit: float = 30.0, **case) -> list[str]:
-        """The kinds of fault of a script that is run as bench."""
+    def faults(self, body: str, *args: str, limit: float = 30.0, **case) -> list[Fault]:
+        """What is wrong with a script that is run as bench."""
         bench = write_bench(self.folder, body)
         tried = Case("case", list(args), **case)
         with (mock.patch.object(runner, "LIMIT_SECONDS", limit),
               runner.Workplace(tried) as workplace):
-            return [fault.kind for fault in judge(tried, workplace.run(bench, tried))]
+            return judge(tried, workplace.run(bench, tried))
+
+    def kinds(self, body: str, *args: str, **options) -> list[str]:
+        return [fault.kind for fault in self.faults(body, *args, **options)]
 
     def test_runs_as_they_should_be_have_no_fault(self):
         self.assertEqual(self.kinds(_RUN), [])
@@ -69,6 +72,12 @@ class JudgeTest(unittest.TestCase):
     def test_hangs(self):
         self.assertEqual(self.kinds("exec sleep 60", limit=0.2), ["hang"])
         self.assertEqual(self.kinds("read x <pipe", limit=0.2, files={"pipe": Fifo()}), ["hang"])
+
+    def test_what_hung_is_told_with_what_it_did_last(self):
+        [waits] = self.faults("echo ready; exec sleep 60", limit=0.2)
+        self.assertIn("it computed 0.0 s of them, last line b'ready'", waits.text)
+        [spins] = self.faults("while :; do :; done", limit=1.6)
+        self.assertNotIn("it computed 0.0 s", spins.text)
 
     def test_a_signal_that_is_ignored(self):
         blow = Blow(signal.SIGINT, 0.0, "ready")

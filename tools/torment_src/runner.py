@@ -40,6 +40,8 @@ class Outcome:
     status: int
     killed: bool
     hung: bool
+    # Processor time until it was killed, of one that hung.
+    busy_seconds: float
     stdout: bytes
     stderr: bytes
     sent: list[signal.Signals]
@@ -129,6 +131,7 @@ class _Running:
         environment = {name: value for name, value in os.environ.items()
                        if _INHERITED.fullmatch(name)}
         environment |= {"LC_ALL": "C", "TMPDIR": str(folder / "tmp")} | case.environment
+        self.busy_seconds = 0.0
         self.begin = time.monotonic()
         with open(self._out, "wb") as out, open(self._err, "wb") as err:
             self.process = subprocess.Popen(
@@ -157,6 +160,11 @@ class _Running:
             sent.append(blow.signal)
         return sent
 
+    def _busy_seconds(self) -> float:
+        # Behind the name, which may hold blanks: utime and stime are fields 14 and 15 of proc(5).
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def end(self) -> bool:
         """Waits until it has ended, and ends it when its time is over: then false."""
         try:
@@ -164,6 +172,7 @@ class _Running:
             self.process.wait(max(left, LIMIT_SECONDS / 3))
             return True
         except subprocess.TimeoutExpired:
+            self.busy_seconds = self._busy_seconds()
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             return False
@@ -207,5 +216,5 @@ class Workplace:
         out, err = running.printed()
         code = running.process.returncode
         return Outcome(status=code if code >= 0 else 128 - code, killed=code < 0, hung=not ended,
-                       stdout=out, stderr=err, sent=sent, folder=folder, before=before,
-                       after=snapshot(folder), seconds=seconds)
+                       busy_seconds=running.busy_seconds, stdout=out, stderr=err, sent=sent,
+                       folder=folder, before=before, after=snapshot(folder), seconds=seconds)

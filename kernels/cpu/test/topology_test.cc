@@ -5,6 +5,8 @@
 #include <sched.h>
 
 #include <array>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "models/base/errors.h"
@@ -15,10 +17,19 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 Topology restricted(const std::string& description, const std::vector<int>& allowed) {
   return synthetic_topology(description, std::span<const int>(allowed));
+}
+
+// They bring tens of MiB of libraries, and drivers of GPUs.
+TEST(DiscoverTopology, LoadsNoPlugIns) {
+  discover_topology();
+  std::ifstream maps("/proc/self/maps");
+  EXPECT_THAT((std::string{std::istreambuf_iterator<char>(maps), {}}),
+              AllOf(HasSubstr("libhwloc.so"), Not(HasSubstr("/hwloc/hwloc_"))));
 }
 
 TEST(ChooseProcessors, TakesOneHardwareThreadPerCore) {

@@ -51,7 +51,8 @@ _FILES = ("--result_file=r.json", "--save_variables=w.safetensors", "--trace_fil
 def _ignoring(rng: random.Random) -> Case:
     """As `nohup` and `sh -c 'bench &'` start a program; the signal they ignore must not end it."""
     signal = rng.choice((SIGINT, SIGHUP))
-    return Case(f"{signal.name} ignored", [*tiny(num_batches="20000"), "--result_file=r.json"],
+    # Steps for some tenths of a second where nothing else runs.
+    return Case(f"{signal.name} ignored", [*tiny(num_batches="4000"), "--result_file=r.json"],
                 prelude=f"trap '' {signal.name[3:]}", deaf=True, endings=frozenset({0}),
                 blows=[Blow(signal, rng.choice((0.0, 0.05, 0.1)), "Running warm up")])
 
