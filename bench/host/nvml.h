@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -87,12 +88,12 @@ class Library {
   /// The same for a text.
   template <class... Arguments>
   Captured<std::string> ask_text(const char* function, Arguments... arguments) const {
-    constexpr unsigned kLongest = 256;
-    std::string text(kLongest, '\0');
-    if (auto why = call(function, arguments..., text.data(), kLongest)) {
+    std::array<char, 256> text{};
+    if (auto why =
+            call(function, arguments..., text.data(), static_cast<unsigned>(text.size() - 1))) {
       return *why;
     }
-    return std::string(text.c_str());
+    return std::string(text.data());
   }
 
  private:

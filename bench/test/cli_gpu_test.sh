@@ -1,10 +1,11 @@
 #!/bin/sh
 # GPUs as the user sees them: on an emulated one, where none is, and planned for.
-# cli_gpu_test.sh BENCH MAKE_TFRECORDS PYTHON EMULATED_LIBRARY [PLUGIN]; without Python the record's JSON is not parsed;
+# cli_gpu_test.sh BENCH MAKE_TFRECORDS PYTHON EMULATED_LIBRARY FAKE_NVML [PLUGIN]; without Python the record's JSON is not parsed;
 # without the plug-in nothing is planned for a described card.
 . "${0%/*}/cli_lib.sh"
 emulated=$4
-plugin=${5:-}
+nvml=$5
+plugin=${6:-}
 
 # --- no GPU ----------------------------------------------------------------------------------------
 
@@ -71,6 +72,47 @@ says "$out" 'planned memory'
 # shellcheck disable=SC2086
 run 2 $quick --device=gpu --forward_only --dtype=int8
 says "$err" 'runs no layer of lenet in int8: int8 is for the CPU'
+
+# --- its sensors -----------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --result_file="$work/gpu.json"
+says "$err" 'verdict: none: '
+lacks "$err" 'GPU: '
+record_holds "r['gpu'][0]['name'] and r['gpu'][0]['watched'] is None and r['quality']['verdict'] is None" \
+  "$work/gpu.json"
+
+# watched ANSWERS STATUS ARGS...: a run whose card answers this.
+watched() {
+  FAKE_NVML_ANSWERS=$1
+  export FAKE_NVML_ANSWERS
+  shift
+  # shellcheck disable=SC2086
+  run "$@" $quick --device=gpu --result_file="$work/gpu.json"
+}
+library_path=${LD_LIBRARY_PATH:-}
+LD_LIBRARY_PATH="${nvml%/*}${library_path:+:$library_path}"
+export LD_LIBRARY_PATH
+watched '' 0
+says "$err" 'GPU: SM clock 1965 MHz (1965 to 1965), held down by nothing, 500 W, at most 55 degrees'
+says "$err" 'no J/image: the counter of energy needs 5 s'
+says "$err" 'verdict: VALID'
+record_holds "r['gpu'][0]['uuid'] == 'GPU-fake' and r['gpu'][0]['watched']['samples'] >= 1 and
+    r['quality']['verdict'] == 'VALID' and r['quality']['reasons'] == []" "$work/gpu.json"
+watched 'nvmlDeviceGetCurrentClocksEventReasons=64 process=4000001 nvmlDeviceGetTotalEccErrors:0=0,3' 0
+says "$err" 'warning: the card'"'"'s memory had 3 errors that ECC corrected'
+says "$err" 'verdict: INVALID: heat held the clocks down in 100.0 % of the time'
+says "$err" 'other processes were on the card: 4000001'
+record_holds "r['quality']['verdict'] == 'INVALID' and len(r['quality']['reasons']) == 2" "$work/gpu.json"
+watched '' 1 --init_learning_rate=1e30
+says "$err" 'verdict: INVALID: the run failed: the loss is '
+record_holds "r['status'] == 'failed' and r['quality']['verdict'] == 'INVALID'" "$work/gpu.json"
+# shellcheck disable=SC2086
+run 0 $quick --device=cpu --result_file="$work/cpu.json"
+lacks "$err" 'verdict'
+record_holds "r['gpu'] == [] and r['quality']['verdict'] is None" "$work/cpu.json"
+
+LD_LIBRARY_PATH=$library_path
 
 # --- a card that is described ----------------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bench/host/test/fake_nvml.h"
 #include "bench/loop/test/tiny_run.h"
 
 namespace bench {
@@ -89,6 +90,30 @@ TEST(Session, TakesMoreStepsThanMemoryCouldHoldWhenTimeBoundsThem) {
   tiny.settings.max_seconds = 0.35;
   tiny.run();
   EXPECT_EQ(tiny.result.steps.size(), 4U);
+}
+
+TEST(Session, WatchesTheGpuWhileItMeasuresAndNotBefore) {
+  const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
+  const GpuSensors sensors(kFakeBus, fake.path);
+  const SteadyClock clock;
+  TinyRun tiny;
+  GpuWatch measured(sensors, clock);
+  tiny.watch = &measured;
+  tiny.run();
+  // It has ended with the last step, without being told again.
+  const int samples = fake->calls["nvmlDeviceGetPowerUsage"];
+  EXPECT_EQ(measured.result().value().samples, samples);
+
+  TinyRun ended;
+  ended.settings.warmup.num_batches = 10;
+  ended.interrupted = [](std::size_t steps) { return steps >= 2; };
+  GpuWatch warming(sensors, clock);
+  ended.watch = &warming;
+  ended.run();
+  EXPECT_EQ(ended.result.stop, Stop::interrupted);
+  warming.end();
+  EXPECT_EQ(warming.result().why(), "no step was timed");
+  EXPECT_EQ(fake->calls["nvmlDeviceGetPowerUsage"], samples);
 }
 
 TEST(Session, WarmsUpTwiceAndMeasuresOnceHoweverShortTheTime) {

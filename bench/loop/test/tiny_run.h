@@ -79,6 +79,7 @@ struct TinyRun {
   std::function<bool(std::size_t steps)> interrupted = [](std::size_t) { return false; };
   /// What passes between two steps.
   milliseconds between{};
+  GpuWatch* watch = nullptr;
 
   std::ostringstream out = {};
   std::ostringstream progress = {};
@@ -127,7 +128,8 @@ struct TinyRun {
                              .clock = clock,
                              .stopping = stopping,
                              .out = out,
-                             .progress = progress};
+                             .progress = progress,
+                             .watch = watch};
     try {
       run_session(settings, parts, result);
     } catch (...) {
