@@ -178,9 +178,10 @@ void check_dump(const Flags& flags) {
             "--dump=choices prints a file for --choices_file: leave the other dumps out");
   const bool fusions =
       std::find(flags.dump.begin(), flags.dump.end(), "fusions") != flags.dump.end();
-  refuse_if(fusions && flags.choices_file.has_value(),
-            "--dump=fusions plans without each fusion, and a file of choices is for one plan: leave "
-            "--choices_file out");
+  refuse_if(
+      fusions && flags.choices_file.has_value(),
+      "--dump=fusions plans without each fusion, and a file of choices is for one plan: leave "
+      "--choices_file out");
 }
 
 /// --verify, --dump and --dump_tensors end the program without a measured run.

@@ -70,8 +70,7 @@ void add_row(TextTable& table, const std::string& title, const RunSettings& sett
   }
   const double seconds = plan.lowered.seconds;
   table.add_row({title, cat(plan.lowered.steps.size()), fixed(bytes * 1e-9, 2),
-                 fixed(seconds * 1e3, 2),
-                 fixed(static_cast<double>(settings.batch) / seconds, 1)});
+                 fixed(seconds * 1e3, 2), fixed(static_cast<double>(settings.batch) / seconds, 1)});
 }
 
 }  // namespace
