@@ -176,6 +176,12 @@ void check_dump(const Flags& flags) {
       std::find(flags.dump.begin(), flags.dump.end(), "choices") != flags.dump.end();
   refuse_if(choices && flags.dump.size() > 1,
             "--dump=choices prints a file for --choices_file: leave the other dumps out");
+  const bool fusions =
+      std::find(flags.dump.begin(), flags.dump.end(), "fusions") != flags.dump.end();
+  refuse_if(
+      fusions && flags.choices_file.has_value(),
+      "--dump=fusions plans without each fusion, and a file of choices is for one plan: leave "
+      "--choices_file out");
 }
 
 /// --verify, --dump and --dump_tensors end the program without a measured run.

@@ -188,7 +188,10 @@ DumpSettings dump_of(const Flags& flags) {
   const auto asked = [&](std::string_view what) {
     return std::find(flags.dump.begin(), flags.dump.end(), what) != flags.dump.end();
   };
-  return {.graph = asked("graph"), .plan = asked("plan"), .choices = asked("choices")};
+  return {.graph = asked("graph"),
+          .plan = asked("plan"),
+          .choices = asked("choices"),
+          .fusions = asked("fusions")};
 }
 
 std::optional<int> threads_of(const Flags& flags) {

@@ -78,7 +78,8 @@ struct DumpSettings {
   bool graph = false;
   bool plan = false;
   bool choices = false;
-  [[nodiscard]] bool any() const { return graph || plan || choices; }
+  bool fusions = false;
+  [[nodiscard]] bool any() const { return graph || plan || choices || fusions; }
 };
 
 /// How the user wants the loss of a run in 16 bits to be scaled.

@@ -13,6 +13,7 @@
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
 #include "bench/plan/staging_allocator.h"
+#include "bench/runs/fusion_gains.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/build_info.h"
@@ -53,6 +54,9 @@ void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
   const Graph graph = build_run_graph(settings, backend, settings.batch);
   if (settings.dump.graph) {
     out << graph;
+  }
+  if (settings.dump.fusions) {
+    print_fusion_gains(settings, backend, out);
   }
   if (!settings.dump.plan && !settings.dump.choices) {
     return;

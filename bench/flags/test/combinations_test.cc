@@ -76,6 +76,7 @@ const std::vector<BrokenRule> kRules = {
     {"leave --dump_tensors and --save_variables out", {"--dump=graph", "--dump_tensors=x"}},
     {"leave --dump_tensors and --save_variables out", {"--dump=plan", "--save_variables=x"}},
     {"--dump=choices prints a file for --choices_file", {"--dump=choices,plan"}},
+    {"a file of choices is for one plan", {"--dump=fusions", "--choices_file=x"}},
     {"--verify measures nothing: leave --profile out", {"--verify", "--profile"}},
     {"--dump measures nothing: leave --trace_file out", {"--dump=graph", "--trace_file=x"}},
     {"--dump_tensors measures nothing: leave --result_file out",
