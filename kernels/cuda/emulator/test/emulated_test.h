@@ -65,6 +65,8 @@ class OnDevice {
   }
   void set(const std::vector<T>& values) {
     require(cudaMemcpy(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+    // The copy may go on behind the call, and streams that keep no order do not wait for it.
+    require(cudaStreamSynchronize(nullptr));
   }
   /// Waits for all streams.
   [[nodiscard]] std::vector<T> values() const {
@@ -147,7 +149,9 @@ inline std::string failure_of(const std::function<void()>& work) {
   std::string failure;
   try {
     work();
-    require(cudaDeviceSynchronize());
+    if (const cudaError_t status = cudaDeviceSynchronize(); status != cudaSuccess) {
+      failure = cudaGetErrorString(status);
+    }
   } catch (const std::exception& error) {
     failure = error.what();
   }
@@ -163,9 +167,15 @@ inline std::string repeated_failure_of(const std::function<void()>& work) {
   return failure;
 }
 
+/// A status that is asked for, so that no later call tells it again.
+inline cudaError_t asked(cudaError_t status) {
+  static_cast<void>(cudaGetLastError());
+  return status;
+}
+
 /// What a call that is refused says, or "" when it is not.
 inline std::string refusal_of(cudaError_t status) {
-  return status == cudaSuccess ? "" : cudaGetErrorString(status);
+  return asked(status) == cudaSuccess ? "" : cudaGetErrorString(status);
 }
 
 /// The schedules under which a scenario does not give what is expected.
