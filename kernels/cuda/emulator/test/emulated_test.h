@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -19,9 +19,6 @@ namespace bench::cuda::emulator {
 
 /// Ascending, descending, and two that are drawn.
 constexpr std::uint64_t kLaneOrders[] = {0, 1, 2, 7};
-
-/// When it is needed, at once, and several that are drawn.
-constexpr std::uint64_t kSchedules[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
 
 /// A device that is as it was at first, and left so.
 class EmulatedTest : public testing::Test {
@@ -176,20 +173,6 @@ inline cudaError_t asked(cudaError_t status) {
 /// What a call that is refused says, or "" when it is not.
 inline std::string refusal_of(cudaError_t status) {
   return asked(status) == cudaSuccess ? "" : cudaGetErrorString(status);
-}
-
-/// The schedules under which a scenario does not give what is expected.
-template <class T>
-std::vector<std::uint64_t> wrong_schedules(const T& expected, const std::function<T()>& scenario) {
-  std::vector<std::uint64_t> wrong;
-  for (const std::uint64_t seed : kSchedules) {
-    set_schedule(seed);
-    if (scenario() != expected) {
-      wrong.push_back(seed);
-    }
-  }
-  set_schedule(0);
-  return wrong;
 }
 
 }  // namespace bench::cuda::emulator

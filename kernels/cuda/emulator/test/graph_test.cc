@@ -2,28 +2,16 @@
 
 #include <thread>
 
-#include "kernels/cuda/emulator/test/emulated_test.h"
+#include "kernels/cuda/emulator/test/scenario.h"
 
 namespace bench::cuda::emulator {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
-using Values = std::vector<float>;
 
-constexpr unsigned kCount = 40;
-constexpr std::size_t kBytes = kCount * sizeof(float);
-
-Values all_of(float value) { return Values(kCount, value); }
-
-void add(const float* from, float* to, float value) { to[threadIdx.x] = from[threadIdx.x] + value; }
 void add_from_memory(const float* from, float* to, const float* value) {
   to[threadIdx.x] = from[threadIdx.x] + *value;
-}
-
-void launch_add(cudaStream_t stream, const float* from, float* to, float value) {
-  launch(stream, {"add", 1, kCount}, add, from, to, value);
 }
 
 /// What is enqueued on a stream while `work` runs. A capture that fails is over all the same.
@@ -57,16 +45,11 @@ class Graph {
   cudaGraphExec_t exec_ = nullptr;
 };
 
-class GraphTest : public EmulatedTest {
+class GraphTest : public ScenarioTest {
  protected:
   /// Why a capture of this work becomes no graph, or "".
   static std::string failure_of_capture(cudaStream_t stream, const std::function<void()>& work) {
     return failure_of([&] { const Graph graph(stream, work); });
-  }
-  using Scenario = Values (*)();
-  static void expect_caught(const Values& expected, Scenario mistaken, Scenario right) {
-    EXPECT_THAT(wrong_schedules<Values>(expected, mistaken), Not(IsEmpty()));
-    EXPECT_THAT(wrong_schedules<Values>(expected, right), IsEmpty());
   }
 };
 
@@ -81,8 +64,7 @@ Values change_rate() {
     if (frozen) {
       launch_add(stream, memory.data(), memory.data(), rate[0]);
     } else {
-      require(cudaMemcpyAsync(device_rate.data(), rate.data(), sizeof(float),
-                              cudaMemcpyHostToDevice, stream));
+      copy(stream, rate.data(), device_rate.data(), sizeof(float));
       launch(stream, {"add_from_memory", 1, kCount}, add_from_memory, memory.data(), memory.data(),
              device_rate.data());
     }
@@ -101,14 +83,13 @@ TEST_F(GraphTest, AScalarOfTheHostIsFrozen) {
 
 /// Steps that read their scalar from a slot of the host's.
 template <bool waits>
-Values reuse_slot() {
+Values reuse_scalars_slot() {
   const OnDevice<float> memory(all_of(0));
   const OnDevice<float> device_rate(1);
   const Pinned<float> rate({0});
   const Stream stream;
   const Graph step(stream, [&] {
-    require(cudaMemcpyAsync(device_rate.data(), rate.data(), sizeof(float), cudaMemcpyHostToDevice,
-                            stream));
+    copy(stream, rate.data(), device_rate.data(), sizeof(float));
     launch(stream, {"add_from_memory", 1, kCount}, add_from_memory, memory.data(), memory.data(),
            device_rate.data());
   });
@@ -124,7 +105,7 @@ Values reuse_slot() {
 }
 
 TEST_F(GraphTest, AReplaysSlotIsReusedWhenItHasEnded) {
-  expect_caught(all_of(11), reuse_slot<false>, reuse_slot<true>);
+  expect_caught(all_of(11), reuse_scalars_slot<false>, reuse_scalars_slot<true>);
 }
 
 /// A branch of a graph that reads what the other one writes.
@@ -388,20 +369,18 @@ TEST_F(GraphTest, MemoryOutlivesTheGraphsThatUseIt) {
   const OnDevice<float> other(all_of(0));
   Pinned<float> pinned(all_of(0));
   const Stream stream;
-  const Graph kernel(stream, [&] { launch_add(stream, memory.data(), other.data(), 1); });
-  const Graph copy(stream, [&] {
-    require(cudaMemcpyAsync(other.data(), pinned.data(), kBytes, cudaMemcpyDefault, stream));
-  });
+  const Graph launches(stream, [&] { launch_add(stream, memory.data(), other.data(), 1); });
+  const Graph copies(stream, [&] { copy(stream, pinned.data(), other.data()); });
   const auto replay = [&](const Graph& graph) { return failure_of([&] { graph.replay(stream); }); };
-  EXPECT_THAT(replay(kernel), IsEmpty());
-  EXPECT_THAT(replay(copy), IsEmpty());
+  EXPECT_THAT(replay(launches), IsEmpty());
+  EXPECT_THAT(replay(copies), IsEmpty());
   memory.free();
   pinned.free();
-  EXPECT_THAT(replay(kernel), HasSubstr("kernel add: argument 1 is an address of memory that was "
-                                        "freed, or never given out"));
-  EXPECT_THAT(replay(copy), testing::AllOf(HasSubstr("cudaMemcpyAsync: "),
-                                           HasSubstr("the memory of the copy was freed before it "
-                                                     "ran")));
+  EXPECT_THAT(replay(launches), HasSubstr("kernel add: argument 1 is an address of memory that was "
+                                          "freed, or never given out"));
+  EXPECT_THAT(replay(copies), testing::AllOf(HasSubstr("cudaMemcpyAsync: "),
+                                             HasSubstr("the memory of the copy was freed before it "
+                                                       "ran")));
 }
 
 TEST_F(GraphTest, ADestroyedGraphIsRefused) {

@@ -17,9 +17,9 @@ void write_at(float* memory) {
   memory[place] = 1;
 }
 
-void add_one(const float* from, float* to) { to[threadIdx.x] = from[threadIdx.x] + 1; }
+void plus_one(const float* from, float* to) { to[threadIdx.x] = from[threadIdx.x] + 1; }
 
-void add_one_through(float* const* table, float* to) {
+void plus_one_through(float* const* table, float* to) {
   to[threadIdx.x] = table[0][threadIdx.x] + 1;
 }
 
@@ -56,7 +56,7 @@ TEST_F(MemoryTest, AKernelIsNotGivenFreedMemory) {
   const OnDevice<float> to(1);
   OnDevice<float> from(std::vector<float>{1});
   const auto run = [&](const float* address) {
-    return failure_of([&] { launch(nullptr, {"planted", 1, 1}, add_one, address, to.data()); });
+    return failure_of([&] { launch(nullptr, {"planted", 1, 1}, plus_one, address, to.data()); });
   };
   const float* const address = from.data();
   EXPECT_THAT(run(address), IsEmpty());
@@ -72,7 +72,7 @@ TEST_F(MemoryDeathTest, AKernelFindsNoFreedMemory) {
   const OnDevice<float*> table(std::vector<float*>{from.data()});
   const auto run = [&] {
     return failure_of([&] {
-      launch(nullptr, {"planted", 1, 1}, add_one_through, table.data(), to.data());
+      launch(nullptr, {"planted", 1, 1}, plus_one_through, table.data(), to.data());
     });
   };
   EXPECT_THAT(run(), IsEmpty());
@@ -87,7 +87,7 @@ TEST_F(MemoryTest, AKernelIsNotGivenTheHostsMemory) {
   const std::vector<float> host = {1};
   const Pinned<float> pinned(host);
   const auto run = [&](const float* from) {
-    return failure_of([&] { launch(nullptr, {"planted", 1, 1}, add_one, from, to.data()); });
+    return failure_of([&] { launch(nullptr, {"planted", 1, 1}, plus_one, from, to.data()); });
   };
   EXPECT_EQ(run(host.data()), "kernel planted: argument 1 is an address of the host's memory");
   EXPECT_THAT(run(pinned.data()), IsEmpty());
@@ -106,10 +106,10 @@ TEST_F(MemoryTest, MemoryThatNobodySetIsNotANumber) {
   const OnDevice<float> unset(8);
   EXPECT_THAT(unset.values(), Each(testing::IsNan()));
   const OnDevice<float> sum(8);
-  launch(nullptr, {"planted", 1, 8}, add_one, unset.data(), sum.data());
+  launch(nullptr, {"planted", 1, 8}, plus_one, unset.data(), sum.data());
   EXPECT_THAT(sum.values(), Each(testing::IsNan()));
   require(cudaMemset(unset.data(), 0, 8 * sizeof(float)));
-  launch(nullptr, {"planted", 1, 8}, add_one, unset.data(), sum.data());
+  launch(nullptr, {"planted", 1, 8}, plus_one, unset.data(), sum.data());
   EXPECT_THAT(sum.values(), Each(1.0F));
 }
 

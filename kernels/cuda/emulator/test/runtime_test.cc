@@ -1,45 +1,20 @@
 // What the host does in the wrong order: streams, events, copies, and errors that it does not ask
 // for. Where CUDA says nothing a result is wrong under some schedule.
 
-#include "kernels/cuda/emulator/test/emulated_test.h"
+#include "kernels/cuda/emulator/test/scenario.h"
 
 namespace bench::cuda::emulator {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
-using Values = std::vector<float>;
 
-constexpr unsigned kCount = 40;
-constexpr std::size_t kBytes = kCount * sizeof(float);
+class RuntimeTest : public ScenarioTest {};
 
-void add(const float* from, float* to, float value) { to[threadIdx.x] = from[threadIdx.x] + value; }
-
-void launch_add(cudaStream_t stream, const float* from, float* to, float value) {
-  launch(stream, {"add", 1, kCount}, add, from, to, value);
-}
-
-void upload(cudaStream_t stream, const float* from, float* to) {
-  require(cudaMemcpyAsync(to, from, kBytes, cudaMemcpyDefault, stream));
-}
-
-Values all_of(float value) { return Values(kCount, value); }
-
-/// What a scenario gives with a mistake planted, and without it.
-class RuntimeTest : public EmulatedTest {
- protected:
-  using Scenario = Values (*)();
-  static void expect_caught(const Values& expected, Scenario mistaken, Scenario right) {
-    EXPECT_THAT(wrong_schedules<Values>(expected, mistaken), Not(IsEmpty()));
-    EXPECT_THAT(wrong_schedules<Values>(expected, right), IsEmpty());
-  }
-};
-
-enum class Order : std::uint8_t { none, late, right };
+enum class Recorded : std::uint8_t { never, late, in_time };
 
 /// A stream reads what another one writes.
-template <Order order>
+template <Recorded recorded>
 Values hand_over() {
   const OnDevice<float> from(all_of(1));
   const OnDevice<float> between(all_of(0));
@@ -47,14 +22,14 @@ Values hand_over() {
   const Stream producer;
   const Stream consumer;
   const Event written;
-  if (order == Order::late) {
+  if (recorded == Recorded::late) {
     require(cudaStreamWaitEvent(consumer, written));
   }
   launch_add(producer, from.data(), between.data(), 1);
-  if (order != Order::none) {
+  if (recorded != Recorded::never) {
     require(cudaEventRecord(written, producer));
   }
-  if (order == Order::right) {
+  if (recorded == Recorded::in_time) {
     require(cudaStreamWaitEvent(consumer, written));
   }
   launch_add(consumer, between.data(), to.data(), 1);
@@ -63,11 +38,11 @@ Values hand_over() {
 }
 
 TEST_F(RuntimeTest, StreamsNeedAnEventBetweenThem) {
-  expect_caught(all_of(3), hand_over<Order::none>, hand_over<Order::right>);
+  expect_caught(all_of(3), hand_over<Recorded::never>, hand_over<Recorded::in_time>);
 }
 
 TEST_F(RuntimeTest, AnEventIsRecordedBeforeItIsWaitedFor) {
-  expect_caught(all_of(3), hand_over<Order::late>, hand_over<Order::right>);
+  expect_caught(all_of(3), hand_over<Recorded::late>, hand_over<Recorded::in_time>);
 }
 
 /// An event that is recorded anew holds nobody up for what it stood for before.
@@ -104,13 +79,13 @@ Values reuse_slot(Slot& slot) {
   const Stream stream;
   const Event copied;
   std::fill_n(&slot[0], kCount, 1.0F);
-  upload(stream, &slot[0], first.data());
+  copy(stream, &slot[0], first.data());
   require(cudaEventRecord(copied, stream));
   if (waits) {
     require(cudaEventSynchronize(copied));
   }
   std::fill_n(&slot[0], kCount, 2.0F);
-  upload(stream, &slot[0], second.data());
+  copy(stream, &slot[0], second.data());
   require(cudaStreamSynchronize(stream));
   return first.values_now();
 }
@@ -145,7 +120,7 @@ Values reuse_device_slot() {
   const Stream computes;
   const Event copied;
   const Event computed;
-  upload(copies, first.data(), slot.data());
+  copy(copies, first.data(), slot.data());
   require(cudaEventRecord(copied, copies));
   require(cudaStreamWaitEvent(computes, copied));
   launch_add(computes, slot.data(), to.data(), 0);
@@ -153,7 +128,7 @@ Values reuse_device_slot() {
   if (waits) {
     require(cudaStreamWaitEvent(copies, computed));
   }
-  upload(copies, second.data(), slot.data());
+  copy(copies, second.data(), slot.data());
   require(cudaStreamSynchronize(copies));
   require(cudaStreamSynchronize(computes));
   return to.values_now();
@@ -174,7 +149,7 @@ Values read_result() {
   const Stream stream;
   const Event copied;
   launch_add(stream, from.data(), between.data(), 1);
-  upload(stream, between.data(), result.data());
+  copy(stream, between.data(), result.data());
   require(cudaEventRecord(copied, stream));
   switch (waits) {
     case Waits::never:
@@ -323,7 +298,7 @@ TEST_F(RuntimeTest, AnErrorThatNobodyAskedForIsToldAtTheNextLaunch) {
   EXPECT_THAT(go_on(true), IsEmpty());
 }
 
-void meet_in_part(float* memory) {
+void miss_a_barrier(float* memory) {
   if (threadIdx.x == 0) {
     __syncthreads();
   }
@@ -332,7 +307,7 @@ void meet_in_part(float* memory) {
 
 TEST_F(RuntimeTest, AKernelsFaultIsToldByEveryLaterCall) {
   const OnDevice<float> memory(all_of(1));
-  launch(nullptr, {"planted", 1, kCount}, meet_in_part, memory.data());
+  launch(nullptr, {"planted", 1, kCount}, miss_a_barrier, memory.data());
   EXPECT_EQ(asked(cudaDeviceSynchronize()), cudaErrorLaunchFailure);
   for (int call = 0; call < 2; ++call) {
     EXPECT_THAT(refusal_of(cudaMemset(memory.data(), 0, kBytes)),
