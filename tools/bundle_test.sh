@@ -36,14 +36,12 @@ refused() {
   fi
 }
 
-# alone PROGRAM ARGUMENTS...: runs a program of the bundle without environment; what it loads is in loaded. hwloc is
-# kept from plug-ins of the system's own, which it would open wherever they are installed.
+# alone PROGRAM ARGUMENTS...: runs a program of the bundle without environment; what it loads is in debug.*.
 alone() {
   program=$unpacked/bin/$1
   shift
   rm -f "$scratch"/debug.*
-  env -i HWLOC_PLUGINS_PATH="$scratch" LD_DEBUG=files LD_DEBUG_OUTPUT="$scratch/debug" \
-    "$program" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+  env -i LD_DEBUG=files LD_DEBUG_OUTPUT="$scratch/debug" "$program" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
 }
 
 # within CLAIM: what ran last has loaded nothing from outside the bundle but the C library.
@@ -95,6 +93,15 @@ grep -q 'total images/sec: ' "$scratch/out" || fail "bench trains in an empty en
 within "bench trains"
 alone make_tfrecords --help || fail "make_tfrecords runs"
 within "make_tfrecords runs"
+
+if [ -x "$unpacked/tools/gpu_check" ] && command -v python3 >/dev/null; then
+  # With a card it passes, without one it fails; it looks for its programs in the bundle either way.
+  "$unpacked/tools/gpu_check" --parts=properties --output="$scratch/check" >"$scratch/out" 2>&1 || true
+  grep -Fq "bench: $unpacked/bin/bench" "$scratch/out" || fail "gpu_check runs from a bundle: $(cat "$scratch/out")"
+  grep -q '^properties ' "$scratch/out" || fail "gpu_check sums up: $(cat "$scratch/out")"
+  ! grep -q 'No such file' "$scratch/out" || fail "gpu_check finds its programs: $(cat "$scratch/out")"
+  echo "ok      gpu_check runs from a bundle"
+fi
 
 if [ -z "$libraries" ] && [ -e "$unpacked/lib/libbench_cuda.so" ]; then
   alone bench --model=resnet50_v1.5 --dtype=f16 --batch_size=256 --plan_for=sm_90 --dump=plan || cat "$scratch/err"

@@ -77,16 +77,20 @@ take_libraries() {
 }
 
 # set_search_paths STAGE CUDA: programs find libraries, and libraries each other, from where they lie. NVIDIA's
-# do so as they come, but NVRTC, which would look for its second part where the system has libraries.
+# do so as they come, but NVRTC, which would look for its second part where the system has libraries. Where
+# they are the machine's, what is linked with them looks where the toolkit usually lies.
 # shellcheck disable=SC2016  # the loader expands $ORIGIN
 set_search_paths() {
+  paths_toolkit=''
+  [ "$2" != own ] || paths_toolkit=':/usr/local/cuda/lib64:/usr/local/cuda/lib'
   for paths_file in "$1"/bin/*; do
-    patchelf --set-rpath '$ORIGIN/../lib' "$paths_file"
+    paths='$ORIGIN/../lib'
+    [ "${paths_file##*/}" != gpu_properties ] || paths=$paths$paths_toolkit
+    patchelf --set-rpath "$paths" "$paths_file"
   done
   for paths_file in "$1"/lib/*.so*; do
     paths='$ORIGIN'
-    [ "$2" != own ] || [ "${paths_file##*/}" != libbench_cuda.so ] ||
-      paths="$paths:/usr/local/cuda/lib64:/usr/local/cuda/lib"
+    [ "${paths_file##*/}" != libbench_cuda.so ] || paths=$paths$paths_toolkit
     case $(patchelf --print-rpath "$paths_file") in
       "$paths" | '$ORIGIN:$ORIGIN/'*) ;;
       *) patchelf --set-rpath "$paths" "$paths_file" ;;

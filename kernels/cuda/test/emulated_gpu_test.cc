@@ -1,18 +1,10 @@
 #include "kernels/cuda/emulator_libraries/emulated_backend.h"
-#include "kernels/test/conformance.h"
+#include "kernels/cuda/test/gpu_under_test.h"
 
 namespace bench {
 namespace {
 
-/// What kernels/cuda/README.md says it leaves out.
-BackendUnderTest emulated() {
-  return {.name = "emulated_gpu",
-          .make = cuda::make_emulated_backend,
-          .lacks = {"quantize", "dequantize", "quantized_add", "quantized_conv2d",
-                    "quantized_fully_connected", "quantized_spatial_mean"},
-          .lacks_quanta = true,
-          .narrow_filter_gradients = true};
-}
+BackendUnderTest emulated() { return gpu_under_test("emulated_gpu", cuda::make_emulated_backend); }
 
 }  // namespace
 
