@@ -1,6 +1,6 @@
 #include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator_libraries/emulated_backend.h"
-#include "kernels/test/conformance.h"
+#include "kernels/cuda/test/gpu_under_test.h"
 
 namespace bench {
 namespace {
@@ -11,15 +11,7 @@ std::unique_ptr<Backend> make_repeating_backend() {
   return cuda::make_emulated_backend();
 }
 
-/// What kernels/cuda/README.md says it leaves out.
-BackendUnderTest emulated() {
-  return {.name = "emulated_gpu",
-          .make = make_repeating_backend,
-          .lacks = {"quantize", "dequantize", "quantized_add", "quantized_conv2d",
-                    "quantized_fully_connected", "quantized_spatial_mean"},
-          .lacks_quanta = true,
-          .narrow_filter_gradients = true};
-}
+BackendUnderTest emulated() { return gpu_under_test("emulated_gpu", make_repeating_backend); }
 
 }  // namespace
 
