@@ -17,6 +17,8 @@ struct GpuDescription {
   /// 90 for compute capability 9.0.
   int capability = 0;
   std::int64_t memory_bytes = 0;
+  /// The newest CUDA that its driver serves: "13.0".
+  std::string driver;
 };
 
 struct GpuOptions {

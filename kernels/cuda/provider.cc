@@ -17,7 +17,8 @@ class Provider final : public GpuProvider {
     for (const DeviceProperties& device : present_devices()) {
       found.push_back({.name = device.name,
                        .capability = device.capability,
-                       .memory_bytes = device.memory_bytes});
+                       .memory_bytes = device.memory_bytes,
+                       .driver = driver_version()});
     }
     return found;
   }

@@ -1,6 +1,7 @@
 #include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator_libraries/emulated_backend.h"
 #include "kernels/cuda/test/gpu_under_test.h"
+#include "kernels/test/tuning_suite.h"
 
 namespace bench {
 namespace {
@@ -23,6 +24,10 @@ INSTANTIATE_TEST_SUITE_P(Bf16, Conformance, conformance_parameters(emulated(), D
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, OptimizerConformance, optimizer_parameters(emulated()),
                          optimizer_name);
+INSTANTIATE_TEST_SUITE_P(EmulatedGpu, Tuning,
+                         testing::Values(TunedDevice{.name = "emulated_gpu",
+                                                     .make = cuda::make_emulated_backend}),
+                         tuned_device_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, StreamConformance, testing::Values(emulated()), backend_name);
 
 }  // namespace bench
