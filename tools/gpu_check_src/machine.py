@@ -69,7 +69,8 @@ def find_libraries(names: Sequence[str], own: Path, folders: Sequence[Path], cac
     chosen: list[Path] = []
     missing = []
     for name in names:
-        if (own / name).exists() or re.search(rf"^\s*{re.escape(name)} ", cached, re.MULTILINE):
+        known = re.findall(rf"^\s*{re.escape(name)} .*=> (.*)$", cached, re.MULTILINE)
+        if any(path.exists() for path in (own / name, *map(Path, known))):
             continue
         having = [folder for folder in folders if (folder / name).exists()]
         if not having:
