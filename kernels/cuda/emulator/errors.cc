@@ -136,8 +136,6 @@ cudaError_t enqueue(cudaStream_t stream, const char* name, std::function<void()>
 
 }  // namespace bench::cuda::emulator
 
-using bench::cuda::emulator::call;
-using bench::cuda::emulator::Call;
 using bench::cuda::emulator::Machine;
 
 // Not by call(): whoever asks for the words next wants to know why the last call was refused.

@@ -56,10 +56,11 @@ template <bool same>
 void meet_at_two_places(float* memory) {
   if (same || threadIdx.x < 32) {
     __syncthreads();
+    memory[threadIdx.x] = 1;
   } else {
+    memory[threadIdx.x] = 2;
     __syncthreads();
   }
-  memory[threadIdx.x] = 1;
 }
 
 TEST_F(BlockTest, LanesMeetAtOneBarrier) {
@@ -196,7 +197,7 @@ TEST_F(BlockTest, NobodyWritesBehindSharedMemory) {
 }
 
 TEST_F(BlockTest, ABlockHas48KibOfSharedMemory) {
-  constexpr int kMost = 48 * 1024 / sizeof(float);
+  constexpr int kMost = (48 << 10) / sizeof(float);
   EXPECT_THAT((failures_of(write_shared<0, kMost + 1>)),
               all(HasSubstr("49156 bytes of shared memory, a block has 49152")));
   EXPECT_THAT((failures_of(write_shared<0, kMost>)), kNone);

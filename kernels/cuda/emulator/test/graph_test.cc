@@ -387,7 +387,7 @@ TEST_F(GraphTest, ADestroyedGraphIsRefused) {
   const OnDevice<float> memory(all_of(0));
   const Stream stream;
   Graph graph(stream, [&] { launch_add(stream, memory.data(), memory.data(), 1); });
-  const cudaGraphExec_t exec = graph.exec();
+  cudaGraphExec_t exec = graph.exec();
   EXPECT_THAT(refusal_of(cudaGraphLaunch(exec, stream)), IsEmpty());
   graph.destroy_exec();
   EXPECT_THAT(refusal_of(cudaGraphLaunch(exec, stream)), HasSubstr("invalid argument"));

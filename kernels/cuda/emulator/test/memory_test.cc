@@ -5,7 +5,6 @@
 namespace bench::cuda::emulator {
 namespace {
 
-using testing::AllOf;
 using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
