@@ -202,13 +202,12 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   phases.clear();
   choose_by_time(settings, graph, device, limits, host);
   report::print_initializing_graph(host.streams.out);
+  ExecutorOptions options{.format = settings.format,
+                          .pinned = settings.lowering().pinned,
+                          .deterministic = settings.deterministic};
+  options.admit = admit;  // Apart, or GCC takes the options for uninitialised where the copy throws.
   auto tower = naming_choices(settings, [&] {
-    return std::make_unique<Tower>(graph, *device.backend,
-                                   ExecutorOptions{.format = settings.format,
-                                                   .pinned = settings.lowering().pinned,
-                                                   .deterministic = settings.deterministic,
-                                                   .admit = admit},
-                                   first_values);
+    return std::make_unique<Tower>(graph, *device.backend, options, first_values);
   });
   first_values.clear();  // The tower has its own copy.
   auto strategy = make_run_strategy(settings, *tower);
