@@ -205,7 +205,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   ExecutorOptions options{.format = settings.format,
                           .pinned = settings.lowering().pinned,
                           .deterministic = settings.deterministic};
-  options.admit = admit;  // Apart, or GCC takes the options for uninitialised where the copy throws.
+  // Apart, or GCC takes the options for uninitialised where the copy throws.
+  options.admit = admit;
   auto tower = naming_choices(settings, [&] {
     return std::make_unique<Tower>(graph, *device.backend, options, first_values);
   });
