@@ -80,6 +80,8 @@ struct Candidate {
   std::size_t workspace_bytes = 0;
   /// Estimated time, comparable among one backend's candidates and reorders only.
   double seconds = 0;
+  /// Whether each launch on the same inputs gives the same bits.
+  bool deterministic = true;
   /// The output may lie on the input's memory if nobody reads the input later.
   struct Overwrite {
     std::size_t output = 0;
@@ -108,6 +110,8 @@ struct MemoryTraits {
   /// What may still be allocated, in bytes; none where it is the host's memory, which has limits of
   /// its own.
   std::optional<std::size_t> free_bytes = {};
+  /// Of the last cache before it; 0 where that is not known.
+  std::size_t cache_bytes = 0;
 };
 
 /// What a device can do at most, measured by running it.

@@ -15,9 +15,10 @@ namespace bench {
 
 struct ExecutorOptions {
   DataFormat format = DataFormat::automatic;
-  /// As in LoweringOptions; both are used by the constructor only.
+  /// As in LoweringOptions; all are used by the constructor only.
   const Choices* pinned = nullptr;
   Tuner tuner = {};
+  bool deterministic = false;
   /// For tests: before each run everything but inputs and variables is filled with NaN bytes, and
   /// guard bytes behind every variable and gradient are checked afterwards (InternalError), for
   /// which every run waits.
@@ -26,7 +27,7 @@ struct ExecutorOptions {
   std::function<void(const MemoryReport&)> admit = {};
 
   [[nodiscard]] LoweringOptions lowering() const {
-    return {.format = format, .pinned = pinned, .tuner = tuner};
+    return {.format = format, .pinned = pinned, .tuner = tuner, .deterministic = deterministic};
   }
 };
 

@@ -19,6 +19,8 @@ struct GpuDescription {
   std::int64_t memory_bytes = 0;
   /// Where it is plugged in, "0000:0e:00.0": its name for the driver's other libraries.
   std::string pci_bus_id = {};
+  /// The newest CUDA that its driver serves: "13.0".
+  std::string driver;
 };
 
 struct GpuOptions {

@@ -194,6 +194,21 @@ struct Implementation {
   std::int64_t count = 0;
 };
 
+/// By which of its kernels a layer runs, and in which layouts.
+struct LayerChoice {
+  std::string implementation{};
+  std::vector<std::string> inputs{};
+  std::vector<std::string> outputs{};
+};
+
+/// All that was chosen for the run's graph; `--choices_file` takes it from here.
+struct Choices {
+  std::string by{};  ///< estimates, file, timed (in this run) or kept (timed in an earlier one).
+  std::map<std::string, std::string> made_for{};  ///< The flags that it depends on.
+  std::map<std::string, LayerChoice> nodes{};
+  std::map<std::string, std::string> held{};  ///< Layouts of inputs and variables.
+};
+
 /// One number of the run's check: of the fingerprint beside the stored one, or of a kernel or an
 /// update beside the reference (`stored` is then 0).
 struct VerifiedNumber {
@@ -256,6 +271,7 @@ struct Record {
   std::vector<Metric> metrics{};
   Series series{};
   std::vector<Implementation> implementations{};
+  Choices choices{};
   Verification verification{};
   std::optional<Quantization> quantization{};  ///< Of a run in int8 only.
   Quality quality{};

@@ -198,6 +198,19 @@ void put_metric(Section& out, const Metric& metric) {
   out.put("scope", metric.scope == Scope::kStep ? "step" : "run");
 }
 
+void put_choices(Section out, const Choices& choices) {
+  out.put("by", choices.by);
+  out.put("made_for", choices.made_for);
+  Section nodes = out.child("nodes");
+  for (const auto& [name, choice] : choices.nodes) {
+    Section node = nodes.child(name);
+    node.put("implementation", choice.implementation);
+    node.put("inputs", choice.inputs);
+    node.put("outputs", choice.outputs);
+  }
+  out.put("held", choices.held);
+}
+
 std::vector<std::int64_t> counts(const std::vector<std::chrono::nanoseconds>& times) {
   std::vector<std::int64_t> out;
   out.reserve(times.size());
@@ -245,6 +258,7 @@ std::string record_json(const Record& record) {
                  item.put("layout", implementation.layout);
                  item.put("count", implementation.count);
                });
+  put_choices(out.child("choices"), record.choices);
   Section verification = out.child("verification");
   verification.put("skipped", record.verification.skipped);
   verification.put_list("numbers", record.verification.numbers,

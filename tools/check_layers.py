@@ -42,6 +42,8 @@ MAY_INCLUDE = {
                           "kernels/cuda/gpu/"),
     "kernels/cuda/emulator/": ("models/base/", "kernels/cuda/device_api.h", "kernels/cuda/runtime.h",
                                "kernels/cuda/emulator/"),
+    "kernels/cuda/emulator/test/": ("models/base/", "kernels/cuda/device_api.h", "kernels/cuda/runtime.h",
+                                    "kernels/cuda/emulator/", "kernels/cuda/gpu/element.h"),
     "kernels/cuda/emulator_libraries/": SEAM + ("kernels/cuda/", "kernels/reference/product.h"),
     "kernels/cuda/test/": ("models/", "kernels/"),
     "kernels/cases/": ("models/base/", "models/ir/", "models/ops/", "kernels/cases/"),

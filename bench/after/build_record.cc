@@ -68,6 +68,7 @@ results::FlagValues effective_flags(const RunSettings& settings, const ParseResu
   }
   values["dtype"] = std::string(settings.int8 ? "int8" : name_of(settings.dtype));
   values["data_format"] = std::string(name_of(settings.format));
+  values["autotune"] = std::string(name_of(settings.autotune));
   values["data_name"] = std::string(settings.dataset->name);
   return values;
 }
@@ -84,6 +85,28 @@ std::vector<results::Implementation> implementations(const LoweredGraph& plan) {
                       .implementation = std::get<1>(key),
                       .layout = std::get<2>(key),
                       .count = count});
+  }
+  return result;
+}
+
+std::vector<std::string> tokens_of(const std::vector<Layout>& layouts) {
+  std::vector<std::string> tokens;
+  for (const Layout& layout : layouts) {
+    tokens.push_back(layout.token());
+  }
+  return tokens;
+}
+
+results::Choices choices_of(const RunSettings& settings, const Choices& choices) {
+  results::Choices result{.by = std::string(name_of(settings.chosen_by)),
+                          .made_for = flags_of_choices(settings)};
+  for (const auto& [name, choice] : choices.nodes) {
+    result.nodes[name] = {.implementation = choice.implementation,
+                          .inputs = tokens_of(choice.inputs),
+                          .outputs = tokens_of(choice.outputs)};
+  }
+  for (const auto& [name, layout] : choices.held) {
+    result.held[name] = layout.token();
   }
   return result;
 }
@@ -192,6 +215,7 @@ void add_plan(results::Record& record, const RunSettings& settings, const Device
       static_cast<std::int64_t>(device.processors.size());
   record.cpu.isa_used = device.isa;
   record.implementations = implementations(executor.plan());
+  record.choices = choices_of(settings, executor.plan().choices);
   record.build.libs = loaded_libraries();
   record.build.libs.push_back({.name = std::string(device.backend->name()),
                                .version = device.library_version,

@@ -19,7 +19,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                              const std::vector<std::string>& command_line,
                              const SystemFiles& files);
 
-/// Adds what the plan says: device, implementations, parameters, planned memory.
+/// Adds what the plan says: device, implementations, choices, parameters, planned memory.
 void add_plan(results::Record& record, const RunSettings& settings, const Device& device,
               const Executor& executor);
 

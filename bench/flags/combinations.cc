@@ -176,6 +176,18 @@ void check_dump(const Flags& flags) {
       std::find(flags.dump.begin(), flags.dump.end(), "choices") != flags.dump.end();
   refuse_if(choices && flags.dump.size() > 1,
             "--dump=choices prints a file for --choices_file: leave the other dumps out");
+  const bool fusions =
+      std::find(flags.dump.begin(), flags.dump.end(), "fusions") != flags.dump.end();
+  refuse_if(
+      fusions && flags.choices_file.has_value(),
+      "--dump=fusions plans without each fusion, and a file of choices is for one plan: leave "
+      "--choices_file out");
+}
+
+void check_autotune(const Flags& flags) {
+  refuse_if(flags.choices_file && flags.autotune && flags.autotune != "off",
+            cat("--choices_file takes the kernels from its file: leave --autotune=",
+                flags.autotune.value_or(""), " out"));
 }
 
 /// --verify, --dump and --dump_tensors end the program without a measured run.
@@ -193,10 +205,10 @@ void check_unmeasured(const Flags& flags) {
   if (flags.verify) {
     refuse_if(flags.init_from || flags.input_file || flags.data_dir || flags.save_variables ||
                   flags.dump_tensors || !flags.dump.empty() || flags.choices_file ||
-                  flags.max_seconds,
+                  flags.autotune || flags.max_seconds,
               "--verify has values, images, a plan and an end of its own: leave --init_from, "
-              "--input_file, --data_dir, --save_variables, --dump_tensors, --dump, --choices_file "
-              "and --max_seconds out");
+              "--input_file, --data_dir, --save_variables, --dump_tensors, --dump, --choices_file, "
+              "--autotune and --max_seconds out");
   }
 }
 
@@ -257,6 +269,7 @@ void validate(const Flags& flags) {
   check_variable_update(flags);
   check_tensor_files(flags);
   check_dump(flags);
+  check_autotune(flags);
   check_unmeasured(flags);
   check_batch(flags);
   check_late(flags);

@@ -29,6 +29,15 @@ void PhaseWatch::tell(std::string_view phase, std::string_view unit, std::int64_
   }
 }
 
+void PhaseWatch::tell_within(std::string_view phase, std::string_view unit, std::int64_t done,
+                             std::int64_t total) {
+  if (phase_.empty() || phase_ == phase) {
+    tell(phase, unit, done, total);
+  } else if (end_asked_()) {
+    throw RunEnded(cat("while ", phase_));
+  }
+}
+
 Watch PhaseWatch::of(std::string phase, std::string unit) {
   return [this, phase = std::move(phase), unit = std::move(unit)](
              std::int64_t done, std::int64_t total) { tell(phase, unit, done, total); };

@@ -30,7 +30,10 @@ class PhaseWatch {
   /// many there are. Another phase than the last begins anew; the end of one, all its units, takes
   /// its line away. Throws RunEnded. Cheap enough for short parts.
   void tell(std::string_view phase, std::string_view unit, std::int64_t done, std::int64_t total);
-  /// The same as a function; it must not outlive this.
+  /// The same, where another phase may be under way, which then goes on: only the end is asked for.
+  void tell_within(std::string_view phase, std::string_view unit, std::int64_t done,
+                   std::int64_t total);
+  /// tell() as a function; it must not outlive this.
   [[nodiscard]] Watch of(std::string phase, std::string unit);
   /// Throws RunEnded, which tells of the place ("before the check"), if the run is to end.
   void stop_if_asked(std::string_view place) const;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "bench/plan/settings.h"
 #include "models/base/errors.h"
@@ -63,6 +64,26 @@ std::string to_text(const ChoicesFile& file) {
   return text.dump(2) + "\n";
 }
 
+std::optional<ChoicesFile> parse_choices(const std::string& text) {
+  try {
+    const json whole = json::parse(text);
+    const json& choices = whole.contains("schema") ? whole.at("choices") : whole;
+    ChoicesFile file{.choices = {},
+                     .made_for = choices.at("made_for").get<std::map<std::string, std::string>>()};
+    for (const auto& [name, choice] : choices.at("nodes").items()) {
+      file.choices.nodes[name] = {.implementation = choice.at("implementation").get<std::string>(),
+                                  .inputs = layouts_of(choice.at("inputs")),
+                                  .outputs = layouts_of(choice.at("outputs"))};
+    }
+    for (const auto& [name, layout] : choices.at("held").items()) {
+      file.choices.held[name] = Layout(layout.get<std::string>());
+    }
+    return file;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
 ChoicesFile read_choices(const std::string& path) {
   std::error_code error;
   // One that waits for a writer would stop the program here.
@@ -73,26 +94,18 @@ ChoicesFile read_choices(const std::string& path) {
   if (!stream) {
     throw refusal(path, "cannot be read");
   }
-  try {
-    const json text = json::parse(stream);
-    ChoicesFile file{.choices = {},
-                     .made_for = text.at("made_for").get<std::map<std::string, std::string>>()};
-    for (const auto& [name, choice] : text.at("nodes").items()) {
-      file.choices.nodes[name] = {.implementation = choice.at("implementation").get<std::string>(),
-                                  .inputs = layouts_of(choice.at("inputs")),
-                                  .outputs = layouts_of(choice.at("outputs"))};
-    }
-    for (const auto& [name, layout] : text.at("held").items()) {
-      file.choices.held[name] = Layout(layout.get<std::string>());
-    }
-    return file;
-  } catch (const json::exception&) {
-    throw refusal(path, "is not what --dump=choices prints");
+  std::ostringstream text;
+  text << stream.rdbuf();
+  std::optional<ChoicesFile> file = parse_choices(text.str());
+  if (!file) {
+    throw refusal(path,
+                  "is neither what --dump=choices prints nor a run's record with its choices");
   }
+  return *std::move(file);
 }
 
 void check_choices(const RunSettings& settings) {
-  if (settings.choices == nullptr) {
+  if (!settings.files.choices) {
     return;
   }
   const auto& made_for = settings.choices->made_for;

@@ -66,6 +66,8 @@ Device make_gpu_device(const RunSettings& settings) {
   device.gpu = gpu;
   device.backend = found.provider->make_backend(0, options);
   device.isa = cat("sm_", gpu.capability);
+  device.name = cat(gpu.name, ", ", device.isa, ", ", gpu.memory_bytes, " bytes");
+  device.driver = gpu.driver;
   device.library_version = found.provider->libraries();
   constexpr double kGibi = 1U << 30U;
   device.notices.push_back(cat("computing on ", gpu.name, " (compute capability ",

@@ -16,6 +16,9 @@ struct Device {
   std::vector<int> processors;
   /// What will make the numbers low, such as a limited instruction set, and what helps.
   std::vector<std::string> warnings;
+  /// Of a GPU that computes: what tells it from others, and its driver.
+  std::string name;
+  std::string driver;
   /// The instruction set kernels are made for.
   std::string isa;
   std::string library_version;

@@ -85,8 +85,10 @@ MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend) {
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {
   const Graph graph = build_run_graph(settings, backend, batch);
   // Pinned choices are those of one batch.
-  const LoweringOptions options =
-      batch == settings.batch ? settings.lowering() : LoweringOptions{.format = settings.format};
+  LoweringOptions options = settings.lowering();
+  if (batch != settings.batch) {
+    options.pinned = nullptr;
+  }
   return run_memory(settings, backend, Plan(graph, backend, options).memory.report, batch);
 }
 

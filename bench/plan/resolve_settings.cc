@@ -188,7 +188,10 @@ DumpSettings dump_of(const Flags& flags) {
   const auto asked = [&](std::string_view what) {
     return std::find(flags.dump.begin(), flags.dump.end(), what) != flags.dump.end();
   };
-  return {.graph = asked("graph"), .plan = asked("plan"), .choices = asked("choices")};
+  return {.graph = asked("graph"),
+          .plan = asked("plan"),
+          .choices = asked("choices"),
+          .fusions = asked("fusions")};
 }
 
 std::optional<int> threads_of(const Flags& flags) {
@@ -201,6 +204,7 @@ RunSettings read_settings(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   return {.mode = flags.forward_only ? RunMode::forward_only : RunMode::training,
           .threads = threads_of(flags),
+          .deterministic = flags.deterministic,
           .dtype = dtype_named(flags.dtype),
           .choose_half = flags.use_fp16,
           .int8 = flags.dtype == "int8",
@@ -268,6 +272,23 @@ void check_plan_for(const RunSettings& settings) {
   }
 }
 
+/// Kernels are timed on a GPU where nobody says otherwise: what its libraries offer differs more
+/// than estimates can tell. Throws UsageError where there is nothing that could be timed.
+Autotune autotune_of(const Flags& flags, const RunSettings& settings) {
+  if (flags.autotune == "off") {
+    return Autotune::off;
+  }
+  if (flags.autotune && settings.gpu.plan_for) {
+    throw UsageError(cat("--autotune=", *flags.autotune, " cannot be combined with --plan_for=",
+                         *settings.gpu.plan_for, ", a card that need not be there: leave it out"));
+  }
+  if (flags.autotune) {
+    return flags.autotune == "full" ? Autotune::full : Autotune::quick;
+  }
+  const bool computes_on_gpu = settings.device == RunDevice::gpu && !settings.gpu.plan_for;
+  return computes_on_gpu && !flags.choices_file && !flags.verify ? Autotune::quick : Autotune::off;
+}
+
 /// Throws UsageError for types that exclude others or what is asked for beside them.
 void check_types(const RunSettings& settings, const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
@@ -302,9 +323,11 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   settings.device_label = given == parsed.given.end() ? placement.device : given->second;
   settings.gpu = gpu_of(flags);
   check_plan_for(settings);
+  settings.autotune = autotune_of(flags, settings);
   settings.format = format_named(placement.data_format);
   if (flags.choices_file) {
     settings.choices = std::make_shared<ChoicesFile>(read_choices(*flags.choices_file));
+    settings.chosen_by = ChosenBy::file;
     settings.notices.push_back(
         cat("kernels and layouts are those of --choices_file=", *flags.choices_file));
   }

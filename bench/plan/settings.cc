@@ -25,6 +25,32 @@ RunDevice device_named(std::string_view name) {
   throw InternalError(cat("no device is called ", name));
 }
 
+std::string_view name_of(Autotune autotune) {
+  switch (autotune) {
+    case Autotune::off:
+      return "off";
+    case Autotune::quick:
+      return "quick";
+    case Autotune::full:
+      return "full";
+  }
+  throw InternalError("an extent of timing without a name");
+}
+
+std::string_view name_of(ChosenBy chosen_by) {
+  switch (chosen_by) {
+    case ChosenBy::estimates:
+      return "estimates";
+    case ChosenBy::file:
+      return "file";
+    case ChosenBy::timed:
+      return "timed";
+    case ChosenBy::kept:
+      return "kept";
+  }
+  throw InternalError("a way of choosing without a name");
+}
+
 RunSettings with_batch(RunSettings settings, std::int64_t batch) {
   settings.batch = batch;
   settings.step_request.examples_per_step = batch;

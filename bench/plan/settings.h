@@ -35,6 +35,18 @@ struct GpuSettings {
   StepRecording recording = StepRecording::automatic;
 };
 
+/// How many of a layer's kernels are timed before the run: none, the few that the estimates prefer,
+/// or all.
+enum class Autotune : std::uint8_t { off, quick, full };
+/// As --autotune names it.
+std::string_view name_of(Autotune autotune);
+
+/// How the kernels and layouts of a run's plan were chosen: by a file, by time in this run or an
+/// earlier one, or by estimates.
+enum class ChosenBy : std::uint8_t { estimates, file, timed, kept };
+/// As a record names it.
+std::string_view name_of(ChosenBy chosen_by);
+
 enum class RunMode : std::uint8_t { training, forward_only };
 
 /// Which loss the step lines show.
@@ -54,7 +66,7 @@ struct InputSettings {
 struct RunFiles {
   /// Flags were read from them.
   std::vector<std::string> flag_files = {};
-  /// Read into RunSettings::choices.
+  /// Read into RunSettings::choices: a file of choices, or a record that holds some.
   std::optional<std::string> choices = {};
   std::optional<std::string> init_from = {};
   bool init_from_partial = false;
@@ -78,7 +90,8 @@ struct DumpSettings {
   bool graph = false;
   bool plan = false;
   bool choices = false;
-  [[nodiscard]] bool any() const { return graph || plan || choices; }
+  bool fusions = false;
+  [[nodiscard]] bool any() const { return graph || plan || choices || fusions; }
 };
 
 /// How the user wants the loss of a run in 16 bits to be scaled.
@@ -103,6 +116,10 @@ struct RunSettings {
   DataFormat format = DataFormat::automatic;
   /// The kernels and layouts of the plan; null: chosen by their estimates.
   std::shared_ptr<const ChoicesFile> choices = {};
+  ChosenBy chosen_by = ChosenBy::estimates;
+  Autotune autotune = Autotune::off;
+  /// No kernel runs that does not give the same bits each time.
+  bool deterministic = false;
   DType dtype = DType::f32;
   /// `dtype` is not settled yet: the faster of bf16 and f16 on the device (choose_precision).
   bool choose_half = false;
@@ -153,7 +170,9 @@ struct RunSettings {
   [[nodiscard]] bool synthetic() const { return !input.dataset && !input.file; }
   /// How its graph is planned.
   [[nodiscard]] LoweringOptions lowering() const {
-    return {.format = format, .pinned = choices == nullptr ? nullptr : &choices->choices};
+    return {.format = format,
+            .pinned = choices == nullptr ? nullptr : &choices->choices,
+            .deterministic = deterministic};
   }
 };
 

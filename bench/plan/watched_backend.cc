@@ -19,7 +19,8 @@ class WatchedBackend final : public ForwardingBackend {
     std::vector<Candidate> candidates = ForwardingBackend::candidates(graph, node, format);
     for (Candidate& candidate : candidates) {
       candidate.make = [this, make = std::move(candidate.make)] {
-        tell();
+        // Timing makes kernels too.
+        phases_.tell_within(kPhase, kUnit, layers_, 0);
         return make();
       };
     }
@@ -32,7 +33,10 @@ class WatchedBackend final : public ForwardingBackend {
   }
 
  private:
-  void tell() const { phases_.tell("planning", "layer", layers_, 0); }
+  static constexpr std::string_view kPhase = "planning";
+  static constexpr std::string_view kUnit = "layer";
+
+  void tell() const { phases_.tell(kPhase, kUnit, layers_, 0); }
 
   std::unique_ptr<Backend> owned_;
   PhaseWatch& phases_;

@@ -104,7 +104,8 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
   const Graph graph = build_run_graph(settings, backend, settings.batch);
   // Whose images a device may still be reading while the tower goes.
   std::unique_ptr<InputSource> input;
-  Tower tower(graph, backend, {.format = settings.format}, values);
+  Tower tower(graph, backend, {.format = settings.format, .deterministic = settings.deterministic},
+              values);
   const auto strategy = make_run_strategy(settings, tower);
   input = make_run_input(settings, tower.executor().input_layout("images"),
                          host.phases.of("drawing the images", "row"));

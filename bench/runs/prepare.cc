@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <iomanip>
 #include <ostream>
 
 #include "bench/after/build_record.h"
@@ -13,6 +14,9 @@
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
 #include "bench/plan/staging_allocator.h"
+#include "bench/plan/tuning.h"
+#include "bench/runs/fusion_gains.h"
+#include "kernels/cpu/library_variables.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/build_info.h"
@@ -43,20 +47,64 @@ auto naming_choices(const RunSettings& settings, const Make& make) {
   try {
     return make();
   } catch (const ChoicesError& error) {
+    if (!settings.files.choices) {
+      throw;
+    }
     throw UsageError(
         cat("--choices_file=", printable(*settings.files.choices), ": ", error.what()));
   }
 }
 
+/// Times kernels where the run is to, and gives the settings what came of it.
+void choose_by_time(RunSettings& settings, const Graph& graph, Device& device,
+                    const MemoryLimits& limits, RunHost& host) {
+  if (settings.autotune == Autotune::off) {
+    return;
+  }
+  const auto begin = host.clock.now();
+  const auto timer = make_event_timer(*device.backend);
+  const TuningCache cache(tuning_folder(own_environment));
+  TuningResult tuned = tune({.settings = settings,
+                             .graph = graph,
+                             .backend = *device.backend,
+                             .timer = *timer,
+                             .cache = cache,
+                             .identity = tuning_identity(device, host.files),
+                             .limits = limits,
+                             .watch = host.phases.of("timing kernels", "kernel")});
+  host.phases.clear();
+  for (const std::string& notice : tuned.notices) {
+    LOG(INFO) << "note: " << printable(notice);
+  }
+  if (tuned.kept) {
+    LOG(INFO) << "note: kernels are those that were timed in an earlier run";
+  } else if (tuned.counts.timed > 0) {
+    const std::chrono::duration<double> taken = host.clock.now() - begin;
+    LOG(INFO) << "note: " << tuned.counts.timed << " kernels were timed in " << std::fixed
+              << std::setprecision(1) << taken.count() << " s, to choose between them";
+  }
+  settings.chosen_by = tuned.kept               ? ChosenBy::kept
+                       : tuned.counts.timed > 0 ? ChosenBy::timed
+                                                : ChosenBy::estimates;
+  settings.choices = std::make_shared<ChoicesFile>(
+      ChoicesFile{.choices = std::move(tuned.choices), .made_for = flags_of_choices(settings)});
+}
+
 /// Prints what --dump asks for.
-void dump(const RunSettings& settings, Backend& backend, std::ostream& out) {
+void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, RunHost& host) {
+  Backend& backend = *device.backend;
+  std::ostream& out = host.streams.out;
   const Graph graph = build_run_graph(settings, backend, settings.batch);
   if (settings.dump.graph) {
     out << graph;
   }
+  if (settings.dump.fusions) {
+    print_fusion_gains(settings, backend, out);
+  }
   if (!settings.dump.plan && !settings.dump.choices) {
     return;
   }
+  choose_by_time(settings, graph, device, limits, host);
   const std::unique_ptr<Plan> planned = naming_choices(
       settings, [&] { return std::make_unique<Plan>(graph, backend, settings.lowering()); });
   const Plan& plan = *planned;
@@ -144,11 +192,11 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     }
   }
   check_choices(settings);
+  const MemoryLimits limits = with_device(host_limit, *device.backend);
   if (settings.dump.any()) {
-    dump(settings, *device.backend, host.streams.out);
+    dump(settings, device, limits, host);
     return std::nullopt;
   }
-  const MemoryLimits limits = with_device(host_limit, *device.backend);
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(settings, *device.backend, batch));
   };
@@ -172,13 +220,15 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   const Graph graph = quantization ? quantization->graph()
                                    : build_run_graph(settings, *device.backend, settings.batch);
   phases.clear();
+  choose_by_time(settings, graph, device, limits, host);
   report::print_initializing_graph(host.streams.out);
+  ExecutorOptions options{.format = settings.format,
+                          .pinned = settings.lowering().pinned,
+                          .deterministic = settings.deterministic};
+  // Apart, or GCC takes the options for uninitialised where the copy throws.
+  options.admit = admit;
   auto tower = naming_choices(settings, [&] {
-    return std::make_unique<Tower>(
-        graph, *device.backend,
-        ExecutorOptions{
-            .format = settings.format, .pinned = settings.lowering().pinned, .admit = admit},
-        first_values);
+    return std::make_unique<Tower>(graph, *device.backend, options, first_values);
   });
   first_values.clear();  // The tower has its own copy.
   auto strategy = make_run_strategy(settings, *tower);

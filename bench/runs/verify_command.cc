@@ -28,7 +28,8 @@ RunSettings settings_for(const ParseResult& parsed, const Model& model, bool tra
 
 Verification verify_model(const RunSettings& settings, Backend& backend, PhaseWatch& phases) {
   const Graph graph = build_run_graph(settings, backend, settings.batch);
-  Tower tower(graph, backend, {.format = settings.format}, fingerprint_stimulus(settings).values);
+  Tower tower(graph, backend, {.format = settings.format, .deterministic = settings.deterministic},
+              fingerprint_stimulus(settings).values);
   const auto strategy = make_run_strategy(settings, tower);
   return verify_run(
       settings,

@@ -114,6 +114,39 @@ record_holds "r['gpu'] == [] and r['quality']['verdict'] is None" "$work/cpu.jso
 
 LD_LIBRARY_PATH=$library_path
 
+# --- kernels by time -------------------------------------------------------------------------------
+
+rm -rf "$BENCH_CACHE_DIR"
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --result_file="$work/timed.json"
+says "$err" ' s, to choose between them'
+record_holds "r['choices']['by'] == 'timed' and r['workload']['flags_all']['autotune'] == 'quick'" "$work/timed.json"
+set -- "$BENCH_CACHE_DIR"/tuning/*.json
+timed_file=$1
+if [ "$#" -ne 1 ] || [ ! -f "$timed_file" ]; then fail "not one file of timed choices"; fi
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --result_file="$work/kept.json"
+says "$err" 'note: kernels are those that were timed in an earlier run'
+lacks "$err" ' s, to choose between them'
+record_holds "r['choices']['by'] == 'kept'" "$work/kept.json"
+record_holds "r['choices']['nodes'] == json.load(open('$work/timed.json'))['choices']['nodes']" "$work/kept.json"
+echo "{" >"$timed_file"
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu
+says "$err" "note: kernels are timed anew: $timed_file does not hold choices"
+says "$err" ' s, to choose between them'
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --choices_file="$work/timed.json" --result_file="$work/pinned.json"
+lacks "$err" 'were timed'
+record_holds "r['choices']['by'] == 'file'" "$work/pinned.json"
+record_holds "r['choices']['nodes'] == json.load(open('$work/timed.json'))['choices']['nodes']" "$work/pinned.json"
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --autotune=off
+lacks "$err" 'were timed'
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --autotune=full --deterministic
+says "$err" ' s, to choose between them'
+
 # --- a card that is described ----------------------------------------------------------------------
 
 unset BENCH_GPU_LIBRARY

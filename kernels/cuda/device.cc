@@ -106,6 +106,12 @@ std::vector<DeviceProperties> present_devices() {
   return devices;
 }
 
+std::string driver_version() {
+  int driver = 0;
+  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  return version_text(driver);
+}
+
 DeviceProperties described_device(std::string_view capability) {
   const auto found = properties_of(capability);
   if (!found) {

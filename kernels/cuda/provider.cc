@@ -18,7 +18,9 @@ class Provider final : public GpuProvider {
       found.push_back({.name = device.name,
                        .capability = device.capability,
                        .memory_bytes = device.memory_bytes,
-                       .pci_bus_id = device.pci_bus_id});
+                       .pci_bus_id = device.pci_bus_id,
+
+                       .driver = driver_version()});
     }
     return found;
   }

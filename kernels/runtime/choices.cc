@@ -1,6 +1,7 @@
 #include "kernels/runtime/choices.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "kernels/runtime/layout_selection.h"
@@ -83,27 +84,49 @@ Candidate pinned_candidate(const Choices& pinned, const Node& node,
   return *found;
 }
 
-/// Which of the candidates that share the layouts of number `chosen` takes least.
+/// Times closer than this are one time: what measuring the same again may differ by.
+constexpr double kTie = 0.02;
+
+/// The candidates that share the layouts of number `chosen`, best first by their estimates.
+std::vector<std::size_t> alike(std::span<const Candidate> candidates, std::size_t chosen) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (same_layouts(candidates[i], candidates[chosen])) {
+      found.push_back(i);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [&](std::size_t a, std::size_t b) {
+    return candidates[a].seconds < candidates[b].seconds;
+  });
+  return found;
+}
+
+/// Which of the candidates that share the layouts of number `chosen` takes least; `chosen` where
+/// none can be timed.
 std::size_t tuned(const Tuner& tuner, const Graph& graph, const Node& node,
                   std::span<const Candidate> candidates, std::size_t chosen) {
-  const auto alike = std::count_if(
-      candidates.begin(), candidates.end(),
-      [&](const Candidate& candidate) { return same_layouts(candidate, candidates[chosen]); });
-  if (!tuner || alike < 2) {
+  const bool reads_opaque = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                        [&](ValueId id) { return graph.type(id).opaque; });
+  if (!tuner.seconds || reads_opaque) {
     return chosen;
   }
-  std::size_t best = chosen;
-  double least = tuner(graph, node, candidates[chosen]);
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (i == chosen || !same_layouts(candidates[i], candidates[chosen])) {
-      continue;
-    }
-    if (const double seconds = tuner(graph, node, candidates[i]); seconds < least) {
-      best = i;
-      least = seconds;
+  std::vector<std::size_t> compared = alike(candidates, chosen);
+  compared.resize(std::min(compared.size(), tuner.most));
+  if (compared.size() < 2) {
+    return chosen;
+  }
+  std::vector<std::optional<double>> times;
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::size_t i : compared) {
+    times.push_back(tuner.seconds(graph, node, candidates[i]));
+    least = std::min(least, times.back().value_or(least));
+  }
+  for (std::size_t i = 0; i < compared.size(); ++i) {
+    if (times[i] && *times[i] <= least * (1 + kTie)) {
+      return compared[i];
     }
   }
-  return best;
+  return chosen;
 }
 
 class Choosing {
@@ -116,6 +139,9 @@ class Choosing {
                                 ? std::vector<Candidate>()
                                 : backend.candidates(graph, node, options.format));
     }
+    if (options.deterministic && options.pinned == nullptr) {
+      leave_out_nondeterministic();
+    }
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       if (casts_variable(graph, nodes[n])) {
         candidates_[n] = cast_candidates(nodes[n]);
@@ -127,6 +153,12 @@ class Choosing {
       check_names(*options.pinned, graph);
       for (std::size_t n = 0; n < nodes.size(); ++n) {
         candidates_[n] = {pinned_candidate(*options.pinned, nodes[n], candidates_[n])};
+        const Candidate& candidate = candidates_[n].front();
+        if (options.deterministic && !candidate.deterministic) {
+          throw ChoicesError(cat(nodes[n].name, ": the kernel of the choices, ",
+                                 candidate.implementation,
+                                 ", does not give the same bits each time"));
+        }
       }
       pin_held_layouts(*options.pinned);
     }
@@ -158,6 +190,19 @@ class Choosing {
   }
 
  private:
+  /// Before layouts are numbered: one that only such candidates have is none.
+  void leave_out_nondeterministic() {
+    for (std::size_t n = 0; n < candidates_.size(); ++n) {
+      const bool any = !candidates_[n].empty();
+      std::erase_if(candidates_[n], [](const Candidate& c) { return !c.deterministic; });
+      if (any && candidates_[n].empty()) {
+        const Node& node = graph_.nodes()[n];
+        throw UsageError(cat(node.name, ": ", backend_.name(), " has no kernel for ", node.op->name,
+                             " that gives the same bits each time"));
+      }
+    }
+  }
+
   /// In the order of the candidates: from it follows where the search begins.
   void number_layouts() {
     for (const std::vector<Candidate>& candidates : candidates_) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,17 +36,25 @@ class ChoicesError : public UsageError {
   using UsageError::UsageError;
 };
 
-/// How long a candidate of a node takes, in seconds. Asked only where several differ in nothing but
-/// their implementation, before any memory is laid out; it may run what it times.
-using Tuner = std::function<double(const Graph&, const Node&, const Candidate&)>;
+/// Decides by time among candidates that differ in nothing but their implementation, before any
+/// memory is laid out. Those whose times are equal but for what measuring leaves open are decided
+/// between by their estimates.
+struct Tuner {
+  /// How long a candidate of a node takes; none where it cannot be run. Empty: nothing is timed.
+  /// Not asked about nodes that read opaque values, whose memory their producers alone know.
+  std::function<std::optional<double>(const Graph&, const Node&, const Candidate&)> seconds = {};
+  /// So many of them, the best by their estimates, are timed.
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+};
 
 /// What lowering goes by besides the graph and the backend.
 struct LoweringOptions {
   DataFormat format = DataFormat::automatic;
   /// May be null: then candidates are chosen by their estimates.
   const Choices* pinned = nullptr;
-  /// May be empty.
   Tuner tuner = {};
+  /// Candidates that do not give the same bits each time are left out.
+  bool deterministic = false;
 };
 
 /// A graph of which all is chosen.
@@ -58,7 +69,8 @@ struct ChosenGraph {
 };
 
 /// Chooses for every node by what it and the reorders are estimated to cost. Throws UsageError when
-/// the backend supports a node in no way, ChoicesError when it cannot be run as it is pinned.
+/// the backend supports a node in no way, or in none that gives the same bits each time where that
+/// is wanted, ChoicesError when it cannot be run as it is pinned.
 ChosenGraph choose(const Graph& graph, Backend& backend, const LoweringOptions& options);
 
 /// Whether a node casts a variable: it has no kernel of its own, the very reorders that bring the

@@ -24,6 +24,12 @@ bench_test(far_device_test LABELS quick
   SOURCES test/far_device_test.cc ${BENCH_CONFORMANCE_SUITE}
   LINK bench_far_device bench_case_runner bench_zoo)
 
+set(BENCH_TUNING_SUITE "${CMAKE_CURRENT_SOURCE_DIR}/test/tuning_suite.cc")
+
+bench_test(tuning_test LABELS quick
+  SOURCES test/tuning_test.cc ${BENCH_TUNING_SUITE}
+  LINK bench_reference bench_far_device)
+
 bench_test(gradient_test LABELS quick
   SOURCES test/gradient_test.cc
   LINK bench_case_runner)

@@ -41,6 +41,12 @@ Record small_record() {
   record.series.step_ns = {nanoseconds(5'000'000'000), nanoseconds(7)};
   record.series.loss = {1.0 / 3, 2.5};
   record.implementations = {{"conv2d", "brgconv:avx512_core", "NHWC", 53}};
+  record.choices = {
+      .by = "timed",
+      .made_for = {{"model", "resnet50"}},
+      .nodes = {{"conv1",
+                 {.implementation = "brg", .inputs = {"nhwc", "oihw"}, .outputs = {"nhwc"}}}},
+      .held = {{"images", "nhwc"}}};
   record.quality.warnings = {"busy"};
   return record;
 }
@@ -53,7 +59,7 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
                         "schema", "record_id", "run_uuid", "status", "partial", "status_reason",
                         "time", "workload", "batch_choice", "dataset", "source", "build", "host",
                         "cpu", "memory", "gpu", "env", "load", "metrics", "series",
-                        "implementations", "verification", "quality", "capture_errors"));
+                        "implementations", "choices", "verification", "quality", "capture_errors"));
   EXPECT_EQ(out["schema"], "bench.record/1");
 }
 
@@ -154,6 +160,9 @@ TEST(RecordJson, KeepsTypesAndEveryStep) {
   EXPECT_EQ(out["metrics"][0]["value"], 12.5);
   EXPECT_EQ(out["metrics"][0]["better"], "higher");
   EXPECT_EQ(out["implementations"][0]["count"], 53);
+  EXPECT_EQ(out["choices"], json::parse(R"({"by": "timed", "made_for": {"model": "resnet50"},
+    "nodes": {"conv1": {"implementation": "brg", "inputs": ["nhwc", "oihw"], "outputs": ["nhwc"]}},
+    "held": {"images": "nhwc"}})"));
   EXPECT_EQ(out["quality"]["warnings"][0], "busy");
 }
 

@@ -8,6 +8,7 @@
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
 #include "kernels/reference/reference_backend.h"
+#include "results/record_json.h"
 
 namespace bench {
 namespace {
@@ -122,6 +123,23 @@ TEST(Record, TellsParametersImplementationsAndDeviceFromThePlan) {
     nodes += static_cast<std::size_t>(row.count);
   }
   EXPECT_EQ(nodes, executor.plan().steps.size());
+}
+
+TEST(Record, IsAFileOfTheChoicesThatItsRunWasMadeWith) {
+  const FakeSystem system;
+  const ParseResult parsed = parse({"--model=lenet", "--device=reference", "--batch_size=2"});
+  const RunSettings settings = resolve_settings(parsed);
+  results::Record record = begin_record(settings, parsed, {}, system.files());
+  Device device;
+  device.backend = make_reference_backend();
+  const Executor executor(build_run_graph(settings, *device.backend, 2), *device.backend, {});
+  add_plan(record, settings, device, executor);
+  EXPECT_EQ(record.choices.by, "estimates");
+  const auto read = parse_choices(results::record_json(record));
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(read->choices.nodes.empty());
+  EXPECT_EQ(*read, (ChoicesFile{.choices = executor.plan().choices,
+                                .made_for = flags_of_choices(settings)}));
 }
 
 /// What a run of two steps adds.

@@ -57,7 +57,7 @@ constexpr std::string_view kOwnFlags =
     "result_file profile "
     "dump list_models list_variables help version flagfile undefok "
     "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers "
-    "choices_file plan_for use_tf32 cuda_graph";
+    "choices_file autotune deterministic plan_for use_tf32 cuda_graph";
 
 std::vector<std::string_view> names_in_table(bool own) {
   std::vector<std::string_view> names;
@@ -166,11 +166,11 @@ TEST(DescribeAccepted, SaysTypeAndBounds) {
   EXPECT_EQ(describe_accepted(*find_flag("tf_random_seed")), "a whole number");
   EXPECT_EQ(describe_accepted(*find_flag("optimizer")), "one of sgd, momentum, rmsprop, adam");
   EXPECT_EQ(describe_accepted(*find_flag("dump")),
-            "a comma-separated list of graph, plan, choices");
+            "a comma-separated list of graph, plan, choices, fusions");
 }
 
 TEST(DescribeValues, PutsWhatWillBeRefusedInBrackets) {
-  EXPECT_EQ(describe_values(*find_flag("dump")), "graph, plan, choices");
+  EXPECT_EQ(describe_values(*find_flag("dump")), "graph, plan, choices, fusions");
   EXPECT_EQ(describe_values(*find_flag("device")), "cpu, gpu, reference");
   EXPECT_EQ(describe_values(*find_flag("job_name")),
             "none (not built yet: ps, worker, controller)");

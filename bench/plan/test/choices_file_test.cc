@@ -47,7 +47,9 @@ TEST(ChoicesFile, ThatIsNoneIsRefused) {
   for (const char* text :
        {"", "[1]", "{}", R"({"made_for": {}, "nodes": {"a": 1}, "held": {}})",
         R"({"made_for": {}, "nodes": {}, "held": {"x": 5}})", R"({"nodes": {}, "held": {}})"}) {
-    EXPECT_THAT(read_refusal(written(text)), EndsWith(": is not what --dump=choices prints"))
+    EXPECT_THAT(
+        read_refusal(written(text)),
+        EndsWith(": is neither what --dump=choices prints nor a run's record with its choices"))
         << text;
   }
 }

@@ -3,12 +3,14 @@
 #include <atomic>
 
 #include "kernels/cuda/emulator/lanes.h"
+#include "kernels/cuda/emulator/repetition.h"
 #include "models/base/errors.h"
 
 namespace bench::cuda::emulator {
 namespace {
 
 std::atomic<std::uint64_t> lane_order = 0;
+std::atomic<bool> repeats = false;
 
 /// Of this thread, made when it runs its first kernel.
 Lanes& lanes_of_thread() {
@@ -27,6 +29,8 @@ void check_in_kernel(const char* call) {
 constinit thread_local Position position = {};
 
 void set_lane_order(std::uint64_t seed) { lane_order = seed; }
+
+void set_repetition(bool on) { repeats = on; }
 
 void check_shape(const KernelShape& shape) {
   constexpr unsigned kMostBlocksX = 0x7FFFFFFF;
@@ -52,7 +56,13 @@ void check_shape(const KernelShape& shape) {
 
 void run_kernel(const KernelShape& shape, const std::function<void()>& lane) {
   check_shape(shape);
-  lanes_of_thread().run_kernel(shape, lane, lane_order);
+  const auto run = [&](const KernelPass& pass) { lanes_of_thread().run_kernel(shape, lane, pass); };
+  const std::uint64_t seed = lane_order;
+  if (repeats) {
+    run_repeatedly(shape.kernel, seed, run);
+  } else {
+    run({.lane_order = seed, .block_order = seed});
+  }
 }
 
 void meet_block(Place place) {

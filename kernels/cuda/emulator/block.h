@@ -19,6 +19,11 @@ constexpr std::size_t kSharedBytes = std::size_t{48} << 10;
 /// the first one that can, so that a warp runs as far ahead as it may.
 void set_lane_order(std::uint64_t seed);
 
+/// Whether each kernel runs several times over the same memory and has to leave the same bits there
+/// each time: whatever the order of lanes and of blocks, and whatever lies in shared memory and
+/// beside allocations. Off at first.
+void set_repetition(bool on);
+
 /// A kernel's name and how many lanes run it.
 struct KernelShape {
   const char* kernel;

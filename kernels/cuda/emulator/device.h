@@ -73,6 +73,11 @@ inline void __syncthreads(std::source_location place = std::source_location::cur
   bench::cuda::emulator::meet_block(place);
 }
 
+inline void __syncwarp(unsigned mask = ~0U,
+                       std::source_location place = std::source_location::current()) {
+  bench::cuda::emulator::vote(mask, false, place);
+}
+
 namespace bench::cuda::emulator {
 
 /// Lane `source` of a group of `width` lanes of the warp, or the lane itself if that lies outside.

@@ -12,8 +12,6 @@
 namespace bench::cuda::emulator {
 namespace {
 
-constexpr unsigned char kNaNByte = 0xFF;
-
 /// Ends a lane whose block has failed.
 struct Cancelled {};
 
@@ -99,22 +97,23 @@ void Lanes::order_lanes(std::uint64_t seed, std::uint64_t block) {
 }
 
 void Lanes::run_kernel(const KernelShape& shape, const std::function<void()>& body,
-                       std::uint64_t seed) {
+                       const KernelPass& pass) {
   check(position.kernel == nullptr, "a kernel started another one");
   prepare(shape.block);
   body_ = &body;
+  shared_fill_ = pass.shared_fill;
   const RunningKernel running(shape.kernel);
   position.block_dim = shape.block;
   position.grid_dim = shape.grid;
   const std::uint64_t blocks = std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
-  const Permutation blocks_in_order(blocks, seed);
+  const Permutation blocks_in_order(blocks, pass.block_order);
   for (std::uint64_t turn = 0; turn < blocks; ++turn) {
-    const std::uint64_t block = seed == 1 ? blocks - 1 - turn : blocks_in_order(turn);
+    const std::uint64_t block = pass.block_order == 1 ? blocks - 1 - turn : blocks_in_order(turn);
     position.block = {static_cast<unsigned>(block % shape.grid.x),
                       static_cast<unsigned>(block / shape.grid.x % shape.grid.y),
                       static_cast<unsigned>(block / shape.grid.x / shape.grid.y)};
-    if (turn == 0 || seed > 1) {
-      order_lanes(seed, block);
+    if (turn == 0 || pass.lane_order > 1) {
+      order_lanes(pass.lane_order, block);
     }
     run_block();
   }
@@ -315,7 +314,7 @@ void Lanes::complete(unsigned warp, const Meeting& meeting) {
 
 void Lanes::enter_shared(unsigned char* memory, std::size_t bytes, Place place) {
   shared_.push_back({.memory = memory, .bytes = bytes, .place = place});
-  std::memset(memory, kNaNByte, bytes + kSharedGuardBytes);
+  std::memset(memory, shared_fill_, bytes + kSharedGuardBytes);
   const std::size_t sum = std::accumulate(
       shared_.begin(), shared_.end(), std::size_t{0},
       [](std::size_t so_far, const SharedMemory& room) { return so_far + room.bytes; });
@@ -343,7 +342,7 @@ void Lanes::check_guards() const {
   for (const SharedMemory& room : shared_) {
     const unsigned char* guard = room.memory + room.bytes;
     const unsigned char* changed = std::find_if(
-        guard, guard + kSharedGuardBytes, [](unsigned char byte) { return byte != kNaNByte; });
+        guard, guard + kSharedGuardBytes, [&](unsigned char byte) { return byte != shared_fill_; });
     if (changed != guard + kSharedGuardBytes) {
       throw InternalError(cat(block_name(), ": ", name_of(room.place), ": a lane wrote ",
                               changed - guard, " bytes behind the end of this shared memory"));

@@ -8,8 +8,18 @@
 
 #include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator/fiber.h"
+#include "kernels/cuda/emulator/memory.h"
 
 namespace bench::cuda::emulator {
+
+/// How a kernel is run once.
+struct KernelPass {
+  // As set_lane_order takes them.
+  std::uint64_t lane_order = 0;
+  std::uint64_t block_order = 0;
+  /// What shared memory is filled with before a block starts.
+  unsigned char shared_fill = kNaNByte;
+};
 
 bool same_place(const Place& a, const Place& b);
 /// As "file:line".
@@ -59,7 +69,8 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
   ~Lanes();
 
-  void run_kernel(const KernelShape& shape, const std::function<void()>& body, std::uint64_t seed);
+  void run_kernel(const KernelShape& shape, const std::function<void()>& body,
+                  const KernelPass& pass);
 
   // For the lane that runs.
   void meet_block(Place place);
@@ -103,6 +114,7 @@ class Lanes {
   ReadyTurns ready_;
   std::vector<std::vector<Meeting>> meetings_;
   std::vector<SharedMemory> shared_;
+  unsigned char shared_fill_ = kNaNByte;
   /// Whether the first lane that can goes next, or the one behind the last.
   bool eager_ = false;
   unsigned current_ = 0;

@@ -14,7 +14,6 @@ namespace bench::cuda::emulator {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr unsigned char kNaNByte = 0xFF;
 
 constexpr std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
@@ -179,16 +178,38 @@ void DeviceMemory::describe(const void* address, char* text, std::size_t size) c
   }
 }
 
+void DeviceMemory::for_each(const std::function<void(void*, std::size_t)>& visit) const {
+  for (const auto& [address, allocation] : allocations_) {
+    visit(bytes_at(address), allocation.bytes);
+  }
+}
+
+DeviceMemory::Range DeviceMemory::behind(std::uintptr_t address, const Allocation& allocation) {
+  return {address + allocation.bytes, allocation.pages + allocation.page_bytes};
+}
+
+/// Whoever goes before the start is near it as a rule.
+DeviceMemory::Range DeviceMemory::before(std::uintptr_t address, const Allocation& allocation) {
+  return {std::max(allocation.pages, address - kAlignment), address};
+}
+
+void DeviceMemory::fill_beside(unsigned char fill) {
+  for (const auto& [address, allocation] : allocations_) {
+    for (const auto& [begin, end] : {behind(address, allocation), before(address, allocation)}) {
+      std::fill(bytes_at(begin), bytes_at(end), fill);
+    }
+  }
+}
+
 std::string DeviceMemory::damage() {
   for (const auto& [address, allocation] : allocations_) {
-    const std::uintptr_t end = address + allocation.bytes;
-    if (const auto* changed = repair(end, allocation.pages + allocation.page_bytes)) {
+    const auto [end, pages_end] = behind(address, allocation);
+    if (const auto* changed = repair(end, pages_end)) {
       return cat("wrote ", number_of(changed) - end, " bytes behind the end of an allocation of ",
                  allocation.bytes, " bytes");
     }
-    // Whoever writes before the start is near it as a rule.
-    const std::uintptr_t begin = std::max(allocation.pages, address - kAlignment);
-    if (const auto* changed = repair(begin, address)) {
+    const auto [begin, start] = before(address, allocation);
+    if (const auto* changed = repair(begin, start)) {
       return cat("wrote ", address - number_of(changed),
                  " bytes before the start of an allocation of ", allocation.bytes, " bytes");
     }
@@ -231,6 +252,12 @@ bool PinnedMemory::holds(const void* address, std::size_t bytes) const {
   }
   const auto& [begin, size] = *std::prev(behind);
   return bytes <= size && number - begin <= size - bytes;
+}
+
+void PinnedMemory::for_each(const std::function<void(void*, std::size_t)>& visit) const {
+  for (const auto& [address, bytes] : blocks_) {
+    visit(bytes_at(address), bytes);
+  }
 }
 
 }  // namespace bench::cuda::emulator

@@ -2,10 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
 namespace bench::cuda::emulator {
+
+/// What memory that nobody set is full of: not a number in any type.
+constexpr unsigned char kNaNByte = 0xFF;
 
 /// What an address belongs to.
 enum class Owner : std::uint8_t { host, pinned, device, nobody };
@@ -34,6 +38,11 @@ class DeviceMemory {
   void open();
   void close();
 
+  /// Calls `visit` with each allocation's address and bytes.
+  void for_each(const std::function<void(void*, std::size_t)>& visit) const;
+  /// Writes `fill` beside all allocations, where damage() looks. Memory has to be open.
+  void fill_beside(unsigned char fill);
+
   /// Whether the address lies where allocations do.
   [[nodiscard]] bool in_arena(const void* address) const;
   /// Whether these bytes lie within one allocation.
@@ -50,6 +59,12 @@ class DeviceMemory {
     std::size_t page_bytes = 0;
     std::size_t bytes = 0;
   };
+  struct Range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+  };
+  static Range behind(std::uintptr_t address, const Allocation& allocation);
+  static Range before(std::uintptr_t address, const Allocation& allocation);
   [[nodiscard]] std::uintptr_t find_gap(std::size_t bytes) const;
   [[nodiscard]] const std::pair<const std::uintptr_t, Allocation>* at_or_before(
       std::uintptr_t address) const;
@@ -76,6 +91,8 @@ class PinnedMemory {
   void* allocate(std::size_t bytes);
   bool release(void* address);
   [[nodiscard]] bool holds(const void* address, std::size_t bytes) const;
+  /// Calls `visit` with each block's address and bytes.
+  void for_each(const std::function<void(void*, std::size_t)>& visit) const;
 
  private:
   std::map<std::uintptr_t, std::size_t> blocks_;

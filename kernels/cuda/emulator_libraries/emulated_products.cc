@@ -56,9 +56,11 @@ class EmulatedProducts final : public Products {
     if (problem.bias && problem.result != DType::f32) {
       return {};
     }
-    return {{.implementation = "emulated",
-             .workspace_bytes = EmulatedWorkspace::bytes(problem.rows * problem.columns),
-             .make = [problem] { return std::make_unique<EmulatedPlan>(problem); }}};
+    const auto make = [problem] { return std::make_unique<EmulatedPlan>(problem); };
+    const std::size_t bytes = EmulatedWorkspace::bytes(problem.rows * problem.columns);
+    // The second one is there so that something can be chosen between.
+    return {{.implementation = "emulated", .workspace_bytes = bytes, .make = make},
+            {.implementation = "emulated:roomy", .workspace_bytes = 2 * bytes, .make = make}};
   }
   [[nodiscard]] std::string version() const override { return "emulated"; }
 };

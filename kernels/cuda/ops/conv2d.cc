@@ -12,7 +12,7 @@ namespace {
 
 using Pass = ConvolutionProblem::Pass;
 
-/// Between candidates of the same layouts: the library's order is kept.
+/// Between candidates of the same layouts: their order is kept.
 constexpr double kNextChoice = 0.01;
 /// Of what lies in a workspace.
 constexpr std::size_t kAlignment = 256;
@@ -31,12 +31,10 @@ struct Layer {
   Shape y = {};
 };
 
-/// The same bits each time, where the library has a way to.
+/// Those that give the same bits each time come first: no estimate, only time, chooses another one.
 std::vector<ConvolutionChoice> choices_of(Context& context, const ConvolutionProblem& problem) {
   std::vector<ConvolutionChoice> choices = context.convolutions.choices(problem);
-  if (std::ranges::any_of(choices, &ConvolutionChoice::deterministic)) {
-    std::erase_if(choices, [](const ConvolutionChoice& choice) { return !choice.deterministic; });
-  }
+  std::ranges::stable_partition(choices, &ConvolutionChoice::deterministic);
   return choices;
 }
 
@@ -101,6 +99,7 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
       candidate.outputs = {layout};
       candidate.workspace_bytes = runner.narrow_bytes() + choice.workspace_bytes;
       candidate.seconds = seconds;
+      candidate.deterministic = choice.deterministic;
       candidate.make = [runner, make = std::move(choice.make)] {
         const std::shared_ptr<ConvolutionPlan> plan = make();
         return make_gpu_kernel(

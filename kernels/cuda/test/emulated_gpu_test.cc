@@ -1,18 +1,18 @@
+#include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator_libraries/emulated_backend.h"
-#include "kernels/test/conformance.h"
+#include "kernels/cuda/test/gpu_under_test.h"
+#include "kernels/test/tuning_suite.h"
 
 namespace bench {
 namespace {
 
-/// What kernels/cuda/README.md says it leaves out.
-BackendUnderTest emulated() {
-  return {.name = "emulated_gpu",
-          .make = cuda::make_emulated_backend,
-          .lacks = {"quantize", "dequantize", "quantized_add", "quantized_conv2d",
-                    "quantized_fully_connected", "quantized_spatial_mean"},
-          .lacks_quanta = true,
-          .narrow_filter_gradients = true};
+/// Every kernel has to leave the same bits in each order of lanes and of blocks.
+std::unique_ptr<Backend> make_repeating_backend() {
+  cuda::emulator::set_repetition(true);
+  return cuda::make_emulated_backend();
 }
+
+BackendUnderTest emulated() { return gpu_under_test("emulated_gpu", make_repeating_backend); }
 
 }  // namespace
 
@@ -24,6 +24,10 @@ INSTANTIATE_TEST_SUITE_P(Bf16, Conformance, conformance_parameters(emulated(), D
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, OptimizerConformance, optimizer_parameters(emulated()),
                          optimizer_name);
+INSTANTIATE_TEST_SUITE_P(EmulatedGpu, Tuning,
+                         testing::Values(TunedDevice{.name = "emulated_gpu",
+                                                     .make = cuda::make_emulated_backend}),
+                         tuned_device_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, StreamConformance, testing::Values(emulated()), backend_name);
 
 }  // namespace bench

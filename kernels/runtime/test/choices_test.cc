@@ -94,20 +94,43 @@ TEST(Choices, OfAnotherDeviceAreRefused) {
               HasSubstr("w: no kernel of this device or version takes it in c"));
 }
 
-/// Runs what it runs in two ways per layout, the estimates preferring the first.
+/// Runs what it runs in several ways per layout, the estimates preferring the first.
 class TwoWaysBackend final : public TwoLayoutBackend {
  public:
+  std::vector<std::string> ways = {" first", " second"};
+  /// By way; true otherwise.
+  std::map<std::string, bool> deterministic = {};
+
   std::vector<Candidate> candidates(const Graph& graph, const Node& node,
                                     DataFormat format) override {
-    std::vector<Candidate> both;
+    std::vector<Candidate> all;
     for (const Candidate& candidate : TwoLayoutBackend::candidates(graph, node, format)) {
-      for (const char* way : {" first", " second"}) {
-        both.push_back(candidate);
-        both.back().implementation += way;
+      double slower = 1;
+      for (const std::string& way : ways) {
+        all.push_back(candidate);
+        all.back().implementation += way;
+        all.back().seconds *= slower++;
+        all.back().deterministic = !deterministic.contains(way) || deterministic.at(way);
       }
-      both.back().seconds *= 2;
     }
-    return both;
+    return all;
+  }
+};
+
+/// What TwoWaysBackend runs in each layout takes so long, by node and implementation; 2 s
+/// otherwise.
+struct TimedWays {
+  std::map<std::string, std::optional<double>> times;
+  std::vector<std::string> asked = {};
+
+  Tuner tuner(std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    return {.seconds = [this](const Graph&, const Node& node,
+                              const Candidate& candidate) -> std::optional<double> {
+              asked.push_back(cat(node.name, " ", candidate.implementation));
+              const auto found = times.find(asked.back());
+              return found == times.end() ? 2.0 : found->second;
+            },
+            .most = most};
   }
 };
 
@@ -115,30 +138,101 @@ TEST(Tuner, DecidesAmongThoseOfTheChosenLayouts) {
   const Graph graph = example();
   TwoWaysBackend backend;
   backend.seconds = {{&kAvgPool, {9, 1}}, {&kActivation, {9, 1}}};
-  std::vector<std::string> asked;
-  const Tuner tuner = [&](const Graph&, const Node& node, const Candidate& candidate) {
-    asked.push_back(cat(node.name, " ", candidate.implementation));
-    return node.name == "relu" && candidate.implementation == "b second" ? 1.0 : 2.0;
-  };
-  const LoweredGraph lowered = lower(graph, backend, {.tuner = tuner});
+  TimedWays ways{.times = {{"relu b second", 1.0}}};
+  const LoweredGraph lowered = lower(graph, backend, {.tuner = ways.tuner()});
   EXPECT_THAT(implementations(lowered), ElementsAre("b first", "b second"));
-  EXPECT_THAT(asked, ElementsAre("pool b first", "pool b second", "relu b first", "relu b second"));
+  EXPECT_THAT(ways.asked,
+              ElementsAre("pool b first", "pool b second", "relu b first", "relu b second"));
   EXPECT_EQ(lowered.choices.nodes.at("relu").implementation, "b second");
+}
+
+TEST(Tuner, LeavesTiesToTheEstimates) {
+  const Graph graph = example();
+  TwoWaysBackend backend;
+  backend.seconds = {{&kAvgPool, {9, 1}}, {&kActivation, {9, 1}}};
+  TimedWays ways{.times = {{"pool b second", 1.97}, {"relu b second", 1.95}}};
+  const LoweredGraph lowered = lower(graph, backend, {.tuner = ways.tuner()});
+  EXPECT_THAT(implementations(lowered), ElementsAre("b first", "b second"));
+}
+
+TEST(Tuner, LeavesOutWhatCannotBeRun) {
+  const Graph graph = example();
+  TwoWaysBackend backend;
+  backend.seconds = {{&kAvgPool, {9, 1}}, {&kActivation, {9, 1}}};
+  TimedWays ways{.times = {{"pool b first", std::nullopt},
+                           {"relu b first", std::nullopt},
+                           {"relu b second", std::nullopt}}};
+  const LoweredGraph lowered = lower(graph, backend, {.tuner = ways.tuner()});
+  EXPECT_THAT(implementations(lowered), ElementsAre("b second", "b first"));
+}
+
+TEST(Tuner, AsksAboutSoManyAsItIsTold) {
+  const Graph graph = example();
+  TwoWaysBackend backend;
+  backend.ways = {" first", " second", " third"};
+  TimedWays ways;
+  lower(graph, backend, {.tuner = ways.tuner(2)});
+  EXPECT_THAT(ways.asked,
+              ElementsAre("pool a first", "pool a second", "relu a first", "relu a second"));
+  ways.asked.clear();
+  lower(graph, backend, {.tuner = ways.tuner(1)});
+  EXPECT_THAT(ways.asked, IsEmpty());
 }
 
 TEST(Tuner, IsNotAskedWhereThereIsNothingToDecide) {
   const Graph graph = example();
-  std::vector<std::string> asked;
-  const Tuner tuner = [&](const Graph&, const Node& node, const Candidate&) {
-    asked.push_back(node.name);
-    return 1.0;
-  };
+  TimedWays ways;
   TwoLayoutBackend one_way;
-  lower(graph, one_way, {.tuner = tuner});
+  lower(graph, one_way, {.tuner = ways.tuner()});
   TwoWaysBackend two_ways;
   const Choices pinned = lower(graph, two_ways, {}).choices;
-  lower(graph, two_ways, {.pinned = &pinned, .tuner = tuner});
-  EXPECT_THAT(asked, IsEmpty());
+  lower(graph, two_ways, {.pinned = &pinned, .tuner = ways.tuner()});
+  EXPECT_THAT(ways.asked, IsEmpty());
+}
+
+TEST(Tuner, IsNotAskedAboutNodesThatReadOpaqueValues) {
+  Graph graph;
+  const TensorType type{.dtype = DType::f32, .shape = {1, 1, 4, 4}};
+  const ValueId x = graph.add_input("x", type);
+  const PoolAttributes pool{.window = {}, .input = type.shape};
+  const auto pooled = graph.add_node(kMaxPool, "pool", pool, {x});
+  graph.set_output("dx", graph.add_node(kMaxPoolBackward, "back", pool, {pooled[0], pooled[1]})[0]);
+  TwoWaysBackend backend;
+  TimedWays ways;
+  lower(graph, backend, {.tuner = ways.tuner()});
+  EXPECT_THAT(ways.asked, ElementsAre("pool a first", "pool a second"));
+}
+
+TEST(Deterministic, LeavesOutWhatDoesNotRepeatItsBits) {
+  const Graph graph = example();
+  TwoWaysBackend backend;
+  backend.deterministic = {{" first", false}};
+  EXPECT_THAT(implementations(lower(graph, backend, {})), ElementsAre("a first", "a first"));
+  EXPECT_THAT(implementations(lower(graph, backend, {.deterministic = true})),
+              ElementsAre("a second", "a second"));
+  TimedWays ways{.times = {{"relu a first", 1.0}}};
+  EXPECT_THAT(
+      implementations(lower(graph, backend, {.tuner = ways.tuner(), .deterministic = true})),
+      ElementsAre("a second", "a second"));
+}
+
+TEST(Deterministic, RefusesAnOpThatHasNoOtherKernel) {
+  const Graph graph = example();
+  TwoWaysBackend backend;
+  const Choices pinned = lower(graph, backend, {}).choices;
+  backend.deterministic = {{" first", false}, {" second", false}};
+  const auto refusal_of = [&](const LoweringOptions& options) -> std::string {
+    try {
+      lower(graph, backend, options);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(refusal_of({.deterministic = true}),
+            "pool: two layouts has no kernel for avg_pool that gives the same bits each time");
+  EXPECT_EQ(refusal_of({.pinned = &pinned, .deterministic = true}),
+            "pool: the kernel of the choices, a first, does not give the same bits each time");
 }
 
 }  // namespace

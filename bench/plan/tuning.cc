@@ -1,0 +1,155 @@
+#include "bench/plan/tuning.h"
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+
+#include "kernels/runtime/plan.h"
+#include "models/base/errors.h"
+#include "results/build_info.h"
+#include "results/identity.h"
+
+namespace bench {
+namespace {
+
+/// Of what is free: the rest is for what is not planned.
+constexpr double kTimedShare = 0.9;
+/// Candidates of a layer that --autotune=quick times.
+constexpr std::size_t kQuick = 4;
+
+std::string processor_name(const SystemFiles& files) {
+  const auto text = files.read("/proc/cpuinfo");
+  const auto name = text.known() ? field_of(text.value(), "model name") : text;
+  return name.known() ? name.value() : "unknown processor";
+}
+
+std::string driver_text(const Device& device, const SystemFiles& files) {
+  const auto module = files.read("/proc/driver/nvidia/version");
+  const auto lines = lines_of(module.known() ? module.value() : "");
+  return cat("CUDA ", device.driver, lines.empty() ? "" : cat(", ", lines.front()));
+}
+
+std::string program_text() {
+  const results::Source source = results::source_info();
+  return cat(source.bench_version, " ",
+             source.git_rev.known() ? source.git_rev.value() : "of no known revision");
+}
+
+TuningKey key_of(const TuningRequest& request, const Graph& graph) {
+  const RunSettings& settings = request.settings;
+  std::ostringstream text;
+  text << graph;
+  TuningKey key = request.identity;
+  key.subject.insert({{"autotune", std::string(name_of(settings.autotune))},
+                      {"deterministic", settings.deterministic ? "true" : "false"},
+                      {"data_format", std::string(name_of(settings.format))},
+                      {"use_tf32", settings.gpu.tf32 ? "true" : "false"},
+                      {"graph", results::sha256_hex(text.str())}});
+  return key;
+}
+
+bool fits(const TuningRequest& request, const MemoryReport& executor) {
+  return request.limits.fit(request.limits.need_of(
+      run_memory(request.settings, request.backend, executor, request.settings.batch)));
+}
+
+/// Those of an earlier run, where they can be used.
+std::optional<Choices> kept_choices(const TuningRequest& request, const TuningKey& key,
+                                    std::vector<std::string>& notices) {
+  TuningCache::Found found = request.cache.find(key);
+  if (found.choices) {
+    LoweringOptions options = request.settings.lowering();
+    options.pinned = &*found.choices;
+    try {
+      if (fits(request, Plan(request.graph, request.backend, options).memory.report)) {
+        return std::move(found.choices);
+      }
+      found.why_not = "those timed before need more memory than is free now";
+    } catch (const ChoicesError& error) {
+      found.why_not = cat(request.cache.file(key)->string(), ": ", error.what());
+    }
+  }
+  if (!found.why_not.empty()) {
+    notices.push_back(cat("kernels are timed anew: ", found.why_not));
+  }
+  return std::nullopt;
+}
+
+void tell_counts(const CandidateTimer::Counts& counts, std::vector<std::string>& notices) {
+  if (counts.too_large > 0) {
+    notices.push_back(cat(counts.too_large, " kernels were not timed: they need more memory than ",
+                          "the run leaves"));
+  }
+  if (counts.refused > 0) {
+    notices.push_back(
+        cat(counts.refused, " kernels were not timed: the device does not make them"));
+  }
+}
+
+}  // namespace
+
+TuningKey tuning_identity(const Device& device, const SystemFiles& files) {
+  TuningKey key;
+  key.versions = {{"libraries", device.library_version}, {"program", program_text()}};
+  if (!device.driver.empty()) {
+    key.subject["device"] = device.name;
+    key.versions["driver"] = driver_text(device, files);
+  } else {
+    key.subject["device"] = cat(processor_name(files), ", ", device.isa);
+    key.subject["threads"] = cat(device.processors.size());
+  }
+  return key;
+}
+
+TimingMemory timing_memory(const MemoryLimits& limits, PlannedMemory planned) {
+  if (!limits.device && !limits.host.known()) {
+    return {};
+  }
+  planned.executor.workspace = 0;
+  const MemoryNeed rest = limits.need_of(planned);
+  const auto free =
+      static_cast<std::size_t>(limits.device ? limits.device->bytes : limits.host.value().bytes);
+  const std::size_t need = limits.device ? rest.device : rest.host;
+  return {.all = static_cast<std::size_t>(kTimedShare * static_cast<double>(free)),
+          .workspace = free > need ? free - need : 0};
+}
+
+TuningResult tune(const TuningRequest& request) {
+  const RunSettings& settings = request.settings;
+  TuningResult result;
+  const TuningKey key = key_of(request, request.graph);
+  if (auto kept = kept_choices(request, key, result.notices)) {
+    result.choices = std::move(*kept);
+    result.kept = true;
+    return result;
+  }
+  const Plan estimated(request.graph, request.backend, settings.lowering());
+  result.choices = estimated.lowered.choices;
+  if (!fits(request, estimated.memory.report)) {
+    return result;  // It will be refused, and says then what would fit.
+  }
+  CandidateTimer timer(
+      request.backend, request.timer,
+      timing_memory(request.limits,
+                    run_memory(settings, request.backend, estimated.memory.report, settings.batch)),
+      request.watch);
+  LoweringOptions options = settings.lowering();
+  options.tuner.seconds = [&](const Graph& graph, const Node& node, const Candidate& candidate) {
+    return timer.seconds(graph, node, candidate);
+  };
+  if (settings.autotune == Autotune::quick) {
+    options.tuner.most = kQuick;
+  }
+  result.choices = choose(estimated.graph, request.backend, options).choices;
+  result.counts = timer.counts();
+  tell_counts(result.counts, result.notices);
+  if (result.counts.timed == 0) {
+    return result;  // There is nothing to choose between.
+  }
+  if (const std::string why = request.cache.keep(key, result.choices); !why.empty()) {
+    result.notices.push_back(cat("the timed kernels are not kept for later runs: ", why));
+  }
+  return result;
+}
+
+}  // namespace bench

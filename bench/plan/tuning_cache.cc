@@ -1,0 +1,110 @@
+#include "bench/plan/tuning_cache.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "bench/plan/choices_file.h"
+#include "models/base/atomic_file.h"
+#include "models/base/errors.h"
+#include "models/base/text.h"
+#include "results/identity.h"
+
+namespace bench {
+namespace {
+
+/// More digits than any number of files needs to differ.
+constexpr std::size_t kNameDigits = 16;
+
+std::map<std::string, std::string> joined(const TuningKey& key) {
+  std::map<std::string, std::string> all = key.subject;
+  all.insert(key.versions.begin(), key.versions.end());
+  return all;
+}
+
+/// "driver=12.8", of the first that differs; empty where none does.
+std::string difference(const std::map<std::string, std::string>& now,
+                       const std::map<std::string, std::string>& then) {
+  for (const auto& [name, value] : now) {
+    const auto old = then.find(name);
+    if (old == then.end() || old->second != value) {
+      return cat("for ", name, "=", old == then.end() ? "?" : printable(old->second),
+                 ", which is now ", printable(value));
+    }
+  }
+  return now.size() == then.size() ? "" : "for something else besides";
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> tuning_folder(
+    const std::function<std::string(const std::string& variable)>& environment) {
+  const std::filesystem::path tuning = "tuning";
+  if (const std::string own = environment("BENCH_CACHE_DIR"); !own.empty()) {
+    return own / tuning;
+  }
+  if (const std::string caches = environment("XDG_CACHE_HOME"); !caches.empty()) {
+    return std::filesystem::path(caches) / "bench" / tuning;
+  }
+  if (const std::string home = environment("HOME"); !home.empty()) {
+    return std::filesystem::path(home) / ".cache" / "bench" / tuning;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::filesystem::path> TuningCache::file(const TuningKey& key) const {
+  if (!folder_) {
+    return std::nullopt;
+  }
+  std::string text;
+  for (const auto& [name, value] : key.subject) {
+    text += cat(name, "=", value, "\n");
+  }
+  return *folder_ / cat(results::sha256_hex(text).substr(0, kNameDigits), ".json");
+}
+
+TuningCache::Found TuningCache::find(const TuningKey& key) const {
+  const auto path = file(key);
+  std::error_code error;
+  if (!path || !std::filesystem::exists(*path, error)) {
+    return {};
+  }
+  const auto refused = [&](const std::string& why) {
+    return Found{.why_not = cat(printable(path->string()), " ", why)};
+  };
+  if (!std::filesystem::is_regular_file(*path, error)) {
+    return refused("is no ordinary file");
+  }
+  std::ostringstream text;
+  text << std::ifstream(*path).rdbuf();
+  std::optional<ChoicesFile> kept = parse_choices(text.str());
+  if (!kept) {
+    return refused("does not hold choices");
+  }
+  if (const std::string other = difference(joined(key), kept->made_for); !other.empty()) {
+    return refused(cat("was timed ", other));
+  }
+  return {.choices = std::move(kept->choices)};
+}
+
+std::string TuningCache::keep(const TuningKey& key, const Choices& choices) const {
+  const auto path = file(key);
+  if (!path) {
+    return "neither BENCH_CACHE_DIR nor HOME is set";
+  }
+  std::error_code error;
+  std::filesystem::create_directories(*folder_, error);
+  if (error) {
+    return cat(printable(folder_->string()), ": ", error.message());
+  }
+  try {
+    AtomicFile(*path, "file of timed choices")
+        .write(to_text({.choices = choices, .made_for = joined(key)}));
+  } catch (const UsageError& refusal) {
+    return refusal.what();
+  } catch (const WriteError& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+}  // namespace bench

@@ -1,0 +1,99 @@
+#include "bench/runs/fusion_gains.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bench/plan/network.h"
+#include "bench/runs/text_table.h"
+#include "kernels/forwarding_backend.h"
+#include "kernels/runtime/plan.h"
+#include "models/base/errors.h"
+#include "models/ops/batch_norm.h"
+#include "models/ops/epilogue.h"
+
+namespace bench {
+namespace {
+
+/// What is fused into a node, as "conv2d: bias".
+std::vector<std::string> fusions_of(const Node& node) {
+  std::vector<std::string> parts;
+  if (const EpilogueCarrier* const carrier = node.op->epilogue) {
+    const Epilogue& epilogue = carrier->get(node.attributes);
+    if (epilogue.bias) parts.emplace_back("bias");
+    if (epilogue.residual) parts.emplace_back("residual sum");
+    if (epilogue.activation != ActivationKind::none) parts.emplace_back("activation");
+  }
+  if (node.op == &kBatchNormBackward && node.attributes.as<BatchNormAttributes>().two_gradients) {
+    parts.emplace_back("sum of gradients");
+  }
+  for (std::string& part : parts) {
+    part = cat(node.op->name, ": ", part);
+  }
+  return parts;
+}
+
+/// The same device without a fusion.
+class WithoutFusion final : public ForwardingBackend {
+ public:
+  WithoutFusion(Backend& inner, std::string fusion)
+      : ForwardingBackend(inner), fusion_(std::move(fusion)) {}
+
+  [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
+    const std::vector<std::string> parts = fusions_of(node);
+    if (std::find(parts.begin(), parts.end(), fusion_) != parts.end()) {
+      return {.yes = false, .why_not = cat(fusion_, " is left out")};
+    }
+    return ForwardingBackend::supports(graph, node);
+  }
+
+ private:
+  std::string fusion_;
+};
+
+std::string fixed(double number, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << number;
+  return text.str();
+}
+
+void add_row(TextTable& table, const std::string& title, const RunSettings& settings,
+             Backend& backend, const Graph& graph) {
+  const Plan plan(graph, backend, settings.lowering());
+  double bytes = 0;
+  for (const Step& step : plan.lowered.steps) {
+    bytes += static_cast<double>(step.work.bytes);
+  }
+  const double seconds = plan.lowered.seconds;
+  table.add_row({title, cat(plan.lowered.steps.size()), fixed(bytes * 1e-9, 2),
+                 fixed(seconds * 1e3, 2), fixed(static_cast<double>(settings.batch) / seconds, 1)});
+}
+
+}  // namespace
+
+void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostream& out) {
+  TextTable table({{.title = "left out"},
+                   {.title = "launches", .right = true},
+                   {.title = "GB", .right = true},
+                   {.title = "estimated ms", .right = true},
+                   {.title = "images/sec", .right = true}});
+  const Graph graph = build_run_graph(settings, backend, settings.batch);
+  add_row(table, "nothing", settings, backend, graph);
+  std::set<std::string> fusions;
+  for (const Node& node : graph.nodes()) {
+    for (std::string& fusion : fusions_of(node)) {
+      fusions.insert(std::move(fusion));
+    }
+  }
+  for (const std::string& fusion : fusions) {
+    WithoutFusion without(backend, fusion);
+    add_row(table, fusion, settings, without, build_run_graph(settings, without, settings.batch));
+  }
+  out << table;
+}
+
+}  // namespace bench

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "kernels/test/conformance.h"
+
+namespace bench {
+
+/// A GPU for the suite: what kernels/cuda/README.md says it leaves out, emulated or not.
+inline BackendUnderTest gpu_under_test(std::string name,
+                                       std::function<std::unique_ptr<Backend>()> make) {
+  return {.name = std::move(name),
+          .make = std::move(make),
+          .lacks = {"quantize", "dequantize", "quantized_add", "quantized_conv2d",
+                    "quantized_fully_connected", "quantized_spatial_mean"},
+          .lacks_quanta = true,
+          .narrow_filter_gradients = true};
+}
+
+}  // namespace bench

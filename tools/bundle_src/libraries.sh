@@ -1,0 +1,99 @@
+# Which libraries programs need, and how they find them in a folder of their own. Sourced by tools/bundle.
+
+# Whether the library of the name $1 is the machine's own affair: the C library, without which nothing runs,
+# and the NVIDIA driver, which belongs to its kernel module.
+belongs_to_machine() {
+  case $1 in
+    ld-linux* | linux-vdso* | libc.so.* | libm.so.* | libmvec.so.* | libdl.so.* | libpthread.so.* | librt.so.* | \
+      libresolv.so.* | libutil.so.* | libanl.so.* | libcuda.so.* | libnvidia-*) ;;
+    *) return 1 ;;
+  esac
+}
+
+# Whether it is one of those that --without_cuda_libraries leaves to the machine.
+is_cuda_library() {
+  case $1 in
+    libcudnn* | libcublas* | libnvrtc*) ;;
+    *) return 1 ;;
+  esac
+}
+
+# needed_by FILE...: a line per library that the files need, of themselves or through others: its name, a
+# tab, and its path, empty where it is not found.
+needed_by() {
+  LC_ALL=C ldd "$@" | sed -n -e 's/^\t\([^ ]*\) => \(.*\) (0x[0-9a-f]*)$/\1\t\2/p' \
+    -e 's/^\t\([^ ]*\) => not found$/\1\t/p' | sort -u
+}
+
+# take_library STAGE NAME PATH: copies it, and notes in STAGE.taken where it is from.
+take_library() {
+  cp -L "$3" "$1/lib/$2" || fail "$3 cannot be copied"
+  printf '%s\t%s\n' "$2" "$3" >>"$1.taken"
+}
+
+# take_near STAGE FOLDER PATTERN: takes the libraries of a pattern from FOLDER, or from where Python's wheels
+# have those of other packages.
+take_near() {
+  # shellcheck disable=SC2231  # a pattern
+  for near_path in "$2"/$3 "$2"/../../cu*/lib/$3 "$2"/../../cuda_nvrtc/lib/$3; do
+    [ -e "$near_path" ] || continue
+    take_library "$1" "$(basename "$near_path")" "$near_path"
+    return
+  done
+  fail "no $3 in $2, where the other libraries of CUDA are"
+}
+
+# What cuDNN and cuBLASLt open only when they run. Of cuDNN's parts, the graph interface needs no others: `ops`,
+# `cnn` and `adv` are for the older one.
+take_opened_by_cudnn() {
+  opened_cudnn=$(needed_by "$1/lib/libbench_cuda.so" | sed -n 's/^libcudnn\.so[^\t]*\t//p')
+  opened_folder=$(dirname "$(readlink -f "$opened_cudnn")")
+  opened_major=${opened_cudnn##*.so.}
+  for opened_part in graph heuristic engines_precompiled engines_runtime_compiled; do
+    take_near "$1" "$opened_folder" "libcudnn_$opened_part.so.$opened_major"
+  done
+  opened_cuda=$(needed_by "$1/lib/libbench_cuda.so" | sed -n 's/^libcublasLt\.so\.\([0-9]*\)\t.*/\1/p')
+  take_near "$1" "$opened_folder" "libnvrtc.so.$opened_cuda"
+  take_near "$1" "$opened_folder" "libnvrtc-builtins.so.$opened_cuda.*"
+}
+
+# take_libraries STAGE CUDA: copies into STAGE/lib what STAGE's programs and libraries need. CUDA is `all`, or
+# `own` or `none` where CUDA's libraries are left to the machine.
+take_libraries() {
+  if [ "$2" = all ] && [ -e "$1/lib/libbench_cuda.so" ]; then
+    take_opened_by_cudnn "$1"
+  fi
+  needed_by "$1"/bin/* "$1"/lib/*.so* >"$1.needed"
+  while IFS='	' read -r take_name take_path; do
+    if belongs_to_machine "$take_name" || [ -e "$1/lib/$take_name" ]; then
+      continue
+    fi
+    if [ "$2" != all ] && is_cuda_library "$take_name"; then
+      continue
+    fi
+    [ -n "$take_path" ] || fail "the library $take_name, which the programs need, is not found"
+    take_library "$1" "$take_name" "$take_path"
+  done <"$1.needed"
+}
+
+# set_search_paths STAGE CUDA: programs find libraries, and libraries each other, from where they lie. NVIDIA's
+# do so as they come, but NVRTC, which would look for its second part where the system has libraries. Where
+# they are the machine's, what is linked with them looks where the toolkit usually lies.
+# shellcheck disable=SC2016  # the loader expands $ORIGIN
+set_search_paths() {
+  paths_toolkit=''
+  [ "$2" != own ] || paths_toolkit=':/usr/local/cuda/lib64:/usr/local/cuda/lib'
+  for paths_file in "$1"/bin/*; do
+    paths='$ORIGIN/../lib'
+    [ "${paths_file##*/}" != gpu_properties ] || paths=$paths$paths_toolkit
+    patchelf --set-rpath "$paths" "$paths_file"
+  done
+  for paths_file in "$1"/lib/*.so*; do
+    paths='$ORIGIN'
+    [ "${paths_file##*/}" != libbench_cuda.so ] || paths=$paths$paths_toolkit
+    case $(patchelf --print-rpath "$paths_file") in
+      "$paths" | '$ORIGIN:$ORIGIN/'*) ;;
+      *) patchelf --set-rpath "$paths" "$paths_file" ;;
+    esac
+  done
+}

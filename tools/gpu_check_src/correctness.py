@@ -1,0 +1,141 @@
+"""The parts that ask whether what is computed is right."""
+
+import concurrent.futures
+import json
+import os
+from typing import Any, Callable, Iterator, Sequence
+
+from .check import SHORT_SECONDS, Check, State, Verdict
+from .readers import Suite, differences, verified
+
+# Processes side by side on one card, for what the host computes meanwhile.
+_MOST_PROCESSES = 8
+_SHOWN = 20
+_SANITIZED = ("lenet --batch_size=4", "resnet20 --data_name=cifar10 --batch_size=4")
+
+
+def properties(check: Check) -> Verdict:
+    """What the card and its software are; a fixture for --plan_for."""
+    check.runner.run(["nvidia-smi"], SHORT_SECONDS)
+    check.runner.run(["nvidia-smi", "-q"], SHORT_SECONDS)
+    outcome = check.ours("gpu_properties", limit=SHORT_SECONDS)
+    if not outcome.ended_well:
+        return Verdict(State.FAILED, outcome.why())
+    try:
+        found = json.loads("\n".join(outcome.lines))
+    except json.JSONDecodeError as error:
+        return Verdict(State.FAILED, f"gpu_properties printed no JSON: {error}")
+    (check.output / "device_properties.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    check.say(f"driver for CUDA {found['cuda_of_driver']}, {', '.join(found['libraries'])}")
+    for gpu in found["gpus"]:
+        card = gpu["description"]
+        check.say(f"{card['name']}: compute capability {card['capability']}, {card['multiprocessors']} "
+                  f"multiprocessors, {card['memory_bytes'] / 2**30:.1f} GiB")
+        if not isinstance(gpu["of_cudnn"], dict):
+            check.say(f"cuDNN's own description: {gpu['of_cudnn']}")
+            continue
+        for difference in differences(gpu["for_cudnn"], gpu["of_cudnn"]):
+            check.say(f"described differently: {difference}")
+    return Verdict(State.PASSED, f"{found['gpus'][0]['description']['name']}, {', '.join(found['libraries'])}")
+
+
+def _side_by_side(check: Check, most: int, work: Callable[..., Any], items: Sequence[tuple]) -> Iterator[Any]:
+    """What `work` returns for each item, as they end."""
+    with concurrent.futures.ThreadPoolExecutor(most) as pool:
+        try:
+            for run in concurrent.futures.as_completed([pool.submit(work, check, *item) for item in items]):
+                yield run.result()
+        except (KeyboardInterrupt, GeneratorExit):
+            # The pool would wait for programs that nobody waits for any more.
+            check.runner.close()
+            raise
+
+
+def _shard(check: Check, number: int, count: int) -> tuple[Suite, str]:
+    """What a process found, and how it ended where it did not end as it should."""
+    suite = Suite()
+    outcome = check.ours("gpu_conformance", "--gtest_shuffle", "--gtest_random_seed=1", "--gtest_color=no",
+                         name=f"shard {number}", on_line=suite.read,
+                         environment={"GTEST_TOTAL_SHARDS": str(count), "GTEST_SHARD_INDEX": str(number)})
+    if outcome.status is not None and outcome.status not in (0, 1):
+        return suite, f"{outcome.why()}{f', in {suite.open}' if suite.open else ''}"
+    if outcome.status is None and not outcome.reason.startswith("ended at"):
+        return suite, outcome.reason
+    if outcome.status == 1 and not suite.failed:
+        return suite, outcome.why()
+    return suite, ""
+
+
+def conformance(check: Check) -> Verdict:
+    """Every op in every type and layout against the reference."""
+    count = max(1, min(_MOST_PROCESSES, len(os.sched_getaffinity(0)) // 2))
+    total, faults = Suite(), []
+    for suite, fault in _side_by_side(check, count, _shard, [(number, count) for number in range(count)]):
+        total.add(suite)
+        faults += [fault] if fault else []
+    for fault in faults:
+        check.say(f"a process {fault}")
+    for name in sorted(total.failed)[:_SHOWN]:
+        check.say(f"failed: {name}")
+    if len(total.failed) > _SHOWN:
+        check.say(f"and {len(total.failed) - _SHOWN} more, in the log")
+    text = (f"{len(total.passed)} passed, {len(total.failed)} failed, {len(total.skipped)} skipped of "
+            f"{total.tests} tests")
+    if faults or total.failed:
+        return Verdict(State.FAILED, text + (f"; processes that broke off: {len(faults)}" if faults else ""))
+    if total.tests == 0:
+        return Verdict(State.FAILED, "no test was found")
+    return Verdict(State.PASSED if total.done == total.tests else State.UNFINISHED, text)
+
+
+def _verify(check: Check, name: str, *flags: str) -> tuple[str, str]:
+    """What was checked, and its verdict; empty where its time was over."""
+    outcome = check.ours("bench", "--device=gpu", "--verify=model", *flags, name=name)
+    found = verified(outcome.lines)
+    if found:
+        return name, next(iter(found.values()))
+    return name, "" if outcome.status is None and check.left() <= 0 else outcome.why()
+
+
+def verify(check: Check) -> Verdict:
+    """Every network against its stored fingerprint: ResNet-50 first, in three types."""
+    runs = [(f"resnet50 {dtype}", "--model=resnet50", f"--dtype={dtype}") for dtype in ("f32", "f16", "bf16")]
+    runs += [(f"{model.name} {model.dataset}", f"--model={model.name}", f"--data_name={model.dataset}")
+             for model in check.models()]
+    verdicts: dict[str, str] = {}
+    for name, verdict in _side_by_side(check, _MOST_PROCESSES // 2, _verify, runs):
+        verdicts[name] = verdict
+        if verdict:
+            check.say(f"{name:34} {verdict}")
+    good = sum(verdict.startswith("ok") for verdict in verdicts.values())
+    open_ones = [verdict for verdict in verdicts.values() if not verdict]
+    if open_ones:
+        check.say(f"not finished in their time: {len(open_ones)}")
+    text = f"{good} of {len(verdicts)} ok"
+    if good + len(open_ones) < len(verdicts):
+        return Verdict(State.FAILED, text)
+    return Verdict(State.UNFINISHED if open_ones else State.PASSED, text)
+
+
+def sanitizer(check: Check) -> Verdict:
+    """Small networks under compute-sanitizer, kernel by kernel."""
+    if check.machine.sanitizer is None:
+        return Verdict(State.SKIPPED, "compute-sanitizer is not installed")
+    clean, found, unfinished = 0, [], 0
+    for tool in ("memcheck", "racecheck"):
+        for model in _SANITIZED:
+            outcome = check.runner.run(
+                [check.machine.sanitizer, f"--tool={tool}", "--error-exitcode=99", check.machine.program("bench"),
+                 "--device=gpu", *f"--model={model}".split(), "--cuda_graph=off", "--num_warmup_batches=0",
+                 "--num_batches=1"], check.left(), check.machine.environment())
+            name = f"{tool} {model.split()[0]}"
+            result = "clean" if outcome.ended_well else outcome.why()
+            check.say(f"{name}: {result}")
+            clean += outcome.ended_well
+            unfinished += outcome.status is None
+            if outcome.status not in (None, 0):
+                found.append(name)
+    text = f"{clean} clean{f', {len(found)} not: ' + ', '.join(found) if found else ''}"
+    if found:
+        return Verdict(State.FAILED, text)
+    return Verdict(State.UNFINISHED if unfinished else State.PASSED, text)

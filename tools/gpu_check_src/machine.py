@@ -1,0 +1,119 @@
+"""What there is on this machine: our programs, CUDA's libraries and tools, a Python with PyTorch."""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Mapping, Sequence
+
+_ROOT = Path(__file__).resolve().parents[2]
+# Where the toolkit lies, wherever it is from.
+_TOOLKITS = ("/usr/local/cuda*/lib64", "/usr/local/cuda*/lib", "/usr/local/cuda*/targets/*/lib", "/opt/cuda/lib64")
+_WHEELS = "import sys; print('\\n'.join(path + '/nvidia' for path in sys.path if path.endswith('-packages')))"
+_ASK_SECONDS = 20
+# PyTorch, read from a disk for the first time.
+_IMPORT_SECONDS = 90
+
+
+class MachineError(RuntimeError):
+    """Something without which nothing can be checked is not there; the message says what."""
+
+
+def find_bench(given: str | None) -> Path:
+    """The program: the flag's, the bundle's, or the tree's. Throws MachineError."""
+    places = [Path(given)] if given else [_ROOT / "bin/bench", _ROOT / "build/release/bin/bench"]
+    for place in places:
+        if os.access(place, os.X_OK) and place.is_file():
+            return place.resolve()
+    raise MachineError(f"no program {' nor '.join(map(str, places))}: unpack a bundle, make one with tools/bundle, or "
+                       "give --bench=FILE")
+
+
+def torch_script() -> Path:
+    return _ROOT / "tools/peers/torch_cnn.py"
+
+
+def _printed(command: Sequence[str], limit_seconds: float = _ASK_SECONDS) -> str:
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=limit_seconds, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def needed_libraries(plugin: Path) -> list[str]:
+    """The names of CUDA's libraries that the library for GPUs is linked with, and NVRTC's, which cuDNN opens."""
+    found = re.findall(rb"\0(lib(?:cudnn|cublasLt)\.so\.(\d+))(?=\0)", plugin.read_bytes())
+    names = sorted({name.decode() for name, _ in found})
+    majors = {major.decode() for name, major in found if b"cublasLt" in name}
+    return names + [f"libnvrtc.so.{major}" for major in majors]
+
+
+@dataclass(frozen=True)
+class Libraries:
+    """Folders to search, and what is in none."""
+    folders: tuple[Path, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def environment(self) -> dict[str, str]:
+        given = os.environ.get("LD_LIBRARY_PATH")
+        paths = [*map(str, self.folders), *([given] if given else [])]
+        return {"LD_LIBRARY_PATH": ":".join(paths)} if paths else {}
+
+
+def find_libraries(names: Sequence[str], own: Path, folders: Sequence[Path], cached: str) -> Libraries:
+    """Which folders have the libraries that neither the bundle (`own`) nor the loader's cache has."""
+    chosen: list[Path] = []
+    missing = []
+    for name in names:
+        known = re.findall(rf"^\s*{re.escape(name)} .*=> (.*)$", cached, re.MULTILINE)
+        if any(path.exists() for path in (own / name, *map(Path, known))):
+            continue
+        having = [folder for folder in folders if (folder / name).exists()]
+        if not having:
+            missing.append(name)
+        elif not set(having) & set(chosen):
+            chosen.append(having[0])
+    return Libraries(tuple(chosen), tuple(missing))
+
+
+def library_folders(pythons: Sequence[str]) -> list[Path]:
+    given = filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))
+    wheels = [folder for python in pythons for line in _printed([python, "-c", _WHEELS]).split("\n") if line
+              for folder in sorted(glob.glob(f"{line}/*/lib"))]
+    toolkits = [folder for pattern in _TOOLKITS for folder in sorted(glob.glob(pattern))]
+    return [Path(folder) for folder in [*given, *wheels, *toolkits]]
+
+
+@dataclass(frozen=True)
+class Machine:
+    bench: Path
+    # Has PyTorch and torchvision; None where no Python has.
+    torch_python: str | None
+    sanitizer: str | None
+    libraries: Libraries = field(default_factory=Libraries)
+
+    def program(self, name: str) -> Path:
+        """One of ours that lies beside bench."""
+        return self.bench.with_name(name)
+
+    def environment(self) -> Mapping[str, str]:
+        """For our programs."""
+        return self.libraries.environment()
+
+
+def look_around(bench: Path, python: str | None) -> Machine:
+    pythons = [python] if python else [name for name in ("python3", "python") if shutil.which(name)]
+    plugin = bench.parent.parent / "lib/libbench_cuda.so"
+    if not plugin.exists():
+        raise MachineError(f"{plugin} is not there: this bench is without support for GPUs")
+    libraries = find_libraries(needed_libraries(plugin), plugin.parent, library_folders(pythons),
+                               _printed(["ldconfig", "-p"]) or _printed(["/sbin/ldconfig", "-p"]))
+    with_torch = [name for name in pythons
+                  if _printed([name, "-c", "import torch, torchvision; print(1)"], _IMPORT_SECONDS).strip()]
+    sanitizer = shutil.which("compute-sanitizer") or next(
+        (path for path in sorted(glob.glob("/usr/local/cuda*/bin/compute-sanitizer"))), None)
+    return Machine(bench, with_torch[0] if with_torch else None, sanitizer, libraries)

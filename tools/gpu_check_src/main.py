@@ -1,0 +1,124 @@
+"""The command line: which parts, in which order, and the summary."""
+
+import argparse
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Callable, Sequence
+
+from . import correctness, speed
+from .budget import Budget
+from .check import Check, PartError, State, Verdict
+from .machine import Machine, MachineError, find_bench, look_around
+from .runner import Log, Runner
+
+_INTERRUPTED = 130
+# Below this a part is not begun.
+_LEAST_SECONDS = 3
+
+Part = Callable[[Check], Verdict]
+# Most telling first, each with its weight in the division of the time.
+PARTS: dict[str, tuple[float, Part]] = {
+    "properties": (10, correctness.properties),
+    "conformance": (120, correctness.conformance),
+    "verify": (80, correctness.verify),
+    "torch": (170, speed.against_torch),
+    "options": (60, speed.options),
+    "sanitizer": (40, correctness.sanitizer),
+    "zoo": (60, speed.zoo),
+}
+
+
+def parse(arguments: Sequence[str], description: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="gpu_check", description=description,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, default=Path("gpu_check_output"),
+                        help="folder for the log and the card's properties; made if missing")
+    parser.add_argument("--seconds", type=float, default=540, help="for all parts together")
+    parser.add_argument("--parts", default=",".join(PARTS), help=f"some of {', '.join(PARTS)}")
+    parser.add_argument("--bench", help="the program; unset: the bundle's, or build/release/bin/bench")
+    parser.add_argument("--python", help="an interpreter with PyTorch and torchvision; unset: python3")
+    options = parser.parse_args(arguments)
+    options.parts = options.parts.split(",")
+    unknown = [name for name in options.parts if name not in PARTS]
+    if unknown:
+        parser.error(f"--parts={unknown[0]}: accepted are {', '.join(PARTS)}")
+    if options.seconds <= 0:
+        parser.error(f"--seconds={options.seconds:g}: a number above 0 is accepted")
+    return options
+
+
+def run_part(check: Check, name: str, part: Part) -> Verdict:
+    """A part's failure, of whatever kind, does not end the others."""
+    check.budget.begin(name)
+    if check.left() < _LEAST_SECONDS and check.budget.left_of_all() < _LEAST_SECONDS:
+        return Verdict(State.NOT_REACHED, "the time was over")
+    check.say()
+    check.say(f"== {name}: {part.__doc__.splitlines()[0]} ({check.left():.0f} s)")
+    try:
+        verdict = part(check)
+    except PartError as error:
+        verdict = Verdict(State.FAILED, str(error))
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        check.log.write(traceback.format_exc())
+        verdict = Verdict(State.FAILED, f"the check itself failed: {type(error).__name__}: {error}")
+    check.say(f"== {name}: {verdict.state.value}: {verdict.summary}")
+    return verdict
+
+
+def _introduce(check: Check, machine: Machine) -> None:
+    check.say(f"bench: {machine.bench}")
+    if machine.libraries.folders:
+        check.say(f"libraries of CUDA: {', '.join(map(str, machine.libraries.folders))}")
+    for name in machine.libraries.missing:
+        check.say(f"not found: {name}, which the library for GPUs needs")
+    check.say(f"Python with PyTorch: {machine.torch_python or 'none'}")
+    check.say(f"compute-sanitizer: {machine.sanitizer or 'not installed'}")
+
+
+def _summarize(check: Check, verdicts: dict[str, Verdict]) -> None:
+    check.say()
+    check.say("== summary")
+    for name, verdict in verdicts.items():
+        check.say(f"{name:12} {verdict.state.value}: {verdict.summary}")
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """SIGTERM ends a check as Ctrl-C does, with the summary."""
+    del number, frame
+    raise KeyboardInterrupt
+
+
+def check_all(check: Check, names: Sequence[str], parts: dict[str, tuple[float, Part]]) -> tuple[dict, bool]:
+    """The verdicts, and whether all parts had their turn."""
+    verdicts = {name: Verdict(State.NOT_REACHED, "the check was interrupted") for name in names}
+    try:
+        for name in names:
+            verdicts[name] = run_part(check, name, parts[name][1])
+    except KeyboardInterrupt:
+        check.runner.close()
+        return verdicts, False
+    return verdicts, True
+
+
+def main(arguments: Sequence[str], description: str) -> int:
+    options = parse(arguments, description)
+    try:
+        bench = find_bench(options.bench)
+        options.output.mkdir(parents=True, exist_ok=True)
+        log = Log(options.output / "gpu_check.log")
+        budget = Budget(options.seconds, {name: PARTS[name][0] for name in options.parts})
+        machine = look_around(bench, options.python)
+    except (MachineError, OSError) as error:
+        print(f"gpu_check: {error}", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, _interrupt)
+    check = Check(machine, Runner(log), log, budget, options.output)
+    _introduce(check, machine)
+    verdicts, complete = check_all(check, options.parts, PARTS)
+    _summarize(check, verdicts)
+    log.close()
+    if not complete:
+        return _INTERRUPTED
+    return 1 if any(verdict.state is State.FAILED for verdict in verdicts.values()) else 0

@@ -1,0 +1,107 @@
+"""What programs print, as numbers."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+_SUITE_SIZE = re.compile(r"^\[=+\] Running (\d+) tests? from")
+_TEST = re.compile(r"^\[ *(RUN|OK|FAILED|SKIPPED) *\] ([\w/.]+)")
+_VERIFIED = re.compile(r"^(\S+) +(\S+) +(\d+) +([\d.]+) % +(.*)$")
+_MODEL = re.compile(r"^(\S+) +(imagenet|cifar10) +(\d+) +(\d+) +\d+ +[\d.]+ ")
+
+
+@dataclass
+class Suite:
+    """What GoogleTest printed, of a process that may have been ended."""
+    tests: int = 0
+    passed: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    skipped: set[str] = field(default_factory=set)
+    # Begun and not ended.
+    open: str = ""
+
+    def read(self, line: str) -> None:
+        if size := _SUITE_SIZE.match(line):
+            self.tests = int(size[1])
+        if not (test := _TEST.match(line)) or "." not in test[2]:
+            return
+        kind, name = test[1], test[2]
+        if kind == "RUN":
+            self.open = name
+            return
+        {"OK": self.passed, "FAILED": self.failed, "SKIPPED": self.skipped}[kind].add(name)
+        self.open = ""
+
+    def add(self, other: "Suite") -> None:
+        self.tests += other.tests
+        self.passed |= other.passed
+        self.failed |= other.failed
+        self.skipped |= other.skipped
+
+    @property
+    def done(self) -> int:
+        return len(self.passed) + len(self.failed) + len(self.skipped)
+
+
+def suite_of(lines: Sequence[str]) -> Suite:
+    suite = Suite()
+    for line in lines:
+        suite.read(line)
+    return suite
+
+
+def verified(lines: Sequence[str]) -> dict[str, str]:
+    """Verdicts of `bench --verify`, by model and dataset."""
+    rows = (_VERIFIED.match(line) for line in lines)
+    return {f"{row[1]} {row[2]}": row[5] for row in rows if row}
+
+
+@dataclass(frozen=True)
+class Model:
+    name: str
+    dataset: str
+    batch: int
+
+
+def models(lines: Sequence[str]) -> list[Model]:
+    """Those of `bench --list_models`."""
+    rows = (_MODEL.match(line) for line in lines)
+    return [Model(row[1], row[2], int(row[4])) for row in rows if row]
+
+
+class NoRateError(RuntimeError):
+    """A run gave no images per second; the message says why."""
+
+
+def bench_rate(path: Path) -> float:
+    """Images per second of a record. Throws NoRateError."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError) as error:
+        raise NoRateError(f"no record: {error}") from error
+    if record["status"] != "ok":
+        raise NoRateError(f"{record['status']}: {record['status_reason']}")
+    rates = [metric["value"] for metric in record["metrics"] if metric["name"] == "images_per_sec"]
+    if not rates or not rates[0]:
+        raise NoRateError("the record has no images_per_sec")
+    return float(rates[0])
+
+
+def torch_rate(lines: Sequence[str]) -> float:
+    """Images per second of torch_cnn.py's last line. Throws NoRateError."""
+    for line in reversed(lines):
+        if line.startswith("{"):
+            try:
+                return float(json.loads(line)["images_per_sec"])
+            except (json.JSONDecodeError, KeyError) as error:
+                raise NoRateError(f"the line of JSON is none: {error}") from error
+    raise NoRateError("no line of JSON")
+
+
+def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    """What two descriptions of a card say differently, but for what names this one card."""
+    own = {"deviceName", "pciDeviceId", "cudaDeviceId", "driverVer"}
+    return [f"{name}: {ours.get(name)}, and cuDNN says {theirs.get(name)}"
+            for name in sorted({*ours, *theirs} - own) if ours.get(name) != theirs.get(name)]

@@ -1,0 +1,152 @@
+"""Runs programs with a limit, and writes what they print into the log as it comes."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Mapping, Sequence
+
+# Between asking a program to end and ending it.
+_GRACE_SECONDS = 2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    # None: it was ended at its limit, or did not start.
+    status: int | None
+    lines: tuple[str, ...]
+    seconds: float
+    # Why there is no status.
+    reason: str = ""
+
+    @property
+    def ended_well(self) -> bool:
+        return self.status == 0
+
+    def why(self) -> str:
+        """Of a program that did not end well, in one line."""
+        if self.status is None:
+            return self.reason
+        if self.status < 0:
+            return f"ended by {signal.Signals(-self.status).name}{_behind(self.lines)}"
+        return f"ended with {self.status}{_behind(self.lines)}"
+
+
+def _behind(lines: Sequence[str]) -> str:
+    """The line that most likely tells the cause."""
+    said = [line.strip() for line in lines if line.strip()]
+    telling = [line for line in said if "error" in line.lower() or line.startswith("bench: ")] or said
+    return f": {telling[-1][:300]}" if telling else ""
+
+
+class Log:
+    """One file, and standard output for what is to be seen at once."""
+
+    def __init__(self, path: Path):
+        self._file = path.open("w", encoding="utf-8", errors="replace")
+        self._lock = threading.Lock()
+        self._start = time.monotonic()
+
+    def write(self, line: str) -> None:
+        with self._lock:
+            self._file.write(f"{time.monotonic() - self._start:7.1f}  {line}\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def say(self, line: str = "") -> None:
+        self.write(line)
+        print(line, flush=True)
+
+
+class Runner:
+    def __init__(self, log: Log):
+        self._log = log
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen] = set()
+        self._closed = False
+
+    def run(self, command: Sequence[str | Path], limit_seconds: float,
+            environment: Mapping[str, str] | None = None,
+            on_line: Callable[[str], None] = lambda line: None, name: str = "") -> Outcome:
+        """One program, with standard output and error together. It leads a group of its own, all of which
+        ends with it."""
+        start = time.monotonic()
+        words = [str(word) for word in command]
+        label = f"[{name}] " if name else ""
+        self._log.write(f"{label}$ {' '.join(words)}")
+        if limit_seconds <= 0:
+            return Outcome(None, (), 0.0, "no time was left")
+        try:
+            process = self._start(words, environment)
+        except OSError as error:
+            return Outcome(None, (), 0.0, f"{words[0]}: {error.strerror}")
+        lines: list[str] = []
+
+        def read() -> None:
+            with process.stdout as output:
+                for line in output:
+                    # A progress line is written over itself.
+                    text = line.decode(errors="replace").rstrip("\n").rpartition("\r")[2]
+                    lines.append(text)
+                    self._log.write(label + text)
+                    on_line(text)
+
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        ended = self._wait(process, limit_seconds)
+        reader.join(_GRACE_SECONDS)
+        seconds = time.monotonic() - start
+        with self._lock:
+            self._running.discard(process)
+        self._log.write(f"{label}{'ended with ' + str(process.returncode) if ended else 'ended at its limit'}"
+                        f" after {seconds:.1f} s")
+        if not ended:
+            return Outcome(None, tuple(lines), seconds, f"ended at its limit of {limit_seconds:.0f} s")
+        return Outcome(process.returncode, tuple(lines), seconds)
+
+    def close(self) -> None:
+        """Ends what runs; nothing is started any more."""
+        with self._lock:
+            self._closed = True
+            running = list(self._running)
+        for process in running:
+            _signal(process, signal.SIGKILL)
+
+    def _start(self, words: Sequence[str], environment: Mapping[str, str] | None) -> subprocess.Popen:
+        with self._lock:
+            if self._closed:
+                raise OSError(0, "the check is being ended")
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                env={**os.environ, **(environment or {})}, start_new_session=True)
+            self._running.add(process)
+            return process
+
+    @staticmethod
+    def _wait(process: subprocess.Popen, limit_seconds: float) -> bool:
+        """Whether it ended of itself."""
+        try:
+            process.wait(limit_seconds)
+            return True
+        except subprocess.TimeoutExpired:
+            _signal(process, signal.SIGTERM)
+        try:
+            process.wait(_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            _signal(process, signal.SIGKILL)
+        process.wait()
+        return False
+
+
+def _signal(process: subprocess.Popen, number: signal.Signals) -> None:
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        pass
