@@ -19,7 +19,6 @@ class Provider final : public GpuProvider {
                        .capability = device.capability,
                        .memory_bytes = device.memory_bytes,
                        .pci_bus_id = device.pci_bus_id,
-
                        .driver = driver_version()});
     }
     return found;
