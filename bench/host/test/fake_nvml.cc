@@ -101,7 +101,8 @@ int answer(const char* function, Value* value) {
 
 template <class Value>
 int answer_of(const char* function, unsigned argument, Value* value) {
-  return answer(function, function + (":" + std::to_string(argument)), value);
+  return answer(function, std::string(function).append(":").append(std::to_string(argument)),
+                value);
 }
 
 int answer_text(const char* function, const char* text, char* to, unsigned length) {
