@@ -222,7 +222,7 @@ struct Executor::State {
     }
   }
 
-  void fetch_results() {
+  void fetch_results() const {
     stream->download(bound.activations().data, {results->data(), plan.memory.results});
   }
 

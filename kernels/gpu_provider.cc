@@ -26,12 +26,8 @@ std::filesystem::path own_folder() {
 }
 
 bool has_driver() {
-  void* const driver = dlopen(kDriver, RTLD_LAZY | RTLD_LOCAL);
-  if (driver == nullptr) {
-    return false;
-  }
-  // It stays, as the CUDA runtime opens it too.
-  return true;
+  // It stays open: the CUDA runtime opens it, too.
+  return dlopen(kDriver, RTLD_LAZY | RTLD_LOCAL) != nullptr;
 }
 
 }  // namespace

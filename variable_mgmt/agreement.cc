@@ -40,7 +40,7 @@ double power_about_mean(const std::vector<double>& numbers, std::size_t first, s
 
 /// What remains of equal logits after an f32 kernel summed them in another order for each image,
 /// relative to their power.
-constexpr double kRounding = 16 * static_cast<double>(std::numeric_limits<float>::epsilon());
+constexpr double kF32Rounding = 16 * static_cast<double>(std::numeric_limits<float>::epsilon());
 
 }  // namespace
 
@@ -66,7 +66,7 @@ Agreement compare_logits(std::span<const float> logits, std::span<const float> r
     result.centred.signal += power_about_mean(wanted, c, step);
     result.centred.noise += power_about_mean(errors, c, step);
   }
-  if (result.centred.signal <= kRounding * kRounding * result.plain.signal) {
+  if (result.centred.signal <= kF32Rounding * kF32Rounding * result.plain.signal) {
     result.centred.signal = 0;
   }
   const auto winners = top_1(right, step);

@@ -29,8 +29,9 @@ using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
   throw DeviceError(cat(call, " failed: ", std::strerror(errno)));
 }
 
-/// A topology that will not look for devices: buses and accelerators can take seconds to answer. Nor
-/// are hwloc's plug-ins loaded, which are for these and for XML, and bring drivers of their own.
+/// A topology that will not look for devices: buses and accelerators can take seconds to answer.
+/// Nor are hwloc's plug-ins loaded, which are for these and for XML, and bring drivers of their
+/// own.
 TopologyHandle make_topology() {
   hwloc_topology_t raw = nullptr;
   setenv("HWLOC_PLUGINS_PATH", "", /*overwrite=*/0);
