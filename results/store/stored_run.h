@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "results/record.h"
+
+namespace bench::results {
+
+/// One number of a stored run.
+struct StoredMetric {
+  double value = 0;
+  std::string unit{};
+  Better better = Better::kNone;
+  Kind kind = Kind::kNoisy;
+};
+
+/// One run (one process) as those who compare, report and track see it, whether its record is ours
+/// or came from another tool's file. Names in text are for readers; keys tell what may be compared.
+struct StoredRun {
+  std::string record_id{};
+  std::string group_id{};     ///< Of the repeats that belong together; its own id when alone.
+  std::int64_t start_ms = 0;  ///< UTC, milliseconds since 1970.
+  std::string label{};
+  std::string reason{};  ///< nightly, pr, procurement or adhoc.
+  std::string status{};  ///< ok, failed or aborted.
+  std::map<std::string, std::string> tags{};
+  std::string workload_key{};     ///< Equal for runs of the same work.
+  std::string workload{};         ///< Such as "resnet50 train bs64 f32".
+  std::string machine_key{};      ///< Equal for runs on the same hardware.
+  std::string machine{};          ///< Such as "host a, EPYC 9654, 2 threads".
+  std::string environment_key{};  ///< Equal for the same hardware, software and settings.
+  std::string git_rev{};          ///< Empty when unknown.
+  std::optional<bool> dirty{};
+  std::map<std::string, StoredMetric> metrics{};
+  nlohmann::json record{};  ///< The whole record.
+};
+
+}  // namespace bench::results
