@@ -126,12 +126,16 @@ struct Executor::State {
     return trained->gradient;
   }
 
+  void enqueue_refresh(std::size_t r) {
+    BoundStep& step = bound.refreshes()[r];
+    step.kernel->launch(*stream, step.inputs, step.outputs, nullptr);
+  }
+
   /// Makes the copies of a variable anew; waits.
   void refresh(std::size_t variable) {
     for (std::size_t r = 0; r < bound.refreshes().size(); ++r) {
       if (plan.lowered.refreshes[r].inputs[0] == variable) {
-        BoundStep& step = bound.refreshes()[r];
-        step.kernel->launch(*stream, step.inputs, step.outputs, nullptr);
+        enqueue_refresh(r);
         stream->synchronize();
       }
     }
@@ -304,6 +308,12 @@ void Executor::write_variable(const std::string& name, std::span<const float> ca
   state_->conversions.write(state_->buffer(buffer), state_->bound.view(buffer), DType::f32,
                             std::as_bytes(canonical));
   state_->refresh(buffer);
+}
+
+void Executor::renew_copies() {
+  for (std::size_t r = 0; r < state_->bound.refreshes().size(); ++r) {
+    state_->enqueue_refresh(r);
+  }
 }
 
 std::vector<float> Executor::read_variable(const std::string& name, std::vector<float> reused) {

@@ -114,7 +114,8 @@ TEST(ParseFlags, AcceptsDefaultsWrittenOut) {
 TEST(ParseFlags, SaysWhatIsBuiltInstead) {
   EXPECT_EQ(refusal({"--resize_method=area"}),
             "--resize_method=area: not built yet; built are bilinear, nearest, crop");
-  EXPECT_EQ(refusal({"--num_gpus=4"}), "--num_gpus=4: not built yet; accepted is --num_gpus=1");
+  EXPECT_EQ(refusal({"--gradient_repacking=4"}),
+            "--gradient_repacking=4: not built yet; accepted is --gradient_repacking=0");
   EXPECT_EQ(refusal({"--ml_perf"}), "--ml_perf: not built yet; accepted is --noml_perf");
   EXPECT_EQ(refusal({"--nouse_datasets"}),
             "--nouse_datasets: not built yet; accepted is --use_datasets");
