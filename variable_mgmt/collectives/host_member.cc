@@ -30,6 +30,7 @@ HostMember::~HostMember() {
     meeting_.cancel(rank_, "left before its gradients were added");
     meeting_.wait_for_quiet();
   }
+  meeting_.leave(rank_);
   if (staged_ && !places_.empty()) {
     finish(stream_);
   }

@@ -1,10 +1,13 @@
 #include "variable_mgmt/collectives/meeting.h"
 
 #include <algorithm>
+#include <string_view>
 #include <thread>
 
 namespace bench {
 namespace {
+
+constexpr std::string_view kLeft = "left before its gradients were added";
 
 std::string describe(std::size_t elements, DType dtype, std::size_t index) {
   return cat(elements, " ", name_of(dtype), " with index ", index);
@@ -15,6 +18,7 @@ std::string describe(std::size_t elements, DType dtype, std::size_t index) {
 Meeting::Meeting(CollectiveOptions options)
     : options_(std::move(options)),
       entered_(options_.names.size()),
+      left_(options_.names.size()),
       working_(options_.names.size()) {
   check(!options_.names.empty() && !options_.spec.empty(), "collective: no members or algorithms");
   for (const AllReduceRange& range : options_.spec) {
@@ -41,6 +45,12 @@ std::shared_ptr<const Schedule> Meeting::schedule_of(const Stretch& stretch) {
 Operation& Meeting::enter(int rank, const Stretch& stretch) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t number = entered_[static_cast<std::size_t>(rank)]++;
+  for (std::size_t other = 0; other < left_.size(); ++other) {
+    if (left_[other] && entered_[other] <= number) {
+      set_failure(static_cast<int>(other), std::string(kLeft));
+      throw CollectiveCancelled(failure_);
+    }
+  }
   const std::uint64_t first =
       operations_.empty() ? number : std::min(number, operations_.front()->number);
   if (number - first == operations_.size()) {
@@ -80,12 +90,29 @@ void Meeting::sleep(std::uint32_t seen, std::chrono::steady_clock::time_point un
   --sleepers_;
 }
 
+void Meeting::set_failure(int rank, const std::string& reason) {
+  if (!failed_) {
+    failure_ = cat(name(rank), ": ", reason);
+    failed_ = true;
+  }
+}
+
 void Meeting::cancel(int rank, const std::string& reason) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (!failed_) {
-      failure_ = cat(name(rank), ": ", reason);
-      failed_ = true;
+    set_failure(rank, reason);
+  }
+  signal();
+}
+
+void Meeting::leave(int rank) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto index = static_cast<std::size_t>(rank);
+    left_[index] = true;
+    // Those that it released may be there for the others' sake.
+    if (!operations_.empty() && operations_.back()->number >= entered_[index]) {
+      set_failure(rank, std::string(kLeft));
     }
   }
   signal();

@@ -59,9 +59,12 @@ class Meeting {
   [[nodiscard]] const std::string& name(int rank) const {
     return options_.names[static_cast<std::size_t>(rank)];
   }
-  /// The member's next operation. Throws InternalError when the stretch is not the others'.
+  /// The member's next operation. Throws InternalError when the stretch is not the others', and
+  /// CollectiveCancelled when a member has left that will not come to it.
   Operation& enter(int rank, const Stretch& stretch);
   void release(Operation& operation);
+  /// The member enters no more; those who have entered or will enter further ones fail.
+  void leave(int rank) noexcept;
 
   /// Tells everybody who sleeps that something has changed.
   void signal();
@@ -86,12 +89,15 @@ class Meeting {
     std::atomic<bool> flag = false;
   };
   std::shared_ptr<const Schedule> schedule_of(const Stretch& stretch);
+  /// Under the lock.
+  void set_failure(int rank, const std::string& reason);
 
   const CollectiveOptions options_;
   mutable std::mutex mutex_;
   /// In order; members at the end have entered all of them, slower ones fewer.
   std::deque<std::unique_ptr<Operation>> operations_;
   std::vector<std::uint64_t> entered_;
+  std::vector<bool> left_;
   /// By size, type and index; a step's stretches come again and again.
   std::map<std::tuple<std::size_t, DType, std::size_t>, std::shared_ptr<const Schedule>> schedules_;
   std::string failure_;

@@ -29,13 +29,21 @@ std::unique_ptr<Collective> make_collective(int members, const std::string& spec
   return make_host_collective({.names = tower_names(members), .spec = parse_all_reduce_spec(spec)});
 }
 
+/// Is there, as a tower that hangs, until another one fails.
+void hang(const Collective& collective) {
+  while (collective.failure().empty()) {
+    std::this_thread::yield();
+  }
+}
+
 TEST(Cancellation, DeadlineNamesWhoHasNotCome) {
   const auto collective = make_collective(3);
-  const auto errors = run_members(*collective, [](const TestMember& self) {
-    if (self.rank != 2) {
-      const auto soon = milliseconds(self.rank == 0 ? 50 : 100000);
-      add_once(self, {.deadline = steady_clock::now() + soon});
+  const auto errors = run_members(*collective, [&](const TestMember& self) {
+    if (self.rank == 2) {
+      return hang(*collective);
     }
+    const auto soon = milliseconds(self.rank == 0 ? 50 : 100000);
+    add_once(self, {.deadline = steady_clock::now() + soon});
   });
   EXPECT_THAT(errors[0],
               HasSubstr("all-reduce 0 of 100000 f32 is not done at its deadline: tower 2 "
@@ -74,27 +82,42 @@ TEST(Cancellation, OneMembersFailureEndsAllThatWait) {
   }
 }
 
-TEST(Cancellation, LeavingBeforeTheEndCancelsTheOthers) {
-  const auto collective = make_collective(2);
+TEST(Cancellation, LeavingWithGradientsUnderWayCancelsTheOthers) {
+  const auto collective = make_collective(3);
   const auto errors = run_members(*collective, [](const TestMember& self) {
     const auto memory = self.backend.allocate(kElements * sizeof(float));
     const auto handle = self.member.start({.data = memory->data(), .elements = kElements});
     if (self.rank == 1) {
-      self.member.start({.data = memory->data(), .elements = 0});
       throw DeviceError("lost");
     }
-    self.member.wait(handle, test_patience());
-    self.member.wait(self.member.start({.data = memory->data(), .elements = 0}), test_patience());
-    self.member.wait(self.member.start({.data = memory->data(), .elements = 1}), test_patience());
+    if (self.rank == 0) {
+      self.member.wait(handle, test_patience());
+      self.member.wait(self.member.start({.data = memory->data(), .elements = 1}), test_patience());
+    }
+    // Rank 2 leaves too, with or without having done its part.
   });
   EXPECT_EQ(errors[1], "lost");
+  EXPECT_THAT(errors[0], HasSubstr("left before its gradients were added"));
+}
+
+TEST(Cancellation, LeavingBeforeTheOthersStartCancelsThem) {
+  const auto collective = make_collective(2);
+  const auto errors = run_members(*collective, [](const TestMember& self) {
+    add_once(self, test_patience());
+    if (self.rank == 0) {
+      add_once(self, test_patience());
+    }
+  });
   EXPECT_EQ(errors[0], "tower 1: left before its gradients were added");
+  EXPECT_EQ(errors[1], "");
 }
 
 TEST(Cancellation, ATokenEndsAWait) {
   const auto collective = make_collective(2);
-  const auto errors = run_members(*collective, [](const TestMember& self) {
-    if (self.rank == 0) {
+  const auto errors = run_members(*collective, [&](const TestMember& self) {
+    if (self.rank == 1) {
+      hang(*collective);
+    } else {
       int asked = 0;
       add_once(self, {.cancelled = [&] { return ++asked > 3; }});
     }
@@ -130,17 +153,18 @@ TEST(Cancellation, EndsMembersWithCopiesUnderWay) {
     const auto collective = make_collective(3);
     const auto errors = run_members(
         *collective,
-        [](const TestMember& self) {
-          if (self.rank != 2) {
-            const auto soon = milliseconds(self.rank == 0 ? 20 : 100000);
-            const auto memory = self.backend.allocate(kElements * sizeof(float));
-            const auto handle = self.member.start({.data = memory->data(), .elements = kElements});
-            try {
-              self.member.wait(handle, {.deadline = steady_clock::now() + soon});
-            } catch (const std::exception&) {
-              finish(self.stream);  // As whoever owns memory that goes.
-              throw;
-            }
+        [&](const TestMember& self) {
+          if (self.rank == 2) {
+            return hang(*collective);
+          }
+          const auto soon = milliseconds(self.rank == 0 ? 20 : 100000);
+          const auto memory = self.backend.allocate(kElements * sizeof(float));
+          const auto handle = self.member.start({.data = memory->data(), .elements = kElements});
+          try {
+            self.member.wait(handle, {.deadline = steady_clock::now() + soon});
+          } catch (const std::exception&) {
+            finish(self.stream);  // As whoever owns memory that goes.
+            throw;
           }
         },
         [&](int) { return make_far_backend(make_reference_backend(), schedule); });

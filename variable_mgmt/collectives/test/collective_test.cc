@@ -181,6 +181,28 @@ TEST_P(CollectiveOf, MembersHasTheSameBitsInPiecesWhereTheOrderIsEachElements) {
 
 INSTANTIATE_TEST_SUITE_P(Towers, CollectiveOf, ::testing::Values(1, 2, 3, 4, 8));
 
+TEST(Collective, AddsTenScalarsOfTenTowers) {
+  constexpr int kTowers = 10;
+  for (const AllReduceRange& range : algorithms_for(kTowers)) {
+    SCOPED_TRACE(name_of(range));
+    const auto results = add_by(range, kTowers, DType::f32, std::vector<std::size_t>(10, 1),
+                                [](std::size_t count, int rank) {
+                                  std::vector<double> values(count);
+                                  for (std::size_t j = 0; j < count; ++j) {
+                                    values[j] = kTowers * rank + static_cast<double>(j);
+                                  }
+                                  return values;
+                                });
+    std::vector<double> expected(10);
+    for (std::size_t j = 0; j < expected.size(); ++j) {
+      expected[j] = kTowers * 45 + kTowers * static_cast<double>(j);
+    }
+    for (const auto& result : results) {
+      EXPECT_EQ(result, to_elements(DType::f32, expected));
+    }
+  }
+}
+
 TEST(Collective, TakesAlgorithmsBySize) {
   const auto collective = make_host_collective(
       {.names = tower_names(3), .spec = parse_all_reduce_spec("pscpu:1k:psgpu#2:64k:xring")});
