@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "variable_mgmt/collectives/reduce.h"
+#include "variable_mgmt/collectives/threaded_reduce.h"
 
 namespace bench {
 namespace {
@@ -12,8 +12,6 @@ using std::chrono::steady_clock;
 
 /// Elements between two looks at whether somebody has failed.
 constexpr std::size_t kElementsAtOnce = std::size_t{1} << 20;
-/// Elements per thread below which waking another one costs more than it saves.
-constexpr std::size_t kGrain = std::size_t{1} << 14;
 
 }  // namespace
 
@@ -181,34 +179,21 @@ bool HostMember::is_free(const Operation& operation, const ReduceStep& step) con
 
 void HostMember::do_step(const Operation& operation, const ReduceStep& step) {
   const std::size_t size = size_of(operation.dtype);
-  const auto work = [&](std::size_t begin, std::size_t count) {
+  for (std::size_t done = 0; done < step.count; done += kElementsAtOnce) {
+    const auto memory = [&](int rank) {
+      return operation.seats[static_cast<std::size_t>(rank)].memory + (step.begin + done) * size;
+    };
     std::vector<const void*> sources;
     std::vector<void*> targets;
-    const auto memory = [&](int rank) {
-      return operation.seats[static_cast<std::size_t>(rank)].memory + begin * size;
-    };
     std::transform(step.sources.begin(), step.sources.end(), std::back_inserter(sources), memory);
     std::transform(step.targets.begin(), step.targets.end(), std::back_inserter(targets), memory);
-    reduce({.dtype = operation.dtype, .count = count, .sources = sources, .targets = targets});
-  };
-  for (std::size_t done = 0; done < step.count; done += kElementsAtOnce) {
-    const std::size_t begin = step.begin + done;
-    const std::size_t count = std::min(step.count - done, kElementsAtOnce);
     if (!meeting_.begin_work(rank_)) {
       meeting_.check_failure();
     }
-    const auto threads = static_cast<std::size_t>(threads_.count);
-    if (threads == 1 || count < 2 * kGrain) {
-      work(begin, count);
-    } else {
-      threads_.run([&](int thread) {
-        const auto bound = [&](std::size_t part) {
-          return std::min((count / kGrain + 1) * part / threads * kGrain, count);
-        };
-        const auto part = static_cast<std::size_t>(thread);
-        work(begin + bound(part), bound(part + 1) - bound(part));
-      });
-    }
+    reduce_by(threads_, {.dtype = operation.dtype,
+                         .count = std::min(step.count - done, kElementsAtOnce),
+                         .sources = sources,
+                         .targets = targets});
     meeting_.end_work(rank_);
   }
 }

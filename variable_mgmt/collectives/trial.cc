@@ -1,10 +1,12 @@
 #include "variable_mgmt/collectives/trial.h"
 
 #include <algorithm>
+#include <array>
 #include <iomanip>
 #include <sstream>
 
 #include "variable_mgmt/collectives/schedule.h"
+#include "variable_mgmt/collectives/threaded_reduce.h"
 
 namespace bench {
 namespace {
@@ -32,8 +34,89 @@ double AllReduceTiming::median() const {
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
+/// A tower's memory and stream, and the door through which all begin at once.
+class AllReduceTrial::Tower {
+ public:
+  Tower(AllReduceTrial& trial, int rank, Backend& backend, Stream& stream, const Patience& patience)
+      : trial_(trial),
+        rank_(rank),
+        backend_(backend),
+        stream_(stream),
+        patience_(patience),
+        offsets_(offsets_of(trial.plan_)),
+        memory_(backend.allocate(std::max<std::size_t>(offsets_.back(), 1))),
+        word_(backend.allocate(sizeof(float))),
+        gate_(trial.collectives_.back()->join(rank, backend, stream)) {}
+
+  void time_spec(std::size_t spec) {
+    const auto member = trial_.collectives_[spec]->join(rank_, backend_, stream_);
+    repeat(spec, [&] {
+      std::vector<CollectiveMember::Handle> handles;
+      for (std::size_t s = 0; s < plan().elements.size(); ++s) {
+        handles.push_back(member->start({.data = stretch(s),
+                                         .elements = plan().elements[s],
+                                         .dtype = plan().dtype,
+                                         .index = s}));
+      }
+      for (const auto handle : handles) {
+        member->wait(handle, patience_);
+      }
+      stream_.synchronize();
+    });
+  }
+
+  void time_bound() {
+    check(backend_.shares_host_memory(),
+          "all-reduce trial: the bound is that of the host's memory");
+    const HostThreads threads = backend_.host_threads();
+    repeat(plan().specs.size(), [&] {
+      for (std::size_t s = 0; s < plan().elements.size(); ++s) {
+        // Doubled zeros stay zeros.
+        const std::array<const void*, 2> sources{stretch(s), stretch(s)};
+        const std::array<void*, 1> targets{stretch(s)};
+        reduce_by(threads, {.dtype = plan().dtype,
+                            .count = plan().elements[s],
+                            .sources = sources,
+                            .targets = targets});
+      }
+    });
+  }
+
+ private:
+  [[nodiscard]] const TrialPlan& plan() const { return trial_.plan_; }
+  [[nodiscard]] std::byte* stretch(std::size_t index) const {
+    return memory_->data() + offsets_[index];
+  }
+  void meet() { gate_->wait(gate_->start({.data = word_->data(), .elements = 1}), patience_); }
+  template <class Work>
+  void repeat(std::size_t spec, const Work& work) {
+    for (int i = 0; i < plan().warm_up + plan().repetitions; ++i) {
+      stream_.synchronize();
+      meet();
+      const auto begin = steady_clock::now();
+      for (int link = 0; link < plan().chained; ++link) {
+        work();
+      }
+      if (i >= plan().warm_up) {
+        trial_.spans(spec, rank_).push_back({.begin = begin, .end = steady_clock::now()});
+      }
+    }
+    meet();  // Nobody leaves before all have what the others gave.
+  }
+
+  AllReduceTrial& trial_;
+  const int rank_;
+  Backend& backend_;
+  Stream& stream_;
+  const Patience& patience_;
+  const std::vector<std::size_t> offsets_;
+  const std::unique_ptr<DeviceMemory> memory_;
+  const std::unique_ptr<DeviceMemory> word_;
+  const std::unique_ptr<CollectiveMember> gate_;
+};
+
 AllReduceTrial::AllReduceTrial(TrialPlan plan)
-    : plan_(std::move(plan)), spans_(plan_.specs.size() * plan_.names.size()) {
+    : plan_(std::move(plan)), spans_((plan_.specs.size() + 1) * plan_.names.size()) {
   for (const auto& spec : plan_.specs) {
     collectives_.push_back(
         make_host_collective({.names = plan_.names, .spec = spec, .ring_order = plan_.ring_order}));
@@ -44,40 +127,16 @@ AllReduceTrial::AllReduceTrial(TrialPlan plan)
 AllReduceTrial::~AllReduceTrial() = default;
 
 void AllReduceTrial::run(int rank, Backend& backend, Stream& stream, const Patience& patience) {
-  const std::vector<std::size_t> offsets = offsets_of(plan_);
-  const auto memory = backend.allocate(std::max<std::size_t>(offsets.back(), 1));
-  const auto word = backend.allocate(sizeof(float));
-  const auto gate = collectives_.back()->join(rank, backend, stream);
-  const auto meet = [&] {
-    gate->wait(gate->start({.data = word->data(), .elements = 1}), patience);
-  };
   try {
+    Tower tower(*this, rank, backend, stream, patience);
+    if (plan_.bound) {
+      tower.time_bound();
+    }
     for (std::size_t spec = 0; spec < plan_.specs.size(); ++spec) {
-      const auto member = collectives_[spec]->join(rank, backend, stream);
-      for (int i = 0; i < plan_.warm_up + plan_.repetitions; ++i) {
-        stream.synchronize();
-        meet();
-        const auto begin = steady_clock::now();
-        std::vector<CollectiveMember::Handle> handles;
-        for (std::size_t s = 0; s < plan_.elements.size(); ++s) {
-          handles.push_back(member->start({.data = memory->data() + offsets[s],
-                                           .elements = plan_.elements[s],
-                                           .dtype = plan_.dtype,
-                                           .index = s}));
-        }
-        for (const auto handle : handles) {
-          member->wait(handle, patience);
-        }
-        stream.synchronize();
-        if (i >= plan_.warm_up) {
-          spans(spec, rank).push_back({.begin = begin, .end = steady_clock::now()});
-        }
-      }
-      meet();  // Nobody leaves before all have what the others gave.
+      tower.time_spec(spec);
     }
   } catch (const std::exception& error) {
     cancel(rank, error.what());
-    finish(stream);
     throw;
   }
 }
@@ -88,23 +147,32 @@ void AllReduceTrial::cancel(int rank, const std::string& reason) noexcept {
   }
 }
 
+std::vector<double> AllReduceTrial::seconds(std::size_t spec) const {
+  const std::size_t members = plan_.names.size();
+  const auto* const towers = &spans_[spec * members];
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < towers[0].size(); ++i) {
+    Span whole = towers[0][i];
+    for (std::size_t rank = 1; rank < members; ++rank) {
+      whole.begin = std::min(whole.begin, towers[rank][i].begin);
+      whole.end = std::max(whole.end, towers[rank][i].end);
+    }
+    seconds.push_back(std::chrono::duration<double>(whole.end - whole.begin).count());
+  }
+  return seconds;
+}
+
 std::vector<AllReduceTiming> AllReduceTrial::timings() const {
   std::vector<AllReduceTiming> timings;
-  const std::size_t members = plan_.names.size();
   for (std::size_t spec = 0; spec < plan_.specs.size(); ++spec) {
-    AllReduceTiming& timing = timings.emplace_back();
-    timing.spec = plan_.specs[spec];
-    const auto* const all = &spans_[spec * members];
-    for (std::size_t i = 0; i < all[0].size(); ++i) {
-      Span whole = all[0][i];
-      for (std::size_t rank = 1; rank < members; ++rank) {
-        whole.begin = std::min(whole.begin, all[rank][i].begin);
-        whole.end = std::max(whole.end, all[rank][i].end);
-      }
-      timing.seconds.push_back(std::chrono::duration<double>(whole.end - whole.begin).count());
-    }
+    timings.push_back({.spec = plan_.specs[spec], .seconds = seconds(spec)});
   }
   return timings;
+}
+
+AllReduceTiming AllReduceTrial::bound() const {
+  check(plan_.bound, "all-reduce trial: the bound was not asked for");
+  return {.spec = {}, .seconds = seconds(plan_.specs.size())};
 }
 
 std::vector<std::vector<AllReduceRange>> specs_to_try(int members) {

@@ -12,6 +12,7 @@ namespace bench {
 
 /// How long each repetition of a step's all-reduces took by one spec.
 struct AllReduceTiming {
+  /// Empty: that of the bound.
   std::vector<AllReduceRange> spec;
   /// From when the first tower began until the last one was done, in seconds.
   std::vector<double> seconds;
@@ -26,9 +27,14 @@ struct TrialPlan {
   /// Of the stretches of a step, which are all started before any is waited for.
   std::vector<std::size_t> elements;
   DType dtype = DType::f32;
+  /// How often a repetition adds them, one after the other.
+  int chained = 1;
   int warm_up = 1;
   int repetitions = 5;
   std::vector<int> ring_order = {};
+  /// Also times the bound of all of them: each tower reads and writes its own stretches once, with
+  /// all its threads. Where the host shares the devices' memory.
+  bool bound = false;
 };
 
 /// Times all-reduces between towers, for --all_reduce_spec=auto and for bench_all_reduce. One
@@ -49,6 +55,8 @@ class AllReduceTrial {
   /// In the order of the plan's specs; on any thread, once a run() has returned. All towers see the
   /// same.
   [[nodiscard]] std::vector<AllReduceTiming> timings() const;
+  /// Where the plan asks for the bound; likewise.
+  [[nodiscard]] AllReduceTiming bound() const;
 
  private:
   /// From when to when a tower was at it.
@@ -56,13 +64,17 @@ class AllReduceTrial {
     std::chrono::steady_clock::time_point begin;
     std::chrono::steady_clock::time_point end;
   };
+  /// One tower's run.
+  class Tower;
   [[nodiscard]] std::vector<Span>& spans(std::size_t spec, int rank) {
     return spans_[spec * plan_.names.size() + static_cast<std::size_t>(rank)];
   }
+  [[nodiscard]] std::vector<double> seconds(std::size_t spec) const;
 
   const TrialPlan plan_;
   /// Of each spec; behind them that through which the towers begin at once.
   std::vector<std::unique_ptr<Collective>> collectives_;
+  /// Of each spec, and of the bound behind them, each tower's.
   std::vector<std::vector<Span>> spans_;
 };
 

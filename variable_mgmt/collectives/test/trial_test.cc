@@ -54,6 +54,25 @@ TEST(AllReduceTrial, TimesEverySpecAsOftenAsAsked) {
   }
 }
 
+TEST(AllReduceTrial, TimesTheBoundInMemoryOfTheHost) {
+  AllReduceTrial trial({.names = tower_names(2),
+                        .specs = {parse_all_reduce_spec("shm")},
+                        .elements = {100000, 7},
+                        .chained = 3,
+                        .repetitions = 2,
+                        .bound = true});
+  const auto run = [&](int rank) {
+    const auto backend = make_reference_backend();
+    const auto stream = backend->make_stream();
+    trial.run(rank, *backend, *stream, test_patience());
+  };
+  std::jthread other([&] { run(1); });
+  run(0);
+  other.join();
+  EXPECT_EQ(trial.bound().seconds.size(), 2U);
+  EXPECT_GT(trial.bound().median(), 0);
+}
+
 TEST(AllReduceTrial, NamesATowerThatDoesNotCome) {
   AllReduceTrial trial({.names = tower_names(3), .specs = specs_to_try(3), .elements = {10}});
   const auto errors = run_trial(trial, 3, 1);
