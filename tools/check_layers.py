@@ -67,6 +67,8 @@ MAY_INCLUDE = {
     "bench/runs/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/loop/", "bench/after/",
                                   "bench/runs/"),
     "bench/kernels/": BELOW_BENCH + ("bench/flags/", "bench/plan/", "bench/kernels/"),
+    "bench/all_reduce/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/runs/text_table.h",
+                                        "bench/all_reduce/"),
     "tools/": ("models/base/", "pipeline/", "tools/"),
     "tools/with_amx_src/": ("kernels/cpu/cpu_isa.h", "tools/with_amx_src/"),
 }
