@@ -46,40 +46,24 @@ class AllReduceTrial::Tower {
         offsets_(offsets_of(trial.plan_)),
         memory_(backend.allocate(std::max<std::size_t>(offsets_.back(), 1))),
         word_(backend.allocate(sizeof(float))),
-        gate_(trial.collectives_.back()->join(rank, backend, stream)) {}
-
-  void time_spec(std::size_t spec) {
-    const auto member = trial_.collectives_[spec]->join(rank_, backend_, stream_);
-    repeat(spec, [&] {
-      std::vector<CollectiveMember::Handle> handles;
-      for (std::size_t s = 0; s < plan().elements.size(); ++s) {
-        handles.push_back(member->start({.data = stretch(s),
-                                         .elements = plan().elements[s],
-                                         .dtype = plan().dtype,
-                                         .index = s}));
-      }
-      for (const auto handle : handles) {
-        member->wait(handle, patience_);
-      }
-      stream_.synchronize();
-    });
+        threads_(backend.host_threads()) {
+    for (const auto& collective : trial.collectives_) {
+      members_.push_back(collective->join(rank, backend, stream));
+    }
   }
 
-  void time_bound() {
-    check(backend_.shares_host_memory(),
-          "all-reduce trial: the bound is that of the host's memory");
-    const HostThreads threads = backend_.host_threads();
-    repeat(plan().specs.size(), [&] {
-      for (std::size_t s = 0; s < plan().elements.size(); ++s) {
-        // Doubled zeros stay zeros.
-        const std::array<const void*, 2> sources{stretch(s), stretch(s)};
-        const std::array<void*, 1> targets{stretch(s)};
-        reduce_by(threads, {.dtype = plan().dtype,
-                            .count = plan().elements[s],
-                            .sources = sources,
-                            .targets = targets});
+  void run() {
+    // Each repetition has all of them, so that what else the machine does falls on each alike.
+    for (int i = 0; i < plan().warm_up + plan().repetitions; ++i) {
+      const bool timed = i >= plan().warm_up;
+      if (plan().bound) {
+        time_once(plan().specs.size(), timed, [this] { double_all(); });
       }
-    });
+      for (std::size_t spec = 0; spec < plan().specs.size(); ++spec) {
+        time_once(spec, timed, [this, spec] { add_all(*members_[spec]); });
+      }
+    }
+    meet();  // Nobody leaves before all have what the others gave.
   }
 
  private:
@@ -87,21 +71,45 @@ class AllReduceTrial::Tower {
   [[nodiscard]] std::byte* stretch(std::size_t index) const {
     return memory_->data() + offsets_[index];
   }
-  void meet() { gate_->wait(gate_->start({.data = word_->data(), .elements = 1}), patience_); }
-  template <class Work>
-  void repeat(std::size_t spec, const Work& work) {
-    for (int i = 0; i < plan().warm_up + plan().repetitions; ++i) {
-      stream_.synchronize();
-      meet();
-      const auto begin = steady_clock::now();
-      for (int link = 0; link < plan().chained; ++link) {
-        work();
-      }
-      if (i >= plan().warm_up) {
-        trial_.spans(spec, rank_).push_back({.begin = begin, .end = steady_clock::now()});
-      }
+  void meet() {
+    CollectiveMember& gate = *members_.back();
+    gate.wait(gate.start({.data = word_->data(), .elements = 1}), patience_);
+  }
+  void add_all(CollectiveMember& member) {
+    std::vector<CollectiveMember::Handle> handles;
+    for (std::size_t s = 0; s < plan().elements.size(); ++s) {
+      handles.push_back(member.start(
+          {.data = stretch(s), .elements = plan().elements[s], .dtype = plan().dtype, .index = s}));
     }
-    meet();  // Nobody leaves before all have what the others gave.
+    for (const auto handle : handles) {
+      member.wait(handle, patience_);
+    }
+    stream_.synchronize();
+  }
+  void double_all() {
+    check(backend_.shares_host_memory(),
+          "all-reduce trial: the bound is that of the host's memory");
+    for (std::size_t s = 0; s < plan().elements.size(); ++s) {
+      // Doubled zeros stay zeros.
+      const std::array<const void*, 2> sources{stretch(s), stretch(s)};
+      const std::array<void*, 1> targets{stretch(s)};
+      reduce_by(threads_, {.dtype = plan().dtype,
+                           .count = plan().elements[s],
+                           .sources = sources,
+                           .targets = targets});
+    }
+  }
+  template <class Work>
+  void time_once(std::size_t spec, bool timed, const Work& work) {
+    stream_.synchronize();
+    meet();
+    const auto begin = steady_clock::now();
+    for (int link = 0; link < plan().chained; ++link) {
+      work();
+    }
+    if (timed) {
+      trial_.spans(spec, rank_).push_back({.begin = begin, .end = steady_clock::now()});
+    }
   }
 
   AllReduceTrial& trial_;
@@ -112,7 +120,8 @@ class AllReduceTrial::Tower {
   const std::vector<std::size_t> offsets_;
   const std::unique_ptr<DeviceMemory> memory_;
   const std::unique_ptr<DeviceMemory> word_;
-  const std::unique_ptr<CollectiveMember> gate_;
+  const HostThreads threads_;
+  std::vector<std::unique_ptr<CollectiveMember>> members_;
 };
 
 AllReduceTrial::AllReduceTrial(TrialPlan plan)
@@ -128,13 +137,7 @@ AllReduceTrial::~AllReduceTrial() = default;
 
 void AllReduceTrial::run(int rank, Backend& backend, Stream& stream, const Patience& patience) {
   try {
-    Tower tower(*this, rank, backend, stream, patience);
-    if (plan_.bound) {
-      tower.time_bound();
-    }
-    for (std::size_t spec = 0; spec < plan_.specs.size(); ++spec) {
-      tower.time_spec(spec);
-    }
+    Tower(*this, rank, backend, stream, patience).run();
   } catch (const std::exception& error) {
     cancel(rank, error.what());
     throw;
