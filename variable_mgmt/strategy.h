@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "variable_mgmt/gradient_sums.h"
 #include "variable_mgmt/shared_region.h"
 #include "variable_mgmt/tower.h"
 #include "variable_mgmt/tower_group.h"
@@ -22,6 +23,9 @@ class UpdateStrategy {
   UpdateStrategy(const UpdateStrategy&) = delete;
   UpdateStrategy& operator=(const UpdateStrategy&) = delete;
   virtual ~UpdateStrategy() = default;
+  /// The tower's next run is one whose gradients update() applies: what may be done with those that
+  /// become final meanwhile is done. Without it update() does it all.
+  virtual void begin_step() {}
   /// Enqueues, behind the tower's last run, that its gradients are applied to the variables as the
   /// tower's state says, and that this is fetched. Of several towers all have to call it: it waits
   /// for them and throws GroupCancelled where another one failed.
@@ -46,17 +50,20 @@ struct StrategySettings {
   /// Steps read variables as they were before the last update, and apply the gradients of the step
   /// before; zeros in the first.
   bool staged = false;
+  /// Of strategies in which every tower has the sums.
+  SumSettings sums = {};
 };
 
 /// What the towers of a strategy share.
 struct TowerMeeting {
-  explicit TowerMeeting(int towers)
-      : group(towers),
-        gradients(towers),
-        variables(towers),
-        votes(static_cast<std::size_t>(towers)) {}
+  /// Algorithms by size, by which they add; empty: shm. Throws UsageError for those that cannot be
+  /// had between so many.
+  TowerMeeting(int towers, const std::vector<AllReduceRange>& spec);
+  /// Ends what the towers wait for each other for. From any thread.
+  void cancel(int tower, const std::string& reason) noexcept;
 
   TowerGroup group;
+  std::unique_ptr<Collective> collective;
   SharedRegion::Peers gradients;
   SharedRegion::Peers variables;
   /// Of each tower: what it has to say of the step in hand.

@@ -2,6 +2,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/threads.h"
+#include "variable_mgmt/collectives/collective.h"
 #include "variable_mgmt/tower_group.h"
 
 namespace bench {
@@ -43,7 +44,8 @@ TowerThreads::~TowerThreads() {
   begun_.notify_all();
 }
 
-void TowerThreads::run(const std::function<void(int)>& part, const std::function<void()>& cancel) {
+void TowerThreads::run(const std::function<void(int)>& part,
+                       const std::function<void(int)>& cancel) {
   if (threads_.empty()) {
     part(0);
     return;
@@ -95,11 +97,13 @@ void TowerThreads::call(int tower) {
     (*part_)(tower);
   } catch (const GroupCancelled&) {
     fail(false);
+  } catch (const CollectiveCancelled&) {
+    fail(false);
   } catch (...) {
     fail(true);
   }
   if (first && *cancel_) {
-    (*cancel_)();
+    (*cancel_)(tower);
   }
   const std::lock_guard lock(mutex_);
   if (--working_ == 0) {

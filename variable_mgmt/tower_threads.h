@@ -27,7 +27,8 @@ class TowerThreads {
   /// Where parts fail, throws what failed first, with "tower 1: " before it where there are
   /// several. `cancel` is then called once, on the thread of that part, to end what the others wait
   /// for.
-  void run(const std::function<void(int tower)>& part, const std::function<void()>& cancel = {});
+  void run(const std::function<void(int tower)>& part,
+           const std::function<void(int tower)>& cancel = {});
 
  private:
   void serve(int tower);
@@ -40,7 +41,7 @@ class TowerThreads {
   int working_ = 0;
   bool ending_ = false;
   const std::function<void(int)>* part_ = nullptr;
-  const std::function<void()>* cancel_ = nullptr;
+  const std::function<void(int)>* cancel_ = nullptr;
   std::exception_ptr failure_;
   /// Or a wait for a tower that failed: of such a pair the failure counts.
   bool failure_is_cause_ = false;

@@ -2,9 +2,9 @@
 
 namespace bench {
 
-Towers::Towers(TowerThreads& threads, const Make& make)
+Towers::Towers(TowerThreads& threads, const Make& make, const std::vector<AllReduceRange>& spec)
     : threads_(threads),
-      meeting_(threads.size()),
+      meeting_(threads.size(), spec),
       members_(static_cast<std::size_t>(threads.size())) {
   try {
     run([&](int number) { member(number) = make(number, meeting_); });
@@ -17,7 +17,7 @@ Towers::Towers(TowerThreads& threads, const Make& make)
 Towers::~Towers() { clear(); }
 
 void Towers::run(const std::function<void(int)>& part) {
-  threads_.run(part, [this] { meeting_.group.cancel(); });
+  threads_.run(part, [this](int tower) { meeting_.cancel(tower, "it failed"); });
 }
 
 void Towers::clear() noexcept {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "kernels/reference/reference_backend.h"
 #include "models/base/half.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t kElements = 256;
 constexpr double kLossScale = 2;
+constexpr double kNudge = 0x1p-20;
 // Large rates, so that of the numbers added up none is lost in the rounding of the others; and
 // nothing twice, so that everything in a rule shows.
 constexpr std::array kUpdates{StepOrders{.learning_rate = 16384, .gradient_scale = 0.5},
@@ -24,6 +26,8 @@ struct Updates {
   std::vector<StepOrders> orders;
   /// So many of them come before there are gradients.
   std::size_t without = 0;
+  /// In this one the gradients are larger by kNudge of what they were added up from.
+  std::optional<std::size_t> nudged = {};
 };
 
 Updates updates_of(const StrategySettings& settings) {
@@ -40,6 +44,8 @@ struct Samples {
   std::vector<OptimizerSegment> segments;
   std::vector<double> variables;
   std::vector<double> gradients;
+  /// The sizes of what each gradient was added up from, of its sign.
+  std::vector<double> added = {};
 };
 
 /// The distance of the elements that are looked at; odd, so that they fall on different channels.
@@ -64,7 +70,10 @@ Samples take_samples(Executor& executor, const InitialValues& values) {
     const std::size_t offset = samples.variables.size();
     for_each_sample(values.at(name), [&](double w) { samples.variables.push_back(w); });
     gradient = executor.read_gradient(name, std::move(gradient));
-    for_each_sample(gradient, [&](double g) { samples.gradients.push_back(g); });
+    for_each_sample(gradient, [&](double g) {
+      samples.gradients.push_back(g);
+      samples.added.push_back(g);
+    });
     samples.segments.push_back({.offset = offset,
                                 .count = samples.variables.size() - offset,
                                 .decayed = variable.decayed()});
@@ -78,7 +87,11 @@ Samples joined_samples(std::span<const Samples> all) {
   for (const Samples& samples : all.subspan(1)) {
     for (std::size_t i = 0; i < joined.gradients.size(); ++i) {
       joined.gradients[i] += samples.gradients[i];
+      joined.added[i] = std::abs(joined.added[i]) + std::abs(samples.gradients[i]);
     }
+  }
+  for (std::size_t i = 0; i < joined.added.size(); ++i) {
+    joined.added[i] = std::copysign(joined.added[i], joined.gradients[i]);
   }
   return joined;
 }
@@ -103,10 +116,16 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
   optimizer->reset(*stream, places, &state);
   Course course{samples.variables};
   const std::vector<double> none(samples.gradients.size());
+  std::vector<double> nudged = samples.gradients;
+  for (std::size_t i = 0; i < nudged.size(); ++i) {
+    nudged[i] += kNudge * samples.added[i];
+  }
   for (std::size_t i = 0; i < updates.orders.size(); ++i) {
     course.push_back(course.back());
     state.orders = updates.orders[i];
-    const std::vector<double>& gradients = i < updates.without ? none : samples.gradients;
+    const std::vector<double>& gradients = i < updates.without   ? none
+                                           : i == updates.nudged ? nudged
+                                                                 : samples.gradients;
     optimizer->launch(
         *stream,
         {.variables = course.back().data(), .gradients = gradients.data(), .slots = places},
@@ -127,7 +146,6 @@ std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& 
       sums[i] += std::abs(variables[i]);
     }
   }
-  constexpr double kNudge = 0x1p-20;
   const auto add_share = [&](const OptimizerSettings& nudged, const Updates& moving) {
     const Course moved = reference_course(samples, nudged, moving);
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -136,7 +154,7 @@ std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& 
   };
   for (std::size_t i = 0; i < updates.orders.size(); ++i) {
     Updates moving = updates;
-    moving.orders[i].gradient_scale *= 1 + kNudge;
+    moving.nudged = i;
     add_share(settings, moving);
   }
   OptimizerSettings nudged = settings;

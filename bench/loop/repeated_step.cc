@@ -36,6 +36,9 @@ void RepeatedStep::enqueue() {
 }
 
 void RepeatedStep::enqueue_kernels() {
+  if (strategy_ != nullptr) {
+    strategy_->begin_step();
+  }
   tower_.upload_orders();
   tower_.enqueue_run();
   if (strategy_ != nullptr) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bench/plan/settings.h"
@@ -18,6 +19,8 @@ struct TowerSources {
   std::function<Graph(int tower)> graph;
   const ExecutorOptions& options;
   const InitialValues& values;
+  /// Hears what was chosen by time.
+  std::function<void(const std::string&)> tell = [](const std::string&) {};
 };
 
 /// The run's towers, with what updates the variables of a training run. Of several towers the

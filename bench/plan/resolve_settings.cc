@@ -259,9 +259,22 @@ GpuSettings gpu_of(const Flags& flags) {
 
 /// How the towers share variables and gradients.
 void resolve_sharing(RunSettings& settings, const Flags& flags) {
-  settings.sharing = {.one_holder = flags.local_parameter_device == "cpu",
-                      .relaxed = flags.variable_consistency == "relaxed",
-                      .staged = flags.staged_vars};
+  const std::string spec = flags.all_reduce_spec.value_or("");
+  settings.sharing = {
+      .one_holder = flags.local_parameter_device == "cpu",
+      .relaxed = flags.variable_consistency == "relaxed",
+      .staged = flags.staged_vars,
+      .sums = {.packs = static_cast<int>(flags.gradient_repacking),
+               .small = {.max_bytes = flags.agg_small_grads_max_bytes,
+                         .max_group = flags.agg_small_grads_max_group},
+               .buckets = {.bytes = static_cast<std::size_t>(flags.allreduce_bucket_mb) << 20U},
+               .overlap = flags.overlap},
+      .timed = spec == "auto"};
+  if (flags.hierarchical_copy) {
+    settings.sharing.sums.spec = {{.algorithm = cat("hierarchical/", flags.network_topology)}};
+  } else if (!spec.empty() && spec != "auto") {
+    settings.sharing.sums.spec = parse_all_reduce_spec(spec);
+  }
   settings.reduction = settings.strategy->reduction;
   if (flags.gradient_reduction) {
     settings.reduction =

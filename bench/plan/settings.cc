@@ -87,7 +87,8 @@ StrategySettings strategy_settings(const RunSettings& settings) {
   StrategySettings result{.optimizer = settings.optimizer,
                           .one_holder = settings.sharing.one_holder,
                           .relaxed = settings.sharing.relaxed,
-                          .staged = settings.sharing.staged};
+                          .staged = settings.sharing.staged,
+                          .sums = settings.sharing.sums};
   result.optimizer.loss_scale = loss_scale_rule(settings);
   if (settings.reduction == GradientReduction::sum) {
     result.optimizer.weight_decay *= settings.towers;

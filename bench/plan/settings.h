@@ -167,6 +167,9 @@ struct RunSettings {
     bool one_holder = false;
     bool relaxed = false;
     bool staged = false;
+    SumSettings sums = {};
+    /// The algorithm is the fastest by time.
+    bool timed = false;
   };
   Sharing sharing = {};
 

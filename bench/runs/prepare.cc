@@ -21,6 +21,7 @@
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/build_info.h"
+#include "variable_mgmt/collectives/trial.h"
 
 namespace bench {
 namespace {
@@ -67,6 +68,7 @@ report::Header header_of(const RunSettings& settings) {
           .precision = describe_precision(settings),
           .optimizer = std::string(row_of(settings.optimizer.rule).name),
           .variable_update = std::string(settings.strategy->name),
+          .all_reduce_spec = settings.sharing.timed ? "auto" : text_of(settings.sharing.sums.spec),
           .staged_vars = settings.sharing.staged};
 }
 
@@ -266,7 +268,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                                                                   *device.backend, settings.batch);
                            },
                        .options = options,
-                       .values = first_values};
+                       .values = first_values,
+                       .tell = [](const std::string& what) { LOG(INFO) << "note: " << what; }};
   for (const Device& each : devices) {
     sources.backends.push_back(each.backend.get());
   }

@@ -4,7 +4,7 @@
 
 namespace bench {
 
-// What the rows of strategies.inc name, a file each.
+// What the rows of strategies.inc name, a file each; some rows name the same.
 #define BENCH_STRATEGY(name, make, bytes, reduction)                                             \
   std::unique_ptr<UpdateStrategy> make(const TowerSeat& seat, const StrategySettings& settings); \
   std::size_t bytes(std::size_t elements, int towers, const StrategySettings& settings);

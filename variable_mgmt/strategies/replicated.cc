@@ -10,9 +10,7 @@ class Replicated final : public UpdateStrategy {
  public:
   Replicated(const TowerSeat& seat, const StrategySettings& settings)
       : tower_(seat.tower),
-        sums_(seat.meeting.group, seat.meeting.gradients, seat.number, seat.tower,
-              seat.tower.executor().gradients(), settings.optimizer.dtype,
-              divide_region(seat.tower.executor().segments(), seat.meeting.group.size())),
+        sums_(seat.tower, *seat.meeting.collective, seat.number, settings.sums),
         optimizer_(seat.tower, settings.optimizer, whole_range(seat.tower.executor())),
         automatic_(settings.optimizer.loss_scale.automatic) {
     if (settings.relaxed) {
@@ -24,10 +22,11 @@ class Replicated final : public UpdateStrategy {
   Replicated(const Replicated&) = delete;
   Replicated& operator=(const Replicated&) = delete;
 
+  void begin_step() override { sums_.begin_step(); }
+
   void update() override {
     const TensorView gradients = tower_.executor().gradients();
-    sums_.reduce_to_owners();
-    sums_.spread_from_owners();
+    sums_.finish_step();
     if (automatic_) {
       optimizer_.judge(gradients.data);
     }
@@ -52,7 +51,7 @@ class Replicated final : public UpdateStrategy {
   }
 
   Tower& tower_;
-  SharedRegion sums_;
+  GradientSums sums_;
   RangeOptimizer optimizer_;
   bool automatic_;
   /// The sums of the step before, where they are what is applied.
