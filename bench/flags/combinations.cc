@@ -184,19 +184,6 @@ void check_variable_update(const Flags& flags) {
       "--staged_vars computes with the variables of the step before: leave --save_variables out");
   refuse_if(flags.gradient_reduction && update == "independent",
             cat(start, " joins no gradients: leave --gradient_reduction out"));
-  const bool sums = update != "parameter_server" && update != "independent";
-  for (const auto& [name, given] :
-       {std::pair<std::string_view, bool>{"--all_reduce_spec",
-                                          !flags.all_reduce_spec.value_or("").empty()},
-        {"--gradient_repacking", flags.gradient_repacking > 0},
-        {"--hierarchical_copy", flags.hierarchical_copy},
-        {"--agg_small_grads_max_bytes", flags.agg_small_grads_max_bytes > 0}}) {
-    refuse_if(given && !sums,
-              cat(name,
-                  " is about how gradients become one on all devices, and cannot be combined "
-                  "with ",
-                  start, "; replicated is one that does so"));
-  }
   refuse_if(flags.hierarchical_copy && flags.num_gpus == 1 && flags.virtual_gpus <= 1,
             "--hierarchical_copy is for several devices: give --num_gpus");
   refuse_if(flags.hierarchical_copy && !flags.all_reduce_spec.value_or("").empty(),

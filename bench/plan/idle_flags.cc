@@ -141,6 +141,20 @@ std::string unless_variables_are_shared(const Asked& asked) {
                    ", where each device has variables of its own");
 }
 
+std::string unless_sums_are_everywhere(const Asked& asked) {
+  const std::string idle = unless_several_train(asked);
+  const std::string& update = asked.flags.variable_update;
+  return !idle.empty() || (update != "parameter_server" && update != "independent")
+             ? idle
+             : cat("with --variable_update=", update,
+                   ", where no device but a variable's own has its sums");
+}
+
+std::string unless_hierarchical(const Asked& asked) {
+  const std::string idle = unless_sums_are_everywhere(asked);
+  return !idle.empty() || asked.flags.hierarchical_copy ? idle : "without --hierarchical_copy";
+}
+
 struct Rule {
   std::string_view flag;
   std::string (*idle)(const Asked&);
@@ -182,6 +196,13 @@ constexpr std::array kRules = {
     Rule{"label_smoothing", unless_training},
     Rule{"local_parameter_device", unless_variables_are_shared},
     Rule{"gradient_reduction", unless_several_train},
+    Rule{"all_reduce_spec", unless_sums_are_everywhere},
+    Rule{"agg_small_grads_max_bytes", unless_sums_are_everywhere},
+    Rule{"gradient_repacking", unless_sums_are_everywhere},
+    Rule{"hierarchical_copy", unless_sums_are_everywhere},
+    Rule{"network_topology", unless_hierarchical},
+    Rule{"allreduce_bucket_mb", unless_sums_are_everywhere},
+    Rule{"overlap", unless_sums_are_everywhere},
     Rule{"staged_vars", unless_training},
     Rule{"variable_consistency", unless_training},
     Rule{"calibration_batches", unless_int8},

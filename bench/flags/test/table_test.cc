@@ -175,7 +175,8 @@ TEST(DescribeValues, PutsWhatWillBeRefusedInBrackets) {
   EXPECT_EQ(describe_values(*find_flag("device")), "cpu, gpu, reference");
   EXPECT_EQ(describe_values(*find_flag("job_name")),
             "none (not built yet: ps, worker, controller)");
-  EXPECT_EQ(describe_values(*find_flag("network_topology")), "dgx1 (not built yet: gcp_v100)");
+  EXPECT_EQ(describe_values(*find_flag("data_name")),
+            "imagenet, cifar10 (not built yet: librispeech, coco)");
   EXPECT_EQ(describe_values(*find_flag("server_protocol")),
             "grpc (not applicable: grpc+verbs, grpc+gdr, grpc+mpi)");
 }
