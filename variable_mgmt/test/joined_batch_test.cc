@@ -7,6 +7,7 @@
 
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
+#include "kernels/test/far_device.h"
 #include "variable_mgmt/test/joined_towers.h"
 
 namespace bench {
@@ -151,6 +152,74 @@ TEST(JoinedBatch, IsNotWhatIndependentTowersSee) {
   run.towers = 2;
   const JoinedResult result = run_joined(run);
   EXPECT_GT(largest_difference(result.variables[0], result.variables[1]), 1e-3);
+}
+
+TEST(JoinedBatch, HasTheSameBitsOnDevicesThatAreFarAway) {
+  for (const Joining& joining : kJoinings) {
+    JoinedRun run = run_of(joining, MomentumRule{}, DType::f32);
+    run.towers = 4;
+    const JoinedResult near = run_joined(run);
+    for (const FarSchedule& schedule : far_schedules()) {
+      run.backend = [&](int tower) {
+        FarSchedule own = schedule;
+        own.seed += static_cast<std::uint64_t>(tower);
+        return make_far_backend(make_reference_backend(), own);
+      };
+      const JoinedResult far = run_joined(run);
+      EXPECT_EQ(far.variables, near.variables) << joining.name << ", seed " << schedule.seed;
+      EXPECT_EQ(far.losses, near.losses) << joining.name << ", seed " << schedule.seed;
+    }
+  }
+}
+
+/// How the sums of several towers are made.
+struct Summing {
+  const char* name;
+  SumSettings sums;
+};
+
+std::vector<Summing> all_summings() {
+  std::vector<Summing> summings{
+      {"one bucket", {.overlap = false}},
+      {"small buckets", {.buckets = {.bytes = 64, .first_bytes = 16}}},
+      {"small buckets behind the step",
+       {.buckets = {.bytes = 64, .first_bytes = 16}, .overlap = false}},
+      {"packs", {.packs = 3}},
+      {"small gradients together", {.small = {.max_bytes = 200, .max_group = 10}}},
+      {"by size", {.spec = parse_all_reduce_spec("pscpu:64:xring")}},
+      {"hierarchical", {.spec = {{.algorithm = "hierarchical/dgx1"}}}}};
+  for (const char* spec :
+       {"shm", "xring", "xring#2", "pscpu", "psgpu", "psgpu#2", "rechd", "tree"}) {
+    summings.push_back({spec, {.spec = parse_all_reduce_spec(spec)}});
+  }
+  return summings;
+}
+
+TEST(JoinedBatch, IsTheSameByEveryAlgorithmAndInEveryCut) {
+  JoinedRun run = run_of(kJoinings[0], MomentumRule{}, DType::f64);
+  run.towers = 4;
+  const JoinedResult one = alone(run, 1);
+  for (const Summing& summing : all_summings()) {
+    run.settings.sums = summing.sums;
+    const JoinedResult many = run_joined(run);
+    for (const VariableValues& variables : many.variables) {
+      EXPECT_LE(largest_difference(variables, one.variables.front()), 1e-12) << summing.name;
+      EXPECT_EQ(variables, many.variables.front()) << summing.name;
+    }
+    EXPECT_EQ(run_joined(run).variables, many.variables) << summing.name << ", again";
+  }
+}
+
+TEST(JoinedBatch, HasTheSameBitsInEveryCutAndWithOverlapOrWithout) {
+  JoinedRun run = run_of(kJoinings[0], MomentumRule{}, DType::f32);
+  run.towers = 4;
+  const JoinedResult plain = run_joined(run);
+  for (const Summing& summing : all_summings()) {
+    if (summing.sums.spec.empty()) {
+      run.settings.sums = summing.sums;
+      EXPECT_EQ(run_joined(run).variables, plain.variables) << summing.name;
+    }
+  }
 }
 
 TEST(JoinedBatch, GivesTheSameBitsTwice) {

@@ -128,21 +128,24 @@ inline JoinedResult run_joined(const JoinedRun& run) {
                       .variables = std::vector<VariableValues>(count),
                       .states = std::vector<StepState>(count)};
   {
-    Towers towers(threads, [&](int number, TowerMeeting& meeting) {
-      std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
-      backend = run.backend(number);
-      const Graph graph =
-          add_backward(joined_network(number, run.towers, settings.optimizer.dtype), "loss");
-      TowerWithUpdate made{
-          .tower = std::make_unique<Tower>(graph, *backend,
-                                           ExecutorOptions{.format = DataFormat::nchw}, values),
-          .update = nullptr};
-      made.tower->set_loss_scale(run.loss_scale);
-      made.update =
-          find_strategy(run.strategy)
-              .make({.tower = *made.tower, .number = number, .meeting = meeting}, settings);
-      return made;
-    });
+    Towers towers(
+        threads,
+        [&](int number, TowerMeeting& meeting) {
+          std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
+          backend = run.backend(number);
+          const Graph graph =
+              add_backward(joined_network(number, run.towers, settings.optimizer.dtype), "loss");
+          TowerWithUpdate made{
+              .tower = std::make_unique<Tower>(graph, *backend,
+                                               ExecutorOptions{.format = DataFormat::nchw}, values),
+              .update = nullptr};
+          made.tower->set_loss_scale(run.loss_scale);
+          made.update =
+              find_strategy(run.strategy)
+                  .make({.tower = *made.tower, .number = number, .meeting = meeting}, settings);
+          return made;
+        },
+        settings.sums.spec);
     std::vector<double> losses(count);
     for (int step = 0; step < run.steps; ++step) {
       JoinedImages batch(step);
@@ -153,6 +156,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
       towers.run([&](int number) {
         const auto place = static_cast<std::size_t>(number);
         Tower& tower = towers[number];
+        towers.update(number)->begin_step();
         tower.enqueue(
             batch.images.data() + batch.images.size() / count * place,
             batch.labels.data() + batch.labels.size() / count * place,
