@@ -77,6 +77,7 @@ CONFINED = (
      ("kernels/cuda/",)),
     ("gflags", re.compile(r"gflags/"), ("bench/flags/",)),
     ("hwloc", re.compile(r"hwloc[./]"), ("kernels/cpu/",)),
+    ("SQLite", re.compile(r"sqlite3"), ("results/store/",)),
     ("MPI", re.compile(r"mpi(cxx)?\.h$"), ()),
 )
 
