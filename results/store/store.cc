@@ -120,13 +120,16 @@ Store::~Store() = default;
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 
-bool Store::add(const StoredRun& run) {
+bool Store::add(const StoredRun& run) { return add(std::span(&run, 1)) == 1; }
+
+std::size_t Store::add(std::span<const StoredRun> runs) {
   if (folder_ != nullptr) {
-    // The record first: an index without it is mended by the next program that opens the store.
-    write_record(folder_->path, run);
+    // The records first: an index without them is mended by the next program that opens the store.
+    for (const StoredRun& run : runs) write_record(folder_->path, run);
   }
   Transaction transaction(*database_);
-  const bool added = insert_run(*database_, run);
+  std::size_t added = 0;
+  for (const StoredRun& run : runs) added += insert_run(*database_, run) ? 1 : 0;
   transaction.commit();
   return added;
 }

@@ -58,6 +58,8 @@ class Store {
 
   /// False where a run of this record_id is there already.
   bool add(const StoredRun& run);
+  /// All of them or none; returns how many were not there already.
+  std::size_t add(std::span<const StoredRun> runs);
 
   /// What a list shows: the columns (see sql_of_column) of each run that `filter` means, newest
   /// first, at most `limit`. Reads no record.
