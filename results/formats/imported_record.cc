@@ -150,9 +150,7 @@ json ImportedRecord::finish() && {
   } else {
     errors["time.end_utc"] = reason(format_);
   }
-  record_.erase("record_id");
-  const std::string bytes = record_.dump(-1, ' ', false, json::error_handler_t::replace);
-  record_["record_id"] = sha256_hex(bytes).substr(0, 16);
+  record_["record_id"] = content_id(record_);
   return std::move(record_);
 }
 
