@@ -18,6 +18,8 @@ ForeignFile read_source(const std::filesystem::path& path) {
   if (!file) throw DataError(cat(printable(path.string()), ": cannot be opened"));
   ForeignFile source{.path = path, .text = {std::istreambuf_iterator<char>(file), {}}};
   if (file.bad()) throw DataError(cat(printable(path.string()), ": cannot be read"));
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // Spreadsheets begin with it.
+  if (source.text.starts_with(kByteOrderMark)) source.text.erase(0, kByteOrderMark.size());
   return source;
 }
 

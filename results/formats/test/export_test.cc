@@ -28,8 +28,7 @@ TEST(TfLogs, AreTheOriginalsByteForByte) {
   EXPECT_EQ(outputs[0].name, "benchmark_run.log");
   EXPECT_EQ(
       outputs[0].contents,
-      R"({"model_name": "lenet", "dataset": {"name": "imagenet (synthetic)"
-}, "machine_config": )"
+      R"j({"model_name": "lenet", "dataset": {"name": "imagenet (synthetic)"}, "machine_config": )j"
       R"({"cpu_info": {"num_cores": 4, "cpu_info": "EPYC <9654>", "mhz_per_cpu": 3700.0}, )"
       R"("gpu_info": {"count": 0}, "memory_total": 8589934592, "memory_available": 4294967296}, )"
       R"("test_id": null, "run_date": "2026-01-31T12:00:00.000000Z", "tensorflow_version": )"
@@ -37,8 +36,7 @@ TEST(TfLogs, AreTheOriginalsByteForByte) {
       R"("run_parameters": [{"name": "batch_size", "long_value": 8}, )"
       R"({"name": "batch_size_per_device", "long_value": 8}, )"
       R"({"name": "data_format", "string_value": "NHWC"}, )"
-      R"({"name": "dataset", "string_value": "imagenet (synthetic)"
-}, )"
+      R"j({"name": "dataset", "string_value": "imagenet (synthetic)"}, )j"
       R"({"name": "devices", "string_value": "['/cpu:0']"}, )"
       R"({"name": "mode", "string_value": "training"}, )"
       R"({"name": "model", "string_value": "lenet"}, {"name": "num_batches", "long_value": 3}, )"
@@ -48,18 +46,19 @@ TEST(TfLogs, AreTheOriginalsByteForByte) {
       R"({"name": "session_config", "string_value": ""}, )"
       R"({"name": "single_sess", "bool_value": "False"}]})"
       "\n");
-EXPECT_EQ(outputs[1].name, "metric.log");
-EXPECT_TRUE(outputs[1].append);
-EXPECT_EQ(outputs[1].contents,
-          R"({"name": "current_examples_per_sec", "value": 16.0, "unit": null, "global_step": 1, )"
-          R"("timestamp": "2026-01-31T12:00:02.500000Z", "extras": []})"
-          "\n"
-          R"({"name": "current_examples_per_sec", "value": 24.0, "unit": null, "global_step": 3, )"
-          R"("timestamp": "2026-01-31T12:00:03.000000Z", "extras": []})"
-          "\n"
-          R"({"name": "average_examples_per_sec", "value": 24.0, "unit": null, "global_step": 3, )"
-          R"("timestamp": "2026-01-31T12:00:03.000000Z", "extras": []})"
-          "\n");
+  EXPECT_EQ(outputs[1].name, "metric.log");
+  EXPECT_TRUE(outputs[1].append);
+  EXPECT_EQ(
+      outputs[1].contents,
+      R"({"name": "current_examples_per_sec", "value": 16.0, "unit": null, "global_step": 1, )"
+      R"("timestamp": "2026-01-31T12:00:02.500000Z", "extras": []})"
+      "\n"
+      R"({"name": "current_examples_per_sec", "value": 24.0, "unit": null, "global_step": 3, )"
+      R"("timestamp": "2026-01-31T12:00:03.000000Z", "extras": []})"
+      "\n"
+      R"({"name": "average_examples_per_sec", "value": 24.0, "unit": null, "global_step": 3, )"
+      R"("timestamp": "2026-01-31T12:00:03.000000Z", "extras": []})"
+      "\n");
 }
 
 TEST(TfLogs, OfSeveralRunsLieInFolders) {

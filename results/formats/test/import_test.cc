@@ -185,8 +185,9 @@ TEST(Csv, MalformedFilesAreRefusedByLineAndColumn) {
 }
 
 TEST(TfLogs, NeedBothFiles) {
-  expect_refused(R"({"model_name": "x"})", "is missing beside benchmark_run.log",
-                 "benchmark_run.log");
+  EXPECT_THAT(
+      [] { read_text(R"({"model_name": "x"})", "benchmark_run.log"); },
+      ThrowsMessage<DataError>(HasSubstr("metric.log: is missing beside benchmark_run.log")));
 }
 
 TEST(TfLogs, AMalformedMetricIsRefusedByItsLine) {
