@@ -77,6 +77,7 @@ CONFINED = (
      ("kernels/cuda/",)),
     ("gflags", re.compile(r"gflags/"), ("bench/flags/",)),
     ("hwloc", re.compile(r"hwloc[./]"), ("kernels/cpu/",)),
+    ("Boost.Math", re.compile(r"boost/math/"), ("results/stats/",)),
     ("MPI", re.compile(r"mpi(cxx)?\.h$"), ()),
 )
 
