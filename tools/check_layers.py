@@ -53,6 +53,8 @@ MAY_INCLUDE = {
     "variable_mgmt/": ("models/", "kernels/", "variable_mgmt/"),
     "pipeline/": ("models/base/", "pipeline/"),
     "results/": ("models/base/", "results/"),
+    # The program asks the machine what bench asks it.
+    "results/tool/": ("models/base/", "results/", "bench/host/"),
     "bench/": BELOW_BENCH + ("bench/",),
     "bench/flags/": ("models/", "variable_mgmt/learning_rate.h", "results/flag_value.h", "bench/flags/"),
     "bench/host/": ("models/base/", "results/", "bench/host/"),
@@ -77,7 +79,11 @@ CONFINED = (
      ("kernels/cuda/",)),
     ("gflags", re.compile(r"gflags/"), ("bench/flags/",)),
     ("hwloc", re.compile(r"hwloc[./]"), ("kernels/cpu/",)),
+<<<<<<< HEAD
     ("Boost.Math", re.compile(r"boost/math/"), ("results/stats/",)),
+=======
+    ("SQLite", re.compile(r"sqlite3"), ("results/store/",)),
+>>>>>>> store
     ("MPI", re.compile(r"mpi(cxx)?\.h$"), ()),
 )
 

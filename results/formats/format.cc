@@ -1,5 +1,6 @@
 #include "results/formats/format.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,7 @@
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/formats/rows.h"
+#include "results/store/record_files.h"
 
 namespace bench::results {
 namespace {
@@ -69,6 +71,31 @@ Records read_foreign(const std::filesystem::path& path) {
   }
   throw DataError(
       cat(printable(path.string()), ": is in no known form; these are read: ", names_of(true)));
+}
+
+std::vector<StoredRun> runs_in(const std::filesystem::path& path) {
+  const bool folder = std::filesystem::is_directory(path);
+  if (folder && !std::filesystem::exists(path / "benchmark_run.log")) return read_runs(path);
+  if (!folder) {
+    const ForeignFile file = read_source(path);
+    const bool foreign = file.text.find("\"bench.record/") == std::string::npos &&
+                         std::any_of(formats().begin(), formats().end(), [&](const Format& format) {
+                           return format.read != nullptr && format.sniff(file);
+                         });
+    if (!foreign) return read_runs(path);
+  }
+  std::vector<StoredRun> runs;
+  for (nlohmann::json& record : read_foreign(path)) {
+    runs.push_back(stored_run(std::move(record), path.string()));
+  }
+  return runs;
+}
+
+std::vector<std::filesystem::path> files_with_runs(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path) && std::filesystem::exists(path / "benchmark_run.log")) {
+    return {path / "benchmark_run.log"};
+  }
+  return record_files_of(path);
 }
 
 void write_outputs(const Outputs& outputs, const std::filesystem::path& folder) {

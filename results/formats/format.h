@@ -50,6 +50,14 @@ const Format& format_to_write(std::string_view name);
 /// it has. Throws DataError where the file cannot be read or is of none.
 Records read_foreign(const std::filesystem::path& path);
 
+/// The runs at `path`, whoever wrote them: of our own records read_runs(), of other tools' files
+/// read_foreign(). Throws DataError.
+std::vector<StoredRun> runs_in(const std::filesystem::path& path);
+
+/// The files of which each holds runs of ours or of another tool: `path`, or what is in the folder
+/// there. Throws DataError.
+std::vector<std::filesystem::path> files_with_runs(const std::filesystem::path& path);
+
 /// Writes `outputs` below `folder`, which is made where it is missing. Throws WriteError.
 void write_outputs(const Outputs& outputs, const std::filesystem::path& folder);
 

@@ -97,7 +97,7 @@ struct Branch {
 std::string forest(const std::string& title, const std::string& id,
                    const std::vector<Branch>& branches) {
   constexpr double kLane = 20;
-  constexpr double kNameRoom = 150;
+  constexpr double kNameRoom = 190;
   double low = 0;
   double high = 0;
   double widest = 0;

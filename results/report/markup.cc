@@ -71,7 +71,8 @@ std::string coordinate(double value) {
 
 std::string change_text(double log_ratio) {
   const double ratio = std::exp(log_ratio);
-  if (ratio >= 1.995 || ratio < 0.5) return cat(formatted(ratio >= 9.95 ? "%.1f" : "%.2f", ratio), "×");
+  if (ratio >= 1.995 || ratio < 0.5)
+    return cat(formatted(ratio >= 9.95 ? "%.1f" : "%.2f", ratio), "×");
   return cat(formatted("%+.1f", 100 * (ratio - 1)), "%");
 }
 

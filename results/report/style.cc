@@ -22,10 +22,11 @@ nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: 0; list-styl
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding: .25rem 0; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--rule); text-align: right; vertical-align: top; }
-th[scope=row], th:first-child { text-align: left; }
+th[scope=row], th:first-child, th.left { text-align: left; }
+th .left { display: inline; }
 th[scope=row] { font-weight: 500; }
 thead th { background: var(--band); vertical-align: bottom; }
-td small { display: block; color: var(--soft); white-space: nowrap; }
+td small { display: block; color: var(--soft); white-space: nowrap; font-size: .8125rem; }
 td.faster { background: var(--faster); }
 td.slower { background: var(--slower); }
 .left { display: block; text-align: left; max-width: 44rem; overflow-wrap: anywhere; }
@@ -47,6 +48,7 @@ svg .curve { fill: none; stroke: var(--mark); stroke-width: 1.5; }
 .apart { border: 2px dashed var(--rule); padding: 0 1rem 1rem; margin-top: 2.5rem; }
 .apart h2 { border: 0; margin-top: 0; }
 @media (max-width: 40rem) { body { padding: .75rem; } th, td { padding: .25rem .4rem; }
+  td small { white-space: normal; min-width: 5.5rem; } .matrix table { font-size: .8125rem; }
   .matrix th[scope=row] { position: sticky; left: 0; background: var(--paper); max-width: 9rem; } }
 @media print { :root { --paper: #fff; --ink: #000; --soft: #444; --rule: #bbb; --band: #eee; --mark: #00509d;
   --faster: #e3f3e8; --slower: #fbe9e4; --warn: #6b3a00; }

@@ -22,8 +22,8 @@ std::size_t whole_letters(std::string_view text, std::size_t size) {
   return std::min(size, text.size());
 }
 
-/// Ticks whose labels have room, dropping every second until they have.
-std::vector<Scale::Tick> thinned(std::vector<Scale::Tick> ticks, const Scale& scale) {
+/// Ticks whose labels have room, dropping every second until they have; `kept` stays to the end.
+std::vector<Scale::Tick> thinned(std::vector<Scale::Tick> ticks, const Scale& scale, double kept) {
   const auto crowded = [&] {
     for (std::size_t i = 1; i < ticks.size(); ++i) {
       const double room =
@@ -33,8 +33,12 @@ std::vector<Scale::Tick> thinned(std::vector<Scale::Tick> ticks, const Scale& sc
     return false;
   };
   while (ticks.size() > 1 && crowded()) {
+    std::size_t parity = 0;
+    for (std::size_t i = 0; i < ticks.size(); ++i) {
+      if (std::abs(ticks[i].value - kept) < 1e-12) parity = i % 2;
+    }
     std::vector<Scale::Tick> fewer;
-    for (std::size_t i = 0; i < ticks.size(); i += 2) fewer.push_back(ticks[i]);
+    for (std::size_t i = parity; i < ticks.size(); i += 2) fewer.push_back(ticks[i]);
     ticks = std::move(fewer);
   }
   return ticks;
@@ -96,7 +100,7 @@ std::vector<Scale::Tick> Scale::ticks() const {
         std::for_each(kSteps.begin(), kSteps.end(), add);
       }
     }
-    return thinned(ticks, *this);
+    return thinned(ticks, *this, 1);
   }
   const double rough = (high_ - low_) / 6;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
@@ -108,7 +112,7 @@ std::vector<Scale::Tick> Scale::ticks() const {
     const double clean = std::abs(value) < step * 1e-9 ? 0 : value;
     ticks.push_back({clean, short_number(clean)});
   }
-  return thinned(ticks, *this);
+  return thinned(ticks, *this, 0);
 }
 
 Drawing::Drawing(double height, std::string_view title, std::string_view description)

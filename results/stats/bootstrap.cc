@@ -93,6 +93,10 @@ BootstrapResult hierarchical_bootstrap(std::span<const Nested> samples,
   const double z = normal_quantile(options.alpha / 2);
   result.interval = {.low = quantile(replicates, corrected(bias, a, z)),
                      .high = quantile(replicates, corrected(bias, a, -z))};
+  const auto [zero, above] = std::equal_range(replicates.begin(), replicates.end(), 0.0);
+  const auto not_above = static_cast<double>(above - replicates.begin());
+  const auto not_below = static_cast<double>(replicates.end() - zero);
+  result.p = std::min(1.0, 2 * (1 + std::min(not_above, not_below)) / (1 + n));
   return result;
 }
 

@@ -26,6 +26,7 @@ struct BootstrapOptions {
 struct BootstrapResult {
   double estimate = 0;
   Interval interval{};
+  double p = 1;  ///< Two-sided, of 0: twice the smaller share of replicates on one side of it.
 };
 
 /// The BCa interval (Efron, "Better bootstrap confidence intervals", 1987) of a statistic: in each

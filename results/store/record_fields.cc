@@ -6,6 +6,7 @@
 
 #include "models/base/errors.h"
 #include "results/identity.h"
+#include "results/store/members.h"
 
 namespace bench::results {
 namespace {
@@ -85,38 +86,15 @@ constexpr std::array kGpuSettings = {
 /// What of `cpu` and `memory` changes from one second to the next.
 constexpr std::array kVolatile = {"cpu.mhz", "cpu.celsius", "memory.available", "memory.swap_used"};
 
-const json* find(const json& object, std::string_view name) {
-  if (!object.is_object()) {
-    return nullptr;
-  }
-  const auto found = object.find(std::string(name));
-  return found == object.end() ? nullptr : &*found;
-}
-
-/// The member at a path of names joined by dots.
-const json* at_path(const json& record, std::string_view path) {
-  const json* value = &record;
-  while (value != nullptr && !path.empty()) {
-    const std::size_t dot = path.find('.');
-    value = find(*value, path.substr(0, dot));
-    path = dot == std::string_view::npos ? "" : path.substr(dot + 1);
-  }
-  return value;
-}
-
-std::string text_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 void add(Fields& fields, const json& record, const std::string& path) {
-  if (const json* value = at_path(record, path)) {
-    fields[path] = text_of(*value);
+  if (const json* value = member_at(record, path)) {
+    fields[path] = compact(*value);
   }
 }
 
 /// Each member of the object at `path`, those of objects within it too.
 void add_members(Fields& fields, const json& record, const std::string& path) {
-  const json* object = at_path(record, path);
+  const json* object = member_at(record, path);
   if (object == nullptr || !object->is_object()) {
     return;
   }
@@ -132,59 +110,54 @@ void add_members(Fields& fields, const json& record, const std::string& path) {
     if (value.is_object()) {
       add_members(fields, record, inner);
     } else {
-      fields[inner] = text_of(value);
+      fields[inner] = compact(value);
     }
   }
 }
 
 void add_libraries(Fields& fields, const json& record) {
-  const json* libraries = at_path(record, "build.libs");
+  const json* libraries = member_at(record, "build.libs");
   if (libraries == nullptr || !libraries->is_array()) {
     return;
   }
   for (const json& library : *libraries) {
-    const json* name = find(library, "name");
+    const json* name = member_at(library, "name");
     if (name == nullptr || !name->is_string()) {
       continue;
     }
-    const json* version = find(library, "version");
-    const json* build_id = find(library, "build_id");
+    const json* version = member_at(library, "version");
+    const json* build_id = member_at(library, "build_id");
     const json* told = version != nullptr && !version->is_null() ? version : build_id;
     fields[cat("build.libs.", name->get<std::string>())] =
-        told == nullptr ? "null" : text_of(*told);
+        told == nullptr ? "null" : compact(*told);
   }
 }
 
 template <std::size_t kCount>
 void add_gpus(Fields& fields, const json& record, const std::array<const char*, kCount>& members) {
-  const json* gpus = find(record, "gpu");
+  const json* gpus = member_at(record, "gpu");
   if (gpus == nullptr || !gpus->is_array()) {
     return;
   }
   std::size_t index = 0;
   for (const json& gpu : *gpus) {
     for (const char* member : members) {
-      if (const json* value = find(gpu, member)) {
-        fields[cat("gpu.", index, ".", member)] = text_of(*value);
+      if (const json* value = member_at(gpu, member)) {
+        fields[cat("gpu.", index, ".", member)] = compact(*value);
       }
     }
     ++index;
   }
 }
 
-std::string string_at(const json& record, std::string_view path) {
-  const json* value = at_path(record, path);
-  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
-}
-
-/// "none" is what a capture says on a plain host.
+/// A plain host says "none", or "none found".
 bool in_container(const json& record) {
-  const std::string container = string_at(record, "host.container");
-  return !container.empty() && container != "none";
+  const std::string container = text_at(record, "host.container");
+  return !container.empty() && !container.starts_with("none");
 }
 
 std::size_t threads_used(const json& record) {
-  const json* used = at_path(record, "cpu.processors_used");
+  const json* used = member_at(record, "cpu.processors_used");
   return used != nullptr && used->is_array() ? used->size() : 0;
 }
 
@@ -213,7 +186,7 @@ Fields machine_fields(const json& record) {
   for (const char* name : kCpuHardware) {
     add(fields, record, cat("cpu.", name));
   }
-  if (at_path(record, "cpu.processors_used") != nullptr) {
+  if (member_at(record, "cpu.processors_used") != nullptr) {
     fields["cpu.threads_used"] = cat(threads_used(record));
   }
   add(fields, record, "host.platform");
@@ -242,7 +215,7 @@ Fields environment_fields(const json& record) {
   return fields;
 }
 
-std::string key_of(const Fields& fields) { return sha256_hex(text_of(json(fields))).substr(0, 16); }
+std::string key_of(const Fields& fields) { return sha256_hex(compact(json(fields))).substr(0, 16); }
 
 std::map<std::string, std::pair<std::string, std::string>> differing_fields(const Fields& a,
                                                                             const Fields& b) {
@@ -264,34 +237,34 @@ std::map<std::string, std::pair<std::string, std::string>> differing_fields(cons
 }
 
 std::string workload_text(const json& record) {
-  std::string text = string_at(record, "workload.model");
-  append(text, " ", string_at(record, "workload.mode"));
-  const json* batch = at_path(record, "workload.batch_per_device");
+  std::string text = text_at(record, "workload.model");
+  append(text, " ", text_at(record, "workload.mode"));
+  const json* batch = member_at(record, "workload.batch_per_device");
   if (batch != nullptr && batch->is_number_integer()) {
     append(text, " ", cat("bs", batch->get<std::int64_t>()));
   }
-  const json* devices = at_path(record, "workload.devices");
+  const json* devices = member_at(record, "workload.devices");
   if (devices != nullptr && devices->is_number_integer() && devices->get<std::int64_t>() > 1) {
     append(text, " ", cat("x", devices->get<std::int64_t>()));
   }
-  append(text, " ", string_at(record, "workload.dtype"));
-  const std::string data = string_at(record, "workload.data");
+  append(text, " ", text_at(record, "workload.dtype"));
+  const std::string data = text_at(record, "workload.data");
   append(text, " ", data == "synthetic" ? "" : data);
   return text;
 }
 
 std::string machine_text(const json& record) {
-  std::string text = in_container(record) ? "" : string_at(record, "host.hostname");
-  const json* gpus = find(record, "gpu");
+  std::string text = in_container(record) ? "" : text_at(record, "host.hostname");
+  const json* gpus = member_at(record, "gpu");
   if (gpus != nullptr && gpus->is_array() && !gpus->empty()) {
     append(text, ", ",
-           cat(gpus->size() > 1 ? cat(gpus->size(), " x ") : "", string_at(gpus->front(), "name")));
+           cat(gpus->size() > 1 ? cat(gpus->size(), " x ") : "", text_at(gpus->front(), "name")));
   }
-  append(text, ", ", string_at(record, "cpu.model"));
+  append(text, ", ", text_at(record, "cpu.model"));
   if (const std::size_t threads = threads_used(record); threads > 0) {
     append(text, ", ", cat(threads, threads == 1 ? " thread" : " threads"));
   }
-  append(text, ", ", string_at(record, "cpu.isa_used"));
+  append(text, ", ", text_at(record, "cpu.isa_used"));
   return text;
 }
 

@@ -21,7 +21,9 @@ std::string text_of_file(const std::filesystem::path& path) {
   return text;
 }
 
-std::vector<std::filesystem::path> files_of(const std::filesystem::path& path) {
+}  // namespace
+
+std::vector<std::filesystem::path> record_files_of(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path)) {
     return {path};
   }
@@ -35,11 +37,9 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& path) {
   return files;
 }
 
-}  // namespace
-
 std::vector<StoredRun> read_runs(const std::filesystem::path& path) {
   std::vector<StoredRun> runs;
-  for (const std::filesystem::path& file : files_of(path)) {
+  for (const std::filesystem::path& file : record_files_of(path)) {
     runs.push_back(parse_run(text_of_file(file), file.string()));
   }
   return runs;

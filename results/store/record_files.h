@@ -7,8 +7,12 @@
 
 namespace bench::results {
 
-/// All runs of a file, or of the files of a folder and those within it whose names end in .json,
-/// by path. Throws DataError, naming the file, for one that is no record or cannot be read.
+/// The file itself, or those of a folder and of the folders within it whose names end in .json, by
+/// path.
+std::vector<std::filesystem::path> record_files_of(const std::filesystem::path& path);
+
+/// All runs of a file, or of all files of a folder. Throws DataError, naming the file, for one that
+/// is no record or cannot be read.
 std::vector<StoredRun> read_runs(const std::filesystem::path& path);
 
 }  // namespace bench::results

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/base/errors.h"
+#include "results/store/schema.h"
 
 namespace bench::results {
 namespace {
@@ -52,6 +53,25 @@ void print_wrapped(std::ostream& out, std::string_view text, std::size_t indent)
   out << text << "\n";
 }
 
+constexpr const char* kFilterHelp =
+    "A FILTER is terms with spaces between them, all of which must hold:\n"
+    "  model:resnet50,vgg16 gpu:/H100/ batch:>=32 since:30d tag.site:ams -status:failed\n"
+    "A term is a key and a value: a word (* stands for anything), a \"quoted text\", a /regular\n"
+    "expression/, or a number behind <, <=, > or >=; commas separate alternatives, - before a key\n"
+    "means not. A time is 30d, 12h, 45m, 2w, 2026-01-31 or 2026-01-31T23:59 (UTC). Keys:\n";
+
+void print_filter_help(std::ostream& out) {
+  out << "\n" << kFilterHelp;
+  constexpr int kKeyWidth = 16;
+  const auto row = [&](std::string_view key, std::string_view text) {
+    out << "  " << std::left << std::setw(kKeyWidth) << key << text << "\n";
+  };
+  for (const StoredColumn& column : stored_columns()) row(column.name, column.meaning);
+  row("tag.NAME", "a tag of the run");
+  row("metric.NAME", "a number of the record");
+  row("since, until", "a time: runs that began then or later, or then or earlier");
+}
+
 }  // namespace
 
 void print_help(std::ostream& out) {
@@ -79,6 +99,9 @@ void print_help(std::ostream& out, const Command& command) {
   }
   if (command.operands.find("SELECTOR") != std::string_view::npos) {
     out << "\n" << kSelectors;
+  }
+  if (command.operands.find("FILTER") != std::string_view::npos) {
+    print_filter_help(out);
   }
 }
 

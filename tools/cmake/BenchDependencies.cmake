@@ -19,6 +19,8 @@ find_package(gflags REQUIRED)
 find_package(glog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Boost 1.74 REQUIRED)
+find_package(SQLite3 3.37 REQUIRED)  # STRICT tables.
+find_package(ZLIB REQUIRED)
 
 # tests and benchmarks
 find_package(GTest REQUIRED)

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-std::string refusal(const std::string& text) {
+std::string record_refusal(const std::string& text) {
   try {
     parse_run(text, "a.json");
   } catch (const DataError& error) {
@@ -60,9 +60,9 @@ TEST(StoredRun, LeavesOutMetricsWithoutAValue) {
 TEST(StoredRun, RefusesOneThatWasEdited) {
   json record = json_of(made_record());
   record["metrics"][0]["value"] = 200.0;
-  EXPECT_THAT(refusal(record.dump()), HasSubstr("a.json: was changed after it was written"));
+  EXPECT_THAT(record_refusal(record.dump()), HasSubstr("a.json: was changed after it was written"));
   record["metrics"][0]["value"] = 100.0;
-  EXPECT_EQ(refusal(record.dump()), "taken");
+  EXPECT_EQ(record_refusal(record.dump()), "taken");
 }
 
 TEST(StoredRun, IsTheSameHoweverTheFileIsSpaced) {
@@ -74,49 +74,49 @@ TEST(StoredRun, IsTheSameHoweverTheFileIsSpaced) {
 TEST(StoredRun, RefusesOneThatIsCutOff) {
   const std::string text = record_json(made_record());
   for (std::size_t size : {std::size_t{1}, text.size() / 2, text.size() - 3}) {
-    EXPECT_THAT(refusal(text.substr(0, size)), HasSubstr("is cut off")) << size;
+    EXPECT_THAT(record_refusal(text.substr(0, size)), HasSubstr("is cut off")) << size;
   }
-  EXPECT_EQ(refusal(" \n"), "a.json: is empty");
+  EXPECT_EQ(record_refusal(" \n"), "a.json: is empty");
 }
 
 TEST(StoredRun, RefusesOneOfANewerSchema) {
   json record = json_of(made_record());
   record["schema"] = "bench.record/2";
-  EXPECT_THAT(refusal(sealed(record).dump()),
+  EXPECT_THAT(record_refusal(sealed(record).dump()),
               HasSubstr("has schema bench.record/2, and this program reads bench.record/1"));
 }
 
 TEST(StoredRun, RefusesWhatIsForeign) {
-  EXPECT_THAT(refusal("hello"), HasSubstr("is no JSON"));
-  EXPECT_THAT(refusal("[1, 2]"), HasSubstr("no JSON object"));
-  EXPECT_THAT(refusal(R"({"context": {}})"), HasSubstr("has no 'schema'"));
-  EXPECT_THAT(refusal(R"({"schema": "other/1"})"), HasSubstr("its schema is 'other/1'"));
+  EXPECT_THAT(record_refusal("hello"), HasSubstr("is no JSON"));
+  EXPECT_THAT(record_refusal("[1, 2]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(record_refusal(R"({"context": {}})"), HasSubstr("has no 'schema'"));
+  EXPECT_THAT(record_refusal(R"({"schema": "other/1"})"), HasSubstr("its schema is 'other/1'"));
 }
 
 TEST(StoredRun, RefusesOneThatIsIncompleteNamingWhatIsMissing) {
   for (const char* member : {"status", "time", "workload", "metrics"}) {
     json record = json_of(made_record());
     record.erase(member);
-    EXPECT_THAT(refusal(sealed(record).dump()),
+    EXPECT_THAT(record_refusal(sealed(record).dump()),
                 AllOf(HasSubstr("is incomplete"), HasSubstr(member)));
   }
   json record = json_of(made_record());
   record.erase("record_id");
-  EXPECT_THAT(refusal(record.dump()), HasSubstr("'record_id' is missing"));
+  EXPECT_THAT(record_refusal(record.dump()), HasSubstr("'record_id' is missing"));
 }
 
 TEST(StoredRun, RefusesMembersOfAnotherType) {
   json record = json_of(made_record());
   record["tags"] = {{"site", 1}};
-  EXPECT_THAT(refusal(sealed(record).dump()), HasSubstr("the tag 'site' is no text"));
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("the tag 'site' is no text"));
   record = json_of(made_record());
   record["metrics"][0]["value"] = "fast";
-  EXPECT_THAT(refusal(sealed(record).dump()), HasSubstr("'value' is no number"));
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("'value' is no number"));
   record = json_of(made_record());
   record["time"]["start_utc"] = "2026-02-30T00:00:00.000Z";
-  EXPECT_THAT(refusal(sealed(record).dump()), HasSubstr("no day of the calendar"));
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("no day of the calendar"));
   record["time"]["start_utc"] = "yesterday";
-  EXPECT_THAT(refusal(sealed(record).dump()), HasSubstr("is no time such as"));
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("is no time such as"));
 }
 
 }  // namespace
