@@ -52,8 +52,8 @@ MAY_INCLUDE = {
     "kernels/test/": ("models/", "kernels/"),
     "variable_mgmt/": ("models/", "kernels/", "variable_mgmt/"),
     # How gradients are added knows devices, and no towers, networks or graphs.
-    "variable_mgmt/collectives/": ("models/base/", "kernels/backend.h", "kernels/stream.h", "kernels/cpu/vector-inl.h",
-                                   "variable_mgmt/collectives/"),
+    "variable_mgmt/collectives/": ("models/base/", "kernels/backend.h", "kernels/stream.h", "kernels/nccl_library.h",
+                                   "kernels/cpu/vector-inl.h", "variable_mgmt/collectives/"),
     "variable_mgmt/collectives/test/": ("models/base/", "kernels/", "variable_mgmt/collectives/"),
     "pipeline/": ("models/base/", "pipeline/"),
     "results/": ("models/base/", "results/"),

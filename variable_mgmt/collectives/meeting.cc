@@ -20,13 +20,16 @@ Meeting::Meeting(CollectiveOptions options)
       entered_(options_.names.size()),
       left_(options_.names.size()),
       working_(options_.names.size()) {
-  check(!options_.names.empty() && !options_.spec.empty(), "collective: no members or algorithms");
+  check(!options_.names.empty(), "collective: no members");
   for (const AllReduceRange& range : options_.spec) {
     plan_schedule({.range = range, .members = members(), .ring_order = options_.ring_order});
   }
 }
 
 std::shared_ptr<const Schedule> Meeting::schedule_of(const Stretch& stretch) {
+  if (options_.spec.empty()) {
+    return nullptr;
+  }
   // Whatever the algorithm's period is, it divides this one for up to nine members.
   constexpr std::size_t kTurns = 2520;
   const std::size_t turn = stretch.index % kTurns;

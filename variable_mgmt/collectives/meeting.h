@@ -41,6 +41,7 @@ struct Operation {
   const std::size_t elements;
   const DType dtype;
   const std::size_t index;
+  /// Null where something else adds.
   const std::shared_ptr<const Schedule> schedule;
   std::vector<Seat> seats;
   /// Members whose elements are there, and who have done all their steps.
@@ -53,6 +54,7 @@ struct Operation {
 /// What the members of a host's collective share: who is how far, who waits, and what failed.
 class Meeting {
  public:
+  /// Without a spec operations have no schedule: something else adds.
   explicit Meeting(CollectiveOptions options);
 
   [[nodiscard]] int members() const { return static_cast<int>(options_.names.size()); }
