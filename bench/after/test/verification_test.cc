@@ -108,8 +108,8 @@ TEST(Verification, PassesWithBatchNormFoldedIntoTheConvolutions) {
   const Graph graph = build_run_graph(settings, *backend, settings.batch);
   InitialValues values = initial_values(build_run_network(settings, 1), 1);
   fold_values(run_folds(settings), values);
-  Tower tower(graph, *backend, {}, values);
-  const Verification result = verify_run(settings, verified(settings, tower, nullptr));
+  LoneTower lone(settings, graph, *backend, {}, values);
+  const Verification result = verify_run(settings, verified(settings, lone.towers()));
   EXPECT_TRUE(result.passed()) << result.failures();
 }
 
