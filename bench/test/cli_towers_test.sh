@@ -56,7 +56,7 @@ json.load(open('$work/one.json'))['series']['loss']))" "$work/two.json"
 
 # --- what cannot be --------------------------------------------------------------------------------
 
-refused 'this process may use ' --model=lenet --device=cpu --num_gpus=1000
+refused 'this process may use ' --model=lenet --device=cpu --num_gpus=64
 refused 'which looks at one device: leave one of them out' --model=lenet --num_gpus=2 --profile
 refused '--virtual_gpus puts towers on a GPU and cannot be combined with --device=cpu' \
   --model=lenet --device=cpu --virtual_gpus=2
