@@ -79,11 +79,8 @@ CONFINED = (
      ("kernels/cuda/",)),
     ("gflags", re.compile(r"gflags/"), ("bench/flags/",)),
     ("hwloc", re.compile(r"hwloc[./]"), ("kernels/cpu/",)),
-<<<<<<< HEAD
     ("Boost.Math", re.compile(r"boost/math/"), ("results/stats/",)),
-=======
     ("SQLite", re.compile(r"sqlite3"), ("results/store/",)),
->>>>>>> store
     ("MPI", re.compile(r"mpi(cxx)?\.h$"), ()),
 )
 
