@@ -250,6 +250,8 @@ void check_unmeasured(const Flags& flags) {
   refuse_if(flags.profile, cat(ends, " measures nothing: leave --profile out"));
   refuse_if(!flags.trace_file.empty(), cat(ends, " measures nothing: leave --trace_file out"));
   refuse_if(flags.result_file.has_value(), cat(ends, " measures nothing: leave --result_file out"));
+  refuse_if(flags.benchmark_log_dir.has_value(),
+            cat(ends, " measures nothing: leave --benchmark_log_dir out"));
   if (flags.verify) {
     refuse_if(flags.init_from || flags.input_file || flags.data_dir || flags.save_variables ||
                   flags.dump_tensors || !flags.dump.empty() || flags.choices_file ||

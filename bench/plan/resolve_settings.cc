@@ -181,7 +181,8 @@ RunFiles files_of(const ParseResult& parsed) {
           .save_variables = flags.save_variables,
           .dump_tensors = flags.dump_tensors,
           .trace = flags.trace_file.empty() ? std::nullopt : std::optional(flags.trace_file),
-          .result = flags.result_file};
+          .result = flags.result_file,
+          .benchmark_logs = flags.benchmark_log_dir};
 }
 
 DumpSettings dump_of(const Flags& flags) {

@@ -76,6 +76,8 @@ struct RunFiles {
   std::optional<std::string> dump_tensors = {};
   std::optional<std::string> trace = {};
   std::optional<std::string> result = {};
+  /// A folder, for the logs of tf_cnn_benchmarks' form.
+  std::optional<std::string> benchmark_logs = {};
 };
 
 /// The step lines.

@@ -131,10 +131,10 @@ std::string forest(const std::string& title, const std::string& id,
   return figure(title, drawing.html(id));
 }
 
-std::string ratio_text(double log_ratio, const std::optional<stats::Interval>& interval) {
-  const std::string change = change_text(log_ratio);
-  if (!interval) return change + ", too few runs for a 95% interval";
-  return cat(change, ", 95% interval ", change_interval_text(interval->low, interval->high));
+std::string ratio_hover(double log_ratio, const std::optional<stats::Interval>& interval) {
+  const RatioText text = ratio_text(log_ratio, interval);
+  if (!interval) return text.ratio + ", too few runs for a 95% interval";
+  return cat(text.ratio, ", 95% interval ", text.interval);
 }
 
 std::string scaling_plot(const ScalingCurve& curve, std::size_t index) {
@@ -192,7 +192,7 @@ std::string forest_plots(const ReportData& data) {
       const auto& ratio = row.cells[i].log_ratio;
       if (!ratio) continue;
       branches.push_back({.name = row.name,
-                          .hover = ratio_text(ratio->estimate, ratio->interval),
+                          .hover = ratio_hover(ratio->estimate, ratio->interval),
                           .log_ratio = ratio->estimate,
                           .interval = ratio->interval});
     }
@@ -209,7 +209,7 @@ std::string mean_plot(const ReportData& data) {
     if (!system.geometric_mean) continue;
     const auto& mean = *system.geometric_mean;
     branches.push_back({.name = system.name,
-                        .hover = ratio_text(mean.log_ratio, mean.interval),
+                        .hover = ratio_hover(mean.log_ratio, mean.interval),
                         .log_ratio = mean.log_ratio,
                         .interval = mean.interval});
   }

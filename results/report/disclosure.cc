@@ -84,10 +84,9 @@ std::string system_table(const ReportSystem& system, bool anonymize) {
     for (const auto& [path, value] : leaves_of(*run, anonymize)) values[path].insert(value);
   }
   HtmlTable table(cat(system.runs.size(), " runs; values separated by | differ among them"),
-                  {"field", "value"});
+                  {"field", "value"}, {1});
   for (const auto& [path, all] : values) {
-    table.row(
-        {html_text(path), cat("<span class=\"left\">", html_text(values_text(all)), "</span>")});
+    table.row({html_text(path), html_text(values_text(all))});
   }
   return cat("<h3>", html_text(system.name), "</h3>\n<p>", html_text(system.about), "</p>\n",
              table.html());
@@ -153,7 +152,8 @@ std::string disclosure(const ReportData& data, bool anonymize) {
   for (const ReportSystem& system : data.systems) html += system_table(system, anonymize);
   HtmlTable runs("Every run, by system; spread: standard deviation of its step times / their mean",
                  {anonymize ? "start (UTC)" : "record", "system", "work", "images/s",
-                  "spread of steps", "warnings", "status", "flags given"});
+                  "spread of steps", "warnings", "status", "flags given"},
+                 {1, 2, 6, 7});
   for (const ReportSystem& system : data.systems) {
     for (const StoredRun* run : system.runs) add_run(runs, *run, system.name, anonymize);
   }
@@ -163,7 +163,7 @@ std::string disclosure(const ReportData& data, bool anonymize) {
 
 std::string quality_table(const ReportData& data) {
   HtmlTable table("What made numbers low or unsteady, in the words of the runs themselves",
-                  {"system", "runs", "warning"});
+                  {"system", "runs", "warning"}, {2});
   bool any = false;
   for (const ReportSystem& system : data.systems) {
     std::map<std::string, std::size_t> counts;
@@ -177,8 +177,7 @@ std::string quality_table(const ReportData& data) {
       }
     }
     for (const auto& [text, count] : counts) {
-      table.row({html_text(system.name), cat(count, " of ", system.runs.size()),
-                 cat("<span class=\"left\">", html_text(text), "</span>")});
+      table.row({html_text(system.name), cat(count, " of ", system.runs.size()), html_text(text)});
       any = true;
     }
   }

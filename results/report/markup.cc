@@ -1,8 +1,10 @@
 #include "results/report/markup.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "models/base/errors.h"
 #include "models/base/text.h"
@@ -69,31 +71,38 @@ std::string coordinate(double value) {
   return text;
 }
 
-std::string change_text(double log_ratio) {
-  const double ratio = std::exp(log_ratio);
-  if (ratio >= 1.995 || ratio < 0.5)
-    return cat(formatted(ratio >= 9.95 ? "%.1f" : "%.2f", ratio), "×");
-  return cat(formatted("%+.1f", 100 * (ratio - 1)), "%");
+RatioText ratio_text(double log_ratio, const std::optional<stats::Interval>& interval) {
+  constexpr double kFactor = 0.693;  // ln 2: beyond it percents mislead.
+  const double low = interval ? interval->low : log_ratio;
+  const double high = interval ? interval->high : log_ratio;
+  const bool factors = std::max({high, log_ratio, -low, -log_ratio}) >= kFactor;
+  const auto text = [&](double log) {
+    return factors ? formatted("%.2f", std::exp(log)) : formatted("%+.1f", 100 * std::expm1(log));
+  };
+  const char* unit = factors ? "×" : "%";
+  RatioText out{.ratio = cat(text(log_ratio), unit)};
+  if (interval) out.interval = cat("[", text(low), ", ", text(high), "]", unit);
+  return out;
 }
 
-std::string change_interval_text(double low, double high) {
-  const bool factors = std::exp(high) >= 1.995 || std::exp(low) < 0.5;
-  if (factors)
-    return cat("[", formatted("%.2f", std::exp(low)), ", ", formatted("%.2f", std::exp(high)),
-               "]×");
-  return cat("[", formatted("%+.1f", 100 * (std::exp(low) - 1)), ", ",
-             formatted("%+.1f", 100 * (std::exp(high) - 1)), "]%");
+HtmlTable::HtmlTable(std::string caption, const std::vector<std::string>& headings,
+                     std::vector<std::size_t> texts)
+    : caption_(std::move(caption)), texts_(std::move(texts)) {
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    head_ +=
+        cat("<th scope=\"col\"", is_text(i) ? " class=\"left\"" : "", ">", headings[i], "</th>");
+  }
 }
 
-HtmlTable::HtmlTable(std::string caption, std::vector<std::string> headings)
-    : caption_(std::move(caption)) {
-  for (const std::string& heading : headings) head_ += cat("<th scope=\"col\">", heading, "</th>");
+bool HtmlTable::is_text(std::size_t column) const {
+  return std::find(texts_.begin(), texts_.end(), column) != texts_.end();
 }
 
 void HtmlTable::row(const std::vector<std::string>& cells) {
   body_ += "<tr>";
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    body_ += i == 0 ? cat("<th scope=\"row\">", cells[i], "</th>") : cat("<td>", cells[i], "</td>");
+    body_ += i == 0 ? cat("<th scope=\"row\">", cells[i], "</th>")
+                    : cat("<td", is_text(i) ? " class=\"left\"" : "", ">", cells[i], "</td>");
   }
   body_ += "</tr>\n";
 }

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "results/stats/interval.h"
 
 /// Text for HTML and SVG.
 namespace bench::results {
@@ -18,21 +22,29 @@ std::string script_text(std::string json);
 std::string short_number(double value);
 /// A coordinate or the like: at most two decimals, no trailing zeros.
 std::string coordinate(double value);
-/// A relative change as "+3.1%"; a large one as a factor, "2.4x".
-std::string change_text(double log_ratio);
-/// The same of both ends of an interval.
-std::string change_interval_text(double low, double high);
+/// A ratio given as its logarithm: "+3.1% [+1.0, +5.2]%", or "2.40× [2.10, 2.80]×" where an end of
+/// the interval, or the ratio, is at least double or less than half.
+struct RatioText {
+  std::string ratio{};
+  std::string interval{};  ///< Empty where there is none.
+};
+RatioText ratio_text(double log_ratio, const std::optional<stats::Interval>& interval);
 
 /// One table; cells are HTML already.
 class HtmlTable {
  public:
-  HtmlTable(std::string caption, std::vector<std::string> headings);
+  /// Columns of numbers stand to the right, those of `texts` (by index) to the left.
+  HtmlTable(std::string caption, const std::vector<std::string>& headings,
+            std::vector<std::size_t> texts = {});
   void row(const std::vector<std::string>& cells);
   /// In a frame that scrolls by itself where the page is narrow.
   [[nodiscard]] std::string html() const;
 
  private:
+  [[nodiscard]] bool is_text(std::size_t column) const;
+
   std::string caption_;
+  std::vector<std::size_t> texts_;
   std::string head_;
   std::string body_;
 };

@@ -93,11 +93,9 @@ std::string summary_text(const ReportData& data) {
 }
 
 std::string systems_list(const ReportData& data) {
-  HtmlTable table("Systems", {"name", "machine", "runs"});
+  HtmlTable table("Systems", {"name", "machine", "runs"}, {1});
   for (const ReportSystem& system : data.systems) {
-    table.row({html_text(system.name),
-               cat("<span class=\"left\">", html_text(system.about), "</span>"),
-               cat(system.runs.size())});
+    table.row({html_text(system.name), html_text(system.about), cat(system.runs.size())});
   }
   return table.html();
 }

@@ -5,9 +5,9 @@ namespace bench::results {
 const char* page_style() {
   return R"css(
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1b1f24; --soft: #59626d; --rule: #d5dae0;
-  --band: #f3f5f8; --mark: #0b61b8; --faster: #d9f0e0; --slower: #fbe3dc; --warn: #8a4b00; }
+  --band: #f3f5f8; --mark: #0b61b8; --warn: #8a4b00; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e7eaee; --soft: #a3adb8;
-  --rule: #3a424c; --band: #1e2329; --mark: #6fb4ff; --faster: #14391f; --slower: #4a1f16; --warn: #ffb866; } }
+  --rule: #3a424c; --band: #1e2329; --mark: #6fb4ff; --warn: #ffb866; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1rem; max-width: 84rem; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
@@ -23,19 +23,16 @@ table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tab
 caption { text-align: left; padding: .25rem 0; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--rule); text-align: right; vertical-align: top; }
 th[scope=row], th:first-child, th.left { text-align: left; }
-th .left { display: inline; }
 th[scope=row] { font-weight: 500; }
 thead th { background: var(--band); vertical-align: bottom; }
 td small { display: block; color: var(--soft); white-space: nowrap; font-size: .8125rem; }
-td.faster { background: var(--faster); }
-td.slower { background: var(--slower); }
-.left { display: block; text-align: left; max-width: 44rem; overflow-wrap: anywhere; }
+td.left { text-align: left; max-width: 44rem; overflow-wrap: anywhere; }
 .warn { color: var(--warn); }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 1rem 2rem; }
 figure { margin: 0; max-width: 36rem; break-inside: avoid; }
 figcaption { font-size: .875rem; font-weight: 600; }
 svg { display: block; width: 100%; height: auto; overflow: visible; font: 11px system-ui, "DejaVu Sans", sans-serif; }
-svg text { fill: var(--ink); }
+svg text { fill: var(--ink); paint-order: stroke; stroke: var(--paper); stroke-width: 3px; }
 svg .tick, svg .value { fill: var(--soft); }
 svg .grid { stroke: var(--rule); stroke-width: 1; }
 svg .equal { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 4 3; }
@@ -51,11 +48,12 @@ svg .curve { fill: none; stroke: var(--mark); stroke-width: 1.5; }
   td small { white-space: normal; min-width: 5.5rem; } .matrix table { font-size: .8125rem; }
   .matrix th[scope=row] { position: sticky; left: 0; background: var(--paper); max-width: 9rem; } }
 @media print { :root { --paper: #fff; --ink: #000; --soft: #444; --rule: #bbb; --band: #eee; --mark: #00509d;
-  --faster: #e3f3e8; --slower: #fbe9e4; --warn: #6b3a00; }
+  --warn: #6b3a00; }
   body { font-size: 10pt; max-width: none; padding: 0; } nav { display: none; }
   .wide { overflow: visible; } table { font-size: 8pt; } td small { white-space: normal; }
   tr, figure { break-inside: avoid; } thead { display: table-header-group; }
-  .figures { grid-template-columns: repeat(2, 1fr); } td.faster, td.slower { print-color-adjust: exact; } }
+  svg text { stroke: none; }
+  .figures { grid-template-columns: repeat(2, 1fr); } }
 )css";
 }
 

@@ -110,7 +110,7 @@ std::vector<Scale::Tick> Scale::ticks() const {
                                                    : 1);
   for (double value = std::ceil(low_ / step) * step; value <= high_ + step * 1e-9; value += step) {
     const double clean = std::abs(value) < step * 1e-9 ? 0 : value;
-    ticks.push_back({clean, short_number(clean)});
+    ticks.push_back({clean, std::abs(clean) >= 1000 ? short_number(clean) : coordinate(clean)});
   }
   return thinned(ticks, *this, 0);
 }

@@ -35,16 +35,10 @@ std::string summary_cell(const stats::GroupSummary& summary) {
 
 /// Faster or slower by an interval that leaves out equality; said by a sign, not by colour alone.
 std::string ratio_line(const stats::Shift& ratio) {
-  std::string text = change_text(ratio.estimate);
-  if (!ratio.interval) return cat("<small>", text, ", too few runs</small>");
-  const bool faster = ratio.interval->low > 0;
-  const bool slower = ratio.interval->high < 0;
-  return cat("<small>",
-             faster   ? "▲ "
-             : slower ? "▼ "
-                      : "= ",
-             text, " ", change_interval_text(ratio.interval->low, ratio.interval->high),
-             "</small>");
+  const RatioText text = ratio_text(ratio.estimate, ratio.interval);
+  if (!ratio.interval) return cat("<small>", text.ratio, ", too few runs</small>");
+  const char* sign = ratio.interval->low > 0 ? "▲ " : ratio.interval->high < 0 ? "▼ " : "= ";
+  return cat("<small>", sign, text.ratio, " ", text.interval, "</small>");
 }
 
 /// The share of T that the steps waited for input, over the cell's runs.
@@ -116,9 +110,8 @@ std::string means_table(const ReportData& data) {
       table.row({html_text(system.name), "no work in common", "", "0"});
     } else {
       const stats::GeometricMean& mean = *system.geometric_mean;
-      table.row({html_text(system.name), change_text(mean.log_ratio),
-                 mean.interval ? change_interval_text(mean.interval->low, mean.interval->high)
-                               : "too few runs",
+      const RatioText text = ratio_text(mean.log_ratio, mean.interval);
+      table.row({html_text(system.name), text.ratio, mean.interval ? text.interval : "too few runs",
                  cat(system.works_in_mean, " of ", data.rows.size())});
     }
   }
@@ -206,7 +199,7 @@ std::string bounds_table(const ReportData& data) {
   HtmlTable table(
       "GFLOP/s: median speed × arithmetic of an image. Of the roof: what the record says of the "
       "machine's measured limits",
-      {"work", "system", "GFLOP/s", "of the roof", "held back by"});
+      {"work", "system", "GFLOP/s", "of the roof", "held back by"}, {1, 4});
   for (const ReportRow& row : data.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const ReportCell& cell = row.cells[i];
@@ -238,7 +231,8 @@ std::string scaling_table(const ReportData& data) {
 
 std::string published_table() {
   HtmlTable table("Speeds that others published, as their sources give them",
-                  {"hardware", "model", "setting", "images/s", "source", "date or version"});
+                  {"hardware", "model", "setting", "images/s", "source", "date or version"},
+                  {1, 2, 4, 5});
   for (const PublishedFigure& figure : published_figures()) {
     table.row({html_text(figure.hardware), html_text(figure.model), html_text(figure.setting),
                short_number(figure.images_per_sec), html_text(figure.source),
