@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,6 +27,9 @@ class UpdateStrategy {
   /// The tower's next run is one whose gradients update() applies: what may be done with those that
   /// become final meanwhile is done. Without it update() does it all.
   virtual void begin_step() {}
+  /// How long the last update() took to meet the other towers and to add what they brought, by the
+  /// host's clock; 0 where it met nobody.
+  [[nodiscard]] virtual std::chrono::nanoseconds exchanged() const { return {}; }
   /// Enqueues, behind the tower's last run, that its gradients are applied to the variables as the
   /// tower's state says, and that this is fetched. Of several towers all have to call it: it waits
   /// for them and throws GroupCancelled where another one failed.

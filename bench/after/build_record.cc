@@ -1,6 +1,7 @@
 #include "bench/after/build_record.h"
 
 #include <unistd.h>
+#include <numeric>
 
 #include <map>
 #include <tuple>
@@ -165,6 +166,31 @@ Captured<double> gpu_watts(const results::Record& record) {
   return watts;
 }
 
+/// Where the time of a mean step went on each tower.
+void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResult& session) {
+  const auto steps = static_cast<double>(session.steps.size());
+  const auto mean = [&](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count() / steps;
+  };
+  const auto whole =
+      std::accumulate(session.steps.begin(), session.steps.end(), std::chrono::nanoseconds(0));
+  for (std::size_t i = 0; i < towers.size(); ++i) {
+    if (session.steps.empty() || session.shares.size() != towers.size()) {
+      const Unknown why{session.steps.empty() ? "no step was completed"
+                                              : "a device's work is not timed part by part"};
+      towers[i].computing = towers[i].exchanging = towers[i].updating = towers[i].waiting =
+          towers[i].rest = why;
+      continue;
+    }
+    const TowerShare& share = session.shares[i];
+    towers[i].computing = mean(share.computing);
+    towers[i].exchanging = mean(share.exchanging);
+    towers[i].updating = mean(share.updating);
+    towers[i].waiting = mean(share.waiting);
+    towers[i].rest = mean(whole - share.total() + share.feeding);
+  }
+}
+
 }  // namespace
 
 results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
@@ -219,6 +245,12 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
     processors.insert(processors.end(), each.processors.begin(), each.processors.end());
   }
   record.cpu.processors_used = processors;
+  if (devices.size() > 1) {
+    for (const Device& each : devices) {
+      results::TowerTimes& tower = record.towers.emplace_back();
+      tower.processors = each.gpu ? std::vector<int>() : each.processors;
+    }
+  }
   record.workload.flags_all["num_intra_threads"] =
       static_cast<std::int64_t>(device.processors.size());
   record.cpu.isa_used = device.isa;
@@ -256,6 +288,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
                                          .loss_last = known(session.loss_last, no_loss),
                                          .top1 = known(session.top_1, no_accuracy),
                                          .top5 = known(session.top_5, no_accuracy)});
+  add_tower_times(record.towers, session);
   record.series.step_ns = session.steps;
   record.series.loss = session.losses;
   record.workload.warmup = session.warmup_steps;

@@ -41,6 +41,7 @@ void RepeatedStep::enqueue_kernels() {
   }
   tower_.upload_orders();
   tower_.enqueue_run();
+  computed_at_ = std::chrono::steady_clock::now();
   if (strategy_ != nullptr) {
     strategy_->update();
   }

@@ -62,6 +62,13 @@ class Session {
   }
 
  private:
+  using HostClock = std::chrono::steady_clock;
+  /// Of a tower's part of a step.
+  struct Laps {
+    HostClock::time_point begun;
+    HostClock::time_point fed;
+    HostClock::time_point done;
+  };
   struct Outcome {
     nanoseconds duration{};
     double loss = 0;
@@ -87,6 +94,7 @@ class Session {
     const auto towers = static_cast<std::size_t>(parts_.towers.size());
     steps_.resize(towers);
     outcomes_.resize(towers);
+    laps_.resize(towers);
     parts_.towers.run([&](int tower) {
       parts_.towers[tower].set_loss_scale(loss_scale_rule(settings_).initial);
       steps_[static_cast<std::size_t>(tower)] =
@@ -112,6 +120,9 @@ class Session {
         settings_.accuracies());
     progress_.start("measuring", parts_.stopping.limits().steps);
     result_.input_wait = {};
+    if (parts_.towers.size() > 1 && parts_.towers.first().backend().shares_host_memory()) {
+      result_.shares.resize(static_cast<std::size_t>(parts_.towers.size()));
+    }
     parts_.stopping.begin_measuring();
     if (parts_.watch != nullptr) {
       parts_.watch->begin();
@@ -178,13 +189,18 @@ class Session {
     parts_.towers.run([&](int number) {
       const auto place = static_cast<std::size_t>(number);
       Tower& tower = parts_.towers[number];
+      Laps& laps = laps_[place];
+      laps.begun = HostClock::now();
       tower.feed(batch.images + place * image_elements_,
                  batch.labels + place * static_cast<std::size_t>(settings_.batch));
       tower.set_orders(orders);
+      laps.fed = HostClock::now();
       steps_[place]->enqueue();
       tower.wait();
       outcomes_[place] = read_outcome(tower.executor());
+      laps.done = HostClock::now();
     });
+    add_shares();
     Outcome outcome = mean_outcome();
     result_.skipped_updates = parts_.towers.first().seen_state().skipped;
     outcome.duration = parts_.clock.now() - begin;
@@ -210,6 +226,22 @@ class Session {
       outcome.accuracies = {.top_1 = executor.value(top_1_), .top_5 = executor.value(top_5_)};
     }
     return outcome;
+  }
+
+  /// Of the step that is done, where the towers tell.
+  void add_shares() {
+    const auto end = HostClock::now();
+    for (std::size_t tower = 0; tower < result_.shares.size(); ++tower) {
+      const Laps& laps = laps_[tower];
+      const auto computed = steps_[tower]->computed_at();
+      const UpdateStrategy* update = parts_.towers.update(static_cast<int>(tower));
+      const nanoseconds exchanged = update == nullptr ? nanoseconds(0) : update->exchanged();
+      result_.shares[tower] += {.feeding = laps.fed - laps.begun,
+                                .computing = computed - laps.fed,
+                                .exchanging = exchanged,
+                                .updating = laps.done - computed - exchanged,
+                                .waiting = end - laps.done};
+    }
   }
 
   /// Of all towers.
@@ -259,6 +291,7 @@ class Session {
   /// Of each tower: its step, and what it made of the step in hand.
   std::vector<std::unique_ptr<RepeatedStep>> steps_;
   std::vector<Outcome> outcomes_;
+  std::vector<Laps> laps_;
   std::int64_t global_step_ = 0;
 };
 

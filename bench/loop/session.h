@@ -11,6 +11,7 @@
 #include "bench/host/progress.h"
 #include "bench/loop/report.h"
 #include "bench/loop/stopping_rule.h"
+#include "bench/loop/tower_shares.h"
 #include "bench/plan/settings.h"
 #include "pipeline/input.h"
 #include "variable_mgmt/towers.h"
@@ -39,6 +40,8 @@ struct SessionResult {
   /// From the end of warm-up to the end of the last step.
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};
+  /// Of several towers that compute in the host's memory, over the measured steps; else empty.
+  std::vector<TowerShare> shares;
   /// The clock when the first warm-up step (or, without any, the first step) began.
   std::chrono::nanoseconds first_step_at{};
   std::int64_t warmup_steps = 0;

@@ -40,6 +40,7 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
         << " images)";
   }
   err << "\n";
+  print_shares(err, session.shares, steps);
 }
 
 /// Why a run that is fine has fewer steps than it was to have; empty where it has them all.

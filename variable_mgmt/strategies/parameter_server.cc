@@ -42,10 +42,12 @@ class ParameterServer final : public UpdateStrategy {
   void update() override {
     const TensorView variables = tower_.executor().variables();
     const TensorView gradients = tower_.executor().gradients();
+    const auto begin = std::chrono::steady_clock::now();
     gradients_.reduce_to_owners();
     if (automatic_) {
       judge_together(gradients.data);
     }
+    exchanged_ = std::chrono::steady_clock::now() - begin;
     if (held_ == nullptr) {
       optimizer_.launch(variables.data, gradients.data);
     } else {
@@ -54,10 +56,14 @@ class ParameterServer final : public UpdateStrategy {
       optimizer_.launch(held_->data(), before_->data());
       tower_.stream().copy(gradients.data, before_->data(), gradients.bytes);
     }
+    const auto updated = std::chrono::steady_clock::now();
     variables_.spread_from_owners();
+    exchanged_ += std::chrono::steady_clock::now() - updated;
     tower_.executor().renew_copies();
     tower_.fetch_state();
   }
+
+  [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
 
   void reset() override {
     optimizer_.reset();
@@ -96,6 +102,7 @@ class ParameterServer final : public UpdateStrategy {
   std::vector<std::int32_t>& votes_;
   const std::size_t number_;
   RangeOptimizer optimizer_;
+  std::chrono::nanoseconds exchanged_{};
   bool automatic_;
   /// Where the towers compute with the variables of the step before: those that are updated, and
   /// the gradients that they are updated with next.

@@ -26,7 +26,9 @@ class Replicated final : public UpdateStrategy {
 
   void update() override {
     const TensorView gradients = tower_.executor().gradients();
+    const auto begin = std::chrono::steady_clock::now();
     sums_.finish_step();
+    exchanged_ = std::chrono::steady_clock::now() - begin;
     if (automatic_) {
       optimizer_.judge(gradients.data);
     }
@@ -37,6 +39,8 @@ class Replicated final : public UpdateStrategy {
     }
     tower_.fetch_state();
   }
+
+  [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
 
   void reset() override {
     optimizer_.reset();
@@ -53,6 +57,7 @@ class Replicated final : public UpdateStrategy {
   Tower& tower_;
   GradientSums sums_;
   RangeOptimizer optimizer_;
+  std::chrono::nanoseconds exchanged_{};
   bool automatic_;
   /// The sums of the step before, where they are what is applied.
   std::unique_ptr<DeviceMemory> before_;

@@ -209,6 +209,38 @@ TEST(SeveralTowers, ReportTheMeanOfTheirLossesAndTheImagesOfAll) {
   EXPECT_THAT(two.out, HasSubstr("total images/sec:"));
 }
 
+TEST(SeveralTowers, TellWhereTheTimeOfTheirStepsWent) {
+  for (const std::string_view strategy : {"parameter_server", "replicated", "independent"}) {
+    TowersRun run = run_of(strategy, 2);
+    run.run();
+    ASSERT_EQ(run.result.shares.size(), 2U) << strategy;
+    for (const TowerShare& share : run.result.shares) {
+      EXPECT_GT(share.computing.count(), 0) << strategy;
+      EXPECT_GT(share.updating.count(), 0) << strategy;
+      EXPECT_EQ(share.exchanging.count() > 0, strategy != "independent") << strategy;
+      EXPECT_GE(share.waiting.count(), 0) << strategy;
+    }
+  }
+  TowersRun lone = run_of("replicated", 1);
+  lone.run();
+  EXPECT_THAT(lone.result.shares, testing::IsEmpty());
+}
+
+TEST(TowerShares, ArePrintedAsSharesOfTheSteps) {
+  using std::chrono::milliseconds;
+  std::ostringstream out;
+  const std::vector<TowerShare> shares{{.feeding = milliseconds(1),
+                                        .computing = milliseconds(70),
+                                        .exchanging = milliseconds(10),
+                                        .updating = milliseconds(8),
+                                        .waiting = milliseconds(6)}};
+  print_shares(out, shares, milliseconds(100));
+  EXPECT_EQ(
+      out.str(),
+      "tower 0: computing 70.0 % of the step time, gradients 10.0 %, update 8.0 %, waiting for "
+      "other towers 6.0 %, input and host 6.0 %\n");
+}
+
 TEST(SeveralTowers, NameTheOneThatFailedAndEndTheOthers) {
   for (const std::string_view strategy : {"parameter_server", "replicated", "independent"}) {
     for (const Fault fault : {Fault::kernel, Fault::optimizer}) {
