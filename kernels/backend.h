@@ -78,6 +78,9 @@ struct Candidate {
   std::vector<std::size_t> opaque_bytes;
   /// Scratch memory `launch` needs; its contents need not survive the call.
   std::size_t workspace_bytes = 0;
+  /// What it writes and reads again between kernels of its own, beside the node's inputs and
+  /// outputs.
+  std::int64_t intermediate_bytes = 0;
   /// Estimated time, comparable among one backend's candidates and reorders only.
   double seconds = 0;
   /// Whether each launch on the same inputs gives the same bits.
