@@ -139,15 +139,36 @@ class Session {
     }
   }
 
-  /// One synchronous step: waits for a batch, runs it, updates the variables, reads the loss.
-  Outcome step() {
+  /// Waits for a batch and gives it to the tower.
+  void feed() {
     const nanoseconds begin = parts_.clock.now();
     const InputBatch batch = parts_.input.next();
     result_.input_wait += parts_.clock.now() - begin;
     parts_.tower.feed(batch.images, batch.labels);
+  }
+
+  /// Whether the next step's batch is to be on its way while this one runs.
+  [[nodiscard]] bool feeds_ahead() const {
+    const auto measured = static_cast<std::int64_t>(result_.steps.size());
+    return parts_.tower.feeds_ahead() && measured + 1 < parts_.stopping.limits().steps;
+  }
+
+  /// One synchronous step: waits for a batch, runs it, updates the variables, reads the loss.
+  Outcome step() {
+    const nanoseconds begin = parts_.clock.now();
+    if (!fed_) {
+      feed();
+      if (feeds_ahead()) {
+        parts_.tower.wait();  // The batch is the input's again when it gives the next one.
+      }
+    }
     parts_.tower.set_orders({.learning_rate = learning_rate_.at(global_step_),
                              .number = layer_step(settings_, global_step_)});
     step_.enqueue();
+    fed_ = feeds_ahead();
+    if (fed_) {
+      feed();
+    }
     parts_.tower.wait();
     Outcome outcome = read_outcome();
     result_.skipped_updates = parts_.tower.seen_state().skipped;
@@ -205,6 +226,8 @@ class Session {
   std::vector<Executor::Scalar> losses_;
   Executor::Scalar top_1_{};
   Executor::Scalar top_5_{};
+  /// The tower has the next step's batch.
+  bool fed_ = false;
   std::int64_t global_step_ = 0;
 };
 
