@@ -170,6 +170,9 @@ class Backend {
   /// The speed of a large matrix product of that type and of a large addition, measured now; takes
   /// at most three seconds. None where the device is not made to be fast.
   virtual std::optional<Ceiling> measure_ceiling(DType dtype) = 0;
+  /// The clock of a busy device's processors in Hz, from cycles that it counts itself while time
+  /// passes; takes milliseconds. None where the device has no such counter.
+  virtual std::optional<double> measure_clock() { return std::nullopt; }
   /// Zeroed memory; throws DeviceError when there is none.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
   /// Zeroed memory of the host: copies from and to the device are quickest there, and a recording

@@ -82,6 +82,11 @@ TEST(EmulatedConvolution, IsOfferedWithItsEpilogueInOneGraphAndBehind) {
   }
 }
 
+TEST(EmulatedClock, IsThatOfTheCyclesThatAKernelCounts) {
+  // Of the emulator's device.h.
+  EXPECT_DOUBLE_EQ(cuda::make_emulated_backend()->measure_clock().value(), 1.5e9);
+}
+
 BackendUnderTest emulated() { return gpu_under_test("emulated_gpu", make_repeating_backend); }
 
 }  // namespace
