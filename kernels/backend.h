@@ -78,6 +78,9 @@ struct Candidate {
   std::vector<std::size_t> opaque_bytes;
   /// Scratch memory `launch` needs; its contents need not survive the call.
   std::size_t workspace_bytes = 0;
+  /// What it writes and reads again between kernels of its own, beside the node's inputs and
+  /// outputs.
+  std::int64_t intermediate_bytes = 0;
   /// Estimated time, comparable among one backend's candidates and reorders only.
   double seconds = 0;
   /// Whether each launch on the same inputs gives the same bits.
@@ -167,6 +170,9 @@ class Backend {
   /// The speed of a large matrix product of that type and of a large addition, measured now; takes
   /// at most three seconds. None where the device is not made to be fast.
   virtual std::optional<Ceiling> measure_ceiling(DType dtype) = 0;
+  /// The clock of a busy device's processors in Hz, from cycles that it counts itself while time
+  /// passes; takes milliseconds. None where the device has no such counter.
+  virtual std::optional<double> measure_clock() { return std::nullopt; }
   /// Zeroed memory; throws DeviceError when there is none.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
   /// Zeroed memory of the host: copies from and to the device are quickest there, and a recording

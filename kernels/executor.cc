@@ -6,6 +6,7 @@
 
 #include "kernels/runtime/bound_plan.h"
 #include "kernels/runtime/conversions.h"
+#include "kernels/runtime/input_landing.h"
 #include "kernels/runtime/poison.h"
 #include "models/base/errors.h"
 
@@ -27,6 +28,9 @@ struct Executor::State {
         stream(device.make_stream()),
         conversions(device, *stream),
         results(device.allocate_staging(plan.memory.results)) {
+    if (!device.shares_host_memory()) {
+      landing = std::make_unique<InputLanding>(plan, device, *stream);
+    }
     if (options.poison) {
       poison.emplace(plan, bound);
     }
@@ -223,6 +227,8 @@ struct Executor::State {
   Plan plan;
   BoundPlan bound;
   std::unique_ptr<Stream> stream;
+  /// Null where the device shares the host's memory.
+  std::unique_ptr<InputLanding> landing;
   Conversions conversions;
   std::optional<Poison> poison;
   GradientsFinal gradients_final;
@@ -274,7 +280,7 @@ void Executor::feed(Input input, std::span<const std::byte> host) {
     State::bind(place, const_cast<std::byte*>(host.data()));  // NOLINT(*-const-cast)
     return;
   }
-  state.stream->upload(host, state.own_memory(place).data);
+  state.landing->bring(place.buffer, host, state.own_memory(place).data);
 }
 
 void Executor::place(Input input, void* device) { State::bind(state_->input_place(input), device); }

@@ -116,6 +116,8 @@ struct Gpu {
   Captured<double> power_limit_default_watts{};
   Captured<double> celsius{};  ///< Before the steps.
   GpuLink pcie{};              ///< Before the steps.
+  /// By a kernel, behind the last step.
+  Captured<double> counted_sm_mhz = Unknown{"no step was timed"};
   Captured<GpuWatched> watched = Unknown{"no step was timed"};
 };
 

@@ -85,6 +85,7 @@ void put_gpu(Section& out, const Gpu& gpu) {
   out.put("power_limit_default_watts", gpu.power_limit_default_watts);
   out.put("celsius", gpu.celsius);
   put_link(out.child("pcie"), gpu.pcie);
+  out.put("counted_sm_mhz", gpu.counted_sm_mhz);
   put_part(out, "watched", gpu.watched, put_watched);
 }
 

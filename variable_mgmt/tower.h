@@ -29,6 +29,9 @@ class Tower {
   /// The parts of it, of which the last two may be recorded: gives the batch; brings the orders to
   /// the device, once they were set; runs.
   void feed(const float* images, const std::int32_t* labels);
+  /// Whether the next batch may be given while a run that is enqueued goes on; wait() waits for it
+  /// too. Otherwise that run would read it.
+  [[nodiscard]] bool feeds_ahead() const { return !backend_.shares_host_memory(); }
   void set_orders(const StepOrders& orders) { host_->given.orders = orders; }
   void upload_orders();
   void enqueue_run() { executor_.enqueue(); }

@@ -72,6 +72,9 @@ void print_gpus(const results::Record& record, std::ostream& out) {
     const results::GpuWatched& watched = gpu.watched.value();
     Line line;
     line.add(watched.sm_mhz, clock_text);
+    line.add(gpu.counted_sm_mhz, [](double mhz) {
+      return cat("counted by a kernel behind the steps ", decimal(mhz, 0), " MHz");
+    });
     line.add(watched.clock_events, events_text);
     line.add(watched.watts, [](const Spread& x) { return cat(decimal(x.mean, 0), " W"); });
     line.add(watched.celsius, [](const Spread& x) {

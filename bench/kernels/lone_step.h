@@ -37,7 +37,8 @@ class LoneStep {
   LoneStep(const LoneStep&) = delete;
   LoneStep& operator=(const LoneStep&) = delete;
 
-  /// Runs the kernel and waits; returns how long that took. Inputs that the kernel overwrites get
+  /// Runs the kernel and waits; returns how long that took, by the device's events where it has
+  /// memory of its own. Inputs that the kernel overwrites get
   /// their first contents back before.
   std::chrono::nanoseconds run();
 
@@ -57,6 +58,8 @@ class LoneStep {
   };
 
   Bound bind(std::size_t step, bool in_place);
+  void enqueue(Bound& bound);
+  /// The same and waits.
   void launch(Bound& bound);
   void prepare(std::size_t buffer);
   void fill(const Buffer& buffer, TensorView memory);
@@ -66,6 +69,9 @@ class LoneStep {
   const Plan& plan_;
   Backend& backend_;
   std::unique_ptr<Stream> stream_;
+  /// Around the kernel, where the device has memory of its own.
+  std::unique_ptr<Event> begin_;
+  std::unique_ptr<Event> end_;
   Staging staging_;
   std::vector<std::unique_ptr<DeviceMemory>> memory_;
   std::map<std::size_t, TensorView> views_;

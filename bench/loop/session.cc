@@ -178,11 +178,33 @@ class Session {
     }
   }
 
-  /// One synchronous step: waits for a batch, runs it, updates the variables, reads the loss.
-  Outcome step() {
+  /// Waits for a batch for all towers.
+  InputBatch next_batch() {
     const nanoseconds begin = parts_.clock.now();
     const InputBatch batch = parts_.input.next();
     result_.input_wait += parts_.clock.now() - begin;
+    return batch;
+  }
+
+  /// Gives a tower its part.
+  void feed(int number, const InputBatch& batch) {
+    const auto place = static_cast<std::size_t>(number);
+    parts_.towers[number].feed(batch.images + place * image_elements_,
+                               batch.labels + place * static_cast<std::size_t>(settings_.batch));
+  }
+
+  /// Whether the next step's batch is to be on its way while this one runs.
+  [[nodiscard]] bool feeds_ahead() const {
+    const auto measured = static_cast<std::int64_t>(result_.steps.size());
+    return parts_.towers.size() == 1 && parts_.towers.first().feeds_ahead() &&
+           measured + 1 < parts_.stopping.limits().steps;
+  }
+
+  /// One synchronous step: waits for a batch, runs it, updates the variables, reads the loss.
+  Outcome step() {
+    const nanoseconds begin = parts_.clock.now();
+    const bool ahead = feeds_ahead();
+    const InputBatch batch = fed_ ? InputBatch{} : next_batch();
     const StepOrders orders{.learning_rate = learning_rate_.at(global_step_),
                             .gradient_scale = gradient_scale(settings_),
                             .number = layer_step(settings_, global_step_)};
@@ -191,15 +213,23 @@ class Session {
       Tower& tower = parts_.towers[number];
       Laps& laps = laps_[place];
       laps.begun = HostClock::now();
-      tower.feed(batch.images + place * image_elements_,
-                 batch.labels + place * static_cast<std::size_t>(settings_.batch));
+      if (!fed_) {
+        feed(number, batch);
+        if (ahead) {
+          tower.wait();  // The batch is the input's again when it gives the next one.
+        }
+      }
       tower.set_orders(orders);
       laps.fed = HostClock::now();
       steps_[place]->enqueue();
+      if (ahead) {
+        feed(number, next_batch());
+      }
       tower.wait();
       outcomes_[place] = read_outcome(tower.executor());
       laps.done = HostClock::now();
     });
+    fed_ = ahead;
     add_shares();
     Outcome outcome = mean_outcome();
     result_.skipped_updates = parts_.towers.first().seen_state().skipped;
@@ -292,6 +322,8 @@ class Session {
   std::vector<std::unique_ptr<RepeatedStep>> steps_;
   std::vector<Outcome> outcomes_;
   std::vector<Laps> laps_;
+  /// The towers have the next step's batch.
+  bool fed_ = false;
   std::int64_t global_step_ = 0;
 };
 

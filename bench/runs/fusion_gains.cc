@@ -55,6 +55,32 @@ class WithoutFusion final : public ForwardingBackend {
   std::string fusion_;
 };
 
+/// The same device where no node is computed in one kernel with its epilogue, if it can be
+/// otherwise.
+class EpiloguesBehind final : public ForwardingBackend {
+ public:
+  using ForwardingBackend::ForwardingBackend;
+
+  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
+                                    DataFormat format) override {
+    std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
+    const auto in_one = [](const Candidate& candidate) {
+      return candidate.intermediate_bytes == 0;
+    };
+    const bool fused = node.op->epilogue != nullptr && !fusions_of(node).empty();
+    if (fused && !std::all_of(all.begin(), all.end(), in_one)) {
+      left_out_ = std::erase_if(all, in_one) > 0 || left_out_;
+    }
+    return all;
+  }
+
+  /// Whether anything was.
+  [[nodiscard]] bool left_out() const { return left_out_; }
+
+ private:
+  bool left_out_ = false;
+};
+
 std::string fixed(double number, int digits) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(digits) << number;
@@ -62,8 +88,7 @@ std::string fixed(double number, int digits) {
 }
 
 void add_row(TextTable& table, const std::string& title, const RunSettings& settings,
-             Backend& backend, const Graph& graph) {
-  const Plan plan(graph, backend, settings.lowering());
+             const Plan& plan) {
   double bytes = 0;
   for (const Step& step : plan.lowered.steps) {
     bytes += static_cast<double>(step.work.bytes);
@@ -82,7 +107,7 @@ void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostr
                    {.title = "estimated ms", .right = true},
                    {.title = "images/sec", .right = true}});
   const Graph graph = build_run_graph(settings, backend, settings.batch);
-  add_row(table, "nothing", settings, backend, graph);
+  add_row(table, "nothing", settings, Plan(graph, backend, settings.lowering()));
   std::set<std::string> fusions;
   for (const Node& node : graph.nodes()) {
     for (std::string& fusion : fusions_of(node)) {
@@ -91,7 +116,13 @@ void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostr
   }
   for (const std::string& fusion : fusions) {
     WithoutFusion without(backend, fusion);
-    add_row(table, fusion, settings, without, build_run_graph(settings, without, settings.batch));
+    add_row(table, fusion, settings,
+            Plan(build_run_graph(settings, without, settings.batch), without, settings.lowering()));
+  }
+  EpiloguesBehind behind(backend);
+  const Plan in_parts(graph, behind, settings.lowering());
+  if (behind.left_out()) {
+    add_row(table, "one kernel with the epilogue", settings, in_parts);
   }
   out << table;
 }

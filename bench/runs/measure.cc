@@ -22,6 +22,19 @@ void judge(results::Record& record) {
   }
 }
 
+/// How fast the card that computed is clocked, by its own count.
+void count_clock(Backend& backend, std::vector<results::Gpu>& gpus) {
+  if (gpus.empty()) {
+    return;
+  }
+  constexpr double kMega = 1e6;
+  if (const std::optional<double> clock = backend.measure_clock()) {
+    gpus.front().counted_sm_mhz = *clock / kMega;
+  } else {
+    gpus.front().counted_sm_mhz = Unknown{"the device counts no cycles"};
+  }
+}
+
 }  // namespace
 
 Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
@@ -30,6 +43,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   if (prepared.sensors != nullptr) {
     watch.emplace(*prepared.sensors, host.clock);
   }
+  results::Record& record = begun.file.record();
   Measured measured;
   measured.attempt.at([&] {
     run_session(begun.settings,
@@ -42,8 +56,8 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                  .progress_terminal = host.streams.err_terminal,
                  .watch = watch ? &*watch : nullptr},
                 measured.session);
+    count_clock(*prepared.device.backend, record.gpus);
   });
-  results::Record& record = begun.file.record();
   if (watch) {
     watch->end();
     record.gpus.front().watched = watch->result();

@@ -101,6 +101,10 @@ class CudaBackend final : public Backend {
     check_present("a ceiling");
     return cuda::measure_ceiling(context_, dtype);
   }
+  std::optional<double> measure_clock() override {
+    check_present("a clock");
+    return cuda::measure_clock();
+  }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     check_present("memory");
     return allocate_gpu_memory(bytes);

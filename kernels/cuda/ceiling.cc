@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/cuda/gpu/clock.h"
 #include "kernels/cuda/gpu/elementwise.h"
 #include "kernels/cuda/memory.h"
 #include "kernels/cuda/stream.h"
@@ -76,6 +77,21 @@ Ceiling measure_ceiling(const Context& context, DType dtype) {
   GpuStream stream;
   return {.flops_per_second = measure_flops(context, dtype, stream),
           .bytes_per_second = measure_bandwidth(stream)};
+}
+
+double measure_clock() {
+  // Long beside the steps of the device's timer, and short enough that clocks do not sink while
+  // one multiprocessor is busy.
+  constexpr std::uint64_t kWindow = 2'000'000;
+  GpuStream stream;
+  const auto memory = allocate_gpu_memory(sizeof(ClockCount));
+  ClockCount count;
+  count_cycles(stream.handle(), kWindow, reinterpret_cast<ClockCount*>(memory->data()));
+  stream.download(memory->data(), std::as_writable_bytes(std::span(&count, 1)));
+  stream.synchronize();
+  constexpr double kNanosecondsPerSecond = 1e9;
+  return kNanosecondsPerSecond * static_cast<double>(count.cycles) /
+         static_cast<double>(count.nanoseconds);
 }
 
 }  // namespace bench::cuda

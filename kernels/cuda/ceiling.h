@@ -7,4 +7,7 @@ namespace bench::cuda {
 /// See Backend::measure_ceiling.
 Ceiling measure_ceiling(const Context& context, DType dtype);
 
+/// See Backend::measure_clock.
+double measure_clock();
+
 }  // namespace bench::cuda

@@ -28,8 +28,18 @@ struct ConvolutionProblem {
   std::array<std::int64_t, 4> y = {};
   Window window = {};
   std::int64_t groups = 1;
+  /// What y gets in f32 before it is written, where the pass is forward.
+  Epilogue epilogue = {};
   bool operator==(const ConvolutionProblem&) const = default;
 };
+
+/// Whether engines that run a convolution in one graph with an epilogue, or without one, may be
+/// there: cuDNN has ready ones on tensor cores for a bias, with or without a residual before it,
+/// and ReLU or nothing behind. Others it compiles at run time or computes without tensor cores.
+constexpr bool in_one_graph(const Epilogue& epilogue) {
+  return epilogue == Epilogue{} || (epilogue.bias && (epilogue.activation == ActivationKind::none ||
+                                                      epilogue.activation == ActivationKind::relu));
+}
 
 /// The tensors of a launch. forward: first x, second the filter, result y. data: dy, the filter,
 /// dx. filter: dy, x, dw.
@@ -37,7 +47,11 @@ struct ConvolutionMemory {
   const void* first = nullptr;
   const void* second = nullptr;
   void* result = nullptr;
+  /// Of the epilogue: an element per channel of y, and a tensor like y. Both of the problem's type.
+  const void* bias = nullptr;
+  const void* residual = nullptr;
   void* workspace = nullptr;
+  bool operator==(const ConvolutionMemory&) const = default;
 };
 
 /// A way to run a convolution on a device; made once, launched every step.
@@ -70,7 +84,8 @@ class Convolutions {
   Convolutions(const Convolutions&) = delete;
   Convolutions& operator=(const Convolutions&) = delete;
   virtual ~Convolutions() = default;
-  /// Best first; empty where there is none. Needs no GPU, and takes milliseconds the first time.
+  /// Best first; empty where there is none, as there may be for a problem with an epilogue: then it
+  /// has to be computed behind. Needs no GPU, and takes milliseconds the first time.
   virtual std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) = 0;
   /// E.g. "9.19.0".
   [[nodiscard]] virtual std::string version() const = 0;

@@ -2,7 +2,7 @@
 
 // What every file with kernels includes: CUDA where nvcc compiles it, the emulator where another
 // compiler does. Kernels use what both have: threadIdx and its like, __syncthreads, __syncwarp,
-// shuffles and votes with a mask, integer atomics, BENCH_SHARED, and the types __half and
+// shuffles and votes with a mask, integer atomics, BENCH_SHARED, clocks, and the types __half and
 // __nv_bfloat16.
 
 #ifdef BENCH_EMULATED_GPU
@@ -21,6 +21,17 @@
 #define BENCH_SHARED(type, declarator) __shared__ type declarator
 
 namespace bench::cuda {
+
+/// Time that is one for the whole device; it moves in steps of up to a microsecond.
+__device__ inline std::uint64_t global_nanoseconds() {
+  std::uint64_t now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+/// Of the multiprocessor that the lane runs on.
+__device__ inline std::uint64_t multiprocessor_cycles() {
+  return static_cast<std::uint64_t>(clock64());
+}
 
 /// A kernel's name, for errors, and how many lanes run it.
 struct LaunchShape {

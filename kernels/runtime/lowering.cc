@@ -129,6 +129,7 @@ class Lowering {
               .seconds = candidate.seconds,
               .work = work_of(graph_, node),
               .make = candidate.make};
+    step.work.bytes += candidate.intermediate_bytes;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       step.inputs.push_back(in_layout(node.inputs[i], candidate.inputs[i]));
     }

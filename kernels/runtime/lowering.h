@@ -36,7 +36,8 @@ struct Step {
   std::vector<Candidate::Overwrite> may_overwrite;
   std::size_t workspace_bytes = 0;
   double seconds = 0;
-  /// What it has to do: multiply-adds of a node, and the bytes of what it reads and writes.
+  /// What it has to do: multiply-adds of a node, and the bytes of what it reads and writes, between
+  /// its own kernels too.
   Work work = {};
   std::function<std::unique_ptr<Kernel>()> make;
 };

@@ -150,7 +150,7 @@ std::size_t MemoryReport::total() const {
 
 std::vector<MemoryRegion> MemoryReport::regions() const {
   return {{"activations", activations}, {"variables", variables}, {"gradients", gradients},
-          {"workspace", workspace},     {"copies", copies},       {"device_input", inputs},
+          {"workspace", workspace},     {"copies", copies},       {"device_input", inputs + landing},
           {"staging", staging}};
 }
 

@@ -24,9 +24,10 @@ struct MemoryReport {
   std::size_t copies = 0;
   std::size_t activations = 0;
   std::size_t workspace = 0;
-  /// Of a device with memory of its own: the graph inputs, and the largest tensor that the host
-  /// reads or writes, on its way.
+  /// Of a device with memory of its own: the graph inputs, where the next ones arrive, and the
+  /// largest tensor that the host reads or writes, on its way.
   std::size_t inputs = 0;
+  std::size_t landing = 0;
   std::size_t staging = 0;
   [[nodiscard]] std::size_t total() const;
   /// All, in the order in which they are printed.

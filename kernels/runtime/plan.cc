@@ -60,6 +60,7 @@ Plan::Plan(const Graph& original, Backend& backend, const LoweringOptions& optio
   if (backend.shares_host_memory()) {
     memory.report.inputs = 0;  // They are the host's.
   } else {
+    memory.report.landing = memory.report.inputs;
     memory.report.staging = largest_canonical(graph, lowered, backend);
   }
 }

@@ -97,7 +97,8 @@ TEST(RecordJson, HoldsACardAndWhatItsSensorsTold) {
           .compute_capability = "9.0",
           .pci_bus_id = "0000:0e:00.0",
           .uuid = "GPU-1",
-          .power_limit_watts = 700.0};
+          .power_limit_watts = 700.0,
+          .counted_sm_mhz = 1751.5};
   gpu.watched =
       GpuWatched{.window = std::chrono::seconds(10),
                  .samples = 4,
@@ -113,6 +114,7 @@ TEST(RecordJson, HoldsACardAndWhatItsSensorsTold) {
   EXPECT_EQ(card["name"], "H100");
   EXPECT_EQ(card["pci_bus_id"], "0000:0e:00.0");
   EXPECT_EQ(card["power_limit_watts"], 700.0);
+  EXPECT_EQ(card["counted_sm_mhz"], 1751.5);
   const json watched = card["watched"];
   EXPECT_EQ(watched["source"], "board sensor, not wall");
   EXPECT_EQ(watched["window_ns"], 10'000'000'000);

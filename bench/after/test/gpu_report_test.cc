@@ -11,6 +11,7 @@ results::Record watched_record() {
   results::Record record;
   record.metrics = {{.name = "joules_per_image", .value = 0.08532}};
   results::Gpu& gpu = record.gpus.emplace_back();
+  gpu.counted_sm_mhz = 1751.6;
   gpu.watched =
       results::GpuWatched{.window = std::chrono::milliseconds(12'340),
                           .samples = 4,
@@ -30,7 +31,7 @@ std::string printed(void (*print)(const results::Record&, std::ostream&),
 
 TEST(GpuReport, IsALineOnTheCardThatWasWatched) {
   EXPECT_EQ(printed(print_gpus, watched_record()),
-            "GPU: SM clock 1755 MHz (1740 to 1770), held down by sw_power_cap in 50 % of the "
+            "GPU: SM clock 1755 MHz (1740 to 1770), counted by a kernel behind the steps 1752 MHz, held down by sw_power_cap in 50 % of the "
             "samples and hw_thermal_slowdown in 25 % of the samples, 612 W, at most 61 degrees "
             "Celsius, 0.0853 J/image over 12.3 s (board sensor, not wall)\n");
 }
@@ -38,6 +39,7 @@ TEST(GpuReport, IsALineOnTheCardThatWasWatched) {
 TEST(GpuReport, LeavesOutWhatIsNotKnownAndSaysWhyThereIsNoEnergy) {
   results::Record record = watched_record();
   record.metrics[0].value = Unknown{"the steps took 2 s"};
+  record.gpus[0].counted_sm_mhz = Unknown{"no step was timed"};
   record.gpus[0].watched =
       results::GpuWatched{.clock_events = results::ClockEvents{.samples = {0, 0x1}}};
   EXPECT_EQ(printed(print_gpus, record),

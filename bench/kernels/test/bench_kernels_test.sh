@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench_kernels as its user sees it: which kernels it lists, what it prints of each, what it refuses.
-# bench_kernels_test.sh BENCH_KERNELS
+# bench_kernels_test.sh BENCH_KERNELS [LIBRARY_OF_AN_EMULATED_GPU]
 set -u
 LC_ALL=C
 export LC_ALL
@@ -58,6 +58,19 @@ lacks out 'lenet'
 first=$(head -n 1 "$work/out" | sed 's,/manual_time,,')
 run 0 --num_intra_threads=1 --benchmark_min_time=0.001 --benchmark_filter="^$first"
 says out 'GFLOP/s='
+
+if [ $# -gt 1 ]; then
+  BENCH_GPU_LIBRARY=$2
+  export BENCH_GPU_LIBRARY
+  run 0 --model=lenet --batch_size=2 --device=gpu --data_format=NHWC --benchmark_min_time=0.001
+  says out '^lenet/.*/conv2d/conv0/x1/manual_time .* GB/s='
+  kernels=$(grep -c '^lenet/' "$work/out")
+  says err "^NHWC: $kernels of $kernels kernels ran"
+  run 0 --device=gpu --data_format=NHWC --benchmark_min_time=0.001 --benchmark_filter='^(conv2d_bias|quantize)_?'
+  says out '^conv2d_bias/NHWC/manual_time .* GFLOP/s='
+  says out 'ERROR OCCURRED: .cuda '
+  unset BENCH_GPU_LIBRARY
+fi
 
 run 2 --benchmark_filter=x --batch_size=2
 says err '^bench_kernels: --batch_size: accepted without --model are data_format, '

@@ -1,5 +1,8 @@
 #include "kernels/cuda/cudnn/convolution_graph.h"
 
+#include <optional>
+#include <span>
+
 #include "models/base/errors.h"
 
 namespace bench::cuda {
@@ -9,6 +12,8 @@ using Pass = ConvolutionProblem::Pass;
 
 /// What the widest loads ask for; our memory is aligned to more.
 constexpr std::int64_t kAlignment = 16;
+/// Names of those that are in no memory.
+constexpr std::int64_t kFirstVirtualTensor = 10;
 
 cudnnDataType_t data_type(DType dtype) {
   switch (dtype) {
@@ -21,6 +26,34 @@ cudnnDataType_t data_type(DType dtype) {
     default:
       throw InternalError(cat("cudnn: no convolutions in ", name_of(dtype)));
   }
+}
+
+/// A tensor but for its extents.
+struct Described {
+  std::int64_t id = 0;
+  DType dtype = DType::f32;
+  /// Otherwise it is between two operations of a graph.
+  bool in_memory = true;
+};
+
+Descriptor describe(const Described& tensor, const std::array<std::int64_t, 4>& extents,
+                    Order order) {
+  const auto [batch, channels, height, width] = extents;
+  const std::array<std::int64_t, 4> strides =
+      order == Order::nhwc
+          ? std::array{height * width * channels, std::int64_t{1}, width * channels, channels}
+          : std::array{channels * height * width, height * width, width, std::int64_t{1}};
+  Descriptor result(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  result.set_integer(CUDNN_ATTR_TENSOR_UNIQUE_ID, tensor.id);
+  result.set_value(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, data_type(tensor.dtype));
+  result.set_integers(CUDNN_ATTR_TENSOR_DIMENSIONS, extents);
+  result.set_integers(CUDNN_ATTR_TENSOR_STRIDES, strides);
+  result.set_integer(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kAlignment);
+  if (!tensor.in_memory) {
+    result.set_value(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, true);
+  }
+  result.finalize();
+  return result;
 }
 
 Descriptor window_descriptor(const Window& window) {
@@ -91,28 +124,104 @@ std::array<std::array<std::int64_t, 4>, 3> extents_of(const ConvolutionProblem& 
   return {problem.y, problem.x, problem.filter};
 }
 
-Descriptor operation_of(const ConvolutionProblem& problem) {
+/// `result` in place of the tensor that a launch's third one is.
+Descriptor convolution_operation(const ConvolutionProblem& problem, const Descriptor& result) {
   const Wiring wiring = wiring_of(problem.pass);
   const auto extents = extents_of(problem);
-  Descriptor result(wiring.operation);
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    result.set_descriptor(
+  Descriptor operation(wiring.operation);
+  for (const std::size_t i : {0U, 1U}) {
+    operation.set_descriptor(
         wiring.tensors[i],
         tensor_descriptor(kConvolutionTensors[i], problem.dtype, extents[i], problem.order));
   }
-  result.set_descriptor(wiring.convolution, window_descriptor(problem.window));
-  result.set_float(wiring.alpha, 1);
-  result.set_float(wiring.beta, 0);
-  result.finalize();
-  return result;
+  operation.set_descriptor(wiring.tensors[2], result);
+  operation.set_descriptor(wiring.convolution, window_descriptor(problem.window));
+  operation.set_float(wiring.alpha, 1);
+  operation.set_float(wiring.beta, 0);
+  operation.finalize();
+  return operation;
 }
 
-Descriptor graph_of(const Descriptor& operation, cudnnHandle_t handle) {
+/// y = x + other, or f(x) where `other` is null; all in f32.
+Descriptor pointwise_operation(cudnnPointwiseMode_t mode, const Descriptor& x,
+                               const Descriptor* other, const Descriptor& y) {
+  Descriptor pointwise(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  pointwise.set_value(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode);
+  pointwise.set_value(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
+  if (mode == CUDNN_POINTWISE_RELU_FWD) {
+    // What is no number is to be seen: the default makes zeros of it.
+    pointwise.set_value(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_TYPE_NAN_PROPOGATION,
+                        CUDNN_PROPAGATE_NAN);
+  }
+  pointwise.finalize();
+  Descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+  operation.set_descriptor(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise);
+  operation.set_descriptor(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x);
+  if (other != nullptr) {
+    operation.set_descriptor(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *other);
+  }
+  operation.set_descriptor(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
+  operation.finalize();
+  return operation;
+}
+
+/// A forward convolution and its epilogue.
+std::vector<Descriptor> fused_operations(const ConvolutionProblem& problem) {
+  const Epilogue& epilogue = problem.epilogue;
+  check(problem.pass == Pass::forward && in_one_graph(epilogue),
+        cat("cudnn: no graph of a convolution with ", epilogue));
+  struct Part {
+    cudnnPointwiseMode_t mode;
+    std::optional<Descriptor> other = {};
+  };
+  std::vector<Part> parts;
+  if (epilogue.residual) {
+    parts.push_back(
+        {.mode = CUDNN_POINTWISE_ADD,
+         .other = tensor_descriptor(kResidualTensor, problem.dtype, problem.y, problem.order)});
+  }
+  parts.push_back({.mode = CUDNN_POINTWISE_ADD,
+                   .other = tensor_descriptor(kBiasTensor, problem.dtype, {1, problem.y[1], 1, 1},
+                                              problem.order)});
+  if (epilogue.activation == ActivationKind::relu) {
+    parts.push_back({.mode = CUDNN_POINTWISE_RELU_FWD});
+  }
+  // Between the operations; the last one writes y.
+  std::vector<Descriptor> tensors;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto id = kFirstVirtualTensor + static_cast<std::int64_t>(i);
+    tensors.push_back(
+        describe({.id = id, .dtype = DType::f32, .in_memory = false}, problem.y, problem.order));
+  }
+  tensors.push_back(
+      tensor_descriptor(kConvolutionTensors[2], problem.dtype, problem.y, problem.order));
+  std::vector<Descriptor> operations;
+  operations.push_back(convolution_operation(problem, tensors[0]));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    operations.push_back(pointwise_operation(part.mode, tensors[i],
+                                             part.other ? &*part.other : nullptr, tensors[i + 1]));
+  }
+  return operations;
+}
+
+std::vector<Descriptor> operations_of(const ConvolutionProblem& problem) {
+  if (!problem.epilogue.empty()) {
+    return fused_operations(problem);
+  }
+  std::vector<Descriptor> operations;
+  operations.push_back(
+      convolution_operation(problem, tensor_descriptor(kConvolutionTensors[2], problem.dtype,
+                                                       extents_of(problem)[2], problem.order)));
+  return operations;
+}
+
+Descriptor graph_of(const std::vector<Descriptor>& operations, cudnnHandle_t handle) {
   Descriptor result(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   if (handle != nullptr) {
     result.set_handle(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle);
   }
-  result.set_descriptor(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
+  result.set_descriptors(CUDNN_ATTR_OPERATIONGRAPH_OPS, operations);
   result.finalize();
   return result;
 }
@@ -121,22 +230,10 @@ Descriptor graph_of(const Descriptor& operation, cudnnHandle_t handle) {
 
 Descriptor tensor_descriptor(std::int64_t id, DType dtype,
                              const std::array<std::int64_t, 4>& extents, Order order) {
-  const auto [batch, channels, height, width] = extents;
-  const std::array<std::int64_t, 4> strides =
-      order == Order::nhwc
-          ? std::array{height * width * channels, std::int64_t{1}, width * channels, channels}
-          : std::array{channels * height * width, height * width, width, std::int64_t{1}};
-  Descriptor result(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  result.set_integer(CUDNN_ATTR_TENSOR_UNIQUE_ID, id);
-  result.set_value(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, data_type(dtype));
-  result.set_integers(CUDNN_ATTR_TENSOR_DIMENSIONS, extents);
-  result.set_integers(CUDNN_ATTR_TENSOR_STRIDES, strides);
-  result.set_integer(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kAlignment);
-  result.finalize();
-  return result;
+  return describe({.id = id, .dtype = dtype}, extents, order);
 }
 
 ConvolutionGraph::ConvolutionGraph(const ConvolutionProblem& problem, cudnnHandle_t handle)
-    : operation(operation_of(problem)), graph(graph_of(operation, handle)) {}
+    : operations(operations_of(problem)), graph(graph_of(operations, handle)) {}
 
 }  // namespace bench::cuda

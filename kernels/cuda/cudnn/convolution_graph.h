@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "kernels/cuda/convolutions.h"
 #include "kernels/cuda/cudnn/descriptor.h"
@@ -9,19 +10,27 @@ namespace bench::cuda {
 
 /// Names of a launch's tensors in a variant pack: those of ConvolutionMemory, in its order.
 inline constexpr std::array<std::int64_t, 3> kConvolutionTensors{1, 2, 3};
+inline constexpr std::int64_t kBiasTensor = 4;
+inline constexpr std::int64_t kResidualTensor = 5;
 
 /// A packed tensor of four axes, given in the order N, C, H, W or O, C, H, W.
 Descriptor tensor_descriptor(std::int64_t id, DType dtype,
                              const std::array<std::int64_t, 4>& extents, Order order);
 
-/// A convolution as cuDNN wants it described: a graph of one operation. Groups are not said: cuDNN
-/// finds them where the filter has fewer channels than x.
+/// A convolution as cuDNN wants it described: a graph of one operation, with the operations of its
+/// epilogue behind. Groups are not said: cuDNN finds them where the filter has fewer channels than
+/// x.
+///
+/// The epilogue, which has a bias, is wired as cuDNN's ready engines know it: the residual is added
+/// first, then the bias, then ReLU; what is between them is in f32 and never in memory. Another
+/// order, or a bias of f32 beside 16 bits, has none but engines that are compiled at run time.
 struct ConvolutionGraph {
   /// With a handle for the device to run on, or without one (null) for a card that is only
-  /// described. Throws DeviceError for extents that do not fit together.
+  /// described. Throws DeviceError for extents that do not fit together, InternalError for an
+  /// epilogue that is not in_one_graph().
   ConvolutionGraph(const ConvolutionProblem& problem, cudnnHandle_t handle);
 
-  Descriptor operation;
+  std::vector<Descriptor> operations;
   Descriptor graph;
 };
 

@@ -1,6 +1,7 @@
 #include "kernels/cuda/cudnn/cudnn_convolutions.h"
 
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "kernels/cuda/cudnn/convolution_graph.h"
@@ -43,11 +44,25 @@ class Handle {
   cudnnHandle_t handle_ = nullptr;
 };
 
+/// Names of the tensors that a launch gives a plan.
+std::vector<std::int64_t> tensors_of(const ConvolutionProblem& problem) {
+  std::vector<std::int64_t> names(kConvolutionTensors.begin(), kConvolutionTensors.end());
+  if (problem.epilogue.bias) {
+    names.push_back(kBiasTensor);
+  }
+  if (problem.epilogue.residual) {
+    names.push_back(kResidualTensor);
+  }
+  return names;
+}
+
 class CudnnPlan final : public ConvolutionPlan {
  public:
   CudnnPlan(std::shared_ptr<Handle> handle, const ConvolutionProblem& problem,
             const EngineChoice& choice)
       : handle_(std::move(handle)),
+        epilogue_(problem.epilogue),
+        names_(tensors_of(problem)),
         graph_(problem, handle_->get()),
         plan_(make_plan(graph_.graph, choice, {.handle = handle_->get()})) {
     if (const std::size_t needed = workspace_bytes(plan_); needed > choice.workspace_bytes) {
@@ -63,32 +78,43 @@ class CudnnPlan final : public ConvolutionPlan {
   }
 
  private:
+  /// In the order of names_.
+  [[nodiscard]] std::vector<void*> pointers_of(const ConvolutionMemory& memory) const {
+    std::vector<void*> pointers{const_cast<void*>(memory.first), const_cast<void*>(memory.second),
+                                memory.result};
+    if (epilogue_.bias) {
+      pointers.push_back(const_cast<void*>(memory.bias));
+    }
+    if (epilogue_.residual) {
+      pointers.push_back(const_cast<void*>(memory.residual));
+    }
+    return pointers;
+  }
+
   /// Once finalised a variant pack cannot be changed; a step's memory does not change either.
   void bind(const ConvolutionMemory& memory) {
-    const std::array<void*, 4> pointers{const_cast<void*>(memory.first),
-                                        const_cast<void*>(memory.second), memory.result,
-                                        memory.workspace};
-    if (bound_ && pointers == pointers_) {
+    if (bound_ == memory) {
       return;
     }
+    std::vector<void*> pointers = pointers_of(memory);
     Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    pack.set_integers(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, kConvolutionTensors);
+    pack.set_integers(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, names_);
     pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
-             static_cast<std::int64_t>(kConvolutionTensors.size()), pointers.data());
-    pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &pointers.back());
+             static_cast<std::int64_t>(pointers.size()), pointers.data());
+    pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &memory.workspace);
     pack.finalize();
     pack_ = std::move(pack);
-    pointers_ = pointers;
-    bound_ = true;
+    bound_ = memory;
   }
 
   std::shared_ptr<Handle> handle_;
+  Epilogue epilogue_;
+  std::vector<std::int64_t> names_;
   ConvolutionGraph graph_;
   Descriptor plan_;
   Descriptor pack_{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
-  /// first, second, result and workspace, as pack_ has them.
-  std::array<void*, 4> pointers_ = {};
-  bool bound_ = false;
+  /// As pack_ has it.
+  std::optional<ConvolutionMemory> bound_;
 };
 
 /// A problem as a key.
@@ -107,6 +133,8 @@ std::vector<std::int64_t> key_of(const ConvolutionProblem& problem) {
   append(problem.window.dilation);
   append(problem.window.pad_before);
   append(problem.window.pad_after);
+  append(std::array{std::int64_t{problem.epilogue.bias}, std::int64_t{problem.epilogue.residual},
+                    static_cast<std::int64_t>(problem.epilogue.activation)});
   return key;
 }
 
@@ -116,6 +144,9 @@ class CudnnConvolutions final : public Convolutions {
       : device_(device_descriptor(device)), tf32_(tf32) {}
 
   std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) override {
+    if (!in_one_graph(problem.epilogue)) {
+      return {};
+    }
     const std::vector<std::int64_t> key = key_of(problem);
     auto entry = found_.find(key);
     if (entry == found_.end()) {

@@ -101,6 +101,9 @@ inline unsigned checked_width(int width, Place place) {
   return lanes;
 }
 
+/// Of the clock that kernels read.
+inline thread_local std::uint64_t passed_nanoseconds = 0;
+
 }  // namespace bench::cuda::emulator
 
 template <class T>
@@ -174,6 +177,11 @@ inline unsigned atomicAnd(unsigned* address, unsigned value) {
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 namespace bench::cuda {
+
+/// No time passes but by asking for it: a microsecond each time, in which a multiprocessor of 1.5
+/// GHz goes on.
+inline std::uint64_t global_nanoseconds() { return emulator::passed_nanoseconds += 1000; }
+inline std::uint64_t multiprocessor_cycles() { return emulator::passed_nanoseconds * 3 / 2; }
 
 using LaunchShape = emulator::KernelShape;
 

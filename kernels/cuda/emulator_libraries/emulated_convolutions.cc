@@ -154,6 +154,24 @@ std::vector<double> compute(const ConvolutionProblem& problem, const Convolution
   return result;
 }
 
+/// What the epilogue makes of y, as cuDNN's engines compute it. Its kinds of activations are
+/// theirs.
+void finish(const ConvolutionProblem& problem, const ConvolutionMemory& memory,
+            std::vector<double>& y) {
+  const auto [batch, channels, height, width] = problem.y;
+  const std::vector<double> bias = read_elements(memory.bias, problem.dtype, channels);
+  const std::vector<double> residual =
+      problem.epilogue.residual
+          ? read_tensor(memory.residual, problem.dtype, problem.y, problem.order)
+          : std::vector<double>(y.size());
+  const std::int64_t spatial = height * width;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const auto channel = static_cast<std::int64_t>(i) / spatial % channels;
+    const double sum = y[i] + residual[i] + bias[static_cast<std::size_t>(channel)];
+    y[i] = problem.epilogue.activation == ActivationKind::relu && sum < 0 ? 0 : sum;
+  }
+}
+
 /// From N, C, H, W into the order of the launch's tensors, in f32.
 void put_sums(const std::vector<double>& values, const Extents& extents, Order order,
               std::span<float> sums) {
@@ -179,7 +197,11 @@ class EmulatedPlan final : public ConvolutionPlan {
     emulator::enqueue(stream, "convolution", [problem = problem_, memory] {
       const Extents& extents = result_of(problem);
       const EmulatedWorkspace workspace(memory.workspace, elements(extents));
-      put_sums(compute(problem, memory), extents, problem.order, workspace.sums());
+      std::vector<double> result = compute(problem, memory);
+      if (!problem.epilogue.empty()) {
+        finish(problem, memory, result);
+      }
+      put_sums(result, extents, problem.order, workspace.sums());
       write_elements(workspace.sums(), problem.dtype, memory.result);
     });
   }
@@ -191,6 +213,9 @@ class EmulatedPlan final : public ConvolutionPlan {
 class EmulatedConvolutions final : public Convolutions {
  public:
   std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) override {
+    if (!in_one_graph(problem.epilogue)) {
+      return {};
+    }
     return {{.implementation = "emulated",
              .workspace_bytes = EmulatedWorkspace::bytes(elements(result_of(problem))),
              .make = [problem] { return std::make_unique<EmulatedPlan>(problem); }}};

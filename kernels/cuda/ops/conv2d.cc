@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/context.h"
 #include "kernels/cuda/gpu/elementwise.h"
+#include "kernels/cuda/gpu/epilogue.h"
 #include "kernels/cuda/ops/layers.h"
 #include "models/base/errors.h"
 
@@ -29,6 +30,7 @@ struct Layer {
   Shape x = {};
   Shape filter = {};
   Shape y = {};
+  Epilogue epilogue = {};
 };
 
 /// Those that give the same bits each time come first: no estimate, only time, chooses another one.
@@ -38,28 +40,62 @@ std::vector<ConvolutionChoice> choices_of(Context& context, const ConvolutionPro
   return choices;
 }
 
-/// Launches a plan on a node's tensors, whose order is that of ConvolutionMemory. A result of more
-/// digits than the plan writes is widened behind it, out of the workspace's first bytes.
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// Launches a plan on a node's tensors, whose order is that of ConvolutionMemory, and what the plan
+/// leaves to do. The workspace's first bytes are the runner's, the others the plan's.
 struct Runner {
   DType dtype = DType::f32;
   DType result = DType::f32;
   std::int64_t result_elements = 0;
+  Epilogue epilogue = {};
+  /// Whether the plan computes the epilogue; otherwise a kernel of ours does, behind it.
+  bool fused = false;
+  /// Of y where there is an epilogue.
+  View view = {};
 
-  /// What the narrow result takes of the workspace.
+  /// A result of more digits than the plan writes is widened behind it.
   [[nodiscard]] std::size_t narrow_bytes() const {
-    if (result == dtype) {
-      return 0;
-    }
-    const std::size_t bytes = static_cast<std::size_t>(result_elements) * size_of(dtype);
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return result == dtype ? 0
+                           : aligned(static_cast<std::size_t>(result_elements) * size_of(dtype));
+  }
+
+  /// What is written and read again between the plan and the kernels behind it.
+  [[nodiscard]] std::int64_t intermediate_bytes() const {
+    const bool behind = result != dtype || (!fused && !epilogue.empty());
+    return behind ? 2 * result_elements * static_cast<std::int64_t>(size_of(dtype)) : 0;
+  }
+
+  /// A plan with an epilogue adds a bias of the type of its other tensors.
+  [[nodiscard]] std::size_t bias_bytes() const {
+    const bool given = epilogue.bias && dtype == DType::f32;
+    return !fused || given ? 0 : aligned(static_cast<std::size_t>(view.channels) * size_of(dtype));
+  }
+
+  [[nodiscard]] std::size_t own_bytes() const { return narrow_bytes() + bias_bytes(); }
+
+  /// Estimated, of what runs beside the plan.
+  [[nodiscard]] double own_seconds(const Context& context) const {
+    const auto between = static_cast<double>(intermediate_bytes());
+    return (bias_bytes() > 0 ? kLaunchSeconds : 0.0) +
+           (between > 0 ? memory_seconds(context, between) : 0.0);
   }
 
   void run(ConvolutionPlan& plan, const Launch& launch) const {
+    auto* const workspace = static_cast<std::byte*>(launch.workspace);
     const std::size_t narrow = narrow_bytes();
+    void* const converted = workspace + narrow;
+    if (bias_bytes() > 0) {
+      convert_bias(launch, converted);
+    }
     plan.launch(launch.stream, {.first = launch.in(0),
                                 .second = launch.in(1),
                                 .result = narrow > 0 ? launch.workspace : launch.out(0),
-                                .workspace = static_cast<std::byte*>(launch.workspace) + narrow});
+                                .bias = bias_bytes() > 0 ? converted : launch.in(bias()),
+                                .residual = launch.in(residual()),
+                                .workspace = workspace + own_bytes()});
     if (narrow > 0) {
       cast(launch.stream, {.count = result_elements,
                            .from = dtype,
@@ -67,37 +103,59 @@ struct Runner {
                            .to = result,
                            .y = launch.out(0)});
     }
+    if (!fused && !epilogue.empty()) {
+      apply_epilogue(launch.stream, {.view = view,
+                                     .dtype = dtype,
+                                     .x = launch.out(0),
+                                     .bias = launch.floats_in(bias()),
+                                     .residual = launch.in(residual()),
+                                     .activation = epilogue.activation,
+                                     .y = launch.out(0)});
+    }
+  }
+
+ private:
+  // Positions among the node's inputs; negative where there is none.
+  [[nodiscard]] int bias() const { return epilogue.bias ? 2 : -1; }
+  [[nodiscard]] int residual() const { return epilogue.residual ? (epilogue.bias ? 3 : 2) : -1; }
+
+  /// Zeros where the node has none.
+  void convert_bias(const Launch& launch, void* to) const {
+    if (epilogue.bias) {
+      cast(launch.stream, {.count = view.channels,
+                           .from = DType::f32,
+                           .x = launch.in(bias()),
+                           .to = dtype,
+                           .y = to});
+    } else {
+      check_cuda(cudaMemsetAsync(to, 0, bias_bytes(), launch.stream), "cudaMemsetAsync");
+    }
   }
 };
 
-std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const Node& node,
-                                     DataFormat format, const Layer& layer) {
-  const TensorType& result = graph.type(node.outputs[0]);
-  const Runner runner{.dtype = graph.type(node.inputs[0]).dtype,
-                      .result = result.dtype,
-                      .result_elements = result.shape.elements()};
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(layer.x, format)) {
-    const ConvolutionProblem problem{.pass = layer.pass,
-                                     .dtype = runner.dtype,
-                                     .order = layout == nhwc() ? Order::nhwc : Order::nchw,
-                                     .x = extents(layer.x),
-                                     .filter = extents(layer.filter),
-                                     .y = extents(layer.y),
-                                     .window = layer.window,
-                                     .groups = layer.groups};
+/// The candidates by the plans for one problem.
+class LayerCandidates {
+ public:
+  LayerCandidates(Context& context, const Graph& graph, const Node& node)
+      : context_(context), graph_(graph), node_(node) {}
+
+  /// Of the problem with its tensors in `layout`.
+  void add(const ConvolutionProblem& problem, const Layout& layout, const Runner& runner,
+           const std::string& suffix = {}) {
     double seconds = 0;
-    for (ConvolutionChoice& choice : choices_of(context, problem)) {
+    for (ConvolutionChoice& choice : choices_of(context_, problem)) {
       seconds = seconds > 0 ? seconds * (1 + kNextChoice)
-                            : layer_seconds(context, graph, node,
-                                            {.dtype = runner.dtype,
-                                             .tensor_cores = choice.tensor_cores,
-                                             .workspace_bytes = choice.workspace_bytes});
+                            : runner.own_seconds(context_) +
+                                  layer_seconds(context_, graph_, node_,
+                                                {.dtype = runner.dtype,
+                                                 .tensor_cores = choice.tensor_cores,
+                                                 .workspace_bytes = choice.workspace_bytes});
       Candidate candidate;
-      candidate.implementation = std::move(choice.implementation);
-      candidate.inputs = {layout, layout};
+      candidate.implementation = choice.implementation + suffix;
+      candidate.inputs = layouts_of(graph_, node_.inputs, layout);
       candidate.outputs = {layout};
-      candidate.workspace_bytes = runner.narrow_bytes() + choice.workspace_bytes;
+      candidate.workspace_bytes = runner.own_bytes() + choice.workspace_bytes;
+      candidate.intermediate_bytes = runner.intermediate_bytes();
       candidate.seconds = seconds;
       candidate.deterministic = choice.deterministic;
       candidate.make = [runner, make = std::move(choice.make)] {
@@ -105,10 +163,49 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
         return make_gpu_kernel(
             [runner, plan](const Launch& launch) { runner.run(*plan, launch); })();
       };
-      candidates.push_back(std::move(candidate));
+      candidates_.push_back(std::move(candidate));
     }
   }
-  return candidates;
+
+  std::vector<Candidate> take() { return std::move(candidates_); }
+
+ private:
+  Context& context_;
+  const Graph& graph_;
+  const Node& node_;
+  std::vector<Candidate> candidates_;
+};
+
+std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const Node& node,
+                                     DataFormat format, const Layer& layer) {
+  const TensorType& result = graph.type(node.outputs[0]);
+  LayerCandidates candidates(context, graph, node);
+  for (const Layout& layout : activation_layouts(layer.x, format)) {
+    ConvolutionProblem problem{.pass = layer.pass,
+                               .dtype = graph.type(node.inputs[0]).dtype,
+                               .order = layout == nhwc() ? Order::nhwc : Order::nchw,
+                               .x = extents(layer.x),
+                               .filter = extents(layer.filter),
+                               .y = extents(layer.y),
+                               .window = layer.window,
+                               .groups = layer.groups};
+    Runner runner{.dtype = problem.dtype,
+                  .result = result.dtype,
+                  .result_elements = result.shape.elements(),
+                  .epilogue = layer.epilogue,
+                  .view = view_of(layer.y, layout)};
+    if (layer.epilogue.empty()) {
+      candidates.add(problem, layout, runner);
+      continue;
+    }
+    candidates.add(problem, layout, runner, "+cuda");
+    // In one graph with it, where there are engines; they want a bias.
+    problem.epilogue = layer.epilogue;
+    problem.epilogue.bias = true;
+    runner.fused = true;
+    candidates.add(problem, layout, runner);
+  }
+  return candidates.take();
 }
 
 }  // namespace
@@ -122,7 +219,8 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
                         .groups = attributes.groups,
                         .x = graph.shape(node.inputs[0]),
                         .filter = graph.shape(node.inputs[1]),
-                        .y = graph.shape(node.outputs[0])});
+                        .y = graph.shape(node.outputs[0]),
+                        .epilogue = attributes.epilogue});
 }
 
 std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph, const Node& node,

@@ -51,9 +51,6 @@ std::string why_no_layer(const Context& context, const Graph& graph, const Node&
     return cat(context.device.name,
                " convolves in f32 and f16; GPUs of compute capability 8.0 and newer do in bf16");
   }
-  if (node.op == &kConv2d && !node.attributes.as<Conv2dAttributes>().epilogue.empty()) {
-    return "cuda's conv2d carries no epilogue";
-  }
   const bool with_bias = (node.op == &kConv2dBackwardWeights &&
                           node.attributes.as<Conv2dBackwardWeightsAttributes>().bias) ||
                          (node.op == &kFullyConnectedBackwardWeights &&

@@ -1,7 +1,12 @@
+#include <algorithm>
+#include <map>
+
 #include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator_libraries/emulated_backend.h"
 #include "kernels/cuda/test/gpu_under_test.h"
+#include "kernels/forwarding_backend.h"
 #include "kernels/test/tuning_suite.h"
+#include "models/ops/conv2d.h"
 
 namespace bench {
 namespace {
@@ -10,6 +15,76 @@ namespace {
 std::unique_ptr<Backend> make_repeating_backend() {
   cuda::emulator::set_repetition(true);
   return cuda::make_emulated_backend();
+}
+
+/// Where an epilogue is computed behind its convolution, though one graph could hold both.
+class EpiloguesBehind final : public ForwardingBackend {
+ public:
+  explicit EpiloguesBehind(std::unique_ptr<Backend> inner)
+      : ForwardingBackend(*inner), owned_(std::move(inner)) {}
+
+  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
+                                    DataFormat format) override {
+    std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
+    if (node.op == &kConv2d && !node.attributes.as<Conv2dAttributes>().epilogue.empty()) {
+      std::erase_if(all, [](const Candidate& one) { return one.intermediate_bytes == 0; });
+    }
+    return all;
+  }
+
+ private:
+  std::unique_ptr<Backend> owned_;
+};
+
+BackendUnderTest epilogues_behind() {
+  return gpu_under_test("epilogues_behind",
+                        [] { return std::make_unique<EpiloguesBehind>(make_repeating_backend()); });
+}
+
+/// The cases whose epilogues are in one graph where they are not kept apart.
+std::vector<KernelCase> fused_cases(DType dtype) {
+  std::vector<KernelCase> cases = cases_in(dtype);
+  std::erase_if(cases, [](const KernelCase& one) {
+    return one.op != &kConv2d || one.attributes.as<Conv2dAttributes>().epilogue.empty();
+  });
+  return cases;
+}
+
+auto behind_parameters(DType dtype) {
+  return testing::Combine(testing::Values(epilogues_behind()),
+                          testing::Values(DataFormat::nchw, DataFormat::nhwc),
+                          testing::Values(dtype), testing::ValuesIn(fused_cases(dtype)));
+}
+
+TEST(EmulatedConvolution, IsOfferedWithItsEpilogueInOneGraphAndBehind) {
+  const auto backend = cuda::make_emulated_backend();
+  for (const DType dtype : {DType::f32, DType::f16}) {
+    for (const KernelCase& one : fused_cases(dtype)) {
+      const Graph graph = case_graph(one, {.dtype = dtype, .gradients = false});
+      const auto node = std::find_if(graph.nodes().begin(), graph.nodes().end(),
+                                     [](const Node& other) { return other.op == &kConv2d; });
+      ASSERT_NE(node, graph.nodes().end());
+      const auto candidates = backend->candidates(graph, *node, DataFormat::nhwc);
+      std::map<bool, double> seconds;
+      for (const Candidate& candidate : candidates) {
+        const bool behind = candidate.intermediate_bytes > 0;
+        EXPECT_EQ(behind, candidate.implementation.ends_with("+cuda"));
+        seconds.try_emplace(behind, candidate.seconds);
+      }
+      ASSERT_TRUE(seconds.contains(true)) << one.name;
+      const auto activation = one.attributes.as<Conv2dAttributes>().epilogue.activation;
+      const bool known = activation == ActivationKind::none || activation == ActivationKind::relu;
+      EXPECT_EQ(seconds.contains(false), known) << one.name;
+      if (known) {
+        EXPECT_LT(seconds.at(false), seconds.at(true)) << one.name;
+      }
+    }
+  }
+}
+
+TEST(EmulatedClock, IsThatOfTheCyclesThatAKernelCounts) {
+  // Of the emulator's device.h.
+  EXPECT_DOUBLE_EQ(cuda::make_emulated_backend()->measure_clock().value(), 1.5e9);
 }
 
 BackendUnderTest emulated() { return gpu_under_test("emulated_gpu", make_repeating_backend); }
@@ -22,6 +97,9 @@ INSTANTIATE_TEST_SUITE_P(F16, Conformance, conformance_parameters(emulated(), DT
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(Bf16, Conformance, conformance_parameters(emulated(), DType::bf16),
                          conformance_name);
+INSTANTIATE_TEST_SUITE_P(BehindF32, Conformance, behind_parameters(DType::f32), conformance_name);
+INSTANTIATE_TEST_SUITE_P(BehindF16, Conformance, behind_parameters(DType::f16), conformance_name);
+INSTANTIATE_TEST_SUITE_P(BehindBf16, Conformance, behind_parameters(DType::bf16), conformance_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, OptimizerConformance, optimizer_parameters(emulated()),
                          optimizer_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, Tuning,

@@ -1,0 +1,195 @@
+// Batches that arrive on a device while its kernels still read the ones before.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cuda/emulator/runtime.h"
+#include "kernels/cuda/emulator_libraries/emulated_backend.h"
+#include "kernels/executor.h"
+#include "kernels/forwarding_backend.h"
+#include "kernels/runtime/input_landing.h"
+#include "models/ops/activation.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kElements = 40;
+constexpr int kSteps = 8;
+constexpr std::uint64_t kSeeds = 24;
+
+/// y = relu(x).
+Graph copying_graph() {
+  Graph graph;
+  const ValueId x = graph.add_input("x", {.dtype = DType::f32, .shape = {2, kElements / 2}});
+  const ValueId y =
+      graph.add_node(kActivation, "y", ActivationAttributes{ActivationKind::relu}, {x})[0];
+  graph.set_output("y", y);
+  return graph;
+}
+
+/// A stream that may wait for no other one.
+class CarelessStream final : public Stream {
+ public:
+  CarelessStream(std::unique_ptr<Stream> inner, bool waits)
+      : inner_(std::move(inner)), waits_(waits) {}
+  void synchronize() override { inner_->synchronize(); }
+  void record(Event& event) override { inner_->record(event); }
+  void wait(Event& event) override {
+    if (waits_) {
+      inner_->wait(event);
+    }
+  }
+  void upload(std::span<const std::byte> from, void* to) override { inner_->upload(from, to); }
+  void download(const void* from, std::span<std::byte> to) override { inner_->download(from, to); }
+  void copy(const void* from, void* to, std::size_t bytes) override {
+    inner_->copy(from, to, bytes);
+  }
+  void fill(void* to, std::byte value, std::size_t bytes) override {
+    inner_->fill(to, value, bytes);
+  }
+  std::unique_ptr<Recording> capture(std::function<void()> enqueue) override {
+    return inner_->capture(std::move(enqueue));
+  }
+  void replay(Recording& recording) override { inner_->replay(recording); }
+
+ private:
+  std::unique_ptr<Stream> inner_;
+  bool waits_;
+};
+
+class CarelessBackend final : public ForwardingBackend {
+ public:
+  CarelessBackend(Backend& inner, bool waits) : ForwardingBackend(inner), waits_(waits) {}
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<CarelessStream>(ForwardingBackend::make_stream(), waits_);
+  }
+
+ private:
+  bool waits_;
+};
+
+std::vector<float> batch_of(int step) {
+  std::vector<float> batch(kElements);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    batch[i] = static_cast<float>(100 * (step + 1)) + static_cast<float>(i);
+  }
+  return batch;
+}
+
+/// Memory of the host that copies go from and to.
+class Pinned {
+ public:
+  Pinned(Backend& backend, int batches)
+      : memory_(backend.allocate_staging(static_cast<std::size_t>(batches) * kBytes)) {}
+  [[nodiscard]] std::span<float> batch(int index) const {
+    return {reinterpret_cast<float*>(memory_->data()) + index * kElements, kElements};
+  }
+  [[nodiscard]] std::span<std::byte> bytes(int index) const {
+    return std::as_writable_bytes(batch(index));
+  }
+  void set(int index, const std::vector<float>& values) const {
+    std::copy(values.begin(), values.end(), batch(index).begin());
+  }
+
+  static constexpr std::size_t kBytes = kElements * sizeof(float);
+
+ private:
+  std::unique_ptr<DeviceMemory> memory_;
+};
+
+/// Who waits for whom.
+struct Waits {
+  bool copies_for_kernels = true;
+  bool kernels_for_copies = true;
+};
+
+/// Brings batch after batch with nothing but the landing to keep them apart, and fetches what a
+/// kernel finds behind each; whether every one found its own.
+bool each_kernel_finds_its_batch(std::uint64_t seed, const Waits& waits) {
+  const auto backend = cuda::make_emulated_backend();
+  cuda::emulator::set_schedule(seed);
+  const Plan plan(copying_graph(), *backend, {});
+  CarelessBackend copying(*backend, waits.copies_for_kernels);
+  CarelessStream kernels(backend->make_stream(), waits.kernels_for_copies);
+  const Pinned given(*backend, kSteps);
+  const Pinned found(*backend, kSteps);
+  const auto place = backend->allocate(Pinned::kBytes);
+  {
+    const std::size_t buffer = plan.lowered.buffer_of[at(plan.graph.inputs()[0])];
+    InputLanding landing(plan, copying, kernels);
+    for (int step = 0; step < kSteps; ++step) {
+      given.set(step, batch_of(step));
+      landing.bring(buffer, given.bytes(step), place->data());
+      kernels.download(place->data(), found.bytes(step));
+    }
+    kernels.synchronize();
+  }
+  cuda::emulator::set_schedule(0);
+  bool right = true;
+  for (int step = 0; step < kSteps; ++step) {
+    const std::span<float> batch = found.batch(step);
+    right = right && std::vector(batch.begin(), batch.end()) == batch_of(step);
+  }
+  return right;
+}
+
+/// Under how many schedules a kernel found another batch.
+int wrong_schedules(const Waits& waits) {
+  int wrong = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    wrong += each_kernel_finds_its_batch(seed, waits) ? 0 : 1;
+  }
+  return wrong;
+}
+
+TEST(EmulatedInput, EachKernelFindsItsBatchWhateverRunsWhen) { EXPECT_EQ(wrong_schedules({}), 0); }
+
+TEST(EmulatedInput, APlaceThatIsWrittenTooEarlyIsSeen) {
+  EXPECT_GT(wrong_schedules({.copies_for_kernels = false}), 0);
+}
+
+TEST(EmulatedInput, AKernelThatDoesNotWaitForItsBatchIsSeen) {
+  EXPECT_GT(wrong_schedules({.kernels_for_copies = false}), 0);
+}
+
+/// Steps of an executor, each with the next batch on its way; from two places of the host's that
+/// are filled in turns, as loaders do.
+void run_ahead(bool recorded) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const auto backend = cuda::make_emulated_backend();
+    cuda::emulator::set_schedule(seed);
+    {
+      const Pinned slots(*backend, 2);
+      Executor executor(copying_graph(), *backend, {});
+      const Executor::Input input = executor.input("x");
+      const auto feed = [&](int step) {
+        slots.set(step % 2, batch_of(step));
+        executor.feed(input, slots.bytes(step % 2));
+      };
+      feed(0);
+      executor.stream().synchronize();
+      const auto recording =
+          recorded ? executor.stream().capture([&] { executor.enqueue(); }) : nullptr;
+      for (int step = 0; step < kSteps; ++step) {
+        if (recorded) {
+          executor.stream().replay(*recording);
+        } else {
+          executor.enqueue();
+        }
+        feed(step + 1);
+        executor.stream().synchronize();
+        EXPECT_EQ(executor.read_output_as_floats("y"), batch_of(step)) << "seed " << seed;
+      }
+    }
+    cuda::emulator::set_schedule(0);
+  }
+}
+
+TEST(EmulatedInput, ArrivesWhileAStepRuns) { run_ahead(false); }
+
+TEST(EmulatedInput, ArrivesWhileARecordingIsReplayed) { run_ahead(true); }
+
+}  // namespace
+}  // namespace bench

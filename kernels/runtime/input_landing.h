@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+
+#include "kernels/runtime/plan.h"
+
+namespace bench {
+
+/// Where batches arrive on a device with memory of its own, while its kernels still read the batch
+/// before: each of a plan's inputs has a second place, filled on a stream of its own. Kernels, and
+/// recordings of them, read the plan's place alone.
+///
+///     copies    upload 1 | upload 2 .........| upload 3 ..
+///     kernels            | take 1 | step 1 ..| take 2 | step 2 ..
+class InputLanding {
+ public:
+  /// All outlive this; `kernels` is the stream that the plan's steps run on.
+  InputLanding(const Plan& plan, Backend& backend, Stream& kernels);
+  ~InputLanding() { finish(*copies_); }
+  InputLanding(const InputLanding&) = delete;
+  InputLanding& operator=(const InputLanding&) = delete;
+
+  /// What `kernels` does from now on finds these bytes in the plan's place, `to`, of an input's
+  /// buffer. Does not wait; the host's memory has to stay as it is until the work that `kernels`
+  /// has by then is done.
+  void bring(std::size_t buffer, std::span<const std::byte> host, void* to);
+
+ private:
+  struct Landed {
+    explicit Landed(Backend& backend)
+        : arrived(backend.make_event()), taken(backend.make_event()) {}
+    std::unique_ptr<Event> arrived;
+    /// Its place may be written again.
+    std::unique_ptr<Event> taken;
+  };
+
+  const Plan& plan_;
+  Backend& backend_;
+  Stream& kernels_;
+  std::unique_ptr<DeviceMemory> memory_;
+  std::map<std::size_t, Landed> landed_;
+  /// Goes first: nothing above may go while work is under way.
+  std::unique_ptr<Stream> copies_;
+};
+
+}  // namespace bench
