@@ -3,28 +3,51 @@
 #include <ostream>
 #include <utility>
 
+#include "bench/after/reportable.h"
+#include "results/quality_score.h"
+#include "results/record_json.h"
+
 namespace bench {
 
-RecordFile::RecordFile(const RunFiles& files, results::Record record, std::ostream& out)
-    : writer_(files.result ? results::make_writer("json", *files.result) : nullptr),
-      record_(std::move(record)),
-      out_(out) {
+RecordFile::RecordFile(const RunSettings& settings, results::Record record, std::ostream& out)
+    : settings_(settings.record), record_(std::move(record)), out_(out) {
+  for (const auto& path : {settings.files.result, settings.record.report_to}) {
+    if (path) {
+      writers_.push_back(results::make_writer("json", *path));
+    }
+  }
+  if (settings_.store && !settings.dump.any() && !settings.files.dump_tensors) {
+    store_ = std::make_unique<results::Store>(*settings_.store, results::Store::Access::kWrite);
+  }
   record_.verification.skipped = "the run ended before the check";
 }
 
-void RecordFile::write(results::Status status, bool partial, const std::string& reason) {
+void RecordFile::finish(results::Status status, bool partial, const std::string& reason) {
   record_.status = status;
   record_.partial = partial;
   record_.status_reason = reason;
-  if (writer_ != nullptr) {
-    out_.flush();
-    writer_->write(record_);
+  add_quality_score(record_);
+  judge_reportable(record_, settings_);
+}
+
+void RecordFile::write(results::Status status, bool partial, const std::string& reason) {
+  finish(status, partial, reason);
+  out_.flush();
+  for (const auto& writer : writers_) {
+    writer->write(record_);
+  }
+  if (store_ != nullptr) {
+    store_->add(results::parse_run(results::record_json(record_), "the run's record"));
   }
 }
 
 void RecordFile::write_for_now(results::Status status, bool partial, const std::string& reason) {
-  if (writer_ != nullptr && writer_->replaces()) {
-    write(status, partial, reason);
+  finish(status, partial, reason);
+  for (const auto& writer : writers_) {
+    if (writer->replaces()) {
+      out_.flush();
+      writer->write(record_);
+    }
   }
 }
 

@@ -3,8 +3,10 @@
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bench/plan/settings.h"
+#include "results/store/store.h"
 #include "results/writer.h"
 
 namespace bench {
@@ -13,17 +15,23 @@ namespace bench {
 class RecordFile {
  public:
   /// `out` is what the run prints its result on: it comes before a record that goes there too.
-  /// Throws UsageError when --result_file cannot be written.
-  RecordFile(const RunFiles& files, results::Record record, std::ostream& out);
+  /// Throws UsageError when --result_file cannot be written, and WriteError or DataError for a
+  /// --store that cannot be used.
+  RecordFile(const RunSettings& settings, results::Record record, std::ostream& out);
 
   results::Record& record() { return record_; }
-  /// Throws WriteError.
+  /// Judges the record and writes it to its file and into its store. Throws WriteError.
   void write(results::Status status, bool partial, const std::string& reason);
   /// The same for one that a later one will replace; nothing where it would remain.
   void write_for_now(results::Status status, bool partial, const std::string& reason);
 
  private:
-  std::unique_ptr<results::RecordWriter> writer_;
+  void finish(results::Status status, bool partial, const std::string& reason);
+
+  /// Of --result_file, and of the program that repeats this run.
+  std::vector<std::unique_ptr<results::RecordWriter>> writers_{};
+  std::unique_ptr<results::Store> store_{};
+  RecordSettings settings_;
   results::Record record_;
   std::ostream& out_;
 };

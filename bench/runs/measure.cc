@@ -8,6 +8,7 @@
 #include "bench/host/gpu_verdict.h"
 #include "bench/host/gpu_watch.h"
 #include "bench/host/machine.h"
+#include "bench/host/run_watch.h"
 
 namespace bench {
 namespace {
@@ -30,6 +31,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   if (prepared.sensors != nullptr) {
     watch.emplace(*prepared.sensors, host.clock);
   }
+  RunWatch around(host.files, host.clock, prepared.device.processors, watch ? &*watch : nullptr);
   Measured measured;
   measured.attempt.at([&] {
     run_session(begun.settings,
@@ -41,13 +43,15 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                  .out = host.streams.out,
                  .progress = host.streams.err,
                  .progress_terminal = host.streams.err_terminal,
-                 .watch = watch ? &*watch : nullptr},
+                 .watch = &around},
                 measured.session);
   });
   results::Record& record = begun.file.record();
+  around.end();
+  around.add_to(record);
   if (watch) {
-    watch->end();
     record.gpus.front().watched = watch->result();
+    add_gpu_energy(record);
   }
   measured.input = prepared.input->statistics();
   if (begun.begin.peak_is_own) {
