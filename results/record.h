@@ -191,6 +191,16 @@ struct Series {
   std::vector<double> loss{};  ///< The reported loss of each; empty when none is computed.
 };
 
+/// One of several towers: where the time of a measured step went, in seconds, means.
+struct TowerTimes {
+  std::vector<int> processors{};  ///< Of a tower on the CPU.
+  Captured<double> computing{};
+  Captured<double> exchanging{};
+  Captured<double> updating{};
+  Captured<double> waiting{};
+  Captured<double> rest{};
+};
+
 /// A kernel that really ran, and on how many nodes of one step.
 struct Implementation {
   std::string op{};
@@ -274,6 +284,7 @@ struct Record {
   Cpu cpu{};
   Memory memory{};
   std::vector<Gpu> gpus{};                   ///< Those that the run computes on.
+  std::vector<TowerTimes> towers{};          ///< Of a run on several devices.
   std::map<std::string, std::string> env{};  ///< The variables that change speed, by name.
   Load load{};
   CpuWatched cpu_watched{};

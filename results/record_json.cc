@@ -251,6 +251,14 @@ std::string record_json(const Record& record) {
   put_cpu(out.child("cpu"), record.cpu);
   put_memory(out.child("memory"), record.memory);
   put_gpus(out, record.gpus);
+  out.put_list("towers", record.towers, [](Section& item, const TowerTimes& tower) {
+    item.put("processors", tower.processors);
+    item.put("computing", tower.computing);
+    item.put("exchanging", tower.exchanging);
+    item.put("updating", tower.updating);
+    item.put("waiting", tower.waiting);
+    item.put("rest", tower.rest);
+  });
   out.put("env", record.env);
   put_load(out.child("load"), record.load);
   put_cpu_watched(out.child("cpu_watched"), record.cpu_watched);

@@ -67,6 +67,8 @@ class LayerTest(unittest.TestCase):
             ("kernels/cuda/bad.cc", "kernels/cpu/lrn.h"),
             ("kernels/bad.cc", "bench/run.h"),
             ("variable_mgmt/bad.cc", "pipeline/stage.h"),
+            ("variable_mgmt/collectives/bad.cc", "models/ops/conv2d.h"),
+            ("variable_mgmt/collectives/bad.cc", "kernels/runtime/plan.h"),
             ("pipeline/bad.cc", "models/ir/graph.h"),
             ("pipeline/bad.cc", "models/ops/conv2d.h"),
             ("pipeline/test/bad_test.cc", "kernels/backend.h"),
@@ -106,6 +108,7 @@ class LayerTest(unittest.TestCase):
             ("nccl.h", "kernels/cuda/a.cc"),
             ("gflags/gflags.h", "bench/flags/table.cc"),
             ("hwloc.h", "kernels/cpu/a.cc"),
+            ("boost/math/distributions.hpp", "results/stats/a.cc"),
         ):
             with self.subTest(header=header):
                 self.assert_good(room, f"#include <{header}>\n")

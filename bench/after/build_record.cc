@@ -1,6 +1,7 @@
 #include "bench/after/build_record.h"
 
 #include <unistd.h>
+#include <numeric>
 
 #include <filesystem>
 #include <map>
@@ -185,6 +186,31 @@ Captured<double> mean_watts(const results::Record& record, std::chrono::nanoseco
   return watts;
 }
 
+/// Where the time of a mean step went on each tower.
+void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResult& session) {
+  const auto steps = static_cast<double>(session.steps.size());
+  const auto mean = [&](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count() / steps;
+  };
+  const auto whole =
+      std::accumulate(session.steps.begin(), session.steps.end(), std::chrono::nanoseconds(0));
+  for (std::size_t i = 0; i < towers.size(); ++i) {
+    if (session.steps.empty() || session.shares.size() != towers.size()) {
+      const Unknown why{session.steps.empty() ? "no step was completed"
+                                              : "a device's work is not timed part by part"};
+      towers[i].computing = towers[i].exchanging = towers[i].updating = towers[i].waiting =
+          towers[i].rest = why;
+      continue;
+    }
+    const TowerShare& share = session.shares[i];
+    towers[i].computing = mean(share.computing);
+    towers[i].exchanging = mean(share.exchanging);
+    towers[i].updating = mean(share.updating);
+    towers[i].waiting = mean(share.waiting);
+    towers[i].rest = mean(whole - share.total() + share.feeding);
+  }
+}
+
 }  // namespace
 
 results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
@@ -202,8 +228,8 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .mode = settings.training() ? "train" : "fwd",
                      .data = data_of(settings),
                      .batch_per_device = settings.batch,
-                     .devices = 1,
-                     .global_batch = settings.batch,
+                     .devices = settings.towers,
+                     .global_batch = settings.global_batch(),
                      .dtype = settings.int8 ? "int8" : std::string(name_of(settings.dtype)),
                      .layout = std::string(name_of(settings.format)),
                      .image_size = static_cast<int>(settings.image_size),
@@ -227,13 +253,27 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
   return record;
 }
 
-void add_plan(results::Record& record, const RunSettings& settings, const Device& device,
+void add_plan(results::Record& record, const RunSettings& settings, std::span<const Device> devices,
               const Executor& executor) {
+  const Device& device = devices.front();
   const Graph& graph = executor.graph();
   record.workload.backend = std::string(device.backend->name());
   record.workload.model_params = count_variables(graph).trained.scalars;
   record.workload.flops_per_image = 2 * multiply_adds(graph) / settings.batch;
-  record.cpu.processors_used = device.processors;
+  std::vector<int> processors;
+  for (const Device& each : devices) {
+    if (each.gpu && !processors.empty()) {
+      break;  // All threads of the host serve every GPU.
+    }
+    processors.insert(processors.end(), each.processors.begin(), each.processors.end());
+  }
+  record.cpu.processors_used = processors;
+  if (devices.size() > 1) {
+    for (const Device& each : devices) {
+      results::TowerTimes& tower = record.towers.emplace_back();
+      tower.processors = each.gpu ? std::vector<int>() : each.processors;
+    }
+  }
   record.workload.flags_all["num_intra_threads"] =
       static_cast<std::int64_t>(device.processors.size());
   record.cpu.isa_used = device.isa;
@@ -285,7 +325,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
     planned.push_back(
         {.name = std::string(region.name), .bytes = static_cast<std::int64_t>(region.bytes)});
   }
-  record.metrics = results::run_metrics({.images_per_step = settings.batch,
+  record.metrics = results::run_metrics({.images_per_step = settings.global_batch(),
                                          .steps = session.steps,
                                          .wall = session.wall,
                                          .input_wait = session.input_wait,
@@ -297,6 +337,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
                                          .loss_last = known(session.loss_last, no_loss),
                                          .top1 = known(session.top_1, no_accuracy),
                                          .top5 = known(session.top_5, no_accuracy)});
+  add_tower_times(record.towers, session);
   record.series.step_ns = session.steps;
   record.series.loss = session.losses;
   record.workload.warmup = session.warmup_steps;

@@ -1,16 +1,36 @@
 #include "bench/after/record_file.h"
 
+#include <filesystem>
 #include <ostream>
+#include <span>
+#include <system_error>
 #include <utility>
 
 #include "bench/after/reportable.h"
+#include "models/base/errors.h"
+#include "results/formats/format.h"
 #include "results/quality_score.h"
 #include "results/record_json.h"
 
 namespace bench {
+namespace {
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error || !std::filesystem::is_directory(path)) {
+    throw UsageError(cat("--benchmark_log_dir=", path, ": no folder can be made there",
+                         error ? cat(": ", error.message()) : std::string()));
+  }
+}
+
+}  // namespace
 
 RecordFile::RecordFile(const RunSettings& settings, results::Record record, std::ostream& out)
-    : settings_(settings.record), record_(std::move(record)), out_(out) {
+    : logs_(settings.files.benchmark_logs),
+      settings_(settings.record),
+      record_(std::move(record)),
+      out_(out) {
   for (const auto& path : {settings.files.result, settings.record.report_to}) {
     if (path) {
       writers_.push_back(results::make_writer("json", *path));
@@ -19,6 +39,7 @@ RecordFile::RecordFile(const RunSettings& settings, results::Record record, std:
   if (settings_.store && !settings.dump.any() && !settings.files.dump_tensors) {
     store_ = std::make_unique<results::Store>(*settings_.store, results::Store::Access::kWrite);
   }
+  if (logs_) make_folder(*logs_);
   record_.verification.skipped = "the run ended before the check";
 }
 
@@ -36,8 +57,15 @@ void RecordFile::write(results::Status status, bool partial, const std::string& 
   for (const auto& writer : writers_) {
     writer->write(record_);
   }
+  if (store_ == nullptr && !logs_) {
+    return;
+  }
+  const results::StoredRun run = results::parse_run(results::record_json(record_), "this run");
   if (store_ != nullptr) {
-    store_->add(results::parse_run(results::record_json(record_), "the run's record"));
+    store_->add(run);
+  }
+  if (logs_) {
+    results::write_outputs(results::format_to_write("tf-logs").write(std::span(&run, 1)), *logs_);
   }
 }
 

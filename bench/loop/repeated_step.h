@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -13,14 +14,18 @@ namespace bench {
 /// replayed as a whole from then on, where the device gains by it.
 class RepeatedStep {
  public:
-  /// `strategy` is null for a forward-only run; both outlive this.
-  RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy);
+  /// `strategy` is null for a forward-only run; both outlive this. Steps of several towers, whose
+  /// gradients meet on the host, are not recorded.
+  RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy, int towers = 1);
   ~RepeatedStep();
   RepeatedStep(const RepeatedStep&) = delete;
   RepeatedStep& operator=(const RepeatedStep&) = delete;
 
   /// The tower's orders were set. Throws DeviceError where a step is to be recorded and cannot be.
   void enqueue();
+  /// When the network of the last enqueue() was enqueued, and on a device that computes in the
+  /// host's memory done; by the host's clock. Not of a step that was replayed.
+  [[nodiscard]] std::chrono::steady_clock::time_point computed_at() const { return computed_at_; }
   /// Why steps are not replayed where they were to be if they can be; empty: nothing came between.
   [[nodiscard]] const std::string& why_not_recorded() const { return why_not_; }
 
@@ -31,6 +36,7 @@ class RepeatedStep {
   StepRecording recording_;
   Tower& tower_;
   UpdateStrategy* strategy_;
+  std::chrono::steady_clock::time_point computed_at_{};
   bool warm_ = false;
   std::unique_ptr<Recording> recorded_;
   std::string why_not_;

@@ -31,12 +31,13 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   if (prepared.sensors != nullptr) {
     watch.emplace(*prepared.sensors, host.clock);
   }
-  RunWatch around(host.files, host.clock, prepared.device.processors, watch ? &*watch : nullptr);
+  results::Record& record = begun.file.record();
+  RunWatch around(host.files, host.clock, record.cpu.processors_used.value_or({}),
+                  watch ? &*watch : nullptr);
   Measured measured;
   measured.attempt.at([&] {
     run_session(begun.settings,
-                {.tower = *prepared.tower,
-                 .strategy = prepared.strategy.get(),
+                {.towers = *prepared.towers,
                  .input = *prepared.input,
                  .clock = host.clock,
                  .stopping = stopping,
@@ -46,7 +47,6 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                  .watch = &around},
                 measured.session);
   });
-  results::Record& record = begun.file.record();
   around.end();
   around.add_to(record);
   if (watch) {

@@ -149,6 +149,10 @@ RunSettings settings_of_repeat(RunSettings settings) {
       *path = path_of_repeat(**path, *settings.record.own_repeat);
     }
   }
+  if (settings.files.benchmark_logs) {
+    settings.files.benchmark_logs =
+        path_of_repeat(*settings.files.benchmark_logs, *settings.record.own_repeat);
+  }
   return settings;
 }
 

@@ -8,7 +8,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/near_names.h"
-#include "results/store/record_files.h"
+#include "results/formats/format.h"
 
 namespace bench::results {
 namespace {
@@ -39,7 +39,7 @@ class Selector {
       return runs_of_baseline(selector.substr(1));
     }
     if (!selector.empty() && std::filesystem::exists(selector)) {
-      return needed(read_runs(selector), selector, "holds no record");
+      return needed(runs_in(selector), selector, "holds no record");
     }
     if (looks_like_an_id(selector)) {
       return needed(from_store(filter_of_id(selector)), selector,

@@ -4,7 +4,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/text.h"
-#include "results/store/record_files.h"
+#include "results/formats/format.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
 
@@ -55,9 +55,9 @@ int run_store(const Arguments& arguments, Streams streams) {
   Tally tally{.refused = store.warnings().size()};
   std::vector<StoredRun> runs;
   for (const std::string& operand : arguments.operands()) {
-    for (const std::filesystem::path& file : record_files_of(operand)) {
+    for (const std::filesystem::path& file : files_with_runs(operand)) {
       try {
-        for (StoredRun& run : read_runs(file)) runs.push_back(std::move(run));
+        for (StoredRun& run : runs_in(file)) runs.push_back(std::move(run));
       } catch (const DataError& error) {
         // The others are stored all the same.
         streams.err << "bench_results: not stored: " << printable(error.what()) << "\n";
