@@ -30,10 +30,10 @@ Captured<double> rate(const RunMeasurements& run, std::chrono::nanoseconds time)
 
 /// Of the GPUs, for each image of the steps.
 Captured<double> joules_per_image(const RunMeasurements& run) {
-  if (!run.gpu_watts.known()) return Unknown{run.gpu_watts.why()};
+  if (!run.watts.known()) return Unknown{run.watts.why()};
   const Captured<double> speed = images_per_second(run);
   if (!speed.known()) return Unknown{speed.why()};
-  return run.gpu_watts.value() / speed.value();
+  return run.watts.value() / speed.value();
 }
 
 template <class T>

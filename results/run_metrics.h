@@ -25,7 +25,7 @@ struct RunMeasurements {
   Captured<std::chrono::nanoseconds> input_wait{};  ///< Within `wall`, waiting for a batch.
   Captured<std::chrono::nanoseconds> setup{};       ///< From launch to the start of the first step.
   Captured<std::int64_t> peak_rss_bytes{};
-  Captured<double> gpu_watts{};  ///< Mean, within `wall`, by the cards' counters of energy.
+  Captured<double> watts{};  ///< Mean, within `wall`, by the counters of energy of what computed.
   std::vector<PlannedRegion> planned{};
   Captured<double> loss_first{};
   Captured<double> loss_last{};

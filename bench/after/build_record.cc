@@ -3,10 +3,13 @@
 #include <unistd.h>
 #include <numeric>
 
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <tuple>
 
 #include "bench/host/machine.h"
+#include "bench/host/storage.h"
 #include "bench/plan/graph_counts.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
@@ -137,6 +140,20 @@ std::string data_of(const RunSettings& settings) {
   return std::string(settings.synthetic() ? "synthetic" : settings.dataset->format);
 }
 
+Captured<results::Storage> storage_of(const RunSettings& settings, const SystemFiles& files) {
+  if (!settings.input.dataset) {
+    return Unknown{settings.synthetic() ? "synthetic images come from no file"
+                                        : "the file is read whole before the run"};
+  }
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::canonical(settings.input.dataset->data_dir, error);
+  if (error) {
+    return Unknown{cat(settings.input.dataset->data_dir, ": ", error.message())};
+  }
+  return capture_storage(files, folder.string());
+}
+
 Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const SystemFiles& files) {
   const Captured<ProcessorTimes> after = read_processor_times(files);
   for (const auto* times : {&before, &after}) {
@@ -147,10 +164,13 @@ Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const Sy
   return steal_share(before.value(), after.value());
 }
 
-/// Of all GPUs of the run together, while its steps were timed.
-Captured<double> gpu_watts(const results::Record& record) {
+/// Of what computed, while the steps were timed: all GPUs together, else the processors.
+Captured<double> mean_watts(const results::Record& record, std::chrono::nanoseconds wall) {
   if (record.gpus.empty()) {
-    return Unknown{"the run computes on no GPU, whose sensor would tell"};
+    if (!record.energy.joules.known()) {
+      return Unknown{record.energy.joules.why()};
+    }
+    return record.energy.joules.value() / std::chrono::duration<double>(wall).count();
   }
   double watts = 0;
   for (const results::Gpu& gpu : record.gpus) {
@@ -202,6 +222,8 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
   record.time.tz = capture_time_zone();
   record.time.clocksource = capture_clocksource(files);
   record.run_uuid = results::new_run_uuid(record.time.start_utc);
+  record.labels = settings.record.labels;
+  record.cost = settings.record.cost;
   record.workload = {.model = std::string(settings.model->name),
                      .mode = settings.training() ? "train" : "fwd",
                      .data = data_of(settings),
@@ -220,6 +242,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .flags_all = effective_flags(settings, parsed),
                      .cmdline = command_line};
   record.dataset.name = std::string(settings.dataset->name);
+  record.dataset.storage = storage_of(settings, files);
   record.source = results::source_info();
   record.build = results::build_info();
   record.host = capture_host(files);
@@ -263,6 +286,32 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
                                .build_id = Unknown{"the version the library tells of itself"}});
 }
 
+void add_gpu_energy(results::Record& record) {
+  results::Energy energy{.source = "nvml_total_energy",
+                         .joules = 0.0,
+                         .coverage = "boards of the GPUs, not the whole machine"};
+  double sum = 0;
+  for (std::size_t i = 0; i < record.gpus.size(); ++i) {
+    const Captured<results::GpuWatched>& watched = record.gpus[i].watched;
+    const Captured<double> joules =
+        watched.known() ? watched.value().joules : Captured<double>(Unknown{watched.why()});
+    if (!joules.known()) {
+      record.energy.source = Unknown{joules.why()};
+      record.energy.joules = Unknown{joules.why()};
+      record.energy.coverage = Unknown{joules.why()};
+      return;
+    }
+    energy.domains.push_back({.name = cat("gpu-", i), .joules = joules.value()});
+    sum += joules.value();
+  }
+  energy.joules = sum;
+  // What the processors took stays listed beside, and is no part of the sum.
+  for (results::EnergyDomain& domain : record.energy.domains) {
+    energy.domains.push_back(std::move(domain));
+  }
+  record.energy = std::move(energy);
+}
+
 void add_measurements(results::Record& record, const RunSettings& settings,
                       const Measurements& measured, const SystemFiles& files) {
   const SessionResult& session = measured.session;
@@ -282,7 +331,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
                                          .input_wait = session.input_wait,
                                          .setup = measured.setup,
                                          .peak_rss_bytes = measured.peak_rss,
-                                         .gpu_watts = gpu_watts(record),
+                                         .watts = mean_watts(record, session.wall),
                                          .planned = std::move(planned),
                                          .loss_first = known(session.loss_first, no_loss),
                                          .loss_last = known(session.loss_last, no_loss),

@@ -24,6 +24,9 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
 void add_plan(results::Record& record, const RunSettings& settings, std::span<const Device> devices,
               const Executor& executor);
 
+/// Adds the counters of energy of the GPUs that computed to those of the processors.
+void add_gpu_energy(results::Record& record);
+
 /// Adds what was measured.
 struct Measurements {
   const SessionResult& session;

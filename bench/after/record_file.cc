@@ -6,10 +6,11 @@
 #include <system_error>
 #include <utility>
 
+#include "bench/after/reportable.h"
 #include "models/base/errors.h"
 #include "results/formats/format.h"
+#include "results/quality_score.h"
 #include "results/record_json.h"
-#include "results/store/stored_run.h"
 
 namespace bench {
 namespace {
@@ -25,36 +26,56 @@ void make_folder(const std::string& path) {
 
 }  // namespace
 
-RecordFile::RecordFile(const RunFiles& files, results::Record record, std::ostream& out)
-    : writer_(files.result ? results::make_writer("json", *files.result) : nullptr),
-      logs_(files.benchmark_logs),
+RecordFile::RecordFile(const RunSettings& settings, results::Record record, std::ostream& out)
+    : logs_(settings.files.benchmark_logs),
+      settings_(settings.record),
       record_(std::move(record)),
       out_(out) {
+  for (const auto& path : {settings.files.result, settings.record.report_to}) {
+    if (path) {
+      writers_.push_back(results::make_writer("json", *path));
+    }
+  }
+  if (settings_.store && !settings.dump.any() && !settings.files.dump_tensors) {
+    store_ = std::make_unique<results::Store>(*settings_.store, results::Store::Access::kWrite);
+  }
   if (logs_) make_folder(*logs_);
   record_.verification.skipped = "the run ended before the check";
 }
 
+void RecordFile::finish(results::Status status, bool partial, const std::string& reason) {
+  record_.status = status;
+  record_.partial = partial;
+  record_.status_reason = reason;
+  add_quality_score(record_);
+  judge_reportable(record_, settings_);
+}
+
 void RecordFile::write(results::Status status, bool partial, const std::string& reason) {
-  write_record(status, partial, reason);
+  finish(status, partial, reason);
+  out_.flush();
+  for (const auto& writer : writers_) {
+    writer->write(record_);
+  }
+  if (store_ == nullptr && !logs_) {
+    return;
+  }
+  const results::StoredRun run = results::parse_run(results::record_json(record_), "this run");
+  if (store_ != nullptr) {
+    store_->add(run);
+  }
   if (logs_) {
-    const results::StoredRun run = results::parse_run(results::record_json(record_), "this run");
     results::write_outputs(results::format_to_write("tf-logs").write(std::span(&run, 1)), *logs_);
   }
 }
 
-void RecordFile::write_record(results::Status status, bool partial, const std::string& reason) {
-  record_.status = status;
-  record_.partial = partial;
-  record_.status_reason = reason;
-  if (writer_ != nullptr) {
-    out_.flush();
-    writer_->write(record_);
-  }
-}
-
 void RecordFile::write_for_now(results::Status status, bool partial, const std::string& reason) {
-  if (writer_ != nullptr && writer_->replaces()) {
-    write_record(status, partial, reason);
+  finish(status, partial, reason);
+  for (const auto& writer : writers_) {
+    if (writer->replaces()) {
+      out_.flush();
+      writer->write(record_);
+    }
   }
 }
 

@@ -4,8 +4,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/plan/settings.h"
+#include "results/store/store.h"
 #include "results/writer.h"
 
 namespace bench {
@@ -14,21 +16,26 @@ namespace bench {
 class RecordFile {
  public:
   /// `out` is what the run prints its result on: it comes before a record that goes there too.
-  /// Makes the folder of --benchmark_log_dir. Throws UsageError when --result_file cannot be
-  /// written, or that folder cannot be made.
-  RecordFile(const RunFiles& files, results::Record record, std::ostream& out);
+  /// Makes the folder of --benchmark_log_dir and the store of --store. Throws UsageError when
+  /// --result_file cannot be written, or that folder cannot be made, and WriteError or DataError
+  /// for a store that cannot be used.
+  RecordFile(const RunSettings& settings, results::Record record, std::ostream& out);
 
   results::Record& record() { return record_; }
-  /// Writes the logs of --benchmark_log_dir too. Throws WriteError.
+  /// Judges the record and writes it to its file, into its store and into the logs of
+  /// --benchmark_log_dir. Throws WriteError.
   void write(results::Status status, bool partial, const std::string& reason);
   /// The same for one that a later one will replace; nothing where it would remain.
   void write_for_now(results::Status status, bool partial, const std::string& reason);
 
  private:
-  void write_record(results::Status status, bool partial, const std::string& reason);
+  void finish(results::Status status, bool partial, const std::string& reason);
 
-  std::unique_ptr<results::RecordWriter> writer_;
+  /// Of --result_file, and of the program that repeats this run.
+  std::vector<std::unique_ptr<results::RecordWriter>> writers_{};
+  std::unique_ptr<results::Store> store_{};
   std::optional<std::string> logs_;
+  RecordSettings settings_;
   results::Record record_;
   std::ostream& out_;
 };

@@ -6,26 +6,25 @@
 #include <thread>
 
 #include "bench/host/gpu_tally.h"
+#include "bench/host/timed_watch.h"
 
 namespace bench {
 
 /// Watches a card while steps are timed, on a thread of its own, so that no step waits for a
 /// sensor. The thread is there before and sleeps.
-class GpuWatch {
+class GpuWatch final : public TimedWatch {
  public:
   static constexpr std::chrono::milliseconds kPeriod{100};
 
   /// Sensors and clock must outlive this; the clock is read by the thread.
   GpuWatch(const GpuSensors& sensors, const Clock& clock,
            std::chrono::nanoseconds period = kPeriod);
-  ~GpuWatch() { end(); }
-  GpuWatch(const GpuWatch&) = delete;
-  GpuWatch& operator=(const GpuWatch&) = delete;
+  ~GpuWatch() override { end(); }
 
   /// From now on; wakes the thread and does not wait.
-  void begin();
+  void begin() override;
   /// Until now; waits for the last readings, some milliseconds. Once it has ended, does nothing.
-  void end();
+  void end() override;
 
   /// After end(); unknown where it never began.
   [[nodiscard]] Captured<results::GpuWatched> result() const;

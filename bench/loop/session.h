@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bench/host/clock.h"
-#include "bench/host/gpu_watch.h"
 #include "bench/host/progress.h"
+#include "bench/host/timed_watch.h"
 #include "bench/loop/report.h"
 #include "bench/loop/stopping_rule.h"
 #include "bench/loop/tower_shares.h"
@@ -28,8 +28,8 @@ struct SessionParts {
   std::ostream& out;
   std::ostream& progress;
   Terminal progress_terminal = {};
-  /// Of a GPU that can be watched: it watches the measured steps.
-  GpuWatch* watch = nullptr;
+  /// Watches the measured steps; null: nothing does.
+  TimedWatch* watch = nullptr;
 };
 
 /// What the loop measured.

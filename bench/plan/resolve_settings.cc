@@ -226,6 +226,7 @@ RunSettings read_settings(const ParseResult& parsed) {
           .strategy = &find_strategy(flags.variable_update),
           .input = input_of(flags),
           .files = files_of(parsed),
+          .record = record_settings_of(flags),
           .lines = {.every = flags.display_every,
                     .ewma = flags.display_perf_ewma,
                     .loss = flags.loss_type_to_report == "base_loss" ? ReportedLoss::base

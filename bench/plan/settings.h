@@ -8,6 +8,7 @@
 
 #include "bench/flags/batch_request.h"
 #include "bench/plan/choices_file.h"
+#include "bench/plan/record_settings.h"
 #include "bench/plan/schedule.h"
 #include "kernels/backend.h"
 #include "models/zoo/zoo.h"
@@ -177,6 +178,7 @@ struct RunSettings {
 
   InputSettings input = {};
   RunFiles files = {};
+  RecordSettings record = {};
   LineSettings lines = {};
   bool print_training_accuracy = false;
   bool profile = false;

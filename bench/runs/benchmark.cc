@@ -1,13 +1,45 @@
 #include "bench/runs/benchmark.h"
 
+#include "bench/after/reportable.h"
 #include "bench/plan/resolve_settings.h"
 #include "bench/runs/batch_choice.h"
 #include "bench/runs/output_check.h"
+#include "bench/runs/repeats.h"
 #include "bench/runs/sweep.h"
 #include "bench/runs/verify_command.h"
+#include "models/base/errors.h"
+#include "results/build_info.h"
+#include "results/store/store.h"
 
 namespace bench {
 namespace {
+
+/// Before anything is measured.
+void refuse_unfit(const RecordSettings& settings) {
+  std::string reasons;
+  for (const std::string& reason :
+       violations_before(results::source_info(), results::build_info(), settings)) {
+    reasons += cat(reasons.empty() ? "" : "; ", reason);
+  }
+  if (!reasons.empty()) {
+    throw UsageError(cat("--reportable: the number would be unfit to publish: ", reasons));
+  }
+}
+
+void check_repeats(const RunSettings& settings) {
+  if (settings.dump.any() || settings.files.dump_tensors) {
+    throw UsageError(
+        "--repeats and --until_ci repeat a run, and --dump and --dump_tensors make none");
+  }
+  if (settings.batch_request.rule == BatchRequest::Rule::list) {
+    throw UsageError("--repeats and --until_ci repeat one batch size; give one in --batch_size");
+  }
+  check_outputs(settings);
+  if (settings.record.store) {
+    // Made, or refused, before the first run.
+    const results::Store store(*settings.record.store, results::Store::Access::kWrite);
+  }
+}
 
 int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   if (parsed.flags.verify) {
@@ -19,7 +51,14 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     }
     return status;
   }
-  const RunSettings settings = resolve_settings(parsed);
+  const RunSettings settings = settings_of_repeat(resolve_settings(parsed));
+  if (settings.record.reportable) {
+    refuse_unfit(settings.record);
+  }
+  if (settings.record.repeats.asked()) {
+    check_repeats(settings);
+    return run_repeats(settings, host);
+  }
   const BatchRequest& request = settings.batch_request;
   if (request.rule == BatchRequest::Rule::list) {
     return run_sweep(settings, parsed, host);

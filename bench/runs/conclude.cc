@@ -121,6 +121,17 @@ void compare_with_f32(const Quantization& quantization, Tower& tower, results::R
   err << judgement << "\n";
 }
 
+/// The exit status: 1 where the run was to be fit to publish and is not.
+int tell_reportable(const results::Record& record, std::ostream& err) {
+  if (record.labels.reportable.value_or(true)) {
+    return 0;
+  }
+  for (const std::string& violation : record.labels.violations) {
+    err << "not reportable: " << printable(violation) << "\n";
+  }
+  return 1;
+}
+
 /// No number of a run that failed is valid, however the card did.
 void add_failure(results::Record& record, const std::string& reason) {
   if (!record.gpus.empty()) {
@@ -167,7 +178,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   if (attempt.succeeded()) {
     print_verdict(file.record(), streams.err);
     file.write(results::Status::kOk, false, ended);
-    return 0;
+    return tell_reportable(file.record(), streams.err);
   }
   add_failure(file.record(), attempt.reason());
   print_verdict(file.record(), streams.err);

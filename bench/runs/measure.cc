@@ -8,6 +8,7 @@
 #include "bench/host/gpu_verdict.h"
 #include "bench/host/gpu_watch.h"
 #include "bench/host/machine.h"
+#include "bench/host/run_watch.h"
 
 namespace bench {
 namespace {
@@ -44,6 +45,8 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
     watch.emplace(*prepared.sensors, host.clock);
   }
   results::Record& record = begun.file.record();
+  RunWatch around(host.files, host.clock, record.cpu.processors_used.value_or({}),
+                  watch ? &*watch : nullptr);
   Measured measured;
   measured.attempt.at([&] {
     run_session(begun.settings,
@@ -54,13 +57,15 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                  .out = host.streams.out,
                  .progress = host.streams.err,
                  .progress_terminal = host.streams.err_terminal,
-                 .watch = watch ? &*watch : nullptr},
+                 .watch = &around},
                 measured.session);
-    count_clock(*prepared.device.backend, record.gpus);
+    count_clock(*prepared.devices.front().backend, record.gpus);
   });
+  around.end();
+  around.add_to(record);
   if (watch) {
-    watch->end();
     record.gpus.front().watched = watch->result();
+    add_gpu_energy(record);
   }
   measured.input = prepared.input->statistics();
   if (begun.begin.peak_is_own) {

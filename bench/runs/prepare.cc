@@ -16,6 +16,7 @@
 #include "bench/plan/network.h"
 #include "bench/plan/staging_allocator.h"
 #include "bench/plan/tuning.h"
+#include "bench/runs/attempt.h"
 #include "bench/runs/fusion_gains.h"
 #include "kernels/cpu/library_variables.h"
 #include "models/base/errors.h"
@@ -196,7 +197,7 @@ Begun begin_run(const RunRequest& request, const RunHost& host) {
   return {.settings = settings,
           .begin = request.begin,
           .before = before,
-          .file = RecordFile(settings.files, std::move(record), host.streams.out)};
+          .file = RecordFile(settings, std::move(record), host.streams.out)};
 }
 
 std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
@@ -292,6 +293,10 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   record.quality.warnings = warnings_before(host.files, device, begun.before);
   for (const std::string& warning : record.quality.warnings) {
     LOG(WARNING) << "warning: " << warning;
+  }
+  if (settings.record.reportable && !record.quality.warnings.empty()) {
+    throw MismatchError(cat("--reportable: not measured, the number would be unfit to publish: ",
+                            record.quality.warnings.front()));
   }
   return Prepared{.devices = devices,
                   .sensors = std::move(sensors),

@@ -34,7 +34,7 @@ TEST(RunMetrics, KeepApartWallTimeAndTheSumOfSteps) {
                                     .input_wait = milliseconds(500),
                                     .setup = milliseconds(1200),
                                     .peak_rss_bytes = 1 << 20,
-                                    .gpu_watts = 400.0,
+                                    .watts = 400.0,
                                     .planned = {{"activations", 77}},
                                     .loss_first = 8.5,
                                     .loss_last = 7.5,
@@ -63,9 +63,9 @@ TEST(RunMetrics, OfARunWithoutStepsAreUnknownWithAReason) {
 }
 
 TEST(RunMetrics, SayWhyNoEnergyIsTold) {
-  EXPECT_EQ(find(run_metrics({.gpu_watts = Unknown{"no GPU"}}), "joules_per_image").value.why(),
+  EXPECT_EQ(find(run_metrics({.watts = Unknown{"no GPU"}}), "joules_per_image").value.why(),
             "no GPU");
-  EXPECT_EQ(find(run_metrics({.gpu_watts = 400.0}), "joules_per_image").value.why(),
+  EXPECT_EQ(find(run_metrics({.watts = 400.0}), "joules_per_image").value.why(),
             "no timed step was completed");
 }
 

@@ -116,8 +116,9 @@ void show_quality(const StoredRun& run, std::ostream& out) {
   show_sentences(run, "violations", "not reportable because", out);
   const json* unknown = member_at(run.record, "capture_errors");
   if (unknown != nullptr && unknown->is_object() && !unknown->empty()) {
-    out << "\nnot known: " << unknown->size() << " values\n";
+    out << "\nnot known, besides flags that were not given\n";
     for (const auto& [path, why] : unknown->items()) {
+      if (path.starts_with("workload.flags")) continue;
       out << "  " << printable(path) << ": "
           << printable(why.is_string() ? why.get<std::string>() : compact(why)) << "\n";
     }

@@ -29,8 +29,10 @@ TEST(RecordFile, WritesTheOriginalsLogsOnceWhenTheRunEnds) {
   record.workload.global_batch = 4;
   record.workload.flags_all["benchmark_test_id"] = std::string("night 7");
   record.series.step_ns = {std::chrono::milliseconds(500)};
-  RecordFile file({.result = (folder.path() / "r.json").string(), .benchmark_logs = logs.string()},
-                  record, out);
+  RunSettings settings;
+  settings.files.result = (folder.path() / "r.json").string();
+  settings.files.benchmark_logs = logs.string();
+  RecordFile file(settings, record, out);
   file.write_for_now(results::Status::kOk, false, "");
   EXPECT_FALSE(std::filesystem::exists(logs / "metric.log"));
   file.write(results::Status::kOk, false, "");
@@ -44,7 +46,9 @@ TEST(RecordFile, RefusesALogFolderThatIsAFileBeforeTheRun) {
   const std::string path = (folder.path() / "file").string();
   std::ofstream(path) << "x";
   std::ostringstream out;
-  EXPECT_THAT(([&] { RecordFile({.benchmark_logs = path}, {}, out); }),
+  RunSettings settings;
+  settings.files.benchmark_logs = path;
+  EXPECT_THAT(([&] { RecordFile(settings, {}, out); }),
               ThrowsMessage<UsageError>(HasSubstr("--benchmark_log_dir=" + path)));
 }
 

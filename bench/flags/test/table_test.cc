@@ -54,7 +54,7 @@ constexpr std::string_view kOriginalFlags =
 
 constexpr std::string_view kOwnFlags =
     "num_classes image_size aux_head label_smoothing dtype calibration_batches verify max_seconds "
-    "result_file profile "
+    "result_file profile store label tags reason cost repeats cooldown until_ci reportable "
     "dump list_models list_variables help version flagfile undefok "
     "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers "
     "choices_file autotune deterministic plan_for use_tf32 cuda_graph gradient_reduction "

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "bench/host/busy_processes.h"
+#include "bench/host/clock.h"
+#include "bench/host/cpu_watch.h"
+#include "bench/host/rapl.h"
+#include "bench/host/system_files.h"
+#include "bench/host/timed_watch.h"
+#include "results/record.h"
+
+namespace bench {
+
+/// What goes on around a run while its steps are timed: energy, clock and heat of the processors,
+/// how its control group holds it back; from its making on, which other programs compute. Takes a
+/// GPU's watch along.
+class RunWatch final : public TimedWatch {
+ public:
+  /// `files`, `clock` and `gpu`, which may be null, must outlive this.
+  RunWatch(const SystemFiles& files, const Clock& clock, std::vector<int> processors,
+           TimedWatch* gpu);
+
+  void begin() override;
+  void end() override;
+
+  /// After end(); of a run that timed no step it says so.
+  void add_to(results::Record& record) const;
+
+ private:
+  const SystemFiles& files_;
+  const Clock& clock_;
+  const std::vector<int> processors_;
+  TimedWatch* gpu_;
+  Captured<ProcessTimes> processes_before_;
+  std::chrono::nanoseconds made_;
+  Captured<RaplReading> rapl_before_ = Unknown{"no step was timed"};
+  results::Throttling throttling_before_{};
+  std::optional<CpuWatch> cpu_{};
+  bool ended_ = false;
+  results::Energy energy_{};
+  results::Throttling throttling_{};
+  Captured<std::vector<results::BusyProcess>> busy_ = Unknown{"no step was timed"};
+};
+
+}  // namespace bench

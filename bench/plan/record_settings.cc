@@ -1,0 +1,172 @@
+#include "bench/plan/record_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "bench/flags/table.h"
+#include "models/base/errors.h"
+#include "results/store/store.h"
+
+namespace bench {
+namespace {
+
+using nlohmann::json;
+
+/// Where --until_ci is given and --repeats is not: the last of the looks.
+constexpr std::int64_t kMostRuns = 24;
+
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? nullptr : value;
+}
+
+std::optional<int> index_of(const std::string& text) {
+  int value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && value >= 0;
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+RepeatSettings repeats_of(const Flags& flags) {
+  RepeatSettings repeats{.cooldown_seconds = flags.cooldown};
+  if (flags.until_ci) {
+    repeats.until_ci = parse_share(*flags.until_ci, "until_ci");
+  }
+  repeats.runs = flags.repeats.value_or(repeats.until_ci ? kMostRuns : 1);
+  return repeats;
+}
+
+void take_place(RecordSettings& settings) {
+  const char* text = variable(kGroupVariable);
+  if (text == nullptr) {
+    return;
+  }
+  const GroupPlace place = parse_group_place(text);
+  if (settings.repeats.asked()) {
+    if (variable(kRepeatsVariable) == nullptr) {
+      throw UsageError(cat("--repeats and --until_ci: this run is one of a group already (",
+                           kGroupVariable, "=", text,
+                           "); leave them to the program that starts it"));
+    }
+    settings.own_repeat = place.repeat;
+    settings.repeats = {};
+  }
+  settings.labels.group_id = place.group;
+  settings.labels.repeat_index = place.repeat;
+  settings.labels.order_index = place.order;
+}
+
+Captured<double> number_of(const json& object, const char* name, const std::string& path) {
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null()) {
+    return Unknown{cat("the file of --cost does not say")};
+  }
+  if (!found->is_number() || found->get<double>() < 0) {
+    throw DataError(cat(path, ": '", name, "' is no number from 0 on"));
+  }
+  return found->get<double>();
+}
+
+}  // namespace
+
+GroupPlace parse_group_place(const std::string& text) {
+  const std::vector<std::string> parts = split_text(text, '/');
+  if (parts.size() == 3 && !parts[0].empty()) {
+    const std::optional<int> repeat = index_of(parts[1]);
+    const std::optional<int> order = index_of(parts[2]);
+    if (repeat && order) {
+      return {.group = parts[0], .repeat = *repeat, .order = *order};
+    }
+  }
+  throw UsageError(cat(kGroupVariable, "=", text, ": is no group/repeat/order such as ab12/0/3"));
+}
+
+std::string to_text(const GroupPlace& place) {
+  return cat(place.group, "/", place.repeat, "/", place.order);
+}
+
+std::map<std::string, std::string> parse_tags(const std::string& text) {
+  std::map<std::string, std::string> tags;
+  for (const std::string& pair : split_text(text, ',')) {
+    const std::size_t equals = pair.find('=');
+    const std::string name = pair.substr(0, equals);
+    if (equals == std::string::npos || name.empty() ||
+        name.find_first_of(" :\"'") != std::string::npos) {
+      throw UsageError(
+          cat("--tags=", text, ": '", pair, "' is no name=value; write site=ams,rack=7"));
+    }
+    if (!tags.emplace(name, pair.substr(equals + 1)).second) {
+      throw UsageError(cat("--tags=", text, ": '", name, "' has two values"));
+    }
+  }
+  return tags;
+}
+
+results::Cost read_cost(const std::string& path) {
+  std::ifstream file(path);
+  const json cost = json::parse(file, nullptr, false);
+  if (!file.is_open() || !cost.is_object()) {
+    throw DataError(cat(path,
+                        ": is no file for --cost: no JSON object such as {\"currency\": "
+                        "\"EUR\", \"capex\": 25000, \"years\": 4, \"kwh_price\": 0.25, \"pue\": "
+                        "1.3}"));
+  }
+  constexpr std::array kNames = {"currency", "capex", "hourly", "years", "kwh_price", "pue"};
+  for (const auto& [name, value] : cost.items()) {
+    if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
+      throw DataError(cat(path, ": '", name,
+                          "' is unknown; there is currency, capex, hourly, years, kwh_price, pue"));
+    }
+  }
+  const auto currency = cost.find("currency");
+  if (currency == cost.end() || !currency->is_string()) {
+    throw DataError(cat(path, ": 'currency' is missing"));
+  }
+  return {.currency = currency->get<std::string>(),
+          .capex = number_of(cost, "capex", path),
+          .hourly = number_of(cost, "hourly", path),
+          .years = number_of(cost, "years", path),
+          .kwh_price = number_of(cost, "kwh_price", path),
+          .pue = number_of(cost, "pue", path)};
+}
+
+double parse_share(const std::string& text, std::string_view flag) {
+  constexpr double kPerCent = 100;
+  const bool per_cent = text.ends_with('%');
+  const char* end = text.data() + text.size() - (per_cent ? 1 : 0);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !(value > 0) || value >= (per_cent ? kPerCent : 1)) {
+    throw UsageError(cat("--", flag, "=", text, ": is no share such as 1% or 0.01"));
+  }
+  return per_cent ? value / kPerCent : value;
+}
+
+RecordSettings record_settings_of(const Flags& flags) {
+  RecordSettings settings{.repeats = repeats_of(flags), .reportable = flags.reportable};
+  results::Labels& labels = settings.labels;
+  if (flags.label) {
+    labels.label = *flags.label;
+  }
+  labels.tags = parse_tags(flags.tags.value_or(""));
+  labels.reason = flags.reason;
+  if (flags.store) {
+    settings.store = *flags.store == "default" ? results::default_store_path()
+                                               : std::filesystem::path(*flags.store);
+  }
+  if (flags.cost) {
+    settings.cost = read_cost(*flags.cost);
+  }
+  take_place(settings);
+  if (const char* path = variable(kRecordVariable)) {
+    settings.report_to = path;
+  }
+  return settings;
+}
+
+}  // namespace bench

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "bench/flags/flags.h"
+#include "results/conditions.h"
+
+namespace bench {
+
+/// The place of a run among others, as the program that starts them says in the environment:
+/// BENCH_GROUP=<group>/<repeat>/<order>, of which the last two count from 0.
+struct GroupPlace {
+  std::string group{};
+  int repeat = 0;
+  int order = 0;
+};
+inline constexpr const char* kGroupVariable = "BENCH_GROUP";
+/// Set beside it where --repeats of the run's own command line started it.
+inline constexpr const char* kRepeatsVariable = "BENCH_REPEATS";
+/// A file for the run's record beside those that its flags name.
+inline constexpr const char* kRecordVariable = "BENCH_RECORD";
+
+/// Throws UsageError for a text that has another form.
+GroupPlace parse_group_place(const std::string& text);
+std::string to_text(const GroupPlace& place);
+
+/// The same run in processes of its own.
+struct RepeatSettings {
+  std::int64_t runs = 1;
+  double cooldown_seconds = 0;
+  /// Stop when half the interval of the median is no longer than this share of it.
+  std::optional<double> until_ci = {};
+  [[nodiscard]] bool asked() const { return runs > 1 || until_ci.has_value(); }
+};
+
+/// What a record says beside what was measured, and where it goes beside --result_file.
+struct RecordSettings {
+  results::Labels labels = {};
+  Captured<results::Cost> cost = Unknown{"not given (--cost)"};
+  /// A database or folder of records; unset: none.
+  std::optional<std::filesystem::path> store = {};
+  /// Where the program that repeats this run reads its record.
+  std::optional<std::string> report_to = {};
+  RepeatSettings repeats = {};
+  /// Of a run that --repeats of its own command line started: which it is.
+  std::optional<int> own_repeat = {};
+  bool reportable = false;
+};
+
+/// Of flags and environment. Throws UsageError for a text of another form and DataError for a file
+/// of --cost that is none.
+RecordSettings record_settings_of(const Flags& flags);
+
+/// "site=ams,rack=7". Throws UsageError.
+std::map<std::string, std::string> parse_tags(const std::string& text);
+
+/// A JSON object with `currency` and any of capex, hourly, years, kwh_price and pue. Throws
+/// DataError naming the file.
+results::Cost read_cost(const std::string& path);
+
+/// "1%" or "0.01". Throws UsageError.
+double parse_share(const std::string& text, std::string_view flag);
+
+}  // namespace bench

@@ -1,0 +1,116 @@
+#include "bench/plan/record_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "models/base/errors.h"
+#include "models/base/test/scratch_folder.h"
+
+namespace bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+TEST(ParseTags, TakesNamesAndValues) {
+  EXPECT_THAT(parse_tags("site=ams,rack=7"), ElementsAre(Pair("rack", "7"), Pair("site", "ams")));
+  EXPECT_TRUE(parse_tags("").empty());
+  EXPECT_THAT(parse_tags("a=b=c"), ElementsAre(Pair("a", "b=c")));
+  for (const char* text : {"site", "=x", "a b=c", "a=1,a=2", "a=1,"}) {
+    EXPECT_THROW(parse_tags(text), UsageError) << text;
+  }
+}
+
+TEST(ParseShare, TakesPerCentAndNumbers) {
+  EXPECT_DOUBLE_EQ(parse_share("1%", "until_ci"), 0.01);
+  EXPECT_DOUBLE_EQ(parse_share("0.02", "until_ci"), 0.02);
+  for (const char* text : {"", "%", "1", "0", "-1%", "100%", "1 %"}) {
+    EXPECT_THROW(parse_share(text, "until_ci"), UsageError) << text;
+  }
+}
+
+TEST(GroupPlace, IsReadAsItIsWritten) {
+  const GroupPlace place = parse_group_place(to_text({.group = "ab-12", .repeat = 3, .order = 7}));
+  EXPECT_EQ(place.group, "ab-12");
+  EXPECT_EQ(place.repeat, 3);
+  EXPECT_EQ(place.order, 7);
+  for (const char* text : {"", "a", "a/1", "/1/2", "a/x/1", "a/1/-2", "a/1/2/3"}) {
+    EXPECT_THROW(parse_group_place(text), UsageError) << text;
+  }
+}
+
+class CostFile : public testing::Test {
+ protected:
+  std::string write(const std::string& text) const {
+    const std::string path = (folder_.path() / "cost.json").string();
+    std::ofstream(path) << text;
+    return path;
+  }
+  ScratchFolder folder_;
+};
+
+TEST_F(CostFile, GivesWhatItSaysAndWhyTheRestIsNotKnown) {
+  const results::Cost cost =
+      read_cost(write(R"({"currency": "EUR", "capex": 25000, "pue": null})"));
+  EXPECT_EQ(cost.currency, "EUR");
+  EXPECT_EQ(cost.capex.value(), 25000);
+  EXPECT_THAT(cost.hourly.why(), HasSubstr("does not say"));
+  EXPECT_FALSE(cost.pue.known());
+}
+
+TEST_F(CostFile, IsRefusedWhereItIsNone) {
+  for (const char* text :
+       {"", "[]", R"({"capex": 1})", R"({"currency": "EUR", "capx": 1})",
+        R"({"currency": "EUR", "capex": "many"})", R"({"currency": "EUR", "pue": -1})"}) {
+    EXPECT_THROW(read_cost(write(text)), DataError) << text;
+  }
+  EXPECT_THROW(read_cost("/nowhere/cost.json"), DataError);
+}
+
+/// Sets a variable while it lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Variable() { ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+TEST(RecordSettings, TakeThePlaceThatTheStarterSays) {
+  const Variable group(kGroupVariable, "g/2/5");
+  const RecordSettings settings = record_settings_of({});
+  EXPECT_EQ(settings.labels.group_id.value(), "g");
+  EXPECT_EQ(settings.labels.repeat_index.value(), 2);
+  EXPECT_EQ(settings.labels.order_index.value(), 5);
+  EXPECT_FALSE(settings.own_repeat) << "its files keep their names";
+}
+
+TEST(RecordSettings, RepeatNoRunThatIsOneOfAGroup) {
+  Flags flags;
+  flags.repeats = 3;
+  const Variable group(kGroupVariable, "g/2/5");
+  EXPECT_THROW(record_settings_of(flags), UsageError);
+  const Variable own(kRepeatsVariable, "1");
+  const RecordSettings settings = record_settings_of(flags);
+  EXPECT_FALSE(settings.repeats.asked());
+  EXPECT_EQ(settings.own_repeat, 2);
+}
+
+TEST(RecordSettings, RepeatAtMostUntilTheLastLook) {
+  Flags flags;
+  EXPECT_FALSE(record_settings_of(flags).repeats.asked());
+  flags.until_ci = "1%";
+  EXPECT_EQ(record_settings_of(flags).repeats.runs, 24);
+  flags.repeats = 10;
+  EXPECT_EQ(record_settings_of(flags).repeats.runs, 10);
+}
+
+}  // namespace
+}  // namespace bench

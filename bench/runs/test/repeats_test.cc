@@ -1,0 +1,90 @@
+#include "bench/runs/repeats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Repeats whose speeds are given.
+struct Repeated {
+  explicit Repeated(const RepeatSettings& settings, const std::vector<double>& speeds,
+                    int failing = -1, int interrupted_after = -1) {
+    status = repeat(
+        settings,
+        [&](int index) {
+          runs.push_back(index);
+          return RepeatOutcome{.status = index == failing ? 1 : 0,
+                               .images_per_second = speeds.at(static_cast<std::size_t>(index))};
+        },
+        [&] { ++waits; }, [&] { return static_cast<int>(runs.size()) == interrupted_after; },
+        {.out = out, .err = err});
+  }
+
+  std::ostringstream out{};
+  std::ostringstream err{};
+  std::vector<int> runs{};
+  int waits = 0;
+  int status = 0;
+};
+
+std::vector<double> alternating(std::size_t count, double spread) {
+  std::vector<double> speeds;
+  for (std::size_t i = 0; i < count; ++i)
+    speeds.push_back(100 * (1 + (i % 2 == 0 ? 1 : -1) * spread));
+  return speeds;
+}
+
+TEST(Repeats, PrintEachRunAndTheirMedian) {
+  const Repeated few({.runs = 3}, {10, 12, 11});
+  EXPECT_THAT(few.runs, ElementsAre(0, 1, 2));
+  EXPECT_EQ(few.waits, 2);
+  EXPECT_THAT(few.out.str(),
+              HasSubstr("median of 3 runs: 11.00 images/sec, from 10.00 to 12.00 (a 95 "
+                        "% interval takes 6 runs)\n"));
+  const Repeated many({.runs = 6}, {10, 15, 11, 14, 12, 13});
+  EXPECT_THAT(many.out.str(),
+              HasSubstr("median of 6 runs: 12.50 images/sec, 95 % interval 10.00 to "
+                        "15.00\n"));
+}
+
+TEST(Repeats, EndWhereTheIntervalIsNarrowEnough) {
+  const RepeatSettings settings{.runs = 24, .until_ci = 0.01};
+  EXPECT_EQ(Repeated(settings, alternating(24, 0.002)).runs.size(), 8)
+      << "six runs have no interval at the level of one look";
+  const Repeated wide(settings, alternating(24, 0.05));
+  EXPECT_EQ(wide.runs.size(), 24);
+  EXPECT_THAT(wide.err.str(),
+              HasSubstr("--until_ci: half the interval is 5.00 % of the median, not "
+                        "1.00 %, after all 24 runs"));
+}
+
+TEST(Repeats, EndWithARunThatFails) {
+  const Repeated failed({.runs = 5}, alternating(5, 0), 2);
+  EXPECT_THAT(failed.runs, ElementsAre(0, 1, 2));
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_THAT(failed.out.str(), HasSubstr("median of 2 runs"));
+}
+
+TEST(Repeats, EndWhereTheUserSaysSo) {
+  EXPECT_EQ(Repeated({.runs = 5}, alternating(5, 0), -1, 2).runs.size(), 2);
+}
+
+TEST(Repeats, HaveFilesOfTheirOwn) {
+  EXPECT_EQ(path_of_repeat("a/run.json", 3), "a/run.repeat3.json");
+  RunSettings settings;
+  settings.files.result = "run.json";
+  settings.files.trace = "/dev/null";
+  EXPECT_EQ(settings_of_repeat(settings).files.result, "run.json");
+  settings.record.own_repeat = 1;
+  EXPECT_EQ(settings_of_repeat(settings).files.result, "run.repeat1.json");
+  EXPECT_EQ(settings_of_repeat(settings).files.trace, "/dev/null");
+}
+
+}  // namespace
+}  // namespace bench
