@@ -15,6 +15,8 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 #include "kernels/cuda/runtime.h"
 
 /// Memory that the lanes of a block share; nobody sets it: BENCH_SHARED(float, sums[8][32]);
