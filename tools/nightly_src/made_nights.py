@@ -1,0 +1,104 @@
+"""Nights that are made up, for tests of tools/nightly: records of bench's schema, and a stand-in for bench that
+puts the one of the night into a store that is a folder."""
+
+import datetime
+import hashlib
+import json
+import math
+import pathlib
+import random
+import shlex
+import subprocess
+
+FIRST = datetime.datetime(2025, 1, 1, 2, 30, tzinfo=datetime.timezone.utc)
+NIGHTLY = pathlib.Path(__file__).resolve().parents[1] / "nightly"
+
+STAND_IN = """#!/bin/sh
+# Stands in for bench: puts the record of the night and the model into the store.
+for word; do
+  case $word in
+    --model=*) model=${word#*=} ;;
+    --store=*) store=${word#*=} ;;
+    --label=canary) model=canary-$model ;;
+  esac
+done
+from=%s/$(cat %s/night)/$model.json
+id=$(cat "$from.id")
+mkdir -p "$store/$(cat "$from.month")"
+cp "$from" "$store/$(cat "$from.month")/$id.json"
+"""
+
+
+class Series:
+    """The rate of a model, night by night."""
+
+    def __init__(self, model, cv, steps=(), drift=0.0, machine="a", canary=False, seed=1, level=200.0):
+        self.model, self.machine, self.canary = model, machine, canary
+        self._cv, self._steps, self._drift, self._level = cv, steps, drift, level
+        self._random = random.Random(seed)
+
+    def rate(self, night):
+        value = self._level * math.exp(self._random.gauss(0, self._cv) + self._drift * night)
+        for at, factor in self._steps:
+            value *= factor if night >= at else 1
+        return round(value, 4)
+
+    def name(self):
+        return ("canary-" if self.canary else "") + self.model
+
+
+def sealed(record):
+    """The record with the id that its content has."""
+    text = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return {**record, "record_id": hashlib.sha256(text.encode()).hexdigest()[:16]}
+
+
+def record(series, night, machine):
+    start = (FIRST + datetime.timedelta(days=night)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    return sealed({
+        "schema": "bench.record/1", "status": "ok", "reason": "nightly",
+        "label": "canary" if series.canary else "nightly",
+        "time": {"start_utc": start, "end_utc": start},
+        "workload": {"model": series.model, "mode": "train", "batch_per_device": 32, "dtype": "f32"},
+        "source": {"git_rev": "f00" if series.canary else f"{night:07x}", "dirty": False},
+        "host": {"hostname": machine, "container": "none", "kernel": "6.1.0-28" if night < 100 else "6.1.0-31"},
+        "cpu": {"model": f"CPU of {machine}"},
+        "metrics": [{"name": "images_per_sec", "value": series.rate(night), "unit": "images/s", "better": "higher",
+                     "kind": "noisy"}]})
+
+
+class Nights:
+    """Runs tools/nightly in `folder`, a night after the other."""
+
+    def __init__(self, folder, results, machine_of):
+        self._folder, self._results, self._machine_of = folder, results, machine_of
+        stand_in = folder / "bench"
+        stand_in.write_text(STAND_IN % (shlex.quote(str(folder)), shlex.quote(str(folder))))
+        stand_in.chmod(0o755)
+
+    def run(self, night, all_series):
+        """What the script printed, and its exit status."""
+        place = self._folder / str(night)
+        place.mkdir()
+        (self._folder / "night").write_text(str(night))
+        lines, canary = [], False
+        for series in all_series:
+            made = record(series, night, self._machine_of(series, night))
+            file = place / f"{series.name()}.json"
+            file.write_text(json.dumps(made))
+            pathlib.Path(f"{file}.id").write_text(made["record_id"])
+            pathlib.Path(f"{file}.month").write_text(made["time"]["start_utc"][:7].replace("-", "/"))
+            if series.canary:
+                canary = True
+                lines.insert(0, f"--model={series.model}")
+            elif f"--model={series.model}" not in lines:
+                lines.append(f"--model={series.model}")
+        (self._folder / "workloads").write_text("# made up\n" + "\n".join(lines) + "\n")
+        bench = self._folder / "bench"
+        command = ["sh", str(NIGHTLY), f"--bench={bench}", f"--results={self._results}", "--repeats=1",
+                   f"--store={self._folder / 'store'}/", f"--workloads={self._folder / 'workloads'}",
+                   f"--output={self._folder / 'report'}"] + ([f"--canary={bench}"] if canary else [])
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def report(self):
+        return json.loads((self._folder / "report" / "report.json").read_text())

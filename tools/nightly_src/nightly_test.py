@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Shows what tools/nightly says, with a stand-in for bench.
+
+    nightly_test.py BENCH_RESULTS
+"""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import made_nights
+from made_nights import Nights, Series
+
+RESULTS = ""
+
+
+class NightlyTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.nights = Nights(self.folder, RESULTS, lambda series, night: series.machine)
+
+    def test_tells_a_regression_once_as_news_and_fails_until_it_is_spoken_on(self):
+        series = [Series("lenet", 0.003, [(14, 0.95)], seed=3), Series("vgg16", 0.003, seed=4)]
+        said = [self.nights.run(night, series) for night in range(17)]
+        self.assertEqual([one.returncode for one in said[:15]], [0] * 15, said[14].stderr)
+        self.assertIn("Odd in the newest night, to be confirmed: lenet train bs32 f32 -", said[14].stdout)
+        self.assertEqual(said[15].returncode, 1, "the second night confirms")
+        last = said[15].stdout.splitlines()[-1]
+        self.assertIn("2 series: 1 new regressions, 0 known and open", last)
+        self.assertIn("since 2025-01-15", last)
+        self.assertEqual(said[16].returncode, 1)
+        self.assertIn("0 new regressions, 1 known and open", said[16].stdout)
+        change = self.nights.report()["series"][0]["changes"][0]
+        self.assertEqual(change["git_rev"], ["000000d", "000000e"])
+        for form in ("md", "xml", "txt"):
+            self.assertIn("PerformanceRegression" if form == "xml" else change["id"],
+                          (self.folder / "report" / f"report.{form}").read_text())
+
+    def test_what_the_canary_did_too_does_not_fail(self):
+        series = [Series("lenet", 0.003, [(14, 0.95)], seed=5),
+                  Series("lenet", 0.003, [(14, 0.95)], seed=6, canary=True)]
+        said = [self.nights.run(night, series) for night in range(16)]
+        self.assertEqual(said[-1].returncode, 0, said[-1].stdout)
+        self.assertIn("Not the code's, by the revision or the canary: lenet", said[-1].stdout)
+
+    def test_a_workload_that_fails_is_named_and_the_others_are_run(self):
+        self.nights.run(0, [Series("lenet", 0.003)])
+        with open(self.folder / "workloads", "a") as file:
+            file.write("--model=absent\n")
+        bench = self.folder / "bench"
+        bench.write_text(bench.read_text().replace("from=", '[ "$model" != absent ] || exit 5\nfrom='))
+        again = made_nights.subprocess.run(
+            ["sh", str(made_nights.NIGHTLY), f"--bench={bench}", f"--results={RESULTS}", "--repeats=1",
+             f"--store={self.folder / 'store'}/", f"--workloads={self.folder / 'workloads'}",
+             f"--output={self.folder / 'report'}"], capture_output=True, text=True, check=False)
+        self.assertEqual(again.returncode, 3)
+        self.assertIn("failed: [--model=absent, see ", again.stderr)
+        self.assertIn("1 series:", again.stdout)
+
+    def test_refuses_what_it_does_not_know(self):
+        for option in ("--workload=x", "--repeats=0", "--workloads=absent", "--bench=absent"):
+            with self.subTest(option=option):
+                said = made_nights.subprocess.run(["sh", str(made_nights.NIGHTLY), option, "--no_build"],
+                                                  capture_output=True, text=True, check=False)
+                self.assertEqual(said.returncode, 2, said.stderr)
+                self.assertIn(option.split("=")[0].strip("-") if "absent" not in option else "absent", said.stderr)
+
+
+if __name__ == "__main__":
+    RESULTS = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""A year of nights of 20 series, made up with fixed seeds, through tools/nightly: noise of 0.3 to 1.2 %, three real
+steps, a drift, a machine that is replaced, one whose speed changes (which its canary shows), and a month without
+nights. Prints what was put in, what the script said as news on which night, and what it says at the end.
+
+    year.py BENCH_RESULTS
+"""
+
+import pathlib
+import sys
+import tempfile
+
+from made_nights import Nights, Series
+
+MISSING = range(180, 210)
+REPLACED, SLOWER = 250, 220
+
+
+def year():
+    all_series = []
+    for i in range(20):
+        steps = {2: [(60, 0.97)], 7: [(150, 1.05)], 13: [(300, 0.96)]}.get(i, [])
+        machine = "a" if i < 10 else "b"
+        if machine == "b":
+            steps = steps + [(SLOWER, 0.98)]
+        if i in (0, 1):
+            steps = steps + [(REPLACED, 1.4)]
+        all_series.append(Series(f"model{i:02}", 0.003 + 0.0005 * (i % 19), steps, -0.03 / 365 if i == 16 else 0.0,
+                                 machine, seed=100 + i))
+    all_series.append(Series("model10", 0.003, [(SLOWER, 0.98)], machine="b", canary=True, seed=200))
+    return all_series
+
+
+def machine_of(series, night):
+    return "c" if series.model in ("model00", "model01") and night >= REPLACED else series.machine
+
+
+def main(results):
+    print("put in: model02 -3 % at night 60, model07 +5 % at 150, model13 -4 % at 300, model16 -3 % over the year,\n"
+          f"  all of machine b (model10 to model19 and the canary) -2 % at {SLOWER}, model00 and model01 on a new\n"
+          f"  machine, 40 % faster, from {REPLACED}, no nights from {MISSING.start} to {MISSING.stop - 1}")
+    with tempfile.TemporaryDirectory() as folder:
+        nights = Nights(pathlib.Path(folder), results, machine_of)
+        all_series, failed, before = year(), 0, ""
+        for night in range(365):
+            if night in MISSING:
+                continue
+            said = nights.run(night, all_series)
+            if said.returncode not in (0, 1):
+                print(f"night {night}: status {said.returncode}: {said.stderr}")
+                return 1
+            failed += said.returncode
+            last = said.stdout.splitlines()[-1]
+            news = last.partition("Odd in the newest")[0]
+            if " 0 new regressions" not in news or " 0 new improvements" not in news:
+                print(f"night {night}, status {said.returncode}: {last}")
+            before = last
+        print(f"{failed} of 335 nights exit with 1; the last says:\n{before}")
+        for series in nights.report()["series"]:
+            for change in series["changes"]:
+                night = (change["first_bad"][:10])
+                print(f"{series['workload']}{' (canary)' if series['canary'] else ''} on {series['machine']}: {night} "
+                      f"{100 * change['change']:+.2f} % {change['verdict']}, {change['cause']}"
+                      f"{', drift' if change['drift'] else ''}{', recovered' if change['recovered'] else ''}"
+                      f"{', fails' if change['fails'] else ''}")
+            if series["continues"]:
+                print(f"{series['workload']} on {series['machine']} goes on {series['continues']}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
