@@ -72,6 +72,9 @@ class Stream {
   virtual std::unique_ptr<Recording> capture(std::function<void()> enqueue) = 0;
   /// Enqueues a recording of this stream once more.
   virtual void replay(Recording& recording) = 0;
+  /// What the device's other libraries call this stream by, as a cudaStream_t; null where it has no
+  /// such name.
+  [[nodiscard]] virtual void* native_handle() const { return nullptr; }
 };
 
 /// Waits for a stream whose memory is about to go; what failed does not matter any more.

@@ -51,6 +51,10 @@ MAY_INCLUDE = {
                               "kernels/reference/storage.h", "kernels/check/"),
     "kernels/test/": ("models/", "kernels/"),
     "variable_mgmt/": ("models/", "kernels/", "variable_mgmt/"),
+    # How gradients are added knows devices, and no towers, networks or graphs.
+    "variable_mgmt/collectives/": ("models/base/", "kernels/backend.h", "kernels/stream.h", "kernels/nccl_library.h",
+                                   "kernels/cpu/vector-inl.h", "variable_mgmt/collectives/"),
+    "variable_mgmt/collectives/test/": ("models/base/", "kernels/", "variable_mgmt/collectives/"),
     "pipeline/": ("models/base/", "pipeline/"),
     "results/": ("models/base/", "results/"),
     # The program asks the machine what bench asks it.
@@ -65,6 +69,8 @@ MAY_INCLUDE = {
     "bench/runs/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/loop/", "bench/after/",
                                   "bench/runs/"),
     "bench/kernels/": BELOW_BENCH + ("bench/flags/", "bench/plan/", "bench/kernels/"),
+    "bench/all_reduce/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/runs/text_table.h",
+                                        "bench/all_reduce/"),
     "tools/": ("models/base/", "pipeline/", "tools/"),
     "tools/with_amx_src/": ("kernels/cpu/cpu_isa.h", "tools/with_amx_src/"),
 }

@@ -67,6 +67,8 @@ class LayerTest(unittest.TestCase):
             ("kernels/cuda/bad.cc", "kernels/cpu/lrn.h"),
             ("kernels/bad.cc", "bench/run.h"),
             ("variable_mgmt/bad.cc", "pipeline/stage.h"),
+            ("variable_mgmt/collectives/bad.cc", "models/ops/conv2d.h"),
+            ("variable_mgmt/collectives/bad.cc", "kernels/runtime/plan.h"),
             ("pipeline/bad.cc", "models/ir/graph.h"),
             ("pipeline/bad.cc", "models/ops/conv2d.h"),
             ("pipeline/test/bad_test.cc", "kernels/backend.h"),

@@ -28,6 +28,7 @@ class GpuStream final : public Stream {
   /// be recorded.
   std::unique_ptr<Recording> capture(std::function<void()> enqueue) override;
   void replay(Recording& recording) override;
+  [[nodiscard]] void* native_handle() const override { return stream_; }
 
  private:
   cudaStream_t stream_ = nullptr;

@@ -46,14 +46,6 @@ class InterruptNoted {
   struct sigaction old_term_ {};
 };
 
-/// `path` as one word of the shell.
-std::string quoted(const std::string& path) {
-  std::string word = "'";
-  for (const char letter : path)
-    word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return word + "'";
-}
-
 /// In the child: never returns.
 [[noreturn]] void become(const char* command, const char* log) {
   constexpr int kCannotRun = 127;
@@ -101,7 +93,8 @@ std::optional<StoredRun> run_once(const InterleavedPlan& plan, bool is_other, st
       (plan.folder / cat(is_other ? "new-" : "base-", number < 10 ? "0" : "", number)).string();
   const std::string record = stem + ".json";
   const std::string& command = is_other ? plan.other : plan.base;
-  const int status = run_shell(cat(command, " --result_file=", quoted(record)), stem + ".log");
+  const int status =
+      run_shell(cat(command, " --result_file=", shell_quoted(record)), stem + ".log");
   if (InterruptNoted::seen()) return std::nullopt;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw DataError(
@@ -119,6 +112,13 @@ std::optional<StoredRun> run_once(const InterleavedPlan& plan, bool is_other, st
 }
 
 }  // namespace
+
+std::string shell_quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char letter : text)
+    word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return word + "'";
+}
 
 std::vector<bool> interleaved_order(std::size_t pairs) {
   std::vector<bool> order;

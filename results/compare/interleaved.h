@@ -19,6 +19,9 @@ struct InterleavedPlan {
   std::filesystem::path folder{};  ///< Where records and outputs go; made where it is not there.
 };
 
+/// `text` as one word of the shell.
+std::string shell_quoted(const std::string& text);
+
 /// In which order sides run: base, other, other, base, and so on, so that a slow change of the
 /// machine meets both alike. Entry i is true where run i is the other's.
 std::vector<bool> interleaved_order(std::size_t pairs);

@@ -24,6 +24,9 @@ std::string percent_number(double relative) {
 
 std::string percent_text(double relative) { return cat(percent_number(relative), "%"); }
 
+/// As it was asked for: 1%, 0.5%.
+std::string margin_text(double relative) { return cat(number_text(100 * relative), "%"); }
+
 std::string signed_number(double relative) {
   const std::string text = percent_number(relative);
   return text.front() == '-' ? text : cat("+", text);
@@ -91,7 +94,7 @@ std::string shift_text(const ComparisonRow& row) {
 
 std::string verdict_text(const ComparisonRow& row, const CompareOptions& options) {
   if (!row.shift) return "not compared: values of 0 or less";
-  const std::string margin = percent_text(options.margin);
+  const std::string margin = margin_text(options.margin);
   switch (row.verdict) {
     case stats::ChangeVerdict::kRegressed:
       return "REGRESSED";

@@ -73,7 +73,8 @@ CompareOptions compare_options(const Arguments& arguments) {
   return options;
 }
 
-void print(std::ostream& out, const std::string& format, std::span<const Comparison> comparisons) {
+void print_comparisons(std::ostream& out, const std::string& format,
+                       std::span<const Comparison> comparisons) {
   if (format == "md") {
     print_markdown(out, comparisons);
   } else if (format == "json") {
@@ -103,7 +104,7 @@ int compare_stored(const Arguments& arguments, Streams streams) {
     comparisons.push_back(compare(sides.front(), sides[i], options));
   }
   correct_rows(comparisons);
-  print(streams.out, arguments.text("format"), comparisons);
+  print_comparisons(streams.out, arguments.text("format"), comparisons);
   return exit_status(comparisons, arguments.has("strict"));
 }
 
@@ -159,7 +160,7 @@ int compare_commands(const Arguments& arguments, Streams streams) {
   }
   const Comparison comparison =
       compare({.name = "base", .runs = runs.base}, {.name = "new", .runs = runs.other}, options);
-  print(streams.out, arguments.text("format"), std::span(&comparison, 1));
+  print_comparisons(streams.out, arguments.text("format"), std::span(&comparison, 1));
   return runs.interrupted ? kInterrupted
                           : exit_status(std::span(&comparison, 1), arguments.has("strict"));
 }

@@ -15,9 +15,9 @@ TEST(UnknownValue, NamesGivenAcceptedAndNear) {
 }
 
 TEST(UnknownValue, TellsWhatIsNotBuilt) {
-  EXPECT_THAT(unknown_value(*find_flag("network_topology"), "ring").what(),
-              StrEq("--network_topology=ring: unknown value; accepted: dgx1 (not built yet: "
-                    "gcp_v100)"));
+  EXPECT_THAT(unknown_value(*find_flag("resize_method"), "cut").what(),
+              StrEq("--resize_method=cut: unknown value; accepted: bilinear, nearest, crop (not "
+                    "built yet: bicubic, area, round_robin)"));
   // Nothing is asked that would be refused.
   EXPECT_THAT(unknown_value(*find_flag("data_name"), "coko").what(),
               StrEq("--data_name=coko: unknown value; accepted: imagenet, cifar10 (not built yet: "

@@ -1,0 +1,120 @@
+// Times how towers of one host add their gradients: those of a network, or plain sizes, by each
+// algorithm. README.md in this folder says more.
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "bench/all_reduce/cases.h"
+#include "bench/all_reduce/measure.h"
+#include "bench/all_reduce/options.h"
+#include "bench/all_reduce/report.h"
+#include "bench/host/machine.h"
+#include "kernels/cpu/openmp_environment.h"
+#include "kernels/cpu/topology.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "models/base/atomic_file.h"
+#include "models/base/errors.h"
+#include "models/base/text.h"
+
+namespace bench {
+namespace {
+
+/// tf_cnn_benchmarks' lines for the one spec that was timed.
+void print_steps(std::ostream& out, const SpecResult& result, int iters_per_step) {
+  constexpr std::size_t kDisplayEvery = 10;
+  const std::vector<double>& seconds = result.timing.seconds;
+  double sum = 0;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    sum += seconds[i] * iters_per_step;
+    if ((i + 1) % kDisplayEvery == 0) {
+      out << "Iteration: " << i + 1
+          << ". Average time per step so far: " << sum / static_cast<double>(i + 1) << "\n";
+    }
+  }
+  out << "Average time per step: " << std::fixed << sum / static_cast<double>(seconds.size())
+      << "\n";
+}
+
+std::vector<std::string> names_of(int towers) {
+  std::vector<std::string> names;
+  for (int rank = 0; rank < towers; ++rank) {
+    names.push_back(cat("tower ", rank));
+  }
+  return names;
+}
+
+std::string processor_name() {
+  const Captured<std::string> model = capture_cpu(SystemFiles()).model;
+  return model.known() ? model.value() : "";
+}
+
+int run(std::span<const std::string_view> arguments) {
+  const AllReduceOptions options = read_options(arguments);
+  if (options.help) {
+    print_usage(std::cout);
+    return 0;
+  }
+  std::optional<AtomicFile> file;
+  if (!options.result_file.empty()) {
+    file.emplace(options.result_file);
+  }
+  const auto processors = share_processors(choose_processors(discover_topology(), std::nullopt),
+                                           options.towers, options.threads);
+  const MeasureSettings settings{
+      .names = names_of(options.towers),
+      .specs = options.specs,
+      .iters_per_step = options.iters_per_step,
+      .warm_up = options.num_warmup_batches,
+      .repetitions = options.num_batches,
+      .make_backend = [&processors](int rank) {
+        return make_onednn_backend({.processors = processors[static_cast<std::size_t>(rank)]});
+      }};
+  std::vector<CaseResult> results;
+  for (const AllReduceCase& each : cases_of(options)) {
+    std::cerr << each.bytes() << " bytes of " << name_of(each.dtype) << " in "
+              << each.elements.size() << " stretches\n";
+    results.push_back(measure_case(settings, each));
+  }
+  if (options.result_file != "-") {
+    std::cout << options.towers << " towers x " << processors[0].size() << " threads, "
+              << name_of(options.dtype) << ", medians of " << options.num_batches << " steps of "
+              << options.iters_per_step << " all-reduces\n"
+              << describe_bound() << "\n"
+              << table_of(results, options.towers);
+    if (!options.model.empty() && options.specs.size() == 1) {
+      print_steps(std::cout, results[0].specs[0], options.iters_per_step);
+    }
+  }
+  if (file) {
+    file->write(json_of(results, {.towers = options.towers,
+                                  .threads_per_tower = static_cast<int>(processors[0].size()),
+                                  .processor = processor_name(),
+                                  .model = options.model,
+                                  .iters_per_step = options.iters_per_step}));
+  }
+  return std::any_of(results.begin(), results.end(),
+                     [](const CaseResult& result) {
+                       return std::any_of(result.specs.begin(), result.specs.end(),
+                                          [](const SpecResult& spec) { return spec.wrong > 0; });
+                     })
+             ? 1
+             : 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  bench::restart_with_short_waits(argv);
+  try {
+    const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+    return bench::run(arguments);
+  } catch (const bench::UsageError& error) {
+    std::cerr << "bench_all_reduce: " << bench::printable(error.what()) << "\n";
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << "bench_all_reduce: " << bench::printable(error.what()) << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,107 @@
+#include "bench/all_reduce/cases.h"
+
+#include <algorithm>
+
+#include "bench/plan/network.h"
+#include "bench/plan/resolve_settings.h"
+#include "models/base/errors.h"
+#include "models/zoo/zoo.h"
+#include "variable_mgmt/collectives/buckets.h"
+#include "variable_mgmt/collectives/packing.h"
+
+namespace bench {
+namespace {
+
+std::vector<GradientSize> gradients_of(const AllReduceOptions& options) {
+  const auto models = all_models();
+  const auto model = std::find_if(models.begin(), models.end(),
+                                  [&](const Model& each) { return each.name == options.model; });
+  check(model != models.end(), "bench_all_reduce: the model was looked up before");
+  ParseResult parsed;
+  parsed.flags.model = options.model;
+  parsed.flags.data_name = model->dataset;
+  parsed.flags.device = "cpu";
+  const Graph graph = build_run_network(resolve_settings(parsed), 1);
+  std::vector<GradientSize> gradients;
+  for (const Variable& variable : graph.variables()) {
+    if (variable.trainable()) {
+      gradients.push_back(
+          {.elements = static_cast<std::size_t>(graph.shape(variable.value).elements()),
+           .dtype = options.dtype});
+    }
+  }
+  std::reverse(gradients.begin(), gradients.end());
+  return gradients;
+}
+
+/// Elements of the stretches that buckets of a flat region are.
+std::vector<std::size_t> bucket_elements(const std::vector<GradientSize>& gradients, DType dtype,
+                                         std::int64_t bucket_mb) {
+  constexpr std::size_t kAlignment = 64;
+  constexpr int kMebi = 20;
+  std::vector<FinalGradient> pieces;
+  std::size_t offset = 0;
+  for (const GradientSize& gradient : gradients) {
+    const std::size_t bytes = gradient.elements * size_of(dtype);
+    pieces.push_back({.piece = {.offset = offset, .bytes = bytes}});
+    offset = (offset + bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  std::vector<std::size_t> elements;
+  for (const GradientBucket& bucket :
+       plan_buckets(pieces, {.bytes = static_cast<std::size_t>(bucket_mb) << kMebi})) {
+    elements.push_back(bucket.piece.bytes / size_of(dtype));
+  }
+  return elements;
+}
+
+std::vector<std::size_t> packed_elements(const AllReduceOptions& options) {
+  const std::vector<GradientSize> gradients = gradients_of(options);
+  if (options.bucket_mb > 0) {
+    return bucket_elements(gradients, options.dtype, options.bucket_mb);
+  }
+  const std::vector<Pack> packs =
+      options.repacking > 0 ? repack(gradients, static_cast<int>(options.repacking))
+                            : pack_small(gradients, {.max_bytes = options.small_max_bytes,
+                                                     .max_group = options.small_max_group});
+  std::vector<std::size_t> elements(packs.size());
+  std::transform(packs.begin(), packs.end(), elements.begin(), elements_of);
+  return elements;
+}
+
+}  // namespace
+
+std::vector<AllReduceCase> cases_of(const AllReduceOptions& options) {
+  if (!options.model.empty()) {
+    return {{.elements = packed_elements(options), .dtype = options.dtype}};
+  }
+  std::vector<AllReduceCase> cases;
+  for (const std::size_t bytes : options.sizes) {
+    cases.push_back({.elements = {std::max<std::size_t>(1, bytes / size_of(options.dtype))},
+                     .dtype = options.dtype});
+  }
+  return cases;
+}
+
+std::vector<std::vector<int>> share_processors(const std::vector<int>& processors, int towers,
+                                               std::optional<int> threads) {
+  const auto count = static_cast<std::size_t>(towers);
+  if (count > processors.size()) {
+    throw UsageError(cat("--num_gpus=", towers,
+                         ": each tower needs a processor, and this process may use ",
+                         processors.size()));
+  }
+  const std::size_t each = threads ? static_cast<std::size_t>(*threads) : processors.size() / count;
+  if (each * count > processors.size()) {
+    throw UsageError(cat("--num_intra_threads=", each, ": ", towers,
+                         " towers with as many threads need ", each * count,
+                         " processors, and this process may use ", processors.size()));
+  }
+  std::vector<std::vector<int>> shared;
+  for (std::size_t tower = 0; tower < count; ++tower) {
+    const auto first = processors.begin() + static_cast<std::ptrdiff_t>(tower * each);
+    shared.emplace_back(first, first + static_cast<std::ptrdiff_t>(each));
+  }
+  return shared;
+}
+
+}  // namespace bench

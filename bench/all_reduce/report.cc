@@ -1,0 +1,97 @@
+#include "bench/all_reduce/report.h"
+
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "bench/runs/text_table.h"
+
+namespace bench {
+namespace {
+
+std::string with_digits(double value, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
+}
+
+}  // namespace
+
+AllReduceRates rates_of(std::size_t bytes, int towers, double seconds) {
+  const double rate = static_cast<double>(bytes) / seconds;
+  return {.algorithm_bytes_per_second = rate,
+          .bus_bytes_per_second = rate * 2 * (towers - 1) / towers};
+}
+
+std::string describe_bound() {
+  return "bound: every byte of every tower is read once and written once, 2 x towers x bytes in "
+         "all; "
+         "its time is that in which the towers' threads, all at once, double their own elements in "
+         "place. % is the bound's time / the algorithm's.";
+}
+
+std::string table_of(std::span<const CaseResult> results, int towers) {
+  constexpr double kMicro = 1e6;
+  constexpr double kGiga = 1e9;
+  TextTable table({{.title = "bytes", .right = true},
+                   {.title = "stretches", .right = true},
+                   {.title = "spec"},
+                   {.title = "time us", .right = true},
+                   {.title = "alg GB/s", .right = true},
+                   {.title = "bus GB/s", .right = true},
+                   {.title = "bound us", .right = true},
+                   {.title = "%", .right = true},
+                   {.title = "wrong", .right = true}});
+  for (const CaseResult& result : results) {
+    for (const SpecResult& spec : result.specs) {
+      const double seconds = spec.timing.median();
+      const AllReduceRates rates = rates_of(result.measured.bytes(), towers, seconds);
+      const double bound = result.bound.median();
+      table.add_row({cat(result.measured.bytes()), cat(result.measured.elements.size()),
+                     text_of(spec.timing.spec), with_digits(kMicro * seconds, 1),
+                     with_digits(rates.algorithm_bytes_per_second / kGiga, 2),
+                     with_digits(rates.bus_bytes_per_second / kGiga, 2),
+                     with_digits(kMicro * bound, 1), with_digits(100 * bound / seconds, 0),
+                     cat(spec.wrong)});
+    }
+  }
+  return cat(table);
+}
+
+std::string json_of(std::span<const CaseResult> results, const ReportHeading& heading) {
+  nlohmann::ordered_json json{{"program", "bench_all_reduce"},
+                              {"schema_version", 1},
+                              {"towers", heading.towers},
+                              {"threads_per_tower", heading.threads_per_tower},
+                              {"processor", heading.processor},
+                              {"model", nullptr},
+                              {"iters_per_step", heading.iters_per_step},
+                              {"bound", describe_bound()}};
+  if (!heading.model.empty()) {
+    json["model"] = heading.model;
+  }
+  auto& cases = json["cases"] = nlohmann::ordered_json::array();
+  for (const CaseResult& result : results) {
+    auto& entry =
+        cases.emplace_back(nlohmann::ordered_json{{"bytes", result.measured.bytes()},
+                                                  {"dtype", name_of(result.measured.dtype)},
+                                                  {"stretch_elements", result.measured.elements},
+                                                  {"bound_seconds", result.bound.seconds},
+                                                  {"specs", nlohmann::ordered_json::array()}});
+    for (const SpecResult& spec : result.specs) {
+      const double seconds = spec.timing.median();
+      const AllReduceRates rates = rates_of(result.measured.bytes(), heading.towers, seconds);
+      entry["specs"].push_back({{"spec", text_of(spec.timing.spec)},
+                                {"median_seconds", seconds},
+                                {"algorithm_bytes_per_second", rates.algorithm_bytes_per_second},
+                                {"bus_bytes_per_second", rates.bus_bytes_per_second},
+                                {"share_of_bound", result.bound.median() / seconds},
+                                {"wrong_elements", spec.wrong},
+                                {"seconds", spec.timing.seconds}});
+    }
+  }
+  constexpr int kIndent = 1;
+  return json.dump(kIndent) + "\n";
+}
+
+}  // namespace bench

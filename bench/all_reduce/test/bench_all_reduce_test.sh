@@ -1,0 +1,69 @@
+#!/bin/sh
+# bench_all_reduce as its user sees it.
+# bench_all_reduce_test.sh BENCH_ALL_REDUCE
+set -u
+LC_ALL=C
+export LC_ALL
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/bench_all_reduce.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+fail() {
+  failures=$((failures + 1))
+  echo "FAILED: $case_name: $*"
+  sed 's/^/  stdout: /' "$work/out"
+  sed 's/^/  stderr: /' "$work/err"
+}
+
+# run STATUS ARGS...: runs the program and looks at its exit status.
+program=$1
+run() {
+  expected=$1
+  shift
+  case_name=$*
+  "$program" "$@" >"$work/out" 2>"$work/err" </dev/null
+  status=$?
+  [ "$status" -eq "$expected" ] || fail "exit status $status, not $expected"
+}
+says() { grep -qE -e "$2" "$work/$1" || fail "'$2' is not there"; }
+
+# A machine with one processor has one tower.
+towers=2
+[ "$(nproc)" -ge 2 ] || towers=1
+
+run 0 --num_gpus=$towers --num_intra_threads=1 --sizes=1K:16K:4 --num_batches=3 --iters_per_step=2
+says out "^$towers towers x 1 threads, f32, medians of 3 steps of 2 all-reduces$"
+says out '^bound: every byte of every tower is read once and written once'
+for size in 1024 4096 16384; do
+  for spec in shm xring pscpu psgpu rechd tree; do
+    says out "^ *$size +1  $spec +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+ +0$"
+  done
+done
+
+run 0 --num_gpus=$towers --num_intra_threads=1 --model=lenet --all_reduce_spec=pscpu:32k:xring --num_batches=20 \
+  --result_file="$work/result.json"
+says out '^ *[0-9]+ +8  pscpu:32768:xring .* 0$'
+says out '^Iteration: 10\. Average time per step so far: [0-9.e-]+$'
+tail -n 1 "$work/out" | grep -qE '^Average time per step: [0-9.]+$' || fail 'the last line'
+grep -q '"model": "lenet"' "$work/result.json" || fail 'the JSON'
+
+run 0 --num_gpus=1 --sizes=4K --num_batches=1 --result_file=-
+says out '"wrong_elements": 0'
+
+run 0 --help
+says out '^  --sizes=FROM:TO:FACTOR '
+run 2 --num_gpus=100000
+says err '^bench_all_reduce: --num_gpus=100000: each tower needs a processor'
+run 2 --sizes=x
+says err '^bench_all_reduce: --sizes=x: accepted is '
+run 2 --all_reduce_spec=nccl
+says err '^bench_all_reduce: all-reduce nccl: '
+run 2 --modell=lenet
+says err 'no flag of this program'
+
+if [ "$failures" -ne 0 ]; then
+  echo "$failures failures"
+  exit 1
+fi
+echo 'all as expected'

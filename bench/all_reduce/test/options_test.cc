@@ -1,0 +1,74 @@
+#include "bench/all_reduce/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/base/errors.h"
+#include "variable_mgmt/collectives/trial.h"
+
+namespace bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+AllReduceOptions read(const std::vector<std::string_view>& arguments) {
+  return read_options(arguments);
+}
+
+std::string refused(const std::vector<std::string_view>& arguments) {
+  try {
+    read(arguments);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(AllReduceOptions, AreSizesByEveryAlgorithmUnlessTold) {
+  const AllReduceOptions options = read({});
+  EXPECT_EQ(options.sizes.front(), 1024U);
+  EXPECT_EQ(options.sizes.back(), std::size_t{256} << 20);
+  EXPECT_EQ(options.specs, specs_to_try(2));
+  EXPECT_EQ(options.towers, 2);
+}
+
+TEST(AllReduceOptions, ReadSizesFromToByAFactor) {
+  EXPECT_THAT(read({"--sizes=10:1K:10"}).sizes, ElementsAre(10, 100, 1000));
+  EXPECT_THAT(read({"--sizes=1K:4K:2"}).sizes, ElementsAre(1024, 2048, 4096));
+  EXPECT_THAT(read({"--sizes=3M"}).sizes, ElementsAre(3U << 20));
+  for (const std::string_view bad : {"--sizes=", "--sizes=0", "--sizes=1:2", "--sizes=2K:1K:2",
+                                     "--sizes=1K:2K:1", "--sizes=1X", "--sizes=1:2:3:4"}) {
+    EXPECT_THAT(refused({bad}), HasSubstr("FROM:TO:FACTOR")) << bad;
+  }
+}
+
+TEST(AllReduceOptions, ReadSeveralSpecs) {
+  const auto specs = read({"--all_reduce_spec=pscpu:32k:xring#2,shm"}).specs;
+  ASSERT_EQ(specs.size(), 2U);
+  EXPECT_EQ(text_of(specs[0]), "pscpu:32768:xring#2");
+  EXPECT_EQ(text_of(specs[1]), "shm");
+  EXPECT_THAT(refused({"--all_reduce_spec=shm,ring"}), HasSubstr("is 'ring'; accepted is one of"));
+}
+
+TEST(AllReduceOptions, NameWhatIsWrong) {
+  EXPECT_THAT(refused({"--batch_size=3"}), HasSubstr("--batch_size=3: no flag of this program"));
+  EXPECT_THAT(refused({"model"}), HasSubstr("no flag"));
+  EXPECT_THAT(refused({"--model"}), HasSubstr("a value is missing"));
+  EXPECT_THAT(refused({"--model=resnet51"}), HasSubstr("--model=resnet51: accepted is a network"));
+  EXPECT_THAT(refused({"--num_gpus=0"}),
+              HasSubstr("--num_gpus=0: accepted is a whole number from 1"));
+  EXPECT_THAT(refused({"--dtype=int8"}), HasSubstr("one of f32, bf16, f16, f64"));
+  EXPECT_THAT(refused({"--model=lenet", "--sizes=1K"}), HasSubstr("exclude each other"));
+  EXPECT_THAT(refused({"--gradient_repacking=2"}), HasSubstr("they need --model"));
+  EXPECT_THAT(refused({"--model=lenet", "--gradient_repacking=2", "--allreduce_bucket_mb=1"}),
+              HasSubstr("exclude each other"));
+}
+
+TEST(AllReduceOptions, TakeAModelInAnyCase) {
+  EXPECT_EQ(read({"--model=ResNet50"}).model, "resnet50");
+  EXPECT_TRUE(read({"--help", "--nonsense"}).help);
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+/// How gradients of up to a size are added.
+struct AllReduceRange {
+  std::string algorithm;
+  /// Into so many parts an algorithm splits its work.
+  int shards = 1;
+  /// The largest size it takes, in bytes; -1: any.
+  std::int64_t limit = -1;
+  bool operator==(const AllReduceRange&) const = default;
+};
+
+/// The algorithms that --all_reduce_spec knows, tf_cnn_benchmarks' first.
+std::span<const std::string_view> all_reduce_algorithms();
+
+/// `algorithm[#shards][:limit:algorithm[#shards]]...`, as "pscpu:2k:pscpu#2:64k:xring". A limit is
+/// a whole number of bytes, optionally of K or k, M, G or T (times 1024, 1024^2, ...), each larger
+/// than the one before. Throws UsageError that names the part, where it begins, and what is
+/// accepted there.
+std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec);
+
+/// The first range that takes so many bytes. (tf_cnn_benchmarks compares its limits with the number
+/// of elements, against its own documentation.)
+const AllReduceRange& range_for(std::span<const AllReduceRange> ranges, std::size_t bytes);
+
+/// "xring#2": the range without its limit.
+std::string name_of(const AllReduceRange& range);
+
+}  // namespace bench

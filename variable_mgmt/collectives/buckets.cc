@@ -1,0 +1,35 @@
+#include "variable_mgmt/collectives/buckets.h"
+
+#include <algorithm>
+
+#include "models/base/errors.h"
+
+namespace bench {
+
+std::vector<GradientBucket> plan_buckets(std::span<const FinalGradient> gradients,
+                                         const BucketLimits& limits) {
+  std::vector<GradientBucket> buckets;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const FinalGradient& gradient = gradients[i];
+    check(i == 0 || gradients[i - 1].piece.end() <= gradient.piece.offset,
+          "buckets: the gradients are not in the order of the region");
+    if (!buckets.empty()) {
+      GradientBucket& last = buckets.back();
+      const std::size_t bytes = gradient.piece.end() - last.piece.offset;
+      const std::size_t limit =
+          buckets.size() == 1 ? std::min(limits.first_bytes, limits.bytes) : limits.bytes;
+      if (bytes <= limit) {
+        last.gradients.last = i;
+        last.piece.bytes = bytes;
+        last.final_step = std::max(last.final_step, gradient.final_step);
+        continue;
+      }
+    }
+    buckets.push_back({.gradients = {.first = i, .last = i},
+                       .piece = gradient.piece,
+                       .final_step = gradient.final_step});
+  }
+  return buckets;
+}
+
+}  // namespace bench

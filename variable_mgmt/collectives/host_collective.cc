@@ -1,0 +1,37 @@
+#include "variable_mgmt/collectives/host_member.h"
+
+namespace bench {
+namespace {
+
+class HostCollective final : public Collective {
+ public:
+  explicit HostCollective(CollectiveOptions options)
+      : meeting_(std::move(options)), joined_(static_cast<std::size_t>(meeting_.members())) {}
+
+  [[nodiscard]] int members() const override { return meeting_.members(); }
+  std::unique_ptr<CollectiveMember> join(int rank, Backend& backend, Stream& stream) override {
+    check(rank >= 0 && rank < members(), cat("collective: rank ", rank, " of ", members()));
+    check(!joined_[static_cast<std::size_t>(rank)].exchange(true),
+          cat("collective: ", meeting_.name(rank), " joins twice"));
+    return std::make_unique<HostMember>(meeting_, rank, backend, stream);
+  }
+  void cancel(int rank, const std::string& reason) noexcept override {
+    meeting_.cancel(rank, reason);
+  }
+  [[nodiscard]] std::string failure() const override { return meeting_.failure(); }
+
+ private:
+  Meeting meeting_;
+  std::vector<std::atomic<bool>> joined_;
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_host_collective(CollectiveOptions options) {
+  if (options.spec.empty()) {
+    options.spec = {{.algorithm = "shm"}};
+  }
+  return std::make_unique<HostCollective>(std::move(options));
+}
+
+}  // namespace bench

@@ -1,0 +1,279 @@
+#include "variable_mgmt/collectives/nccl_collective.h"
+
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <thread>
+#include <type_traits>
+
+#include "models/base/threads.h"
+#include "variable_mgmt/collectives/meeting.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::steady_clock;
+
+int nccl_type(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return nccl::kFloat16;
+    case DType::f32:
+      return nccl::kFloat32;
+    case DType::f64:
+      return nccl::kFloat64;
+    case DType::bf16:
+      return nccl::kBfloat16;
+    default:
+      throw InternalError(cat("all-reduce: elements of ", name_of(dtype)));
+  }
+}
+
+/// A communicator of NCCL's that no call can hang in.
+class NcclCommunicator {
+ public:
+  NcclCommunicator(const nccl::Library& library, int ranks, const nccl::UniqueId& id, int rank)
+      : library_(library) {
+    nccl::Config config;
+    config.blocking = 0;
+    accept("ncclCommInitRankConfig", library.init_rank(&communicator_, ranks, id, rank, &config));
+  }
+  ~NcclCommunicator() { abort(); }
+  NcclCommunicator(const NcclCommunicator&) = delete;
+  NcclCommunicator& operator=(const NcclCommunicator&) = delete;
+
+  void all_reduce(const Stretch& stretch, const Stream& stream) {
+    accept("ncclAllReduce", library_.all_reduce(stretch.data, stretch.data, stretch.elements,
+                                                nccl_type(stretch.dtype), nccl::kSum, communicator_,
+                                                stream.native_handle()));
+  }
+  /// Whether the last call has been taken in full. Throws DeviceError for what NCCL says has
+  /// failed.
+  bool is_settled() {
+    check(communicator_ != nullptr, "NCCL: the communicator was aborted");
+    int state = nccl::kSuccess;
+    accept("ncclCommGetAsyncError", library_.get_async_error(communicator_, &state));
+    accept("an operation of NCCL's", state);
+    return state != nccl::kInProgress;
+  }
+  /// Ends what is under way, so that streams go on; needs no other rank, so it serves for the end
+  /// of a good run as well. Where it does not return, it is left behind.
+  void abort() {
+    if (communicator_ == nullptr) {
+      return;
+    }
+    constexpr std::chrono::seconds kLongest{1};
+    std::packaged_task<void()> task(
+        [abort = library_.abort, handle = communicator_] { static_cast<void>(abort(handle)); });
+    const std::future<void> done = task.get_future();
+    communicator_ = nullptr;
+    start_thread(std::move(task)).detach();
+    static_cast<void>(done.wait_for(kLongest));
+  }
+
+ private:
+  void accept(const char* call, int result) const {
+    if (result != nccl::kSuccess && result != nccl::kInProgress) {
+      throw DeviceError(library_.explain(call, result));
+    }
+  }
+
+  const nccl::Library& library_;
+  nccl::Communicator communicator_ = nullptr;
+};
+
+/// What all members know.
+struct NcclShared {
+  explicit NcclShared(NcclOptions given)
+      : options(std::move(given)), library(options.library), meeting({.names = options.names}) {
+    const int result = library.get_unique_id(&id);
+    if (result != nccl::kSuccess) {
+      throw UsageError(library.explain("ncclGetUniqueId", result));
+    }
+  }
+  NcclOptions options;
+  nccl::Library library;
+  nccl::UniqueId id{};
+  Meeting meeting;
+};
+
+class NcclMember final : public CollectiveMember {
+ public:
+  NcclMember(NcclShared& shared, int rank, Backend& backend, Stream& stream)
+      : shared_(shared),
+        rank_(rank),
+        backend_(backend),
+        stream_(stream),
+        beside_(backend.make_stream()),
+        communicator_(shared.library, shared.meeting.members(), shared.id, rank) {}
+  ~NcclMember() override {
+    if (!active_.empty()) {
+      meeting().cancel(rank_, "left before its gradients were added");
+    }
+    meeting().leave(rank_);
+    communicator_.abort();
+  }
+
+  Handle start(const Stretch& stretch) override {
+    return or_abort([&] {
+      const auto deadline = steady_clock::now() + shared_.options.connect_timeout;
+      settle("is not connected", deadline);
+      active_.push_back({.operation = &meeting().enter(rank_, stretch),
+                         .ready = take_event(),
+                         .done = take_event()});
+      const Active& active = active_.back();
+      stream_.record(*active.ready);
+      beside_->wait(*active.ready);
+      communicator_.all_reduce(stretch, *beside_);
+      active.operation->seats[static_cast<std::size_t>(rank_)].arrived.store(true);
+      settle("does not begin", deadline);
+      beside_->record(*active.done);
+      return next_++;
+    });
+  }
+  bool test(Handle handle) override {
+    check(handle < next_, "all-reduce: a handle that was not started");
+    return is_done(handle) || or_abort([&] {
+             advance();
+             return is_done(handle);
+           });
+  }
+  void wait(Handle handle, const Patience& patience) override {
+    check(handle < next_, "all-reduce: a handle that was not started");
+    if (is_done(handle)) {
+      return;
+    }
+    or_abort([&] {
+      for (advance(); !is_done(handle); advance()) {
+        check_patience(active_[handle - done_], patience);
+        constexpr std::chrono::milliseconds kGlance{1};
+        active_.front().done->wait({.deadline = std::min<steady_clock::time_point>(
+                                        patience.deadline, steady_clock::now() + kGlance)});
+      }
+    });
+  }
+
+ private:
+  struct Active {
+    Operation* operation;
+    /// The stretch is there; the sums are.
+    std::unique_ptr<Event> ready;
+    std::unique_ptr<Event> done;
+  };
+
+  [[nodiscard]] Meeting& meeting() const { return shared_.meeting; }
+  [[nodiscard]] bool is_done(Handle handle) const { return handle < done_; }
+  std::unique_ptr<Event> take_event() {
+    if (events_.empty()) {
+      return backend_.make_event();
+    }
+    auto event = std::move(events_.back());
+    events_.pop_back();
+    return event;
+  }
+  /// What `work` returns. When it throws, the others are cancelled and this member's kernels ended.
+  template <class Work>
+  std::invoke_result_t<Work> or_abort(const Work& work) {
+    try {
+      meeting().check_failure();
+      return work();
+    } catch (const std::exception& error) {
+      meeting().cancel(rank_, error.what());  // What failed first stays.
+      communicator_.abort();
+      throw;
+    }
+  }
+  void settle(std::string_view what, steady_clock::time_point deadline) {
+    while (!communicator_.is_settled()) {
+      meeting().check_failure();
+      if (steady_clock::now() >= deadline) {
+        throw DeviceError(cat("NCCL ", what, " after ", shared_.options.connect_timeout.count(),
+                              " ms", missing()));
+      }
+      std::this_thread::yield();
+    }
+  }
+  void advance() {
+    meeting().check_failure();
+    communicator_.is_settled();
+    while (!active_.empty() && active_.front().done->done()) {
+      Active first = std::move(active_.front());
+      active_.pop_front();
+      stream_.wait(*first.done);
+      meeting().release(*first.operation);
+      events_.push_back(std::move(first.ready));
+      events_.push_back(std::move(first.done));
+      ++done_;
+    }
+  }
+  void check_patience(const Active& active, const Patience& patience) const {
+    const bool cancelled = patience.cancelled && patience.cancelled();
+    if (!cancelled && steady_clock::now() < patience.deadline) {
+      return;
+    }
+    std::string text = cat("all-reduce ", active.operation->number, " of ",
+                           active.operation->elements, " ", name_of(active.operation->dtype),
+                           " by NCCL ", cancelled ? "was given up" : "is not done at its deadline");
+    const std::string away = missing(*active.operation);
+    throw DeviceError(text + (away.empty() ? ", though every tower has come" : away));
+  }
+  /// ": tower 1 has not come"; empty when all have.
+  [[nodiscard]] std::string missing(const Operation& operation) const {
+    std::string text;
+    for (int rank = 0; rank < meeting().members(); ++rank) {
+      if (!operation.seats[static_cast<std::size_t>(rank)].arrived.load()) {
+        text += cat(text.empty() ? ": " : ", ", meeting().name(rank), " has not come");
+      }
+    }
+    return text;
+  }
+  [[nodiscard]] std::string missing() const {
+    return active_.empty() ? "" : missing(*active_.back().operation);
+  }
+
+  NcclShared& shared_;
+  const int rank_;
+  Backend& backend_;
+  Stream& stream_;
+  std::vector<std::unique_ptr<Event>> events_;
+  std::deque<Active> active_;
+  /// It ends before the events that its work names, and after the communicator.
+  const std::unique_ptr<Stream> beside_;
+  NcclCommunicator communicator_;
+  Handle next_ = 0;
+  Handle done_ = 0;
+};
+
+class NcclCollective final : public Collective {
+ public:
+  explicit NcclCollective(NcclOptions options) : shared_(std::move(options)) {}
+  [[nodiscard]] int members() const override { return shared_.meeting.members(); }
+  std::unique_ptr<CollectiveMember> join(int rank, Backend& backend, Stream& stream) override {
+    check(rank >= 0 && rank < members(), cat("collective: rank ", rank, " of ", members()));
+    if (stream.native_handle() == nullptr) {
+      throw UsageError(
+          cat("all-reduce nccl: the device ", backend.name(), " is no GPU of NVIDIA's"));
+    }
+    try {
+      return std::make_unique<NcclMember>(shared_, rank, backend, stream);
+    } catch (const std::exception& error) {
+      cancel(rank, error.what());
+      throw;
+    }
+  }
+  void cancel(int rank, const std::string& reason) noexcept override {
+    shared_.meeting.cancel(rank, reason);
+  }
+  [[nodiscard]] std::string failure() const override { return shared_.meeting.failure(); }
+
+ private:
+  NcclShared shared_;
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_nccl_collective(NcclOptions options) {
+  return std::make_unique<NcclCollective>(std::move(options));
+}
+
+}  // namespace bench

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "models/base/dtype.h"
+
+namespace bench {
+
+/// The sum of the sources' elements, in their order, is written to all targets. Sums of f16 and
+/// bf16 are f32 and rounded once. A target may be a source; otherwise they do not overlap.
+struct ReduceArgs {
+  DType dtype = DType::f32;
+  std::size_t count = 0;
+  std::span<const void* const> sources;
+  std::span<void* const> targets;
+};
+
+/// On the calling thread. Throws InternalError for a type that is no floating one.
+void reduce(const ReduceArgs& args);
+
+}  // namespace bench

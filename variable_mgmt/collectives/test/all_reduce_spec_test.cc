@@ -1,0 +1,75 @@
+#include "variable_mgmt/collectives/all_reduce_spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+AllReduceRange range(const std::string& algorithm, int shards, std::int64_t limit) {
+  return {.algorithm = algorithm, .shards = shards, .limit = limit};
+}
+
+TEST(AllReduceSpec, ReadsAlgorithmsShardsAndLimits) {
+  EXPECT_THAT(parse_all_reduce_spec("nccl"), ElementsAre(range("nccl", 1, -1)));
+  EXPECT_THAT(parse_all_reduce_spec("psgpu#4"), ElementsAre(range("psgpu", 4, -1)));
+  EXPECT_THAT(parse_all_reduce_spec("pscpu/pscpu#2"), ElementsAre(range("pscpu/pscpu", 2, -1)));
+  EXPECT_THAT(parse_all_reduce_spec("pscpu:32k:xring"),
+              ElementsAre(range("pscpu", 1, 32768), range("xring", 1, -1)));
+  EXPECT_THAT(
+      parse_all_reduce_spec("pscpu:2k:pscpu#2:64k:xring"),
+      ElementsAre(range("pscpu", 1, 2048), range("pscpu", 2, 65536), range("xring", 1, -1)));
+  EXPECT_THAT(parse_all_reduce_spec("shm:1:tree:1K:rechd:1M:psgpu:1G:xring:1T:nccl"),
+              ElementsAre(range("shm", 1, 1), range("tree", 1, 1024), range("rechd", 1, 1 << 20),
+                          range("psgpu", 1, 1 << 30), range("xring", 1, std::int64_t{1} << 40),
+                          range("nccl", 1, -1)));
+}
+
+std::string refusal(const std::string& spec) {
+  try {
+    parse_all_reduce_spec(spec);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(AllReduceSpec, NamesThePlaceOfAMistake) {
+  EXPECT_THAT(refusal("pscpu:2k:ring"),
+              HasSubstr("part 3 (character 10) is 'ring'; accepted is one "
+                        "of nccl, nccl/xring"));
+  EXPECT_THAT(refusal(""), HasSubstr("part 1 (character 1) is ''"));
+  EXPECT_THAT(refusal("pscpu#2/pscpu"),
+              HasSubstr("part 1 (character 1) is 'pscpu#2/pscpu'; accepted "
+                        "is pscpu#N"));
+  EXPECT_THAT(refusal("xring#0"), HasSubstr("a whole number of shards from 1 on"));
+  EXPECT_THAT(refusal("xring#"), HasSubstr("a whole number of shards from 1 on"));
+  EXPECT_THAT(refusal("pscpu:2q:xring"),
+              HasSubstr("part 2 (character 7) is '2q'; accepted is a size"));
+  EXPECT_THAT(refusal("pscpu:-2:xring"), HasSubstr("part 2 (character 7)"));
+  EXPECT_THAT(refusal("pscpu::xring"), HasSubstr("part 2 (character 7) is ''"));
+  EXPECT_THAT(refusal("pscpu:9999999999T:xring"), HasSubstr("a size in bytes"));
+  EXPECT_THAT(refusal("pscpu:0:xring"), HasSubstr("of more than the limit before it, 0 bytes"));
+  EXPECT_THAT(refusal("pscpu:2k:shm:1k:xring"),
+              HasSubstr("part 4 (character 14) is '1k'; accepted is "
+                        "a size of more than"));
+  EXPECT_THAT(refusal("pscpu:2k"), HasSubstr("ends with the limit '2k'"));
+}
+
+TEST(AllReduceSpec, ChoosesByBytesUpToTheLimit) {
+  const auto ranges = parse_all_reduce_spec("pscpu:2k:psgpu#2:64k:xring");
+  EXPECT_EQ(range_for(ranges, 0).algorithm, "pscpu");
+  EXPECT_EQ(range_for(ranges, 2048).algorithm, "pscpu");
+  EXPECT_EQ(range_for(ranges, 2049).algorithm, "psgpu");
+  EXPECT_EQ(range_for(ranges, 65537).algorithm, "xring");
+  EXPECT_EQ(name_of(ranges[1]), "psgpu#2");
+  EXPECT_EQ(name_of(ranges[2]), "xring");
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,162 @@
+#include "variable_mgmt/collectives/nccl_collective.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "variable_mgmt/collectives/test/late_device.h"
+#include "variable_mgmt/collectives/test/members.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+constexpr std::size_t kElements = 1000;
+
+/// The fake with these faults.
+std::unique_ptr<Collective> make_faulty(int members, const char* faults) {
+  setenv("FAKE_NCCL", faults, 1);
+  return make_nccl_collective({.names = tower_names(members),
+                               .library = FAKE_NCCL_LIBRARY,
+                               .connect_timeout = milliseconds(500)});
+}
+
+std::vector<std::string> run_late(Collective& collective,
+                                  const std::function<void(TestMember)>& body) {
+  return run_members(collective, body, [](int) { return make_late_backend(); });
+}
+
+TEST(NcclCollective, AddsOnTheMembersStreams) {
+  for (const int members : {1, 2, 3, 4, 8}) {
+    const auto collective = make_faulty(members, "");
+    std::vector<std::vector<float>> results(static_cast<std::size_t>(members));
+    const auto errors = run_late(*collective, [&](const TestMember& self) {
+      std::vector<float>& values = results[static_cast<std::size_t>(self.rank)];
+      values.assign(kElements, static_cast<float>(self.rank + 1));
+      const std::size_t bytes = kElements * sizeof(float);
+      const auto memory = self.backend.allocate(bytes);
+      self.stream.upload(std::as_bytes(std::span(values)), memory->data());
+      // Three in a row, each of one part.
+      std::vector<CollectiveMember::Handle> handles;
+      for (const std::size_t part : {0U, 1U, 2U}) {
+        handles.push_back(self.member.start(
+            {.data = memory->data() + part * bytes / 4, .elements = kElements / 4, .index = part}));
+      }
+      for (const auto handle : handles) {
+        self.member.wait(handle, test_patience());
+        EXPECT_TRUE(self.member.test(handle));
+      }
+      self.stream.download(memory->data(), std::as_writable_bytes(std::span(values)));
+      self.stream.synchronize();
+    });
+    for (const std::string& error : errors) {
+      EXPECT_EQ(error, "");
+    }
+    const auto sum = static_cast<float>(members * (members + 1)) / 2;
+    for (std::size_t rank = 0; rank < results.size(); ++rank) {
+      EXPECT_EQ(results[rank].front(), sum);
+      EXPECT_EQ(results[rank][kElements / 4 * 3 - 1], sum);
+      EXPECT_EQ(results[rank].back(), static_cast<float>(rank + 1));
+    }
+  }
+}
+
+/// What three towers end with that add again and again; each has to end soon.
+std::vector<std::string> errors_of(const char* faults) {
+  const auto collective = make_faulty(3, faults);
+  auto errors = run_late(*collective, [&](const TestMember& self) {
+    constexpr milliseconds kPatience{300};
+    const auto memory = self.backend.allocate(kElements * sizeof(float));
+    auto begin = steady_clock::now();
+    try {
+      for (int i = 0; i < 10; ++i) {
+        begin = steady_clock::now();
+        const auto handle = self.member.start({.data = memory->data(), .elements = kElements});
+        self.member.wait(handle, {.deadline = steady_clock::now() + kPatience});
+      }
+    } catch (const std::exception&) {
+      EXPECT_LT(steady_clock::now() - begin, kPatience + std::chrono::seconds(2)) << faults;
+      throw;
+    }
+  });
+  for (const std::string& error : errors) {
+    EXPECT_NE(error, "") << faults;
+  }
+  errors.push_back(collective->failure());
+  return errors;
+}
+
+TEST(NcclCollective, WhatIsNeverDoneEndsAtItsDeadline) {
+  for (const char* const faults : {"never:0", "never:4", "never:4,abort_hangs"}) {
+    EXPECT_THAT(errors_of(faults).back(),
+                AnyOf(HasSubstr("by NCCL is not done at its deadline, though every tower has come"),
+                      HasSubstr("has not come")))
+        << faults;
+  }
+}
+
+TEST(NcclCollective, AnErrorIsToldInNcclsWordsWithItsTower) {
+  for (const char* const faults : {"error:0", "error:3"}) {
+    const auto errors = errors_of(faults);
+    EXPECT_EQ(errors.back(),
+              "tower 1: an operation of NCCL's: unhandled cuda error (NCCL's status 1)");
+    EXPECT_EQ(errors[0], errors.back());
+    EXPECT_EQ(errors[2], errors.back());
+  }
+}
+
+TEST(NcclCollective, ALostPeerIsToldByTheOthers) {
+  for (const char* const faults : {"lost:0", "lost:3"}) {
+    const auto errors = errors_of(faults);
+    EXPECT_THAT(errors.back(), HasSubstr("an operation of NCCL's: remote process exited"));
+    EXPECT_THAT(errors.back(), AnyOf(HasSubstr("tower 0: "), HasSubstr("tower 2: ")));
+    EXPECT_EQ(errors[1], errors.back());
+  }
+}
+
+TEST(NcclCollective, ConnectionsThatFailAreTold) {
+  EXPECT_THAT(errors_of("init_never").back(), HasSubstr("NCCL is not connected after 500 ms"));
+  EXPECT_THAT(errors_of("init_error").back(), HasSubstr("ncclCommInitRankConfig: internal error"));
+}
+
+TEST(NcclCollective, ATowerThatHangsIsNamed) {
+  const auto collective = make_faulty(3, "");
+  const auto errors = run_late(*collective, [&](const TestMember& self) {
+    const auto memory = self.backend.allocate(kElements * sizeof(float));
+    const Stretch stretch{.data = memory->data(), .elements = kElements};
+    self.member.wait(self.member.start(stretch), test_patience());
+    if (self.rank == 1) {
+      while (collective->failure().empty()) {
+        std::this_thread::yield();
+      }
+    } else {
+      self.member.wait(self.member.start(stretch),
+                       {.deadline = steady_clock::now() + milliseconds(200)});
+    }
+  });
+  EXPECT_THAT(
+      collective->failure(),
+      HasSubstr(
+          "all-reduce 1 of 1000 f32 by NCCL is not done at its deadline: tower 1 has not come"));
+}
+
+TEST(NcclCollective, SaysWhyItCannotBeUsed) {
+  try {
+    make_nccl_collective({.names = tower_names(2), .library = "libnowhere.so.2"});
+    FAIL() << "nothing was thrown";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("NCCL cannot be opened: libnowhere.so.2"));
+  }
+  const auto collective = make_faulty(1, "");
+  const auto errors = run_members(*collective, [](const TestMember&) {});
+  EXPECT_THAT(errors[0], HasSubstr("is no GPU of NVIDIA's"));
+}
+
+}  // namespace
+}  // namespace bench
