@@ -109,13 +109,11 @@ std::vector<CsvRow> csv_rows(const ForeignFile& source) {
     } else if (c == '"') {
       quoted = !quoted;
       quote_line = line;
-    } else if (quoted) {
-      row.cells.back() += c;
-    } else if (c == ',') {
+    } else if (!quoted && c == ',') {
       row.cells.emplace_back();
-    } else if (c == '\n') {
+    } else if (!quoted && c == '\n') {
       end_row();
-    } else if (c != '\r') {
+    } else if (quoted || c != '\r') {
       row.cells.back() += c;
     }
   }

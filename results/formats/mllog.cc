@@ -13,7 +13,7 @@ using Ordered = nlohmann::ordered_json;
 class MllogLines {
  public:
   void add(double time_seconds, const char* type, const char* key, Ordered value,
-           Ordered metadata = Ordered::object()) {
+           const Ordered& metadata = Ordered::object()) {
     Ordered place = {{"file", "bench"}, {"lineno", 0}};
     place.update(metadata);
     const Ordered line = {

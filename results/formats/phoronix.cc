@@ -41,7 +41,7 @@ std::string phoronix_system(const StoredRun& run) {
   std::string hardware = cat("Processor: ", text_field(record, "cpu.model"), " (",
                              integer_field(record, "cpu.cores").value_or(0), " Cores)");
   if (const auto memory = integer_field(record, "memory.total")) {
-    hardware += cat(", Memory: ", *memory / (1024 * 1024), "MB");
+    hardware += cat(", Memory: ", *memory / (std::int64_t{1} << 20U), "MB");
   }
   const std::string software =
       cat("OS: ", text_field(record, "host.os"), ", Kernel: ", text_field(record, "host.kernel"),

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -25,7 +26,7 @@ constexpr const char* kTfMetricLog = "metric.log";
 constexpr const char* kTfLogsName = "tf-logs";
 
 std::string tf_timestamp(double seconds) {
-  const auto ms = static_cast<std::int64_t>(seconds * 1e3 + 0.5);
+  const std::int64_t ms = std::llround(seconds * 1e3);
   std::string decimals = cat(1000 + ms % 1000).substr(1);
   return cat(utc_by(ms, "%Y-%m-%dT%H:%M:%S."), decimals, "000Z");
 }

@@ -136,13 +136,15 @@ std::size_t warnings_of(const StoredRun& run) {
 
 void add_run(HtmlTable& table, const StoredRun& run, const std::string& system, bool anonymize) {
   const auto speed = metric_value(run, "images_per_sec");
-  const auto setup = metric_value(run, "step_time.cv");
+  const auto spread = metric_value(run, "step_time.cv");
+  const auto score = number_field(run.record, "quality.score");
   table.row({anonymize ? html_text(utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S"))
                        : cat(html_text(run.record_id), "<br><small>",
                              utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S"), "</small>"),
              html_text(system), html_text(run.workload), speed ? short_number(*speed) : "none",
-             setup ? short_number(100 * *setup) + "%" : "unknown", cat(warnings_of(run)),
-             html_text(run.status), html_text(command_text(run, anonymize))});
+             spread ? short_number(100 * *spread) + "%" : "unknown", cat(warnings_of(run)),
+             score ? short_number(*score) : "none", html_text(run.status),
+             html_text(command_text(run, anonymize))});
 }
 
 }  // namespace
@@ -152,8 +154,8 @@ std::string disclosure(const ReportData& data, bool anonymize) {
   for (const ReportSystem& system : data.systems) html += system_table(system, anonymize);
   HtmlTable runs("Every run, by system; spread: standard deviation of its step times / their mean",
                  {anonymize ? "start (UTC)" : "record", "system", "work", "images/s",
-                  "spread of steps", "warnings", "status", "flags given"},
-                 {1, 2, 6, 7});
+                  "spread of steps", "warnings", "score of 100", "status", "flags given"},
+                 {1, 2, 7, 8});
   for (const ReportSystem& system : data.systems) {
     for (const StoredRun* run : system.runs) add_run(runs, *run, system.name, anonymize);
   }

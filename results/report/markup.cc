@@ -43,7 +43,7 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
-std::string script_text(std::string json) {
+std::string script_text(std::string_view json) {
   std::string out;
   for (const char c : json) out += c == '<' ? std::string("\\u003c") : std::string(1, c);
   return out;
@@ -108,8 +108,9 @@ void HtmlTable::row(const std::vector<std::string>& cells) {
 }
 
 std::string HtmlTable::html() const {
-  return cat("<div class=\"wide\" tabindex=\"0\"><table><caption>", caption_,
-             "</caption>\n<thead><tr>", head_, "</tr></thead>\n<tbody>\n", body_,
+  return cat("<p class=\"caption\">", caption_,
+             "</p>\n<div class=\"wide\" tabindex=\"0\"><table aria-label=\"", caption_,
+             "\">\n<thead><tr>", head_, "</tr></thead>\n<tbody>\n", body_,
              "</tbody></table></div>\n");
 }
 

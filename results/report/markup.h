@@ -16,7 +16,7 @@ namespace bench::results {
 std::string html_text(std::string_view text);
 
 /// JSON as it may stand in a <script>: `</` and `<!--` cannot end it.
-std::string script_text(std::string json);
+std::string script_text(std::string_view json);
 
 /// A number for readers: three significant digits below 1000, else whole with commas.
 std::string short_number(double value);
@@ -30,7 +30,7 @@ struct RatioText {
 };
 RatioText ratio_text(double log_ratio, const std::optional<stats::Interval>& interval);
 
-/// One table; cells are HTML already.
+/// One table; headings and cells are HTML already, the caption escaped text without tags.
 class HtmlTable {
  public:
   /// Columns of numbers stand to the right, those of `texts` (by index) to the left.

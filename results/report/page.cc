@@ -162,7 +162,7 @@ std::string report_page(std::span<const StoredRun> runs, const PageOptions& opti
       html_text(options.title), "</title>\n<style>", page_style(),
       "</style>\n</head>\n<body>\n<header><h1>", html_text(options.title),
       "</h1>\n<p class=\"soft\">Made by bench_results ", html_text(source_info().bench_version),
-      "</p></header>\n", sections.html(), "<script type=\"application/json\" id=\"data\">",
+      "</p></header>\n", sections.html(), R"(<script type="application/json" id="data">)",
       embedded_data(data, anonymize), "</script>\n</body>\n</html>\n");
 }
 

@@ -36,13 +36,24 @@ std::optional<double> median_field(const std::vector<const StoredRun*>& runs, co
   return median(values);
 }
 
+/// By the metric, which counts boards; else by the machine's counters over the timed steps.
+std::optional<double> images_per_joule(const StoredRun& run) {
+  if (const auto joules = metric_value(run, "joules_per_image"); joules && *joules > 0) {
+    return 1 / *joules;
+  }
+  const auto joules = number_field(run.record, "energy.joules");
+  const auto batch = number_field(run.record, "workload.global_batch");
+  const auto steps = static_cast<double>(step_seconds(run.record).size());
+  if (!joules || !batch || *joules <= 0 || steps == 0) return std::nullopt;
+  return *batch * steps / *joules;
+}
+
 void finish_cell(ReportCell& cell) {
   if (cell.empty()) return;
   cell.speed = stats::group_summary(cell.speeds, kAlpha);
   std::vector<double> per_joule;
   for (const StoredRun* run : cell.runs) {
-    const auto joules = metric_value(*run, "joules_per_image");
-    if (joules && *joules > 0) per_joule.push_back(1 / *joules);
+    if (const auto images = images_per_joule(*run)) per_joule.push_back(*images);
   }
   if (!per_joule.empty()) cell.images_per_joule = stats::group_summary(per_joule, kAlpha);
   if (const auto flops = number_field(cell.runs.front()->record, "workload.flops_per_image")) {

@@ -10,22 +10,24 @@ const char* page_style() {
   --rule: #3a424c; --band: #1e2329; --mark: #6fb4ff; --warn: #ffb866; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1rem; max-width: 84rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
+  overflow-wrap: anywhere; font: 16px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.6rem; line-height: 1.2; margin: .5rem 0; }
 h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; border-top: 1px solid var(--rule); padding-top: 1rem; }
 h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
 p, ul { max-width: 48rem; }
-.soft, figcaption, caption { color: var(--soft); }
+.soft, figcaption, .caption { color: var(--soft); }
 a { color: var(--mark); }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: 0; list-style: none; }
-.wide { overflow-x: auto; margin: .75rem 0; }
+.wide { overflow-x: auto; margin: 0 0 .75rem; }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding: .25rem 0; }
-th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--rule); text-align: right; vertical-align: top; }
+.caption { font-size: .875rem; margin: .75rem 0 .25rem; }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--rule); text-align: right; vertical-align: top;
+  overflow-wrap: normal; }
+th[scope=row], td.left { min-width: 8rem; overflow-wrap: anywhere; }
 th[scope=row], th:first-child, th.left { text-align: left; }
 th[scope=row] { font-weight: 500; }
 thead th { background: var(--band); vertical-align: bottom; }
-td small { display: block; color: var(--soft); white-space: nowrap; font-size: .8125rem; }
+td small { display: block; color: var(--soft); white-space: nowrap; font-size: .92em; }
 td.left { text-align: left; max-width: 44rem; overflow-wrap: anywhere; }
 .warn { color: var(--warn); }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 1rem 2rem; }
@@ -51,8 +53,7 @@ svg .curve { fill: none; stroke: var(--mark); stroke-width: 1.5; }
   --warn: #6b3a00; }
   body { font-size: 10pt; max-width: none; padding: 0; } nav { display: none; }
   .wide { overflow: visible; } table { font-size: 8pt; } td small { white-space: normal; }
-  tr, figure { break-inside: avoid; } thead { display: table-header-group; }
-  svg text { stroke: none; }
+  tr, figure { break-inside: avoid; } thead { display: table-header-group; } h2, h3, .caption { break-after: avoid; }
   .figures { grid-template-columns: repeat(2, 1fr); } }
 )css";
 }

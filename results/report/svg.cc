@@ -10,7 +10,8 @@
 namespace bench::results {
 namespace {
 
-constexpr double kLetterWidth = 6.4;  // Of a sans-serif of 11 units, digits and small letters.
+constexpr double kLetterWidth =
+    7;  // Of a sans-serif of 11 units: that of digits in DejaVu, a wide one.
 constexpr double kTickGap = 10;
 
 /// The end of the letter at or before `size`, not within a letter of several bytes.
@@ -161,7 +162,7 @@ void Drawing::x_axis(const Scale& scale, double top, double bottom) {
 }
 
 std::string Drawing::html(std::string_view id) const {
-  return cat("<svg role=\"img\" aria-labelledby=\"", id, "-t ", id, "-d\" viewBox=\"0 0 ",
+  return cat(R"(<svg role="img" aria-labelledby=")", id, "-t ", id, R"(-d" viewBox="0 0 )",
              coordinate(kDrawingWidth), " ", coordinate(height_), "\">\n<title id=\"", id, "-t\">",
              html_text(title_), "</title>\n<desc id=\"", id, "-d\">", html_text(description_),
              "</desc>\n", body_, "</svg>\n");

@@ -139,7 +139,7 @@ std::string energy_table(const ReportData& data) {
   const nlohmann::json& record = data.systems.front().runs.front()->record;
   std::string why;
   if (const auto* errors = field(record, "capture_errors"); errors != nullptr) {
-    why = errors->value("metrics.joules_per_image.value", "");
+    why = errors->value("energy.joules", errors->value("metrics.joules_per_image.value", ""));
   }
   return cat("<p>No record knows its energy", why.empty() ? "" : cat(" (", html_text(why), ")"),
              ".</p>\n");

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <set>
 
+#include "models/base/errors.h"
 #include "models/base/test/scratch_folder.h"
 #include "results/formats/format.h"
 #include "results/formats/record_view.h"
@@ -87,7 +88,7 @@ TEST(Imported, WhatTheFileDoesNotTellIsNullWithAReason) {
     if (value.is_null()) nulls.insert(path);
     if (!value.is_object()) return;
     for (const auto& [name, inner] : value.items()) {
-      self(self, inner, path.empty() ? name : path + "." + name);
+      self(self, inner, path.empty() ? name : cat(path, ".", name));
     }
   };
   collect(collect, record, "");

@@ -106,6 +106,14 @@ TEST(ReportData, ImagesPerJouleAreOfTheRunsThatKnow) {
   add_repeats(runs, {.joules = 0.5});
   const ReportData data = report_data(runs, {});
   EXPECT_NEAR(data.rows[0].cells[0].images_per_joule->median, 2, 1e-12);
+  nlohmann::json record = runs.front().record;
+  record["metrics"].erase(1);
+  record["energy"] = {{"joules", 4.0}};
+  record["workload"]["global_batch"] = 8;
+  record["series"] = {{"step_ns", {1000, 1000, 1000}}};
+  record["record_id"] = content_id(record);
+  const std::vector<StoredRun> counted{stored_run(record, "made")};
+  EXPECT_NEAR(report_data(counted, {}).rows[0].cells[0].images_per_joule->median, 6, 1e-12);
   EXPECT_FALSE(report_data(grid(), {}).rows[0].cells[0].images_per_joule.has_value());
 }
 
