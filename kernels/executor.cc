@@ -32,21 +32,6 @@ struct Executor::State {
     }
     find_inputs();
     find_scalars();
-    for (const auto& trained : plan.lowered.trained) {
-      const Buffer& variable = buffer(trained.variable);
-      check(variable.type.dtype == trained_dtype(), "executor: variables of several types");
-      segments.push_back(
-          {.offset = plan.memory.offsets[trained.variable] / size_of(trained_dtype()),
-           .count = variable.bytes / size_of(trained_dtype()),
-           .decayed = trained.decayed});
-      for (const auto& copy : trained.copies) {
-        const DType dtype = buffer(copy.buffer).type.dtype;
-        segments.back().copies.push_back(
-            {.offset = plan.memory.offsets[copy.buffer] / size_of(dtype),
-             .dtype = dtype,
-             .order = copy.order});
-      }
-    }
   }
 
   State(const State&) = delete;
@@ -91,10 +76,7 @@ struct Executor::State {
     }
   }
 
-  [[nodiscard]] DType trained_dtype() const {
-    const auto& trained = plan.lowered.trained;
-    return trained.empty() ? DType::f32 : buffer(trained.front().variable).type.dtype;
-  }
+  [[nodiscard]] DType trained_dtype() const { return bench::trained_dtype(plan); }
 
   /// Up to the end of the last segment.
   [[nodiscard]] std::size_t flat_bytes() const {
@@ -126,12 +108,16 @@ struct Executor::State {
     return trained->gradient;
   }
 
+  void enqueue_refresh(std::size_t r) {
+    BoundStep& step = bound.refreshes()[r];
+    step.kernel->launch(*stream, step.inputs, step.outputs, nullptr);
+  }
+
   /// Makes the copies of a variable anew; waits.
   void refresh(std::size_t variable) {
     for (std::size_t r = 0; r < bound.refreshes().size(); ++r) {
       if (plan.lowered.refreshes[r].inputs[0] == variable) {
-        BoundStep& step = bound.refreshes()[r];
-        step.kernel->launch(*stream, step.inputs, step.outputs, nullptr);
+        enqueue_refresh(r);
         stream->synchronize();
       }
     }
@@ -242,7 +228,7 @@ struct Executor::State {
   GradientsFinal gradients_final;
   /// Gradients of this run that were told of.
   std::size_t announced = 0;
-  std::vector<OptimizerSegment> segments;
+  const std::vector<OptimizerSegment> segments = optimizer_segments(plan);
   std::vector<InputPlace> inputs;
   bool inputs_checked = false;
   std::vector<ScalarPlace> scalars;
@@ -304,6 +290,12 @@ void Executor::write_variable(const std::string& name, std::span<const float> ca
   state_->conversions.write(state_->buffer(buffer), state_->bound.view(buffer), DType::f32,
                             std::as_bytes(canonical));
   state_->refresh(buffer);
+}
+
+void Executor::renew_copies() {
+  for (std::size_t r = 0; r < state_->bound.refreshes().size(); ++r) {
+    state_->enqueue_refresh(r);
+  }
 }
 
 std::vector<float> Executor::read_variable(const std::string& name, std::vector<float> reused) {

@@ -66,6 +66,9 @@ class Executor {
   /// The vector given, if any, is what comes back: one tensor after the other needs no fresh pages.
   [[nodiscard]] std::vector<float> read_variable(const std::string& name,
                                                  std::vector<float> reused = {});
+  /// Enqueues that all copies of the variables in 16 bits are made anew: for who writes variables()
+  /// and leaves their copies behind.
+  void renew_copies();
   /// A copy of a trained variable in 16 bits, in canonical order.
   struct Copy {
     DType dtype = DType::bf16;

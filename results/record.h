@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "results/captured.h"
+#include "results/conditions.h"
 #include "results/flag_value.h"
 #include "results/gpu.h"
 
@@ -76,6 +77,7 @@ struct Dataset {
   Captured<std::int64_t> shards{};
   Captured<std::int64_t> records{};
   Captured<std::int64_t> bytes{};
+  Captured<Storage> storage{};
 };
 
 struct Source {
@@ -165,6 +167,9 @@ struct Load {
   LoadSample before{};
   LoadSample after{};
   Captured<double> steal_share{};  ///< Of all processor time between the two.
+  /// Those that computed most between the two, at most three.
+  Captured<std::vector<BusyProcess>> busy{};
+  Throttling throttling{};
 };
 
 enum class Better { kHigher, kLower, kNone };
@@ -249,10 +254,13 @@ struct Quality {
   std::vector<std::string> warnings{};  ///< What made them low or unsteady.
   Captured<Verdict> verdict = Unknown{"only runs on a GPU are judged"};
   std::vector<std::string> reasons{};  ///< Those of an INVALID one.
+  Captured<double> score{};            ///< 0 to 100, by add_quality_score().
+  std::vector<std::string> deductions{};
 };
 
 struct Record {
   std::string run_uuid{};
+  Labels labels{};
   Status status = Status::kFailed;
   bool partial = false;         ///< The run ended before its last step.
   std::string status_reason{};  ///< Why it is not ok, or ended before its last step.
@@ -268,6 +276,9 @@ struct Record {
   std::vector<Gpu> gpus{};                   ///< Those that the run computes on.
   std::map<std::string, std::string> env{};  ///< The variables that change speed, by name.
   Load load{};
+  CpuWatched cpu_watched{};
+  Energy energy{};
+  Captured<Cost> cost = Unknown{"not given (--cost)"};
   std::vector<Metric> metrics{};
   Series series{};
   std::vector<Implementation> implementations{};

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "results/conditions_json.h"
 #include "results/gpu_json.h"
 #include "results/identity.h"
 #include "results/json_section.h"
@@ -86,6 +87,7 @@ void put_dataset(Section out, const Dataset& dataset) {
   out.put("shards", dataset.shards);
   out.put("records", dataset.records);
   out.put("bytes", dataset.bytes);
+  put_storage(out, dataset.storage);
 }
 
 void put_source(Section out, const Source& source) {
@@ -169,6 +171,8 @@ void put_load(Section out, const Load& load) {
   put_load_sample(out.child("before"), load.before);
   put_load_sample(out.child("after"), load.after);
   out.put("steal_share", load.steal_share);
+  put_busy(out, load.busy);
+  put_throttling(out.child("cgroup_throttling"), load.throttling);
 }
 
 std::string_view name_of(Verdict verdict) {
@@ -187,6 +191,8 @@ void put_quality(Section out, const Quality& quality) {
                          : Captured<std::string_view>(Unknown{quality.verdict.why()}));
   out.put("reasons", quality.reasons);
   out.put("warnings", quality.warnings);
+  out.put("score", quality.score);
+  out.put("deductions", quality.deductions);
 }
 
 void put_metric(Section& out, const Metric& metric) {
@@ -231,6 +237,7 @@ std::string record_json(const Record& record) {
   out.put("schema", kSchema);
   out.put("record_id", "");  // Its place; the value needs all the rest.
   out.put("run_uuid", record.run_uuid);
+  put_labels(out, record.labels);
   out.put("status", name_of(record.status));
   out.put("partial", record.partial);
   out.put("status_reason", record.status_reason);
@@ -246,6 +253,9 @@ std::string record_json(const Record& record) {
   put_gpus(out, record.gpus);
   out.put("env", record.env);
   put_load(out.child("load"), record.load);
+  put_cpu_watched(out.child("cpu_watched"), record.cpu_watched);
+  put_energy(out.child("energy"), record.energy);
+  put_cost(out, record.cost);
   out.put_list("metrics", record.metrics, put_metric,
                [](const Metric& metric, std::size_t) { return metric.name; });
   Section series = out.child("series");

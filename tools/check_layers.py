@@ -57,6 +57,8 @@ MAY_INCLUDE = {
     "variable_mgmt/collectives/test/": ("models/base/", "kernels/", "variable_mgmt/collectives/"),
     "pipeline/": ("models/base/", "pipeline/"),
     "results/": ("models/base/", "results/"),
+    # The program asks the machine what bench asks it.
+    "results/tool/": ("models/base/", "results/", "bench/host/"),
     "bench/": BELOW_BENCH + ("bench/",),
     "bench/flags/": ("models/", "variable_mgmt/learning_rate.h", "results/flag_value.h", "bench/flags/"),
     "bench/host/": ("models/base/", "results/", "bench/host/"),
@@ -83,6 +85,8 @@ CONFINED = (
      ("kernels/cuda/",)),
     ("gflags", re.compile(r"gflags/"), ("bench/flags/",)),
     ("hwloc", re.compile(r"hwloc[./]"), ("kernels/cpu/",)),
+    ("Boost.Math", re.compile(r"boost/math/"), ("results/stats/",)),
+    ("SQLite", re.compile(r"sqlite3"), ("results/store/",)),
     ("MPI", re.compile(r"mpi(cxx)?\.h$"), ()),
 )
 

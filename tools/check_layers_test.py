@@ -108,6 +108,7 @@ class LayerTest(unittest.TestCase):
             ("nccl.h", "kernels/cuda/a.cc"),
             ("gflags/gflags.h", "bench/flags/table.cc"),
             ("hwloc.h", "kernels/cpu/a.cc"),
+            ("boost/math/distributions.hpp", "results/stats/a.cc"),
         ):
             with self.subTest(header=header):
                 self.assert_good(room, f"#include <{header}>\n")

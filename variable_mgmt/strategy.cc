@@ -3,16 +3,31 @@
 #include <array>
 
 #include "models/base/errors.h"
+#include "variable_mgmt/strategies/own_strategies.h"
 
 namespace bench {
 
-std::unique_ptr<UpdateStrategy> make_single_device(std::span<Tower* const> towers,
-                                                   const OptimizerSettings& settings);
-std::size_t single_device_bytes(std::size_t elements, const OptimizerSettings& settings);
+std::string_view name_of(GradientReduction reduction) {
+  return reduction == GradientReduction::sum ? "sum" : "mean";
+}
+
+TowerMeeting::TowerMeeting(int towers, const std::vector<AllReduceRange>& spec)
+    : group(towers), gradients(towers), variables(towers), votes(static_cast<std::size_t>(towers)) {
+  CollectiveOptions options{.names = {}, .spec = spec};
+  for (int tower = 0; tower < towers; ++tower) {
+    options.names.push_back(cat("tower ", tower));
+  }
+  collective = make_host_collective(std::move(options));
+}
+
+void TowerMeeting::cancel(int tower, const std::string& reason) noexcept {
+  group.cancel();
+  collective->cancel(tower, reason);
+}
 
 std::span<const StrategyRow> all_strategies() {
   static constexpr std::array kRows{
-#define BENCH_STRATEGY(name, make, bytes) StrategyRow{name, make, bytes},
+#define BENCH_STRATEGY(name, make, bytes, reduction) StrategyRow{name, make, bytes, reduction},
 #include "variable_mgmt/strategies/strategies.inc"
 #undef BENCH_STRATEGY
   };

@@ -1,37 +1,92 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "variable_mgmt/gradient_sums.h"
+#include "variable_mgmt/shared_region.h"
 #include "variable_mgmt/tower.h"
+#include "variable_mgmt/tower_group.h"
 
 namespace bench {
 
-/// Decides where variables live and how gradients meet. Made once the towers stand.
+/// A tower's part in how variables are updated: where they live, how its gradients meet the
+/// others'. Made once the tower stands; used on the tower's thread.
 class UpdateStrategy {
  public:
   UpdateStrategy() = default;
   UpdateStrategy(const UpdateStrategy&) = delete;
   UpdateStrategy& operator=(const UpdateStrategy&) = delete;
   virtual ~UpdateStrategy() = default;
-  /// Enqueues, behind the towers' last run, that its gradients are applied to the variables as the
-  /// towers' states say, and that these are fetched.
+  /// The tower's next run is one whose gradients update() applies: what may be done with those that
+  /// become final meanwhile is done. Without it update() does it all.
+  virtual void begin_step() {}
+  /// Enqueues, behind the tower's last run, that its gradients are applied to the variables as the
+  /// tower's state says, and that this is fetched. Of several towers all have to call it: it waits
+  /// for them and throws GroupCancelled where another one failed.
   virtual void update() = 0;
   /// As before the first update: sets the slots to their first values, and counts updates anew;
   /// does not wait.
   virtual void reset() = 0;
 };
 
+/// How the gradients of several towers become one.
+enum class GradientReduction : std::uint8_t { sum, mean };
+/// As --gradient_reduction names it.
+std::string_view name_of(GradientReduction reduction);
+
+/// What a strategy is told beside its towers.
+struct StrategySettings {
+  OptimizerSettings optimizer = {};
+  /// Shared variables live on the first device, instead of being spread by size.
+  bool one_holder = false;
+  /// The gradients of the step before are applied; zeros in the first.
+  bool relaxed = false;
+  /// Steps read variables as they were before the last update, and apply the gradients of the step
+  /// before; zeros in the first.
+  bool staged = false;
+  /// Of strategies in which every tower has the sums.
+  SumSettings sums = {};
+};
+
+/// What the towers of a strategy share.
+struct TowerMeeting {
+  /// Algorithms by size, by which they add; empty: shm. Throws UsageError for those that cannot be
+  /// had between so many.
+  TowerMeeting(int towers, const std::vector<AllReduceRange>& spec);
+  /// Ends what the towers wait for each other for. From any thread.
+  void cancel(int tower, const std::string& reason) noexcept;
+
+  TowerGroup group;
+  std::unique_ptr<Collective> collective;
+  SharedRegion::Peers gradients;
+  SharedRegion::Peers variables;
+  /// Of each tower: what it has to say of the step in hand.
+  std::vector<std::int32_t> votes;
+};
+
+/// A tower in its strategy.
+struct TowerSeat {
+  Tower& tower;
+  int number = 0;
+  TowerMeeting& meeting;
+};
+
 /// One row of strategies.inc.
 struct StrategyRow {
   std::string_view name;
-  std::unique_ptr<UpdateStrategy> (*make)(std::span<Tower* const> towers,
-                                          const OptimizerSettings& settings);
-  /// Bytes of slots for one tower with so many elements in its flat region, before it is made.
-  std::size_t (*bytes)(std::size_t elements, const OptimizerSettings& settings);
+  /// Meets the other towers, whose threads make theirs.
+  std::unique_ptr<UpdateStrategy> (*make)(const TowerSeat& seat, const StrategySettings& settings);
+  /// What it takes for all of so many towers, with so many elements in their flat regions, before
+  /// it is made; in bytes.
+  std::size_t (*bytes)(std::size_t elements, int towers, const StrategySettings& settings);
+  /// How it joins gradients where nobody says: as tf_cnn_benchmarks does. None: it does not.
+  std::optional<GradientReduction> reduction;
 };
 std::span<const StrategyRow> all_strategies();
 

@@ -64,6 +64,12 @@ void Tower::upload_orders() {
   stream().upload(std::as_bytes(std::span(&host_->given.orders, 1)), state());
 }
 
+void Tower::set_finite(std::int32_t finite) {
+  host_->given.finite = finite;
+  stream().upload(std::as_bytes(std::span(&host_->given.finite, 1)),
+                  device_state_->data() + offsetof(StepState, finite));
+}
+
 void Tower::fetch_state() {
   stream().download(state(), std::as_writable_bytes(std::span(&host_->seen, 1)));
 }

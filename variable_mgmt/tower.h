@@ -49,6 +49,8 @@ class Tower {
   void set_loss_scale(double scale);
   /// Where it lies on the device: not for the host to read.
   [[nodiscard]] StepState* state();
+  /// Enqueues that the step's gradients are all finite (1), or not (0), whatever was found before.
+  void set_finite(std::int32_t finite);
   /// Enqueues a copy of it to the host, for seen_state() once that is done.
   void fetch_state();
   [[nodiscard]] const StepState& seen_state() const { return host_->seen; }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "kernels/reference/reference_backend.h"
 #include "models/base/half.h"
@@ -12,19 +13,39 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kElements = 256;
-constexpr std::size_t kCount = 2;
 constexpr double kLossScale = 2;
-using Updates = std::array<StepOrders, kCount>;
+constexpr double kNudge = 0x1p-20;
 // Large rates, so that of the numbers added up none is lost in the rounding of the others; and
 // nothing twice, so that everything in a rule shows.
-constexpr Updates kUpdates{StepOrders{.learning_rate = 16384, .gradient_scale = 0.5},
-                           StepOrders{.learning_rate = 8192, .gradient_scale = 0.125}};
+constexpr std::array kUpdates{StepOrders{.learning_rate = 16384, .gradient_scale = 0.5},
+                              StepOrders{.learning_rate = 8192, .gradient_scale = 0.125}};
+constexpr StepOrders kUpdateWithout{.learning_rate = 4096, .gradient_scale = 0.25};
+
+/// What the updates do, one after the other.
+struct Updates {
+  std::vector<StepOrders> orders;
+  /// So many of them come before there are gradients.
+  std::size_t without = 0;
+  /// In this one the gradients are larger by kNudge of what they were added up from.
+  std::optional<std::size_t> nudged = {};
+};
+
+Updates updates_of(const StrategySettings& settings) {
+  Updates updates{.orders = {kUpdates.begin(), kUpdates.end()}};
+  if (settings.relaxed || settings.staged) {
+    updates.orders.insert(updates.orders.begin(), kUpdateWithout);
+    updates.without = 1;
+  }
+  return updates;
+}
 
 /// Elements of some variables, one behind the other.
 struct Samples {
   std::vector<OptimizerSegment> segments;
   std::vector<double> variables;
   std::vector<double> gradients;
+  /// The sizes of what each gradient was added up from, of its sign.
+  std::vector<double> added = {};
 };
 
 /// The distance of the elements that are looked at; odd, so that they fall on different channels.
@@ -37,6 +58,7 @@ void for_each_sample(std::span<const float> tensor, const Take& take) {
   }
 }
 
+/// Of one tower.
 Samples take_samples(Executor& executor, const InitialValues& values) {
   Samples samples;
   std::vector<float> gradient;
@@ -48,7 +70,10 @@ Samples take_samples(Executor& executor, const InitialValues& values) {
     const std::size_t offset = samples.variables.size();
     for_each_sample(values.at(name), [&](double w) { samples.variables.push_back(w); });
     gradient = executor.read_gradient(name, std::move(gradient));
-    for_each_sample(gradient, [&](double g) { samples.gradients.push_back(g); });
+    for_each_sample(gradient, [&](double g) {
+      samples.gradients.push_back(g);
+      samples.added.push_back(g);
+    });
     samples.segments.push_back({.offset = offset,
                                 .count = samples.variables.size() - offset,
                                 .decayed = variable.decayed()});
@@ -56,8 +81,23 @@ Samples take_samples(Executor& executor, const InitialValues& values) {
   return samples;
 }
 
+/// The sums of all towers' gradients.
+Samples joined_samples(std::span<const Samples> all) {
+  Samples joined = all.front();
+  for (const Samples& samples : all.subspan(1)) {
+    for (std::size_t i = 0; i < joined.gradients.size(); ++i) {
+      joined.gradients[i] += samples.gradients[i];
+      joined.added[i] = std::abs(joined.added[i]) + std::abs(samples.gradients[i]);
+    }
+  }
+  for (std::size_t i = 0; i < joined.added.size(); ++i) {
+    joined.added[i] = std::copysign(joined.added[i], joined.gradients[i]);
+  }
+  return joined;
+}
+
 /// What the samples' variables are before the updates and after each.
-using Course = std::array<std::vector<double>, kCount + 1>;
+using Course = std::vector<std::vector<double>>;
 
 Course reference_course(const Samples& samples, OptimizerSettings settings,
                         const Updates& updates) {
@@ -74,14 +114,21 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
   StepState state;
   state.set_loss_scale(kLossScale);
   optimizer->reset(*stream, places, &state);
-  Course course;
-  course[0] = samples.variables;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    course[i + 1] = course[i];
-    state.orders = updates[i];
+  Course course{samples.variables};
+  const std::vector<double> none(samples.gradients.size());
+  std::vector<double> nudged = samples.gradients;
+  for (std::size_t i = 0; i < nudged.size(); ++i) {
+    nudged[i] += kNudge * samples.added[i];
+  }
+  for (std::size_t i = 0; i < updates.orders.size(); ++i) {
+    course.push_back(course.back());
+    state.orders = updates.orders[i];
+    const std::vector<double>& gradients = i < updates.without   ? none
+                                           : i == updates.nudged ? nudged
+                                                                 : samples.gradients;
     optimizer->launch(
         *stream,
-        {.variables = course[i + 1].data(), .gradients = samples.gradients.data(), .slots = places},
+        {.variables = course.back().data(), .gradients = gradients.data(), .slots = places},
         &state);
   }
   stream->synchronize();
@@ -92,28 +139,27 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
 /// decay. The latter is how far the end moves, over how far they did: where they cancel each other,
 /// rounding weighs more than the sum shows, and where a rule divides by their size, less.
 std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& settings,
-                               const Course& course) {
+                               const Updates& updates, const Course& course) {
   std::vector<double> sums(samples.variables.size());
   for (const std::vector<double>& variables : course) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
       sums[i] += std::abs(variables[i]);
     }
   }
-  constexpr double kNudge = 0x1p-20;
-  const auto add_share = [&](const OptimizerSettings& nudged, const Updates& updates) {
-    const Course moved = reference_course(samples, nudged, updates);
+  const auto add_share = [&](const OptimizerSettings& nudged, const Updates& moving) {
+    const Course moved = reference_course(samples, nudged, moving);
     for (std::size_t i = 0; i < sums.size(); ++i) {
       sums[i] += std::abs(moved.back()[i] - course.back()[i]) / kNudge;
     }
   };
-  for (std::size_t i = 0; i < kCount; ++i) {
-    Updates updates = kUpdates;
-    updates[i].gradient_scale *= 1 + kNudge;
-    add_share(settings, updates);
+  for (std::size_t i = 0; i < updates.orders.size(); ++i) {
+    Updates moving = updates;
+    moving.nudged = i;
+    add_share(settings, moving);
   }
   OptimizerSettings nudged = settings;
   nudged.weight_decay *= 1 + kNudge;
-  add_share(nudged, kUpdates);
+  add_share(nudged, updates);
   return sums;
 }
 
@@ -132,22 +178,45 @@ bool has_the_right_copies(Executor& executor, const std::string& name,
   });
 }
 
-}  // namespace
+/// Gradients as they were, for updates that add them up where they lie.
+class KeptGradients {
+ public:
+  explicit KeptGradients(Tower& tower) : tower_(tower), gradients_(tower.executor().gradients()) {
+    kept_ = tower.backend().allocate(std::max<std::size_t>(gradients_.bytes, 1));
+    tower_.stream().copy(gradients_.data, kept_->data(), gradients_.bytes);
+    tower_.wait();
+  }
+  void put_back() { tower_.stream().copy(kept_->data(), gradients_.data, gradients_.bytes); }
 
-double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
-                                 const OptimizerSettings& settings, const InitialValues& values) {
-  Executor& executor = tower.executor();
-  const Samples samples = take_samples(executor, values);
+ private:
+  Tower& tower_;
+  TensorView gradients_;
+  std::unique_ptr<DeviceMemory> kept_;
+};
+
+/// One tower's part in the updates.
+void update(Tower& tower, UpdateStrategy& strategy, const StrategySettings& settings,
+            const Updates& updates) {
+  KeptGradients gradients(tower);
   tower.set_loss_scale(kLossScale);
   strategy.reset();
-  for (const StepOrders& update : kUpdates) {
-    tower.set_orders(update);
+  std::vector<StepOrders> orders = updates.orders;
+  if (settings.staged) {
+    // Shows the variables of the one before.
+    orders.push_back(kUpdateWithout);
+  }
+  for (const StepOrders& order : orders) {
+    gradients.put_back();
+    tower.set_orders(order);
     tower.upload_orders();
     strategy.update();
     tower.wait();
   }
-  const Course course = reference_course(samples, settings, kUpdates);
-  const std::vector<double> added = magnitudes(samples, settings, course);
+}
+
+/// How far a tower's variables are from where they should be, as a share of what was added up.
+double difference_of(Executor& executor, std::span<const double> wanted,
+                     std::span<const double> added) {
   double largest = 0;
   std::size_t i = 0;
   std::vector<float> updated;
@@ -155,20 +224,54 @@ double largest_update_difference(Tower& tower, UpdateStrategy& strategy,
     if (!variable.trainable()) {
       continue;
     }
-    updated =
-        executor.read_variable(executor.graph().value(variable.value).name, std::move(updated));
+    const std::string& name = executor.graph().value(variable.value).name;
+    updated = executor.read_variable(name, std::move(updated));
     for_each_sample(updated, [&](double w) {
-      const double difference = std::abs(w - course.back()[i]);
+      const double difference = std::abs(w - wanted[i]);
       const double bound = largest * added[i];
       // What is not a number stays, and does not count as small.
       largest = difference <= bound || std::isnan(largest) ? largest : difference / added[i];
       ++i;
     });
-    if (!has_the_right_copies(executor, executor.graph().value(variable.value).name, updated)) {
+    if (!has_the_right_copies(executor, name, updated)) {
       largest = std::numeric_limits<double>::infinity();
     }
   }
   return largest;
+}
+
+}  // namespace
+
+double largest_update_difference(Towers& towers, const StrategySettings& settings, bool joined,
+                                 const InitialValues& values) {
+  const auto count = static_cast<std::size_t>(towers.size());
+  const Updates updates = updates_of(settings);
+  std::vector<Samples> samples(count);
+  towers.run([&](int number) {
+    Tower& tower = towers[number];
+    samples[static_cast<std::size_t>(number)] = take_samples(tower.executor(), values);
+    if (count > 1) {
+      // A lone tower has them from the check before.
+      tower.write_variables(values);
+    }
+  });
+  towers.run(
+      [&](int number) { update(towers[number], *towers.update(number), settings, updates); });
+  if (joined) {
+    std::fill(samples.begin(), samples.end(), joined_samples(samples));
+  }
+  std::vector<double> differences(count);
+  towers.run([&](int number) {
+    const auto place = static_cast<std::size_t>(number);
+    const Course course = reference_course(samples[place], settings.optimizer, updates);
+    const std::vector<double> added =
+        magnitudes(samples[place], settings.optimizer, updates, course);
+    differences[place] = difference_of(towers[number].executor(), course.back(), added);
+  });
+  // One that is not a number counts as the largest.
+  return *std::max_element(differences.begin(), differences.end(), [](double a, double b) {
+    return !std::isnan(a) && (std::isnan(b) || a < b);
+  });
 }
 
 }  // namespace bench

@@ -180,8 +180,8 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .mode = settings.training() ? "train" : "fwd",
                      .data = data_of(settings),
                      .batch_per_device = settings.batch,
-                     .devices = 1,
-                     .global_batch = settings.batch,
+                     .devices = settings.towers,
+                     .global_batch = settings.global_batch(),
                      .dtype = settings.int8 ? "int8" : std::string(name_of(settings.dtype)),
                      .layout = std::string(name_of(settings.format)),
                      .image_size = static_cast<int>(settings.image_size),
@@ -204,13 +204,21 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
   return record;
 }
 
-void add_plan(results::Record& record, const RunSettings& settings, const Device& device,
+void add_plan(results::Record& record, const RunSettings& settings, std::span<const Device> devices,
               const Executor& executor) {
+  const Device& device = devices.front();
   const Graph& graph = executor.graph();
   record.workload.backend = std::string(device.backend->name());
   record.workload.model_params = count_variables(graph).trained.scalars;
   record.workload.flops_per_image = 2 * multiply_adds(graph) / settings.batch;
-  record.cpu.processors_used = device.processors;
+  std::vector<int> processors;
+  for (const Device& each : devices) {
+    if (each.gpu && !processors.empty()) {
+      break;  // All threads of the host serve every GPU.
+    }
+    processors.insert(processors.end(), each.processors.begin(), each.processors.end());
+  }
+  record.cpu.processors_used = processors;
   record.workload.flags_all["num_intra_threads"] =
       static_cast<std::int64_t>(device.processors.size());
   record.cpu.isa_used = device.isa;
@@ -236,7 +244,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
     planned.push_back(
         {.name = std::string(region.name), .bytes = static_cast<std::int64_t>(region.bytes)});
   }
-  record.metrics = results::run_metrics({.images_per_step = settings.batch,
+  record.metrics = results::run_metrics({.images_per_step = settings.global_batch(),
                                          .steps = session.steps,
                                          .wall = session.wall,
                                          .input_wait = session.input_wait,

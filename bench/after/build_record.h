@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                              const std::vector<std::string>& command_line,
                              const SystemFiles& files);
 
-/// Adds what the plan says: device, implementations, choices, parameters, planned memory.
-void add_plan(results::Record& record, const RunSettings& settings, const Device& device,
+/// Adds what the plan says: devices, implementations, choices, parameters, planned memory.
+void add_plan(results::Record& record, const RunSettings& settings, std::span<const Device> devices,
               const Executor& executor);
 
 /// Adds what was measured.

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "models/base/errors.h"
+
 namespace bench {
 namespace {
 
@@ -14,8 +16,10 @@ double seconds_of(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-KernelTimes time_kernels(Tower& tower, UpdateStrategy* strategy, const Clock& clock,
-                         const Watch& watch) {
+KernelTimes time_kernels(Towers& towers, const Clock& clock, const Watch& watch) {
+  check(towers.size() == 1, "kernels are timed on a lone tower");
+  Tower& tower = towers.first();
+  UpdateStrategy* const strategy = towers.update(0);
   Backend& backend = tower.backend();
   const auto begun = backend.make_event();
   const auto computed = backend.make_event();

@@ -5,7 +5,7 @@
 
 #include "bench/host/clock.h"
 #include "kernels/executor.h"
-#include "variable_mgmt/strategy.h"
+#include "variable_mgmt/towers.h"
 
 namespace bench {
 
@@ -22,10 +22,9 @@ struct KernelTimes {
   std::vector<Executor::StepTime> last;
 };
 
-/// Runs up to ten more steps on the batch that was last fed, until three seconds are over by the
-/// clock, but one at least; `strategy` may be null, else the variables are updated. `watch` hears
-/// of each. Waits.
-KernelTimes time_kernels(Tower& tower, UpdateStrategy* strategy, const Clock& clock,
-                         const Watch& watch = {});
+/// Runs up to ten more steps of a lone tower on the batch that was last fed, until three seconds
+/// are over by the clock, but one at least; in a training run the variables are updated. `watch`
+/// hears of each. Waits.
+KernelTimes time_kernels(Towers& towers, const Clock& clock, const Watch& watch = {});
 
 }  // namespace bench

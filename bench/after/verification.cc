@@ -107,9 +107,8 @@ void check_l2_term(const RunSettings& settings, Tower& tower, const FingerprintS
 /// With the gradients that the runs left.
 void check_update(const RunSettings& settings, const VerifiedRun& run,
                   const FingerprintStimulus& stimulus, Verification& result) {
-  check(run.strategy != nullptr, "a training run is verified with its strategy");
-  const double difference =
-      largest_update_difference(run.tower, *run.strategy, settings.optimizer, stimulus.values);
+  const double difference = largest_update_difference(
+      run.towers, strategy_settings(settings), settings.reduction.has_value(), stimulus.values);
   result.numbers.push_back({.name = "update",
                             .measured = difference,
                             .stored = 0,
@@ -184,22 +183,23 @@ Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
   Verification result{.skipped = difference_to_stored(settings)};
   const FingerprintStimulus stimulus = fingerprint_stimulus(settings);
   check_definition(settings, result);
-  KernelCheck kernels(run.tower, run.graph(checked_images(settings.batch)), run.watch);
+  Tower& tower = run.towers.first();
+  KernelCheck kernels(tower, run.graph(checked_images(settings.batch)), run.watch);
   // The fingerprint's run has both images, which the kernels are checked on too if each is half of
   // the batch.
   const bool even = settings.batch % 2 == 0;
   if (result.skipped.empty()) {
     const Executor::Observer observer = kernels.observer();
     const Executor::Observer* const seen = even ? &observer : nullptr;
-    compare(settings.training() ? measure_training_fingerprint(run.tower, stimulus, seen)
-                                : measure_inference_fingerprint(run.tower, stimulus, seen),
+    compare(settings.training() ? measure_training_fingerprint(tower, stimulus, seen)
+                                : measure_inference_fingerprint(tower, stimulus, seen),
             settings, result.numbers);
   }
   if (!result.skipped.empty() || !even) {
     kernels.run(stimulus);
   }
   if (settings.training()) {
-    check_l2_term(settings, run.tower, stimulus, result);
+    check_l2_term(settings, tower, stimulus, result);
   }
   // Ends before the step does: its loss and L2 term are none.
   kernels.run_what_draws();

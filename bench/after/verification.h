@@ -9,7 +9,7 @@
 #include "models/zoo/fingerprint.h"
 #include "results/record.h"
 #include "variable_mgmt/fingerprint.h"
-#include "variable_mgmt/strategy.h"
+#include "variable_mgmt/towers.h"
 
 namespace bench {
 
@@ -33,12 +33,10 @@ std::string difference_to_stored(const RunSettings& settings);
 /// What the fingerprint of a run is measured with.
 FingerprintStimulus fingerprint_stimulus(const RunSettings& settings);
 
-/// What is verified: a tower made by the settings, and what updates it.
+/// What is verified: towers made by the settings, and what updates them.
 struct VerifiedRun {
-  Tower& tower;
-  /// Null for a forward-only run.
-  UpdateStrategy* strategy = nullptr;
-  /// The graph that the tower was made from, for a batch of so many images.
+  Towers& towers;
+  /// The graph that the first tower was made from, for a batch of so many images.
   std::function<Graph(std::int64_t images)> graph;
   /// Hears of each kernel and may end the check.
   Watch watch = {};
@@ -47,7 +45,8 @@ struct VerifiedRun {
 /// Holds against what is stored, or computed anew: the definition of the model's network; where the
 /// settings do not change it (size, classes, loss; `skipped` says so) the fingerprint of a training
 /// step, or of the logits of a forward-only run; each kind of kernel; after a training step its L2
-/// term and the strategy's updates. Changes the tower's variables and the strategy's slots. Waits.
+/// term: all on the first tower; and the strategy's updates on all of them. Changes the towers'
+/// variables and the strategy's slots. Waits.
 Verification verify_run(const RunSettings& settings, const VerifiedRun& run);
 
 }  // namespace bench

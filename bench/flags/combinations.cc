@@ -66,6 +66,39 @@ void check_auto_loss_scale(const Flags& flags) {
             "--fp16_enable_auto_loss_scale cannot be combined with nccl in --all_reduce_spec");
   refuse_if(flags.staged_vars,
             "--fp16_enable_auto_loss_scale cannot be combined with --staged_vars");
+  refuse_if(flags.variable_consistency == "relaxed",
+            "--fp16_enable_auto_loss_scale cannot be combined with --variable_consistency=relaxed: "
+            "the gradients of the step before may have had another scale");
+}
+
+/// Several devices of this host.
+void check_towers(const Flags& flags) {
+  if (flags.virtual_gpus > 0) {
+    refuse_if(flags.num_gpus > 1,
+              "--virtual_gpus and --num_gpus exclude each other; give one of them");
+    refuse_if(flags.device && flags.device != "gpu",
+              cat("--virtual_gpus puts towers on a GPU and cannot be combined with --device=",
+                  flags.device.value_or("")));
+  }
+  if (flags.num_gpus == 1 && flags.virtual_gpus <= 1) {
+    return;
+  }
+  const std::string start = flags.virtual_gpus > 0 ? cat("--virtual_gpus=", flags.virtual_gpus)
+                                                   : cat("--num_gpus=", flags.num_gpus);
+  for (const auto& [name, given] :
+       {std::pair<std::string_view, bool>{"--verify", flags.verify.has_value()},
+        {"--dump_tensors", flags.dump_tensors.has_value()},
+        {"--dtype=int8", flags.dtype == "int8"},
+        {"--profile", flags.profile},
+        {"--trace_file", !flags.trace_file.empty()}}) {
+    refuse_if(given, cat(start, " cannot be combined with ", name,
+                         ", which looks at one device: leave one of them out"));
+  }
+  const BatchRequest request = read_batch_request(flags.batch_size);
+  refuse_if(request.rule == BatchRequest::Rule::fastest,
+            cat(start,
+                " cannot be combined with --batch_size=auto, which tries batches on one "
+                "device: give its size"));
 }
 
 void check_debugger(const Flags& flags) {
@@ -140,6 +173,21 @@ void check_variable_update(const Flags& flags) {
   const std::string start = cat("--variable_update=", update);
   refuse_if((update == "replicated" || update == "independent") && is_distributed(flags),
             cat(start, " cannot be combined with --job_name"));
+  refuse_if(flags.staged_vars && update != "parameter_server",
+            cat(start, " cannot be combined with --staged_vars, which is for parameter_server"));
+  refuse_if(
+      flags.variable_consistency == "relaxed" && update != "replicated",
+      cat(start,
+          " cannot be combined with --variable_consistency=relaxed, which is for replicated"));
+  refuse_if(
+      flags.staged_vars && flags.save_variables,
+      "--staged_vars computes with the variables of the step before: leave --save_variables out");
+  refuse_if(flags.gradient_reduction && update == "independent",
+            cat(start, " joins no gradients: leave --gradient_reduction out"));
+  refuse_if(flags.hierarchical_copy && flags.num_gpus == 1 && flags.virtual_gpus <= 1,
+            "--hierarchical_copy is for several devices: give --num_gpus");
+  refuse_if(flags.hierarchical_copy && !flags.all_reduce_spec.value_or("").empty(),
+            "--hierarchical_copy and --all_reduce_spec exclude each other; give one of them");
   const std::string spec = flags.all_reduce_spec.value_or("");
   refuse_if(update == "replicated" && spec.find(':') != std::string::npos,
             cat(start, " takes one algorithm for all sizes, not --all_reduce_spec=", spec));
@@ -202,6 +250,8 @@ void check_unmeasured(const Flags& flags) {
   refuse_if(flags.profile, cat(ends, " measures nothing: leave --profile out"));
   refuse_if(!flags.trace_file.empty(), cat(ends, " measures nothing: leave --trace_file out"));
   refuse_if(flags.result_file.has_value(), cat(ends, " measures nothing: leave --result_file out"));
+  refuse_if(flags.benchmark_log_dir.has_value(),
+            cat(ends, " measures nothing: leave --benchmark_log_dir out"));
   if (flags.verify) {
     refuse_if(flags.init_from || flags.input_file || flags.data_dir || flags.save_variables ||
                   flags.dump_tensors || !flags.dump.empty() || flags.choices_file ||
@@ -267,6 +317,7 @@ void validate(const Flags& flags) {
             "nccl in --all_reduce_spec cannot reduce over more than one worker");
   check_counts(flags);
   check_variable_update(flags);
+  check_towers(flags);
   check_tensor_files(flags);
   check_dump(flags);
   check_autotune(flags);

@@ -10,6 +10,7 @@
 #include "bench/flags/near.h"
 #include "bench/flags/table.h"
 #include "models/base/errors.h"
+#include "models/base/near_names.h"
 #include "models/base/text.h"
 
 namespace bench {

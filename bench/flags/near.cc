@@ -3,20 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <utility>
 
 #include "bench/flags/file.h"
 #include "bench/flags/hints.h"
+#include "models/base/near_names.h"
 #include "models/base/text.h"
 #include "models/zoo/zoo.h"
 
 namespace bench {
 namespace {
-
-// Shorter texts occur in too many names, and begin too many, by chance.
-constexpr std::size_t kShortestPart = 4;
-constexpr std::size_t kShortestBeginning = 3;
-constexpr std::size_t kMostNearNames = 3;
 
 /// What tf_cnn_benchmarks has and this program does not: it tells images apart.
 struct OtherModel {
@@ -36,89 +31,16 @@ const OtherModel* find_other_model(std::string_view name) {
   return found == kOtherModels.end() ? nullptr : found;
 }
 
-std::string lower(std::string_view text) {
-  std::string lowered(text);
-  for (char& letter : lowered) {
+std::string without_separators(std::string_view name) {
+  std::string letters(name);
+  for (char& letter : letters) {
     letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   }
-  return lowered;
-}
-
-std::string without_separators(std::string_view name) {
-  std::string letters = lower(name);
   std::erase_if(letters, [](char letter) { return letter == '_' || letter == '-'; });
   return letters;
 }
 
-// "; did you mean a or b?", or nothing.
-std::string question(std::span<const std::string_view> near, std::string_view dashes) {
-  if (near.empty()) {
-    return "";
-  }
-  std::string text = "; did you mean ";
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    text += cat(i == 0 ? "" : " or ", dashes, near[i]);
-  }
-  return text + "?";
-}
-
 }  // namespace
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  const std::string from = lower(a);
-  const std::string to = lower(b);
-  // distance[i][j]: between the first i letters of `from` and the first j of `to`.
-  std::vector<std::vector<std::size_t>> distance(from.size() + 1,
-                                                 std::vector<std::size_t>(to.size() + 1));
-  for (std::size_t i = 0; i <= from.size(); ++i) {
-    for (std::size_t j = 0; j <= to.size(); ++j) {
-      if (i == 0 || j == 0) {
-        distance[i][j] = i + j;
-        continue;
-      }
-      const std::size_t change = from[i - 1] == to[j - 1] ? 0 : 1;
-      distance[i][j] = std::min(
-          {distance[i - 1][j] + 1, distance[i][j - 1] + 1, distance[i - 1][j - 1] + change});
-      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1]) {
-        distance[i][j] = std::min(distance[i][j], distance[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return distance[from.size()][to.size()];
-}
-
-std::vector<std::string_view> near_names(std::string_view given,
-                                         std::span<const std::string_view> candidates) {
-  struct Near {
-    std::size_t distance;
-    bool contains;
-    std::string_view name;
-  };
-  std::vector<Near> near;
-  const std::size_t tolerated = 1 + given.size() / 4;
-  std::size_t least = tolerated;
-  const std::string part = lower(given);
-  for (const std::string_view name : candidates) {
-    const std::size_t distance = edit_distance(given, name);
-    const std::size_t place = lower(name).find(part);
-    const bool contains = place != std::string::npos &&
-                          part.size() >= (place == 0 ? kShortestBeginning : kShortestPart);
-    if (contains || (distance <= tolerated && distance < std::max(given.size(), name.size()))) {
-      near.push_back({distance, contains, name});
-      least = std::min(least, distance);
-    }
-  }
-  // Beside a very near name the others are noise.
-  std::erase_if(near, [&](const Near& one) { return !one.contains && one.distance > 2 * least; });
-  std::stable_sort(near.begin(), near.end(), [](const Near& a, const Near& b) {
-    return std::pair(!a.contains, a.distance) < std::pair(!b.contains, b.distance);
-  });
-  std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < std::min(near.size(), kMostNearNames); ++i) {
-    names.push_back(near[i].name);
-  }
-  return names;
-}
 
 UsageError unknown_value(const FlagRow& row, std::string_view given) {
   std::vector<std::string_view> near{value_meant_by(row.name, given)};
@@ -132,13 +54,13 @@ UsageError unknown_value(const FlagRow& row, std::string_view given) {
     other_way = cat("--model=", model, " --", row.name);
     near.assign(1, other_way);
   }
-  return UsageError(cat("--", row.name, "=", given,
-                        ": unknown value; accepted: ", describe_values(row), question(near, "")));
+  return UsageError(cat("--", row.name, "=", given, ": unknown value; accepted: ",
+                        describe_values(row), did_you_mean(near, "")));
 }
 
 UsageError unknown_value(std::string_view flag, std::string_view given,
                          std::span<const std::string_view> accepted, std::string_view listed_by) {
-  const std::string asked = question(near_names(given, accepted), "");
+  const std::string asked = did_you_mean(near_names(given, accepted), "");
   return UsageError(cat("--", flag, "=", given, ": unknown value", asked.empty() ? ";" : asked,
                         " --", listed_by, " lists all"));
 }
@@ -176,7 +98,7 @@ UsageError unknown_flag(std::string_view given) {
   std::replace(name.begin(), name.end(), '-', '_');
   const std::string start = cat(given, ": unknown flag");
   if (const auto meant = flags_meant_by(name); !meant.empty()) {
-    return UsageError(cat(start, question(meant, "")));
+    return UsageError(cat(start, did_you_mean(meant, "")));
   }
   if (const std::string_view why = why_no_flag(name); !why.empty()) {
     return UsageError(cat(start, "; ", why));
@@ -197,7 +119,7 @@ UsageError unknown_flag(std::string_view given) {
   if (name.starts_with("no")) {
     names.insert(names.end(), negated.begin(), negated.end());
   }
-  const std::string asked = question(near_names(name, names), "--");
+  const std::string asked = did_you_mean(near_names(name, names), "--");
   return UsageError(cat(start, asked.empty() ? "; --help=all lists all flags" : asked));
 }
 

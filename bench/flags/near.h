@@ -1,24 +1,12 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "bench/flags/table.h"
 #include "models/base/errors.h"
 
 namespace bench {
-
-/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`, case
-/// ignored (the restricted Damerau-Levenshtein distance).
-std::size_t edit_distance(std::string_view a, std::string_view b);
-
-/// At most three of `candidates` that someone who wrote `given` may have meant: those that contain
-/// it or begin with it, then the nearest.
-std::vector<std::string_view> near_names(std::string_view given,
-                                         std::span<const std::string_view> candidates);
 
 /// Of an enumerated flag: "--flag=given: unknown value; accepted: a, b (not built yet: c); did you
 /// mean a?" What is asked, of the values that are taken, is what other programs call so

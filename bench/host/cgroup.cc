@@ -147,6 +147,42 @@ std::optional<CpuQuota> cgroup_cpu_quota(const SystemFiles& files) {
   return smallest;
 }
 
+results::Throttling cgroup_throttling(const SystemFiles& files) {
+  const std::vector<CgroupLevel> levels = cgroup_levels(files, "cpu");
+  const std::optional<CpuQuota> quota = cgroup_cpu_quota(files);
+  for (const CgroupLevel& level : levels) {
+    if (quota && !quota->file.starts_with(level.folder + "/")) continue;
+    const std::string file = level.folder + "/cpu.stat";
+    const Captured<std::string> text = files.read(file);
+    if (!text.known()) return {.periods = Unknown{text.why()}, .time = Unknown{text.why()}};
+    results::Throttling out{.periods = Unknown{cat(file, " has no nr_throttled")},
+                            .time = Unknown{cat(file, " has no throttled_usec")}};
+    for (const std::string& line : lines_of(text.value())) {
+      const std::vector<std::string> words = words_of(line);
+      if (words.size() != 2) continue;
+      const std::int64_t number = parse_integer(words[1]).value_or(0);
+      if (words[0] == "nr_throttled") out.periods = number;
+      if (words[0] == "throttled_usec") out.time = std::chrono::microseconds(number);
+      if (words[0] == "throttled_time") out.time = std::chrono::nanoseconds(number);
+    }
+    return out;
+  }
+  const Unknown none{"no control group of processor time is mounted"};
+  return {.periods = none, .time = none};
+}
+
+results::Throttling throttled_between(const results::Throttling& before,
+                                      const results::Throttling& after) {
+  const auto between = [](const auto& then, const auto& now) {
+    using Value = std::decay_t<decltype(now)>;
+    if (!then.known()) return Value(Unknown{then.why()});
+    if (!now.known()) return Value(Unknown{now.why()});
+    return Value(now.value() - then.value());
+  };
+  return {.periods = between(before.periods, after.periods),
+          .time = between(before.time, after.time)};
+}
+
 Captured<std::string> cgroup_cpuset(const SystemFiles& files) {
   for (const CgroupLevel& level : cgroup_levels(files, "cpuset")) {
     for (const char* name : {"/cpuset.cpus.effective", "/cpuset.effective_cpus", "/cpuset.cpus"}) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/host/system_files.h"
+#include "results/conditions.h"
 
 namespace bench {
 
@@ -30,6 +31,14 @@ struct CpuQuota {
 
 /// The smallest quota of all levels; none when time is not limited.
 std::optional<CpuQuota> cgroup_cpu_quota(const SystemFiles& files);
+
+/// How often and for how long the control group has stopped its processes for their quota, since it
+/// was made; the level with the smallest quota, else the innermost.
+results::Throttling cgroup_throttling(const SystemFiles& files);
+
+/// Between two of these.
+results::Throttling throttled_between(const results::Throttling& before,
+                                      const results::Throttling& after);
 
 /// Processors this process's group may use, as the kernel's list, or why that is not known.
 Captured<std::string> cgroup_cpuset(const SystemFiles& files);

@@ -1,5 +1,6 @@
 #include "bench/host/system_files.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -58,6 +59,18 @@ Captured<std::int64_t> SystemFiles::read_integer(std::string_view path) const {
   const Captured<std::int64_t> number = parse_integer(words.empty() ? "" : words.front());
   if (!number.known()) return Unknown{cat(path, ": ", number.why())};
   return number;
+}
+
+Captured<std::vector<std::string>> SystemFiles::names_in(std::string_view path) const {
+  std::error_code error;
+  std::vector<std::string> names;
+  std::filesystem::directory_iterator entries(real(path), error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    names.push_back(entries->path().filename().string());
+  }
+  if (error) return Unknown{cat("cannot read ", path, ": ", error.message())};
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 bool SystemFiles::exists(std::string_view path) const {

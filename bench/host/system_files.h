@@ -22,6 +22,9 @@ class SystemFiles {
   /// The first number in the file.
   Captured<std::int64_t> read_integer(std::string_view path) const;
 
+  /// The names in a folder, sorted, or why it cannot be read.
+  Captured<std::vector<std::string>> names_in(std::string_view path) const;
+
   bool exists(std::string_view path) const;
   bool is_folder(std::string_view path) const;
 

@@ -4,10 +4,19 @@
 
 namespace bench {
 
-RepeatedStep::RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy)
+RepeatedStep::RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy,
+                           int towers)
     : recording_(tower.backend().shares_host_memory() ? StepRecording::off : recording),
       tower_(tower),
-      strategy_(strategy) {}
+      strategy_(strategy) {
+  if (towers > 1 && strategy != nullptr && recording_ != StepRecording::off) {
+    if (recording_ == StepRecording::on) {
+      throw UsageError("--cuda_graph=on: the steps of several towers cannot be recorded");
+    }
+    recording_ = StepRecording::off;
+    why_not_ = "the gradients of several towers meet on the host";
+  }
+}
 
 RepeatedStep::~RepeatedStep() {
   // A device may still be replaying it.
@@ -27,6 +36,9 @@ void RepeatedStep::enqueue() {
 }
 
 void RepeatedStep::enqueue_kernels() {
+  if (strategy_ != nullptr) {
+    strategy_->begin_step();
+  }
   tower_.upload_orders();
   tower_.enqueue_run();
   if (strategy_ != nullptr) {

@@ -13,8 +13,9 @@ namespace bench {
 /// replayed as a whole from then on, where the device gains by it.
 class RepeatedStep {
  public:
-  /// `strategy` is null for a forward-only run; both outlive this.
-  RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy);
+  /// `strategy` is null for a forward-only run; both outlive this. Steps of several towers, whose
+  /// gradients meet on the host, are not recorded.
+  RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy, int towers = 1);
   ~RepeatedStep();
   RepeatedStep(const RepeatedStep&) = delete;
   RepeatedStep& operator=(const RepeatedStep&) = delete;

@@ -1,11 +1,12 @@
 #include "bench/loop/session.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <mutex>
 
 #include "bench/loop/repeated_step.h"
 #include "bench/loop/step_statistics.h"
+#include "bench/plan/memory_check.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -22,16 +23,22 @@ class Session {
         parts_(parts),
         result_(result),
         learning_rate_(settings.learning_rate),
-        step_(settings.gpu.recording, parts.tower, parts.strategy),
+        image_elements_(image_elements(settings) * static_cast<std::size_t>(settings.batch)),
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}) {
     find_scalars();
-    parts_.tower.set_loss_scale(loss_scale_rule(settings).initial);
+    make_steps();
     // Longer lists grow between steps, outside what is timed.
     const auto expected =
         static_cast<std::size_t>(std::min(parts.stopping.limits().steps, kReservedSteps));
     result_.steps.reserve(expected);
     result_.losses.reserve(settings.training() ? expected : 0);
   }
+
+  ~Session() {
+    parts_.towers.run([&](int tower) { steps_[static_cast<std::size_t>(tower)].reset(); });
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   void run() {
     parts_.stopping.begin();
@@ -42,9 +49,8 @@ class Session {
       return;
     }
     progress_.clear();
-    if (!step_.why_not_recorded().empty()) {
-      parts_.progress << "note: steps are not replayed from a recording: "
-                      << step_.why_not_recorded() << "\n";
+    if (const std::string& why = steps_.front()->why_not_recorded(); !why.empty()) {
+      parts_.progress << "note: steps are not replayed from a recording: " << why << "\n";
     }
     report::print_done_warm_up(parts_.out);
     measure();
@@ -57,13 +63,13 @@ class Session {
 
  private:
   struct Outcome {
-    nanoseconds duration;
+    nanoseconds duration{};
     double loss = 0;
-    report::Accuracies accuracies;
+    report::Accuracies accuracies{};
   };
 
   void find_scalars() {
-    const Executor& executor = parts_.tower.executor();
+    const Executor& executor = parts_.towers.first().executor();
     if (settings_.training()) {
       losses_.push_back(executor.scalar("loss"));
       if (settings_.lines.loss == ReportedLoss::total) {
@@ -74,6 +80,19 @@ class Session {
       top_1_ = executor.scalar("top_1");
       top_5_ = executor.scalar("top_5");
     }
+  }
+
+  /// On the towers' threads, whose devices they use.
+  void make_steps() {
+    const auto towers = static_cast<std::size_t>(parts_.towers.size());
+    steps_.resize(towers);
+    outcomes_.resize(towers);
+    parts_.towers.run([&](int tower) {
+      parts_.towers[tower].set_loss_scale(loss_scale_rule(settings_).initial);
+      steps_[static_cast<std::size_t>(tower)] =
+          std::make_unique<RepeatedStep>(settings_.gpu.recording, parts_.towers[tower],
+                                         parts_.towers.update(tower), parts_.towers.size());
+    });
   }
 
   Stop warm_up() {
@@ -131,8 +150,17 @@ class Session {
     if (settings_.training() || result_.steps.empty()) {
       return;
     }
-    const std::vector<float> logits = parts_.tower.executor().read_output_as_floats("logits");
-    if (!std::all_of(logits.begin(), logits.end(), [](float x) { return std::isfinite(x); })) {
+    bool finite = true;
+    std::mutex mutex;
+    parts_.towers.run([&](int tower) {
+      const std::vector<float> logits =
+          parts_.towers[tower].executor().read_output_as_floats("logits");
+      const bool all =
+          std::all_of(logits.begin(), logits.end(), [](float x) { return std::isfinite(x); });
+      const std::lock_guard lock(mutex);
+      finite = finite && all;
+    });
+    if (!finite) {
       throw LossError(cat("the logits of the last step are not all finite: the variables or the ",
                           "images are out of what ",
                           settings_.int8 ? "int8" : name_of(settings_.dtype), " holds"));
@@ -144,13 +172,21 @@ class Session {
     const nanoseconds begin = parts_.clock.now();
     const InputBatch batch = parts_.input.next();
     result_.input_wait += parts_.clock.now() - begin;
-    parts_.tower.feed(batch.images, batch.labels);
-    parts_.tower.set_orders({.learning_rate = learning_rate_.at(global_step_),
-                             .number = layer_step(settings_, global_step_)});
-    step_.enqueue();
-    parts_.tower.wait();
-    Outcome outcome = read_outcome();
-    result_.skipped_updates = parts_.tower.seen_state().skipped;
+    const StepOrders orders{.learning_rate = learning_rate_.at(global_step_),
+                            .gradient_scale = gradient_scale(settings_),
+                            .number = layer_step(settings_, global_step_)};
+    parts_.towers.run([&](int number) {
+      const auto place = static_cast<std::size_t>(number);
+      Tower& tower = parts_.towers[number];
+      tower.feed(batch.images + place * image_elements_,
+                 batch.labels + place * static_cast<std::size_t>(settings_.batch));
+      tower.set_orders(orders);
+      steps_[place]->enqueue();
+      tower.wait();
+      outcomes_[place] = read_outcome(tower.executor());
+    });
+    Outcome outcome = mean_outcome();
+    result_.skipped_updates = parts_.towers.first().seen_state().skipped;
     outcome.duration = parts_.clock.now() - begin;
     if (!std::isfinite(outcome.loss)) {
       throw LossError(
@@ -164,9 +200,8 @@ class Session {
     return outcome;
   }
 
-  /// The numbers of the step that is done.
-  [[nodiscard]] Outcome read_outcome() const {
-    const Executor& executor = parts_.tower.executor();
+  /// The numbers of a tower's step that is done.
+  [[nodiscard]] Outcome read_outcome(const Executor& executor) const {
     Outcome outcome{.duration = {}, .loss = 0, .accuracies = {}};
     for (const Executor::Scalar loss : losses_) {
       outcome.loss += executor.value(loss);
@@ -177,11 +212,26 @@ class Session {
     return outcome;
   }
 
+  /// Of all towers.
+  [[nodiscard]] Outcome mean_outcome() const {
+    Outcome mean;
+    for (const Outcome& outcome : outcomes_) {
+      mean.loss += outcome.loss;
+      mean.accuracies.top_1 += outcome.accuracies.top_1;
+      mean.accuracies.top_5 += outcome.accuracies.top_5;
+    }
+    const auto towers = static_cast<double>(outcomes_.size());
+    mean.loss /= towers;
+    mean.accuracies.top_1 /= towers;
+    mean.accuracies.top_5 /= towers;
+    return mean;
+  }
+
   void print(std::int64_t number, const Outcome& outcome) {
     progress_.clear();
     report::StepLine line{
         .step = number,
-        .speed = speed_of_steps(settings_.batch, result_.steps, settings_.lines.ewma),
+        .speed = speed_of_steps(settings_.global_batch(), result_.steps, settings_.lines.ewma),
         .loss = outcome.loss};
     if (settings_.accuracies()) {
       line.accuracies = outcome.accuracies;
@@ -191,34 +241,28 @@ class Session {
 
   [[nodiscard]] double images_per_second() const {
     const double seconds = std::chrono::duration<double>(result_.wall).count();
-    return static_cast<double>(settings_.batch) * static_cast<double>(result_.steps.size()) /
-           seconds;
+    return static_cast<double>(settings_.global_batch()) *
+           static_cast<double>(result_.steps.size()) / seconds;
   }
 
   const RunSettings& settings_;
   const SessionParts& parts_;
   SessionResult& result_;
   LearningRate learning_rate_;
-  RepeatedStep step_;
+  /// Of one tower's batch.
+  std::size_t image_elements_;
   Progress progress_;
   /// They add up to the reported loss; none in a forward-only run.
   std::vector<Executor::Scalar> losses_;
   Executor::Scalar top_1_{};
   Executor::Scalar top_5_{};
+  /// Of each tower: its step, and what it made of the step in hand.
+  std::vector<std::unique_ptr<RepeatedStep>> steps_;
+  std::vector<Outcome> outcomes_;
   std::int64_t global_step_ = 0;
 };
 
 }  // namespace
-
-std::unique_ptr<UpdateStrategy> make_run_strategy(const RunSettings& settings, Tower& tower) {
-  if (!settings.training()) {
-    return nullptr;
-  }
-  const std::array<Tower*, 1> towers{&tower};
-  OptimizerSettings optimizer = settings.optimizer;
-  optimizer.loss_scale = loss_scale_rule(settings);
-  return settings.strategy->make(towers, optimizer);
-}
 
 StepLimits step_limits(const RunSettings& settings) {
   StepLimits limits{.warmup_steps = settings.warmup.num_batches,

@@ -13,14 +13,14 @@
 #include "bench/loop/stopping_rule.h"
 #include "bench/plan/settings.h"
 #include "pipeline/input.h"
-#include "variable_mgmt/strategy.h"
+#include "variable_mgmt/towers.h"
 
 namespace bench {
 
-/// What the step loop works with. `strategy` is null for a forward-only run.
+/// What the step loop works with.
 struct SessionParts {
-  Tower& tower;
-  UpdateStrategy* strategy = nullptr;
+  Towers& towers;
+  /// Gives the images of all towers at once, those of the first one first.
   InputSource& input;
   const Clock& clock;
   StoppingRule& stopping;
@@ -63,16 +63,14 @@ class LossError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What updates the variables of a training run; null for a forward-only one.
-std::unique_ptr<UpdateStrategy> make_run_strategy(const RunSettings& settings, Tower& tower);
-
 /// How long the settings want a run to be.
 StepLimits step_limits(const RunSettings& settings);
 
-/// Warms up, then runs and times the steps until the rule ends them, printing tf_cnn_benchmarks'
-/// lines from "Running warm up" to the last step line, and the total unless the run was
-/// interrupted. Throws LossError for a loss that is not finite; `result` holds what was measured
-/// until then.
+/// A step runs on every tower, each on its own part of the batch, and ends when all are done: what
+/// it reports is the mean of theirs. Warms up, then runs and times the steps until the rule ends
+/// them, printing tf_cnn_benchmarks' lines from "Running warm up" to the last step line, and the
+/// total unless the run was interrupted. Throws LossError for a loss that is not finite; `result`
+/// holds what was measured until then.
 void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result);
 
 }  // namespace bench

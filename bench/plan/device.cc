@@ -15,6 +15,12 @@
 namespace bench {
 namespace {
 
+/// What a tower's device is made with.
+struct TowerShare {
+  int tower = 0;
+  Topology topology = {};
+};
+
 /// As many of the processors that this process may use as the run has threads.
 std::vector<int> run_processors(Device& device, const Topology& topology,
                                 std::optional<int> wanted) {
@@ -45,12 +51,49 @@ void note_inherited_threads(Device& device) {
   }
 }
 
-Device make_gpu_device(const RunSettings& settings) {
+/// The processors of one of several towers: each has as many, and none shares a core with another
+/// while there are enough.
+std::vector<int> tower_processors(const RunSettings& settings, const TowerShare& share) {
+  const auto towers = static_cast<std::size_t>(settings.towers);
+  const std::size_t usable = share.topology.processors.size();
+  std::size_t each = static_cast<std::size_t>(settings.threads.value_or(0));
+  if (each == 0) {
+    const std::size_t cores = choose_processors(share.topology, std::nullopt).size();
+    each = std::max(cores, towers) / towers;
+  }
+  if (each * towers > usable) {
+    throw UsageError(settings.threads
+                         ? cat("--num_gpus=", towers, " --num_intra_threads=", each,
+                               ": this process may use ", usable,
+                               " processors, and each device takes ", each, " of its own")
+                         : cat("--num_gpus=", towers, ": this process may use ", usable,
+                               usable == 1 ? " processor" : " processors",
+                               ", and each device takes one at least"));
+  }
+  const std::vector<int> all = choose_processors(share.topology, static_cast<int>(each * towers));
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(each) * share.tower;
+  return {first, first + static_cast<std::ptrdiff_t>(each)};
+}
+
+int gpu_of_tower(const RunSettings& settings, const FoundGpus& found, int tower) {
+  if (settings.gpu.virtual_towers) {
+    return 0;
+  }
+  const std::size_t usable = found.gpus.size();
+  if (static_cast<std::size_t>(settings.towers) > usable) {
+    throw UsageError(cat("--num_gpus=", settings.towers, ": this host has ", usable,
+                         usable == 1 ? " GPU that can be used" : " GPUs that can be used",
+                         "; --virtual_gpus=", settings.towers, " puts as many towers on one"));
+  }
+  return tower;
+}
+
+Device make_gpu_device(const RunSettings& settings, const TowerShare& share) {
   const GpuSettings& asked = settings.gpu;
   const GpuOptions options{.tf32 = asked.tf32};
   Device device;
   // Images are decoded, and numbers checked, by the processors there are.
-  device.processors = choose_processors(discover_topology(), std::nullopt);
+  device.processors = choose_processors(share.topology, std::nullopt);
   if (asked.plan_for) {
     GpuProvider& provider = open_gpu_provider();
     device.backend = provider.make_planner(*asked.plan_for, options);
@@ -62,9 +105,10 @@ Device make_gpu_device(const RunSettings& settings) {
   if (found.provider == nullptr) {
     throw UsageError(cat("--device=gpu: no GPU can be used: ", found.why_none));
   }
-  const GpuDescription& gpu = found.gpus.front();
+  const int index = gpu_of_tower(settings, found, share.tower);
+  const GpuDescription& gpu = found.gpus[static_cast<std::size_t>(index)];
   device.gpu = gpu;
-  device.backend = found.provider->make_backend(0, options);
+  device.backend = found.provider->make_backend(index, options);
   device.isa = cat("sm_", gpu.capability);
   device.name = cat(gpu.name, ", ", device.isa, ", ", gpu.memory_bytes, " bytes");
   device.driver = gpu.driver;
@@ -77,22 +121,21 @@ Device make_gpu_device(const RunSettings& settings) {
   return device;
 }
 
-}  // namespace
-
-Device make_device(const RunSettings& settings) {
-  check_stacks(own_environment, stack_limit_bytes());
+Device make_tower_device(const RunSettings& settings, const TowerShare& share) {
   if (settings.device == RunDevice::gpu) {
-    return make_gpu_device(settings);
+    return make_gpu_device(settings, share);
   }
   Device device;
   if (settings.device == RunDevice::reference) {
     device.backend = make_reference_backend();
     device.isa = "generic";
     device.library_version = "Eigen";
-    device.processors = choose_processors(discover_topology(), 1);
+    device.processors = choose_processors(share.topology, 1);
     return device;
   }
-  device.processors = run_processors(device, discover_topology(), settings.threads);
+  device.processors = settings.towers > 1
+                          ? tower_processors(settings, share)
+                          : run_processors(device, share.topology, settings.threads);
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,
                         // Threads that decode images must be able to run anywhere.
@@ -112,6 +155,37 @@ Device make_device(const RunSettings& settings) {
   device.isa = onednn_isa();
   device.library_version = onednn_version();
   return device;
+}
+
+}  // namespace
+
+Device make_device(const RunSettings& settings) {
+  check_stacks(own_environment, stack_limit_bytes());
+  return make_tower_device(settings, {.topology = discover_topology()});
+}
+
+std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& threads) {
+  check_stacks(own_environment, stack_limit_bytes());
+  // Before any thread is bound to processors.
+  const Topology topology = discover_topology();
+  std::vector<Device> devices(static_cast<std::size_t>(threads.size()));
+  if (threads.size() == 1) {
+    devices.front() = make_tower_device(settings, {.topology = topology});
+    return devices;
+  }
+  if (settings.device == RunDevice::cpu) {
+    tower_processors(settings, {.topology = topology});  // One refusal instead of one per tower.
+  }
+  threads.run([&](int tower) {
+    devices[static_cast<std::size_t>(tower)] =
+        make_tower_device(settings, {.tower = tower, .topology = topology});
+  });
+  for (std::size_t tower = 1; tower < devices.size(); ++tower) {
+    // They say the same.
+    devices[tower].notices.clear();
+    devices[tower].warnings.clear();
+  }
+  return devices;
 }
 
 std::vector<NamedBackend> make_all_backends() {

@@ -7,6 +7,7 @@
 
 #include "bench/plan/settings.h"
 #include "kernels/gpu_provider.h"
+#include "variable_mgmt/tower_threads.h"
 
 namespace bench {
 
@@ -31,6 +32,11 @@ struct Device {
 /// where AMX cannot be used, and makes the backend. Throws UsageError for more threads than
 /// processors, and where no GPU can be used that the run asks for.
 Device make_device(const RunSettings& settings);
+
+/// The devices of all of a run's towers, each made on its tower's thread: equal shares of the
+/// processors, in the order of the machine's memory and caches, or a GPU each (with --virtual_gpus
+/// the first one for all). Throws UsageError where there are too few.
+std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& threads);
 
 /// A device as --device names it.
 struct NamedBackend {

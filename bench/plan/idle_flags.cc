@@ -128,11 +128,31 @@ std::string unless_threads(const Asked& asked) {
   return "";
 }
 
-std::string if_variables_are_elsewhere(const Asked& asked) {
-  return asked.flags.local_parameter_device == "gpu"
-             ? cat("with --device=", name_of(asked.settings.device),
-                   ", whose memory holds the variables")
-             : "";
+std::string unless_several_train(const Asked& asked) {
+  const std::string idle = unless_training(asked);
+  return !idle.empty() || asked.settings.towers > 1 ? idle : "with one device, which has no other";
+}
+
+std::string unless_variables_are_shared(const Asked& asked) {
+  const std::string idle = unless_several_train(asked);
+  return !idle.empty() || asked.flags.variable_update == "parameter_server"
+             ? idle
+             : cat("with --variable_update=", asked.flags.variable_update,
+                   ", where each device has variables of its own");
+}
+
+std::string unless_sums_are_everywhere(const Asked& asked) {
+  const std::string idle = unless_several_train(asked);
+  const std::string& update = asked.flags.variable_update;
+  return !idle.empty() || (update != "parameter_server" && update != "independent")
+             ? idle
+             : cat("with --variable_update=", update,
+                   ", where no device but a variable's own has its sums");
+}
+
+std::string unless_hierarchical(const Asked& asked) {
+  const std::string idle = unless_sums_are_everywhere(asked);
+  return !idle.empty() || asked.flags.hierarchical_copy ? idle : "without --hierarchical_copy";
 }
 
 struct Rule {
@@ -174,7 +194,17 @@ constexpr std::array kRules = {
     Rule{"fp16_inc_loss_scale_every_n", unless_auto_loss_scale},
     Rule{"aux_head", unless_training},
     Rule{"label_smoothing", unless_training},
-    Rule{"local_parameter_device", if_variables_are_elsewhere},
+    Rule{"local_parameter_device", unless_variables_are_shared},
+    Rule{"gradient_reduction", unless_several_train},
+    Rule{"all_reduce_spec", unless_sums_are_everywhere},
+    Rule{"agg_small_grads_max_bytes", unless_sums_are_everywhere},
+    Rule{"gradient_repacking", unless_sums_are_everywhere},
+    Rule{"hierarchical_copy", unless_sums_are_everywhere},
+    Rule{"network_topology", unless_hierarchical},
+    Rule{"allreduce_bucket_mb", unless_sums_are_everywhere},
+    Rule{"overlap", unless_sums_are_everywhere},
+    Rule{"staged_vars", unless_training},
+    Rule{"variable_consistency", unless_training},
     Rule{"calibration_batches", unless_int8},
     Rule{"deterministic_layers", unless_training},
     Rule{"use_tf32", unless_gpu_in_f32},

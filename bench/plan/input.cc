@@ -14,7 +14,7 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
                                             const std::shared_ptr<HostAllocator>& allocator) {
   const bool nhwc = images.token() == "nhwc";
   check(nhwc || images.token() == "nchw", cat("the plan wants images in layout ", images));
-  const InputSpec spec{.batch = settings.batch,
+  const InputSpec spec{.batch = settings.global_batch(),
                        .channels = settings.dataset->channels,
                        .height = settings.image_size,
                        .width = settings.image_size,

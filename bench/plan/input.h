@@ -11,10 +11,10 @@ namespace bench {
 /// less than the dataset, since it then has none for the background.
 std::int32_t first_label(const RunSettings& settings);
 
-/// The run's batches in the layout that the plan wants images in ("nchw" or "nhwc"): synthetic, the
-/// dataset's, or a file's. They lie where `allocator` says, in ordinary memory where it is null.
-/// `watch` hears how far synthetic images are. Throws UsageError or DataError when the data cannot
-/// be used.
+/// The run's batches, for all towers together, in the layout that the plan wants images in ("nchw"
+/// or "nhwc"): synthetic, the dataset's, or a file's. They lie where `allocator` says, in ordinary
+/// memory where it is null. `watch` hears how far synthetic images are. Throws UsageError or
+/// DataError when the data cannot be used.
 std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images,
                                             const Watch& watch = {},
                                             const std::shared_ptr<HostAllocator>& allocator = {});

@@ -53,19 +53,37 @@ MemoryNeed images_need(const RunSettings& settings, std::int64_t batch) {
 
 std::vector<MemoryRegion> PlannedMemory::regions() const {
   std::vector<MemoryRegion> all = executor.regions();
+  for (MemoryRegion& region : all) {
+    region.bytes *= towers;
+  }
   all.push_back({.name = "optimizer", .bytes = optimizer_slots});
+  if (meeting > 0) {
+    all.push_back({.name = "meeting", .bytes = meeting});
+  }
   all.push_back({.name = "input", .bytes = input_slots});
   return all;
 }
 
 std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
-  return out << memory.executor << ", optimizer " << format_bytes(memory.optimizer_slots)
-             << ", input " << format_bytes(memory.input_slots);
+  if (memory.towers == 1) {
+    return out << memory.executor << ", optimizer " << format_bytes(memory.optimizer_slots)
+               << ", input " << format_bytes(memory.input_slots);
+  }
+  out << "per tower " << memory.executor << "; all " << memory.towers << " towers "
+      << format_bytes(memory.towers * memory.executor.total()) << ", optimizer "
+      << format_bytes(memory.optimizer_slots);
+  if (memory.meeting > 0) {
+    out << ", meeting " << format_bytes(memory.meeting);
+  }
+  return out << ", input " << format_bytes(memory.input_slots);
 }
 
 MemoryNeed MemoryLimits::need_of(const PlannedMemory& memory) const {
-  return device ? MemoryNeed{.host = memory.input_slots + memory.check.host,
-                             .device = memory.executor.total() + memory.optimizer_slots +
+  // Slots that are spread are about equal shares.
+  const std::size_t slots =
+      memory.optimizer_slots * memory.towers_per_device / std::max<std::size_t>(memory.towers, 1);
+  return device ? MemoryNeed{.host = memory.input_slots + memory.meeting + memory.check.host,
+                             .device = memory.towers_per_device * memory.executor.total() + slots +
                                        memory.check.device}
                 : MemoryNeed{.host = memory.total() + memory.check.host};
 }
@@ -94,12 +112,24 @@ PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std
 
 PlannedMemory run_memory(const RunSettings& settings, Backend& backend,
                          const MemoryReport& executor, std::int64_t batch) {
-  PlannedMemory memory{.executor = executor, .check = fingerprint_need(settings, backend, batch)};
+  PlannedMemory memory{.executor = executor,
+                       .towers = static_cast<std::size_t>(settings.towers),
+                       .check = fingerprint_need(settings, backend, batch)};
+  memory.towers_per_device = settings.gpu.virtual_towers ? memory.towers : 1;
   if (settings.training()) {
-    memory.optimizer_slots = settings.strategy->bytes(
-        memory.executor.variables / size_of(settings.optimizer.dtype), settings.optimizer);
+    memory.optimizer_slots =
+        settings.strategy->bytes(memory.executor.variables / size_of(settings.optimizer.dtype),
+                                 settings.towers, strategy_settings(settings));
   }
-  const std::size_t slot = image_bytes(settings, batch);
+  if (settings.training() && settings.towers > 1) {
+    if (settings.reduction && !backend.shares_host_memory()) {
+      memory.meeting = memory.towers * (executor.gradients + executor.variables);
+    }
+    // The check keeps every tower's gradients.
+    (backend.shares_host_memory() ? memory.check.host : memory.check.device) +=
+        memory.towers * executor.gradients;
+  }
+  const std::size_t slot = image_bytes(settings, batch) * memory.towers;
   memory.input_slots =
       settings.input.dataset
           ? slot * static_cast<std::size_t>(settings.input.dataset->prefetch_batches)

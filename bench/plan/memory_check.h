@@ -18,17 +18,24 @@ struct MemoryNeed {
   [[nodiscard]] std::size_t total() const { return host + device; }
 };
 
-/// Everything a run will hold, planned before it is allocated.
+/// Everything a run will hold on all its devices, planned before it is allocated.
 struct PlannedMemory {
+  /// Of one tower.
   MemoryReport executor = {};
+  std::size_t towers = 1;
+  /// How many of the towers are on one device.
+  std::size_t towers_per_device = 1;
+  /// Of all towers, as what follows.
   std::size_t optimizer_slots = 0;
+  /// Of the host, where the towers of devices with memory of their own meet.
+  std::size_t meeting = 0;
   std::size_t input_slots = 0;
   /// What the check after the steps takes beside.
   MemoryNeed check = {};
   /// All but the check's.
   [[nodiscard]] std::vector<MemoryRegion> regions() const;
   [[nodiscard]] std::size_t total() const {
-    return executor.total() + optimizer_slots + input_slots;
+    return towers * executor.total() + optimizer_slots + meeting + input_slots;
   }
 };
 /// "activations 1.9 GiB, variables ..., optimizer ..., input ...".

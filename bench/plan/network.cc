@@ -26,6 +26,7 @@ Graph make_float_graph(const RunSettings& settings, const Backend& backend, Grap
 
 Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
   return build_network(*settings.model, {.batch = batch,
+                                         .first_image = settings.tower * batch,
                                          .num_classes = settings.num_classes,
                                          .image_size = settings.image_size,
                                          .dtype = accumulation_type(settings.dtype),

@@ -181,7 +181,8 @@ RunFiles files_of(const ParseResult& parsed) {
           .save_variables = flags.save_variables,
           .dump_tensors = flags.dump_tensors,
           .trace = flags.trace_file.empty() ? std::nullopt : std::optional(flags.trace_file),
-          .result = flags.result_file};
+          .result = flags.result_file,
+          .benchmark_logs = flags.benchmark_log_dir};
 }
 
 DumpSettings dump_of(const Flags& flags) {
@@ -250,10 +251,48 @@ std::string why_no_gpu(const Flags& flags) {
 
 GpuSettings gpu_of(const Flags& flags) {
   return {.plan_for = flags.plan_for,
+          .virtual_towers = flags.virtual_gpus > 0,
           .tf32 = flags.use_tf32,
           .recording = flags.cuda_graph == "off"  ? StepRecording::off
                        : flags.cuda_graph == "on" ? StepRecording::on
                                                   : StepRecording::automatic};
+}
+
+/// How the towers share variables and gradients.
+void resolve_sharing(RunSettings& settings, const Flags& flags) {
+  const std::string spec = flags.all_reduce_spec.value_or("");
+  settings.sharing = {
+      .one_holder = flags.local_parameter_device == "cpu",
+      .relaxed = flags.variable_consistency == "relaxed",
+      .staged = flags.staged_vars,
+      .sums = {.packs = static_cast<int>(flags.gradient_repacking),
+               .small = {.max_bytes = flags.agg_small_grads_max_bytes,
+                         .max_group = flags.agg_small_grads_max_group},
+               .buckets = {.bytes = static_cast<std::size_t>(flags.allreduce_bucket_mb) << 20U},
+               .overlap = flags.overlap},
+      .timed = spec == "auto"};
+  if (flags.hierarchical_copy) {
+    settings.sharing.sums.spec = {{.algorithm = cat("hierarchical/", flags.network_topology)}};
+  } else if (!spec.empty() && spec != "auto") {
+    settings.sharing.sums.spec = parse_all_reduce_spec(spec);
+  }
+  settings.reduction = settings.strategy->reduction;
+  if (flags.gradient_reduction) {
+    settings.reduction =
+        flags.gradient_reduction == "sum" ? GradientReduction::sum : GradientReduction::mean;
+  }
+  if (settings.towers == 1 || !settings.training() || !settings.reduction) {
+    return;
+  }
+  const bool summed = settings.reduction == GradientReduction::sum;
+  // ResNet's own rate makes up for it.
+  settings.learning_rate.summed_devices = summed ? settings.towers : 1;
+  settings.notices.push_back(
+      cat("the gradients of ", settings.towers, " devices are joined by their ",
+          name_of(*settings.reduction),
+          summed ? cat(": at the same learning rate an update is ", settings.towers,
+                       " times that of their mean (--gradient_reduction=mean)")
+                 : ""));
 }
 
 /// Throws UsageError for a card that is planned for where something else is asked.
@@ -322,7 +361,11 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   const auto given = parsed.given.find("device");
   settings.device_label = given == parsed.given.end() ? placement.device : given->second;
   settings.gpu = gpu_of(flags);
+  settings.towers = static_cast<int>(std::max(flags.num_gpus, flags.virtual_gpus));
   check_plan_for(settings);
+  if (settings.gpu.virtual_towers && settings.device != RunDevice::gpu) {
+    throw UsageError(cat("--virtual_gpus=", flags.virtual_gpus, ": ", why_no_gpu(flags)));
+  }
   settings.autotune = autotune_of(flags, settings);
   settings.format = format_named(placement.data_format);
   if (flags.choices_file) {
@@ -351,6 +394,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
                         .clip = flags.gradient_clip,
                         .dtype = accumulation_type(settings.dtype)};
   settings.learning_rate = learning_rate_of(flags, *settings.model, examples);
+  resolve_sharing(settings, flags);
   suit_synthetic_images(settings);
   const BatchRequest& request = settings.batch_request;
   return with_batch(settings, request.rule == BatchRequest::Rule::given

@@ -53,9 +53,9 @@ std::string_view name_of(ChosenBy chosen_by) {
 
 RunSettings with_batch(RunSettings settings, std::int64_t batch) {
   settings.batch = batch;
-  settings.step_request.examples_per_step = batch;
+  settings.step_request.examples_per_step = settings.global_batch();
   settings.steps = plan_steps(settings.step_request);
-  settings.learning_rate.examples_per_step = batch;
+  settings.learning_rate.examples_per_step = settings.global_batch();
   return settings;
 }
 
@@ -76,6 +76,28 @@ LossScaleRule loss_scale_rule(const RunSettings& settings) {
   return {.initial = asked.initial.value_or(settings.dtype == DType::f16 ? kModelsScale : 1),
           .automatic = asked.automatic,
           .increase_every = asked.increase_every};
+}
+
+RunSettings of_tower(RunSettings settings, int tower) {
+  settings.tower = tower;
+  return settings;
+}
+
+StrategySettings strategy_settings(const RunSettings& settings) {
+  StrategySettings result{.optimizer = settings.optimizer,
+                          .one_holder = settings.sharing.one_holder,
+                          .relaxed = settings.sharing.relaxed,
+                          .staged = settings.sharing.staged,
+                          .sums = settings.sharing.sums};
+  result.optimizer.loss_scale = loss_scale_rule(settings);
+  if (settings.reduction == GradientReduction::sum) {
+    result.optimizer.weight_decay *= settings.towers;
+  }
+  return result;
+}
+
+double gradient_scale(const RunSettings& settings) {
+  return settings.reduction == GradientReduction::mean ? 1.0 / settings.towers : 1.0;
 }
 
 }  // namespace bench

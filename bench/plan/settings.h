@@ -31,6 +31,8 @@ enum class StepRecording : std::uint8_t { automatic, on, off };
 struct GpuSettings {
   /// A capability, as sm_90, that is planned for; unset: the GPU of this host computes.
   std::optional<std::string> plan_for = {};
+  /// All towers are on one card.
+  bool virtual_towers = false;
   bool tf32 = false;
   StepRecording recording = StepRecording::automatic;
 };
@@ -74,6 +76,8 @@ struct RunFiles {
   std::optional<std::string> dump_tensors = {};
   std::optional<std::string> trace = {};
   std::optional<std::string> result = {};
+  /// A folder, for the logs of tf_cnn_benchmarks' form.
+  std::optional<std::string> benchmark_logs = {};
 };
 
 /// The step lines.
@@ -111,7 +115,12 @@ struct RunSettings {
   /// The flag's own spelling, for the header's device names.
   std::string device_label = {};
   GpuSettings gpu = {};
-  /// Of the CPU; unset: one per core.
+  /// Devices that compute at once, a tower on each.
+  int towers = 1;
+  /// The tower that a network is built for: its images are the ones behind those of the towers
+  /// before it.
+  int tower = 0;
+  /// Of each device, where it is the CPU; unset: the cores are divided, one each.
   std::optional<int> threads = {};
   DataFormat format = DataFormat::automatic;
   /// The kernels and layouts of the plan; null: chosen by their estimates.
@@ -129,8 +138,8 @@ struct RunSettings {
 
   /// What --batch_size asked for.
   BatchRequest batch_request = {};
-  /// Images per step and device. Where --batch_size gives none (a list, auto, max), the model's own
-  /// until one is chosen.
+  /// Images per step of one device. Where --batch_size gives none (a list, auto, max), the model's
+  /// own until one is chosen.
   std::int64_t batch = 0;
   /// Height and width of the network's input, in pixels.
   std::int64_t image_size = 0;
@@ -153,6 +162,18 @@ struct RunSettings {
   LossScaleSettings loss_scale = {};
   LearningRateOptions learning_rate = {};
   const StrategyRow* strategy = &all_strategies().front();
+  /// How the towers' gradients are joined; none where they are not.
+  std::optional<GradientReduction> reduction = {};
+  /// What of the strategy is not its optimizer's.
+  struct Sharing {
+    bool one_holder = false;
+    bool relaxed = false;
+    bool staged = false;
+    SumSettings sums = {};
+    /// The algorithm is the fastest by time.
+    bool timed = false;
+  };
+  Sharing sharing = {};
 
   InputSettings input = {};
   RunFiles files = {};
@@ -164,6 +185,8 @@ struct RunSettings {
   std::vector<std::string> notices = {};
 
   [[nodiscard]] bool training() const { return mode == RunMode::training; }
+  /// Images per step of all devices.
+  [[nodiscard]] std::int64_t global_batch() const { return batch * towers; }
   /// Whether batch norm is folded into the convolutions.
   [[nodiscard]] bool frozen() const { return !training() && (freeze || int8); }
   [[nodiscard]] bool accuracies() const { return !training() || print_training_accuracy; }
@@ -189,5 +212,15 @@ std::int32_t layer_step(const RunSettings& settings, std::int64_t global_step);
 
 /// How a run scales its loss: not at all but in 16 bits.
 LossScaleRule loss_scale_rule(const RunSettings& settings);
+
+/// The settings of one of the run's towers.
+RunSettings of_tower(RunSettings settings, int tower);
+
+/// What the run's strategy is told. The L2 term is in every tower's loss: where gradients are
+/// summed, so is the decay.
+StrategySettings strategy_settings(const RunSettings& settings);
+
+/// What the joined gradients are multiplied with in an update.
+double gradient_scale(const RunSettings& settings);
 
 }  // namespace bench

@@ -9,6 +9,7 @@
 
 #include "bench/flags/batch_request.h"
 #include "bench/host/machine.h"
+#include "bench/loop/run_towers.h"
 #include "bench/plan/input.h"
 #include "bench/plan/memory_check.h"
 #include "bench/plan/network.h"
@@ -104,18 +105,17 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
   const Graph graph = build_run_graph(settings, backend, settings.batch);
   // Whose images a device may still be reading while the tower goes.
   std::unique_ptr<InputSource> input;
-  Tower tower(graph, backend, {.format = settings.format, .deterministic = settings.deterministic},
-              values);
-  const auto strategy = make_run_strategy(settings, tower);
-  input = make_run_input(settings, tower.executor().input_layout("images"),
+  const auto towers =
+      make_lone_tower(settings, host.tower_threads(), graph, backend,
+                      {.format = settings.format, .deterministic = settings.deterministic}, values);
+  input = make_run_input(settings, towers->first().executor().input_layout("images"),
                          host.phases.of("drawing the images", "row"));
   host.phases.clear();
   StoppingRule stopping(kTrial, host.clock, [&] { return host.end_asked(); });
   std::ostream nowhere(nullptr);
   SessionResult session;
   run_session(settings,
-              {.tower = tower,
-               .strategy = strategy.get(),
+              {.towers = *towers,
                .input = *input,
                .clock = host.clock,
                .stopping = stopping,

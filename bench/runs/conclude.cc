@@ -65,14 +65,14 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
     return;
   }
   std::ostream& out = host.streams.out;
-  const Executor& executor = prepared.tower->executor();
-  const KernelTimes times = time_kernels(*prepared.tower, prepared.strategy.get(), host.clock,
-                                         host.phases.of("profiling", "step"));
+  const Executor& executor = prepared.towers->first().executor();
+  const KernelTimes times =
+      time_kernels(*prepared.towers, host.clock, host.phases.of("profiling", "step"));
   host.phases.clear();
   if (settings.profile) {
     Profile profile = make_profile(executor, times, mean_step_seconds(session), settings.optimizer);
-    profile.ceiling =
-        prepared.device.backend->measure_ceiling(settings.int8 ? DType::s8 : settings.dtype);
+    profile.ceiling = prepared.devices.front().backend->measure_ceiling(
+        settings.int8 ? DType::s8 : settings.dtype);
     print_profile(out, profile);
   }
   if (prepared.trace) {
@@ -86,11 +86,10 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
 /// MismatchError.
 void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
             results::Record& record, std::ostream& err) {
-  Backend& backend = prepared.tower->backend();
+  Backend& backend = prepared.towers->first().backend();
   const Verification result = verify_run(
       settings,
-      {.tower = *prepared.tower,
-       .strategy = prepared.strategy.get(),
+      {.towers = *prepared.towers,
        .graph = [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
        .watch = phases.of("checking", "kernel")});
   phases.clear();
@@ -139,8 +138,9 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   print_closing_notes(session, measured.input, streams.err);
   print_gpus(file.record(), streams.err);
   Attempt attempt = measured.attempt;
-  attempt.at(
-      [&] { prepared.tensor_files.save(prepared.tower->executor(), session.global_steps()); });
+  attempt.at([&] {
+    prepared.tensor_files.save(prepared.towers->first().executor(), session.global_steps());
+  });
   if (session.stop == Stop::interrupted && attempt.succeeded()) {
     throw RunEnded(cat("after ", session.steps.size(), " measured steps"));
   }
@@ -157,7 +157,8 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
     file.write_for_now(results::Status::kOk, false, ended);
     host.phases.stop_if_asked("before the check of the network");
     if (prepared.quantization) {
-      compare_with_f32(*prepared.quantization, *prepared.tower, file.record(), streams.err);
+      compare_with_f32(*prepared.quantization, prepared.towers->first(), file.record(),
+                       streams.err);
     } else {
       verify(settings, prepared, host.phases, file.record(), streams.err);
     }

@@ -33,8 +33,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   Measured measured;
   measured.attempt.at([&] {
     run_session(begun.settings,
-                {.tower = *prepared.tower,
-                 .strategy = prepared.strategy.get(),
+                {.towers = *prepared.towers,
                  .input = *prepared.input,
                  .clock = host.clock,
                  .stopping = stopping,

@@ -8,6 +8,7 @@
 #include "bench/after/build_record.h"
 #include "bench/after/tensor_dump.h"
 #include "bench/loop/report.h"
+#include "bench/loop/run_towers.h"
 #include "bench/loop/session.h"
 #include "bench/plan/choices_file.h"
 #include "bench/plan/first_values.h"
@@ -20,9 +21,37 @@
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/build_info.h"
+#include "variable_mgmt/collectives/trial.h"
 
 namespace bench {
 namespace {
+
+std::vector<std::string> device_names(const RunSettings& settings) {
+  std::vector<std::string> names;
+  for (int tower = 0; tower < settings.towers; ++tower) {
+    names.push_back(cat("/", settings.device_label, ":", tower));
+  }
+  return names;
+}
+
+std::string list_text(std::span<const int> numbers) {
+  std::string text;
+  for (const int number : numbers) {
+    text += cat(text.empty() ? "" : ",", number);
+  }
+  return text;
+}
+
+/// What each of several towers got.
+void tell_towers(const RunSettings& settings, std::span<const Device> devices) {
+  for (std::size_t tower = 0; settings.towers > 1 && tower < devices.size(); ++tower) {
+    const Device& device = devices[tower];
+    LOG(INFO) << "note: tower " << tower << ": images " << tower * settings.batch << " to "
+              << (tower + 1) * settings.batch - 1 << " of each step, on "
+              << (device.gpu ? cat(device.gpu->name, " at ", device.gpu->pci_bus_id)
+                             : cat("processors ", list_text(device.processors)));
+  }
+}
 
 report::Header header_of(const RunSettings& settings) {
   return {.version = results::source_info().bench_version,
@@ -30,15 +59,17 @@ report::Header header_of(const RunSettings& settings) {
           .dataset = cat(settings.dataset->name, settings.input.file ? " (file)" : ""),
           .synthetic = settings.synthetic(),
           .mode = settings.training() ? "training" : "forward only",
-          .global_batch = settings.batch,
+          .global_batch = settings.global_batch(),
           .batch_per_device = settings.batch,
           .num_batches = settings.steps.num_batches,
           .num_epochs = settings.steps.num_epochs,
-          .devices = {cat("/", settings.device_label, ":0")},
+          .devices = device_names(settings),
           .data_format = std::string(name_of(settings.format)),
           .precision = describe_precision(settings),
           .optimizer = std::string(row_of(settings.optimizer.rule).name),
-          .variable_update = std::string(settings.strategy->name)};
+          .variable_update = std::string(settings.strategy->name),
+          .all_reduce_spec = settings.sharing.timed ? "auto" : text_of(settings.sharing.sums.spec),
+          .staged_vars = settings.sharing.staged};
 }
 
 /// Makes what is planned with the choices of a file, which an error names.
@@ -182,7 +213,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   RunTensorFiles tensor_files(settings, network);
 
   FirstValues values(settings, network, tensor_files);
-  Device& device = host.device(settings);
+  const std::span<Device> devices = host.devices(settings);
+  Device& device = devices.front();
   if (settings.choose_half) {
     record.workload.dtype = name_of(settings.dtype);
   }
@@ -191,6 +223,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
       LOG(INFO) << "note: " << printable(notice);
     }
   }
+  tell_towers(settings, devices);
   check_choices(settings);
   const MemoryLimits limits = with_device(host_limit, *device.backend);
   if (settings.dump.any()) {
@@ -227,35 +260,46 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                           .deterministic = settings.deterministic};
   // Apart, or GCC takes the options for uninitialised where the copy throws.
   options.admit = admit;
-  auto tower = naming_choices(settings, [&] {
-    return std::make_unique<Tower>(graph, *device.backend, options, first_values);
-  });
-  first_values.clear();  // The tower has its own copy.
-  auto strategy = make_run_strategy(settings, *tower);
-  auto input = make_run_input(settings, tower->executor().input_layout("images"),
+  TowerSources sources{.backends = {},
+                       .graph =
+                           [&](int number) {
+                             return number == 0 ? graph
+                                                : build_run_graph(of_tower(settings, number),
+                                                                  *device.backend, settings.batch);
+                           },
+                       .options = options,
+                       .values = first_values,
+                       .tell = [](const std::string& what) { LOG(INFO) << "note: " << what; }};
+  for (const Device& each : devices) {
+    sources.backends.push_back(each.backend.get());
+  }
+  auto towers = naming_choices(
+      settings, [&] { return make_run_towers(settings, host.tower_threads(), sources); });
+  first_values.clear();  // The towers have their own copies.
+  Tower& tower = towers->first();
+  auto input = make_run_input(settings, tower.executor().input_layout("images"),
                               phases.of("drawing the images", "row"),
                               make_staging_allocator(*device.backend));
   phases.stop_if_asked("before the first step");
   phases.clear();
   if (tensor_files.dumps()) {
-    dump_first_step(settings, tensor_files, *tower, input->next(),
+    dump_first_step(settings, tensor_files, tower, input->next(),
                     phases.of("computing the tensors", "step"));
     return std::nullopt;
   }
-  add_plan(record, settings, device, tower->executor());
+  add_plan(record, settings, devices, tower.executor());
   auto sensors = describe_gpu(device, record);
   record.quality.warnings = warnings_before(host.files, device, begun.before);
   for (const std::string& warning : record.quality.warnings) {
     LOG(WARNING) << "warning: " << warning;
   }
-  return Prepared{.device = device,
+  return Prepared{.devices = devices,
                   .sensors = std::move(sensors),
                   .tensor_files = std::move(tensor_files),
                   .trace = std::move(trace),
                   .quantization = std::move(quantization),
                   .input = std::move(input),
-                  .tower = std::move(tower),
-                  .strategy = std::move(strategy)};
+                  .towers = std::move(towers)};
 }
 
 }  // namespace bench

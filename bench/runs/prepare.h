@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "bench/after/record_file.h"
 #include "bench/flags/flags.h"
@@ -15,7 +16,7 @@
 #include "models/base/atomic_file.h"
 #include "pipeline/input.h"
 #include "results/record.h"
-#include "variable_mgmt/strategy.h"
+#include "variable_mgmt/towers.h"
 
 namespace bench {
 
@@ -42,18 +43,16 @@ Begun begin_run(const RunRequest& request, const RunHost& host);
 
 /// What the steps work with. The settings it was made from must outlive it.
 struct Prepared {
-  Device& device;
-  /// Of the GPU that computes; null where there is none, or where it cannot be watched.
+  std::span<Device> devices;
+  /// Of the first GPU that computes; null where there is none, or where it cannot be watched.
   std::unique_ptr<GpuSensors> sensors;
   RunTensorFiles tensor_files;
   std::optional<AtomicFile> trace;
   /// Of a run in int8.
   std::optional<Quantization> quantization;
-  /// Goes after the tower, whose device may still be reading its images.
+  /// Goes after the towers, whose devices may still be reading its images.
   std::unique_ptr<InputSource> input;
-  std::unique_ptr<Tower> tower;
-  /// Null for a forward-only run.
-  std::unique_ptr<UpdateStrategy> strategy;
+  std::unique_ptr<Towers> towers;
 };
 
 /// Makes everything that the steps need, and prints the lines before "Running warm up"; none where

@@ -30,14 +30,25 @@ int RunHost::end(const RunEnded& ended) {
   return interrupt.exit_status();
 }
 
-Device& RunHost::device(RunSettings& settings) {
-  if (!device_) {
-    device_.emplace(make_device(settings));
-    device_->backend = watch_planning(std::move(device_->backend), phases);
-    precision_ = choose_precision(settings, *device_->backend);
+RunHost::~RunHost() {
+  if (tower_threads_) {
+    tower_threads_->run([&](int tower) {
+      if (static_cast<std::size_t>(tower) < devices_.size()) {
+        devices_[static_cast<std::size_t>(tower)].backend.reset();
+      }
+    });
+  }
+}
+
+std::span<Device> RunHost::devices(RunSettings& settings) {
+  if (devices_.empty()) {
+    tower_threads_.emplace(settings.towers);
+    devices_ = make_devices(settings, *tower_threads_);
+    devices_.front().backend = watch_planning(std::move(devices_.front().backend), phases);
+    precision_ = choose_precision(settings, *devices_.front().backend);
   }
   precision_.apply(settings);
-  return *device_;
+  return devices_;
 }
 
 RunBegin begin_at_launch(const RunHost& host) {

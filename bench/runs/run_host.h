@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ class RunHost {
  public:
   RunHost(const RunStreams& run_streams, std::vector<std::string> arguments,
           SystemFiles system_files = SystemFiles());
+  ~RunHost();
+  RunHost(const RunHost&) = delete;
+  RunHost& operator=(const RunHost&) = delete;
 
   const RunStreams& streams;
   const std::vector<std::string> command_line;
@@ -36,10 +40,14 @@ class RunHost {
   const InterruptGuard interrupt;
   PhaseWatch phases;
 
-  /// The device of these settings and of all others that differ in the batch, made at the first
-  /// call; --use_fp16 is settled for all of them then. Throws as make_device and choose_precision
-  /// do.
-  Device& device(RunSettings& settings);
+  /// The devices of these settings and of all others that differ in the batch, one per tower, made
+  /// at the first call; --use_fp16 is settled for all of them then. Throws as make_devices and
+  /// choose_precision do.
+  std::span<Device> devices(RunSettings& settings);
+  /// The first one, which this thread uses.
+  Device& device(RunSettings& settings) { return devices(settings).front(); }
+  /// Those of the devices; they were made.
+  TowerThreads& tower_threads() { return *tower_threads_; }
 
   /// Whether the user or a standard output that cannot be written any more ends what runs.
   [[nodiscard]] bool end_asked() const { return interrupt.requested() || !streams.out.good(); }
@@ -50,7 +58,8 @@ class RunHost {
   int end(const RunEnded& ended);
 
  private:
-  std::optional<Device> device_;
+  std::optional<TowerThreads> tower_threads_;
+  std::vector<Device> devices_;
   Precision precision_;
 };
 

@@ -73,6 +73,9 @@ std::string path_of_batch(const std::string& path, std::int64_t batch) {
 
 RunSettings settings_of_run(const RunSettings& settings, std::int64_t batch) {
   RunSettings own = with_batch(settings, batch);
+  if (own.files.benchmark_logs) {
+    own.files.benchmark_logs = path_of_batch(*own.files.benchmark_logs, batch);
+  }
   for (auto* path : {&own.files.result, &own.files.save_variables, &own.files.trace}) {
     // A stream takes what all runs write, one after the other.
     if (*path && find_output(**path, "file of a run").kind == OutputTarget::Kind::file) {

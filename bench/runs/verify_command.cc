@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "bench/after/verification.h"
-#include "bench/loop/session.h"
+#include "bench/loop/run_towers.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
 #include "models/base/errors.h"
@@ -26,15 +26,16 @@ RunSettings settings_for(const ParseResult& parsed, const Model& model, bool tra
   return given ? settings : with_batch(std::move(settings), kBatch);
 }
 
-Verification verify_model(const RunSettings& settings, Backend& backend, PhaseWatch& phases) {
+Verification verify_model(const RunSettings& settings, Backend& backend, TowerThreads& threads,
+                          PhaseWatch& phases) {
   const Graph graph = build_run_graph(settings, backend, settings.batch);
-  Tower tower(graph, backend, {.format = settings.format, .deterministic = settings.deterministic},
-              fingerprint_stimulus(settings).values);
-  const auto strategy = make_run_strategy(settings, tower);
+  const auto towers =
+      make_lone_tower(settings, threads, graph, backend,
+                      {.format = settings.format, .deterministic = settings.deterministic},
+                      fingerprint_stimulus(settings).values);
   return verify_run(
       settings,
-      {.tower = tower,
-       .strategy = strategy.get(),
+      {.towers = *towers,
        .graph = [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
        .watch = phases.of("checking", "kernel")});
 }
@@ -94,7 +95,7 @@ int run_verification(const ParseResult& parsed, RunHost& host) {
       RunSettings settings = settings_for(parsed, model, training);
       settings.dtype = asked.dtype;
       host.phases.stop_if_asked(cat("before the check of ", model.name));
-      const Verification part = verify_model(settings, backend, host.phases);
+      const Verification part = verify_model(settings, backend, host.tower_threads(), host.phases);
       result.numbers.insert(result.numbers.end(), part.numbers.begin(), part.numbers.end());
       result.skipped = result.skipped.empty() ? part.skipped : result.skipped;
     }

@@ -48,7 +48,7 @@ float factor_of(const DropPath& args, std::int64_t example) {
     return 1;
   }
   constexpr std::uint64_t kWords = 4;
-  const auto index = static_cast<std::uint64_t>(example);
+  const std::uint64_t index = args.first_example + static_cast<std::uint64_t>(example);
   const std::uint64_t block = index / kWords;
   const auto words =
       philox4x32({low(block), high(block), low(args.stream), static_cast<std::uint32_t>(args.step)},

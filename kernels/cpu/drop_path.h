@@ -14,6 +14,7 @@ struct DropPath {
   DType dtype = DType::f32;
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;
+  std::uint64_t first_example = 0;
   std::int32_t step = 0;
   /// keep_probability of the step; not read for a negative one.
   double keep = 1;

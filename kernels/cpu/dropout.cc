@@ -149,9 +149,11 @@ HWY_EXPORT(apply_columns);
 
 namespace {
 
-/// Writes the factors of elements first..first+count-1; returns where the first one's is.
+/// Writes the factors of elements first..first+count-1 of the view; returns where the first one's
+/// is.
 const float* fill_factors(const Dropout& args, std::int64_t first, std::int64_t count,
                           float* factors) {
+  first += static_cast<std::int64_t>(args.attributes.first_element);
   const std::int64_t lead = first % kWords;
   HWY_DYNAMIC_DISPATCH(dropout_factors)
   (args.attributes, args.step, static_cast<std::uint64_t>(first / kWords), lead + count, factors);

@@ -222,6 +222,7 @@ std::vector<Candidate> drop_path(Context& context, const Graph& graph, const Nod
           cpu::drop_path(launch.team, {.dtype = dtype,
                                        .seed = attributes.seed,
                                        .stream = attributes.stream,
+                                       .first_example = attributes.first_example,
                                        .step = step,
                                        .keep = step < 0 ? 1 : keep_probability(attributes, step),
                                        .examples = examples,

@@ -20,11 +20,12 @@ Operation drop_path(const Graph&, const Node& node) {
     const auto x = in[0].matrix();
     auto y = out[0].matrix();
     for (std::int64_t n = 0; n < x.rows(); ++n) {
-      const auto block = static_cast<std::uint64_t>(n) / 4;
+      const std::uint64_t example = attributes.first_example + static_cast<std::uint64_t>(n);
+      const std::uint64_t block = example / 4;
       const auto words = philox4x32(
           {low(block), high(block), low(attributes.stream), static_cast<std::uint32_t>(step)},
           {low(attributes.seed), high(attributes.stream)});
-      const std::uint32_t word = words[static_cast<std::size_t>(n % 4)];
+      const std::uint32_t word = words[example % 4];
       const double uniform = static_cast<double>(word >> 8U) * 0x1.0p-24;
       if (uniform < keep) {
         y.row(n) = x.row(n) / keep;

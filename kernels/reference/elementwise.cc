@@ -67,10 +67,11 @@ Operation dropout(const Graph&, const Node& node) {
     }
     const auto step = static_cast<std::uint32_t>(in[1][0]);
     for (std::int64_t e = 0; e < in[0].elements(); ++e) {
-      const auto block = static_cast<std::uint64_t>(e) / 4;
+      const std::uint64_t element = attributes.first_element + static_cast<std::uint64_t>(e);
+      const std::uint64_t block = element / 4;
       const auto words = philox4x32({low(block), high(block), low(attributes.stream), step},
                                     {low(attributes.seed), high(attributes.stream)});
-      const std::uint32_t word = words[static_cast<std::size_t>(e % 4)];
+      const std::uint32_t word = words[element % 4];
       const double uniform = static_cast<double>(word >> 8U) * 0x1.0p-24;
       out[0][e] = uniform < attributes.keep ? in[0][e] / attributes.keep : 0;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/base/errors.h"
 #include "models/passes/decompose.h"
 
 namespace bench {
@@ -61,6 +62,31 @@ Plan::Plan(const Graph& original, Backend& backend, const LoweringOptions& optio
   } else {
     memory.report.staging = largest_canonical(graph, lowered, backend);
   }
+}
+
+DType trained_dtype(const Plan& plan) {
+  const auto& trained = plan.lowered.trained;
+  return trained.empty() ? DType::f32 : plan.lowered.buffers[trained.front().variable].type.dtype;
+}
+
+std::vector<OptimizerSegment> optimizer_segments(const Plan& plan) {
+  const DType dtype = trained_dtype(plan);
+  std::vector<OptimizerSegment> segments;
+  for (const auto& trained : plan.lowered.trained) {
+    const Buffer& variable = plan.lowered.buffers[trained.variable];
+    check(variable.type.dtype == dtype, "a plan's trained variables are of several types");
+    OptimizerSegment& segment = segments.emplace_back();
+    segment.offset = plan.memory.offsets[trained.variable] / size_of(dtype);
+    segment.count = variable.bytes / size_of(dtype);
+    segment.decayed = trained.decayed;
+    for (const auto& copy : trained.copies) {
+      const DType narrow = plan.lowered.buffers[copy.buffer].type.dtype;
+      segment.copies.push_back({.offset = plan.memory.offsets[copy.buffer] / size_of(narrow),
+                                .dtype = narrow,
+                                .order = copy.order});
+    }
+  }
+  return segments;
 }
 
 }  // namespace bench

@@ -27,4 +27,10 @@ struct Plan {
   MemoryLayout memory;
 };
 
+/// The type of the variables that are trained; f32 where there are none.
+DType trained_dtype(const Plan& plan);
+/// These variables and their gradients in their flat regions, in the order in which the gradients
+/// become final. Throws InternalError for variables of several types.
+std::vector<OptimizerSegment> optimizer_segments(const Plan& plan);
+
 }  // namespace bench

@@ -24,7 +24,10 @@ std::vector<ValueId> gradient(GradientContext& context) {
 
 std::ostream& operator<<(std::ostream& out, const DropPathAttributes& attributes) {
   out << "keep " << attributes.keep;
-  return attributes.ramp_steps > 0 ? out << " after " << attributes.ramp_steps << " steps" : out;
+  if (attributes.ramp_steps > 0) {
+    out << " after " << attributes.ramp_steps << " steps";
+  }
+  return attributes.first_example > 0 ? out << " from example " << attributes.first_example : out;
 }
 
 double keep_probability(const DropPathAttributes& attributes, std::int64_t step) {

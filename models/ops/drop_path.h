@@ -16,6 +16,8 @@ struct DropPathAttributes {
   /// As in DropoutAttributes; the element is the example's index.
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;
+  /// Index of the first example in the joined batch of all towers.
+  std::uint64_t first_example = 0;
   bool operator==(const DropPathAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const DropPathAttributes& attributes);

@@ -13,11 +13,14 @@ struct DropoutAttributes {
   /// decide each element alone.
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;
+  /// Canonical index of the first element in the joined batch of all towers.
+  std::uint64_t first_element = 0;
   bool operator==(const DropoutAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const DropoutAttributes& attributes);
 
-/// (x, step s32 scalar) -> y, any shape. Element e (in canonical order) of step t is kept when the
+/// (x, step s32 scalar) -> y, any shape. Element e (first_element for the first one, then on in
+/// canonical order) of step t is kept when the
 /// uniform number in [0, 1) made from the upper 24 bits of word e % 4 of philox4x32({e / 4 low, e /
 /// 4 high, stream low, t}, {seed low, stream high}) is below `keep`. With a negative step y = x.
 extern const OpDef kDropout;

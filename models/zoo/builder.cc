@@ -201,8 +201,13 @@ ValueId NetworkBuilder::dropout(const std::string& name, ValueId x, double keep)
   if (!options_.training) {
     return x;
   }
+  const auto elements = static_cast<std::uint64_t>(shape(x).elements());
+  const auto images = static_cast<std::uint64_t>(shape(x)[0]);
   const DropoutAttributes attributes{
-      .keep = keep, .seed = options_.seed, .stream = hash_name(name)};
+      .keep = keep,
+      .seed = options_.seed,
+      .stream = hash_name(name),
+      .first_element = static_cast<std::uint64_t>(options_.first_image) * (elements / images)};
   return graph_.add_node(kDropout, name, attributes, {x, step()})[0];
 }
 
@@ -212,7 +217,11 @@ ValueId NetworkBuilder::drop_path(const std::string& name, ValueId x, double kee
     return x;
   }
   const DropPathAttributes attributes{
-      .keep = keep, .ramp_steps = ramp_steps, .seed = options_.seed, .stream = hash_name(name)};
+      .keep = keep,
+      .ramp_steps = ramp_steps,
+      .seed = options_.seed,
+      .stream = hash_name(name),
+      .first_example = static_cast<std::uint64_t>(options_.first_image)};
   return graph_.add_node(kDropPath, name, attributes, {x, step()})[0];
 }
 

@@ -84,6 +84,8 @@ struct BuilderOptions {
   /// Whether a model that has auxiliary logits should give them.
   bool aux_head = false;
   std::uint64_t seed = 0;
+  /// As in NetworkOptions.
+  std::int64_t first_image = 0;
 };
 
 /// Adds layers to a graph: values in, values out. Variables are named after the module path given,

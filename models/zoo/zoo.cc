@@ -56,7 +56,8 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
   NetworkBuilder builder(graph, {.num_classes = options.num_classes,
                                  .training = options.training,
                                  .aux_head = options.aux_head && options.training,
-                                 .seed = options.seed});
+                                 .seed = options.seed,
+                                 .first_image = options.first_image});
   const ValueId logits = model.build(builder, images);
   const NetworkBuilder::AuxLogits& aux = builder.aux_logits();
   if (options.aux_head && options.training && !aux.logits.valid()) {

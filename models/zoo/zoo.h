@@ -36,6 +36,9 @@ std::string_view listed_model_name(std::string_view name);
 
 struct NetworkOptions {
   std::int64_t batch = 1;
+  /// Which of the joined batch of all towers is the first image: dropout and drop-path choose as
+  /// for one device that has them all.
+  std::int64_t first_image = 0;
   std::int64_t num_classes = 1001;
   /// Height and width of the images; 0: the model's own.
   std::int64_t image_size = 0;

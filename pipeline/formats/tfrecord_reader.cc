@@ -10,8 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "models/base/crc32c.h"
 #include "models/base/errors.h"
-#include "pipeline/formats/crc32c.h"
 
 namespace bench {
 namespace {

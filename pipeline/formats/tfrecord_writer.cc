@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "models/base/crc32c.h"
 #include "models/base/errors.h"
-#include "pipeline/formats/crc32c.h"
 
 namespace bench {
 namespace {

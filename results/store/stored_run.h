@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "results/record.h"
 
@@ -38,5 +39,17 @@ struct StoredRun {
   std::map<std::string, StoredMetric> metrics{};
   nlohmann::json record{};  ///< The whole record.
 };
+
+/// The first 16 hexadecimal digits of a SHA-256 over all of `record` but its record_id: what
+/// record_id must be. Whoever makes a record of another tool's file puts it in.
+std::string content_id(const nlohmann::json& record);
+
+/// The run of `record`. Throws DataError with one sentence that begins with `origin` (a path, or
+/// what else readers know it by) where it is no record, one of a newer schema, incomplete, or
+/// changed since it was written: its record_id is then not its content's.
+StoredRun stored_run(nlohmann::json record, const std::string& origin = "record");
+
+/// The same for a file's text; DataError too where it is no JSON, or ends early.
+StoredRun parse_run(std::string_view text, const std::string& origin);
 
 }  // namespace bench::results

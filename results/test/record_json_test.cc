@@ -56,10 +56,12 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : out.items()) keys.push_back(key);
   EXPECT_THAT(keys, ::testing::ElementsAre(
-                        "schema", "record_id", "run_uuid", "status", "partial", "status_reason",
-                        "time", "workload", "batch_choice", "dataset", "source", "build", "host",
-                        "cpu", "memory", "gpu", "env", "load", "metrics", "series",
-                        "implementations", "choices", "verification", "quality", "capture_errors"));
+                        "schema", "record_id", "run_uuid", "group_id", "repeat_index",
+                        "order_index", "label", "tags", "reason", "reportable", "violations",
+                        "status", "partial", "status_reason", "time", "workload", "batch_choice",
+                        "dataset", "source", "build", "host", "cpu", "memory", "gpu", "env", "load",
+                        "cpu_watched", "energy", "cost", "metrics", "series", "implementations",
+                        "choices", "verification", "quality", "capture_errors"));
   EXPECT_EQ(out["schema"], "bench.record/1");
 }
 
@@ -132,6 +134,51 @@ TEST(RecordJson, HoldsACardAndWhatItsSensorsTold) {
   EXPECT_EQ(unwatched["capture_errors"]["gpu.0.watched"], "no driver");
 }
 
+TEST(RecordJson, HoldsWhatARunIsCalledAndWhatWentOnAroundIt) {
+  Record record = small_record();
+  json out = json::parse(record_json(record));
+  for (const char* path : {"group_id", "label", "reportable", "cost", "load.busy_processes",
+                           "load.cgroup_throttling.time_ns", "cpu_watched.mhz", "energy.joules",
+                           "dataset.storage", "quality.score"}) {
+    EXPECT_TRUE(out["capture_errors"].contains(path)) << path;
+  }
+  EXPECT_EQ(out["reason"], "adhoc");
+  record.labels = {.group_id = "g",
+                   .repeat_index = 1,
+                   .order_index = 2,
+                   .label = "before",
+                   .tags = {{"site", "ams"}},
+                   .reason = "nightly",
+                   .reportable = false,
+                   .violations = {"dirty"}};
+  record.cost = Cost{.currency = "EUR",
+                     .capex = 25000.0,
+                     .hourly = Unknown{"bought"},
+                     .years = 4.0,
+                     .kwh_price = 0.25,
+                     .pue = 1.5};
+  record.load.busy = std::vector<BusyProcess>{{"cc1plus", 1.5}};
+  record.energy = {.source = "rapl",
+                   .domains = {{"package-0", 12.5}},
+                   .joules = 12.5,
+                   .idle_watts = Unknown{"no"},
+                   .coverage = "processors"};
+  record.cpu_watched.mhz = std::vector<double>{2000, 3000};
+  record.dataset.storage =
+      Storage{.filesystem = "ext4", .device = "/dev/sda", .rotational = false, .scheduler = "none"};
+  out = json::parse(record_json(record));
+  EXPECT_EQ(out["tags"], json({{"site", "ams"}}));
+  EXPECT_EQ(out["order_index"], 2);
+  EXPECT_EQ(out["violations"], json({"dirty"}));
+  EXPECT_EQ(out["cost"]["capex"], 25000.0);
+  EXPECT_EQ(out["capture_errors"]["cost.hourly"], "bought");
+  EXPECT_EQ(out["load"]["busy_processes"][0]["name"], "cc1plus");
+  EXPECT_EQ(out["energy"]["domains"][0]["joules"], 12.5);
+  EXPECT_EQ(out["cpu_watched"]["mhz_spread"], json::parse(R"({"mean": 2500.0, "min": 2000.0,
+                                                              "max": 3000.0})"));
+  EXPECT_EQ(out["dataset"]["storage"]["fs"], "ext4");
+}
+
 TEST(RecordJson, HoldsTheVerdictAndItsReasons) {
   Record record = small_record();
   json out = json::parse(record_json(record));
@@ -139,9 +186,12 @@ TEST(RecordJson, HoldsTheVerdictAndItsReasons) {
   EXPECT_EQ(out["capture_errors"]["quality.verdict"], "only runs on a GPU are judged");
   record.quality.verdict = Verdict::kInvalid;
   record.quality.reasons = {"heat"};
+  record.quality.score = 60;
+  record.quality.deductions = {"40 for heat"};
   out = json::parse(record_json(record));
   EXPECT_EQ(out["quality"],
-            json::parse(R"({"verdict": "INVALID", "reasons": ["heat"], "warnings": ["busy"]})"));
+            json::parse(R"({"verdict": "INVALID", "reasons": ["heat"], "warnings": ["busy"],
+                              "score": 60.0, "deductions": ["40 for heat"]})"));
   record.quality.verdict = Verdict::kValid;
   EXPECT_EQ(json::parse(record_json(record))["quality"]["verdict"], "VALID");
 }

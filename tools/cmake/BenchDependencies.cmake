@@ -18,6 +18,9 @@ find_package(Protobuf REQUIRED)
 find_package(gflags REQUIRED)
 find_package(glog REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(SQLite3 3.37 REQUIRED)  # STRICT tables.
+find_package(ZLIB REQUIRED)
 
 # tests and benchmarks
 find_package(GTest REQUIRED)

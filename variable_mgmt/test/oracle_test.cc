@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
@@ -15,7 +16,7 @@
 #include "models/ops/loss.h"
 #include "models/ops/spatial_mean.h"
 #include "models/passes/backward.h"
-#include "variable_mgmt/strategy.h"
+#include "variable_mgmt/towers.h"
 
 namespace bench {
 namespace {
@@ -25,10 +26,10 @@ constexpr double kRate = 1.0 / 16;
 constexpr std::int64_t kBatch = 4;
 
 /// The mean over the batch is made by a convolution over images that lie along W.
-Graph scalar_model() {
+Graph scalar_model(std::int64_t batch) {
   Graph graph;
   const ValueId images =
-      graph.add_input("images", {.dtype = DType::f32, .shape = {1, 1, 1, kBatch}});
+      graph.add_input("images", {.dtype = DType::f32, .shape = {1, 1, 1, batch}});
   ValueId x = images;
   std::vector<ValueId> variables;
   for (const char* name : {"a", "b"}) {
@@ -49,45 +50,80 @@ struct OracleCase {
   const char* name;
   OptimizerRule rule;
   std::array<double, 4> total_losses;
+  const char* strategy = "parameter_server";
+  int towers = 1;
 };
 
-constexpr std::array kCases{
-    OracleCase{"sgd", SgdRule{}, {1.15625, 8.38563776, 5.53226187, -9.58548351}},
-    OracleCase{"momentum", MomentumRule{}, {1.15625, 7.71236472, -2.52466576, -36.7086006}},
-    OracleCase{"rmsprop", RmspropRule{}, {1.15625, 8.60833416, 11.3735971, 7.01656766}},
-    OracleCase{"adam", AdamRule{}, {1.15625, 8.31860382, 14.3401158, 19.1731446}}};
+constexpr std::array<double, 4> kSgd{1.15625, 8.38563776, 5.53226187, -9.58548351};
+constexpr std::array<double, 4> kMomentum{1.15625, 7.71236472, -2.52466576, -36.7086006};
+constexpr std::array<double, 4> kRmsprop{1.15625, 8.60833416, 11.3735971, 7.01656766};
+constexpr std::array<double, 4> kAdam{1.15625, 8.31860382, 14.3401158, 19.1731446};
+constexpr std::array<double, 4> kSgdOfSums{1.15625, 7.63874245, -2.59694984, -35.2715042};
 
-void expect_oracle(Backend& backend, const OracleCase& row) {
-  const Graph graph = scalar_model();
-  Tower tower(graph, backend, {}, initial_values(graph, 1));
-  const std::array<Tower*, 1> towers{&tower};
-  const auto strategy =
-      find_strategy("parameter_server").make(towers, {.rule = row.rule, .weight_decay = kDecay});
+// Two devices take two images each: their mean is that of one device.
+constexpr std::array kCases{
+    OracleCase{"sgd", SgdRule{}, kSgd},
+    OracleCase{"momentum", MomentumRule{}, kMomentum},
+    OracleCase{"rmsprop", RmspropRule{}, kRmsprop},
+    OracleCase{"adam", AdamRule{}, kAdam},
+    OracleCase{"sgd, two devices", SgdRule{}, kSgd, "parameter_server", 2},
+    OracleCase{"momentum, two devices", MomentumRule{}, kMomentum, "parameter_server", 2},
+    OracleCase{"rmsprop, two devices", RmspropRule{}, kRmsprop, "parameter_server", 2},
+    OracleCase{"adam, two devices", AdamRule{}, kAdam, "parameter_server", 2},
+    OracleCase{"sgd, sums of two devices", SgdRule{}, kSgdOfSums, "replicated", 2}};
+
+using MakeBackend = std::unique_ptr<Backend> (*)();
+
+void expect_oracle(MakeBackend make_backend, const OracleCase& row) {
+  const std::int64_t batch = kBatch / row.towers;
+  const bool summed = find_strategy(row.strategy).reduction == GradientReduction::sum;
+  TowerThreads threads(row.towers);
+  std::vector<std::unique_ptr<Backend>> backends(static_cast<std::size_t>(row.towers));
+  const Graph graph = scalar_model(batch);
+  const InitialValues values = initial_values(graph, 1);
+  Towers towers(threads, [&](int number, TowerMeeting& meeting) {
+    std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
+    backend = make_backend();
+    TowerWithUpdate made{
+        .tower = std::make_unique<Tower>(graph, *backend, ExecutorOptions{}, values),
+        .update = nullptr};
+    const double decay = summed ? kDecay * row.towers : kDecay;
+    made.update = find_strategy(row.strategy)
+                      .make({.tower = *made.tower, .number = number, .meeting = meeting},
+                            {.optimizer = {.rule = row.rule, .weight_decay = decay}});
+    return made;
+  });
   std::array<float, 16> data{};
   std::iota(data.begin(), data.end(), -1.0F);
   for (std::size_t step = 0; step < 4; ++step) {
-    tower.enqueue(data.data() + step * kBatch, nullptr,
-                  {.learning_rate = kRate, .number = static_cast<std::int32_t>(step)});
-    strategy->update();
-    tower.wait();
-    const double total = static_cast<double>(tower.executor().read_scalar("loss")) +
-                         static_cast<double>(tower.executor().read_scalar("l2_loss"));
+    std::vector<double> totals(static_cast<std::size_t>(row.towers));
+    towers.run([&](int number) {
+      Tower& tower = towers[number];
+      tower.enqueue(data.data() + step * kBatch + number * batch, nullptr,
+                    {.learning_rate = kRate,
+                     .gradient_scale = summed ? 1.0 : 1.0 / row.towers,
+                     .number = static_cast<std::int32_t>(step)});
+      towers.update(number)->update();
+      tower.wait();
+      totals[static_cast<std::size_t>(number)] =
+          tower.executor().read_scalar("loss") + tower.executor().read_scalar("l2_loss");
+    });
+    const double total = std::accumulate(totals.begin(), totals.end(), 0.0) / row.towers;
     EXPECT_NEAR(total, row.total_losses.at(step), 1e-5 * std::abs(row.total_losses.at(step)))
         << row.name << ", step " << step + 1;
   }
 }
 
 TEST(ScalarOracle, HoldsForTheReference) {
-  const auto backend = make_reference_backend();
   for (const OracleCase& row : kCases) {
-    expect_oracle(*backend, row);
+    expect_oracle(make_reference_backend, row);
   }
 }
 
 TEST(ScalarOracle, HoldsForOnednn) {
-  const auto backend = make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
   for (const OracleCase& row : kCases) {
-    expect_oracle(*backend, row);
+    expect_oracle(
+        [] { return make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}}); }, row);
   }
 }
 

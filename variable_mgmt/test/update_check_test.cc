@@ -101,15 +101,22 @@ double difference(Backend& inner, const OptimizerSettings& settings, const Fault
   FaultyBackend backend(inner, fault);
   const Graph graph = two_convolutions(dtype);
   const InitialValues values = initial_values(graph, 1);
-  Tower tower(graph, backend, {}, values);
-  const std::array<Tower*, 1> towers{&tower};
-  const auto strategy = find_strategy("parameter_server").make(towers, settings);
+  TowerThreads threads(1);
+  Towers towers(threads, [&](int number, TowerMeeting& meeting) {
+    TowerWithUpdate made{
+        .tower = std::make_unique<Tower>(graph, backend, ExecutorOptions{}, values),
+        .update = nullptr};
+    made.update = find_strategy("parameter_server")
+                      .make({.tower = *made.tower, .number = number, .meeting = meeting},
+                            {.optimizer = settings});
+    return made;
+  });
   std::vector<float> images(3 * kPixels);
   for (std::size_t i = 0; i < images.size(); ++i) {
     images[i] = image * std::sin(static_cast<float>(i));
   }
-  tower.run(images.data(), nullptr, 0);
-  return largest_update_difference(tower, *strategy, settings, values);
+  towers.first().run(images.data(), nullptr, 0);
+  return largest_update_difference(towers, {.optimizer = settings}, /*joined=*/true, values);
 }
 
 std::vector<OptimizerSettings> all_settings() {

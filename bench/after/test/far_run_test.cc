@@ -9,6 +9,7 @@
 #include "bench/after/verification.h"
 #include "bench/host/clock.h"
 #include "bench/loop/session.h"
+#include "bench/loop/test/lone_tower.h"
 #include "bench/loop/test/residual.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
@@ -41,17 +42,17 @@ Outcome run(const RunSettings& settings, Backend& backend, Check check) {
   if (settings.int8) {
     quantization.emplace(settings, backend, values, out, Watch());
   }
-  Tower tower(
+  LoneTower lone(
+      settings,
       quantization ? quantization->graph() : build_run_graph(settings, backend, settings.batch),
       backend, {.format = settings.format}, values);
-  const auto strategy = make_run_strategy(settings, tower);
+  Tower& tower = lone.tower();
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const SteadyClock clock;
   StoppingRule stopping(step_limits(settings), clock, [] { return false; });
   SessionResult result;
   run_session(settings,
-              {.tower = tower,
-               .strategy = strategy.get(),
+              {.towers = lone.towers(),
                .input = *input,
                .clock = clock,
                .stopping = stopping,
@@ -73,7 +74,7 @@ Outcome run(const RunSettings& settings, Backend& backend, Check check) {
       return build_run_graph(settings, backend, images);
     };
     const Verification verification =
-        verify_run(settings, {.tower = tower, .strategy = strategy.get(), .graph = graph_of});
+        verify_run(settings, {.towers = lone.towers(), .graph = graph_of});
     EXPECT_TRUE(verification.passed()) << verification.failures();
     for (const results::VerifiedNumber& number : verification.numbers) {
       outcome.checked.push_back(number.measured);

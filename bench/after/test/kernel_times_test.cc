@@ -7,6 +7,7 @@
 
 #include "bench/host/test/fake_clock.h"
 #include "bench/loop/session.h"
+#include "bench/loop/test/lone_tower.h"
 #include "bench/loop/test/residual.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
@@ -22,19 +23,18 @@ KernelTimes times_on(Backend& backend, bool training, std::vector<std::int64_t>*
   FakeClock clock;
   RunSettings settings = residual();
   settings.mode = training ? RunMode::training : RunMode::forward_only;
-  Tower tower(build_run_graph(settings, backend, settings.batch), backend, {},
-              initial_values(build_run_network(settings, settings.batch), 1));
-  const auto strategy = make_run_strategy(settings, tower);
+  LoneTower lone(settings, build_run_graph(settings, backend, settings.batch), backend, {},
+                 initial_values(build_run_network(settings, settings.batch), 1));
+  Tower& tower = lone.tower();
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const InputBatch batch = input->next();
   tower.feed(batch.images, batch.labels);
-  KernelTimes times =
-      time_kernels(tower, strategy.get(), clock, [&](std::int64_t done, std::int64_t) {
-        clock.advance(step);
-        if (watched != nullptr) {
-          watched->push_back(done);
-        }
-      });
+  KernelTimes times = time_kernels(lone.towers(), clock, [&](std::int64_t done, std::int64_t) {
+    clock.advance(step);
+    if (watched != nullptr) {
+      watched->push_back(done);
+    }
+  });
   EXPECT_EQ(times.kernels.size(), tower.executor().plan().steps.size());
   return times;
 }

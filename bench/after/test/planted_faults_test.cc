@@ -13,6 +13,7 @@
 #include "bench/after/verification.h"
 #include "bench/flags/table.h"
 #include "bench/loop/session.h"
+#include "bench/loop/test/lone_tower.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
 #include "kernels/onednn/onednn_backend.h"
@@ -72,16 +73,14 @@ Outcome verify_with(const PlantedFault& fault, const RunSettings& settings, Back
   const auto graph = [&](std::int64_t images) {
     return make_run_graph(settings, backend, network(images));
   };
-  Tower tower(graph(settings.batch), backend, {.format = settings.format},
-              fingerprint_stimulus(settings).values);
-  const auto strategy = make_run_strategy(settings, tower);
+  LoneTower lone(settings, graph(settings.batch), backend, {.format = settings.format},
+                 fingerprint_stimulus(settings).values);
   outcome.touched = outcome.touched || backend.touched() > 0;
   if (!outcome.touched && !always) {
     return outcome;
   }
   try {
-    const Verification result =
-        verify_run(settings, {.tower = tower, .strategy = strategy.get(), .graph = graph});
+    const Verification result = verify_run(settings, {.towers = lone.towers(), .graph = graph});
     for (const results::VerifiedNumber& number : result.numbers) {
       if (!number.passed()) {
         outcome.caught_by.push_back(number.name);

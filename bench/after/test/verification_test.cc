@@ -7,6 +7,7 @@
 
 #include "bench/after/test/planted_faults.h"
 #include "bench/loop/session.h"
+#include "bench/loop/test/lone_tower.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
 #include "kernels/onednn/onednn_backend.h"
@@ -45,17 +46,16 @@ RunSettings lenet(std::int64_t batch, bool training) {
   return resolve_settings(parsed);
 }
 
-VerifiedRun verified(const RunSettings& settings, Tower& tower, UpdateStrategy* strategy) {
-  return {.tower = tower, .strategy = strategy, .graph = [&settings, &tower](std::int64_t images) {
-            return build_run_graph(settings, tower.backend(), images);
+VerifiedRun verified(const RunSettings& settings, Towers& towers) {
+  return {.towers = towers, .graph = [&settings, &towers](std::int64_t images) {
+            return build_run_graph(settings, towers.first().backend(), images);
           }};
 }
 
 Verification verify(const RunSettings& settings, Backend& backend) {
   const Graph graph = build_run_graph(settings, backend, settings.batch);
-  Tower tower(graph, backend, {.format = settings.format}, initial_values(graph, 1));
-  const auto strategy = make_run_strategy(settings, tower);
-  return verify_run(settings, verified(settings, tower, strategy.get()));
+  LoneTower lone(settings, graph, backend, {.format = settings.format}, initial_values(graph, 1));
+  return verify_run(settings, verified(settings, lone.towers()));
 }
 
 RunSettings resnet20() {
@@ -108,8 +108,8 @@ TEST(Verification, PassesWithBatchNormFoldedIntoTheConvolutions) {
   const Graph graph = build_run_graph(settings, *backend, settings.batch);
   InitialValues values = initial_values(build_run_network(settings, 1), 1);
   fold_values(run_folds(settings), values);
-  Tower tower(graph, *backend, {}, values);
-  const Verification result = verify_run(settings, verified(settings, tower, nullptr));
+  LoneTower lone(settings, graph, *backend, {}, values);
+  const Verification result = verify_run(settings, verified(settings, lone.towers()));
   EXPECT_TRUE(result.passed()) << result.failures();
 }
 
@@ -200,10 +200,9 @@ TEST(Verification, CatchesAnOptimizerThatIsNotTheOneAskedFor) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, true);
   const Graph graph = build_run_graph(settings, *backend, settings.batch);
-  Tower tower(graph, *backend, {.format = settings.format}, initial_values(graph, 1));
-  const auto strategy = make_run_strategy(settings, tower);
+  LoneTower lone(settings, graph, *backend, {.format = settings.format}, initial_values(graph, 1));
   settings.optimizer.rule = MomentumRule{};
-  EXPECT_THAT(failed(verify_run(settings, verified(settings, tower, strategy.get()))),
+  EXPECT_THAT(failed(verify_run(settings, verified(settings, lone.towers()))),
               ElementsAre("update"));
 }
 

@@ -114,14 +114,11 @@ TEST(ParseFlags, AcceptsDefaultsWrittenOut) {
 TEST(ParseFlags, SaysWhatIsBuiltInstead) {
   EXPECT_EQ(refusal({"--resize_method=area"}),
             "--resize_method=area: not built yet; built are bilinear, nearest, crop");
-  EXPECT_EQ(refusal({"--num_gpus=4"}), "--num_gpus=4: not built yet; accepted is --num_gpus=1");
   EXPECT_EQ(refusal({"--ml_perf"}), "--ml_perf: not built yet; accepted is --noml_perf");
   EXPECT_EQ(refusal({"--nouse_datasets"}),
             "--nouse_datasets: not built yet; accepted is --use_datasets");
-  EXPECT_EQ(refusal({"--all_reduce_spec=psgpu"}),
-            "--all_reduce_spec=psgpu: not built yet; leave it out");
   EXPECT_EQ(refusal({"--train_dir=x"}), "--train_dir=x: not built yet; leave it out");
-  EXPECT_THAT(refusal({"--variable_update=horovod"}), HasSubstr("not built yet"));
+  EXPECT_THAT(refusal({"--variable_update=distributed_replicated"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--batch_group_size=2"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--ml_perf"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--fp16_vars"}), HasSubstr("not built yet"));
@@ -131,11 +128,9 @@ TEST(ParseFlags, SaysWhatIsBuiltInstead) {
 
 TEST(ParseFlags, SendsNobodyFromOneThingThatIsNotBuiltToAnother) {
   EXPECT_EQ(refusal({"--eval"}), "--eval: not built yet; accepted is --noeval");
-  EXPECT_EQ(refusal({"--hierarchical_copy"}),
-            "--hierarchical_copy: not built yet; accepted is --nohierarchical_copy");
-  EXPECT_EQ(refusal({"--variable_update=collective_all_reduce"}),
-            "--variable_update=collective_all_reduce: not built yet; built are parameter_server, "
-            "replicated, independent");
+  EXPECT_EQ(refusal({"--variable_update=distributed_replicated"}),
+            "--variable_update=distributed_replicated: not built yet; built are parameter_server, "
+            "replicated, distributed_all_reduce, collective_all_reduce, horovod, independent");
   EXPECT_EQ(refusal({"--init_from_partial"}), "--init_from_partial needs --init_from");
 }
 

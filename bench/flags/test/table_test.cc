@@ -57,7 +57,8 @@ constexpr std::string_view kOwnFlags =
     "result_file profile "
     "dump list_models list_variables help version flagfile undefok "
     "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers "
-    "choices_file autotune deterministic plan_for use_tf32 cuda_graph";
+    "choices_file autotune deterministic plan_for use_tf32 cuda_graph gradient_reduction "
+    "virtual_gpus allreduce_bucket_mb overlap";
 
 std::vector<std::string_view> names_in_table(bool own) {
   std::vector<std::string_view> names;
@@ -174,7 +175,8 @@ TEST(DescribeValues, PutsWhatWillBeRefusedInBrackets) {
   EXPECT_EQ(describe_values(*find_flag("device")), "cpu, gpu, reference");
   EXPECT_EQ(describe_values(*find_flag("job_name")),
             "none (not built yet: ps, worker, controller)");
-  EXPECT_EQ(describe_values(*find_flag("network_topology")), "dgx1 (not built yet: gcp_v100)");
+  EXPECT_EQ(describe_values(*find_flag("data_name")),
+            "imagenet, cifar10 (not built yet: librispeech, coco)");
   EXPECT_EQ(describe_values(*find_flag("server_protocol")),
             "grpc (not applicable: grpc+verbs, grpc+gdr, grpc+mpi)");
 }

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "bench/flags/test/usage_error.h"
+#include "bench/loop/test/lone_tower.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
@@ -31,16 +32,16 @@ std::vector<double> train(Backend& backend, std::string_view format, int steps,
   RunSettings settings = lenet(format);
   settings.seed = std::stoull(std::string(seed));
   const Graph graph = build_run_graph(settings, backend, settings.batch);
-  Tower tower(graph, backend, {.format = settings.format}, initial_values(graph, settings.seed));
-  const std::array<Tower*, 1> towers{&tower};
-  const auto strategy = settings.strategy->make(towers, settings.optimizer);
+  LoneTower lone(settings, graph, backend, {.format = settings.format},
+                 initial_values(graph, settings.seed));
+  Tower& tower = lone.tower();
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const LearningRate rate(settings.learning_rate);
   std::vector<double> losses;
   for (int step = 0; step < steps; ++step) {
     const InputBatch batch = input->next();
     tower.enqueue(batch.images, batch.labels, {.learning_rate = rate.at(step), .number = step});
-    strategy->update();
+    lone.update().update();
     tower.wait();
     losses.push_back(tower.executor().read_scalar("loss"));
     losses.push_back(tower.executor().read_scalar("l2_loss"));

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "bench/loop/session.h"
+#include "bench/loop/test/lone_tower.h"
 #include "bench/loop/test/residual.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
@@ -34,9 +35,9 @@ class TrainingRun {
  public:
   TrainingRun(RunSettings settings, Backend& backend)
       : settings_(std::move(settings)),
-        tower_(build_run_graph(settings_, backend, settings_.batch), backend, {},
-               initial_values(build_run_network(settings_, settings_.batch), 1)),
-        strategy_(make_run_strategy(settings_, tower_)),
+        lone_(settings_, build_run_graph(settings_, backend, settings_.batch), backend, {},
+              initial_values(build_run_network(settings_, settings_.batch), 1)),
+        tower_(lone_.tower()),
         input_(make_run_input(settings_, tower_.executor().input_layout("images"))) {
     tower_.set_loss_scale(loss_scale_rule(settings_).initial);
   }
@@ -45,7 +46,7 @@ class TrainingRun {
     const auto step = [&] {
       tower_.upload_orders();
       tower_.enqueue_run();
-      strategy_->update();
+      lone_.update().update();
     };
     std::unique_ptr<Recording> recording;
     Course course;
@@ -73,8 +74,8 @@ class TrainingRun {
 
  private:
   RunSettings settings_;
-  Tower tower_;
-  std::unique_ptr<UpdateStrategy> strategy_;
+  LoneTower lone_;
+  Tower& tower_;
   std::unique_ptr<InputSource> input_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "bench/host/test/fake_clock.h"
 #include "bench/loop/session.h"
+#include "bench/loop/test/lone_tower.h"
 #include "bench/plan/network.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/zoo/builder.h"
@@ -109,8 +110,8 @@ struct TinyRun {
     if (!last_biases.empty()) {
       values.at("fc.bias") = last_biases;
     }
-    Tower tower(graph, *backend, {.format = DataFormat::automatic, .poison = true}, values);
-    const auto strategy = make_run_strategy(settings, tower);
+    LoneTower lone(settings, graph, *backend, {.format = DataFormat::automatic, .poison = true},
+                   values);
     FakeClock clock;
     FakeInput input(clock, settings, waits);
     input.spoil_from = spoil_from;
@@ -122,8 +123,7 @@ struct TinyRun {
       return interrupted(input.calls());
     };
     StoppingRule stopping(step_limits(settings), clock, ask);
-    const SessionParts parts{.tower = tower,
-                             .strategy = strategy.get(),
+    const SessionParts parts{.towers = lone.towers(),
                              .input = input,
                              .clock = clock,
                              .stopping = stopping,

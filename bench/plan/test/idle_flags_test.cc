@@ -13,6 +13,7 @@ namespace bench {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::vector<std::string> idle(std::vector<std::string_view> arguments) {
@@ -114,11 +115,26 @@ TEST(IdleFlags, AreThoseOfAGpuThatIsNotThere) {
               ElementsAre("--sync_on_finish: no effect with --device=cpu, which has finished by "
                           "the end of each step"));
   EXPECT_THAT(idle({"--nosync_on_finish"}), IsEmpty());
+}
+
+TEST(IdleFlags, AreThoseOfSeveralDevicesOnOne) {
+  for (const char* flag :
+       {"--local_parameter_device=cpu", "--gradient_reduction=sum", "--all_reduce_spec=xring",
+        "--gradient_repacking=2", "--allreduce_bucket_mb=1"}) {
+    const std::string name = std::string(flag).substr(0, std::string(flag).find('='));
+    EXPECT_THAT(idle({flag, "--variable_update=replicated"}),
+                ElementsAre(cat(name, ": no effect with one device, which has no other")));
+  }
+  EXPECT_THAT(idle({"--local_parameter_device=cpu", "--num_gpus=2"}), IsEmpty());
   EXPECT_THAT(
-      idle({"--local_parameter_device=gpu"}),
-      ElementsAre("--local_parameter_device: no effect with --device=cpu, whose memory holds "
-                  "the variables"));
-  EXPECT_THAT(idle({"--local_parameter_device=cpu"}), IsEmpty());
+      idle({"--local_parameter_device=cpu", "--num_gpus=2", "--variable_update=replicated"}),
+      ElementsAre(HasSubstr("where each device has variables of its own")));
+  EXPECT_THAT(idle({"--all_reduce_spec=xring", "--num_gpus=2"}),
+              ElementsAre(HasSubstr("where no device but a variable's own has its sums")));
+  EXPECT_THAT(idle({"--all_reduce_spec=xring", "--num_gpus=2", "--variable_update=replicated"}),
+              IsEmpty());
+  EXPECT_THAT(idle({"--network_topology=gcp_v100", "--num_gpus=2", "--variable_update=replicated"}),
+              ElementsAre("--network_topology: no effect without --hierarchical_copy"));
 }
 
 TEST(IdleFlags, AreNotThoseThatAskForNothing) {

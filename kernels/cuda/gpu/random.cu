@@ -59,6 +59,8 @@ struct Choice {
   /// u / 2^24 < keep for a whole number u is u < ceil(keep * 2^24).
   std::uint32_t threshold;
   float scale;
+  /// In the joined batch.
+  std::uint64_t first_element;
 };
 
 /// Elements kWords * block and on, as many as `blocks` counters give: bit i is set if element i
@@ -94,7 +96,11 @@ __global__ void dropout_line_kernel(Choice choice, const std::int32_t* step, std
   std::uint32_t kept = ~0U;
   float scale = 1.0F;
   if (*step >= 0) {
-    kept = draw_kept<n / kWords>(choice, *step, static_cast<std::uint64_t>(first / kWords));
+    const std::uint64_t element = choice.first_element + static_cast<std::uint64_t>(first);
+    const auto shift = static_cast<unsigned>(element % kWords);
+    // Where a pack's first element is not a counter's, its last ones are the next one's.
+    kept = shift == 0 ? draw_kept<n / kWords>(choice, *step, element / kWords)
+                      : draw_kept<n / kWords + 1>(choice, *step, element / kWords) >> shift;
     scale = choice.scale;
   }
   if (first + n <= count) {
@@ -148,9 +154,9 @@ __global__ void dropout_pixels_kernel(Choice choice, const std::int32_t* step, D
   if (*step >= 0) {
     for (int i = 0; i < n; ++i) {
       const std::int64_t first = (image * deal.channels + channel + i) * deal.spatial + pixel;
-      const std::uint32_t drawn =
-          draw_kept<kDraws>(choice, *step, static_cast<std::uint64_t>(first / kWords));
-      kept[i] = drawn >> static_cast<unsigned>(first % kWords);
+      const std::uint64_t element = choice.first_element + static_cast<std::uint64_t>(first);
+      const std::uint32_t drawn = draw_kept<kDraws>(choice, *step, element / kWords);
+      kept[i] = drawn >> static_cast<unsigned>(element % kWords);
     }
     scale = choice.scale;
   }
@@ -168,7 +174,8 @@ __global__ void dropout_pixels_kernel(Choice choice, const std::int32_t* step, D
 template <class T, int n>
 void dropout_pixels(cudaStream_t stream, const Dropout& args, const Choice& choice) {
   const View& view = args.view;
-  const int pixels = view.spatial % kWords == 0 ? kDraws * kWords : kDraws * kWords - kWords;
+  const bool aligned = view.spatial % kWords == 0 && choice.first_element % kWords == 0;
+  const int pixels = aligned ? kDraws * kWords : kDraws * kWords - kWords;
   const std::int64_t stretches = (view.spatial + pixels - 1) / pixels;
   const std::int64_t packs = view.channels / n;
   const Deal deal{.lanes = view.batch * stretches * packs,
@@ -189,6 +196,8 @@ struct Path {
   double dropped;
   /// 0: no ramp.
   double ramp_steps;
+  /// In the joined batch.
+  std::uint64_t first_example;
 };
 
 /// What an example is multiplied with: 0, or 1 / k. The same f64 operations as keep_probability's
@@ -201,7 +210,7 @@ __device__ float path_factor(const Path& path, std::int32_t step, std::int64_t e
   // Else a compiler makes one operation of product and difference.
   const volatile double product = ramp * path.dropped;
   const double keep = 1 - product;
-  const auto index = static_cast<std::uint64_t>(example);
+  const std::uint64_t index = path.first_example + static_cast<std::uint64_t>(example);
   const Words words = draw(path.source, step, index / kWords);
   const auto word = static_cast<unsigned>(index % kWords);
   // An array in registers has no place to be chosen at run time.
@@ -240,7 +249,8 @@ template <class T, int n>
 void drop_path_in_packs(cudaStream_t stream, const DropPath& args) {
   const Path path{.source = source_of(args.attributes.seed, args.attributes.stream),
                   .dropped = 1 - args.attributes.keep,
-                  .ramp_steps = static_cast<double>(args.attributes.ramp_steps)};
+                  .ramp_steps = static_cast<double>(args.attributes.ramp_steps),
+                  .first_example = args.attributes.first_example};
   const std::int64_t parts = blocks_for(args.elements, std::int64_t{kLanes} * n * kPacksPerLane);
   launch(stream, {"drop_path", dim3(blocks_for(args.examples * parts, 1)), dim3(kLanes)},
          drop_path_kernel<T, n>, path, args.step, args.elements, Divisor(parts),
@@ -253,7 +263,8 @@ void dropout(cudaStream_t stream, const Dropout& args) {
   const Choice choice{
       .source = source_of(args.attributes.seed, args.attributes.stream),
       .threshold = static_cast<std::uint32_t>(std::ceil(args.attributes.keep * 0x1.0p24)),
-      .scale = static_cast<float>(1 / args.attributes.keep)};
+      .scale = static_cast<float>(1 / args.attributes.keep),
+      .first_element = args.attributes.first_element};
   const View& view = args.view;
   with_element(args.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -1,4 +1,4 @@
-#include "pipeline/formats/crc32c.h"
+#include "models/base/crc32c.h"
 
 #include <isa-l/crc.h>
 

@@ -1,0 +1,52 @@
+#include "bench/after/record_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "models/base/errors.h"
+#include "models/base/test/scratch_folder.h"
+
+namespace bench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(RecordFile, WritesTheOriginalsLogsOnceWhenTheRunEnds) {
+  const ScratchFolder folder;
+  const std::filesystem::path logs = folder.path() / "deep" / "logs";
+  std::ostringstream out;
+  results::Record record;
+  record.workload.model = "lenet";
+  record.workload.global_batch = 4;
+  record.workload.flags_all["benchmark_test_id"] = std::string("night 7");
+  record.series.step_ns = {std::chrono::milliseconds(500)};
+  RecordFile file({.result = (folder.path() / "r.json").string(), .benchmark_logs = logs.string()},
+                  record, out);
+  file.write_for_now(results::Status::kOk, false, "");
+  EXPECT_FALSE(std::filesystem::exists(logs / "metric.log"));
+  file.write(results::Status::kOk, false, "");
+  EXPECT_THAT(text_of(logs / "benchmark_run.log"), HasSubstr("\"test_id\": \"night 7\""));
+  EXPECT_THAT(text_of(logs / "metric.log"),
+              HasSubstr("\"name\": \"current_examples_per_sec\", \"value\": 8.0, \"unit\": null"));
+}
+
+TEST(RecordFile, RefusesALogFolderThatIsAFileBeforeTheRun) {
+  const ScratchFolder folder;
+  const std::string path = (folder.path() / "file").string();
+  std::ofstream(path) << "x";
+  std::ostringstream out;
+  EXPECT_THAT(([&] { RecordFile({.benchmark_logs = path}, {}, out); }),
+              ThrowsMessage<UsageError>(HasSubstr("--benchmark_log_dir=" + path)));
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,95 @@
+#include "bench/loop/run_towers.h"
+
+#include <string>
+
+#include "models/base/errors.h"
+#include "variable_mgmt/collectives/trial.h"
+
+namespace bench {
+namespace {
+
+TowerWithUpdate make_member(const RunSettings& settings, std::unique_ptr<Tower> tower, int number,
+                            TowerMeeting& meeting) {
+  TowerWithUpdate member{.tower = std::move(tower), .update = nullptr};
+  if (settings.training()) {
+    member.update =
+        settings.strategy->make({.tower = *member.tower, .number = number, .meeting = meeting},
+                                strategy_settings(settings));
+  }
+  return member;
+}
+
+/// The algorithm that adds gradients like these the fastest, and the figures.
+std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerThreads& threads,
+                                            const TowerSources& sources, const Plan& plan,
+                                            std::string& told) {
+  TrialPlan trial_plan{.names = {},
+                       .specs = specs_to_try(threads.size()),
+                       .elements = {},
+                       .dtype = settings.optimizer.dtype};
+  for (int tower = 0; tower < threads.size(); ++tower) {
+    trial_plan.names.push_back(cat("tower ", tower));
+  }
+  for (const SumPiece& piece :
+       sum_pieces(optimizer_segments(plan), settings.optimizer.dtype, settings.sharing.sums)) {
+    trial_plan.elements.push_back(piece.bytes.bytes / size_of(settings.optimizer.dtype));
+  }
+  AllReduceTrial trial(std::move(trial_plan));
+  threads.run(
+      [&](int tower) {
+        Backend& backend = *sources.backends[static_cast<std::size_t>(tower)];
+        const auto stream = backend.make_stream();
+        trial.run(tower, backend, *stream, {});
+      },
+      [&](int tower) { trial.cancel(tower, "it failed"); });
+  const std::vector<AllReduceTiming> timings = trial.timings();
+  told = describe_choice(timings);
+  return quickest(timings).spec;
+}
+
+}  // namespace
+
+std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThreads& threads,
+                                        const TowerSources& sources) {
+  check(sources.backends.size() == static_cast<std::size_t>(threads.size()),
+        "there are not as many towers as backends");
+  const Graph first = sources.graph(0);
+  if (threads.size() == 1) {
+    return make_lone_tower(settings, threads, first, *sources.backends.front(), sources.options,
+                           sources.values);
+  }
+  const Plan plan(first, *sources.backends.front(), sources.options.lowering());
+  if (sources.options.admit) {
+    sources.options.admit(plan.memory.report);
+  }
+  RunSettings chosen = settings;
+  if (settings.training() && settings.sharing.timed) {
+    std::string told;
+    chosen.sharing.sums.spec = timed_algorithm(settings, threads, sources, plan, told);
+    sources.tell(cat("--all_reduce_spec=auto: ", told));
+  }
+  ExecutorOptions options = sources.options;
+  options.admit = {};
+  options.tuner = {};
+  options.pinned = &plan.lowered.choices;
+  const auto make = [&](int number, TowerMeeting& meeting) {
+    Backend& backend = *sources.backends[static_cast<std::size_t>(number)];
+    return make_member(
+        chosen, std::make_unique<Tower>(sources.graph(number), backend, options, sources.values),
+        number, meeting);
+  };
+  return std::make_unique<Towers>(threads, make, chosen.sharing.sums.spec);
+}
+
+std::unique_ptr<Towers> make_lone_tower(const RunSettings& settings, TowerThreads& threads,
+                                        const Graph& graph, Backend& backend,
+                                        const ExecutorOptions& options,
+                                        const InitialValues& values) {
+  check(threads.size() == 1, "a lone tower has a thread of its own");
+  return std::make_unique<Towers>(threads, [&](int number, TowerMeeting& meeting) {
+    return make_member(settings, std::make_unique<Tower>(graph, backend, options, values), number,
+                       meeting);
+  });
+}
+
+}  // namespace bench

@@ -1,0 +1,284 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "bench/loop/run_towers.h"
+#include "bench/loop/test/tiny_run.h"
+#include "kernels/forwarding_backend.h"
+
+namespace bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+enum class Fault : std::uint8_t { none, kernel, optimizer };
+
+/// Fails when a kernel is launched, or an update is, for the so-and-so-manieth time.
+class FailingKernel final : public Kernel {
+ public:
+  FailingKernel(std::unique_ptr<Kernel> inner, std::atomic<int>& left)
+      : inner_(std::move(inner)), left_(left) {}
+  void launch(Stream& stream, std::span<const TensorView> inputs,
+              std::span<const TensorView> outputs, void* workspace) override {
+    if (left_.fetch_sub(1) == 0) {
+      throw DeviceError("the kernel broke");
+    }
+    inner_->launch(stream, inputs, outputs, workspace);
+  }
+
+ private:
+  std::unique_ptr<Kernel> inner_;
+  std::atomic<int>& left_;
+};
+
+class FailingOptimizer final : public Optimizer {
+ public:
+  FailingOptimizer(std::unique_ptr<Optimizer> inner, std::atomic<int>& left)
+      : inner_(std::move(inner)), left_(left) {}
+  void reset(Stream& stream, std::span<void* const> slots, StepState* state) override {
+    inner_->reset(stream, slots, state);
+  }
+  void judge(Stream& stream, const void* gradients, StepState* state) override {
+    inner_->judge(stream, gradients, state);
+  }
+  void launch(Stream& stream, const OptimizerMemory& memory, StepState* state) override {
+    if (left_.fetch_sub(1) == 0) {
+      throw DeviceError("the update broke");
+    }
+    inner_->launch(stream, memory, state);
+  }
+
+ private:
+  std::unique_ptr<Optimizer> inner_;
+  std::atomic<int>& left_;
+};
+
+class FailingBackend final : public ForwardingBackend {
+ public:
+  FailingBackend(std::unique_ptr<Backend> inner, Fault fault)
+      : ForwardingBackend(*inner), owned_(std::move(inner)), fault_(fault) {}
+  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
+                                    DataFormat format) override {
+    std::vector<Candidate> candidates = ForwardingBackend::candidates(graph, node, format);
+    if (fault_ == Fault::kernel && node.name == "conv") {
+      for (Candidate& candidate : candidates) {
+        candidate.make = [this, make = std::move(candidate.make)] {
+          return std::make_unique<FailingKernel>(make(), left_);
+        };
+      }
+    }
+    return candidates;
+  }
+  std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
+                                            std::vector<OptimizerSegment> segments) override {
+    auto made = ForwardingBackend::make_optimizer(settings, std::move(segments));
+    if (fault_ != Fault::optimizer) {
+      return made;
+    }
+    return std::make_unique<FailingOptimizer>(std::move(made), left_);
+  }
+
+ private:
+  std::unique_ptr<Backend> owned_;
+  Fault fault_;
+  /// Two steps go well.
+  std::atomic<int> left_{2};
+};
+
+/// Batches of the towers together; the images of each tower are its number, the labels 0.
+class NumberedInput final : public InputSource {
+ public:
+  NumberedInput(const RunSettings& settings, std::int64_t fails_at)
+      : labels_(static_cast<std::size_t>(settings.global_batch())), fails_at_(fails_at) {
+    for (int tower = 0; tower < settings.towers; ++tower) {
+      images_.insert(images_.end(),
+                     static_cast<std::size_t>(settings.batch * 3 * kImageSize * kImageSize),
+                     static_cast<float>(tower));
+    }
+  }
+  InputBatch next() override {
+    if (calls_++ == fails_at_) {
+      throw DataError("the shard ended");
+    }
+    return {.images = images_.data(), .labels = labels_.data()};
+  }
+  [[nodiscard]] InputStatistics statistics() const override { return {}; }
+
+ private:
+  std::vector<float> images_;
+  std::vector<std::int32_t> labels_;
+  std::int64_t calls_ = 0;
+  std::int64_t fails_at_;
+};
+
+struct TowersRun {
+  RunSettings settings = TinyRun().settings;
+  Fault fault = Fault::none;
+  int faulty_tower = 0;
+  std::int64_t input_fails_at = -1;
+  std::function<bool(std::int64_t steps)> interrupted = [](std::int64_t) { return false; };
+
+  SessionResult result = {};
+  std::vector<std::vector<float>> weights = {};
+  std::string out = {};
+
+  void run() {
+    TowerThreads threads(settings.towers);
+    std::vector<std::unique_ptr<Backend>> backends(static_cast<std::size_t>(settings.towers));
+    threads.run([&](int tower) {
+      backends[static_cast<std::size_t>(tower)] = std::make_unique<FailingBackend>(
+          make_reference_backend(), tower == faulty_tower ? fault : Fault::none);
+    });
+    const InitialValues values = initial_values(build_run_network(settings, 1), 1);
+    const ExecutorOptions options{};
+    TowerSources sources{.backends = {},
+                         .graph =
+                             [&](int tower) {
+                               return build_run_graph(of_tower(settings, tower), *backends.front(),
+                                                      settings.batch);
+                             },
+                         .options = options,
+                         .values = values};
+    for (const auto& backend : backends) {
+      sources.backends.push_back(backend.get());
+    }
+    const auto towers = make_run_towers(settings, threads, sources);
+    NumberedInput input(settings, input_fails_at);
+    FakeClock clock;
+    StoppingRule stopping(step_limits(settings), clock, [&] {
+      return interrupted(static_cast<std::int64_t>(result.steps.size()));
+    });
+    std::ostringstream printed;
+    std::ostringstream progress;
+    const SessionParts parts{.towers = *towers,
+                             .input = input,
+                             .clock = clock,
+                             .stopping = stopping,
+                             .out = printed,
+                             .progress = progress};
+    try {
+      run_session(settings, parts, result);
+    } catch (...) {
+      out = printed.str();
+      throw;
+    }
+    out = printed.str();
+    for (int tower = 0; tower < settings.towers; ++tower) {
+      weights.emplace_back();
+      towers->run([&](int number) {
+        if (number == tower) {
+          weights.back() = (*towers)[number].executor().read_variable("conv.weight");
+        }
+      });
+    }
+  }
+};
+
+TowersRun run_of(std::string_view strategy, int towers) {
+  TowersRun run;
+  run.settings.towers = towers;
+  run.settings.strategy = &find_strategy(strategy);
+  run.settings.reduction = run.settings.strategy->reduction;
+  run.settings.learning_rate.request.init_learning_rate = 0.1;
+  run.settings.steps.num_batches = 4;
+  return run;
+}
+
+TEST(SeveralTowers, KeepTheSameVariablesWhereTheyShareThem) {
+  for (const std::string_view strategy : {"parameter_server", "replicated", "independent"}) {
+    TowersRun run = run_of(strategy, 3);
+    run.run();
+    EXPECT_EQ(run.result.steps.size(), 4U) << strategy;
+    EXPECT_EQ(run.weights[0] == run.weights[1] && run.weights[1] == run.weights[2],
+              strategy != "independent")
+        << strategy;
+  }
+}
+
+TEST(SeveralTowers, ReportTheMeanOfTheirLossesAndTheImagesOfAll) {
+  TowersRun one = run_of("independent", 1);
+  one.settings.steps.num_batches = 1;
+  one.run();
+  TowersRun two = run_of("independent", 2);
+  two.settings.steps.num_batches = 1;
+  two.run();
+  // Images of ones have another loss than those of zeros.
+  EXPECT_NE(one.result.losses[0], two.result.losses[0]);
+  EXPECT_THAT(two.out, HasSubstr("total images/sec:"));
+}
+
+TEST(SeveralTowers, NameTheOneThatFailedAndEndTheOthers) {
+  for (const std::string_view strategy : {"parameter_server", "replicated", "independent"}) {
+    for (const Fault fault : {Fault::kernel, Fault::optimizer}) {
+      for (const int tower : {0, 2}) {
+        TowersRun run = run_of(strategy, 3);
+        run.fault = fault;
+        run.faulty_tower = tower;
+        try {
+          run.run();
+          ADD_FAILURE() << strategy << ": nothing failed";
+        } catch (const DeviceError& error) {
+          EXPECT_EQ(error.what(), cat("tower ", tower, ": the ",
+                                      fault == Fault::kernel ? "kernel" : "update", " broke"))
+              << strategy;
+        }
+        EXPECT_EQ(run.result.steps.size(), 2U) << strategy;
+      }
+    }
+  }
+}
+
+TEST(SeveralTowers, EndWithTheirInput) {
+  TowersRun run = run_of("replicated", 2);
+  run.input_fails_at = 3;
+  EXPECT_THROW(run.run(), DataError);
+  EXPECT_EQ(run.result.steps.size(), 3U);
+}
+
+TEST(SeveralTowers, EndBehindTheSameStep) {
+  TowersRun run = run_of("replicated", 3);
+  run.interrupted = [](std::int64_t steps) { return steps == 2; };
+  run.run();
+  EXPECT_EQ(run.result.stop, Stop::interrupted);
+  EXPECT_EQ(run.result.steps.size(), 2U);
+  EXPECT_EQ(run.weights[0], run.weights[2]);
+}
+
+TEST(TowerThreads, ThrowWhatFailedFirstAndNotWhatWaitedForIt) {
+  TowerThreads threads(3);
+  TowerGroup group(3);
+  try {
+    threads.run(
+        [&](int tower) {
+          if (tower == 1) {
+            throw DataError("no data");
+          }
+          group.arrive();
+        },
+        [&](int) { group.cancel(); });
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "tower 1: no data");
+  }
+  // They can be called again.
+  std::vector<int> called(3);
+  threads.run([&](int tower) { called[static_cast<std::size_t>(tower)] = tower + 1; });
+  EXPECT_THAT(called, ElementsAre(1, 2, 3));
+}
+
+TEST(TowerThreads, NeedNoOtherThreadForALoneTower) {
+  TowerThreads threads(1);
+  const auto own = std::this_thread::get_id();
+  threads.run([&](int) { EXPECT_EQ(std::this_thread::get_id(), own); });
+  try {
+    threads.run([](int) { throw UsageError("no"); });
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "no");
+  }
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,82 @@
+#!/bin/sh
+# Several devices of the CPU as the user sees them; the reference has as many as are asked for.
+# cli_towers_test.sh BENCH MAKE_TFRECORDS PYTHON; without Python records are not parsed.
+. "${0%/*}/cli_lib.sh"
+towers='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=2 --device=reference'
+
+# --- every strategy --------------------------------------------------------------------------------
+
+for update in parameter_server replicated distributed_all_reduce collective_all_reduce independent; do
+  # shellcheck disable=SC2086
+  run 0 $towers --num_gpus=2 --variable_update=$update --result_file="$work/towers.json"
+  says "$out" "Devices:     ['/reference:0', '/reference:1']"
+  says "$out" 'Batch size:  4 global'
+  says "$out" '             2 per device'
+  says "$err" 'note: tower 1: images 2 to 3 of each step, on processors '
+  says "$err" 'fingerprint: matches the reference'
+  says "$err" 'planned memory: per tower '
+  record_holds "r['workload']['devices'] == 2 and r['workload']['global_batch'] == 4" "$work/towers.json"
+done
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=2
+says "$err" 'note: the gradients of 2 devices are joined by their mean'
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=2 --variable_update=replicated
+says "$err" 'are joined by their sum: at the same learning rate an update is 2 times that of their mean'
+says "$out" 'AllReduce:   None'
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=3 --variable_update=replicated --all_reduce_spec=auto
+says "$err" 'note: --all_reduce_spec=auto: '
+says "$out" 'AllReduce:   auto'
+for how in --all_reduce_spec=xring#2 --hierarchical_copy --gradient_repacking=2 --nooverlap \
+  --agg_small_grads_max_bytes=4096 --variable_consistency=relaxed --gradient_reduction=mean; do
+  # shellcheck disable=SC2086
+  run 0 $towers --num_gpus=2 --variable_update=replicated $how
+  says "$err" 'fingerprint: matches the reference'
+done
+for how in --staged_vars --local_parameter_device=cpu --gradient_reduction=sum; do
+  # shellcheck disable=SC2086
+  run 0 $towers --num_gpus=2 $how
+  says "$err" 'fingerprint: matches the reference'
+done
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=2 --forward_only
+says "$out" 'total images/sec'
+
+# --- the joined batch ------------------------------------------------------------------------------
+
+# Four images on one device, and two on each of two: the same losses, to rounding.
+same='--model=lenet --num_warmup_batches=0 --num_batches=3 --device=reference --init_learning_rate=1e-5'
+# shellcheck disable=SC2086
+run 0 $same --batch_size=4 --result_file="$work/one.json"
+# shellcheck disable=SC2086
+run 0 $same --batch_size=2 --num_gpus=2 --result_file="$work/two.json"
+record_holds "all(abs(a - b) <= 1e-5 * abs(b) for a, b in zip(r['series']['loss'], \
+json.load(open('$work/one.json'))['series']['loss']))" "$work/two.json"
+
+# --- what cannot be --------------------------------------------------------------------------------
+
+refused 'this process may use ' --model=lenet --device=cpu --num_gpus=64
+refused 'which looks at one device: leave one of them out' --model=lenet --num_gpus=2 --profile
+refused '--virtual_gpus puts towers on a GPU and cannot be combined with --device=cpu' \
+  --model=lenet --device=cpu --virtual_gpus=2
+# shellcheck disable=SC2086
+refused 'warp' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=warp
+# shellcheck disable=SC2086
+refused 'nccl' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl
+
+# --- the end ---------------------------------------------------------------------------------------
+
+case_name='a signal to several towers'
+# shellcheck disable=SC2086
+$interruptible "$bench" $towers --num_gpus=2 --variable_update=replicated --num_batches=100000 \
+  --result_file="$work/ended.json" >"$out" 2>"$err" &
+pid=$!
+started $pid '^1'
+kill -INT $pid
+wait $pid
+status=$?
+[ "$status" -eq 130 ] || fail "exit status $status, not 130"
+record_holds "r['status'] == 'aborted' and len(r['series']['step_ns']) >= 1" "$work/ended.json"
+
+finish

@@ -1,0 +1,315 @@
+#include "results/compare/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "results/statistics.h"
+#include "results/stats/bootstrap.h"
+#include "results/stats/mann_whitney.h"
+#include "results/stats/multiplicity.h"
+#include "results/stats/signed_rank.h"
+
+namespace bench::results {
+namespace {
+
+using stats::ChangeVerdict;
+
+struct Side {
+  std::vector<double> values{};
+  std::vector<std::string> groups{};  ///< Of each value.
+};
+
+Side side_of(const std::vector<const StoredRun*>& runs, const std::string& metric) {
+  Side side;
+  for (const StoredRun* run : runs) {
+    const auto found = run->metrics.find(metric);
+    if (found == run->metrics.end()) continue;
+    side.values.push_back(found->second.value);
+    side.groups.push_back(run->group_id);
+  }
+  return side;
+}
+
+std::vector<double> logarithms(const std::vector<double>& values) {
+  std::vector<double> logs;
+  logs.reserve(values.size());
+  for (const double value : values) logs.push_back(std::log(value));
+  return logs;
+}
+
+bool all_positive(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+}
+
+/// Whether the runs come in groups, of which the groups are the replicates: three or more of three
+/// or more.
+bool is_nested(const stats::Nested& groups) {
+  constexpr std::size_t kLeast = 3;
+  return std::count_if(groups.begin(), groups.end(), [](const std::vector<double>& runs) {
+           return runs.size() >= kLeast;
+         }) >= static_cast<std::ptrdiff_t>(kLeast);
+}
+
+stats::Nested nested_logarithms(const Side& side) {
+  std::map<std::string, std::vector<double>> groups;
+  for (std::size_t i = 0; i < side.values.size(); ++i) {
+    groups[side.groups[i]].push_back(std::log(side.values[i]));
+  }
+  stats::Nested nested;
+  for (auto& [id, runs] : groups) nested.push_back(std::move(runs));
+  return nested;
+}
+
+std::uint64_t seed_of(const ComparisonRow& row) {
+  return hash_name(cat(row.workload, " ", row.metric));
+}
+
+/// Fills in by which statistics, and the shift.
+void hold_against_each_other(ComparisonRow& row, const Side& base, const Side& other,
+                             const CompareOptions& options) {
+  if (!all_positive(base.values) || !all_positive(other.values)) return;
+  const std::vector<double> from = logarithms(base.values);
+  const std::vector<double> to = logarithms(other.values);
+  if (options.paired) {
+    row.by = ComparedBy::kPairs;
+    std::vector<double> differences;
+    std::vector<double> in_order;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      differences.push_back(to[i] - from[i]);
+      in_order.push_back((to[i] + from[i]) / 2);
+    }
+    row.shift = stats::paired_shift(differences, options.alpha);
+    row.drift = stats::relative_change(stats::theil_sen_slope(in_order) / 2);
+    return;
+  }
+  const std::vector<stats::Nested> nested = {nested_logarithms(base), nested_logarithms(other)};
+  if (is_nested(nested[0]) && is_nested(nested[1])) {
+    row.by = ComparedBy::kNested;
+    const auto result = stats::hierarchical_bootstrap(
+        nested, stats::difference_of_medians, {.alpha = options.alpha, .seed = seed_of(row)});
+    row.shift =
+        stats::Shift{.estimate = result.estimate, .interval = result.interval, .p = result.p};
+    return;
+  }
+  row.shift = stats::hodges_lehmann(from, to, options.alpha);
+}
+
+std::optional<ComparisonRow> row_of(const MatchedWork& work, const std::string& metric,
+                                    const CompareOptions& options) {
+  const Side base = side_of(work.base, metric);
+  const Side other = side_of(work.other, metric);
+  if (base.values.empty() || other.values.empty()) return std::nullopt;
+  if (options.paired && base.values.size() != other.values.size()) return std::nullopt;
+  ComparisonRow row;
+  row.workload = work.workload;
+  row.metric = metric;
+  for (const StoredRun* run : work.base) {
+    const auto found = run->metrics.find(metric);
+    if (found == run->metrics.end()) continue;
+    row.unit = found->second.unit;
+    row.better = found->second.better;
+  }
+  row.base_values = base.values;
+  row.other_values = other.values;
+  row.base = stats::group_summary(base.values, options.alpha);
+  row.other = stats::group_summary(other.values, options.alpha);
+  row.delta = stats::cliffs_delta(base.values, other.values);
+  hold_against_each_other(row, base, other, options);
+  return row;
+}
+
+std::set<std::string> names_where(const MatchedWork& work, bool (*wanted)(const StoredMetric&)) {
+  std::set<std::string> names;
+  for (const auto* side : {&work.base, &work.other}) {
+    for (const StoredRun* run : *side) {
+      for (const auto& [name, metric] : run->metrics) {
+        if (wanted(metric)) names.insert(name);
+      }
+    }
+  }
+  return names;
+}
+
+bool is_exact(const StoredMetric& metric) { return metric.kind == Kind::kExact; }
+bool is_noisy(const StoredMetric& metric) { return metric.kind == Kind::kNoisy; }
+bool has_direction(const StoredMetric& metric) {
+  return is_noisy(metric) && metric.better != Better::kNone;
+}
+
+std::set<std::string> metrics_of(const MatchedWork& work, const CompareOptions& options) {
+  constexpr const char* kPrimary = "images_per_sec";
+  if (options.metrics == std::vector<std::string>{"all"}) return names_where(work, is_noisy);
+  if (!options.metrics.empty()) return {options.metrics.begin(), options.metrics.end()};
+  const std::set<std::string> all = names_where(work, is_noisy);
+  if (all.count(kPrimary) > 0) return {kPrimary};
+  return names_where(work, has_direction);
+}
+
+std::vector<double> distinct(const std::vector<double>& values) {
+  const std::set<double> once(values.begin(), values.end());
+  return {once.begin(), once.end()};
+}
+
+void add_exact(Comparison& comparison, const MatchedWork& work) {
+  for (const std::string& metric : names_where(work, is_exact)) {
+    ExactDifference one{.workload = work.workload,
+                        .metric = metric,
+                        .base = distinct(side_of(work.base, metric).values),
+                        .other = distinct(side_of(work.other, metric).values)};
+    if (one.base != one.other) comparison.exact.push_back(std::move(one));
+  }
+}
+
+void add_geomeans(Comparison& comparison) {
+  std::map<std::string, std::vector<stats::ModelRuns>> models;
+  for (const ComparisonRow& row : comparison.rows) {
+    if (!row.shift) continue;
+    models[row.metric].push_back(
+        {.reference = logarithms(row.base_values), .other = logarithms(row.other_values)});
+  }
+  for (const auto& [metric, runs] : models) {
+    if (runs.size() < 2) continue;
+    comparison.geomeans.push_back(
+        {.metric = metric,
+         .works = runs.size(),
+         .mean = stats::geometric_mean(
+             runs, {.alpha = comparison.options.alpha, .seed = hash_name(metric)})});
+  }
+}
+
+/// Those that ended well; a note tells of the others.
+std::vector<StoredRun> usable(const ComparedSide& side, std::vector<std::string>& notes) {
+  std::map<std::string, std::size_t> left_out;
+  std::vector<StoredRun> runs;
+  for (const StoredRun& run : side.runs) {
+    if (run.status == "ok") {
+      runs.push_back(run);
+    } else {
+      ++left_out[run.status];
+    }
+  }
+  for (const auto& [status, count] : left_out) {
+    notes.push_back(
+        cat(side.name, ": ", count, count == 1 ? " run" : " runs", " left out, ", status));
+  }
+  if (runs.empty()) throw DataError(cat(side.name, ": has no run that ended well"));
+  return runs;
+}
+
+double spread_of(const ComparisonRow& row) {
+  const std::vector<double> from = logarithms(row.base_values);
+  const std::vector<double> to = logarithms(row.other_values);
+  if (row.by == ComparedBy::kPairs) {
+    std::vector<double> differences;
+    for (std::size_t i = 0; i < from.size(); ++i) differences.push_back(to[i] - from[i]);
+    return stats::sample_stddev(differences);
+  }
+  const double a = stats::sample_stddev(from);
+  const double b = stats::sample_stddev(to);
+  const auto m = static_cast<double>(from.size() - 1);
+  const auto n = static_cast<double>(to.size() - 1);
+  return m + n > 0 ? std::sqrt((m * a * a + n * b * b) / (m + n)) : 0;
+}
+
+void settle(ComparisonRow& row, const CompareOptions& options, std::size_t rows) {
+  if (!row.shift) return;
+  row.verdict = stats::judge(*row.shift, {.margin = options.margin, .better = row.better});
+  const bool change =
+      row.verdict != ChangeVerdict::kEquivalent && row.verdict != ChangeVerdict::kInconclusive;
+  row.uncorrected = change && row.q > options.alpha;
+  if (row.uncorrected) row.verdict = ChangeVerdict::kInconclusive;
+  row.needed.reset();
+  // What is not known of one run's spread is not known of how many it takes.
+  const bool told = row.base_values.size() + row.other_values.size() > 2;
+  if (row.verdict == ChangeVerdict::kInconclusive && options.margin > 0 && told &&
+      row.by != ComparedBy::kNested) {
+    const double alpha =
+        row.uncorrected ? options.alpha / static_cast<double>(rows) : options.alpha;
+    row.needed = stats::runs_needed({.spread = spread_of(row),
+                                     .margin = options.margin,
+                                     .alpha = alpha,
+                                     .paired = row.by == ComparedBy::kPairs});
+  }
+}
+
+}  // namespace
+
+void correct_rows(std::span<Comparison> comparisons) {
+  std::vector<double> p;
+  for (const Comparison& comparison : comparisons) {
+    for (const ComparisonRow& row : comparison.rows) {
+      if (row.shift) p.push_back(row.shift->p);
+    }
+  }
+  if (comparisons.empty()) return;
+  const bool family_wise = comparisons.front().options.family_wise;
+  const std::vector<double> q = family_wise ? stats::holm(p) : stats::benjamini_hochberg(p);
+  std::size_t next = 0;
+  for (Comparison& comparison : comparisons) {
+    for (ComparisonRow& row : comparison.rows) {
+      if (row.shift) row.q = q[next++];
+      settle(row, comparison.options, p.size());
+    }
+  }
+}
+
+Comparison compare(const ComparedSide& base, const ComparedSide& other,
+                   const CompareOptions& options) {
+  Comparison comparison;
+  comparison.options = options;
+  comparison.base_name = base.name;
+  comparison.other_name = other.name;
+  const std::vector<StoredRun> ours = usable(base, comparison.notes);
+  const std::vector<StoredRun> theirs = usable(other, comparison.notes);
+  comparison.base_runs = ours.size();
+  comparison.other_runs = theirs.size();
+  // Without its partner a run is no pair.
+  comparison.options.paired = options.paired && ours.size() == base.runs.size() &&
+                              theirs.size() == other.runs.size() && ours.size() == theirs.size();
+  const Matching matching = match_work(ours, theirs, options.ignored);
+  comparison.notes.insert(comparison.notes.end(), matching.unmatched.begin(),
+                          matching.unmatched.end());
+  std::vector<const StoredRun*> compared_base;
+  std::vector<const StoredRun*> compared_other;
+  for (const MatchedWork& work : matching.works) {
+    compared_base.insert(compared_base.end(), work.base.begin(), work.base.end());
+    compared_other.insert(compared_other.end(), work.other.begin(), work.other.end());
+    for (const std::string& metric : metrics_of(work, options)) {
+      if (auto row = row_of(work, metric, comparison.options)) {
+        comparison.rows.push_back(std::move(*row));
+      } else {
+        comparison.notes.push_back(cat(work.workload, ": ", metric, " is not on both sides"));
+      }
+    }
+    add_exact(comparison, work);
+  }
+  if (comparison.rows.empty()) {
+    throw DataError(cat("the sides have no metric in common",
+                        options.metrics.empty() ? "" : cat(" of ", options.metrics.front()),
+                        "; bench_results show lists what a run has"));
+  }
+  comparison.environment = environment_differences(compared_base, compared_other);
+  comparison.base_quality = quality_notes(compared_base);
+  comparison.other_quality = quality_notes(compared_other);
+  add_geomeans(comparison);
+  correct_rows(std::span(&comparison, 1));
+  return comparison;
+}
+
+int exit_status(std::span<const Comparison> comparisons, bool strict) {
+  constexpr int kInconclusive = 4;
+  bool open = false;
+  for (const Comparison& comparison : comparisons) {
+    for (const ComparisonRow& row : comparison.rows) {
+      if (row.verdict == ChangeVerdict::kRegressed) return 1;
+      open = open || row.verdict == ChangeVerdict::kInconclusive;
+    }
+  }
+  return strict && open ? kInconclusive : 0;
+}
+
+}  // namespace bench::results

@@ -1,0 +1,80 @@
+#include "models/base/errors.h"
+#include "models/base/text.h"
+#include "results/compare/forms.h"
+#include "results/compare/number_text.h"
+
+namespace bench::results {
+namespace {
+
+/// "resnet50 train bs64 f32" -> "bench.resnet50_train_bs64_f32".
+std::string class_name(const std::string& workload) {
+  std::string name = "bench.";
+  for (const char letter : workload) name += letter == ' ' ? '_' : letter;
+  return name;
+}
+
+std::string details(const ComparisonRow& row, const Comparison& comparison) {
+  return cat(comparison.base_name, " ", summary_text(row.base), ", ", comparison.other_name, " ",
+             summary_text(row.other), " ", row.unit, ", change ", shift_text(row), ", ",
+             test_text(row));
+}
+
+void write_case(std::ostream& out, const ComparisonRow& row, const Comparison& comparison) {
+  out << "    <testcase classname=\"" << xml_text(class_name(row.workload)) << "\" name=\""
+      << xml_text(row.metric) << "\">\n";
+  const std::string verdict = xml_text(verdict_text(row, comparison.options));
+  const std::string text = xml_text(details(row, comparison));
+  if (row.verdict == stats::ChangeVerdict::kRegressed) {
+    out << "      <failure type=\"PerformanceRegression\" message=\"" << verdict << "\">" << text
+        << "</failure>\n";
+  } else if (row.verdict == stats::ChangeVerdict::kInconclusive) {
+    out << "      <skipped message=\"" << verdict << "\"/>\n";
+  }
+  out << "      <system-out>" << text << "</system-out>\n    </testcase>\n";
+}
+
+}  // namespace
+
+std::string xml_text(std::string_view text) {
+  std::string escaped;
+  for (const char letter : printable(text)) {
+    switch (letter) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += letter;
+    }
+  }
+  return escaped;
+}
+
+void print_junit(std::ostream& out, std::span<const Comparison> comparisons) {
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
+  for (const Comparison& comparison : comparisons) {
+    std::size_t failures = 0;
+    std::size_t skipped = 0;
+    for (const ComparisonRow& row : comparison.rows) {
+      failures += row.verdict == stats::ChangeVerdict::kRegressed ? 1 : 0;
+      skipped += row.verdict == stats::ChangeVerdict::kInconclusive ? 1 : 0;
+    }
+    out << "  <testsuite name=\""
+        << xml_text(cat(comparison.other_name, " against ", comparison.base_name)) << "\" tests=\""
+        << comparison.rows.size() << "\" failures=\"" << failures << "\" skipped=\"" << skipped
+        << "\">\n";
+    for (const ComparisonRow& row : comparison.rows) write_case(out, row, comparison);
+    out << "  </testsuite>\n";
+  }
+  out << "</testsuites>\n";
+}
+
+}  // namespace bench::results

@@ -1,0 +1,92 @@
+#include <sstream>
+
+#include "models/base/errors.h"
+#include "results/compare/forms.h"
+#include "results/compare/number_text.h"
+
+namespace bench::results {
+namespace {
+
+/// What GitHub takes as a comment.
+constexpr std::size_t kLongestComment = 65536;
+
+std::string headline(std::span<const Comparison> comparisons) {
+  std::size_t regressed = 0;
+  std::size_t improved = 0;
+  std::size_t open = 0;
+  std::size_t rows = 0;
+  for (const Comparison& comparison : comparisons) {
+    for (const ComparisonRow& row : comparison.rows) {
+      ++rows;
+      regressed += row.verdict == stats::ChangeVerdict::kRegressed ? 1 : 0;
+      improved += row.verdict == stats::ChangeVerdict::kImproved ? 1 : 0;
+      open += row.verdict == stats::ChangeVerdict::kInconclusive ? 1 : 0;
+    }
+  }
+  return cat("**", regressed, " regressed, ", improved, " improved, ", open, " inconclusive** of ",
+             rows, rows == 1 ? " row" : " rows");
+}
+
+void write_table(std::ostream& out, const Comparison& comparison) {
+  out << "\n| | " << markdown_cell(comparison.base_name) << " | "
+      << markdown_cell(comparison.other_name) << " | change ["
+      << number_text(100 * (1 - comparison.options.alpha)) << "% CI] | verdict | test |\n"
+      << "|---|---:|---:|---:|---|---|\n";
+  for (const ComparisonRow& row : comparison.rows) {
+    const bool bad = row.verdict == stats::ChangeVerdict::kRegressed;
+    const std::string mark = bad ? "**" : "";
+    out << "| " << markdown_cell(row.workload) << ", " << markdown_cell(row.metric) << " ["
+        << markdown_cell(row.unit) << "] | " << summary_text(row.base) << " | "
+        << summary_text(row.other) << " | " << shift_text(row) << " | " << mark
+        << verdict_text(row, comparison.options) << mark << " | " << test_text(row) << " |\n";
+  }
+  for (const GeomeanRow& row : comparison.geomeans) {
+    out << "| geomean of " << row.works << ", " << markdown_cell(row.metric) << " | | | "
+        << change_text(stats::relative_change(row.mean.log_ratio)) << " | | |\n";
+  }
+}
+
+}  // namespace
+
+std::string markdown_cell(std::string_view text) {
+  std::string cell;
+  for (const char letter : text) {
+    if (letter == '\n' || letter == '\r') {
+      cell += ' ';
+      continue;
+    }
+    if (letter == '|' || letter == '\\' || letter == '`' || letter == '*' || letter == '_') {
+      cell += '\\';
+    }
+    if (letter == '<') {
+      cell += "&lt;";
+      continue;
+    }
+    cell += letter;
+  }
+  return cell;
+}
+
+void print_markdown(std::ostream& out, std::span<const Comparison> comparisons) {
+  std::ostringstream text;
+  text << headline(comparisons) << "\n";
+  for (const Comparison& comparison : comparisons) {
+    write_table(text, comparison);
+    const std::vector<std::string> lines = remarks(comparison);
+    if (lines.empty()) continue;
+    text << "\n<details><summary>What differs, and how far to trust it: " << lines.size()
+         << (lines.size() == 1 ? " line" : " lines") << "</summary>\n\n";
+    for (const std::string& line : lines) text << "- " << markdown_cell(line) << "\n";
+    text << "\n</details>\n";
+  }
+  std::string whole = text.str();
+  if (whole.size() > kLongestComment) {
+    const std::string end =
+        "\n\n</details>\n\nThe rest is cut: a comment holds 65,536 characters.\n";
+    const std::size_t line = whole.rfind('\n', kLongestComment - end.size());
+    whole = whole.substr(0, line) + end;
+  }
+  out << whole;
+}
+
+}  // namespace bench::results

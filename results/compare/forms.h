@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "results/compare/comparison.h"
+
+/// The forms in which comparisons are printed.
+namespace bench::results {
+
+/// A table for terminals, and below it what else a reader must know.
+void print_text(std::ostream& out, std::span<const Comparison> comparisons);
+
+/// GitHub's markdown, for a comment: the details fold. Cut with a sentence at 65,536 characters.
+void print_markdown(std::ostream& out, std::span<const Comparison> comparisons);
+
+/// One object, schema bench.compare/1; changes as shares, not per cent, logarithms nowhere.
+nlohmann::ordered_json comparison_json(const Comparison& comparison);
+void print_json(std::ostream& out, std::span<const Comparison> comparisons);
+
+/// JUnit's XML: a regression is a failure, an inconclusive row is skipped.
+void print_junit(std::ostream& out, std::span<const Comparison> comparisons);
+
+/// `text` within XML: escaped, and without characters that XML does not have.
+std::string xml_text(std::string_view text);
+
+/// `text` in a cell of a markdown table.
+std::string markdown_cell(std::string_view text);
+
+}  // namespace bench::results

@@ -1,0 +1,156 @@
+#include "results/compare/interleaved.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "models/base/errors.h"
+#include "results/store/record_files.h"
+
+namespace bench::results {
+namespace {
+
+volatile std::sig_atomic_t interrupt_seen = 0;
+
+extern "C" void note_interrupt(int /*signal*/) { interrupt_seen = 1; }
+
+/// Notes Ctrl-C and SIGTERM instead of ending on them, as long as it lives. Ctrl-C reaches the
+/// command too, which ends by itself.
+class InterruptNoted {
+ public:
+  InterruptNoted() {
+    interrupt_seen = 0;
+    struct sigaction action {};
+    action.sa_handler = note_interrupt;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, &old_int_);
+    (void)sigaction(SIGTERM, &action, &old_term_);
+  }
+  ~InterruptNoted() {
+    (void)sigaction(SIGINT, &old_int_, nullptr);
+    (void)sigaction(SIGTERM, &old_term_, nullptr);
+  }
+  InterruptNoted(const InterruptNoted&) = delete;
+  InterruptNoted& operator=(const InterruptNoted&) = delete;
+
+  [[nodiscard]] static bool seen() { return interrupt_seen != 0; }
+
+ private:
+  struct sigaction old_int_ {};
+  struct sigaction old_term_ {};
+};
+
+/// In the child: never returns.
+[[noreturn]] void become(const char* command, const char* log) {
+  constexpr int kCannotRun = 127;
+  const int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0) _exit(kCannotRun);
+  (void)signal(SIGPIPE, SIG_DFL);
+  (void)signal(SIGXFSZ, SIG_DFL);
+  (void)execl("/bin/sh", "sh", "-c", command, static_cast<char*>(nullptr));
+  _exit(kCannotRun);
+}
+
+/// The wait status of a shell that ran `command`, its output in `log`.
+int run_shell(const std::string& command, const std::string& log) {
+  const pid_t child = fork();
+  if (child < 0) throw DeviceError(cat("fork: ", std::strerror(errno)));
+  if (child == 0) become(command.c_str(), log.c_str());
+  int status = 0;
+  bool passed_on = false;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw DeviceError(cat("waitpid: ", std::strerror(errno)));
+    // A terminal signals the command as well; a SIGTERM to us alone is passed on.
+    if (InterruptNoted::seen() && !passed_on) {
+      passed_on = true;
+      (void)kill(child, SIGTERM);
+    }
+  }
+  return status;
+}
+
+std::string status_text(int status) {
+  if (WIFSIGNALED(status)) return cat("ended by signal ", WTERMSIG(status));
+  return cat("ended with status ", WEXITSTATUS(status));
+}
+
+void rest(std::chrono::milliseconds time) {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (!InterruptNoted::seen() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+/// The record of one run; none when it was interrupted.
+std::optional<StoredRun> run_once(const InterleavedPlan& plan, bool is_other, std::size_t number) {
+  const std::string stem =
+      (plan.folder / cat(is_other ? "new-" : "base-", number < 10 ? "0" : "", number)).string();
+  const std::string record = stem + ".json";
+  const std::string& command = is_other ? plan.other : plan.base;
+  const int status =
+      run_shell(cat(command, " --result_file=", shell_quoted(record)), stem + ".log");
+  if (InterruptNoted::seen()) return std::nullopt;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    throw DataError(
+        cat("'", command, "' ", status_text(status), "; its output is in ", stem, ".log"));
+  }
+  if (!std::filesystem::exists(record)) {
+    throw DataError(cat("'", command, "' left no record in ", record,
+                        "; a command must end where --result_file=FILE can be added"));
+  }
+  std::vector<StoredRun> runs = read_runs(record);
+  if (runs.size() != 1) {
+    throw DataError(cat("'", command, "' left ", runs.size(), " records; one run per command"));
+  }
+  return std::move(runs.front());
+}
+
+}  // namespace
+
+std::string shell_quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char letter : text)
+    word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return word + "'";
+}
+
+std::vector<bool> interleaved_order(std::size_t pairs) {
+  std::vector<bool> order;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const bool other_first = i % 2 == 1;
+    order.push_back(other_first);
+    order.push_back(!other_first);
+  }
+  return order;
+}
+
+InterleavedRuns run_interleaved(const InterleavedPlan& plan, const AfterRun& after) {
+  std::filesystem::create_directories(plan.folder);
+  const InterruptNoted noted;
+  InterleavedRuns runs;
+  std::size_t done = 0;
+  for (const bool is_other : interleaved_order(plan.pairs)) {
+    if (done > 0) rest(plan.cooldown);
+    std::optional<StoredRun> run;
+    if (!InterruptNoted::seen()) run = run_once(plan, is_other, done / 2 + 1);
+    if (!run) {
+      runs.interrupted = true;
+      break;
+    }
+    ++done;
+    (is_other ? runs.other : runs.base).push_back(*run);
+    after(runs, *run, is_other);
+  }
+  const std::size_t whole = std::min(runs.base.size(), runs.other.size());
+  runs.base.resize(whole);
+  runs.other.resize(whole);
+  return runs;
+}
+
+}  // namespace bench::results

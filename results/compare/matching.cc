@@ -1,0 +1,131 @@
+#include "results/compare/matching.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "models/base/errors.h"
+#include "results/store/record_fields.h"
+
+namespace bench::results {
+namespace {
+
+bool names_field(const std::string& name, const std::string& path) {
+  return path == name || (path.size() > name.size() && path.ends_with("." + name));
+}
+
+bool is_ignored(const std::string& path, const IgnoredFields& ignored) {
+  return std::any_of(ignored.begin(), ignored.end(),
+                     [&](const std::string& name) { return names_field(name, path); });
+}
+
+Fields work_fields(const StoredRun& run, const IgnoredFields& ignored) {
+  Fields fields = workload_fields(run.record);
+  std::erase_if(fields, [&](const auto& field) { return is_ignored(field.first, ignored); });
+  return fields;
+}
+
+using Works = std::map<std::string, std::vector<const StoredRun*>>;
+
+Works works_of(std::span<const StoredRun> runs, const IgnoredFields& ignored) {
+  Works works;
+  for (const StoredRun& run : runs) works[work_key(run, ignored)].push_back(&run);
+  return works;
+}
+
+using Difference = std::map<std::string, std::pair<std::string, std::string>>;
+
+Difference difference_of(const StoredRun& a, const StoredRun& b, const IgnoredFields& ignored) {
+  return differing_fields(work_fields(a, ignored), work_fields(b, ignored));
+}
+
+/// The work of `others` that differs from that of `run` in the fewest fields.
+std::optional<Difference> nearest_difference(const StoredRun& run, const Works& others,
+                                             const IgnoredFields& ignored) {
+  std::optional<Difference> nearest;
+  for (const auto& [key, runs] : others) {
+    Difference difference = difference_of(run, *runs.front(), ignored);
+    if (!nearest || difference.size() < nearest->size()) nearest = std::move(difference);
+  }
+  return nearest;
+}
+
+std::string text_of(const Difference& difference) {
+  constexpr std::size_t kShown = 6;
+  std::string text;
+  std::size_t count = 0;
+  for (const auto& [path, values] : difference) {
+    if (count++ == kShown) {
+      text += cat(", and ", difference.size() - kShown, " more");
+      break;
+    }
+    text +=
+        cat(text.empty() ? "" : ", ", path, " (", values.first, " against ", values.second, ")");
+  }
+  return text;
+}
+
+std::string lacking(const char* side, const StoredRun& run, const Works& others,
+                    const IgnoredFields& ignored) {
+  const auto nearest = nearest_difference(run, others, ignored);
+  return cat(run.workload, " is in ", side, " only", nearest ? "; the nearest differs in " : "",
+             nearest ? text_of(*nearest) : "");
+}
+
+}  // namespace
+
+std::string work_key(const StoredRun& run, const IgnoredFields& ignored) {
+  return ignored.empty() ? run.workload_key : key_of(work_fields(run, ignored));
+}
+
+void check_ignored(std::span<const StoredRun> runs, const IgnoredFields& ignored) {
+  for (const std::string& name : ignored) {
+    const bool known = std::any_of(runs.begin(), runs.end(), [&](const StoredRun& run) {
+      const Fields fields = workload_fields(run.record);
+      return std::any_of(fields.begin(), fields.end(),
+                         [&](const auto& field) { return names_field(name, field.first); });
+    });
+    if (!known) {
+      throw UsageError(cat("--ignore=", name,
+                           ": no run has such a field of its work; it takes what the ",
+                           "refusal names, such as workload.layout or layout"));
+    }
+  }
+}
+
+Matching match_work(std::span<const StoredRun> base, std::span<const StoredRun> other,
+                    const IgnoredFields& ignored) {
+  const Works ours = works_of(base, ignored);
+  const Works theirs = works_of(other, ignored);
+  Matching matching;
+  for (const auto& [key, runs] : ours) {
+    const auto found = theirs.find(key);
+    if (found != theirs.end()) {
+      matching.works.push_back(
+          {.workload = runs.front()->workload, .base = runs, .other = found->second});
+    } else {
+      matching.unmatched.push_back(lacking("base", *runs.front(), theirs, ignored));
+    }
+  }
+  for (const auto& [key, runs] : theirs) {
+    if (ours.find(key) == ours.end()) {
+      matching.unmatched.push_back(lacking("new", *runs.front(), ours, ignored));
+    }
+  }
+  if (matching.works.empty()) {
+    std::optional<Difference> nearest;
+    for (const auto& [key, runs] : ours) {
+      auto difference = nearest_difference(*runs.front(), theirs, ignored);
+      if (difference && (!nearest || difference->size() < nearest->size())) nearest = difference;
+    }
+    if (!nearest) throw DataError("one side has no run to compare");
+    throw DataError(cat("the runs are of different work, they differ in ", text_of(*nearest),
+                        "; --ignore=FIELD compares them nevertheless"));
+  }
+  std::stable_sort(
+      matching.works.begin(), matching.works.end(),
+      [](const MatchedWork& a, const MatchedWork& b) { return a.workload < b.workload; });
+  return matching;
+}
+
+}  // namespace bench::results

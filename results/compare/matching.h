@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/store/stored_run.h"
+
+namespace bench::results {
+
+/// What two sides may differ in and still be the same work: the names of workload fields, whole or
+/// their last parts, such as "workload.layout", "layout" or "num_batches".
+using IgnoredFields = std::vector<std::string>;
+
+/// Equal for runs of the same work but for the ignored fields.
+std::string work_key(const StoredRun& run, const IgnoredFields& ignored);
+
+/// Throws UsageError for a name of which no run of these has a field.
+void check_ignored(std::span<const StoredRun> runs, const IgnoredFields& ignored);
+
+/// Runs of the same work on two sides.
+struct MatchedWork {
+  std::string workload{};  ///< As readers know it.
+  std::vector<const StoredRun*> base{};
+  std::vector<const StoredRun*> other{};
+};
+
+struct Matching {
+  std::vector<MatchedWork> works{};      ///< By the workload's text.
+  std::vector<std::string> unmatched{};  ///< A sentence for each work that one side lacks.
+};
+
+/// Throws DataError where the sides have no work in common; it names the fields in which those
+/// nearest to each other differ, and both values.
+Matching match_work(std::span<const StoredRun> base, std::span<const StoredRun> other,
+                    const IgnoredFields& ignored);
+
+}  // namespace bench::results

@@ -1,0 +1,95 @@
+#include "results/compare/interleaved.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "results/store/test/made_record.h"
+
+namespace bench::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A folder of its own, with a program `bench` in it that copies a record.
+class Interleaved : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) /
+              cat("interleaved-", ::testing::UnitTest::GetInstance()->random_seed(), "-",
+                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    std::ofstream(folder_ / "record.json") << sealed(json_of(made_record())).dump();
+    std::ofstream(folder_ / "bench")
+        << "#!/bin/sh\n"
+           "for word; do case $word in --result_file=*) file=${word#*=};; "
+           "esac; done\n"
+           "echo \"$1\" >> \"${0%/*}/order\"\n"
+           "cp \"${0%/*}/record.json\" \"$file\"\n";
+    std::filesystem::permissions(folder_ / "bench", std::filesystem::perms::owner_all);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] InterleavedPlan plan(std::size_t pairs) const {
+    const std::string program = (folder_ / "bench").string();
+    return {.base = program + " a",
+            .other = program + " b",
+            .pairs = pairs,
+            .folder = folder_ / "runs it's"};
+  }
+
+  [[nodiscard]] std::vector<std::string> order() const {
+    std::ifstream file(folder_ / "order");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
+
+  std::filesystem::path folder_;
+};
+
+void ignore(const InterleavedRuns& /*runs*/, const StoredRun& /*run*/, bool /*is_other*/) {}
+
+TEST_F(Interleaved, RunsInTurnsThatTurnRound) {
+  const InterleavedRuns runs = run_interleaved(plan(3), ignore);
+  EXPECT_THAT(order(), ElementsAre("a", "b", "b", "a", "a", "b"));
+  EXPECT_EQ(runs.base.size(), 3);
+  EXPECT_EQ(runs.other.size(), 3);
+  EXPECT_FALSE(runs.interrupted);
+}
+
+TEST_F(Interleaved, AnInterruptLeavesWholePairs) {
+  const InterleavedRuns runs = run_interleaved(
+      plan(8), [](const InterleavedRuns& so_far, const StoredRun& /*run*/, bool /*is_other*/) {
+        if (so_far.base.size() + so_far.other.size() == 5) (void)std::raise(SIGINT);
+      });
+  EXPECT_TRUE(runs.interrupted);
+  EXPECT_EQ(runs.base.size(), 2);
+  EXPECT_EQ(runs.other.size(), 2);
+  EXPECT_EQ(order().size(), 5);
+}
+
+TEST_F(Interleaved, ACommandThatFailsIsNamedWithItsLog) {
+  InterleavedPlan failing = plan(3);
+  failing.other = "exit 7 #";
+  try {
+    run_interleaved(failing, ignore);
+    FAIL() << "went on";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'exit 7 #' ended with status 7"));
+    EXPECT_THAT(error.what(), HasSubstr("new-01.log"));
+  }
+  failing.other = "true";
+  EXPECT_THROW(run_interleaved(failing, ignore), DataError) << "left no record";
+}
+
+}  // namespace
+}  // namespace bench::results

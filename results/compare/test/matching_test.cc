@@ -1,0 +1,58 @@
+#include "results/compare/matching.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "models/base/errors.h"
+#include "results/compare/test/made_runs.h"
+
+namespace bench::results {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Matching, RunsOfTheSameWorkMeet) {
+  const std::vector<StoredRun> base = {made_run({.model = "vgg16"}), made_run({}), made_run({})};
+  const std::vector<StoredRun> other = {made_run({}), made_run({.model = "vgg16"})};
+  const Matching matching = match_work(base, other, {});
+  ASSERT_EQ(matching.works.size(), 2);
+  EXPECT_EQ(matching.works[0].workload, "resnet50 train bs64 f32");
+  EXPECT_EQ(matching.works[0].base.size(), 2);
+  EXPECT_EQ(matching.works[0].other.size(), 1);
+  EXPECT_TRUE(matching.unmatched.empty());
+}
+
+TEST(Matching, RefusesAnotherBatchSizeAndNamesIt) {
+  const std::vector<StoredRun> base = {made_run({.batch = 64})};
+  const std::vector<StoredRun> other = {made_run({.batch = 32})};
+  try {
+    match_work(base, other, {});
+    FAIL() << "was compared";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("workload.batch_per_device (64 against 32)"));
+    EXPECT_THAT(error.what(), HasSubstr("--ignore"));
+  }
+}
+
+TEST(Matching, AnIgnoredFieldMayDiffer) {
+  const std::vector<StoredRun> base = {made_run({.layout = "NCHW"})};
+  const std::vector<StoredRun> other = {made_run({.layout = "NHWC"})};
+  EXPECT_THROW(match_work(base, other, {}), DataError);
+  EXPECT_EQ(match_work(base, other, {"layout"}).works.size(), 1);
+  EXPECT_EQ(match_work(base, other, {"workload.layout"}).works.size(), 1);
+  EXPECT_NO_THROW(check_ignored(base, {"layout"}));
+  EXPECT_THROW(check_ignored(base, {"out"}), UsageError);
+}
+
+TEST(Matching, WhatOneSideLacksIsTold) {
+  const std::vector<StoredRun> base = {made_run({}), made_run({.batch = 32})};
+  const std::vector<StoredRun> other = {made_run({})};
+  const Matching matching = match_work(base, other, {});
+  ASSERT_EQ(matching.unmatched.size(), 1);
+  EXPECT_THAT(matching.unmatched[0], HasSubstr("resnet50 train bs32 f32 is in base only"));
+}
+
+}  // namespace
+}  // namespace bench::results

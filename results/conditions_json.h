@@ -1,0 +1,17 @@
+#pragma once
+
+#include "results/conditions.h"
+#include "results/json_section.h"
+
+namespace bench::results {
+
+/// The members of the record's top that say what it is called.
+void put_labels(Section& out, const Labels& labels);
+void put_cost(Section& out, const Captured<Cost>& cost);
+void put_energy(Section out, const Energy& energy);
+void put_storage(Section& out, const Captured<Storage>& storage);
+void put_busy(Section& out, const Captured<std::vector<BusyProcess>>& busy);
+void put_cpu_watched(Section out, const CpuWatched& watched);
+void put_throttling(Section out, const Throttling& throttling);
+
+}  // namespace bench::results

@@ -1,0 +1,118 @@
+#include "results/formats/format.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "models/base/atomic_file.h"
+#include "models/base/errors.h"
+#include "models/base/text.h"
+#include "results/formats/rows.h"
+#include "results/store/record_files.h"
+
+namespace bench::results {
+namespace {
+
+ForeignFile read_source(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw DataError(cat(printable(path.string()), ": cannot be opened"));
+  ForeignFile source{.path = path, .text = {std::istreambuf_iterator<char>(file), {}}};
+  if (file.bad()) throw DataError(cat(printable(path.string()), ": cannot be read"));
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // Spreadsheets begin with it.
+  if (source.text.starts_with(kByteOrderMark)) source.text.erase(0, kByteOrderMark.size());
+  return source;
+}
+
+std::string names_of(bool read) {
+  std::string names;
+  for (const Format& format : formats()) {
+    const bool counts = read ? format.read != nullptr : format.write != nullptr;
+    if (counts) names += cat(names.empty() ? "" : ", ", format.name);
+  }
+  return names;
+}
+
+void append_to(const std::filesystem::path& path, const std::string& contents) {
+  std::ofstream file(path, std::ios::binary | std::ios::app);
+  file << contents << std::flush;
+  if (!file) throw WriteError(cat("cannot write to ", printable(path.string())));
+}
+
+}  // namespace
+
+std::span<const Format> formats() {
+  static const std::array kFormats = {
+      tf_logs_format(),       google_benchmark_format(), hyperfine_format(),
+      lnt_format(),           tf_stdout_format(),        csv_format(),
+      mlperf_system_format(), tensorboard_format(),      github_format(),
+      mllog_format(),         phoronix_format(),         chrome_trace_format(),
+  };
+  return kFormats;
+}
+
+const Format& format_to_write(std::string_view name) {
+  for (const Format& format : formats()) {
+    if (format.write != nullptr && format.name == name) return format;
+  }
+  throw UsageError(
+      cat("no format to export to is called '", printable(name), "'; there is: ", names_of(false)));
+}
+
+Records read_foreign(const std::filesystem::path& path) {
+  const bool folder = std::filesystem::is_directory(path);
+  const ForeignFile source = read_source(folder ? path / "benchmark_run.log" : path);
+  if (source.text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    throw DataError(cat(printable(path.string()), ": is empty"));
+  }
+  for (const Format& format : formats()) {
+    if (format.read != nullptr && format.sniff(source)) return format.read(source);
+  }
+  throw DataError(
+      cat(printable(path.string()), ": is in no known form; these are read: ", names_of(true)));
+}
+
+std::vector<StoredRun> runs_in(const std::filesystem::path& path) {
+  const bool folder = std::filesystem::is_directory(path);
+  if (folder && !std::filesystem::exists(path / "benchmark_run.log")) return read_runs(path);
+  if (!folder) {
+    const ForeignFile file = read_source(path);
+    const bool foreign = file.text.find("\"bench.record/") == std::string::npos &&
+                         std::any_of(formats().begin(), formats().end(), [&](const Format& format) {
+                           return format.read != nullptr && format.sniff(file);
+                         });
+    if (!foreign) return read_runs(path);
+  }
+  std::vector<StoredRun> runs;
+  for (nlohmann::json& record : read_foreign(path)) {
+    runs.push_back(stored_run(std::move(record), path.string()));
+  }
+  return runs;
+}
+
+std::vector<std::filesystem::path> files_with_runs(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path) && std::filesystem::exists(path / "benchmark_run.log")) {
+    return {path / "benchmark_run.log"};
+  }
+  return record_files_of(path);
+}
+
+void write_outputs(const Outputs& outputs, const std::filesystem::path& folder) {
+  for (const Output& output : outputs) {
+    const std::filesystem::path path = folder / output.name;
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error) {
+      throw WriteError(cat("cannot make the folder ", printable(path.parent_path().string()), ": ",
+                           error.message()));
+    }
+    if (output.append) {
+      append_to(path, output.contents);
+    } else {
+      AtomicFile(path, "exported file").write(output.contents);
+    }
+  }
+}
+
+}  // namespace bench::results

@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "results/formats/record_view.h"
+#include "results/formats/rows.h"
+#include "results/statistics.h"
+
+/// customBiggerIsBetter of benchmark-action/github-action-benchmark: a list of name, unit, value,
+/// with range and extra as texts. Repeats of one work on one machine are one entry, their median.
+namespace bench::results {
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+
+Outputs write_github(std::span<const StoredRun> runs) {
+  std::map<std::pair<std::string, std::string>, std::vector<const StoredRun*>> groups;
+  for (const StoredRun& run : runs) groups[{run.workload, run.machine}].push_back(&run);
+  Ordered list = Ordered::array();
+  for (const auto& [names, members] : groups) {
+    std::vector<double> speeds;
+    std::string ids;
+    for (const StoredRun* run : members) {
+      const auto speed = metric_value(*run, "images_per_sec");
+      if (!speed) continue;
+      speeds.push_back(*speed);
+      ids += cat(ids.empty() ? "" : " ", run->record_id);
+    }
+    if (speeds.empty()) continue;
+    std::sort(speeds.begin(), speeds.end());
+    Ordered entry = {{"name", cat(names.first, " on ", names.second)},
+                     {"unit", "images/s"},
+                     {"value", quantile(speeds, 0.5)}};
+    if (speeds.size() > 1) {
+      entry["range"] = cat(Ordered(speeds.front()).dump(), " to ", Ordered(speeds.back()).dump());
+    }
+    entry["extra"] = cat(speeds.size(), speeds.size() == 1 ? " run: " : " runs: ", ids);
+    list.push_back(entry);
+  }
+  return {{.name = "github.json",
+           .contents = list.dump(2, ' ', false, Ordered::error_handler_t::replace) + "\n"}};
+}
+
+}  // namespace
+
+Format github_format() {
+  return {.name = "github",
+          .what = "customBiggerIsBetter of github-action-benchmark",
+          .write = write_github};
+}
+
+}  // namespace bench::results

@@ -1,0 +1,157 @@
+#include "results/formats/imported_record.h"
+
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include "models/base/errors.h"
+#include "results/identity.h"
+#include "results/record_json.h"
+
+namespace bench::results {
+namespace {
+
+using nlohmann::json;
+
+struct KnownMetric {
+  const char* name;
+  const char* unit;
+  const char* better;
+};
+
+/// Units and directions that another tool's file may leave out.
+constexpr std::array kKnownMetrics = {
+    KnownMetric{"images_per_sec", "images/s", "higher"},
+    KnownMetric{"images_per_sec_steps", "images/s", "higher"},
+    KnownMetric{"images_per_joule", "images/J", "higher"},
+    KnownMetric{"joules_per_image", "J", "lower"},
+    KnownMetric{"wall_time", "s", "lower"},
+    KnownMetric{"setup_time", "s", "lower"},
+    KnownMetric{"step_time.mean", "s", "lower"},
+    KnownMetric{"step_time.median", "s", "lower"},
+    KnownMetric{"step_time.min", "s", "lower"},
+    KnownMetric{"step_time.max", "s", "lower"},
+    KnownMetric{"step_time.p5", "s", "lower"},
+    KnownMetric{"step_time.p95", "s", "lower"},
+    KnownMetric{"step_time.p99", "s", "lower"},
+    KnownMetric{"input_wait_time", "s", "lower"},
+    KnownMetric{"peak_rss", "bytes", "lower"},
+    KnownMetric{"execution_time", "s", "lower"},
+    KnownMetric{"compile_time", "s", "lower"},
+    KnownMetric{"score", "1", "higher"},
+    KnownMetric{"real_time", "s", "lower"},
+    KnownMetric{"cpu_time", "s", "lower"},
+    KnownMetric{"items_per_second", "items/s", "higher"},
+    KnownMetric{"bytes_per_second", "bytes/s", "higher"},
+    KnownMetric{"top1", "1", "higher"},
+    KnownMetric{"top5", "1", "higher"},
+    KnownMetric{"eval_top_1_accuracy", "1", "higher"},
+    KnownMetric{"eval_top_5_accuracy", "1", "higher"},
+};
+
+const char* word_for(Better better) {
+  if (better == Better::kHigher) return "higher";
+  return better == Better::kLower ? "lower" : "none";
+}
+
+bool says_nothing(const json& value) {
+  return value.is_null() || (value.is_string() && value.get_ref<const std::string&>().empty()) ||
+         (value.is_number() && value.get<double>() == 0);
+}
+
+std::string reason(std::string_view format) { return cat("not told by a file of ", format); }
+
+/// Nulls what says nothing in `object`, with the reason under its path.
+void clear_defaults(json& object, const std::string& path, json& errors, const std::string& why) {
+  for (auto& [name, value] : object.items()) {
+    const std::string inner = path.empty() ? name : cat(path, ".", name);
+    if (value.is_object()) {
+      clear_defaults(value, inner, errors, why);
+    } else if (says_nothing(value)) {
+      value = nullptr;
+      errors[inner] = why;
+    }
+  }
+}
+
+json& member_at(json& record, std::string_view path) {
+  json* value = &record;
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    value = &(*value)[std::string(path.substr(0, dot))];
+    path = dot == std::string_view::npos ? "" : path.substr(dot + 1);
+  }
+  return *value;
+}
+
+std::chrono::system_clock::time_point time_of(std::int64_t ms) {
+  return std::chrono::system_clock::time_point(std::chrono::milliseconds(ms));
+}
+
+/// Of the file; its clock has another epoch in C++20.
+std::int64_t file_time_ms(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(path, error);
+  if (error) return 0;
+  const auto time = std::chrono::file_clock::to_sys(written).time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+}  // namespace
+
+ImportedRecord::ImportedRecord(const ForeignFile& source, std::string_view format)
+    : path_(source.path), format_(format), record_(json::parse(record_json(Record{}))) {
+  const std::string why = reason(format);
+  json& errors = record_["capture_errors"];
+  for (auto& [path, text] : errors.items()) text = why;
+  for (const char* section :
+       {"workload", "batch_choice", "dataset", "source", "build", "choices", "verification"}) {
+    clear_defaults(record_[section], section, errors, why);
+  }
+  record_["run_uuid"] = nullptr;
+  errors["run_uuid"] = why;
+  record_["status"] = "ok";
+  record_["imported"] = {{"format", format}, {"file", source.path.filename().string()}};
+}
+
+void ImportedRecord::set(std::string_view path, const json& value) {
+  if (says_nothing(value)) return;
+  member_at(record_, path) = value;
+  record_["capture_errors"].erase(std::string(path));
+}
+
+void ImportedRecord::metric(const std::string& name, double value, const std::string& unit,
+                            Better better) {
+  json entry = {{"name", name},    {"value", value}, {"unit", unit}, {"better", word_for(better)},
+                {"kind", "noisy"}, {"scope", "run"}};
+  for (const KnownMetric& known : kKnownMetrics) {
+    if (name != known.name) continue;
+    entry["better"] = known.better;
+    if (unit.empty()) entry["unit"] = known.unit;
+  }
+  record_["metrics"].push_back(std::move(entry));
+}
+
+void ImportedRecord::failed(const std::string& why) {
+  record_["status"] = "failed";
+  record_["status_reason"] = why;
+}
+
+json ImportedRecord::finish() && {
+  record_["imported"]["time_from"] = start_ ? "the file" : "the file's time of change";
+  const std::int64_t start = start_ ? *start_ : file_time_ms(path_);
+  record_["time"]["start_utc"] = utc_text(time_of(start));
+  record_["time"]["end_utc"] = nullptr;
+  record_["time"]["monotonic_ns"] = nullptr;
+  json& errors = record_["capture_errors"];
+  errors["time.monotonic_ns"] = reason(format_);
+  if (end_) {
+    record_["time"]["end_utc"] = utc_text(time_of(*end_));
+  } else {
+    errors["time.end_utc"] = reason(format_);
+  }
+  record_["record_id"] = content_id(record_);
+  return std::move(record_);
+}
+
+}  // namespace bench::results

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "results/formats/imported_record.h"
+#include "results/formats/json_text.h"
+#include "results/formats/record_view.h"
+#include "results/formats/rows.h"
+#include "results/formats/utc_time.h"
+
+/// LNT's report file, format_version "2": one machine, one run, and tests, whose metrics may be
+/// lists of samples; each sample is a run here. The metrics are those of LNT's suite `nts`.
+namespace bench::results {
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+using nlohmann::json;
+
+constexpr const char* kLntName = "lnt";
+
+struct LntMetric {
+  const char* theirs;
+  const char* ours;
+};
+/// Ours under LNT's names; back again only where bench wrote the file.
+constexpr std::array kLntMetrics = {LntMetric{"score", "images_per_sec"},
+                                    LntMetric{"execution_time", "step_time.mean"},
+                                    LntMetric{"mem_bytes", "peak_rss"}};
+
+Ordered lnt_machine(const StoredRun& run) {
+  return {{"name", word_of(run.machine)},
+          {"hardware", text_field(run.record, "cpu.model")},
+          {"os", text_field(run.record, "host.os")}};
+}
+
+/// One report per machine and revision, since a report has one of each.
+Outputs write_lnt(std::span<const StoredRun> runs) {
+  std::map<std::pair<std::string, std::string>, std::vector<const StoredRun*>> reports;
+  for (const StoredRun& run : runs) reports[{run.machine_key, run.git_rev}].push_back(&run);
+  Outputs outputs;
+  for (const auto& [key, members] : reports) {
+    std::map<std::string, Ordered> tests;
+    std::int64_t first = members.front()->start_ms;
+    std::int64_t last = end_ms(*members.front());
+    for (const StoredRun* run : members) {
+      first = std::min(first, run->start_ms);
+      last = std::max(last, end_ms(*run));
+      Ordered& test = tests[run->workload_key];
+      test["name"] = "bench." + word_of(run->workload);
+      for (const LntMetric& metric : kLntMetrics) {
+        if (const auto value = metric_value(*run, metric.ours))
+          test[metric.theirs].push_back(*value);
+      }
+    }
+    Ordered list = Ordered::array();
+    for (const auto& [workload, test] : tests) list.push_back(test);
+    const Ordered root = {{"format_version", "2"},
+                          {"machine", lnt_machine(*members.front())},
+                          {"run",
+                           {{"start_time", utc_by(first, "%Y-%m-%dT%H:%M:%S")},
+                            {"end_time", utc_by(last, "%Y-%m-%dT%H:%M:%S")},
+                            {"llvm_project_revision", key.second},
+                            {"producer", "bench"}}},
+                          {"tests", list}};
+    const std::string name =
+        reports.size() == 1 ? "lnt.json" : cat("lnt-", outputs.size() + 1, ".json");
+    outputs.push_back(
+        {.name = name,
+         .contents = root.dump(4, ' ', false, Ordered::error_handler_t::replace) + "\n"});
+  }
+  return outputs;
+}
+
+bool is_lnt(const ForeignFile& source) {
+  return source.text.find("\"format_version\"") != std::string::npos &&
+         source.text.find("\"machine\"") != std::string::npos &&
+         source.text.find("\"tests\"") != std::string::npos;
+}
+
+std::string lnt_metric_name(const std::string& theirs, bool from_bench) {
+  for (const LntMetric& metric : kLntMetrics) {
+    if (from_bench && theirs == metric.theirs) return metric.ours;
+  }
+  return theirs == "mem_bytes" ? "peak_rss" : theirs;
+}
+
+json read_lnt_sample(const ForeignFile& source, const json& root, const json& test,
+                     std::size_t sample, const std::string& where) {
+  ImportedRecord record(source, kLntName);
+  const bool from_bench = text_field(root, "run.producer") == "bench";
+  record.set("workload.model", text_field(test, "name"));
+  record.set("host.hostname", text_field(root, "machine.name"));
+  record.set("cpu.model", text_field(root, "machine.hardware"));
+  record.set("host.os", text_field(root, "machine.os"));
+  record.set("source.git_rev", text_field(root, "run.llvm_project_revision"));
+  record.set("repeat_index", sample);
+  record.starts(utc_ms(text_field(root, "run.start_time")));
+  if (const auto end = utc_ms(text_field(root, "run.end_time"))) record.ends(*end);
+  for (const auto& [name, value] : test.items()) {
+    const json* data = &value;
+    if (value.is_array()) {
+      if (sample >= value.size()) continue;
+      data = &value[sample];
+    } else if (sample > 0) {
+      continue;
+    }
+    if (data->is_string() || data->is_null()) continue;
+    if (!data->is_number()) bad_source(source, cat("'", name, "' of ", where, " is no number"));
+    if (name.ends_with("_status") && *data != 0) record.failed(cat(name, " is not 0"));
+    record.metric(lnt_metric_name(name, from_bench), data->get<double>());
+  }
+  return std::move(record).finish();
+}
+
+Records read_lnt(const ForeignFile& source) {
+  const json root = parse_json(source);
+  const auto version =
+      needed_member(source, root, "format_version", "the file", json::value_t::string);
+  if (version != "2") {
+    bad_source(source, cat("its format_version is ", version.dump(), ", and only \"2\" is read"));
+  }
+  needed_member(source, root, "machine", "the file", json::value_t::object);
+  needed_member(source, root, "run", "the file", json::value_t::object);
+  const json& tests = needed_member(source, root, "tests", "the file", json::value_t::array);
+  Records records;
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    const std::string where = cat("tests[", i, "]");
+    needed_member(source, tests[i], "name", where, json::value_t::string);
+    std::size_t samples = 1;
+    for (const auto& [name, value] : tests[i].items()) {
+      if (value.is_array()) samples = std::max(samples, value.size());
+    }
+    for (std::size_t sample = 0; sample < samples; ++sample) {
+      records.push_back(read_lnt_sample(source, root, tests[i], sample, where));
+    }
+  }
+  if (records.empty()) bad_source(source, "'tests' is empty");
+  return records;
+}
+
+}  // namespace
+
+Format lnt_format() {
+  return {.name = kLntName,
+          .what = "LNT's report file, format_version 2",
+          .sniff = is_lnt,
+          .read = read_lnt,
+          .write = write_lnt};
+}
+
+}  // namespace bench::results

@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "results/formats/record_view.h"
+#include "results/formats/rows.h"
+#include "results/statistics.h"
+
+/// composite.xml of the Phoronix Test Suite, by its result-file.xsd: systems, and results with one
+/// entry per system, whose value is the median of its runs and whose raw string lists them.
+namespace bench::results {
+namespace {
+
+std::string xml_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (static_cast<unsigned char>(c) >= 0x20) {  // XML 1.0 has no control characters.
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string element(int depth, const char* name, std::string_view text) {
+  return cat(std::string(static_cast<std::size_t>(2 * depth), ' '), "<", name, ">", xml_text(text),
+             "</", name, ">\n");
+}
+
+std::string xml_time(std::int64_t ms) { return utc_by(ms, "%Y-%m-%d %H:%M:%S"); }
+
+std::string phoronix_system(const StoredRun& run) {
+  const nlohmann::json& record = run.record;
+  std::string hardware = cat("Processor: ", text_field(record, "cpu.model"), " (",
+                             integer_field(record, "cpu.cores").value_or(0), " Cores)");
+  if (const auto memory = integer_field(record, "memory.total")) {
+    hardware += cat(", Memory: ", *memory / (1024 * 1024), "MB");
+  }
+  const std::string software =
+      cat("OS: ", text_field(record, "host.os"), ", Kernel: ", text_field(record, "host.kernel"),
+          ", Compiler: ", text_field(record, "build.compiler"), " ",
+          text_field(record, "build.version"));
+  return cat("  <System>\n", element(2, "Identifier", run.machine),
+             element(2, "TestClientVersion", text_field(record, "source.bench_version")),
+             element(2, "Hardware", hardware), element(2, "Software", software),
+             element(2, "User", ""), element(2, "TimeStamp", xml_time(run.start_ms)),
+             element(2, "Notes", text_field(record, "build.flags")), "  </System>\n");
+}
+
+std::string phoronix_entry(const std::vector<const StoredRun*>& runs) {
+  std::vector<double> speeds;
+  std::string raw;
+  for (const StoredRun* run : runs) {
+    const auto speed = metric_value(*run, "images_per_sec");
+    if (!speed) continue;
+    speeds.push_back(*speed);
+    raw += cat(raw.empty() ? "" : ":", nlohmann::json(*speed).dump());
+  }
+  if (speeds.empty()) return "";
+  std::sort(speeds.begin(), speeds.end());
+  return cat("      <Entry>\n", element(4, "Identifier", runs.front()->machine),
+             element(4, "Value", nlohmann::json(quantile(speeds, 0.5)).dump()),
+             element(4, "RawString", raw), "      </Entry>\n");
+}
+
+Outputs write_phoronix(std::span<const StoredRun> runs) {
+  if (runs.empty()) throw UsageError("no run to export; Phoronix' form needs one");
+  std::map<std::string, const StoredRun*> systems;
+  std::map<std::string, std::map<std::string, std::vector<const StoredRun*>>> results;
+  std::int64_t latest = 0;
+  for (const StoredRun& run : runs) {
+    systems.emplace(run.machine, &run);
+    results[run.workload][run.machine].push_back(&run);
+    latest = std::max(latest, end_ms(run));
+  }
+  const std::string version = text_field(runs.front().record, "source.bench_version");
+  std::string text =
+      cat("<?xml version=\"1.0\"?>\n<PhoronixTestSuite>\n  <Generated>\n",
+          element(2, "Title", "bench"), element(2, "Description", "CNN benchmarks"),
+          element(2, "Notes", ""), element(2, "LastModified", xml_time(latest)),
+          element(2, "TestClient", cat("bench ", version)), element(2, "InternalTags", ""),
+          element(2, "PreSetEnvironmentVariables", ""), "  </Generated>\n");
+  for (const auto& [machine, run] : systems) text += phoronix_system(*run);
+  for (const auto& [workload, machines] : results) {
+    std::string entries;
+    for (const auto& [machine, members] : machines) entries += phoronix_entry(members);
+    if (entries.empty()) continue;
+    text += cat("  <Result>\n", element(2, "Identifier", "local/bench"),
+                element(2, "ProfileVersion", version), element(2, "Title", "bench"),
+                element(2, "AppVersion", version), element(2, "Arguments", workload),
+                element(2, "Description", workload), element(2, "Scale", "images/sec"),
+                element(2, "Proportion", "HIB"), element(2, "DisplayFormat", "BAR_GRAPH"),
+                "    <Data>\n", entries, "    </Data>\n  </Result>\n");
+  }
+  return {{.name = "composite.xml", .contents = text + "</PhoronixTestSuite>\n"}};
+}
+
+}  // namespace
+
+Format phoronix_format() {
+  return {.name = "phoronix",
+          .what = "composite.xml of the Phoronix Test Suite",
+          .write = write_phoronix};
+}
+
+}  // namespace bench::results

@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "models/base/test/scratch_folder.h"
+#include "results/formats/format.h"
+#include "results/formats/record_view.h"
+#include "results/formats/test/example_run.h"
+
+namespace bench::results {
+namespace {
+
+/// The example run, sent through `format` and back.
+StoredRun there_and_back(const std::string& format, std::size_t runs = 1) {
+  const ScratchFolder folder;
+  std::vector<StoredRun> sent;
+  for (std::size_t i = 0; i < runs; ++i) sent.push_back(example_run());
+  const Outputs outputs = format_to_write(format).write(sent);
+  write_outputs(outputs, folder.path());
+  const Records records = read_foreign(folder.path() / outputs.front().name);
+  EXPECT_EQ(records.size(), runs);
+  return run_of(records.front());
+}
+
+TEST(RoundTrip, EveryFormatThatIsReadAndWrittenKeepsTheSpeed) {
+  int tried = 0;
+  for (const Format& format : formats()) {
+    if (format.read == nullptr || format.write == nullptr) continue;
+    const StoredRun back = there_and_back(format.name);
+    EXPECT_EQ(metric_value(back, "images_per_sec"), 24.0) << format.name;
+    EXPECT_EQ(back.metrics.at("images_per_sec").better, Better::kHigher) << format.name;
+    EXPECT_EQ(back.metrics.at("images_per_sec").unit, "images/s") << format.name;
+    ++tried;
+  }
+  EXPECT_EQ(tried, 4);
+}
+
+TEST(RoundTrip, TensorFlowsLogsKeepWhatWasRun) {
+  const StoredRun back = there_and_back("tf-logs");
+  const StoredRun sent = example_run();
+  EXPECT_EQ(back.start_ms, sent.start_ms);
+  EXPECT_EQ(back.git_rev, sent.git_rev);
+  for (const char* path :
+       {"workload.model", "workload.mode", "workload.data", "workload.batch_per_device",
+        "workload.global_batch", "workload.devices", "workload.layout", "workload.optimizer",
+        "workload.num_batches", "dataset.name", "cpu.model", "cpu.threads", "memory.total",
+        "memory.available", "time.end_utc"}) {
+    ASSERT_NE(field(back.record, path), nullptr) << path;
+    EXPECT_EQ(*field(back.record, path), *field(sent.record, path)) << path;
+  }
+}
+
+TEST(RoundTrip, CsvKeepsEveryColumnAndMetric) {
+  const StoredRun back = there_and_back("csv");
+  const StoredRun sent = example_run();
+  EXPECT_EQ(back.start_ms, sent.start_ms);
+  for (const auto& [name, metric] : sent.metrics) {
+    EXPECT_EQ(metric_value(back, name), metric.value) << name;
+  }
+  EXPECT_EQ(text_field(back.record, "cpu.model"), "EPYC <9654>");
+  EXPECT_EQ(text_field(back.record, "workload.dtype"), "f32");
+  EXPECT_EQ(text_field(back.record, "imported.record_id"), sent.record_id);
+}
+
+TEST(RoundTrip, GoogleBenchmarkKeepsEveryMetricAsACounter) {
+  const StoredRun back = there_and_back("google-benchmark", 2);
+  for (const auto& [name, metric] : example_run().metrics) {
+    EXPECT_EQ(metric_value(back, name), metric.value) << name;
+  }
+}
+
+TEST(RoundTrip, LntKeepsSpeedStepTimeMemoryAndRevision) {
+  const StoredRun back = there_and_back("lnt", 3);
+  const StoredRun sent = example_run();
+  for (const char* name : {"images_per_sec", "step_time.mean", "peak_rss"}) {
+    EXPECT_EQ(metric_value(back, name), metric_value(sent, name)) << name;
+  }
+  EXPECT_EQ(back.git_rev, "abc123");
+}
+
+TEST(Imported, WhatTheFileDoesNotTellIsNullWithAReason) {
+  const nlohmann::json record = there_and_back("tf-logs").record;
+  std::set<std::string> nulls;
+  const auto collect = [&](auto&& self, const nlohmann::json& value,
+                           const std::string& path) -> void {
+    if (value.is_null()) nulls.insert(path);
+    if (!value.is_object()) return;
+    for (const auto& [name, inner] : value.items()) {
+      self(self, inner, path.empty() ? name : path + "." + name);
+    }
+  };
+  collect(collect, record, "");
+  EXPECT_TRUE(nulls.count("workload.dtype") == 1 && nulls.count("host.kernel") == 1);
+  for (const std::string& path : nulls) {
+    EXPECT_TRUE(record["capture_errors"].contains(path)) << path;
+  }
+  for (const auto& [path, why] : record["capture_errors"].items()) {
+    EXPECT_EQ(why, "not told by a file of tf-logs") << path;
+    EXPECT_EQ(field(record, path), nullptr) << path;
+  }
+}
+
+TEST(Imported, TheSameFileGivesTheSameRecord) {
+  const ScratchFolder folder;
+  std::ofstream(folder.path() / "a.csv") << "model,images_per_sec\nx,3.5\n";
+  EXPECT_EQ(read_foreign(folder.path() / "a.csv"), read_foreign(folder.path() / "a.csv"));
+}
+
+}  // namespace
+}  // namespace bench::results

@@ -1,0 +1,280 @@
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "models/base/errors.h"
+#include "results/formats/imported_record.h"
+#include "results/formats/json_text.h"
+#include "results/formats/record_view.h"
+#include "results/formats/rows.h"
+#include "results/formats/utc_time.h"
+
+/// The logs that tf_cnn_benchmarks writes into --benchmark_log_dir through the logger of
+/// TensorFlow's model garden (official/utils/logs/logger.py): benchmark_run.log, one JSON object,
+/// and metric.log, one per line, to which runs add. Keys, their order and the form of the values
+/// are the logger's.
+namespace bench::results {
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+using nlohmann::json;
+
+constexpr const char* kTfRunLog = "benchmark_run.log";
+constexpr const char* kTfMetricLog = "metric.log";
+constexpr const char* kTfLogsName = "tf-logs";
+
+std::string tf_timestamp(double seconds) {
+  const auto ms = static_cast<std::int64_t>(seconds * 1e3 + 0.5);
+  std::string decimals = cat(1000 + ms % 1000).substr(1);
+  return cat(utc_by(ms, "%Y-%m-%dT%H:%M:%S."), decimals, "000Z");
+}
+
+Ordered or_null(const std::optional<std::int64_t>& value) {
+  return value ? Ordered(*value) : Ordered(nullptr);
+}
+
+/// The original's names for its modes.
+std::string tf_mode(const json& record) {
+  const std::string mode = text_field(record, "workload.mode");
+  if (mode == "train") return "training";
+  return mode == "fwd" ? "forward-only" : mode == "eval" ? "evaluation" : mode;
+}
+
+std::string tf_dataset(const json& record) {
+  const std::string name = text_field(record, "dataset.name");
+  return text_field(record, "workload.data") == "synthetic" ? name + " (synthetic)" : name;
+}
+
+/// As Python prints the list: ['/gpu:0', '/gpu:1'].
+std::string tf_devices(const json& record) {
+  const json* gpus = field(record, "gpu");
+  const char* kind = gpus != nullptr && !gpus->empty() ? "gpu" : "cpu";
+  std::string list;
+  for (std::int64_t i = 0; i < integer_field(record, "workload.devices").value_or(0); ++i) {
+    list += cat(list.empty() ? "" : ", ", "'/", kind, ":", i, "'");
+  }
+  return cat("[", list, "]");
+}
+
+/// Sorted by name, each with its value under the name of its type; booleans are texts.
+Ordered tf_run_parameters(const json& record) {
+  const auto number = [&](const char* name, const char* path) {
+    return Ordered{{"name", name}, {"long_value", or_null(integer_field(record, path))}};
+  };
+  const auto text = [](const char* name, const std::string& value) {
+    return Ordered{{"name", name}, {"string_value", value}};
+  };
+  return Ordered::array({
+      number("batch_size", "workload.global_batch"),
+      number("batch_size_per_device", "workload.batch_per_device"),
+      text("data_format", text_field(record, "workload.layout")),
+      text("dataset", tf_dataset(record)),
+      text("devices", tf_devices(record)),
+      text("mode", tf_mode(record)),
+      text("model", text_field(record, "workload.model")),
+      number("num_batches", "workload.num_batches"),
+      Ordered{{"name", "num_epochs"},
+              {"float_value", number_field(record, "workload.flags_all.num_epochs").value_or(0)}},
+      text("optimizer", text_field(record, "workload.optimizer")),
+      text("rewrite_config", "None"),
+      text("session_config", ""),
+      Ordered{{"name", "single_sess"}, {"bool_value", "False"}},
+  });
+}
+
+Ordered tf_machine(const json& record) {
+  Ordered cpu = {{"num_cores", or_null(integer_field(record, "cpu.threads"))},
+                 {"cpu_info", text_field(record, "cpu.model")}};
+  const auto base = number_field(record, "cpu.base_mhz");
+  const auto mhz = base ? base : number_field(record, "cpu.max_mhz");
+  cpu["mhz_per_cpu"] = mhz ? Ordered(*mhz) : Ordered(nullptr);
+  const json* gpus = field(record, "gpu");
+  Ordered gpu = {{"count", gpus == nullptr ? 0 : gpus->size()}};
+  if (gpus != nullptr && !gpus->empty()) gpu["model"] = text_field(gpus->front(), "name");
+  return {{"cpu_info", cpu},
+          {"gpu_info", gpu},
+          {"memory_total", or_null(integer_field(record, "memory.total"))},
+          {"memory_available", or_null(integer_field(record, "memory.available"))}};
+}
+
+std::string tf_run_log(const StoredRun& run) {
+  const json& record = run.record;
+  const json* test_id = field(record, "workload.flags_all.benchmark_test_id");
+  const Ordered log = {{"model_name", text_field(record, "workload.model")},
+                       {"dataset", {{"name", tf_dataset(record)}}},
+                       {"machine_config", tf_machine(record)},
+                       {"test_id", test_id == nullptr ? Ordered(nullptr) : Ordered(*test_id)},
+                       {"run_date", tf_timestamp(static_cast<double>(run.start_ms) / 1e3)},
+                       {"tensorflow_version",
+                        {{"version", cat("bench ", text_field(record, "source.bench_version"))},
+                         {"git_hash", run.git_rev}}},
+                       {"tensorflow_environment_variables", Ordered::array()},
+                       {"run_parameters", tf_run_parameters(record)}};
+  return python_json(log) + "\n";
+}
+
+std::string tf_metric_line(const char* name, double value, std::int64_t step, double seconds) {
+  const Ordered line = {{"name", name},
+                        {"value", value},
+                        {"unit", nullptr},
+                        {"global_step", step},
+                        {"timestamp", tf_timestamp(seconds)},
+                        {"extras", Ordered::array()}};
+  return python_json(line) + "\n";
+}
+
+/// The lines of the steps that a run prints, then the total.
+std::string tf_metric_log(const StoredRun& run) {
+  const std::vector<double> steps = step_seconds(run.record);
+  const std::vector<double> ends = step_ends(run);
+  const double batch = number_field(run.record, "workload.global_batch").value_or(0);
+  const auto every = static_cast<std::size_t>(std::max<std::int64_t>(
+      1, integer_field(run.record, "workload.flags_all.display_every").value_or(10)));
+  std::string log;
+  double sum = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    sum += steps[i];
+    if (i != 0 && (i + 1) % every != 0) continue;
+    const double speed = batch * static_cast<double>(i + 1) / sum;
+    log += tf_metric_line("current_examples_per_sec", speed, static_cast<std::int64_t>(i + 1),
+                          ends[i]);
+  }
+  if (const auto total = metric_value(run, "images_per_sec")) {
+    log +=
+        tf_metric_line("average_examples_per_sec", *total, static_cast<std::int64_t>(steps.size()),
+                       static_cast<double>(end_ms(run)) / 1e3);
+  }
+  return log;
+}
+
+/// One run's logs lie in the folder itself; of several, which the logs cannot tell apart, each has
+/// a folder.
+Outputs write_tf_logs(std::span<const StoredRun> runs) {
+  Outputs outputs;
+  for (const StoredRun& run : runs) {
+    const std::string folder = runs.size() == 1 ? "" : run.record_id + "/";
+    outputs.push_back({.name = folder + kTfRunLog, .contents = tf_run_log(run)});
+    outputs.push_back(
+        {.name = folder + kTfMetricLog, .contents = tf_metric_log(run), .append = true});
+  }
+  return outputs;
+}
+
+bool is_tf_log(const ForeignFile& source) {
+  const std::string name = source.path.filename().string();
+  return name == kTfRunLog || name == kTfMetricLog;
+}
+
+ForeignFile tf_neighbour(const ForeignFile& source, const char* name) {
+  if (source.path.filename() == name) return source;
+  const std::filesystem::path path = source.path.parent_path() / name;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) bad_source({.path = path}, cat("is missing beside ", source.path.filename().string()));
+  return {.path = path, .text = {std::istreambuf_iterator<char>(file), {}}};
+}
+
+/// The value of a run parameter, whatever its type.
+json tf_parameter(const json& log, std::string_view name) {
+  const json* parameters = field(log, "run_parameters");
+  if (parameters == nullptr || !parameters->is_array()) return nullptr;
+  for (const json& parameter : *parameters) {
+    if (text_field(parameter, "name") != name) continue;
+    for (const char* type : {"long_value", "string_value", "float_value", "bool_value"}) {
+      if (const json* value = field(parameter, type)) return *value;
+    }
+  }
+  return nullptr;
+}
+
+void read_tf_run(const ForeignFile& source, ImportedRecord& record) {
+  const json log = parse_json(source);
+  needed_member(source, log, "model_name", "the log", json::value_t::string);
+  const auto set = [&](const char* to, const char* from) {
+    if (const json* value = field(log, from)) record.set(to, *value);
+  };
+  const auto parameter = [&](const char* to, const char* name) {
+    record.set(to, tf_parameter(log, name));
+  };
+  set("workload.model", "model_name");
+  parameter("workload.global_batch", "batch_size");
+  parameter("workload.batch_per_device", "batch_size_per_device");
+  parameter("workload.num_batches", "num_batches");
+  parameter("workload.layout", "data_format");
+  parameter("workload.optimizer", "optimizer");
+  const json mode = tf_parameter(log, "mode");
+  if (mode.is_string()) {
+    const auto name = mode.get<std::string>();
+    record.set("workload.mode", name == "training"       ? "train"
+                                : name == "forward-only" ? "fwd"
+                                : name == "evaluation"   ? "eval"
+                                                         : name);
+  }
+  const json batch = tf_parameter(log, "batch_size");
+  const json per_device = tf_parameter(log, "batch_size_per_device");
+  if (batch.is_number_integer() && per_device.is_number_integer() && per_device > 0) {
+    record.set("workload.devices", batch.get<std::int64_t>() / per_device.get<std::int64_t>());
+  }
+  std::string dataset = text_field(log, "dataset.name");
+  if (const std::size_t mark = dataset.find(" (synthetic)"); mark != std::string::npos) {
+    dataset.resize(mark);
+    record.set("workload.data", "synthetic");
+  }
+  record.set("dataset.name", dataset);
+  set("cpu.model", "machine_config.cpu_info.cpu_info");
+  set("cpu.threads", "machine_config.cpu_info.num_cores");
+  set("cpu.base_mhz", "machine_config.cpu_info.mhz_per_cpu");
+  set("memory.total", "machine_config.memory_total");
+  set("memory.available", "machine_config.memory_available");
+  set("label", "test_id");
+  record.set("workload.backend", text_field(log, "tensorflow_version.version"));
+  set("source.git_rev", "tensorflow_version.git_hash");
+  record.starts(utc_ms(text_field(log, "run_date")));
+}
+
+/// Where several runs added to the file the last one counts, as in benchmark_run.log.
+void read_tf_metrics(const ForeignFile& source, ImportedRecord& record) {
+  std::istringstream lines(source.text);
+  std::map<std::string, double> last;
+  std::string line;
+  std::string stamp;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const json entry = parse_json(source, line, number);
+    const std::string where = cat("line ", number);
+    const auto name = needed_member(source, entry, "name", where, json::value_t::string);
+    last[name.get<std::string>()] = needed_number(source, entry, "value", where);
+    stamp = text_field(entry, "timestamp");
+  }
+  for (const auto& [name, value] : last) {
+    const std::string ours = name == "average_examples_per_sec" ? "images_per_sec"
+                             : name == "top_1_accuracy"         ? "last_top_1_accuracy"
+                             : name == "top_5_accuracy"         ? "last_top_5_accuracy"
+                                                                : name;
+    if (name == "current_examples_per_sec") continue;  // A part of the total.
+    record.metric(ours, value);
+  }
+  if (last.find("average_examples_per_sec") == last.end()) {
+    record.failed("metric.log has no average_examples_per_sec: the run did not end");
+  }
+  if (const auto end = utc_ms(stamp)) record.ends(*end);
+}
+
+Records read_tf_logs(const ForeignFile& source) {
+  ImportedRecord record(source, kTfLogsName);
+  read_tf_run(tf_neighbour(source, kTfRunLog), record);
+  read_tf_metrics(tf_neighbour(source, kTfMetricLog), record);
+  return {std::move(record).finish()};
+}
+
+}  // namespace
+
+Format tf_logs_format() {
+  return {.name = kTfLogsName,
+          .what = "benchmark_run.log and metric.log of tf_cnn_benchmarks",
+          .sniff = is_tf_log,
+          .read = read_tf_logs,
+          .write = write_tf_logs};
+}
+
+}  // namespace bench::results

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bench::results {
+
+/// What one system costs: bought, or rented by the hour.
+struct SystemCost {
+  std::string match{};            ///< Part of the system's text.
+  std::optional<double> capex{};  ///< Price of the machine.
+  std::optional<double> hourly{};
+  std::optional<double> watts{};  ///< At the wall, while it computes.
+};
+
+/// The --cost file.
+struct CostModel {
+  std::string currency{};
+  double years = 4;
+  double utilization = 1;  ///< Share of the time in which it computes.
+  double kwh_price = 0;
+  double pue = 1;  ///< Power of the building / power of its machines.
+  std::vector<SystemCost> systems{};
+};
+
+/// Reads {"currency": "EUR", "years": 4, "utilization": 0.8, "kwh_price": 0.25, "pue": 1.3,
+/// "systems": [{"match": "EPYC", "capex": 9000, "watts": 400}, {"match": "H100", "hourly": 2.5}]}.
+/// Throws UsageError: one sentence with the file and the member.
+CostModel read_cost_file(const std::filesystem::path& path);
+
+/// The entry whose `match` is a part of `text`, the first one; null where there is none.
+const SystemCost* cost_of(const CostModel& model, const std::string& text);
+
+/// Images per unit of currency at `speed` images per second. Rented: 3600 X / hourly. Bought:
+/// 3600 X 8760 years utilization / (capex + 8760 years pue watts / 1000 kwh_price). None where it
+/// is bought and the power is not known although a price per kWh is given.
+std::optional<double> images_per_currency(const CostModel& model, const SystemCost& cost,
+                                          double speed);
+
+}  // namespace bench::results

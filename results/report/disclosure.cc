@@ -1,0 +1,187 @@
+#include "results/report/disclosure.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "models/base/errors.h"
+#include "results/formats/record_view.h"
+#include "results/report/markup.h"
+
+namespace bench::results {
+namespace {
+
+using nlohmann::json;
+
+/// Parts of a record that say on what and by what it was made.
+constexpr std::array kDisclosed = {"host", "cpu",    "memory", "gpu",
+                                   "env",  "source", "build",  "storage"};
+
+/// Names of members that tell who, where, or a path.
+constexpr std::array kIdentifying = {"hostname", "machine_id_hash", "so_path",
+                                     "uuid",     "pci_bus",         "branch",
+                                     "remote",   "cpuset",          "container_id"};
+
+bool identifies(const std::string& name) {
+  return std::find(kIdentifying.begin(), kIdentifying.end(), name) != kIdentifying.end();
+}
+
+std::string value_text(const json& value) {
+  if (value.is_null()) return "unknown";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_array()) {
+    std::string text;
+    for (const json& item : value) text += cat(text.empty() ? "" : ", ", value_text(item));
+    return text;
+  }
+  return value.dump();
+}
+
+using Leaves = std::map<std::string, std::string>;
+
+void add_leaves(const json& value, const std::string& path, bool anonymize, Leaves& leaves) {
+  if (value.is_object()) {
+    for (const auto& [name, inner] : value.items()) {
+      if (anonymize && identifies(name)) continue;
+      add_leaves(inner, cat(path, ".", name), anonymize, leaves);
+    }
+  } else if (value.is_array() && !value.empty() && value.front().is_object()) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::string name = text_field(value[i], "name", cat(i));
+      add_leaves(value[i], cat(path, ".", name), anonymize, leaves);
+    }
+  } else {
+    leaves[path] = value_text(value);
+  }
+}
+
+Leaves leaves_of(const StoredRun& run, bool anonymize) {
+  Leaves leaves;
+  for (const char* section : kDisclosed) {
+    if (anonymize && section == std::string_view("env")) continue;
+    if (const json* value = field(run.record, section))
+      add_leaves(*value, section, anonymize, leaves);
+  }
+  return leaves;
+}
+
+/// All values that the system's runs have there, each once; many become a count.
+std::string values_text(const std::set<std::string>& values) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& value : values) {
+    if (shown++ == kMost) return cat(text, " | and ", values.size() - kMost, " more");
+    text += cat(text.empty() ? "" : " | ", value);
+  }
+  return text;
+}
+
+std::string system_table(const ReportSystem& system, bool anonymize) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const StoredRun* run : system.runs) {
+    for (const auto& [path, value] : leaves_of(*run, anonymize)) values[path].insert(value);
+  }
+  HtmlTable table(cat(system.runs.size(), " runs; values separated by | differ among them"),
+                  {"field", "value"}, {1});
+  for (const auto& [path, all] : values) {
+    table.row({html_text(path), html_text(values_text(all))});
+  }
+  return cat("<h3>", html_text(system.name), "</h3>\n<p>", html_text(system.about), "</p>\n",
+             table.html());
+}
+
+std::string command_text(const StoredRun& run, bool anonymize) {
+  const json* words = field(run.record, "workload.flags");
+  std::string text;
+  if (words == nullptr || !words->is_object()) return text;
+  for (const auto& [name, value] : words->items()) {
+    const std::string given = value_text(value);
+    if (anonymize && given.find('/') != std::string::npos) continue;
+    text += cat(text.empty() ? "" : " ", "--", name, "=", given);
+  }
+  return text;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool joins_a_word(char c) { return c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+/// The text with its numbers as N, so that warnings that differ in them alone count as one; digits
+/// of a name, as in avx512, stay.
+std::string without_numbers(std::string_view text) {
+  std::string out;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (!is_digit(text[i])) {
+      out += text[i++];
+      continue;
+    }
+    const bool word = i > 0 && joins_a_word(text[i - 1]);
+    const std::size_t start = i;
+    while (i < text.size() && (is_digit(text[i]) ||
+                               (text[i] == '.' && i + 1 < text.size() && is_digit(text[i + 1])))) {
+      ++i;
+    }
+    out += word ? text.substr(start, i - start) : std::string_view("N");
+  }
+  return out;
+}
+
+std::size_t warnings_of(const StoredRun& run) {
+  const json* warnings = field(run.record, "quality.warnings");
+  return warnings != nullptr && warnings->is_array() ? warnings->size() : 0;
+}
+
+void add_run(HtmlTable& table, const StoredRun& run, const std::string& system, bool anonymize) {
+  const auto speed = metric_value(run, "images_per_sec");
+  const auto setup = metric_value(run, "step_time.cv");
+  table.row({anonymize ? html_text(utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S"))
+                       : cat(html_text(run.record_id), "<br><small>",
+                             utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S"), "</small>"),
+             html_text(system), html_text(run.workload), speed ? short_number(*speed) : "none",
+             setup ? short_number(100 * *setup) + "%" : "unknown", cat(warnings_of(run)),
+             html_text(run.status), html_text(command_text(run, anonymize))});
+}
+
+}  // namespace
+
+std::string disclosure(const ReportData& data, bool anonymize) {
+  std::string html;
+  for (const ReportSystem& system : data.systems) html += system_table(system, anonymize);
+  HtmlTable runs("Every run, by system; spread: standard deviation of its step times / their mean",
+                 {anonymize ? "start (UTC)" : "record", "system", "work", "images/s",
+                  "spread of steps", "warnings", "status", "flags given"},
+                 {1, 2, 6, 7});
+  for (const ReportSystem& system : data.systems) {
+    for (const StoredRun* run : system.runs) add_run(runs, *run, system.name, anonymize);
+  }
+  for (const StoredRun* run : data.left_out) add_run(runs, *run, "left out", anonymize);
+  return cat(html, "<h3>Runs</h3>\n", runs.html());
+}
+
+std::string quality_table(const ReportData& data) {
+  HtmlTable table("What made numbers low or unsteady, in the words of the runs themselves",
+                  {"system", "runs", "warning"}, {2});
+  bool any = false;
+  for (const ReportSystem& system : data.systems) {
+    std::map<std::string, std::size_t> counts;
+    for (const StoredRun* run : system.runs) {
+      for (const char* path : {"quality.warnings", "quality.reasons"}) {
+        const json* list = field(run->record, path);
+        if (list == nullptr || !list->is_array()) continue;
+        for (const json& text : *list) {
+          if (text.is_string()) ++counts[without_numbers(text.get<std::string>())];
+        }
+      }
+    }
+    for (const auto& [text, count] : counts) {
+      table.row({html_text(system.name), cat(count, " of ", system.runs.size()), html_text(text)});
+      any = true;
+    }
+  }
+  return any ? table.html() : "<p>No run carries a warning.</p>\n";
+}
+
+}  // namespace bench::results

@@ -1,0 +1,116 @@
+#include "results/report/markup.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "models/base/errors.h"
+#include "models/base/text.h"
+
+namespace bench::results {
+namespace {
+
+std::string formatted(const char* format, double value) {
+  std::array<char, 64> text{};
+  const int size = std::snprintf(text.data(), text.size(), format, value);
+  return {text.data(), static_cast<std::size_t>(size)};
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string script_text(std::string json) {
+  std::string out;
+  for (const char c : json) out += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return out;
+}
+
+std::string short_number(double value) {
+  if (!std::isfinite(value)) return "unknown";
+  if (std::abs(value) >= 999.5) {
+    std::string digits = formatted("%.0f", std::abs(value));
+    for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
+    return cat(value < 0 ? "-" : "", digits);
+  }
+  const double size = std::abs(value);
+  if (size >= 99.95) return formatted("%.0f", value);
+  if (size >= 9.995) return formatted("%.1f", value);
+  if (size >= 0.1 || size == 0) return formatted("%.2f", value);
+  return formatted("%.3g", value);
+}
+
+std::string coordinate(double value) {
+  std::string text = formatted("%.2f", value);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  if (text == "-0") text.erase(0, 1);
+  return text;
+}
+
+RatioText ratio_text(double log_ratio, const std::optional<stats::Interval>& interval) {
+  constexpr double kFactor = 0.693;  // ln 2: beyond it percents mislead.
+  const double low = interval ? interval->low : log_ratio;
+  const double high = interval ? interval->high : log_ratio;
+  const bool factors = std::max({high, log_ratio, -low, -log_ratio}) >= kFactor;
+  const auto text = [&](double log) {
+    return factors ? formatted("%.2f", std::exp(log)) : formatted("%+.1f", 100 * std::expm1(log));
+  };
+  const char* unit = factors ? "×" : "%";
+  RatioText out{.ratio = cat(text(log_ratio), unit)};
+  if (interval) out.interval = cat("[", text(low), ", ", text(high), "]", unit);
+  return out;
+}
+
+HtmlTable::HtmlTable(std::string caption, const std::vector<std::string>& headings,
+                     std::vector<std::size_t> texts)
+    : caption_(std::move(caption)), texts_(std::move(texts)) {
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    head_ +=
+        cat("<th scope=\"col\"", is_text(i) ? " class=\"left\"" : "", ">", headings[i], "</th>");
+  }
+}
+
+bool HtmlTable::is_text(std::size_t column) const {
+  return std::find(texts_.begin(), texts_.end(), column) != texts_.end();
+}
+
+void HtmlTable::row(const std::vector<std::string>& cells) {
+  body_ += "<tr>";
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    body_ += i == 0 ? cat("<th scope=\"row\">", cells[i], "</th>")
+                    : cat("<td", is_text(i) ? " class=\"left\"" : "", ">", cells[i], "</td>");
+  }
+  body_ += "</tr>\n";
+}
+
+std::string HtmlTable::html() const {
+  return cat("<div class=\"wide\" tabindex=\"0\"><table><caption>", caption_,
+             "</caption>\n<thead><tr>", head_, "</tr></thead>\n<tbody>\n", body_,
+             "</tbody></table></div>\n");
+}
+
+}  // namespace bench::results

@@ -1,0 +1,169 @@
+#include "results/report/page.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "models/base/errors.h"
+#include "results/build_info.h"
+#include "results/formats/record_view.h"
+#include "results/report/charts.h"
+#include "results/report/disclosure.h"
+#include "results/report/markup.h"
+#include "results/report/style.h"
+#include "results/report/tables.h"
+
+namespace bench::results {
+namespace {
+
+/// Sections in order, with their entries of the table of contents.
+class Sections {
+ public:
+  void add(const char* id, const char* heading, const std::string& body, const char* style = "") {
+    contents_ += cat("<li><a href=\"#", id, "\">", heading, "</a></li>\n");
+    body_ += cat("<section id=\"", id, "\" class=\"", style, "\"><h2>", heading, "</h2>\n", body,
+                 "</section>\n");
+  }
+  [[nodiscard]] std::string html() const {
+    return cat("<nav aria-label=\"Contents\"><ul>\n", contents_, "</ul></nav>\n<main>\n", body_,
+               "</main>\n");
+  }
+
+ private:
+  std::string contents_;
+  std::string body_;
+};
+
+/// The numbers of the page for programs: systems, works, and the speed of every run.
+std::string embedded_data(const ReportData& data, bool anonymize) {
+  nlohmann::ordered_json root = {{"schema", "bench.report/1"},
+                                 {"systems", nlohmann::ordered_json::array()},
+                                 {"works", nlohmann::ordered_json::array()}};
+  for (const ReportSystem& system : data.systems) {
+    root["systems"].push_back({{"name", system.name}, {"about", system.about}});
+  }
+  for (const ReportRow& row : data.rows) {
+    nlohmann::ordered_json cells = nlohmann::ordered_json::array();
+    for (const ReportCell& cell : row.cells) {
+      nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+      for (std::size_t i = 0; i < cell.runs.size(); ++i) {
+        nlohmann::ordered_json run = {{"images_per_sec", cell.speeds[i]}};
+        if (!anonymize) run["record_id"] = cell.runs[i]->record_id;
+        runs.push_back(run);
+      }
+      cells.push_back(runs);
+    }
+    root["works"].push_back({{"name", row.name}, {"runs", cells}});
+  }
+  return script_text(root.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+std::string summary_text(const ReportData& data) {
+  std::size_t runs = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::size_t few = 0;
+  for (const ReportRow& row : data.rows) {
+    few += static_cast<std::size_t>(std::count_if(
+        row.cells.begin(), row.cells.end(),
+        [](const ReportCell& cell) { return !cell.empty() && !cell.speed.interval; }));
+  }
+  for (const ReportSystem& system : data.systems) {
+    runs += system.runs.size();
+    for (const StoredRun* run : system.runs) {
+      first = first == 0 ? run->start_ms : std::min(first, run->start_ms);
+      last = std::max(last, run->start_ms);
+    }
+  }
+  std::string text =
+      cat("<p>", runs, " runs of ", data.rows.size(), data.rows.size() == 1 ? " work" : " works",
+          " on ", data.systems.size(), data.systems.size() == 1 ? " system" : " systems", ", from ",
+          utc_by(first, "%Y-%m-%d"), " to ", utc_by(last, "%Y-%m-%d"),
+          ". A run is one process; the spread shown is that between runs. Reference: <b>",
+          html_text(data.systems.front().name), "</b>.</p>\n");
+  if (few > 0) {
+    text += cat("<p class=\"warn\">", few, few == 1 ? " cell has" : " cells have",
+                " fewer than the 6 runs that a 95% interval takes.</p>\n");
+  }
+  if (!data.left_out.empty()) {
+    text += cat("<p class=\"warn\">", data.left_out.size(),
+                data.left_out.size() == 1 ? " run is" : " runs are",
+                " left out: not ok, or without a speed; the disclosure lists them.</p>\n");
+  }
+  return text;
+}
+
+std::string systems_list(const ReportData& data) {
+  HtmlTable table("Systems", {"name", "machine", "runs"}, {1});
+  for (const ReportSystem& system : data.systems) {
+    table.row({html_text(system.name), html_text(system.about), cat(system.runs.size())});
+  }
+  return table.html();
+}
+
+std::string figures(const std::string& drawings) {
+  return cat("<div class=\"figures\">\n", drawings, "</div>\n");
+}
+
+std::string definitions() {
+  return "<ul>\n"
+         "<li>Speed X of a run: images / time from the end of warm-up to the end of the last "
+         "step.</li>\n"
+         "<li>Interval of a median: order statistics, exact for any distribution; needs 6 "
+         "runs.</li>\n"
+         "<li>Ratio: Hodges-Lehmann estimate of the logarithms, with the interval that the "
+         "Mann-Whitney "
+         "test does not reject.</li>\n"
+         "<li>Geometric mean: of the ratios of medians over works; interval by a BCa bootstrap "
+         "over runs.</li>\n"
+         "<li>Works differ in model, mode, batch, type or data; speeds of different works are "
+         "never averaged.</li>\n"
+         "</ul>\n";
+}
+
+}  // namespace
+
+std::string report_page(std::span<const StoredRun> runs, const PageOptions& options) {
+  const ReportData data = report_data(runs, options.report);
+  const bool anonymize = options.report.anonymize;
+  Sections sections;
+  sections.add("systems", "Systems", summary_text(data) + systems_list(data));
+  sections.add("matrix", "Speed by work and system", matrix_table(data));
+  if (data.systems.size() > 1) {
+    sections.add("means", "Geometric means", means_table(data) + figures(mean_plot(data)));
+    sections.add("ratios", "Ratios to the reference", figures(forest_plots(data)));
+  }
+  sections.add("runs", "Every run",
+               "<p class=\"soft\">A dot is a run; the upright line is the median, the bar its 95% "
+               "interval. Each "
+               "drawing has a scale of its own, which need not begin at 0.</p>\n" +
+                   figures(dot_plots(data)));
+  if (!data.scaling.empty()) {
+    sections.add("scaling", "Scaling over devices",
+                 scaling_table(data) + figures(scaling_plots(data)));
+  }
+  sections.add("energy", "Images per joule", energy_table(data));
+  if (options.cost) sections.add("cost", "Images per cost", cost_table(data, *options.cost));
+  sections.add("bounds", "What holds each work back", bounds_table(data));
+  sections.add("quality", "Quality", quality_table(data));
+  sections.add("published", "Published figures, for comparison",
+               "<p>None of these was measured here or by this program. Software, data and what is "
+               "counted differ "
+               "from source to source.</p>\n" +
+                   published_table(),
+               "apart");
+  sections.add("definitions", "How the numbers are made", definitions());
+  sections.add("disclosure", "Full disclosure", disclosure(data, anonymize));
+  return cat(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+      html_text(options.title), "</title>\n<style>", page_style(),
+      "</style>\n</head>\n<body>\n<header><h1>", html_text(options.title),
+      "</h1>\n<p class=\"soft\">Made by bench_results ", html_text(source_info().bench_version),
+      "</p></header>\n", sections.html(), "<script type=\"application/json\" id=\"data\">",
+      embedded_data(data, anonymize), "</script>\n</body>\n</html>\n");
+}
+
+}  // namespace bench::results

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "results/report/cost.h"
+#include "results/report/report_data.h"
+
+namespace bench::results {
+
+struct PageOptions {
+  std::string title = "CNN benchmark report";
+  ReportOptions report{};
+  std::optional<CostModel> cost{};
+};
+
+/// The report as one HTML page that needs no network and no script. Throws what report_data() does.
+std::string report_page(std::span<const StoredRun> runs, const PageOptions& options);
+
+}  // namespace bench::results

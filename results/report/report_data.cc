@@ -1,0 +1,217 @@
+#include "results/report/report_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "results/formats/record_view.h"
+#include "results/report/system_names.h"
+#include "results/statistics.h"
+#include "results/stats/mann_whitney.h"
+
+namespace bench::results {
+namespace {
+
+constexpr double kAlpha = 0.05;
+constexpr const char* kSpeed = "images_per_sec";
+
+std::vector<double> logarithms(const std::vector<double>& values) {
+  std::vector<double> out;
+  out.reserve(values.size());
+  for (const double value : values) out.push_back(std::log(value));
+  return out;
+}
+
+std::optional<double> median_field(const std::vector<const StoredRun*>& runs, const char* metric) {
+  std::vector<double> values;
+  for (const StoredRun* run : runs) {
+    if (const auto value = metric_value(*run, metric)) values.push_back(*value);
+  }
+  if (values.empty()) return std::nullopt;
+  return median(values);
+}
+
+void finish_cell(ReportCell& cell) {
+  if (cell.empty()) return;
+  cell.speed = stats::group_summary(cell.speeds, kAlpha);
+  std::vector<double> per_joule;
+  for (const StoredRun* run : cell.runs) {
+    const auto joules = metric_value(*run, "joules_per_image");
+    if (joules && *joules > 0) per_joule.push_back(1 / *joules);
+  }
+  if (!per_joule.empty()) cell.images_per_joule = stats::group_summary(per_joule, kAlpha);
+  if (const auto flops = number_field(cell.runs.front()->record, "workload.flops_per_image")) {
+    cell.gigaflops = cell.speed.median * *flops / 1e9;
+  }
+  cell.roof_share = median_field(cell.runs, "roof_share");
+  if (!cell.roof_share) cell.roof_share = median_field(cell.runs, "mfu");
+}
+
+/// By model, mode, type and batch; the runs' own order would depend on when they ran.
+auto row_order(const StoredRun& run) {
+  return std::tuple(text_field(run.record, "workload.model"),
+                    text_field(run.record, "workload.mode"),
+                    text_field(run.record, "workload.dtype"),
+                    integer_field(run.record, "workload.batch_per_device").value_or(0),
+                    run.workload, run.workload_key);
+}
+
+std::size_t reference_of(const std::vector<ReportSystem>& systems, const std::string& wanted) {
+  if (wanted.empty()) return 0;
+  std::vector<std::size_t> found;
+  std::string names;
+  for (std::size_t i = 0; i < systems.size(); ++i) {
+    const bool named = systems[i].about.find(wanted) != std::string::npos ||
+                       systems[i].name.find(wanted) != std::string::npos;
+    if (named) found.push_back(i);
+    names += cat(names.empty() ? "'" : ", '", systems[i].name, "'");
+  }
+  if (found.size() == 1) return found.front();
+  throw UsageError(cat("--reference=", wanted,
+                       found.empty() ? " names no system" : " names several systems",
+                       "; there are: ", names));
+}
+
+/// Systems by the number of works they ran, then by name.
+std::vector<ReportSystem> systems_of(const std::vector<const StoredRun*>& runs,
+                                     const ReportOptions& options) {
+  std::map<std::string, ReportSystem> by_key;
+  std::map<std::string, std::set<std::string>> works;
+  for (const StoredRun* run : runs) {
+    ReportSystem& system = by_key[run->machine_key];
+    system.key = run->machine_key;
+    system.runs.push_back(run);
+    works[run->machine_key].insert(run->workload_key);
+  }
+  std::vector<ReportSystem> systems;
+  for (auto& [key, system] : by_key) systems.push_back(std::move(system));
+  name_systems(systems, options.anonymize);
+  std::stable_sort(
+      systems.begin(), systems.end(), [&](const ReportSystem& a, const ReportSystem& b) {
+        return std::tuple(works[b.key].size(), a.name) < std::tuple(works[a.key].size(), b.name);
+      });
+  const auto reference = static_cast<std::ptrdiff_t>(reference_of(systems, options.reference));
+  std::rotate(systems.begin(), systems.begin() + reference, systems.begin() + reference + 1);
+  return systems;
+}
+
+std::vector<ReportRow> rows_of(const std::vector<const StoredRun*>& runs,
+                               const std::vector<ReportSystem>& systems) {
+  std::vector<const StoredRun*> sorted = runs;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const StoredRun* a, const StoredRun* b) {
+    return row_order(*a) < row_order(*b);
+  });
+  std::vector<ReportRow> rows;
+  std::map<std::string, std::size_t> index;
+  for (const StoredRun* run : sorted) {
+    const auto [place, is_new] = index.emplace(run->workload_key, rows.size());
+    if (is_new) {
+      rows.push_back({.key = run->workload_key,
+                      .name = run->workload.empty() ? run->workload_key : run->workload,
+                      .cells = std::vector<ReportCell>(systems.size())});
+    }
+    const auto system = std::find_if(systems.begin(), systems.end(), [&](const ReportSystem& one) {
+      return one.key == run->machine_key;
+    });
+    ReportCell& cell =
+        rows[place->second].cells[static_cast<std::size_t>(system - systems.begin())];
+    cell.runs.push_back(run);
+    cell.speeds.push_back(*metric_value(*run, kSpeed));
+  }
+  for (ReportRow& row : rows) {
+    for (ReportCell& cell : row.cells) {
+      finish_cell(cell);
+      const ReportCell& reference = row.cells.front();
+      if (cell.empty() || reference.empty() || &cell == &reference) continue;
+      cell.log_ratio =
+          stats::hodges_lehmann(logarithms(reference.speeds), logarithms(cell.speeds), kAlpha);
+    }
+  }
+  return rows;
+}
+
+void add_geometric_means(ReportData& data) {
+  for (std::size_t i = 1; i < data.systems.size(); ++i) {
+    std::vector<stats::ModelRuns> works;
+    std::string ids;
+    for (const ReportRow& row : data.rows) {
+      const ReportCell& cell = row.cells[i];
+      if (cell.empty() || row.cells.front().empty()) continue;
+      works.push_back(
+          {.reference = logarithms(row.cells.front().speeds), .other = logarithms(cell.speeds)});
+      for (const StoredRun* run : cell.runs) ids += run->record_id;
+    }
+    ReportSystem& system = data.systems[i];
+    system.works_in_mean = works.size();
+    if (works.empty()) continue;
+    system.geometric_mean = stats::geometric_mean(works, {.alpha = kAlpha, .seed = hash_name(ids)});
+  }
+}
+
+/// Works that differ in nothing but the number of devices, on one system.
+void add_scaling(ReportData& data) {
+  struct Series {
+    std::string name{};
+    std::map<std::int64_t, std::vector<double>> speeds{};
+  };
+  std::map<std::string, Series> all;
+  for (const ReportRow& row : data.rows) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      for (const StoredRun* run : row.cells[i].runs) {
+        const nlohmann::json& record = run->record;
+        const auto devices = integer_field(record, "workload.devices");
+        const std::string work =
+            cat(text_field(record, "workload.model"), " ", text_field(record, "workload.mode"),
+                " bs", integer_field(record, "workload.batch_per_device").value_or(0), " ",
+                text_field(record, "workload.dtype"));
+        if (!devices) continue;
+        Series& series =
+            all[cat(text_field(record, "cpu.model"), text_field(record, "host.hostname"),
+                    text_field(record, "workload.backend"), work)];
+        series.name = cat(work, ", ", data.systems[i].name);
+        series.speeds[*devices].push_back(*metric_value(*run, kSpeed));
+      }
+    }
+  }
+  for (const auto& [key, series] : all) {
+    const auto one = series.speeds.find(1);
+    if (one == series.speeds.end() || series.speeds.size() < 2) continue;
+    ScalingCurve curve{.name = series.name, .points = {}};
+    for (const auto& [devices, speeds] : series.speeds) {
+      if (devices == 1) continue;
+      std::vector<double> shares;
+      for (const double speed : speeds) shares.push_back(speed / static_cast<double>(devices));
+      curve.points.push_back({.devices = devices,
+                              .log_efficiency = stats::hodges_lehmann(logarithms(one->second),
+                                                                      logarithms(shares), kAlpha)});
+    }
+    data.scaling.push_back(std::move(curve));
+  }
+}
+
+}  // namespace
+
+ReportData report_data(std::span<const StoredRun> runs, const ReportOptions& options) {
+  ReportData data;
+  std::vector<const StoredRun*> used;
+  for (const StoredRun& run : runs) {
+    const auto speed = metric_value(run, kSpeed);
+    const bool counts = run.status == "ok" && speed && *speed > 0;
+    (counts ? used : data.left_out).push_back(&run);
+  }
+  if (used.empty()) {
+    throw UsageError(cat("none of the ", runs.size(), " runs is ok and has images_per_sec"));
+  }
+  data.systems = systems_of(used, options);
+  data.rows = rows_of(used, data.systems);
+  add_geometric_means(data);
+  add_scaling(data);
+  return data;
+}
+
+}  // namespace bench::results

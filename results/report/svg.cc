@@ -1,0 +1,170 @@
+#include "results/report/svg.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "models/base/errors.h"
+#include "results/report/markup.h"
+
+namespace bench::results {
+namespace {
+
+constexpr double kLetterWidth = 6.4;  // Of a sans-serif of 11 units, digits and small letters.
+constexpr double kTickGap = 10;
+
+/// The end of the letter at or before `size`, not within a letter of several bytes.
+std::size_t whole_letters(std::string_view text, std::size_t size) {
+  while (size > 0 && size < text.size() &&
+         (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) {
+    --size;
+  }
+  return std::min(size, text.size());
+}
+
+/// Ticks whose labels have room, dropping every second until they have; `kept` stays to the end.
+std::vector<Scale::Tick> thinned(std::vector<Scale::Tick> ticks, const Scale& scale, double kept) {
+  const auto crowded = [&] {
+    for (std::size_t i = 1; i < ticks.size(); ++i) {
+      const double room =
+          (label_width(ticks[i - 1].label) + label_width(ticks[i].label)) / 2 + kTickGap;
+      if (scale.at(ticks[i].value) - scale.at(ticks[i - 1].value) < room) return true;
+    }
+    return false;
+  };
+  while (ticks.size() > 1 && crowded()) {
+    std::size_t parity = 0;
+    for (std::size_t i = 0; i < ticks.size(); ++i) {
+      if (std::abs(ticks[i].value - kept) < 1e-12) parity = i % 2;
+    }
+    std::vector<Scale::Tick> fewer;
+    for (std::size_t i = parity; i < ticks.size(); i += 2) fewer.push_back(ticks[i]);
+    ticks = std::move(fewer);
+  }
+  return ticks;
+}
+
+}  // namespace
+
+double label_width(std::string_view text) {
+  const auto letters = std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  });
+  return kLetterWidth * static_cast<double>(letters);
+}
+
+std::string fitted_label(std::string_view text, double width) {
+  if (label_width(text) <= width) return std::string(text);
+  const auto room = static_cast<std::size_t>(std::max(1.0, width / kLetterWidth - 1));
+  return std::string(text.substr(0, whole_letters(text, room))) + "…";
+}
+
+Scale Scale::linear(double low, double high, double from, double to) {
+  Scale scale;
+  scale.low_ = low;
+  scale.high_ = high > low ? high : low + 1;
+  scale.from_ = from;
+  scale.to_ = to;
+  return scale;
+}
+
+Scale Scale::logarithmic(double low, double high, double from, double to) {
+  Scale scale = linear(std::log(low), std::log(high), from, to);
+  scale.logarithmic_ = true;
+  return scale;
+}
+
+double Scale::at(double value) const {
+  const double place = ((logarithmic_ ? std::log(value) : value) - low_) / (high_ - low_);
+  return from_ + std::clamp(place, 0.0, 1.0) * (to_ - from_);
+}
+
+std::vector<Scale::Tick> Scale::ticks() const {
+  std::vector<Tick> ticks;
+  if (logarithmic_) {
+    constexpr std::array kSteps = {1.0, 2.0, 5.0};
+    constexpr std::array kFineSteps = {1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0};
+    const bool fine = high_ - low_ < std::log(8.0);
+    const auto first = static_cast<int>(std::floor(low_ / std::log(10.0)));
+    const auto last = static_cast<int>(std::ceil(high_ / std::log(10.0)));
+    for (int power = first; power <= last; ++power) {
+      const auto add = [&](double step) {
+        const double value = step * std::pow(10.0, power);
+        const double place = std::log(value);
+        if (place >= low_ - 1e-9 && place <= high_ + 1e-9)
+          ticks.push_back({value, coordinate(value)});
+      };
+      if (fine) {
+        std::for_each(kFineSteps.begin(), kFineSteps.end(), add);
+      } else {
+        std::for_each(kSteps.begin(), kSteps.end(), add);
+      }
+    }
+    return thinned(ticks, *this, 1);
+  }
+  const double rough = (high_ - low_) / 6;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  const double step = power * (rough / power > 5   ? 10
+                               : rough / power > 2 ? 5
+                               : rough / power > 1 ? 2
+                                                   : 1);
+  for (double value = std::ceil(low_ / step) * step; value <= high_ + step * 1e-9; value += step) {
+    const double clean = std::abs(value) < step * 1e-9 ? 0 : value;
+    ticks.push_back({clean, std::abs(clean) >= 1000 ? short_number(clean) : coordinate(clean)});
+  }
+  return thinned(ticks, *this, 0);
+}
+
+Drawing::Drawing(double height, std::string_view title, std::string_view description)
+    : height_(height), title_(title), description_(description) {}
+
+void Drawing::line(double x1, double y1, double x2, double y2, const char* style) {
+  body_ += cat("<line class=\"", style, "\" x1=\"", coordinate(x1), "\" y1=\"", coordinate(y1),
+               "\" x2=\"", coordinate(x2), "\" y2=\"", coordinate(y2), "\"/>\n");
+}
+
+void Drawing::dot(double x, double y, double radius, const char* style, std::string_view hover) {
+  body_ +=
+      cat("<circle class=\"", style, "\" cx=\"", coordinate(x), "\" cy=\"", coordinate(y),
+          "\" r=\"", coordinate(radius), "\"><title>", html_text(hover), "</title></circle>\n");
+}
+
+void Drawing::diamond(double x, double y, double radius, const char* style) {
+  body_ += cat("<path class=\"", style, "\" d=\"M", coordinate(x - radius), " ", coordinate(y), "L",
+               coordinate(x), " ", coordinate(y - radius), "L", coordinate(x + radius), " ",
+               coordinate(y), "L", coordinate(x), " ", coordinate(y + radius), "Z\"/>\n");
+}
+
+void Drawing::polyline(const std::vector<std::pair<double, double>>& points, const char* style) {
+  std::string list;
+  for (const auto& [x, y] : points)
+    list += cat(list.empty() ? "" : " ", coordinate(x), ",", coordinate(y));
+  body_ += cat("<polyline class=\"", style, "\" points=\"", list, "\"/>\n");
+}
+
+void Drawing::text(double x, double y, std::string_view text, Anchor anchor, const char* style) {
+  const char* where = anchor == Anchor::kStart    ? "start"
+                      : anchor == Anchor::kMiddle ? "middle"
+                                                  : "end";
+  body_ += cat("<text class=\"", style, "\" x=\"", coordinate(x), "\" y=\"", coordinate(y),
+               "\" text-anchor=\"", where, "\">", html_text(text), "</text>\n");
+}
+
+void Drawing::x_axis(const Scale& scale, double top, double bottom) {
+  for (const Scale::Tick& tick : scale.ticks()) {
+    const double x = scale.at(tick.value);
+    line(x, top, x, bottom, "grid");
+    const double half = label_width(tick.label) / 2;
+    text(std::clamp(x, half, kDrawingWidth - half), bottom + 14, tick.label, Anchor::kMiddle,
+         "tick");
+  }
+}
+
+std::string Drawing::html(std::string_view id) const {
+  return cat("<svg role=\"img\" aria-labelledby=\"", id, "-t ", id, "-d\" viewBox=\"0 0 ",
+             coordinate(kDrawingWidth), " ", coordinate(height_), "\">\n<title id=\"", id, "-t\">",
+             html_text(title_), "</title>\n<desc id=\"", id, "-d\">", html_text(description_),
+             "</desc>\n", body_, "</svg>\n");
+}
+
+}  // namespace bench::results

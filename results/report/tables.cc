@@ -1,0 +1,244 @@
+#include "results/report/tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/errors.h"
+#include "results/formats/record_view.h"
+#include "results/report/markup.h"
+#include "results/report/published.h"
+#include "results/statistics.h"
+
+namespace bench::results {
+namespace {
+
+std::vector<std::string> with_systems(const char* first, const ReportData& data) {
+  std::vector<std::string> headings{first};
+  for (const ReportSystem& system : data.systems) headings.push_back(html_text(system.name));
+  return headings;
+}
+
+std::string interval_text(const std::optional<stats::Interval>& interval) {
+  if (!interval) return "";
+  return cat("[", short_number(interval->low), ", ", short_number(interval->high), "]");
+}
+
+std::string summary_cell(const stats::GroupSummary& summary) {
+  if (summary.interval) {
+    return cat(short_number(summary.median), "<small>", interval_text(summary.interval),
+               "</small>");
+  }
+  return cat(short_number(summary.median), "<small>", short_number(summary.min), " to ",
+             short_number(summary.max), ", no 95% interval: ", summary.n,
+             summary.n == 1 ? " run" : " runs", "</small>");
+}
+
+/// Faster or slower by an interval that leaves out equality; said by a sign, not by colour alone.
+std::string ratio_line(const stats::Shift& ratio) {
+  const RatioText text = ratio_text(ratio.estimate, ratio.interval);
+  if (!ratio.interval) return cat("<small>", text.ratio, ", too few runs</small>");
+  const char* sign = ratio.interval->low > 0 ? "▲ " : ratio.interval->high < 0 ? "▼ " : "= ";
+  return cat("<small>", sign, text.ratio, " ", text.interval, "</small>");
+}
+
+/// The share of T that the steps waited for input, over the cell's runs.
+std::optional<double> input_share(const ReportCell& cell) {
+  std::vector<double> shares;
+  for (const StoredRun* run : cell.runs) {
+    if (const auto share = metric_value(*run, "input_wait_share")) shares.push_back(*share);
+  }
+  if (shares.empty()) return std::nullopt;
+  return median(shares);
+}
+
+/// In how many runs something else than the work took the machine's time.
+std::size_t disturbed_runs(const ReportCell& cell) {
+  return static_cast<std::size_t>(
+      std::count_if(cell.runs.begin(), cell.runs.end(), [](const StoredRun* run) {
+        const auto* warnings = field(run->record, "quality.warnings");
+        if (warnings == nullptr) return false;
+        return std::any_of(warnings->begin(), warnings->end(), [](const nlohmann::json& text) {
+          return text.is_string() && text.get<std::string>().starts_with("other work");
+        });
+      }));
+}
+
+std::string bound_text(const ReportCell& cell) {
+  constexpr double kInputBound = 0.1;
+  const auto share = input_share(cell);
+  const std::string told = text_field(cell.runs.front()->record, "quality.bound");
+  std::string text = !told.empty() ? told
+                     : share && *share > kInputBound
+                         ? cat("input: ", short_number(100 * *share), "% of the time waited")
+                         : std::string("the device");
+  if (const std::size_t disturbed = disturbed_runs(cell); disturbed > 0) {
+    text += cat("; other work in ", disturbed, " of ", cell.runs.size(), " runs");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string matrix_table(const ReportData& data) {
+  HtmlTable table(cat("Images per second: median, [95% interval of the median], ratio to ",
+                      html_text(data.systems.front().name),
+                      " with its 95% interval. ▲ faster, ▼ slower, = the interval holds equality"),
+                  with_systems("work", data));
+  for (const ReportRow& row : data.rows) {
+    std::vector<std::string> cells{html_text(row.name)};
+    for (const ReportCell& cell : row.cells) {
+      if (cell.empty()) {
+        cells.emplace_back("<span class=\"soft\">not run</span>");
+        continue;
+      }
+      cells.push_back(summary_cell(cell.speed) +
+                      (cell.log_ratio ? ratio_line(*cell.log_ratio) : ""));
+    }
+    table.row(cells);
+  }
+  return cat("<div class=\"matrix\">", table.html(), "</div>\n");
+}
+
+std::string means_table(const ReportData& data) {
+  HtmlTable table(cat("Geometric mean of the ratios to ", html_text(data.systems.front().name),
+                      "; 95% interval by bootstrap over runs, works fixed"),
+                  {"system", "mean", "95% interval", "works in it"});
+  for (const ReportSystem& system : data.systems) {
+    if (&system == &data.systems.front()) {
+      table.row({html_text(system.name), "reference", "", ""});
+    } else if (!system.geometric_mean) {
+      table.row({html_text(system.name), "no work in common", "", "0"});
+    } else {
+      const stats::GeometricMean& mean = *system.geometric_mean;
+      const RatioText text = ratio_text(mean.log_ratio, mean.interval);
+      table.row({html_text(system.name), text.ratio, mean.interval ? text.interval : "too few runs",
+                 cat(system.works_in_mean, " of ", data.rows.size())});
+    }
+  }
+  return table.html();
+}
+
+std::string energy_table(const ReportData& data) {
+  HtmlTable table(
+      "Images per joule: median and [95% interval] of the runs; by what the records measured, "
+      "which "
+      "is not the power at the wall",
+      with_systems("work", data));
+  bool any = false;
+  for (const ReportRow& row : data.rows) {
+    std::vector<std::string> cells{html_text(row.name)};
+    bool known = false;
+    for (const ReportCell& cell : row.cells) {
+      cells.push_back(cell.images_per_joule ? summary_cell(*cell.images_per_joule) : "unknown");
+      known = known || cell.images_per_joule.has_value();
+    }
+    if (known) table.row(cells);
+    any = any || known;
+  }
+  if (any) return table.html();
+  const nlohmann::json& record = data.systems.front().runs.front()->record;
+  std::string why;
+  if (const auto* errors = field(record, "capture_errors"); errors != nullptr) {
+    why = errors->value("metrics.joules_per_image.value", "");
+  }
+  return cat("<p>No record knows its energy", why.empty() ? "" : cat(" (", html_text(why), ")"),
+             ".</p>\n");
+}
+
+std::string cost_table(const ReportData& data, const CostModel& cost) {
+  HtmlTable table(cat("Images per ", html_text(cost.currency),
+                      ", in thousands, and [95% interval], which is that "
+                      "of the speed"),
+                  with_systems("work", data));
+  for (const ReportRow& row : data.rows) {
+    std::vector<std::string> cells{html_text(row.name)};
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const ReportCell& cell = row.cells[i];
+      const SystemCost* entry =
+          cost_of(cost, cat(data.systems[i].name, ", ", data.systems[i].about));
+      const auto thousands = [&](double speed) {
+        const auto images =
+            entry == nullptr ? std::nullopt : images_per_currency(cost, *entry, speed);
+        return images ? std::optional(*images / 1e3) : std::nullopt;
+      };
+      const auto images = cell.empty() ? std::nullopt : thousands(cell.speed.median);
+      if (!images) {
+        cells.emplace_back(cell.empty()       ? "not run"
+                           : entry == nullptr ? "no price given"
+                                              : "power not given");
+        continue;
+      }
+      std::string text = short_number(*images);
+      if (cell.speed.interval) {
+        text += cat("<small>[", short_number(*thousands(cell.speed.interval->low)), ", ",
+                    short_number(*thousands(cell.speed.interval->high)), "]</small>");
+      }
+      cells.push_back(text);
+    }
+    table.row(cells);
+  }
+  HtmlTable inputs("What was put in", {"entry", "price", "per hour", "power (W)"});
+  for (const SystemCost& entry : cost.systems) {
+    const auto shown = [](const std::optional<double>& value) {
+      return value ? short_number(*value) : "";
+    };
+    inputs.row(
+        {html_text(entry.match), shown(entry.capex), shown(entry.hourly), shown(entry.watts)});
+  }
+  return cat(table.html(), inputs.html(),
+             "<p>Of a machine that is bought: ", short_number(cost.years), " years, in use ",
+             short_number(100 * cost.utilization), "% of the time, ", short_number(cost.kwh_price),
+             " ", html_text(cost.currency), " per kWh, PUE ", short_number(cost.pue),
+             ". Images per ", html_text(cost.currency),
+             " = X · 3600 · 8760 · years · use / (price + 8760 · years · PUE · W/1000 · price per "
+             "kWh); rented: X · "
+             "3600 / price per hour.</p>\n");
+}
+
+std::string bounds_table(const ReportData& data) {
+  HtmlTable table(
+      "GFLOP/s: median speed × arithmetic of an image. Of the roof: what the record says of the "
+      "machine's measured limits",
+      {"work", "system", "GFLOP/s", "of the roof", "held back by"}, {1, 4});
+  for (const ReportRow& row : data.rows) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const ReportCell& cell = row.cells[i];
+      if (cell.empty()) continue;
+      table.row({html_text(row.name), html_text(data.systems[i].name),
+                 cell.gigaflops ? short_number(*cell.gigaflops) : "unknown",
+                 cell.roof_share ? short_number(100 * *cell.roof_share) + "%" : "not in the record",
+                 html_text(bound_text(cell))});
+    }
+  }
+  return table.html();
+}
+
+std::string scaling_table(const ReportData& data) {
+  if (data.scaling.empty()) return "";
+  HtmlTable table("Speed of k devices / (k × speed of one), with 95% interval",
+                  {"work and system", "devices", "efficiency", "interval"});
+  for (const ScalingCurve& curve : data.scaling) {
+    for (const ScalingPoint& point : curve.points) {
+      const auto& interval = point.log_efficiency.interval;
+      const auto percent = [](double log) { return short_number(100 * std::exp(log)) + "%"; };
+      table.row({html_text(curve.name), cat(point.devices), percent(point.log_efficiency.estimate),
+                 interval ? cat("[", percent(interval->low), ", ", percent(interval->high), "]")
+                          : "too few runs"});
+    }
+  }
+  return table.html();
+}
+
+std::string published_table() {
+  HtmlTable table("Speeds that others published, as their sources give them",
+                  {"hardware", "model", "setting", "images/s", "source", "date or version"},
+                  {1, 2, 4, 5});
+  for (const PublishedFigure& figure : published_figures()) {
+    table.row({html_text(figure.hardware), html_text(figure.model), html_text(figure.setting),
+               short_number(figure.images_per_sec), html_text(figure.source),
+               html_text(figure.date)});
+  }
+  return table.html();
+}
+
+}  // namespace bench::results

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "results/store/stored_run.h"
+
+namespace bench::results {
+
+/// What a made run differs in.
+struct MadeRun {
+  std::string model = "lenet";
+  std::string host = "node7";
+  int threads = 2;
+  int devices = 1;
+  double speed = 100;
+  double joules = 0;  ///< Per image; 0: unknown.
+  std::string status = "ok";
+};
+
+/// A run of a small record of these.
+inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
+  nlohmann::json record = {
+      {"schema", "bench.record/1"},
+      {"status", made.status},
+      {"time", {{"start_utc", "2026-01-31T12:00:" + std::to_string(10 + second) + ".000Z"}}},
+      {"workload",
+       {{"model", made.model},
+        {"mode", "train"},
+        {"dtype", "f32"},
+        {"data", "synthetic"},
+        {"backend", "onednn"},
+        {"batch_per_device", 8},
+        {"devices", made.devices},
+        {"flops_per_image", 2e9},
+        {"flags", {{"model", made.model}, {"result_file", "/secret/place.json"}}}}},
+      {"host", {{"hostname", made.host}, {"kernel", "6.1"}}},
+      {"cpu",
+       {{"model", "EPYC"},
+        {"processors_used", std::vector<int>(static_cast<std::size_t>(made.threads), 0)}}},
+      {"metrics",
+       {{{"name", "images_per_sec"},
+         {"value", made.speed},
+         {"unit", "images/s"},
+         {"better", "higher"}}}},
+      {"quality",
+       {{"warnings", {"other work keeps about 1.5 of 2 processors busy", "a </script> b"}}}}};
+  if (made.joules > 0) {
+    record["metrics"].push_back(
+        {{"name", "joules_per_image"}, {"value", made.joules}, {"unit", "J"}, {"better", "lower"}});
+  }
+  record["record_id"] = content_id(record);
+  return stored_run(record, "made");
+}
+
+/// Six repeats around `made.speed`: 1 % apart.
+inline void add_repeats(std::vector<StoredRun>& runs, MadeRun made) {
+  const double centre = made.speed;
+  for (int i = 0; i < 6; ++i) {
+    made.speed = centre * (1 + 0.01 * (i - 2.5));
+    runs.push_back(made_run(made, i));
+  }
+}
+
+}  // namespace bench::results

@@ -1,0 +1,148 @@
+#include "results/report/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+
+#include "results/report/markup.h"
+#include "results/report/published.h"
+#include "results/report/svg.h"
+#include "results/report/test/made_runs.h"
+
+namespace bench::results {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string page_of(bool anonymize = false) {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.model = "lenet", .threads = 1, .speed = 100, .joules = 0.5});
+  add_repeats(runs, {.model = "lenet", .threads = 2, .speed = 180});
+  add_repeats(runs, {.model = "<b>&\"", .threads = 2, .speed = 20});
+  add_repeats(runs, {.model = "lenet", .threads = 2, .devices = 2, .speed = 300});
+  runs.push_back(made_run({.status = "failed"}, 30));
+  PageOptions options;
+  options.report.anonymize = anonymize;
+  options.cost = CostModel{.currency = "EUR", .systems = {{.match = "1 thread", .hourly = 2.0}}};
+  return report_page(runs, options);
+}
+
+TEST(Page, NeedsNoNetworkAndNoScript) {
+  const std::string page = page_of();
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page, Not(HasSubstr("http:")));
+  EXPECT_THAT(page, Not(HasSubstr("https:")));
+  for (const char* loads : {" src=", "url(", "@import", "<link", "<script>", "onclick"}) {
+    EXPECT_THAT(page, Not(HasSubstr(loads))) << loads;
+  }
+  EXPECT_THAT(page, HasSubstr("prefers-color-scheme: dark"));
+  EXPECT_THAT(page, HasSubstr("@media print"));
+}
+
+TEST(Page, WhatRecordsSayCannotBecomeMarkup) {
+  const std::string page = page_of();
+  EXPECT_THAT(page, Not(HasSubstr("<b>&\"")));
+  EXPECT_THAT(page, HasSubstr("&lt;b&gt;&amp;&quot; train"));
+  EXPECT_THAT(page, HasSubstr("a &lt;/script&gt; b"));
+  const std::size_t data = page.find("id=\"data\">");
+  const std::size_t end = page.find("</script>", data);
+  ASSERT_NE(end, std::string::npos);
+  const std::string json = page.substr(data + 10, end - data - 10);
+  const nlohmann::json parsed = nlohmann::json::parse(json);
+  EXPECT_EQ(parsed["systems"].size(), 2U);
+  EXPECT_EQ(parsed["works"].size(), 3U);
+}
+
+TEST(Page, HasEverySectionAndADrawingPerWork) {
+  const std::string page = page_of();
+  for (const char* id : {"systems", "matrix", "means", "ratios", "runs", "scaling", "energy",
+                         "cost", "bounds", "quality", "published", "definitions", "disclosure"}) {
+    EXPECT_THAT(page, HasSubstr("<section id=\"" + std::string(id) + "\"")) << id;
+    EXPECT_THAT(page, HasSubstr("href=\"#" + std::string(id) + "\"")) << id;
+  }
+  EXPECT_THAT(page, HasSubstr("1 run is left out"));
+  EXPECT_THAT(page, HasSubstr("other work keeps about N of N processors busy"));
+}
+
+TEST(Page, EveryDrawingHasATitleAndADescription) {
+  const std::string page = page_of();
+  const std::regex drawing(
+      "<svg role=\"img\" aria-labelledby=\"(\\S+) (\\S+)\"[^>]*>\\s*"
+      "<title id=\"(\\S+)\">[^<]+</title>\\s*<desc id=\"(\\S+)\">[^<]+</desc>");
+  int drawings = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), drawing), end; it != end; ++it) {
+    EXPECT_EQ((*it)[1], (*it)[3]);
+    EXPECT_EQ((*it)[2], (*it)[4]);
+    ++drawings;
+  }
+  std::size_t all = 0;
+  for (std::size_t at = page.find("<svg"); at != std::string::npos; at = page.find("<svg", at + 1))
+    ++all;
+  EXPECT_EQ(static_cast<std::size_t>(drawings), all);
+  EXPECT_EQ(drawings, 6);  // Three works, one ratio, one mean, one scaling.
+}
+
+TEST(Page, AnonymousOnesNameNoHostAndNoPath) {
+  const std::string named = page_of();
+  EXPECT_THAT(named, HasSubstr("node7"));
+  EXPECT_THAT(named, HasSubstr("/secret/place"));
+  const std::string page = page_of(true);
+  EXPECT_THAT(page, Not(HasSubstr("node7")));
+  EXPECT_THAT(page, Not(HasSubstr("secret")));
+  EXPECT_THAT(page, HasSubstr("System A: "));
+  EXPECT_THAT(page, HasSubstr("EPYC"));
+}
+
+TEST(Published, EveryFigureHasASourceAndADate) {
+  for (const PublishedFigure& figure : published_figures()) {
+    EXPECT_GT(figure.images_per_sec, 0) << figure.hardware;
+    EXPECT_FALSE(std::string(figure.source).empty()) << figure.hardware;
+    EXPECT_FALSE(std::string(figure.date).empty()) << figure.hardware;
+  }
+}
+
+TEST(Scale, TicksAreRoundInsideAndHaveRoom) {
+  for (const auto& [low, high] :
+       {std::pair{0.0, 1.0}, {97.3, 97.9}, {1e-7, 3e-7}, {5.0, 812345.0}}) {
+    const Scale scale = Scale::linear(low, high, 0, 300);
+    const auto ticks = scale.ticks();
+    EXPECT_GE(ticks.size(), 1U) << low;
+    for (std::size_t i = 1; i < ticks.size(); ++i) {
+      EXPECT_GT(scale.at(ticks[i].value) - scale.at(ticks[i - 1].value),
+                label_width(ticks[i].label));
+    }
+  }
+  const Scale ratios = Scale::logarithmic(0.3, 1.9, 0, 200);
+  bool has_one = false;
+  for (const auto& tick : ratios.ticks()) has_one = has_one || tick.value == 1;
+  EXPECT_TRUE(has_one);
+}
+
+TEST(Labels, AreCutBetweenLetters) {
+  EXPECT_EQ(fitted_label("short", 100), "short");
+  EXPECT_EQ(fitted_label("a long label", 6 * 6.4), "a lon…");
+  const std::string cut = fitted_label("ééééééééé", 5 * 6.4);
+  EXPECT_EQ(html_text(cut), cut);  // Still UTF-8.
+}
+
+TEST(Numbers, AreShortAndRatiosHaveOneUnit) {
+  EXPECT_EQ(short_number(1234567.4), "1,234,567");
+  EXPECT_EQ(short_number(999.4), "999");
+  EXPECT_EQ(short_number(12.34), "12.3");
+  EXPECT_EQ(short_number(0.001234), "0.00123");
+  EXPECT_EQ(coordinate(1.5), "1.5");
+  EXPECT_EQ(coordinate(-0.001), "0");
+  const RatioText small =
+      ratio_text(std::log(1.031), stats::Interval{std::log(0.99), std::log(1.052)});
+  EXPECT_EQ(small.ratio, "+3.1%");
+  EXPECT_EQ(small.interval, "[-1.0, +5.2]%");
+  const RatioText large = ratio_text(std::log(1.5), stats::Interval{std::log(0.9), std::log(2.5)});
+  EXPECT_EQ(large.ratio, "1.50×");
+  EXPECT_EQ(large.interval, "[0.90, 2.50]×");
+}
+
+}  // namespace
+}  // namespace bench::results

@@ -1,0 +1,147 @@
+#include "results/report/report_data.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "models/base/errors.h"
+#include "models/base/test/scratch_folder.h"
+#include "results/report/cost.h"
+#include "results/report/test/made_runs.h"
+#include "results/stats/mann_whitney.h"
+
+#include <fstream>
+
+namespace bench::results {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+/// Two models on three systems, the third with one model only.
+std::vector<StoredRun> grid() {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.model = "lenet", .threads = 1, .speed = 100});
+  add_repeats(runs, {.model = "lenet", .threads = 2, .speed = 180});
+  add_repeats(runs, {.model = "lenet", .threads = 4, .speed = 300});
+  add_repeats(runs, {.model = "vgg", .threads = 1, .speed = 10});
+  add_repeats(runs, {.model = "vgg", .threads = 2, .speed = 20});
+  return runs;
+}
+
+TEST(ReportData, SystemsAreColumnsAndWorksRows) {
+  const std::vector<StoredRun> runs = grid();
+  const ReportData data = report_data(runs, {});
+  ASSERT_EQ(data.systems.size(), 3U);
+  ASSERT_EQ(data.rows.size(), 2U);
+  EXPECT_EQ(data.rows[0].name, "lenet train bs8 f32");
+  EXPECT_EQ(data.systems[0].name, "1 thread");
+  EXPECT_EQ(data.systems[2].name, "4 threads");  // Has the fewest works.
+  EXPECT_TRUE(data.rows[1].cells[2].empty());
+  EXPECT_EQ(data.rows[0].cells[0].speed.n, 6U);
+  EXPECT_NEAR(data.rows[0].cells[0].speed.median, 100, 1e-9);
+  EXPECT_NEAR(*data.rows[0].cells[0].gigaflops, 200, 1e-9);
+}
+
+TEST(ReportData, RatiosAreTheStatisticsOfLogarithms) {
+  const std::vector<StoredRun> runs = grid();
+  const ReportData data = report_data(runs, {.reference = "2 threads"});
+  EXPECT_EQ(data.systems.front().name, "2 threads");
+  const ReportCell& reference = data.rows[0].cells[0];
+  const ReportCell& other = data.rows[0].cells[1];
+  EXPECT_FALSE(reference.log_ratio.has_value());
+  std::vector<double> a;
+  std::vector<double> b;
+  for (const double x : reference.speeds) a.push_back(std::log(x));
+  for (const double x : other.speeds) b.push_back(std::log(x));
+  const stats::Shift shift = stats::hodges_lehmann(a, b, 0.05);
+  EXPECT_EQ(other.log_ratio->estimate, shift.estimate);
+  EXPECT_EQ(other.log_ratio->interval, shift.interval);
+  EXPECT_NEAR(std::exp(shift.estimate), 100.0 / 180, 0.01);
+}
+
+TEST(ReportData, GeometricMeansAreOverTheWorksInCommon) {
+  const std::vector<StoredRun> runs = grid();
+  const ReportData data = report_data(runs, {.reference = "1 thread"});
+  EXPECT_FALSE(data.systems[0].geometric_mean.has_value());
+  EXPECT_NEAR(std::exp(data.systems[1].geometric_mean->log_ratio), std::sqrt(1.8 * 2), 1e-9);
+  EXPECT_EQ(data.systems[1].works_in_mean, 2U);
+  EXPECT_NEAR(std::exp(data.systems[2].geometric_mean->log_ratio), 3, 1e-9);
+  EXPECT_EQ(data.systems[2].works_in_mean, 1U);
+  ASSERT_TRUE(data.systems[1].geometric_mean->interval.has_value());
+  EXPECT_TRUE(data.systems[1].geometric_mean->interval->contains(std::log(std::sqrt(3.6))));
+}
+
+TEST(ReportData, AReferenceMustNameOneSystem) {
+  const std::vector<StoredRun> runs = grid();
+  EXPECT_THAT([&] { report_data(runs, {.reference = "GPU"}); },
+              ThrowsMessage<UsageError>(HasSubstr("names no system; there are: '1 thread'")));
+  EXPECT_THAT([&] { report_data(runs, {.reference = "EPYC"}); },
+              ThrowsMessage<UsageError>(HasSubstr("names several systems")));
+}
+
+TEST(ReportData, RunsThatAreNotOkAreLeftOutAndSaid) {
+  std::vector<StoredRun> runs = grid();
+  runs.push_back(made_run({.status = "aborted"}));
+  EXPECT_EQ(report_data(runs, {}).left_out.size(), 1U);
+  const std::vector<StoredRun> none{made_run({.status = "failed"})};
+  EXPECT_THAT([&] { report_data(none, {}); },
+              ThrowsMessage<UsageError>(HasSubstr("none of the 1 runs")));
+}
+
+TEST(ReportData, ScalingIsAgainstOneDevice) {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.devices = 1, .speed = 100});
+  add_repeats(runs, {.devices = 4, .speed = 320});
+  const ReportData data = report_data(runs, {});
+  ASSERT_EQ(data.scaling.size(), 1U);
+  ASSERT_EQ(data.scaling[0].points.size(), 1U);
+  EXPECT_EQ(data.scaling[0].points[0].devices, 4);
+  EXPECT_NEAR(std::exp(data.scaling[0].points[0].log_efficiency.estimate), 0.8, 1e-9);
+}
+
+TEST(ReportData, ImagesPerJouleAreOfTheRunsThatKnow) {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.joules = 0.5});
+  const ReportData data = report_data(runs, {});
+  EXPECT_NEAR(data.rows[0].cells[0].images_per_joule->median, 2, 1e-12);
+  EXPECT_FALSE(report_data(grid(), {}).rows[0].cells[0].images_per_joule.has_value());
+}
+
+CostModel cost_of_text(const std::string& text) {
+  const ScratchFolder folder;
+  std::ofstream(folder.path() / "cost.json") << text;
+  return read_cost_file(folder.path() / "cost.json");
+}
+
+TEST(Cost, IsTheFormulaOfPriceAndPower) {
+  const CostModel model = cost_of_text(
+      R"({"currency": "EUR", "years": 2, "utilization": 0.5, "kwh_price": 0.2, "pue": 1.5,
+          "systems": [{"match": "EPYC", "capex": 1000, "watts": 100},
+                      {"match": "rented", "hourly": 2}, {"match": "dark", "capex": 1000}]})");
+  const double energy = 2 * 8760 * 1.5 * 0.1 * 0.2;
+  EXPECT_NEAR(*images_per_currency(model, *cost_of(model, "an EPYC"), 10),
+              10 * 3600.0 * 8760 * 2 * 0.5 / (1000 + energy), 1e-6);
+  EXPECT_NEAR(*images_per_currency(model, *cost_of(model, "rented"), 10), 18000, 1e-9);
+  EXPECT_FALSE(images_per_currency(model, *cost_of(model, "dark"), 10).has_value());
+  EXPECT_EQ(cost_of(model, "other"), nullptr);
+}
+
+TEST(Cost, AMistakeInTheFileIsNamed) {
+  const auto expect = [](const std::string& text, const std::string& part) {
+    EXPECT_THAT([&] { cost_of_text(text); }, ThrowsMessage<UsageError>(HasSubstr(part))) << text;
+  };
+  expect("{", "is no JSON");
+  expect("[]", "the file is no object");
+  expect(R"({"systems": []})", "has no text 'currency'");
+  expect(R"({"currency": "EUR"})", "no list 'systems'");
+  expect(R"({"currency": "EUR", "price": 1, "systems": []})",
+         "'price'; it may have currency, years");
+  expect(R"({"currency": "EUR", "pue": -1, "systems": []})", "'pue' of the file is no number of 0");
+  expect(R"({"currency": "EUR", "utilization": 2, "systems": []})", "above 1");
+  expect(R"({"currency": "EUR", "systems": [{"match": "x"}]})", "systems[0] needs one of capex");
+}
+
+}  // namespace
+}  // namespace bench::results

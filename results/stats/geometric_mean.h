@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "results/stats/bootstrap.h"
+#include "results/stats/interval.h"
+
+namespace bench::results::stats {
+
+/// Runs of one model on two systems, as logarithms of a rate.
+struct ModelRuns {
+  std::vector<double> reference{};
+  std::vector<double> other{};
+  double weight = 1;
+};
+
+struct GeometricMean {
+  double log_ratio = 0;                ///< Weighted mean of the models' log-ratios of medians.
+  std::optional<Interval> interval{};  ///< None where some model has fewer than three runs.
+};
+
+/// The geometric mean of the models' ratios, with a bootstrap interval over the runs; the models
+/// are taken as given, so the interval says nothing of models that are not there. Throws
+/// InternalError for no models or a side without runs.
+GeometricMean geometric_mean(std::span<const ModelRuns> models, const BootstrapOptions& options);
+
+}  // namespace bench::results::stats

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/stats/interval.h"
+
+namespace bench::results::stats {
+
+/// The entry of oracle.json, which make_oracle.py made with scipy.
+nlohmann::json oracle(const std::string& name);
+
+std::vector<double> numbers(const nlohmann::json& list);
+
+/// Both are none, or their ends equal to 1e-9.
+void expect_interval(const std::optional<Interval>& ours, const nlohmann::json& theirs);
+
+}  // namespace bench::results::stats

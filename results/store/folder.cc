@@ -1,0 +1,165 @@
+#include "results/store/folder.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "models/base/atomic_file.h"
+#include "models/base/errors.h"
+#include "results/identity.h"
+#include "results/store/members.h"
+#include "results/store/record_files.h"
+#include "results/store/run_rows.h"
+
+namespace bench::results {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr std::array kNoteTables = {"baseline", "changepoint", "annotation"};
+
+fs::path notes_path(const fs::path& folder, const std::string& table) {
+  return folder / "notes" / (table + ".jsonl");
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) {
+    throw WriteError(cat(path.parent_path().string(), ": cannot be made: ", error.message()));
+  }
+  AtomicFile(path, "record").write(text);
+}
+
+/// Of the files that are where records are; by record_id.
+std::map<std::string, fs::path> record_files(const fs::path& folder) {
+  std::map<std::string, fs::path> files;
+  const auto digits = [](const std::string& name, std::size_t count) {
+    return name.size() == count && name.find_first_not_of("0123456789") == std::string::npos;
+  };
+  for (const auto& year : fs::directory_iterator(folder)) {
+    if (!year.is_directory() || !digits(year.path().filename().string(), 4)) {
+      continue;
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(year)) {
+      if (entry.path().extension() == ".json") {
+        files[entry.path().stem().string()] = entry.path();
+      }
+    }
+  }
+  return files;
+}
+
+json json_of(const Cell& cell) {
+  return std::visit(
+      [](const auto& value) -> json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+          return nullptr;
+        } else {
+          return value;
+        }
+      },
+      cell);
+}
+
+Cell cell_of(const json& value) {
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  return {};
+}
+
+void read_notes(const fs::path& folder, const Database& index, const std::string& table) {
+  index.run(cat("DELETE FROM ", table));
+  const fs::path path = notes_path(folder, table);
+  std::ifstream file(path);
+  std::size_t number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    const json row = json::parse(line, nullptr, false);
+    if (!row.is_array() || row.empty()) {
+      throw DataError(cat(path.string(), ", line ", number, ": is no row of the table ", table));
+    }
+    std::string marks = "?";
+    for (std::size_t i = 1; i < row.size(); ++i) marks += ", ?";
+    Statement insert = index.prepare(cat("INSERT OR REPLACE INTO ", table, " VALUES(", marks, ")"));
+    int place = 0;
+    for (const json& value : row) {
+      insert.bind(++place, cell_of(value));
+    }
+    insert.run();
+  }
+}
+
+}  // namespace
+
+fs::path record_path(const fs::path& folder, const StoredRun& run) {
+  const std::string time =
+      utc_text(std::chrono::system_clock::time_point(std::chrono::milliseconds(run.start_ms)));
+  return folder / time.substr(0, 4) / time.substr(5, 2) / (run.record_id + ".json");
+}
+
+fs::path index_path(const fs::path& folder) { return folder / "index.sqlite"; }
+
+void write_record(const fs::path& folder, const StoredRun& run) {
+  write_file(record_path(folder, run),
+             run.record.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+std::vector<std::string> refresh_index(const fs::path& folder, const Database& index) {
+  std::vector<std::string> warnings;
+  const std::map<std::string, fs::path> files = record_files(folder);
+  Transaction transaction(index);
+  std::vector<std::string> gone;
+  std::map<std::string, bool> indexed;
+  Statement ids = index.prepare("SELECT record_id FROM run");
+  while (ids.step()) {
+    const std::string id = ids.text(0);
+    indexed[id] = true;
+    if (files.find(id) == files.end()) gone.push_back(id);
+  }
+  for (const std::string& id : gone) {
+    delete_run(index, id);
+  }
+  for (const auto& [id, path] : files) {
+    if (indexed.find(id) != indexed.end()) continue;
+    try {
+      for (const StoredRun& run : read_runs(path)) {
+        if (run.record_id != id) {
+          throw DataError(cat(path.string(), ": its name is not its record_id, ", run.record_id));
+        }
+        insert_run(index, run);
+      }
+    } catch (const DataError& error) {
+      warnings.emplace_back(error.what());
+    }
+  }
+  for (const char* table : kNoteTables) {
+    read_notes(folder, index, table);
+  }
+  transaction.commit();
+  return warnings;
+}
+
+void write_notes(const fs::path& folder, const Database& index, const std::string& table) {
+  std::vector<std::string> lines;
+  Statement rows = index.prepare(cat("SELECT * FROM ", table));
+  while (rows.step()) {
+    json row = json::array();
+    for (int column = 0; column < rows.columns(); ++column) {
+      row.push_back(json_of(rows.cell(column)));
+    }
+    lines.push_back(compact(row) + "\n");
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const std::string& line : lines) text += line;
+  write_file(notes_path(folder, table), text);
+}
+
+}  // namespace bench::results

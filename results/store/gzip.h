@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace bench::results {
+
+/// `bytes` in gzip's format (RFC 1952).
+std::string gzip(std::string_view bytes);
+
+/// What gzip() was given. Throws DataError where `packed` is damaged.
+std::string gunzip(std::string_view packed);
+
+}  // namespace bench::results

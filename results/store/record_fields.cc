@@ -1,0 +1,271 @@
+#include "results/store/record_fields.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "models/base/errors.h"
+#include "results/identity.h"
+#include "results/store/members.h"
+
+namespace bench::results {
+namespace {
+
+using nlohmann::json;
+
+/// Members of `workload` that say what was run. The layout is asked for, not what a layer has.
+constexpr std::array kWorkMembers = {
+    "model",  "mode",   "backend",      "data",         "batch_per_device", "devices",
+    "dtype",  "layout", "image_size",   "optimizer",    "variable_update",  "num_batches",
+    "warmup", "seed",   "model_params", "global_batch", "workload_version", "flops_per_image"};
+
+/// Flags that change the work and that no member of `workload` tells.
+constexpr std::array kWorkFlags = {"num_classes",
+                                   "aux_head",
+                                   "label_smoothing",
+                                   "calibration_batches",
+                                   "deterministic_layers",
+                                   "use_tf32",
+                                   "freeze_when_forward_only",
+                                   "print_training_accuracy",
+                                   "batch_group_size",
+                                   "data_name",
+                                   "resize_method",
+                                   "distortions",
+                                   "distort_color_in_yiq",
+                                   "fuse_decode_and_crop",
+                                   "input_preprocessor",
+                                   "datasets_repeat_cached_sample",
+                                   "loss_type_to_report",
+                                   "init_learning_rate",
+                                   "piecewise_learning_rate_schedule",
+                                   "num_epochs_per_decay",
+                                   "learning_rate_decay_factor",
+                                   "minimum_learning_rate",
+                                   "num_learning_rate_warmup_epochs",
+                                   "resnet_base_lr",
+                                   "momentum",
+                                   "rmsprop_decay",
+                                   "rmsprop_momentum",
+                                   "rmsprop_epsilon",
+                                   "adam_beta1",
+                                   "adam_beta2",
+                                   "adam_epsilon",
+                                   "gradient_clip",
+                                   "weight_decay",
+                                   "single_l2_loss_op",
+                                   "fp16_vars",
+                                   "fp16_loss_scale",
+                                   "fp16_enable_auto_loss_scale"};
+
+/// Flags that say how the same work is done.
+constexpr std::array kSettingFlags = {"num_intra_threads",
+                                      "num_inter_threads",
+                                      "kmp_blocktime",
+                                      "kmp_affinity",
+                                      "mkl",
+                                      "use_numa_affinity",
+                                      "autotune",
+                                      "deterministic",
+                                      "cuda_graph",
+                                      "choices_file",
+                                      "datasets_use_prefetch",
+                                      "datasets_prefetch_buffer_size",
+                                      "datasets_num_private_threads",
+                                      "datasets_use_caching",
+                                      "batchnorm_persistent",
+                                      "winograd_nonfused"};
+
+constexpr std::array kCpuHardware = {
+    "vendor", "model", "family_model_stepping", "sockets", "cores", "threads", "isa_used"};
+
+constexpr std::array kGpuSettings = {
+    "name", "compute_capability", "driver",           "memory_total", "ecc", "persistence",
+    "mig",  "clocks_max_mhz",     "power_limit_watts"};
+
+/// What of `cpu` and `memory` changes from one second to the next.
+constexpr std::array kVolatile = {"cpu.mhz", "cpu.celsius", "memory.available", "memory.swap_used"};
+
+void add(Fields& fields, const json& record, const std::string& path) {
+  if (const json* value = member_at(record, path)) {
+    fields[path] = compact(*value);
+  }
+}
+
+/// Each member of the object at `path`, those of objects within it too.
+void add_members(Fields& fields, const json& record, const std::string& path) {
+  const json* object = member_at(record, path);
+  if (object == nullptr || !object->is_object()) {
+    return;
+  }
+  for (const auto& [name, value] : object->items()) {
+    const std::string inner = cat(path, ".", name);
+    bool changes = false;
+    for (const char* one : kVolatile) {
+      changes = changes || inner == one;
+    }
+    if (changes) {
+      continue;
+    }
+    if (value.is_object()) {
+      add_members(fields, record, inner);
+    } else {
+      fields[inner] = compact(value);
+    }
+  }
+}
+
+void add_libraries(Fields& fields, const json& record) {
+  const json* libraries = member_at(record, "build.libs");
+  if (libraries == nullptr || !libraries->is_array()) {
+    return;
+  }
+  for (const json& library : *libraries) {
+    const json* name = member_at(library, "name");
+    if (name == nullptr || !name->is_string()) {
+      continue;
+    }
+    const json* version = member_at(library, "version");
+    const json* build_id = member_at(library, "build_id");
+    const json* told = version != nullptr && !version->is_null() ? version : build_id;
+    fields[cat("build.libs.", name->get<std::string>())] =
+        told == nullptr ? "null" : compact(*told);
+  }
+}
+
+template <std::size_t kCount>
+void add_gpus(Fields& fields, const json& record, const std::array<const char*, kCount>& members) {
+  const json* gpus = member_at(record, "gpu");
+  if (gpus == nullptr || !gpus->is_array()) {
+    return;
+  }
+  std::size_t index = 0;
+  for (const json& gpu : *gpus) {
+    for (const char* member : members) {
+      if (const json* value = member_at(gpu, member)) {
+        fields[cat("gpu.", index, ".", member)] = compact(*value);
+      }
+    }
+    ++index;
+  }
+}
+
+/// A plain host says "none", or "none found".
+bool in_container(const json& record) {
+  const std::string container = text_at(record, "host.container");
+  return !container.empty() && !container.starts_with("none");
+}
+
+std::size_t threads_used(const json& record) {
+  const json* used = member_at(record, "cpu.processors_used");
+  return used != nullptr && used->is_array() ? used->size() : 0;
+}
+
+void append(std::string& text, std::string_view separator, const std::string& part) {
+  if (!part.empty()) {
+    text += cat(text.empty() ? "" : separator, part);
+  }
+}
+
+}  // namespace
+
+Fields workload_fields(const json& record) {
+  Fields fields;
+  for (const char* name : kWorkMembers) {
+    add(fields, record, cat("workload.", name));
+  }
+  for (const char* name : kWorkFlags) {
+    add(fields, record, cat("workload.flags_all.", name));
+  }
+  add(fields, record, "dataset.name");
+  return fields;
+}
+
+Fields machine_fields(const json& record) {
+  Fields fields;
+  for (const char* name : kCpuHardware) {
+    add(fields, record, cat("cpu.", name));
+  }
+  if (member_at(record, "cpu.processors_used") != nullptr) {
+    fields["cpu.threads_used"] = cat(threads_used(record));
+  }
+  add(fields, record, "host.platform");
+  add(fields, record, "host.cgroup.cpu_quota");
+  add_gpus(fields, record, std::array{"name", "memory_total"});
+  if (!in_container(record)) {
+    add(fields, record, "host.machine_id_hash");
+    add(fields, record, "host.hostname");
+  }
+  return fields;
+}
+
+Fields environment_fields(const json& record) {
+  Fields fields = machine_fields(record);
+  add(fields, record, "time.clocksource");
+  for (const char* path : {"source", "build", "host", "cpu", "memory", "env"}) {
+    add_members(fields, record, path);
+  }
+  fields.erase("build.libs");
+  add_libraries(fields, record);
+  add_gpus(fields, record, kGpuSettings);
+  for (const char* name : kSettingFlags) {
+    add(fields, record, cat("workload.flags_all.", name));
+  }
+  add(fields, record, "dataset.storage.fs");
+  return fields;
+}
+
+std::string key_of(const Fields& fields) { return sha256_hex(compact(json(fields))).substr(0, 16); }
+
+std::map<std::string, std::pair<std::string, std::string>> differing_fields(const Fields& a,
+                                                                            const Fields& b) {
+  std::map<std::string, std::pair<std::string, std::string>> differing;
+  for (const auto& [path, value] : a) {
+    const auto other = b.find(path);
+    if (other == b.end()) {
+      differing[path] = {value, "absent"};
+    } else if (other->second != value) {
+      differing[path] = {value, other->second};
+    }
+  }
+  for (const auto& [path, value] : b) {
+    if (a.find(path) == a.end()) {
+      differing[path] = {"absent", value};
+    }
+  }
+  return differing;
+}
+
+std::string workload_text(const json& record) {
+  std::string text = text_at(record, "workload.model");
+  append(text, " ", text_at(record, "workload.mode"));
+  const json* batch = member_at(record, "workload.batch_per_device");
+  if (batch != nullptr && batch->is_number_integer()) {
+    append(text, " ", cat("bs", batch->get<std::int64_t>()));
+  }
+  const json* devices = member_at(record, "workload.devices");
+  if (devices != nullptr && devices->is_number_integer() && devices->get<std::int64_t>() > 1) {
+    append(text, " ", cat("x", devices->get<std::int64_t>()));
+  }
+  append(text, " ", text_at(record, "workload.dtype"));
+  const std::string data = text_at(record, "workload.data");
+  append(text, " ", data == "synthetic" ? "" : data);
+  return text;
+}
+
+std::string machine_text(const json& record) {
+  std::string text = in_container(record) ? "" : text_at(record, "host.hostname");
+  const json* gpus = member_at(record, "gpu");
+  if (gpus != nullptr && gpus->is_array() && !gpus->empty()) {
+    append(text, ", ",
+           cat(gpus->size() > 1 ? cat(gpus->size(), " x ") : "", text_at(gpus->front(), "name")));
+  }
+  append(text, ", ", text_at(record, "cpu.model"));
+  if (const std::size_t threads = threads_used(record); threads > 0) {
+    append(text, ", ", cat(threads, threads == 1 ? " thread" : " threads"));
+  }
+  append(text, ", ", text_at(record, "cpu.isa_used"));
+  return text;
+}
+
+}  // namespace bench::results

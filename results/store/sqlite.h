@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace bench::results {
+
+/// A value of a column; none where it is not known.
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+/// A prepared statement. Errors throw as Database's do.
+class Statement {
+ public:
+  Statement(sqlite3* database, const std::string& name, std::string_view sql);
+
+  /// Parameters count from 1. Returns itself, so that calls may follow each other.
+  Statement& bind(int index, const Cell& value);
+  Statement& bind_blob(int index, std::string_view bytes);
+
+  /// Whether there is a row. Waits while another program writes, at most as long as the database
+  /// was told.
+  bool step();
+  /// Runs to its end and makes it ready for other parameters.
+  void run();
+
+  [[nodiscard]] int columns() const;
+  [[nodiscard]] Cell cell(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+  [[nodiscard]] std::int64_t integer(int column) const;
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  sqlite3* database_;
+  const std::string* name_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+/// An open database. What goes wrong throws DataError (no database, a damaged one, in use for too
+/// long) or WriteError (no room, no permission), one sentence that begins with its name.
+class Database {
+ public:
+  enum class Mode : std::uint8_t { kRead, kWrite, kMemory };
+  /// kWrite makes it where it is not there.
+  Database(const std::filesystem::path& path, Mode mode);
+
+  [[nodiscard]] Statement prepare(std::string_view sql) const;
+  void run(const std::string& sql) const;
+  /// Rows that the last statement changed.
+  [[nodiscard]] int changes() const;
+  /// The first column of the first row; none where there is no row.
+  [[nodiscard]] std::optional<std::int64_t> integer_of(std::string_view sql) const;
+  [[nodiscard]] const std::string& name() const { return *name_; }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+  /// Where statements find it, also after a move.
+  std::unique_ptr<std::string> name_;
+  std::unique_ptr<sqlite3, Close> database_;
+};
+
+/// All or nothing: rolls back unless committed. Others may read meanwhile, and not write.
+class Transaction {
+ public:
+  explicit Transaction(const Database& database);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit();
+
+ private:
+  const Database& database_;
+  bool open_ = true;
+};
+
+}  // namespace bench::results

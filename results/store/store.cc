@@ -1,0 +1,303 @@
+#include "results/store/store.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "models/base/errors.h"
+#include "results/store/folder.h"
+#include "results/store/members.h"
+#include "results/store/run_rows.h"
+#include "results/store/schema.h"
+
+namespace bench::results {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+bool is_folder(const fs::path& path) { return fs::is_directory(path) || !path.has_filename(); }
+
+void make_folder(const fs::path& path) {
+  if (path.empty()) {
+    return;
+  }
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) {
+    throw WriteError(cat(path.string(), ": cannot be made: ", error.message()));
+  }
+}
+
+/// Readers go on while another program writes. The switch itself wants the database alone, and
+/// does not wait as other statements do.
+void use_write_ahead_log(const Database& database) {
+  constexpr int kTries = 200;
+  for (int i = 0;; ++i) {
+    try {
+      database.run("PRAGMA journal_mode = WAL");
+      return;
+    } catch (const DataError&) {
+      if (i == kTries) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+}
+
+std::unique_ptr<Database> open_database(const fs::path& path, Store::Access access) {
+  if (access == Store::Access::kRead) {
+    if (!fs::exists(path)) {
+      throw DataError(cat(path.string(),
+                          ": there is no store; `bench --store` or `bench_results "
+                          "store FILE` makes one"));
+    }
+    auto database = std::make_unique<Database>(path, Database::Mode::kRead);
+    check_schema(*database);
+    return database;
+  }
+  make_folder(path.parent_path());
+  auto database = std::make_unique<Database>(path, Database::Mode::kWrite);
+  if (database->integer_of("SELECT count(*) FROM sqlite_master") == 0) {
+    use_write_ahead_log(*database);
+  }
+  make_schema(*database);
+  database->run("PRAGMA synchronous = FULL");
+  return database;
+}
+
+/// The index of a folder that cannot be written is made in memory.
+std::unique_ptr<Database> open_index(const fs::path& folder) {
+  const bool writable = ::access(folder.c_str(), W_OK) == 0;
+  auto index = std::make_unique<Database>(
+      index_path(folder), writable ? Database::Mode::kWrite : Database::Mode::kMemory);
+  make_schema(*index);
+  return index;
+}
+
+void ignore_index(const fs::path& folder) {
+  const fs::path path = folder / ".gitignore";
+  if (!fs::exists(path)) {
+    std::ofstream(path) << "index.sqlite*\n";
+  }
+}
+
+Cell cell_of_number(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
+
+std::optional<double> number_in(const Cell& cell) {
+  const auto* value = std::get_if<double>(&cell);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+}  // namespace
+
+struct Store::Folder {
+  fs::path path;
+  std::vector<std::string> warnings{};
+};
+
+Store::Store(const fs::path& path, Access access) {
+  if (!is_folder(path)) {
+    database_ = open_database(path, access);
+    return;
+  }
+  if (access == Access::kWrite) {
+    make_folder(path);
+    ignore_index(path);
+  } else if (!fs::exists(path)) {
+    throw DataError(cat(path.string(), ": no such folder"));
+  }
+  folder_ = std::make_unique<Folder>(Folder{.path = path});
+  database_ = open_index(path);
+  folder_->warnings = refresh_index(path, *database_);
+}
+
+Store::~Store() = default;
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+
+bool Store::add(const StoredRun& run) { return add(std::span(&run, 1)) == 1; }
+
+std::size_t Store::add(std::span<const StoredRun> runs) {
+  if (folder_ != nullptr) {
+    // The records first: an index without them is mended by the next program that opens the store.
+    for (const StoredRun& run : runs) write_record(folder_->path, run);
+  }
+  Transaction transaction(*database_);
+  std::size_t added = 0;
+  for (const StoredRun& run : runs) added += insert_run(*database_, run) ? 1 : 0;
+  transaction.commit();
+  return added;
+}
+
+std::vector<std::vector<Cell>> Store::list(std::span<const std::string> columns,
+                                           const Filter& filter, std::int64_t limit) const {
+  std::string sql;
+  for (const std::string& column : columns) {
+    sql += cat(sql.empty() ? "" : ", ", sql_of_column(column));
+  }
+  Statement rows = database_->prepare(cat("SELECT ", sql, " FROM run WHERE ", filter.where,
+                                          " ORDER BY t_start DESC, record_id LIMIT ?"));
+  int index = 0;
+  for (const Cell& value : filter.values) {
+    rows.bind(++index, value);
+  }
+  rows.bind(++index, limit);
+  std::vector<std::vector<Cell>> table;
+  while (rows.step()) {
+    std::vector<Cell>& row = table.emplace_back();
+    for (int column = 0; column < rows.columns(); ++column) {
+      row.push_back(rows.cell(column));
+    }
+  }
+  return table;
+}
+
+std::vector<StoredRun> Store::summaries(const Filter& filter) const {
+  return read_summaries(*database_, filter);
+}
+
+std::vector<StoredRun> Store::load(const Filter& filter) const {
+  return read_records(*database_, filter);
+}
+
+void Store::keep(const char* table) const {
+  if (folder_ != nullptr) {
+    write_notes(folder_->path, *database_, table);
+  }
+}
+
+void Store::set_baseline(const Baseline& baseline) {
+  database_->prepare("INSERT OR REPLACE INTO baseline VALUES(?, ?, ?, ?, ?)")
+      .bind(1, baseline.name)
+      .bind(2, baseline.selector)
+      .bind(3, compact(json(baseline.run_ids)))
+      .bind(4, baseline.created_ms)
+      .bind(5, baseline.note)
+      .run();
+  keep("baseline");
+}
+
+std::vector<Baseline> Store::baselines() const {
+  std::vector<Baseline> baselines;
+  Statement rows = database_->prepare("SELECT * FROM baseline ORDER BY name");
+  while (rows.step()) {
+    baselines.push_back({.name = rows.text(0),
+                         .selector = rows.text(1),
+                         .run_ids = json::parse(rows.text(2)).get<std::vector<std::string>>(),
+                         .created_ms = rows.integer(3),
+                         .note = rows.text(4)});
+  }
+  return baselines;
+}
+
+bool Store::remove_baseline(const std::string& name) {
+  database_->prepare("DELETE FROM baseline WHERE name = ?").bind(1, name).run();
+  const bool removed = database_->changes() > 0;
+  keep("baseline");
+  return removed;
+}
+
+void Store::set_change(const ChangeNote& note) {
+  database_->prepare("INSERT OR REPLACE INTO changepoint VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind(1, note.series_key)
+      .bind(2, note.at_run)
+      .bind(3, cell_of_number(note.p))
+      .bind(4, cell_of_number(note.effect))
+      .bind(5, cell_of_number(note.lo))
+      .bind(6, cell_of_number(note.hi))
+      .bind(7, note.state)
+      .bind(8, note.note)
+      .bind(9, note.by)
+      .run();
+  keep("changepoint");
+}
+
+std::vector<ChangeNote> Store::changes() const {
+  std::vector<ChangeNote> notes;
+  Statement rows = database_->prepare("SELECT * FROM changepoint ORDER BY series_key, at_run");
+  while (rows.step()) {
+    notes.push_back({.series_key = rows.text(0),
+                     .at_run = rows.text(1),
+                     .p = number_in(rows.cell(2)),
+                     .effect = number_in(rows.cell(3)),
+                     .lo = number_in(rows.cell(4)),
+                     .hi = number_in(rows.cell(5)),
+                     .state = rows.text(6),
+                     .note = rows.text(7),
+                     .by = rows.text(8)});
+  }
+  return notes;
+}
+
+void Store::annotate(const Annotation& annotation) {
+  database_->prepare("INSERT OR REPLACE INTO annotation VALUES(?, ?, ?)")
+      .bind(1, annotation.series_key)
+      .bind(2, annotation.run)
+      .bind(3, annotation.text)
+      .run();
+  keep("annotation");
+}
+
+std::vector<Annotation> Store::annotations() const {
+  std::vector<Annotation> annotations;
+  Statement rows = database_->prepare("SELECT * FROM annotation ORDER BY series_key, run, text");
+  while (rows.step()) {
+    annotations.push_back({.series_key = rows.text(0), .run = rows.text(1), .text = rows.text(2)});
+  }
+  return annotations;
+}
+
+const std::vector<std::string>& Store::warnings() const {
+  static const std::vector<std::string> kNone;
+  return folder_ == nullptr ? kNone : folder_->warnings;
+}
+
+std::int64_t Store::size() const {
+  return database_->integer_of("SELECT count(*) FROM run").value_or(0);
+}
+
+Filter filter_of_ids(std::span<const std::string> record_ids) {
+  Filter filter{.where = "0"};
+  for (const std::string& id : record_ids) {
+    filter.where += " OR substr(record_id, 1, ?) = ?";
+    filter.values.emplace_back(static_cast<std::int64_t>(id.size()));
+    filter.values.emplace_back(id);
+  }
+  filter.where = cat("(", filter.where, ")");
+  return filter;
+}
+
+std::int64_t reindex(const fs::path& path) {
+  if (!fs::is_directory(path)) {
+    throw UsageError(cat(path.string(),
+                         ": is no folder of records; only a folder's database can be "
+                         "made anew from its files"));
+  }
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    fs::remove(index_path(path).string() + suffix);
+  }
+  return Store(path, Store::Access::kWrite).size();
+}
+
+fs::path default_store_path() {
+  if (const char* given = std::getenv("BENCH_STORE"); given != nullptr && *given != '\0') {
+    return given;
+  }
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0') {
+    return fs::path(data) / "bench" / "results.sqlite";
+  }
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') {
+    throw UsageError(
+        "no store was named, and neither $BENCH_STORE nor $HOME is set; name one with "
+        "--store=PATH");
+  }
+  return fs::path(home) / ".local/share/bench/results.sqlite";
+}
+
+}  // namespace bench::results

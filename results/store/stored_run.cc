@@ -1,0 +1,235 @@
+#include "results/store/stored_run.h"
+
+#include <charconv>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "models/base/errors.h"
+#include "results/identity.h"
+#include "results/store/record_fields.h"
+
+namespace bench::results {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kSchemaFamily = "bench.record/";
+
+/// Reads members of a record; throws DataError, naming the member, where one is not what it is to
+/// be. Null and absent are the same to it: not known.
+class Reader {
+ public:
+  Reader(const json& record, const std::string& origin) : record_(record), origin_(origin) {}
+
+  [[noreturn]] void fail(const std::string& why) const { throw DataError(cat(origin_, ": ", why)); }
+
+  const json* find(const json& object, const char* name) const {
+    const auto found = object.find(name);
+    return found == object.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  const json& object(const char* name) const {
+    const json* found = find(record_, name);
+    if (found == nullptr || !found->is_object()) {
+      fail(cat("is incomplete: it has no object '", name, "'"));
+    }
+    return *found;
+  }
+
+  std::string text(const json& object, const char* name) const {
+    const json* found = find(object, name);
+    if (found == nullptr) {
+      return "";
+    }
+    if (!found->is_string()) {
+      fail(cat("'", name, "' is no text"));
+    }
+    return found->get<std::string>();
+  }
+
+  std::string needed_text(const json& object, const char* name) const {
+    std::string found = text(object, name);
+    if (found.empty()) {
+      fail(cat("is incomplete: '", name, "' is missing"));
+    }
+    return found;
+  }
+
+ private:
+  const json& record_;
+  const std::string& origin_;
+};
+
+void check_schema(const Reader& reader, const json& record) {
+  if (!record.is_object()) {
+    reader.fail("is no record of bench: it holds no JSON object");
+  }
+  const json* schema = reader.find(record, "schema");
+  if (schema == nullptr || !schema->is_string()) {
+    reader.fail("is no record of bench: it has no 'schema'");
+  }
+  const auto name = schema->get<std::string>();
+  if (name == kSchema) {
+    return;
+  }
+  if (name.starts_with(kSchemaFamily)) {
+    reader.fail(cat("has schema ", name, ", and this program reads ", kSchema,
+                    "; use the bench_results of the bench that wrote it"));
+  }
+  reader.fail(cat("is no record of bench: its schema is '", name, "'"));
+}
+
+void check_content(const Reader& reader, const json& record, const std::string& record_id) {
+  const std::string content = content_id(record);
+  if (record_id != content) {
+    reader.fail(cat("was changed after it was written: its record_id is ", record_id,
+                    ", its content's is ", content));
+  }
+}
+
+int digits_at(const Reader& reader, const std::string& text, std::size_t from, std::size_t count) {
+  int value = 0;
+  const char* begin = text.data() + from;
+  const auto [end, error] = std::from_chars(begin, begin + count, value);
+  if (error != std::errc() || end != begin + count) {
+    reader.fail(cat("'start_utc' is no time such as 2026-01-31T23:59:59.123Z: ", text));
+  }
+  return value;
+}
+
+/// Of what utc_text() makes; the milliseconds may be missing.
+std::int64_t start_of(const Reader& reader) {
+  using namespace std::chrono;
+  const std::string text = reader.needed_text(reader.object("time"), "start_utc");
+  constexpr std::size_t kSeconds = 19;  // "2026-01-31T23:59:59"
+  constexpr std::size_t kMilliseconds = 24;
+  if ((text.size() != kSeconds + 1 && text.size() != kMilliseconds) || text.back() != 'Z') {
+    reader.fail(cat("'start_utc' is no time such as 2026-01-31T23:59:59.123Z: ", text));
+  }
+  const year_month_day date(year(digits_at(reader, text, 0, 4)),
+                            month(static_cast<unsigned>(digits_at(reader, text, 5, 2))),
+                            day(static_cast<unsigned>(digits_at(reader, text, 8, 2))));
+  if (!date.ok()) {
+    reader.fail(cat("'start_utc' is no day of the calendar: ", text));
+  }
+  const auto time = sys_days(date) + hours(digits_at(reader, text, 11, 2)) +
+                    minutes(digits_at(reader, text, 14, 2)) +
+                    seconds(digits_at(reader, text, 17, 2)) +
+                    milliseconds(text.size() == kMilliseconds ? digits_at(reader, text, 20, 3) : 0);
+  return duration_cast<milliseconds>(time.time_since_epoch()).count();
+}
+
+Better better_of(const Reader& reader, const std::string& text) {
+  if (text == "higher") return Better::kHigher;
+  if (text == "lower") return Better::kLower;
+  if (text == "none" || text.empty()) return Better::kNone;
+  reader.fail(cat("a metric's 'better' is '", text, "', not higher, lower or none"));
+}
+
+std::map<std::string, StoredMetric> metrics_of(const Reader& reader, const json& record) {
+  std::map<std::string, StoredMetric> metrics;
+  const json* list = reader.find(record, "metrics");
+  if (list == nullptr || !list->is_array()) {
+    reader.fail("is incomplete: it has no list 'metrics'");
+  }
+  for (const json& metric : *list) {
+    if (!metric.is_object()) {
+      reader.fail("a metric is no object");
+    }
+    const json* value = reader.find(metric, "value");
+    if (value == nullptr) {
+      continue;
+    }
+    if (!value->is_number()) {
+      reader.fail("a metric's 'value' is no number");
+    }
+    metrics[reader.needed_text(metric, "name")] = {
+        .value = value->get<double>(),
+        .unit = reader.text(metric, "unit"),
+        .better = better_of(reader, reader.text(metric, "better")),
+        .kind = reader.text(metric, "kind") == "exact" ? Kind::kExact : Kind::kNoisy};
+  }
+  return metrics;
+}
+
+std::map<std::string, std::string> tags_of(const Reader& reader, const json& record) {
+  std::map<std::string, std::string> tags;
+  const json* object = reader.find(record, "tags");
+  if (object == nullptr) {
+    return tags;
+  }
+  if (!object->is_object()) {
+    reader.fail("'tags' is no object");
+  }
+  for (const auto& [name, value] : object->items()) {
+    if (!value.is_string()) {
+      reader.fail(cat("the tag '", name, "' is no text"));
+    }
+    tags[name] = value.get<std::string>();
+  }
+  return tags;
+}
+
+std::optional<bool> dirty_of(const Reader& reader, const json& source) {
+  const json* dirty = reader.find(source, "dirty");
+  return dirty != nullptr && dirty->is_boolean() ? std::optional<bool>(dirty->get<bool>())
+                                                 : std::nullopt;
+}
+
+}  // namespace
+
+std::string content_id(const json& record) {
+  json canonical = record;
+  canonical.erase("record_id");
+  return sha256_hex(canonical.dump(-1, ' ', false, json::error_handler_t::replace)).substr(0, 16);
+}
+
+StoredRun stored_run(json record, const std::string& origin) {
+  const Reader reader(record, origin);
+  check_schema(reader, record);
+  StoredRun run;
+  run.record_id = reader.needed_text(record, "record_id");
+  check_content(reader, record, run.record_id);
+  run.group_id = reader.text(record, "group_id");
+  if (run.group_id.empty()) {
+    run.group_id = run.record_id;
+  }
+  run.start_ms = start_of(reader);
+  run.label = reader.text(record, "label");
+  run.reason = reader.text(record, "reason");
+  run.status = reader.needed_text(record, "status");
+  run.tags = tags_of(reader, record);
+  reader.object("workload");
+  run.metrics = metrics_of(reader, record);
+  if (const json* source = reader.find(record, "source");
+      source != nullptr && source->is_object()) {
+    run.git_rev = reader.text(*source, "git_rev");
+    run.dirty = dirty_of(reader, *source);
+  }
+  run.workload_key = key_of(workload_fields(record));
+  run.workload = workload_text(record);
+  run.machine_key = key_of(machine_fields(record));
+  run.machine = machine_text(record);
+  run.environment_key = key_of(environment_fields(record));
+  run.record = std::move(record);
+  return run;
+}
+
+StoredRun parse_run(std::string_view text, const std::string& origin) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    throw DataError(cat(origin, ": is empty"));
+  }
+  json record;
+  try {
+    record = json::parse(text);
+  } catch (const json::parse_error& error) {
+    // An error behind the last byte is an end that is missing.
+    const bool cut_off = text.front() == '{' && error.byte >= text.size();
+    throw DataError(cat(origin, cut_off ? ": is cut off: its JSON does not end"
+                                        : ": is no record of bench: it is no JSON"));
+  }
+  return stored_run(std::move(record), origin);
+}
+
+}  // namespace bench::results

@@ -1,0 +1,123 @@
+#include "results/store/stored_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/base/errors.h"
+#include "results/store/test/made_record.h"
+
+namespace bench::results {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+std::string record_refusal(const std::string& text) {
+  try {
+    parse_run(text, "a.json");
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(StoredRun, TellsWhatTheRecordSays) {
+  const StoredRun run = parse_run(record_json(made_record()), "a.json");
+  EXPECT_EQ(run.start_ms, 1'767'225'600'123);
+  EXPECT_EQ(run.status, "ok");
+  EXPECT_EQ(run.group_id, run.record_id);
+  EXPECT_EQ(run.workload, "resnet50 train bs64 f32");
+  EXPECT_EQ(run.machine, "node7, AMD EPYC 9654, 2 threads, avx512");
+  EXPECT_EQ(run.git_rev, "16a685e0");
+  EXPECT_EQ(run.dirty, false);
+  const StoredMetric& rate = run.metrics.at("images_per_sec");
+  EXPECT_EQ(rate.value, 100);
+  EXPECT_EQ(rate.unit, "images/s");
+  EXPECT_EQ(rate.better, Better::kHigher);
+  EXPECT_EQ(rate.kind, Kind::kNoisy);
+  EXPECT_EQ(run.metrics.at("model_params").kind, Kind::kExact);
+}
+
+TEST(StoredRun, TakesLabelTagsAndGroup) {
+  json record = json_of(made_record());
+  record["label"] = "before";
+  record["reason"] = "nightly";
+  record["group_id"] = "g1";
+  record["tags"] = {{"site", "ams"}};
+  const StoredRun run = stored_run(sealed(record));
+  EXPECT_EQ(run.label, "before");
+  EXPECT_EQ(run.reason, "nightly");
+  EXPECT_EQ(run.group_id, "g1");
+  EXPECT_EQ(run.tags.at("site"), "ams");
+}
+
+TEST(StoredRun, LeavesOutMetricsWithoutAValue) {
+  Record record = made_record();
+  record.metrics.push_back({.name = "top1", .value = Unknown{"not asked for"}, .unit = "1"});
+  EXPECT_FALSE(parse_run(record_json(record), "a.json").metrics.contains("top1"));
+}
+
+TEST(StoredRun, RefusesOneThatWasEdited) {
+  json record = json_of(made_record());
+  record["metrics"][0]["value"] = 200.0;
+  EXPECT_THAT(record_refusal(record.dump()), HasSubstr("a.json: was changed after it was written"));
+  record["metrics"][0]["value"] = 100.0;
+  EXPECT_EQ(record_refusal(record.dump()), "taken");
+}
+
+TEST(StoredRun, IsTheSameHoweverTheFileIsSpaced) {
+  const json record = json_of(made_record());
+  EXPECT_EQ(parse_run(record.dump(4), "a.json").record_id,
+            parse_run(record.dump(), "b.json").record_id);
+}
+
+TEST(StoredRun, RefusesOneThatIsCutOff) {
+  const std::string text = record_json(made_record());
+  for (std::size_t size : {std::size_t{1}, text.size() / 2, text.size() - 3}) {
+    EXPECT_THAT(record_refusal(text.substr(0, size)), HasSubstr("is cut off")) << size;
+  }
+  EXPECT_EQ(record_refusal(" \n"), "a.json: is empty");
+}
+
+TEST(StoredRun, RefusesOneOfANewerSchema) {
+  json record = json_of(made_record());
+  record["schema"] = "bench.record/2";
+  EXPECT_THAT(record_refusal(sealed(record).dump()),
+              HasSubstr("has schema bench.record/2, and this program reads bench.record/1"));
+}
+
+TEST(StoredRun, RefusesWhatIsForeign) {
+  EXPECT_THAT(record_refusal("hello"), HasSubstr("is no JSON"));
+  EXPECT_THAT(record_refusal("[1, 2]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(record_refusal(R"({"context": {}})"), HasSubstr("has no 'schema'"));
+  EXPECT_THAT(record_refusal(R"({"schema": "other/1"})"), HasSubstr("its schema is 'other/1'"));
+}
+
+TEST(StoredRun, RefusesOneThatIsIncompleteNamingWhatIsMissing) {
+  for (const char* member : {"status", "time", "workload", "metrics"}) {
+    json record = json_of(made_record());
+    record.erase(member);
+    EXPECT_THAT(record_refusal(sealed(record).dump()),
+                AllOf(HasSubstr("is incomplete"), HasSubstr(member)));
+  }
+  json record = json_of(made_record());
+  record.erase("record_id");
+  EXPECT_THAT(record_refusal(record.dump()), HasSubstr("'record_id' is missing"));
+}
+
+TEST(StoredRun, RefusesMembersOfAnotherType) {
+  json record = json_of(made_record());
+  record["tags"] = {{"site", 1}};
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("the tag 'site' is no text"));
+  record = json_of(made_record());
+  record["metrics"][0]["value"] = "fast";
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("'value' is no number"));
+  record = json_of(made_record());
+  record["time"]["start_utc"] = "2026-02-30T00:00:00.000Z";
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("no day of the calendar"));
+  record["time"]["start_utc"] = "yesterday";
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("is no time such as"));
+}
+
+}  // namespace
+}  // namespace bench::results

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench::results {
+
+/// An option of a command. Given as --name=VALUE or --name VALUE, or by its letter: -n 8, -n8. One
+/// that is a switch takes no value.
+struct Option {
+  std::string_view name;
+  char letter = 0;                 ///< 0: has none.
+  std::string_view value = "";     ///< What the value is called in the help; empty: a switch.
+  std::string_view fallback = "";  ///< The value where it is not given; empty: unset.
+  std::string_view accepted = "";  ///< The values taken, separated by spaces; empty: any.
+  bool repeatable = false;
+  std::string_view meaning;
+};
+
+/// Which runs database a command works on; a command that needs it has this row in its table.
+inline constexpr Option kStoreOption{
+    .name = "store",
+    .value = "PATH",
+    .meaning =
+        "database, or folder of records; unset: $BENCH_STORE, else "
+        "~/.local/share/bench/results.sqlite"};
+
+/// What a command line said to one command.
+class Arguments {
+ public:
+  /// Throws UsageError: for an unknown option, with those near to it, for a value that is missing,
+  /// not accepted, or one too many. What follows `--` is an operand, whatever it begins with.
+  Arguments(std::string_view command, std::span<const Option> options,
+            std::span<const std::string> words);
+
+  [[nodiscard]] const std::string& command() const { return command_; }
+  /// What is no option, in order.
+  [[nodiscard]] const std::vector<std::string>& operands() const { return operands_; }
+  /// --help was given.
+  [[nodiscard]] bool help() const { return help_; }
+
+  /// Whether the option was given. Here and below, an option that the table lacks is our own
+  /// mistake.
+  [[nodiscard]] bool has(std::string_view option) const;
+  /// The value given, else the fallback; empty where there is neither.
+  [[nodiscard]] std::string text(std::string_view option) const;
+  /// The value given, else the fallback, if there is one.
+  [[nodiscard]] std::optional<std::string> given(std::string_view option) const;
+  /// All values of one that is repeatable.
+  [[nodiscard]] std::vector<std::string> all(std::string_view option) const;
+  /// Throw UsageError, naming the option, where its value is no such number.
+  [[nodiscard]] std::int64_t integer(std::string_view option, std::int64_t least = 0) const;
+  [[nodiscard]] double number(std::string_view option) const;
+  /// "1%" and "0.01" are the same.
+  [[nodiscard]] double share(std::string_view option) const;
+
+ private:
+  const Option& row(std::string_view name) const;
+  /// Takes the option `row`, spelled `spelling`, and returns how many words behind it.
+  std::size_t take(const Option& row, const std::string& spelling,
+                   const std::optional<std::string>& attached, std::span<const std::string> rest);
+  std::size_t take_long(const std::string& word, std::span<const std::string> rest);
+  std::size_t take_short(const std::string& word, std::span<const std::string> rest);
+  [[nodiscard]] double parse_number(std::string_view option, std::string_view text,
+                                    std::string_view kind) const;
+
+  std::string command_;
+  std::span<const Option> options_;
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+  std::vector<std::string> operands_;
+  bool help_ = false;
+};
+
+}  // namespace bench::results

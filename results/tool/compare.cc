@@ -1,0 +1,182 @@
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <iomanip>
+#include <ostream>
+#include <sstream>
+
+#include "models/base/errors.h"
+#include "models/base/text.h"
+#include "results/compare/comparison.h"
+#include "results/compare/forms.h"
+#include "results/compare/interleaved.h"
+#include "results/compare/number_text.h"
+#include "results/tool/commands.h"
+#include "results/tool/selection.h"
+
+namespace bench::results {
+namespace {
+
+constexpr std::array kCompareOptions = {
+    Option{.name = "min-effect",
+           .value = "SHARE",
+           .fallback = "1%",
+           .meaning = "the smallest change that matters"},
+    Option{.name = "alpha", .value = "P", .fallback = "0.05", .meaning = "error rate"},
+    Option{.name = "metric",
+           .value = "NAME",
+           .repeatable = true,
+           .meaning = "compare this metric, or all; unset: images_per_sec"},
+    Option{.name = "ignore",
+           .value = "FIELD",
+           .repeatable = true,
+           .meaning = "compare runs whose work differs in this field"},
+    Option{.name = "fwer", .meaning = "correct for many rows by Holm, not Benjamini-Hochberg"},
+    Option{.name = "strict", .meaning = "exit with 4 where a row is inconclusive"},
+    Option{.name = "run", .meaning = "the two operands are commands: run them in turn"},
+    Option{.name = "pairs",
+           .letter = 'n',
+           .value = "N",
+           .fallback = "8",
+           .meaning = "with --run: runs of each command"},
+    Option{.name = "cooldown",
+           .value = "SECONDS",
+           .fallback = "0",
+           .meaning = "with --run: pause between runs"},
+    Option{.name = "keep",
+           .value = "FOLDER",
+           .meaning = "with --run: where records and outputs go; unset: compare-<time>"},
+    Option{.name = "format",
+           .value = "FORM",
+           .fallback = "text",
+           .accepted = "text md json junit",
+           .meaning = "how it is printed"},
+    kStoreOption,
+};
+
+CompareOptions compare_options(const Arguments& arguments) {
+  CompareOptions options;
+  options.margin = arguments.share("min-effect");
+  options.alpha = arguments.share("alpha");
+  if (options.alpha <= 0 || options.alpha >= 0.5) {
+    throw UsageError(cat("compare: --alpha takes a probability above 0 and below 0.5, not ",
+                         arguments.text("alpha")));
+  }
+  if (options.margin < 0) {
+    throw UsageError(cat("compare: --min-effect takes a share of 0 or more, not ",
+                         arguments.text("min-effect")));
+  }
+  options.family_wise = arguments.has("fwer");
+  options.metrics = arguments.all("metric");
+  options.ignored = arguments.all("ignore");
+  return options;
+}
+
+void print_comparisons(std::ostream& out, const std::string& format,
+                       std::span<const Comparison> comparisons) {
+  if (format == "md") {
+    print_markdown(out, comparisons);
+  } else if (format == "json") {
+    print_json(out, comparisons);
+  } else if (format == "junit") {
+    print_junit(out, comparisons);
+  } else {
+    print_text(out, comparisons);
+  }
+}
+
+int compare_stored(const Arguments& arguments, Streams streams) {
+  const std::vector<std::string>& selectors = arguments.operands();
+  if (selectors.size() < 2) {
+    throw UsageError("compare: name two sets of runs or more, the first is the base");
+  }
+  const CompareOptions options = compare_options(arguments);
+  std::vector<ComparedSide> sides;
+  std::vector<StoredRun> all;
+  for (const std::string& selector : selectors) {
+    sides.push_back({.name = selector, .runs = select_runs(arguments, selector)});
+    all.insert(all.end(), sides.back().runs.begin(), sides.back().runs.end());
+  }
+  check_ignored(all, options.ignored);
+  std::vector<Comparison> comparisons;
+  for (std::size_t i = 1; i < sides.size(); ++i) {
+    comparisons.push_back(compare(sides.front(), sides[i], options));
+  }
+  correct_rows(comparisons);
+  print_comparisons(streams.out, arguments.text("format"), comparisons);
+  return exit_status(comparisons, arguments.has("strict"));
+}
+
+std::filesystem::path folder_for_runs(const Arguments& arguments) {
+  if (const auto given = arguments.given("keep")) return *given;
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  (void)gmtime_r(&now, &utc);
+  std::ostringstream name;
+  name << "compare-" << std::put_time(&utc, "%Y%m%dT%H%M%SZ");
+  return name.str();
+}
+
+std::string rate_text(const StoredRun& run) {
+  const auto rate = run.metrics.find("images_per_sec");
+  return rate == run.metrics.end() ? "done" : number_text(rate->second.value) + " images/s";
+}
+
+int compare_commands(const Arguments& arguments, Streams streams) {
+  constexpr int kInterrupted = 130;
+  if (arguments.operands().size() != 2) {
+    throw UsageError(cat("compare: --run takes two commands, not ", arguments.operands().size(),
+                         "; put each in quotes"));
+  }
+  CompareOptions options = compare_options(arguments);
+  options.paired = true;
+  const double cooldown = arguments.number("cooldown");
+  if (!(cooldown >= 0 && cooldown <= 86400)) {
+    throw UsageError(
+        cat("compare: --cooldown takes 0 to 86400 seconds, not ", arguments.text("cooldown")));
+  }
+  InterleavedPlan plan{.base = arguments.operands()[0],
+                       .other = arguments.operands()[1],
+                       .pairs = static_cast<std::size_t>(arguments.integer("pairs", 1)),
+                       .cooldown = std::chrono::milliseconds(std::llround(1000 * cooldown)),
+                       .folder = folder_for_runs(arguments)};
+  streams.err << "records go to " << plan.folder.string() << "\n";
+  const auto after = [&](const InterleavedRuns& runs, const StoredRun& run, bool is_other) {
+    streams.err << (is_other ? "new  " : "base ")
+                << (is_other ? runs.other.size() : runs.base.size()) << "/" << plan.pairs << "  "
+                << rate_text(run) << "\n";
+    if (runs.base.size() == 1 && runs.other.size() == 1) {
+      const std::array pair = {runs.base.front(), runs.other.front()};
+      check_ignored(pair, options.ignored);
+      (void)match_work(runs.base, runs.other, options.ignored);
+    }
+  };
+  const InterleavedRuns runs = run_interleaved(plan, after);
+  if (runs.interrupted) {
+    streams.err << "bench_results: interrupted after " << runs.base.size() << " of " << plan.pairs
+                << " pairs; their records stay in " << plan.folder.string() << "\n";
+    if (runs.base.empty()) return kInterrupted;
+  }
+  const Comparison comparison =
+      compare({.name = "base", .runs = runs.base}, {.name = "new", .runs = runs.other}, options);
+  print_comparisons(streams.out, arguments.text("format"), std::span(&comparison, 1));
+  return runs.interrupted ? kInterrupted
+                          : exit_status(std::span(&comparison, 1), arguments.has("strict"));
+}
+
+}  // namespace
+
+std::span<const Option> options_of_compare() { return kCompareOptions; }
+
+int run_compare(const Arguments& arguments, Streams streams) {
+  if (arguments.has("run")) return compare_commands(arguments, streams);
+  for (const char* option : {"pairs", "cooldown", "keep"}) {
+    if (arguments.has(option)) {
+      throw UsageError(cat("compare: --", option, " is of --run, which runs two commands in turn"));
+    }
+  }
+  return compare_stored(arguments, streams);
+}
+
+}  // namespace bench::results

@@ -1,0 +1,198 @@
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <ostream>
+#include <thread>
+#include <vector>
+
+#include "bench/host/environment.h"
+#include "bench/host/machine.h"
+#include "bench/host/system_files.h"
+#include "models/base/errors.h"
+#include "results/build_info.h"
+#include "results/tool/commands.h"
+#include "results/tool/selection.h"
+#include "results/tool/table.h"
+
+namespace bench::results {
+namespace {
+
+constexpr std::array kDoctorOptions = {
+    kStoreOption,
+    Option{.name = "seconds",
+           .value = "S",
+           .fallback = "1",
+           .meaning = "how long to watch what else the machine does"},
+    Option{.name = "format",
+           .value = "FORM",
+           .fallback = "text",
+           .accepted = kTableForms,
+           .meaning = "how to print it"},
+};
+
+constexpr int kSomethingIsAmiss = 1;
+
+/// What was looked at, how it is, and what to do: nothing where it is fine.
+struct Finding {
+  std::string what;
+  std::string state;
+  std::string advice;
+};
+
+template <class T>
+std::string state_of(const Captured<T>& value) {
+  return value.known() ? cat(value.value()) : cat("not known: ", value.why());
+}
+
+Finding governor_of(const Cpu& cpu) {
+  const bool amiss = cpu.governor.known() && cpu.governor.value() != "performance";
+  return {"clock governor", state_of(cpu.governor),
+          amiss ? "as root: cpupower frequency-set -g performance" : ""};
+}
+
+Finding boost(const SystemFiles& files) {
+  const Captured<std::int64_t> boost = files.read_integer("/sys/devices/system/cpu/cpufreq/boost");
+  if (boost.known()) {
+    return {"boost", boost.value() != 0 ? "on" : "off",
+            boost.value() != 0
+                ? "the clock follows heat and neighbours; off is steadier, and slower"
+                : ""};
+  }
+  const Captured<std::int64_t> off =
+      files.read_integer("/sys/devices/system/cpu/intel_pstate/no_turbo");
+  if (off.known()) {
+    return {"boost", off.value() != 0 ? "off" : "on",
+            off.value() != 0
+                ? ""
+                : "the clock follows heat and neighbours; off is steadier, and slower"};
+  }
+  return {"boost", cat("not known: ", boost.why()), ""};
+}
+
+Finding load(const LoadSample& sample, const Cpu& cpu) {
+  constexpr double kIdle = 0.25;
+  const bool busy = sample.loadavg_1m.known() && sample.loadavg_1m.value() > kIdle;
+  return {"load of a minute",
+          cat(state_of(sample.loadavg_1m), " on ", state_of(cpu.threads), " threads"),
+          busy ? "stop the other work, or wait until it is done" : ""};
+}
+
+Finding swap(const Memory& memory) {
+  const bool used = memory.swap_used.known() && memory.swap_used.value() > 0;
+  return {"swap in use", cat(state_of(memory.swap_used), memory.swap_used.known() ? " bytes" : ""),
+          used ? "free memory, then as root: swapoff -a && swapon -a" : ""};
+}
+
+Finding huge_pages(const Memory& memory) {
+  const bool never = memory.thp.known() && memory.thp.value() == "never";
+  return {"transparent huge pages", state_of(memory.thp),
+          never ? "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled" : ""};
+}
+
+Finding balancing(const Memory& memory) {
+  const bool on = memory.numa_balancing.known() && memory.numa_balancing.value();
+  return {"NUMA balancing",
+          memory.numa_balancing.known() ? (on ? "on" : "off") : state_of(memory.numa_balancing),
+          on ? "pages move during the run; as root: sysctl kernel.numa_balancing=0" : ""};
+}
+
+Finding clock(const SystemFiles& files) {
+  const Captured<std::string> source = capture_clocksource(files);
+  const bool slow = source.known() && (source.value() == "hpet" || source.value() == "acpi_pm");
+  return {"clock source", state_of(source),
+          slow ? "reading the time takes a microsecond; see the kernel's log for why tsc was left"
+               : ""};
+}
+
+Finding build() {
+  const Source source = source_info();
+  const bool dirty = source.dirty.value_or(true);
+  return {
+      "build of bench",
+      cat(source.bench_version, " ", state_of(source.git_rev),
+          source.dirty.known() ? (dirty ? ", from a changed tree" : ", clean") : ""),
+      dirty ? "commit or undo the changes and build again, so that others can build the same" : ""};
+}
+
+Finding energy(const SystemFiles& files) {
+  const Captured<std::int64_t> counter =
+      files.read_integer("/sys/class/powercap/intel-rapl:0/energy_uj");
+  return {"energy counter (RAPL)",
+          counter.known() ? "readable" : cat("not readable: ", counter.why()), ""};
+}
+
+/// Does not make the store.
+Finding store_of(const Arguments& arguments) {
+  const std::filesystem::path path = store_path(arguments);
+  if (!std::filesystem::exists(path)) {
+    return {"store", cat(path.string(), ": not made yet"), ""};
+  }
+  try {
+    const Store store(path, Store::Access::kRead);
+    return {"store", cat(path.string(), ": ", store.size(), " runs"),
+            store.warnings().empty() ? "" : store.warnings().front()};
+  } catch (const DataError& error) {
+    return {"store", error.what(), "name another with --store, or $BENCH_STORE"};
+  }
+}
+
+/// What a run would be warned of, judged by what happens in so many seconds.
+void add_warnings(std::vector<Finding>& findings, const SystemFiles& files, double seconds) {
+  const int online = files.read("/proc/stat").known()
+                         ? read_processor_times(files).value_or(ProcessorTimes{}).online
+                         : 0;
+  std::vector<int> processors;
+  for (int i = 0; i < online; ++i) processors.push_back(i);
+  const EnvironmentSnapshot before = read_environment(files, processors);
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  EnvironmentSnapshot after = read_environment(files, processors);
+  after.governors.clear();  // Told apart from these.
+  const std::vector<std::string> warnings = environment_warnings(before, after, online);
+  for (const std::string& warning : warnings) {
+    findings.push_back({"now", "disturbed", warning});
+  }
+  if (warnings.empty()) {
+    findings.push_back({"now", cat("quiet for ", seconds, " s"), ""});
+  }
+}
+
+}  // namespace
+
+std::span<const Option> options_of_doctor() { return kDoctorOptions; }
+
+int run_doctor(const Arguments& arguments, Streams streams) {
+  if (!arguments.operands().empty()) {
+    throw UsageError(
+        cat("doctor: takes no operand, and was given '", arguments.operands()[0], "'"));
+  }
+  const SystemFiles files;
+  const Host host = capture_host(files);
+  const Cpu cpu = capture_cpu(files);
+  const Memory memory = capture_memory(files);
+  std::vector<Finding> findings = {
+      {"processor", state_of(cpu.model), ""},
+      {"hypervisor", state_of(host.hypervisor), ""},
+      {"container", state_of(host.container), ""},
+      build(),
+      governor_of(cpu),
+      boost(files),
+      clock(files),
+      load(capture_load(files), cpu),
+      swap(memory),
+      huge_pages(memory),
+      balancing(memory),
+      energy(files),
+      store_of(arguments),
+  };
+  add_warnings(findings, files, arguments.number("seconds"));
+  Table table{.columns = {"what", "state", "advice"}};
+  bool amiss = false;
+  for (const Finding& finding : findings) {
+    amiss = amiss || !finding.advice.empty();
+    table.rows.push_back({finding.what, finding.state, finding.advice});
+  }
+  print_table(streams.out, table, arguments.text("format"));
+  return amiss ? kSomethingIsAmiss : 0;
+}
+
+}  // namespace bench::results

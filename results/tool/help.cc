@@ -1,0 +1,108 @@
+#include "results/tool/help.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <string>
+
+#include "models/base/errors.h"
+#include "results/store/schema.h"
+
+namespace bench::results {
+namespace {
+
+constexpr const char* kSelectors =
+    "A SELECTOR names runs:\n"
+    "  run.json, folder/     files: a record, or all records of a folder\n"
+    "  4f2a91c03be7d865      a run or a group of runs in the store, by the start of its id\n"
+    "  @name                 a baseline\n"
+    "  'model:resnet50 since:30d tag.site:ams'\n"
+    "                        a filter over the store; bench_results list --help has its language\n";
+
+constexpr const char* kStatuses =
+    "Exit status: 0 fine, 1 a regression, 2 a wrong command line, 3 records that cannot be read "
+    "or\n"
+    "compared, 4 inconclusive (with --strict), 70 an error of the program, 74 a write that "
+    "failed.\n";
+
+std::string spelling(const Option& option) {
+  const std::string letter = option.letter == 0 ? "" : cat("-", option.letter, ", ");
+  return cat(letter, "--", option.name, option.value.empty() ? "" : "=", option.value);
+}
+
+std::string meaning(const Option& option) {
+  std::string text(option.meaning);
+  if (!option.accepted.empty()) {
+    text += cat(" (", option.accepted, ")");
+  }
+  if (!option.fallback.empty()) {
+    text += cat("; default ", option.fallback);
+  }
+  return text;
+}
+
+/// `text` in lines of at most 78 letters, each but the first behind `indent` spaces.
+void print_wrapped(std::ostream& out, std::string_view text, std::size_t indent) {
+  constexpr std::size_t kWidth = 78;
+  const std::size_t room = kWidth - indent;
+  while (text.size() > room) {
+    const std::size_t space = text.rfind(' ', room);
+    const std::size_t cut = space == std::string_view::npos || space == 0 ? room : space;
+    out << text.substr(0, cut) << "\n" << std::string(indent, ' ');
+    text.remove_prefix(std::min(text.size(), cut + (cut == space ? 1 : 0)));
+  }
+  out << text << "\n";
+}
+
+constexpr const char* kFilterHelp =
+    "A FILTER is terms with spaces between them, all of which must hold:\n"
+    "  model:resnet50,vgg16 gpu:/H100/ batch:>=32 since:30d tag.site:ams -status:failed\n"
+    "A term is a key and a value: a word (* stands for anything), a \"quoted text\", a /regular\n"
+    "expression/, or a number behind <, <=, > or >=; commas separate alternatives, - before a key\n"
+    "means not. A time is 30d, 12h, 45m, 2w, 2026-01-31 or 2026-01-31T23:59 (UTC). Keys:\n";
+
+void print_filter_help(std::ostream& out) {
+  out << "\n" << kFilterHelp;
+  constexpr int kKeyWidth = 16;
+  const auto row = [&](std::string_view key, std::string_view text) {
+    out << "  " << std::left << std::setw(kKeyWidth) << key << text << "\n";
+  };
+  for (const StoredColumn& column : stored_columns()) row(column.name, column.meaning);
+  row("tag.NAME", "a tag of the run");
+  row("metric.NAME", "a number of the record");
+  row("since, until", "a time: runs that began then or later, or then or earlier");
+}
+
+}  // namespace
+
+void print_help(std::ostream& out) {
+  out << "usage: bench_results COMMAND ...\n\n";
+  for (const Command& command : commands()) {
+    out << "  " << std::left << std::setw(10) << command.name << command.summary << "\n";
+  }
+  out << "\nbench_results COMMAND --help shows a command's options.\n\n"
+      << kSelectors << "\n"
+      << kStatuses;
+}
+
+void print_help(std::ostream& out, const Command& command) {
+  out << "usage: bench_results " << command.name
+      << (command.options().empty() ? "" : " [OPTION...]") << (command.operands.empty() ? "" : " ")
+      << command.operands << "\n\n"
+      << command.summary << "\n\n";
+  std::size_t width = 0;
+  for (const Option& option : command.options()) {
+    width = std::max(width, spelling(option).size());
+  }
+  for (const Option& option : command.options()) {
+    out << "  " << std::left << std::setw(static_cast<int>(width)) << spelling(option) << "  ";
+    print_wrapped(out, meaning(option), width + 4);
+  }
+  if (command.operands.find("SELECTOR") != std::string_view::npos) {
+    out << "\n" << kSelectors;
+  }
+  if (command.operands.find("FILTER") != std::string_view::npos) {
+    print_filter_help(out);
+  }
+}
+
+}  // namespace bench::results

@@ -1,0 +1,56 @@
+#include <array>
+#include <ostream>
+
+#include "models/base/atomic_file.h"
+#include "models/base/errors.h"
+#include "results/report/page.h"
+#include "results/tool/commands.h"
+#include "results/tool/selection.h"
+
+namespace bench::results {
+namespace {
+
+constexpr std::array kReportOptions = {
+    kStoreOption,
+    Option{.name = "output",
+           .letter = 'o',
+           .value = "FILE",
+           .meaning = "the HTML file to write; unset or -: standard output"},
+    Option{.name = "title", .value = "TEXT", .meaning = "the page's heading"},
+    Option{.name = "reference",
+           .value = "TEXT",
+           .meaning =
+               "a part of the name of the system that ratios are to; unset: the one with the "
+               "most works"},
+    Option{.name = "cost",
+           .value = "FILE",
+           .meaning = "prices and power of the systems, as JSON: adds images per cost"},
+    Option{.name = "anonymize",
+           .meaning = "leave out what names a host, a person, a place or a path"},
+};
+
+}  // namespace
+
+std::span<const Option> options_of_report() { return kReportOptions; }
+
+int run_report(const Arguments& arguments, Streams streams) {
+  if (arguments.operands().empty()) {
+    throw UsageError("report: name runs: ids, files or a filter");
+  }
+  PageOptions options;
+  if (const auto title = arguments.given("title")) options.title = *title;
+  options.report.reference = arguments.text("reference");
+  options.report.anonymize = arguments.has("anonymize");
+  if (const auto cost = arguments.given("cost")) options.cost = read_cost_file(*cost);
+  const std::string output = arguments.text("output");
+  const std::vector<StoredRun> runs = select_runs(arguments, arguments.operands());
+  const std::string page = report_page(runs, options);
+  if (output.empty() || output == "-") {
+    streams.out << page;
+  } else {
+    AtomicFile(output, "report").write(page);
+  }
+  return 0;
+}
+
+}  // namespace bench::results

@@ -1,0 +1,139 @@
+#include "results/tool/selection.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "models/base/errors.h"
+#include "models/base/near_names.h"
+#include "results/formats/format.h"
+
+namespace bench::results {
+namespace {
+
+constexpr std::size_t kShortestId = 4;
+
+bool looks_like_an_id(const std::string& selector) {
+  return selector.size() >= kShortestId &&
+         selector.find_first_not_of("0123456789abcdef-") == std::string::npos;
+}
+
+/// Runs and groups whose ids begin so.
+Filter filter_of_id(const std::string& id) {
+  const std::vector<std::string> ids{id};
+  Filter filter = filter_of_ids(ids);
+  filter.where = cat("(", filter.where, " OR substr(group_id, 1, ?) = ?)");
+  filter.values.emplace_back(static_cast<std::int64_t>(id.size()));
+  filter.values.emplace_back(id);
+  return filter;
+}
+
+class Selector {
+ public:
+  Selector(const Arguments& arguments, Detail detail) : arguments_(arguments), detail_(detail) {}
+
+  std::vector<StoredRun> runs_of(const std::string& selector) {
+    if (selector.starts_with('@')) {
+      return runs_of_baseline(selector.substr(1));
+    }
+    if (!selector.empty() && std::filesystem::exists(selector)) {
+      return needed(runs_in(selector), selector, "holds no record");
+    }
+    if (looks_like_an_id(selector)) {
+      return needed(from_store(filter_of_id(selector)), selector,
+                    "no run or group in the store has an id that begins so");
+    }
+    if (selector.empty() || selector.find(':') != std::string::npos) {
+      return needed(from_store(parse_filter(selector, now_ms())), cat("'", selector, "'"),
+                    "no run in the store is so");
+    }
+    if (selector.find('/') != std::string::npos || selector.ends_with(".json")) {
+      throw DataError(cat(selector, ": no such file"));
+    }
+    throw UsageError(cat("'", selector, "' names no runs: it is no file and no id; a baseline is @",
+                         selector, ", a filter is key:value, such as model:", selector));
+  }
+
+ private:
+  static std::vector<StoredRun> needed(std::vector<StoredRun> runs, const std::string& selector,
+                                       const char* why) {
+    if (runs.empty()) {
+      throw DataError(cat(selector, ": ", why));
+    }
+    return runs;
+  }
+
+  Store& store() {
+    if (!store_) {
+      store_.emplace(open_store(arguments_, Store::Access::kRead));
+      if (!store_->warnings().empty()) {
+        throw DataError(store_->warnings().front());
+      }
+    }
+    return *store_;
+  }
+
+  std::vector<StoredRun> from_store(const Filter& filter) {
+    return detail_ == Detail::kRecords ? store().load(filter) : store().summaries(filter);
+  }
+
+  std::vector<StoredRun> runs_of_baseline(const std::string& name) {
+    const std::vector<Baseline> baselines = store().baselines();
+    std::vector<std::string_view> names;
+    for (const Baseline& baseline : baselines) {
+      if (baseline.name == name) {
+        return needed(from_store(filter_of_ids(baseline.run_ids)), cat("@", name),
+                      "its runs are in the store no more");
+      }
+      names.push_back(baseline.name);
+    }
+    throw UsageError(
+        cat("@", name, ": no baseline is called so", did_you_mean(near_names(name, names), "@")));
+  }
+
+  const Arguments& arguments_;
+  Detail detail_;
+  std::optional<Store> store_;
+};
+
+}  // namespace
+
+std::filesystem::path store_path(const Arguments& arguments) {
+  const std::string given = arguments.text("store");
+  return given.empty() ? default_store_path() : std::filesystem::path(given);
+}
+
+Store open_store(const Arguments& arguments, Store::Access access) {
+  return {store_path(arguments), access};
+}
+
+std::vector<StoredRun> select_runs(const Arguments& arguments,
+                                   std::span<const std::string> selectors, Detail detail) {
+  Selector select(arguments, detail);
+  std::vector<StoredRun> runs;
+  std::set<std::string> seen;
+  for (const std::string& selector : selectors) {
+    for (StoredRun& run : select.runs_of(selector)) {
+      if (seen.insert(run.record_id).second) {
+        runs.push_back(std::move(run));
+      }
+    }
+  }
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const StoredRun& a, const StoredRun& b) { return a.start_ms < b.start_ms; });
+  return runs;
+}
+
+std::vector<StoredRun> select_runs(const Arguments& arguments, const std::string& selector,
+                                   Detail detail) {
+  return select_runs(arguments, std::span(&selector, 1), detail);
+}
+
+std::int64_t now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace bench::results

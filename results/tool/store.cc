@@ -1,0 +1,79 @@
+#include <array>
+#include <exception>
+#include <ostream>
+
+#include "models/base/errors.h"
+#include "models/base/text.h"
+#include "results/formats/format.h"
+#include "results/tool/commands.h"
+#include "results/tool/selection.h"
+
+namespace bench::results {
+namespace {
+
+constexpr std::array kStoreOptions = {
+    kStoreOption,
+    Option{.name = "reindex", .meaning = "make the database of a folder of records anew"},
+};
+
+/// So many are put in at once; a kill loses no others.
+constexpr std::size_t kTogether = 100;
+
+constexpr int kSomeRefused = 3;
+
+struct Tally {
+  std::size_t added = 0;
+  std::size_t known = 0;
+  std::size_t refused = 0;
+};
+
+void put(Store& store, std::vector<StoredRun>& runs, Tally& tally) {
+  const std::size_t added = store.add(runs);
+  tally.added += added;
+  tally.known += runs.size() - added;
+  runs.clear();
+}
+
+std::string runs_text(std::size_t count) { return cat(count, count == 1 ? " run" : " runs"); }
+
+}  // namespace
+
+std::span<const Option> options_of_store() { return kStoreOptions; }
+
+int run_store(const Arguments& arguments, Streams streams) {
+  const std::filesystem::path path = store_path(arguments);
+  if (arguments.has("reindex")) {
+    streams.out << path.string() << ": " << runs_text(static_cast<std::size_t>(reindex(path)))
+                << " indexed\n";
+  } else if (arguments.operands().empty()) {
+    throw UsageError("store: name the files, or the folders of files, to put in");
+  }
+  Store store(path, Store::Access::kWrite);
+  for (const std::string& warning : store.warnings()) {
+    streams.err << "bench_results: left out: " << printable(warning) << "\n";
+  }
+  Tally tally{.refused = store.warnings().size()};
+  std::vector<StoredRun> runs;
+  for (const std::string& operand : arguments.operands()) {
+    for (const std::filesystem::path& file : files_with_runs(operand)) {
+      try {
+        for (StoredRun& run : runs_in(file)) runs.push_back(std::move(run));
+      } catch (const DataError& error) {
+        // The others are stored all the same.
+        streams.err << "bench_results: not stored: " << printable(error.what()) << "\n";
+        ++tally.refused;
+      }
+      if (runs.size() >= kTogether) put(store, runs, tally);
+    }
+  }
+  put(store, runs, tally);
+  if (!arguments.operands().empty()) {
+    streams.out << path.string() << ": " << runs_text(tally.added) << " stored";
+    if (tally.known > 0) streams.out << ", " << tally.known << " there already";
+    if (tally.refused > 0) streams.out << ", " << tally.refused << " refused";
+    streams.out << "\n";
+  }
+  return tally.refused > 0 ? kSomeRefused : 0;
+}
+
+}  // namespace bench::results

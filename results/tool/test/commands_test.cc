@@ -1,0 +1,189 @@
+#include "results/tool/commands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "models/base/errors.h"
+#include "results/store/test/made_record.h"
+#include "results/store/test/temporary_store.h"
+#include "results/tool/help.h"
+
+namespace bench::results {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Commands : public testing::Test {
+ protected:
+  struct Outcome {
+    int status;
+    std::string out;
+    std::string err;
+  };
+
+  Outcome run(const std::string& name, std::vector<std::string> words) const {
+    const Command& command = find_command(name);
+    words.push_back("--store=" + (folder_.path() / "s.sqlite").string());
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status =
+        command.run(Arguments(command.name, command.options(), words), {.out = out, .err = err});
+    return {.status = status, .out = out.str(), .err = err.str()};
+  }
+
+  /// What a command says of its mistake.
+  template <class Error>
+  std::string mistake(const std::string& name, const std::vector<std::string>& words) const {
+    try {
+      run(name, words);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  /// A file with a run; its id.
+  std::string file_of_run(const std::string& name, int number,
+                          const std::string& label = "") const {
+    Record record = made_record("resnet50", 64, 100 + number);
+    record.time.start_utc += std::chrono::hours(number);
+    record.series.step_ns = {std::chrono::milliseconds(5), std::chrono::milliseconds(7)};
+    record.quality.warnings = {"a busy neighbour"};
+    json changed = json_of(record);
+    changed["label"] = label;
+    changed = sealed(changed);
+    std::ofstream(path(name)) << changed.dump();
+    return changed["record_id"];
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_.path() / name).string();
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Commands, StoreEachRunOnceAndListThem) {
+  file_of_run("a.json", 1);
+  file_of_run("b.json", 2);
+  EXPECT_THAT(run("store", {path("a.json"), path("b.json")}).out, HasSubstr(": 2 runs stored\n"));
+  EXPECT_THAT(run("store", {path("a.json")}).out, HasSubstr(": 0 runs stored, 1 there already\n"));
+  const json listed =
+      json::parse(run("list", {"--format=json", "--columns=images_per_sec,model"}).out);
+  EXPECT_EQ(listed, json::parse(R"([{"images_per_sec": 102.0, "model": "resnet50"},
+                                    {"images_per_sec": 101.0, "model": "resnet50"}])"));
+}
+
+TEST_F(Commands, StoreTheOthersWhereAFileIsBad) {
+  file_of_run("a.json", 1);
+  std::ofstream(path("bad.json")) << "{";
+  file_of_run("c.json", 3);
+  const Outcome outcome = run("store", {path("a.json"), path("bad.json"), path("c.json")});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("2 runs stored, 1 refused"));
+  EXPECT_THAT(outcome.err, HasSubstr("bad.json: is cut off"));
+}
+
+TEST_F(Commands, ListInEveryForm) {
+  file_of_run("a.json", 1, "x, \"y\" | z");
+  run("store", {path("a.json")});
+  const std::vector<std::string> columns{"--columns=label,images_per_sec,start,gpu"};
+  const auto listed = [&](const std::string& form) {
+    return run("list", {columns[0], "--format=" + form}).out;
+  };
+  EXPECT_EQ(listed("text"),
+            "label       images_per_sec  start                     gpu\n"
+            "x, \"y\" | z             101  2026-01-01T01:00:00.123Z    -\n");
+  EXPECT_EQ(listed("csv"),
+            "label,images_per_sec,start,gpu\r\n"
+            "\"x, \"\"y\"\" | z\",101.0,2026-01-01T01:00:00.123Z,\r\n");
+  EXPECT_EQ(listed("md"),
+            "| label | images_per_sec | start | gpu |\n|---|---:|---|---|\n"
+            "| x, \"y\" \\| z | 101 | 2026-01-01T01:00:00.123Z | - |\n");
+  EXPECT_EQ(json::parse(listed("jsonl"))["gpu"], nullptr);
+}
+
+TEST_F(Commands, ShowARunByTheBeginningOfItsId) {
+  const std::string id = file_of_run("a.json", 1);
+  run("store", {path("a.json")});
+  const std::string shown = run("show", {id.substr(0, 6)}).out;
+  EXPECT_THAT(shown, HasSubstr(id + "  resnet50 train bs64 f32  ok"));
+  EXPECT_THAT(shown, HasSubstr("steps  ▁█  5 to 7 ms, 2 steps"));
+  EXPECT_THAT(shown, HasSubstr("a busy neighbour"));
+  EXPECT_THAT(shown, HasSubstr("host.os: not captured"));
+  EXPECT_EQ(json::parse(run("show", {"--json", id}).out)["record_id"], id);
+}
+
+TEST_F(Commands, NameAMistakeInASelector) {
+  run("store", {(file_of_run("a.json", 1), path("a.json"))});
+  EXPECT_EQ(mistake<DataError>("show", {"0123abcd"}),
+            "0123abcd: no run or group in the store has an id that begins so");
+  EXPECT_EQ(mistake<DataError>("show", {"missing.json"}), "missing.json: no such file");
+  EXPECT_THAT(mistake<UsageError>("show", {"resnet50"}), HasSubstr("a filter is key:value"));
+  EXPECT_EQ(mistake<DataError>("show", {"model:vgg16"}),
+            "'model:vgg16': no run in the store is so");
+  EXPECT_THAT(mistake<UsageError>("list", {"--columns=modle"}),
+              HasSubstr("'modle' is no column; did you mean model or mode?"));
+}
+
+TEST_F(Commands, SetABaselineOfFiveRunsOrMore) {
+  std::vector<std::string> files;
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = std::to_string(i) + ".json";
+    file_of_run(name, i, i < 4 ? "few" : "last");
+    files.push_back(path(name));
+  }
+  run("store", files);
+  EXPECT_THAT(mistake<DataError>("baseline", {"set", "v1", "label:few"}),
+              HasSubstr("needs 5 runs or more of the same work, and there are 4 of resnet50"));
+  EXPECT_EQ(run("baseline", {"set", "v1", "model:resnet50", "--note=first"}).out, "@v1: 5 runs\n");
+  EXPECT_THAT(run("baseline", {"list", "--format=csv"}).out, HasSubstr("v1,5,"));
+  EXPECT_THAT(run("show", {"@v1"}).out, HasSubstr("resnet50 train bs64 f32"));
+  EXPECT_EQ(mistake<UsageError>("show", {"@v2"}),
+            "@v2: no baseline is called so; did you mean @v1?");
+  run("baseline", {"rm", "v1"});
+  EXPECT_THAT(run("baseline", {}).out, Not(HasSubstr("v1")));
+}
+
+TEST_F(Commands, RefuseABaselineOfRunsThatAreInNoStore) {
+  for (int i = 0; i < 5; ++i) file_of_run(std::to_string(i) + ".json", i);
+  std::ofstream(path("other"));
+  EXPECT_THAT(mistake<DataError>("baseline", {"set", "v1", folder_.path().string()}),
+              HasSubstr("5 of these runs are in files alone"));
+}
+
+TEST_F(Commands, ExamineTheMachineWithoutMakingAStore) {
+  const Outcome outcome = run("doctor", {"--seconds=0.1", "--format=json"});
+  const json findings = json::parse(outcome.out);
+  bool advised = false;
+  for (const json& finding : findings) advised = advised || finding["advice"] != "";
+  EXPECT_EQ(outcome.status, advised ? 1 : 0);
+  EXPECT_FALSE(std::filesystem::exists(path("s.sqlite")));
+}
+
+TEST_F(Commands, HaveAHelpEach) {
+  for (const Command& command : commands()) {
+    std::ostringstream out;
+    print_help(out, command);
+    EXPECT_THAT(out.str(), HasSubstr(std::string(command.summary))) << command.name;
+    for (const Option& option : command.options()) {
+      EXPECT_THAT(out.str(), HasSubstr("--" + std::string(option.name)));
+    }
+    std::istringstream lines(out.str());
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100) << line;
+  }
+}
+
+TEST(FindCommand, NamesThoseNear) {
+  EXPECT_EQ(find_command("list").name, "list");
+  EXPECT_THROW(find_command("lst"), UsageError);
+}
+
+}  // namespace
+}  // namespace bench::results

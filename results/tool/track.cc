@@ -1,0 +1,291 @@
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <sstream>
+
+#include "models/base/atomic_file.h"
+#include "models/base/errors.h"
+#include "results/tool/commands.h"
+#include "results/tool/selection.h"
+#include "results/track/forms.h"
+#include "results/track/rerun.h"
+#include "results/track/series.h"
+#include "results/track/tracking.h"
+
+namespace bench::results {
+namespace {
+
+constexpr std::array kTrackOptions = {
+    Option{.name = "metric",
+           .value = "NAME",
+           .repeatable = true,
+           .meaning = "follow this metric; unset: images_per_sec"},
+    Option{.name = "min-effect",
+           .value = "SHARE",
+           .fallback = "1%",
+           .meaning = "the smallest change that matters; a noisier series' noise counts instead"},
+    Option{.name = "alpha", .value = "P", .fallback = "0.05", .meaning = "error rate"},
+    Option{.name = "since",
+           .value = "TIME",
+           .meaning = "earlier changes do not count: 2026-01-31, or 30d"},
+    Option{.name = "fast", .meaning = "levels may be 3 nights long, not 5"},
+    Option{.name = "canary",
+           .value = "LABEL",
+           .fallback = "canary",
+           .meaning = "runs of a frozen program: what changes there, the machine did"},
+    Option{.name = "ack",
+           .value = "ID",
+           .repeatable = true,
+           .meaning = "say of a change what it is, and count it no more"},
+    Option{.name = "as",
+           .value = "STATE",
+           .fallback = "ack",
+           .accepted = "ack fixed env noise new",
+           .meaning = "with --ack: accepted, repaired, the machine's, chance, or open again"},
+    Option{.name = "annotate", .value = "RUN", .meaning = "write --note to a run's series"},
+    Option{.name = "note", .value = "TEXT", .meaning = "with --ack or --annotate"},
+    Option{.name = "remember", .meaning = "keep new changes in the store: they are news only once"},
+    Option{.name = "rerun-cmd",
+           .value = "COMMAND",
+           .meaning = "runs a suspect night again; {rev} is the revision, {flags} the run's flags"},
+    Option{.name = "reruns",
+           .letter = 'n',
+           .value = "N",
+           .fallback = "8",
+           .meaning = "with --rerun-cmd: runs of each revision"},
+    Option{.name = "keep",
+           .value = "FOLDER",
+           .fallback = "reruns",
+           .meaning = "with --rerun-cmd: where their records go"},
+    Option{.name = "all", .meaning = "print series without news too"},
+    Option{.name = "write",
+           .value = "FILE",
+           .repeatable = true,
+           .meaning = "write it to a file too, in the form of its ending: .txt .md .json .xml"},
+    Option{.name = "format",
+           .value = "FORM",
+           .fallback = "text",
+           .accepted = "text md json junit",
+           .meaning = "how it is printed"},
+    kStoreOption,
+};
+
+/// Records that are needed of a few runs only.
+class Records {
+ public:
+  Records(const Arguments& arguments, std::span<const StoredRun> runs) : arguments_(arguments) {
+    for (const StoredRun& run : runs) {
+      if (!run.record.is_null()) given_[run.record_id] = &run;
+    }
+  }
+
+  StoredRun run(const std::string& id) const {
+    const auto given = given_.find(id);
+    if (given != given_.end()) return *given->second;
+    const std::vector<std::string> ids = {id};
+    std::vector<StoredRun> found =
+        open_store(arguments_, Store::Access::kRead).load(filter_of_ids(ids));
+    check(!found.empty(), "a run of the store that is not there");
+    return std::move(found.front());
+  }
+
+ private:
+  const Arguments& arguments_;
+  std::map<std::string, const StoredRun*> given_{};
+};
+
+/// What differs across each change, but for the revision, which is told beside it.
+void add_differences(Tracked& tracked, const Records& records) {
+  for (TrackedSeries& one : tracked.series) {
+    for (SeriesChange& change : one.changes) {
+      const StoredRun before = records.run(one.series.nights[change.at - 1].run_ids.front());
+      const StoredRun after = records.run(one.series.nights[change.at].run_ids.front());
+      const std::array<const StoredRun*, 1> base = {&before};
+      const std::array<const StoredRun*, 1> other = {&after};
+      change.environment = environment_differences(base, other);
+      std::erase_if(change.environment, [](const EnvironmentDifference& difference) {
+        return difference.field.starts_with("source.");
+      });
+    }
+  }
+}
+
+TrackOptions track_options(const Arguments& arguments) {
+  TrackOptions options;
+  options.margin = arguments.share("min-effect");
+  options.alpha = arguments.share("alpha");
+  if (options.margin < 0 || options.alpha <= 0 || options.alpha >= 0.5) {
+    throw UsageError("track: --min-effect takes a share of 0 or more, --alpha one below 0.5");
+  }
+  options.least_segment = arguments.has("fast") ? 3 : 5;
+  if (const auto since = arguments.given("since")) options.since_ms = parse_time(*since, now_ms());
+  return options;
+}
+
+/// The store's notes; none where the runs come from files and there is no store.
+struct Notes {
+  std::vector<ChangeNote> changes{};
+  std::vector<Annotation> annotations{};
+};
+
+Notes read_notes(const Arguments& arguments) {
+  if (!arguments.has("store") && !std::filesystem::exists(store_path(arguments))) return {};
+  const Store store = open_store(arguments, Store::Access::kRead);
+  return {.changes = store.changes(), .annotations = store.annotations()};
+}
+
+std::string user_name() {
+  const char* name = std::getenv("USER");
+  return name == nullptr ? "" : name;
+}
+
+ChangeNote note_of(const TrackedSeries& one, const SeriesChange& change, const std::string& state,
+                   const std::string& text) {
+  ChangeNote note{.series_key = one.series.key,
+                  .at_run = one.series.nights[change.at].run_ids.front(),
+                  .p = change.p,
+                  .effect = stats::relative_change(change.shift.estimate),
+                  .state = state,
+                  .note = text,
+                  .by = user_name()};
+  if (change.shift.interval) {
+    const stats::Interval ends = stats::relative_change(*change.shift.interval);
+    note.lo = ends.low;
+    note.hi = ends.high;
+  }
+  return note;
+}
+
+/// Says of the changes with these ids what they are.
+void acknowledge(const Arguments& arguments, Tracked& tracked, Streams streams) {
+  const std::vector<std::string> ids = arguments.all("ack");
+  if (ids.empty()) return;
+  Store store = open_store(arguments, Store::Access::kWrite);
+  for (const std::string& id : ids) {
+    bool found = false;
+    for (TrackedSeries& one : tracked.series) {
+      for (SeriesChange& change : one.changes) {
+        if (id.size() < 4 || !change.id.starts_with(id)) continue;
+        found = true;
+        change.state = arguments.text("as");
+        change.note = arguments.text("note");
+        change.known = true;
+        store.set_change(note_of(one, change, change.state, change.note));
+        streams.err << title_of(one.series) << ": " << change.id << " is " << change.state << "\n";
+      }
+    }
+    if (!found) {
+      throw UsageError(cat("track: --ack=", id,
+                           ": no change has an id that begins so, by at least 4 ",
+                           "letters; track without --ack lists them"));
+    }
+  }
+}
+
+void annotate(const Arguments& arguments, Tracked& tracked) {
+  const auto run = arguments.given("annotate");
+  if (!run) return;
+  const std::string text = arguments.text("note");
+  if (text.empty()) throw UsageError("track: --annotate needs a --note=TEXT");
+  Store store = open_store(arguments, Store::Access::kWrite);
+  bool found = false;
+  for (TrackedSeries& one : tracked.series) {
+    for (const Night& night : one.series.nights) {
+      for (const std::string& id : night.run_ids) {
+        if (run->size() < 4 || !id.starts_with(*run)) continue;
+        found = true;
+        one.annotations.push_back({.series_key = one.series.key, .run = id, .text = text});
+        store.annotate(one.annotations.back());
+      }
+    }
+  }
+  if (!found) {
+    throw UsageError(cat("track: --annotate=", *run, ": no night's run has an id that begins so"));
+  }
+}
+
+void remember(const Arguments& arguments, const Tracked& tracked) {
+  if (!arguments.has("remember")) return;
+  Store store = open_store(arguments, Store::Access::kWrite);
+  for (const TrackedSeries& one : tracked.series) {
+    for (const SeriesChange& change : one.changes) {
+      if (!change.known) store.set_change(note_of(one, change, "new", ""));
+    }
+  }
+}
+
+void print_tracked(const Arguments& arguments, const Tracked& tracked, const std::string& format,
+                   std::ostream& out) {
+  if (format == "md") {
+    print_markdown(out, tracked);
+  } else if (format == "json") {
+    print_json(out, tracked);
+  } else if (format == "junit") {
+    print_junit(out, tracked);
+  } else {
+    print_text(out, tracked, arguments.has("all"));
+  }
+}
+
+/// The form that a file's name asks for.
+std::string form_of(const std::filesystem::path& file) {
+  const std::map<std::string, std::string> forms = {
+      {".txt", "text"}, {".md", "md"}, {".json", "json"}, {".xml", "junit"}};
+  const auto found = forms.find(file.extension().string());
+  if (found == forms.end()) {
+    throw UsageError(cat("track: --write=", file.string(),
+                         ": a name that ends in .txt, .md, .json or ", ".xml is accepted"));
+  }
+  return found->second;
+}
+
+void write_files(const Arguments& arguments, const Tracked& tracked) {
+  for (const std::string& name : arguments.all("write")) {
+    std::ostringstream text;
+    print_tracked(arguments, tracked, form_of(name), text);
+    AtomicFile(name, "report").write(text.str());
+  }
+}
+
+}  // namespace
+
+std::span<const Option> options_of_track() { return kTrackOptions; }
+
+int run_track(const Arguments& arguments, Streams streams) {
+  std::vector<std::string> selectors = arguments.operands();
+  if (selectors.empty()) selectors.emplace_back();
+  SeriesSelection selection;
+  if (arguments.has("metric")) selection.metrics = arguments.all("metric");
+  selection.canary = arguments.text("canary");
+  const TrackOptions options = track_options(arguments);
+  for (const std::string& name : arguments.all("write")) (void)form_of(name);
+  const std::vector<StoredRun> runs = select_runs(arguments, selectors, Detail::kSummaries);
+  const std::vector<NightlySeries> series = series_of(runs, selection);
+  if (series.empty()) {
+    throw DataError(cat("no run that ended well has the metric ", selection.metrics.front()));
+  }
+  const Notes notes = read_notes(arguments);
+  Tracked tracked = track(series, options, notes.changes, notes.annotations);
+  const Records records(arguments, runs);
+  if (const auto command = arguments.given("rerun-cmd")) {
+    rerun_suspects(
+        tracked,
+        {.command = *command,
+         .pairs = static_cast<std::size_t>(arguments.integer("reruns", 1)),
+         .folder = arguments.text("keep")},
+        [&](const std::string& id) { return records.run(id).record; }, streams.err);
+  }
+  add_differences(tracked, records);
+  acknowledge(arguments, tracked, streams);
+  annotate(arguments, tracked);
+  print_tracked(arguments, tracked, arguments.text("format"), streams.out);
+  write_files(arguments, tracked);
+  remember(arguments, tracked);
+  return exit_status(tracked);
+}
+
+}  // namespace bench::results

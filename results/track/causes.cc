@@ -1,0 +1,113 @@
+#include "results/track/causes.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "models/base/errors.h"
+#include "results/compare/number_text.h"
+#include "results/identity.h"
+
+namespace bench::results {
+namespace {
+
+constexpr std::int64_t kDayMs = 86'400'000;
+/// A change of twice the noise is located to three nights or so, and so is the canary's.
+constexpr std::int64_t kNear = 5 * kDayMs + kDayMs / 2;
+
+bool same_direction(const SeriesChange& a, const SeriesChange& b) {
+  return (a.shift.estimate < 0) == (b.shift.estimate < 0);
+}
+
+/// Whether a canary says that the machine did it.
+bool is_shared(const TrackedSeries& canary, const TrackedSeries& one, const SeriesChange& change) {
+  const std::int64_t when = one.series.nights[change.at].start_ms;
+  const bool by_change =
+      std::any_of(canary.changes.begin(), canary.changes.end(), [&](const SeriesChange& other) {
+        const std::int64_t apart = canary.series.nights[other.at].start_ms - when;
+        return same_direction(change, other) && std::abs(apart) <= kNear;
+      });
+  if (by_change || change.by == FoundBy::kChangePoint || !canary.newest) return by_change;
+  return canary.newest->suspect && (canary.newest->log_ratio < 0) == (change.shift.estimate < 0);
+}
+
+bool same_machine(const NightlySeries& a, const NightlySeries& b) {
+  return a.machine_key == b.machine_key && a.metric == b.metric;
+}
+
+/// The series that goes on where `ended` stops: the earliest that begins after it.
+const TrackedSeries* continuation_of(const TrackedSeries& ended,
+                                     const std::vector<TrackedSeries>& all) {
+  const std::int64_t end = ended.series.nights.back().start_ms;
+  const TrackedSeries* next = nullptr;
+  for (const TrackedSeries& other : all) {
+    const bool same_work = other.series.workload_key == ended.series.workload_key &&
+                           other.series.metric == ended.series.metric &&
+                           other.series.canary == ended.series.canary;
+    if (!same_work || other.series.nights.front().start_ms <= end) continue;
+    if (next == nullptr ||
+        other.series.nights.front().start_ms < next->series.nights.front().start_ms) {
+      next = &other;
+    }
+  }
+  return next;
+}
+
+}  // namespace
+
+Cause cause_by_revisions(const NightlySeries& series, std::size_t at) {
+  constexpr std::size_t kAround = 3;
+  std::set<std::string> revisions;
+  const std::size_t first = at > kAround ? at - kAround : 0;
+  for (std::size_t i = first; i < std::min(series.nights.size(), at + kAround); ++i) {
+    if (series.nights[i].git_rev.empty()) return Cause::kUnknown;
+    revisions.insert(series.nights[i].git_rev);
+  }
+  return revisions.size() == 1 ? Cause::kEnvironment : Cause::kCode;
+}
+
+void blame_canaries(std::vector<TrackedSeries>& all) {
+  for (TrackedSeries& one : all) {
+    if (one.series.canary) continue;
+    for (SeriesChange& change : one.changes) {
+      const bool shared = std::any_of(all.begin(), all.end(), [&](const TrackedSeries& other) {
+        return other.series.canary && same_machine(other.series, one.series) &&
+               is_shared(other, one, change);
+      });
+      if (shared) change.cause = Cause::kCanary;
+    }
+  }
+}
+
+void tell_continuations(std::vector<TrackedSeries>& all) {
+  for (TrackedSeries& one : all) {
+    const TrackedSeries* next = continuation_of(one, all);
+    if (next == nullptr) continue;
+    const double ratio =
+        next->segments.front().summary.median / one.segments.back().summary.median - 1;
+    one.continues = cat("on ", next->series.machine, " from ",
+                        date_text(next->series.nights.front().start_ms), ", ", change_text(ratio));
+  }
+}
+
+std::string date_text(std::int64_t ms) {
+  constexpr std::size_t kDate = 10;
+  return utc_text(std::chrono::system_clock::time_point(std::chrono::milliseconds(ms)))
+      .substr(0, kDate);
+}
+
+std::string_view name_of(Cause cause) {
+  switch (cause) {
+    case Cause::kCode:
+      return "code";
+    case Cause::kEnvironment:
+      return "environment";
+    case Cause::kCanary:
+      return "canary";
+    case Cause::kUnknown:
+      return "unknown";
+  }
+  throw InternalError("a cause without a name");
+}
+
+}  // namespace bench::results

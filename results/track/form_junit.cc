@@ -1,0 +1,51 @@
+#include <algorithm>
+
+#include "models/base/errors.h"
+#include "results/compare/forms.h"
+#include "results/track/forms.h"
+
+namespace bench::results {
+namespace {
+
+bool any_fails(const TrackedSeries& one) {
+  return std::any_of(one.changes.begin(), one.changes.end(),
+                     [](const SeriesChange& change) { return change.fails(); });
+}
+
+bool is_suspect(const TrackedSeries& one) { return one.newest_state == NewestState::kSuspect; }
+
+std::string tracked_class_name(const TrackedSeries& one) {
+  std::string name = cat("bench.", one.series.workload, one.series.canary ? "_canary" : "");
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+}  // namespace
+
+void print_junit(std::ostream& out, const Tracked& tracked) {
+  const auto failures = std::count_if(tracked.series.begin(), tracked.series.end(), any_fails);
+  const auto skipped =
+      std::count_if(tracked.series.begin(), tracked.series.end(),
+                    [](const TrackedSeries& one) { return !any_fails(one) && is_suspect(one); });
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"track\" "
+      << "tests=\"" << tracked.series.size() << "\" failures=\"" << failures << "\" skipped=\""
+      << skipped << "\">\n";
+  for (const TrackedSeries& one : tracked.series) {
+    out << "    <testcase classname=\"" << xml_text(tracked_class_name(one)) << "\" name=\""
+        << xml_text(cat(one.series.metric, " on ", one.series.machine)) << "\">\n";
+    std::string lines;
+    for (const SeriesChange& change : one.changes) {
+      if (change.fails()) lines += cat(lines.empty() ? "" : "; ", change_line(one, change));
+    }
+    if (!lines.empty()) {
+      out << "      <failure type=\"PerformanceRegression\" message=\"" << xml_text(lines)
+          << "\"/>\n";
+    } else if (is_suspect(one)) {
+      out << "      <skipped message=\"" << xml_text(newest_line(one)) << "\"/>\n";
+    }
+    out << "      <system-out>" << xml_text(newest_line(one)) << "</system-out>\n    </testcase>\n";
+  }
+  out << "  </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace bench::results

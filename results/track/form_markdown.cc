@@ -1,0 +1,36 @@
+#include "models/base/errors.h"
+#include "results/compare/forms.h"
+#include "results/compare/number_text.h"
+#include "results/track/causes.h"
+#include "results/track/forms.h"
+
+namespace bench::results {
+
+void print_markdown(std::ostream& out, const Tracked& tracked) {
+  out << markdown_cell(paragraph(tracked)) << "\n";
+  bool any = false;
+  for (const TrackedSeries& one : tracked.series) {
+    for (const SeriesChange& change : one.changes) {
+      if (!any) out << "\n| series | change |\n|---|---|\n";
+      any = true;
+      const std::string mark = change.fails() ? "**" : "";
+      out << "| " << markdown_cell(title_of(one.series)) << " | " << mark
+          << markdown_cell(change_line(one, change)) << mark;
+      for (const EnvironmentDifference& difference : change.environment) {
+        out << "<br>differs: " << markdown_cell(text_of(difference));
+      }
+      out << " |\n";
+    }
+  }
+  out << "\n<details><summary>All series</summary>\n\n"
+      << "| series | nights | level | noise | newest |\n|---|---:|---:|---:|---|\n";
+  for (const TrackedSeries& one : tracked.series) {
+    out << "| " << markdown_cell(title_of(one.series)) << " | " << one.series.nights.size() << " | "
+        << summary_text(one.segments.back().summary) << " " << markdown_cell(one.series.unit)
+        << " | " << (one.noise ? change_text(*one.noise).substr(1) : "unknown") << " | "
+        << markdown_cell(newest_line(one)) << " |\n";
+  }
+  out << "\n</details>\n";
+}
+
+}  // namespace bench::results

@@ -1,0 +1,64 @@
+#include "models/base/errors.h"
+#include "models/base/text.h"
+#include "results/compare/number_text.h"
+#include "results/track/causes.h"
+#include "results/track/forms.h"
+
+namespace bench::results {
+namespace {
+
+bool has_news(const TrackedSeries& one) {
+  return !one.changes.empty() || one.newest_state == NewestState::kSuspect ||
+         one.newest_state == NewestState::kCleared || !one.annotations.empty() ||
+         !one.continues.empty();
+}
+
+std::string head_of(const TrackedSeries& one) {
+  const std::vector<Night>& nights = one.series.nights;
+  return cat(title_of(one.series), " [", one.series.unit, "]: ", nights.size(),
+             nights.size() == 1 ? " night, " : " nights, ", date_text(nights.front().start_ms),
+             " to ", date_text(nights.back().start_ms),
+             one.noise ? cat(", noise ", change_text(*one.noise).substr(1)) : std::string(), ", ±",
+             change_text(one.margin).substr(1), " matters");
+}
+
+/// A pause of more than a week before a night, where there is one.
+std::string gap_before(const TrackedSeries& one, std::size_t night) {
+  constexpr std::int64_t kDayMs = 86'400'000;
+  if (night == 0) return "";
+  const std::int64_t days =
+      (one.series.nights[night].start_ms - one.series.nights[night - 1].start_ms) / kDayMs;
+  return days > 7 ? cat(" (", days, " days without a night before it)") : "";
+}
+
+void print_series(std::ostream& out, const TrackedSeries& one) {
+  out << printable(head_of(one)) << "\n";
+  for (const Segment& segment : one.segments) {
+    out << "  level   " << date_text(one.series.nights[segment.begin].start_ms) << "  "
+        << summary_text(segment.summary) << "  " << segment.end - segment.begin << " nights\n";
+  }
+  for (const SeriesChange& change : one.changes) {
+    out << "  CHANGE  " << printable(change_line(one, change)) << gap_before(one, change.at)
+        << "\n";
+    for (const EnvironmentDifference& difference : change.environment) {
+      out << "          differs: " << printable(text_of(difference)) << "\n";
+    }
+  }
+  out << "  newest  " << printable(newest_line(one)) << "\n";
+  if (!one.continues.empty()) out << "  goes on " << printable(one.continues) << "\n";
+  for (const Annotation& annotation : one.annotations) {
+    out << "  note    " << printable(cat(annotation.run.substr(0, 10), ": ", annotation.text))
+        << "\n";
+  }
+}
+
+}  // namespace
+
+void print_text(std::ostream& out, const Tracked& tracked, bool all) {
+  for (const TrackedSeries& one : tracked.series) {
+    if (all || has_news(one)) print_series(out, one);
+  }
+  out << printable(paragraph(tracked)) << "\n";
+}
+
+}  // namespace bench::results

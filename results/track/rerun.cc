@@ -1,0 +1,112 @@
+#include "results/track/rerun.h"
+
+#include <cmath>
+#include <ostream>
+
+#include "models/base/errors.h"
+#include "results/compare/comparison.h"
+#include "results/compare/interleaved.h"
+#include "results/compare/number_text.h"
+#include "results/track/causes.h"
+#include "results/track/forms.h"
+
+namespace bench::results {
+namespace {
+
+bool is_worse(const TrackedSeries& one) {
+  return one.series.better != Better::kNone &&
+         (one.newest->log_ratio < 0) == (one.series.better == Better::kHigher);
+}
+
+/// Flags that say where results go, which a rerun has its own of.
+bool is_output(const std::string& flag) {
+  return flag == "result_file" || flag == "store" || flag == "repeats" || flag == "cooldown" ||
+         flag == "until_ci" || flag == "trace_file" || flag == "benchmark_log_dir";
+}
+
+std::string flags_text(const nlohmann::json& record) {
+  const auto workload = record.find("workload");
+  if (workload == record.end() || !workload->is_object()) return "";
+  const auto flags = workload->find("flags");
+  if (flags == workload->end() || !flags->is_object()) return "";
+  std::string text;
+  for (const auto& [name, value] : flags->items()) {
+    if (is_output(name)) continue;
+    const std::string plain = value.is_string() ? value.get<std::string>() : value.dump();
+    text += cat(text.empty() ? "" : " ", "--", name, "=", shell_quoted(plain));
+  }
+  return text;
+}
+
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
+void settle(TrackedSeries& one, const ComparisonRow& row) {
+  if (row.verdict != stats::ChangeVerdict::kRegressed) {
+    one.newest_state = NewestState::kCleared;
+    one.newest_why = cat("a rerun says ", stats::name_of(row.verdict), ", ", shift_text(row));
+    return;
+  }
+  const std::size_t at = one.series.nights.size() - 1;
+  one.newest_state = NewestState::kConfirmed;
+  one.changes.push_back({.id = one.series.nights[at].run_ids.front().substr(0, 10),
+                         .at = at,
+                         .by = FoundBy::kRerun,
+                         .p = row.shift->p,
+                         .q = row.q,
+                         .shift = *row.shift,
+                         .verdict = row.verdict,
+                         .cause = Cause::kCode});
+}
+
+}  // namespace
+
+std::string filled_command(const std::string& command, const std::string& revision,
+                           const nlohmann::json& record) {
+  if (command.find("{rev}") == std::string::npos) {
+    throw UsageError(
+        cat("--rerun-cmd='", command, "' lacks {rev}, which stands for the revision to run again"));
+  }
+  std::string filled = command;
+  replace_all(filled, "{rev}", shell_quoted(revision));
+  replace_all(filled, "{flags}", flags_text(record));
+  return filled;
+}
+
+void rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
+                    std::ostream& err) {
+  (void)filled_command(plan.command, "", {});
+  for (TrackedSeries& one : tracked.series) {
+    if (one.newest_state != NewestState::kSuspect || !is_worse(one)) continue;
+    const std::vector<Night>& nights = one.series.nights;
+    const std::string& good = nights[nights.size() - 2].git_rev;
+    const std::string& bad = nights.back().git_rev;
+    if (good.empty() || bad.empty() || good == bad) {
+      err << title_of(one.series) << ": not run again, the revisions are "
+          << (good == bad && !good.empty() ? "the same" : "not known") << "\n";
+      continue;
+    }
+    const nlohmann::json record = record_of(nights.back().run_ids.front());
+    err << title_of(one.series) << ": running " << bad << " again, in turn with " << good << "\n";
+    const InterleavedRuns runs =
+        run_interleaved({.base = filled_command(plan.command, good, record),
+                         .other = filled_command(plan.command, bad, record),
+                         .pairs = plan.pairs,
+                         .folder = plan.folder / one.series.key},
+                        [](const InterleavedRuns&, const StoredRun&, bool) {});
+    if (runs.interrupted) return;
+    const Comparison comparison =
+        compare({.name = good, .runs = runs.base}, {.name = bad, .runs = runs.other},
+                {.margin = one.margin,
+                 .alpha = tracked.options.alpha,
+                 .paired = true,
+                 .metrics = {one.series.metric}});
+    settle(one, comparison.rows.front());
+  }
+}
+
+}  // namespace bench::results

@@ -1,0 +1,76 @@
+#include "results/track/series.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "models/base/errors.h"
+#include "results/identity.h"
+#include "results/statistics.h"
+
+namespace bench::results {
+namespace {
+
+struct Group {
+  std::vector<const StoredRun*> runs{};
+  std::vector<double> values{};
+};
+
+/// Workload, machine and metric as texts for their order, then their keys.
+using SeriesName =
+    std::tuple<std::string, std::string, std::string, bool, std::string, std::string>;
+
+std::string key_of_series(const SeriesName& name) {
+  const auto& [workload, machine, metric, canary, workload_key, machine_key] = name;
+  return sha256_hex(cat(workload_key, "|", machine_key, "|", metric, canary ? "|canary" : ""))
+      .substr(0, 16);
+}
+
+Night night_of(const Group& group) {
+  Night night;
+  night.start_ms = group.runs.front()->start_ms;
+  for (const StoredRun* run : group.runs) {
+    night.start_ms = std::min(night.start_ms, run->start_ms);
+    night.run_ids.push_back(run->record_id);
+  }
+  night.value = median(group.values);
+  night.git_rev = group.runs.front()->git_rev;
+  return night;
+}
+
+}  // namespace
+
+std::vector<NightlySeries> series_of(std::span<const StoredRun> runs,
+                                     const SeriesSelection& selection) {
+  std::map<SeriesName, std::map<std::string, Group>> found;
+  for (const StoredRun& run : runs) {
+    if (run.status != "ok") continue;
+    const bool canary = run.label == selection.canary;
+    for (const std::string& metric : selection.metrics) {
+      const auto value = run.metrics.find(metric);
+      if (value == run.metrics.end()) continue;
+      Group& group = found[{run.workload, run.machine, metric, canary, run.workload_key,
+                            run.machine_key}][run.group_id];
+      group.runs.push_back(&run);
+      group.values.push_back(value->second.value);
+    }
+  }
+  std::vector<NightlySeries> all;
+  for (const auto& [name, groups] : found) {
+    NightlySeries series;
+    series.key = key_of_series(name);
+    std::tie(series.workload, series.machine, series.metric, series.canary, series.workload_key,
+             series.machine_key) = name;
+    const StoredMetric& metric =
+        groups.begin()->second.runs.front()->metrics.find(series.metric)->second;
+    series.unit = metric.unit;
+    series.better = metric.better;
+    for (const auto& [id, group] : groups) series.nights.push_back(night_of(group));
+    std::stable_sort(series.nights.begin(), series.nights.end(),
+                     [](const Night& a, const Night& b) { return a.start_ms < b.start_ms; });
+    all.push_back(std::move(series));
+  }
+  return all;
+}
+
+}  // namespace bench::results

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "results/track/series.h"
+
+namespace bench::results {
+
+inline constexpr std::int64_t kFirstNightMs = 1'735'689'600'000;  ///< 2025-01-01.
+inline constexpr std::int64_t kNightMs = 86'400'000;
+
+/// From a night on the rate is multiplied.
+struct MadeStep {
+  std::size_t night = 0;
+  double factor = 1;
+};
+
+struct MadeSeries {
+  std::string workload = "resnet50 train bs64 f32";
+  std::string machine = "node7";
+  std::size_t nights = 60;
+  double cv = 0.005;
+  double drift = 0;  ///< Relative, per night.
+  std::vector<MadeStep> steps{};
+  std::uint64_t seed = 1;
+  bool canary = false;
+  bool one_revision = false;
+  Better better = Better::kHigher;
+};
+
+inline NightlySeries made_series(const MadeSeries& made) {
+  RandomStream random(made.seed);
+  NightlySeries series{.key = cat(made.workload, made.machine, made.canary),
+                       .workload = made.workload,
+                       .workload_key = made.workload,
+                       .machine = made.machine,
+                       .machine_key = made.machine,
+                       .metric = "images_per_sec",
+                       .unit = "images/s",
+                       .better = made.better,
+                       .canary = made.canary};
+  for (std::size_t i = 0; i < made.nights; ++i) {
+    double value = 200 * std::exp(made.cv * static_cast<double>(random.normal()) +
+                                  made.drift * static_cast<double>(i));
+    for (const MadeStep& step : made.steps) value *= i >= step.night ? step.factor : 1;
+    series.nights.push_back({.start_ms = kFirstNightMs + static_cast<std::int64_t>(i) * kNightMs,
+                             .value = value,
+                             .run_ids = {cat("run", 1000000 + i, made.workload)},
+                             .git_rev = made.one_revision ? "frozen" : cat("rev", i)});
+  }
+  return series;
+}
+
+}  // namespace bench::results

@@ -1,0 +1,60 @@
+#include "results/track/series.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "models/base/errors.h"
+
+namespace bench::results {
+namespace {
+
+StoredRun night(std::int64_t start, double rate, const std::string& group = "") {
+  StoredRun run;
+  run.record_id = cat("id", start, "-", rate);
+  run.group_id = group.empty() ? run.record_id : group;
+  run.start_ms = start;
+  run.status = "ok";
+  run.workload = "lenet train";
+  run.workload_key = "w";
+  run.machine = "node7";
+  run.machine_key = "m";
+  run.git_rev = "abc";
+  run.metrics["images_per_sec"] = {.value = rate, .unit = "images/s", .better = Better::kHigher};
+  return run;
+}
+
+TEST(SeriesOf, OrdersNightsByTimeAndTakesTheMedianOfRepeats) {
+  const std::vector<StoredRun> runs = {night(30, 7), night(10, 1, "g"), night(12, 3, "g"),
+                                       night(11, 9, "g")};
+  const auto series = series_of(runs, {});
+  ASSERT_EQ(series.size(), 1);
+  ASSERT_EQ(series[0].nights.size(), 2);
+  EXPECT_EQ(series[0].nights[0].value, 3);
+  EXPECT_EQ(series[0].nights[0].start_ms, 10);
+  EXPECT_EQ(series[0].nights[0].run_ids.size(), 3);
+  EXPECT_EQ(series[0].nights[1].value, 7);
+}
+
+TEST(SeriesOf, KeepsWorksMachinesAndCanariesApart) {
+  std::vector<StoredRun> runs(4, night(1, 1));
+  runs[1].machine_key = "other";
+  runs[2].workload_key = "other";
+  runs[3].label = "canary";
+  const auto series = series_of(runs, {});
+  ASSERT_EQ(series.size(), 4);
+  int canaries = 0;
+  for (const NightlySeries& one : series) canaries += one.canary ? 1 : 0;
+  EXPECT_EQ(canaries, 1);
+}
+
+TEST(SeriesOf, LeavesOutWhatFailedOrLacksTheMetric) {
+  std::vector<StoredRun> runs = {night(1, 1), night(2, 2), night(3, 3)};
+  runs[1].status = "failed";
+  runs[2].metrics.clear();
+  EXPECT_EQ(series_of(runs, {})[0].nights.size(), 1);
+  EXPECT_TRUE(series_of(runs, {.metrics = {"other"}}).empty());
+}
+
+}  // namespace
+}  // namespace bench::results

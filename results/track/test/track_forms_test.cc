@@ -1,0 +1,84 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <vector>
+
+#include "results/track/forms.h"
+#include "results/track/test/made_series.h"
+
+namespace bench::results {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Tracked made_tracked() {
+  std::vector<NightlySeries> series = {
+      made_series({.steps = {{30, 0.95}}}),
+      made_series({.workload = "vgg<16>", .steps = {{25, 1.04}}, .seed = 2}),
+      made_series({.workload = "quiet", .seed = 3}),
+      made_series({.workload = "odd", .steps = {{59, 0.9}}, .seed = 4}),
+      made_series({.workload = "same", .steps = {{20, 0.95}}, .seed = 5, .one_revision = true})};
+  const std::vector<Annotation> annotations = {
+      {.series_key = series[2].key, .run = series[2].nights[5].run_ids[0], .text = "new fan"}};
+  return track(series, {}, {}, annotations);
+}
+
+TEST(TrackForms, TheParagraphSaysWhatIsNewFirst) {
+  const std::string text = paragraph(made_tracked());
+  EXPECT_THAT(text,
+              HasSubstr("5 series: 1 new regressions, 0 known and open, 1 new improvements."));
+  EXPECT_THAT(text, HasSubstr("Slower: resnet50 train bs64 f32 -"));
+  EXPECT_THAT(text, HasSubstr("Not the code's, by the revision or the canary: same"));
+  EXPECT_THAT(text, HasSubstr("Odd in the newest night, to be confirmed: odd"));
+  EXPECT_THAT(text, Not(HasSubstr("quiet")));
+}
+
+TEST(TrackForms, TextTellsSeriesWithNewsOnlyUnlessAllAreAskedFor) {
+  std::ostringstream some;
+  print_text(some, made_tracked(), false);
+  EXPECT_THAT(some.str(), HasSubstr("CHANGE"));
+  EXPECT_THAT(some.str(), HasSubstr("REGRESSED (id run1000030)"));
+  EXPECT_THAT(some.str(), HasSubstr("revisions rev29..rev30"));
+  EXPECT_THAT(some.str(), HasSubstr("new fan"));
+  Tracked quiet = made_tracked();
+  quiet.series[2].annotations.clear();
+  std::ostringstream without;
+  print_text(without, quiet, false);
+  EXPECT_THAT(without.str(), Not(HasSubstr("quiet on node7")));
+  std::ostringstream all;
+  print_text(all, quiet, true);
+  EXPECT_THAT(all.str(), HasSubstr("quiet on node7"));
+}
+
+TEST(TrackForms, JsonHoldsEveryNight) {
+  std::ostringstream out;
+  print_json(out, made_tracked());
+  const auto json = nlohmann::json::parse(out.str());
+  EXPECT_EQ(json["schema"], "bench.track/1");
+  EXPECT_EQ(json["series"][0]["nights"].size(), 60);
+  EXPECT_EQ(json["series"][0]["changes"][0]["verdict"], "regressed");
+  EXPECT_EQ(json["series"][0]["changes"][0]["fails"], true);
+  EXPECT_EQ(json["series"][0]["segments"].size(), 2);
+  EXPECT_EQ(json["series"][4]["changes"][0]["cause"], "environment");
+}
+
+TEST(TrackForms, JunitFailsWhatFailsAndSkipsWhatIsSuspect) {
+  std::ostringstream out;
+  print_junit(out, made_tracked());
+  EXPECT_THAT(out.str(), HasSubstr("tests=\"5\" failures=\"1\" skipped=\"1\""));
+  EXPECT_THAT(out.str(), HasSubstr("PerformanceRegression"));
+  EXPECT_THAT(out.str(), HasSubstr("vgg&lt;16&gt;"));
+}
+
+TEST(TrackForms, MarkdownListsChangesAndSeries) {
+  std::ostringstream out;
+  print_markdown(out, made_tracked());
+  EXPECT_THAT(out.str(), HasSubstr("| series | change |"));
+  EXPECT_THAT(out.str(), HasSubstr("vgg&lt;16>"));
+  EXPECT_THAT(out.str(), HasSubstr("<details>"));
+}
+
+}  // namespace
+}  // namespace bench::results

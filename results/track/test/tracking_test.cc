@@ -1,0 +1,162 @@
+#include "results/track/tracking.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "models/base/errors.h"
+#include "results/track/causes.h"
+#include "results/track/test/made_series.h"
+
+namespace bench::results {
+namespace {
+
+using stats::ChangeVerdict;
+
+Tracked tracked_of(const std::vector<MadeSeries>& made, const std::vector<ChangeNote>& notes = {},
+                   const TrackOptions& options = {}) {
+  std::vector<NightlySeries> series;
+  for (const MadeSeries& one : made) series.push_back(made_series(one));
+  return track(series, options, notes, {});
+}
+
+TEST(Track, FindsTheNightOfARegressionAndFails) {
+  const Tracked tracked = tracked_of({{.steps = {{30, 0.96}}}});
+  ASSERT_EQ(tracked.series[0].changes.size(), 1);
+  const SeriesChange& change = tracked.series[0].changes[0];
+  EXPECT_NEAR(static_cast<double>(change.at), 30, 1);
+  EXPECT_EQ(change.verdict, ChangeVerdict::kRegressed);
+  EXPECT_EQ(change.cause, Cause::kCode);
+  EXPECT_TRUE(change.fails());
+  EXPECT_EQ(tracked.series[0].segments.size(), 2);
+  EXPECT_EQ(exit_status(tracked), 1);
+}
+
+TEST(Track, AnImprovementDoesNotFail) {
+  const Tracked tracked = tracked_of({{.steps = {{30, 1.05}}}});
+  EXPECT_EQ(tracked.series[0].changes[0].verdict, ChangeVerdict::kImproved);
+  EXPECT_EQ(exit_status(tracked), 0);
+  const Tracked slower = tracked_of({{.steps = {{30, 1.05}}, .better = Better::kLower}});
+  EXPECT_EQ(slower.series[0].changes[0].verdict, ChangeVerdict::kRegressed);
+}
+
+TEST(Track, WhatChangedWithTheSameRevisionIsTheEnvironment) {
+  const Tracked tracked = tracked_of({{.steps = {{30, 0.95}}, .one_revision = true}});
+  EXPECT_EQ(tracked.series[0].changes[0].cause, Cause::kEnvironment);
+  EXPECT_EQ(exit_status(tracked), 0);
+}
+
+TEST(Track, WhatTheCanaryDidTooIsTheEnvironment) {
+  const MadeSeries canary{.steps = {{31, 0.95}}, .seed = 2, .canary = true, .one_revision = true};
+  Tracked tracked = tracked_of({{.steps = {{30, 0.95}}}, canary});
+  EXPECT_EQ(tracked.series[0].changes[0].cause, Cause::kCanary);
+  EXPECT_EQ(exit_status(tracked), 0);
+  MadeSeries elsewhere = canary;
+  elsewhere.machine = "node8";
+  EXPECT_EQ(exit_status(tracked_of({{.steps = {{30, 0.95}}}, elsewhere})), 1);
+}
+
+TEST(Track, ASingleOddNightIsSuspectASecondConfirms) {
+  const Tracked first = tracked_of({{.steps = {{59, 0.93}}}});
+  EXPECT_EQ(first.series[0].newest_state, NewestState::kSuspect);
+  EXPECT_TRUE(first.series[0].changes.empty());
+  EXPECT_EQ(exit_status(first), 0);
+  const Tracked second = tracked_of({{.steps = {{58, 0.93}}}});
+  EXPECT_EQ(second.series[0].newest_state, NewestState::kConfirmed);
+  ASSERT_EQ(second.series[0].changes.size(), 1);
+  EXPECT_EQ(second.series[0].changes[0].by, FoundBy::kTwoNights);
+  EXPECT_EQ(second.series[0].changes[0].at, 58);
+  EXPECT_EQ(exit_status(second), 1);
+}
+
+TEST(Track, ARegressionThatWasRepairedDoesNotFail) {
+  const Tracked tracked = tracked_of({{.nights = 80, .steps = {{30, 0.95}, {50, 1 / 0.95}}}});
+  ASSERT_EQ(tracked.series[0].changes.size(), 2);
+  EXPECT_TRUE(tracked.series[0].changes[0].recovered);
+  EXPECT_EQ(exit_status(tracked), 0);
+}
+
+TEST(Track, AHalfRepairedRegressionStillFails) {
+  const Tracked tracked = tracked_of({{.nights = 80, .steps = {{30, 0.90}, {50, 1.05}}}});
+  EXPECT_FALSE(tracked.series[0].changes[0].recovered);
+  EXPECT_EQ(exit_status(tracked), 1);
+}
+
+TEST(Track, WhatSomebodySpokeOnDoesNotFailEvenIfItMovesANight) {
+  const MadeSeries made{.steps = {{30, 0.95}}};
+  const NightlySeries series = made_series(made);
+  ChangeNote note{.series_key = series.key,
+                  .at_run = series.nights[32].run_ids[0],
+                  .effect = -0.05,
+                  .state = "ack",
+                  .note = "wanted"};
+  const Tracked tracked = tracked_of({made}, {note});
+  EXPECT_EQ(tracked.series[0].changes[0].state, "ack");
+  EXPECT_EQ(tracked.series[0].changes[0].note, "wanted");
+  EXPECT_EQ(exit_status(tracked), 0);
+  note.effect = 0.05;
+  EXPECT_EQ(exit_status(tracked_of({made}, {note})), 1) << "of a change the other way";
+  note.effect = -0.05;
+  note.state = "new";
+  EXPECT_EQ(exit_status(tracked_of({made}, {note})), 1);
+  EXPECT_TRUE(tracked_of({made}, {note}).series[0].changes[0].known);
+}
+
+TEST(Track, EarlierChangesDoNotCountSince) {
+  const MadeSeries made{.steps = {{30, 0.95}}};
+  EXPECT_EQ(exit_status(tracked_of({made}, {}, {.since_ms = kFirstNightMs + 40 * kNightMs})), 0);
+  EXPECT_EQ(exit_status(tracked_of({made}, {}, {.since_ms = kFirstNightMs + 20 * kNightMs})), 1);
+}
+
+TEST(Track, DriftIsToldAndDoesNotFail) {
+  const Tracked tracked = tracked_of({{.nights = 120, .drift = -0.0005}});
+  ASSERT_FALSE(tracked.series[0].changes.empty());
+  for (const SeriesChange& change : tracked.series[0].changes) EXPECT_TRUE(change.drift);
+  EXPECT_EQ(exit_status(tracked), 0);
+}
+
+TEST(Track, TheNoiseOfASeriesIsTheLeastThatMatters) {
+  const Tracked tracked = tracked_of({{.cv = 0.03}});
+  EXPECT_NEAR(*tracked.series[0].noise, 0.03, 0.01);
+  EXPECT_EQ(tracked.series[0].margin, *tracked.series[0].noise);
+}
+
+TEST(Track, AShortSeriesIsNotJudged) {
+  const Tracked tracked = tracked_of({{.nights = 6}});
+  EXPECT_EQ(tracked.series[0].newest_state, NewestState::kUnknown);
+  EXPECT_EQ(tracked.series[0].newest_why, "only 5 nights at this level before it");
+  EXPECT_NO_THROW(tracked_of({{.nights = 1}}));
+}
+
+TEST(Track, SaysWhereTheWorkWentOn) {
+  NightlySeries before = made_series({});
+  NightlySeries after = made_series({.machine = "node8", .seed = 4});
+  for (Night& night : after.nights) {
+    night.start_ms += 100 * kNightMs;
+    night.value *= 1.5;
+  }
+  const std::vector<NightlySeries> both = {before, after};
+  const Tracked tracked = track(both, {}, {}, {});
+  EXPECT_EQ(tracked.series[0].continues.substr(0, 26), "on node8 from 2025-04-11, ");
+  EXPECT_TRUE(tracked.series[1].continues.empty());
+  EXPECT_EQ(exit_status(tracked), 0);
+}
+
+TEST(Track, RefusesNightsWithoutARatio) {
+  NightlySeries series = made_series({});
+  series.nights[3].value = 0;
+  EXPECT_THROW(track(std::vector<NightlySeries>{series}, {}, {}, {}), DataError);
+}
+
+TEST(Causes, TheEnvironmentIsBlamedOnlyFarFromANewRevision) {
+  NightlySeries series = made_series({.nights = 20, .one_revision = true});
+  EXPECT_EQ(cause_by_revisions(series, 10), Cause::kEnvironment);
+  for (std::size_t i = 12; i < 20; ++i) series.nights[i].git_rev = "next";
+  EXPECT_EQ(cause_by_revisions(series, 10), Cause::kCode) << "two nights off";
+  EXPECT_EQ(cause_by_revisions(series, 7), Cause::kEnvironment);
+  series.nights[9].git_rev = "";
+  EXPECT_EQ(cause_by_revisions(series, 10), Cause::kUnknown);
+}
+
+}  // namespace
+}  // namespace bench::results

@@ -1,0 +1,271 @@
+#include "results/track/tracking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "results/statistics.h"
+#include "results/stats/change_points.h"
+#include "results/stats/mann_whitney.h"
+#include "results/stats/multiplicity.h"
+#include "results/stats/noise_floor.h"
+#include "results/track/causes.h"
+
+namespace bench::results {
+namespace {
+
+using stats::ChangeVerdict;
+
+/// At most so many of the newest nights are judged by themselves; older ones make a change point.
+constexpr std::size_t kNewestNights = 4;
+
+ChangeVerdict verdict_of(double log_ratio, Better better) {
+  if (better == Better::kNone) return ChangeVerdict::kChanged;
+  return (log_ratio < 0) == (better == Better::kHigher) ? ChangeVerdict::kRegressed
+                                                        : ChangeVerdict::kImproved;
+}
+
+std::string id_of(const Night& night) {
+  constexpr std::size_t kShort = 10;
+  return night.run_ids.front().substr(0, kShort);
+}
+
+/// Tracks one series by itself.
+class SeriesTracker {
+ public:
+  SeriesTracker(const NightlySeries& series, const TrackOptions& options) : options_(options) {
+    tracked_.series = series;
+    for (const Night& night : series.nights) logs_.push_back(std::log(night.value));
+  }
+
+  TrackedSeries tracked() {
+    tracked_.noise = stats::noise_floor(logs_);
+    tracked_.margin = std::max(options_.margin, tracked_.noise.value_or(0));
+    find_change_points();
+    add_segments();
+    judge_newest_nights();
+    for (SeriesChange& change : tracked_.changes) {
+      change.verdict = verdict_of(change.shift.estimate, tracked_.series.better);
+      change.cause = cause_by_revisions(tracked_.series, change.at);
+      change.recovered = is_recovered(change);
+      change.counts = tracked_.series.nights[change.at].start_ms >= options_.since_ms;
+    }
+    return std::move(tracked_);
+  }
+
+ private:
+  void find_change_points() {
+    const stats::ChangePointOptions options{.least = options_.least_segment,
+                                            .margin = tracked_.margin,
+                                            .alpha = options_.alpha,
+                                            .seed = hash_name(tracked_.series.key)};
+    for (const stats::ChangePoint& point : stats::change_points(logs_, options)) {
+      tracked_.changes.push_back({.id = id_of(tracked_.series.nights[point.at]),
+                                  .at = point.at,
+                                  .p = std::min(point.p, point.p_step),
+                                  .shift = point.shift,
+                                  .drift = point.drift});
+    }
+  }
+
+  void add_segments() {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= tracked_.changes.size(); ++i) {
+      const std::size_t end = i < tracked_.changes.size() ? tracked_.changes[i].at : logs_.size();
+      std::vector<double> values;
+      for (std::size_t j = begin; j < end; ++j) values.push_back(tracked_.series.nights[j].value);
+      tracked_.segments.push_back(
+          {.begin = begin, .end = end, .summary = stats::group_summary(values, options_.alpha)});
+      begin = end;
+    }
+  }
+
+  /// How many of the newest nights all lie far outside of the segment before them, on one side.
+  std::size_t odd_nights(std::span<const double> segment,
+                         const stats::NewestPointRule& rule) const {
+    std::size_t odd = 0;
+    for (std::size_t count = 1; count <= std::min(kNewestNights, segment.size()); ++count) {
+      const std::span<const double> before = segment.first(segment.size() - count);
+      const std::span<const double> nights = segment.last(count);
+      const bool all = std::all_of(nights.begin(), nights.end(), [&](double night) {
+        const auto point = stats::judge_newest(before, night, rule);
+        return point && point->suspect &&
+               (point->log_ratio < 0) == (nights.back() < median(before));
+      });
+      if (all) odd = count;
+    }
+    return odd;
+  }
+
+  void judge_newest_nights() {
+    const Segment& last = tracked_.segments.back();
+    const std::span<const double> segment = std::span<const double>(logs_).subspan(last.begin);
+    const stats::NewestPointRule rule{.margin = tracked_.margin};
+    const std::size_t odd = odd_nights(segment, rule);
+    const std::size_t before = segment.size() - std::max<std::size_t>(odd, 1);
+    tracked_.newest = stats::judge_newest(segment.first(before), segment.back(), rule);
+    if (!tracked_.newest) {
+      tracked_.newest_why = cat("only ", before, " nights at this level before it");
+      return;
+    }
+    tracked_.newest_state = odd == 0   ? NewestState::kQuiet
+                            : odd == 1 ? NewestState::kSuspect
+                                       : NewestState::kConfirmed;
+    if (odd < 2) return;
+    const stats::Shift shift =
+        stats::hodges_lehmann(segment.first(before), segment.subspan(before), options_.alpha);
+    const std::size_t at = last.begin + before;
+    tracked_.changes.push_back({.id = id_of(tracked_.series.nights[at]),
+                                .at = at,
+                                .by = FoundBy::kTwoNights,
+                                .p = shift.p,
+                                .q = shift.p,
+                                .shift = shift});
+  }
+
+  /// Whether the newest level is back to what it was before the change, or better.
+  [[nodiscard]] bool is_recovered(const SeriesChange& change) const {
+    const auto before = std::find_if(tracked_.segments.begin(), tracked_.segments.end(),
+                                     [&](const Segment& segment) {
+                                       return segment.end >= change.at && segment.begin < change.at;
+                                     });
+    if (before == tracked_.segments.end() || change.by != FoundBy::kChangePoint) return false;
+    const bool odd_now = tracked_.newest_state == NewestState::kConfirmed;
+    const double now =
+        odd_now ? tracked_.series.nights.back().value : tracked_.segments.back().summary.median;
+    const double log_ratio = std::log(now / before->summary.median);
+    const double worse = change.shift.estimate < 0 ? -log_ratio : log_ratio;
+    return worse < tracked_.margin && &*before != &tracked_.segments.back();
+  }
+
+  TrackOptions options_;
+  TrackedSeries tracked_{};
+  std::vector<double> logs_{};
+};
+
+bool is_trackable(const NightlySeries& series) {
+  return std::all_of(series.nights.begin(), series.nights.end(),
+                     [](const Night& night) { return night.value > 0; });
+}
+
+/// Takes back change points that the number of series makes likely.
+void correct_over_series(Tracked& tracked) {
+  std::vector<double> p;
+  for (const TrackedSeries& one : tracked.series) {
+    bool any = false;
+    for (const SeriesChange& change : one.changes) {
+      if (change.by != FoundBy::kChangePoint) continue;
+      p.push_back(change.p);
+      any = true;
+    }
+    if (!any) p.push_back(1);
+  }
+  const std::vector<double> q = stats::benjamini_hochberg(p);
+  std::size_t next = 0;
+  for (TrackedSeries& one : tracked.series) {
+    bool any = false;
+    for (SeriesChange& change : one.changes) {
+      if (change.by != FoundBy::kChangePoint) continue;
+      change.q = q[next++];
+      any = true;
+      if (change.q > tracked.options.alpha) change.verdict = ChangeVerdict::kInconclusive;
+    }
+    if (!any) ++next;
+  }
+}
+
+/// What somebody said of this change: of one of the nights next to it, in the same direction.
+void apply_notes(TrackedSeries& tracked, std::span<const ChangeNote> notes) {
+  constexpr std::size_t kNear = 3;
+  const std::vector<Night>& nights = tracked.series.nights;
+  for (SeriesChange& change : tracked.changes) {
+    std::set<std::string> near;
+    const std::size_t first = change.at > kNear ? change.at - kNear : 0;
+    for (std::size_t i = first; i < std::min(nights.size(), change.at + kNear + 1); ++i) {
+      near.insert(nights[i].run_ids.begin(), nights[i].run_ids.end());
+    }
+    for (const ChangeNote& note : notes) {
+      const bool same_way = !note.effect || (*note.effect < 0) == (change.shift.estimate < 0);
+      if (note.series_key != tracked.series.key || near.count(note.at_run) == 0 || !same_way) {
+        continue;
+      }
+      change.known = true;
+      change.state = note.state;
+      change.note = note.note;
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(FoundBy by) {
+  switch (by) {
+    case FoundBy::kChangePoint:
+      return "change_point";
+    case FoundBy::kTwoNights:
+      return "two_nights";
+    case FoundBy::kRerun:
+      return "rerun";
+  }
+  throw InternalError("a way of finding without a name");
+}
+
+std::string_view name_of(NewestState state) {
+  switch (state) {
+    case NewestState::kUnknown:
+      return "unknown";
+    case NewestState::kQuiet:
+      return "quiet";
+    case NewestState::kSuspect:
+      return "suspect";
+    case NewestState::kConfirmed:
+      return "confirmed";
+    case NewestState::kCleared:
+      return "cleared";
+  }
+  throw InternalError("a state without a name");
+}
+
+bool SeriesChange::fails() const {
+  return verdict == ChangeVerdict::kRegressed && state == "new" && !drift && !recovered && counts &&
+         (cause == Cause::kCode || cause == Cause::kUnknown);
+}
+
+Tracked track(std::span<const NightlySeries> series, const TrackOptions& options,
+              std::span<const ChangeNote> notes, std::span<const Annotation> annotations) {
+  Tracked tracked;
+  tracked.options = options;
+  for (const NightlySeries& one : series) {
+    if (!is_trackable(one)) {
+      throw DataError(cat(one.workload, ": ", one.metric,
+                          " is 0 or less on some nights, and is followed by ratios"));
+    }
+    tracked.series.push_back(SeriesTracker(one, options).tracked());
+  }
+  correct_over_series(tracked);
+  blame_canaries(tracked.series);
+  tell_continuations(tracked.series);
+  for (TrackedSeries& one : tracked.series) {
+    apply_notes(one, notes);
+    for (const Annotation& annotation : annotations) {
+      if (annotation.series_key == one.series.key) one.annotations.push_back(annotation);
+    }
+  }
+  return tracked;
+}
+
+int exit_status(const Tracked& tracked) {
+  return std::any_of(tracked.series.begin(), tracked.series.end(),
+                     [](const TrackedSeries& one) {
+                       return std::any_of(
+                           one.changes.begin(), one.changes.end(),
+                           [](const SeriesChange& change) { return change.fails(); });
+                     })
+             ? 1
+             : 0;
+}
+
+}  // namespace bench::results

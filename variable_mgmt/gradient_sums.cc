@@ -1,0 +1,98 @@
+#include "variable_mgmt/gradient_sums.h"
+
+#include <algorithm>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+std::vector<FlatPiece> places_of(const std::vector<OptimizerSegment>& segments, DType dtype) {
+  std::vector<FlatPiece> places;
+  for (const OptimizerSegment& segment : segments) {
+    places.push_back(
+        {.offset = segment.offset * size_of(dtype), .bytes = segment.count * size_of(dtype)});
+  }
+  return places;
+}
+
+std::vector<Pack> packs_of(const std::vector<OptimizerSegment>& segments, DType dtype,
+                           const SumSettings& settings) {
+  std::vector<GradientSize> sizes;
+  for (const OptimizerSegment& segment : segments) {
+    sizes.push_back({.elements = segment.count, .dtype = dtype});
+  }
+  return settings.packs > 0 ? repack(sizes, settings.packs) : pack_small(sizes, settings.small);
+}
+
+}  // namespace
+
+std::vector<SumPiece> sum_pieces(const std::vector<OptimizerSegment>& segments, DType dtype,
+                                 const SumSettings& settings) {
+  const std::vector<FlatPiece> places = places_of(segments, dtype);
+  std::vector<SumPiece> pieces;
+  if (settings.packs > 0 || settings.small.max_bytes > 0 || settings.spec.size() > 1) {
+    for (const Pack& pack : packs_of(segments, dtype, settings)) {
+      pieces.push_back({.bytes = piece_of(pack, places, dtype), .ready = pack.back().tensor + 1});
+    }
+  } else {
+    std::vector<FinalGradient> gradients;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      gradients.push_back({.piece = places[i], .final_step = i});
+    }
+    for (const GradientBucket& bucket : plan_buckets(gradients, settings.buckets)) {
+      pieces.push_back({.bytes = bucket.piece, .ready = bucket.gradients.last + 1});
+    }
+  }
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const SumPiece& a, const SumPiece& b) { return a.ready < b.ready; });
+  return pieces;
+}
+
+GradientSums::GradientSums(Tower& tower, Collective& collective, int number,
+                           const SumSettings& settings)
+    : tower_(tower),
+      dtype_(tower.executor().trained_dtype()),
+      overlap_(settings.overlap),
+      pieces_(sum_pieces(tower.executor().segments(), dtype_, settings)),
+      member_(collective.join(number, tower.backend(), tower.stream())) {
+  handles_.reserve(pieces_.size());
+  tower.executor().set_gradients_final([this](std::size_t /*first*/, std::size_t last) {
+    if (begun_ && overlap_) {
+      start_until(last);
+    }
+  });
+}
+
+GradientSums::~GradientSums() { tower_.executor().set_gradients_final({}); }
+
+void GradientSums::begin_step() {
+  begun_ = true;
+  started_ = 0;
+  handles_.clear();
+}
+
+void GradientSums::start_until(std::size_t gradients) {
+  std::byte* const region = tower_.executor().gradients().as<std::byte>();
+  while (started_ < pieces_.size() && pieces_[started_].ready <= gradients) {
+    const FlatPiece& bytes = pieces_[started_].bytes;
+    handles_.push_back(member_->start({.data = region + bytes.offset,
+                                       .elements = bytes.bytes / size_of(dtype_),
+                                       .dtype = dtype_,
+                                       .index = started_}));
+    ++started_;
+  }
+}
+
+void GradientSums::finish_step() {
+  if (!begun_) {
+    begin_step();
+  }
+  start_until(tower_.executor().segments().size());
+  for (const CollectiveMember::Handle handle : handles_) {
+    member_->wait(handle, {});
+  }
+  begun_ = false;
+}
+
+}  // namespace bench

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "variable_mgmt/tower.h"
+#include "variable_mgmt/tower_group.h"
+
+namespace bench {
+
+/// Elements first..last-1 of a flat region.
+struct ElementRange {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  [[nodiscard]] std::size_t count() const { return last - first; }
+};
+
+/// Who of so many towers looks after which part of a flat region: parts of about the same size, in
+/// order, that meet between segments. Some are empty where there are fewer segments than towers.
+std::vector<ElementRange> divide_region(std::span<const OptimizerSegment> segments, int towers);
+/// The first tower looks after all of it.
+std::vector<ElementRange> whole_region(std::span<const OptimizerSegment> segments, int towers);
+
+/// The same flat region (f32 or f64) on every tower of a group, with an owner for each part. A
+/// tower makes its own and calls it on its thread; every call meets the others' same call, waits,
+/// and may throw GroupCancelled. Where a device computes in the host's memory the others read and
+/// write nothing but the region itself; where it does not, they see a copy in the host's memory.
+class SharedRegion {
+ public:
+  /// `peers` is the same for all towers: places for so many, by their number.
+  struct Peers {
+    explicit Peers(int towers) : memory(static_cast<std::size_t>(towers)) {}
+    std::vector<std::byte*> memory;
+  };
+
+  SharedRegion(TowerGroup& group, Peers& peers, int tower, Tower& owner, TensorView region,
+               DType dtype, std::vector<ElementRange> parts);
+
+  /// What this tower looks after.
+  [[nodiscard]] ElementRange own() const { return parts_[index(tower_)]; }
+  /// Each owner's part becomes the sum of all towers' there, added in the order of their numbers;
+  /// the other parts hold what they held.
+  void reduce_to_owners();
+  /// Every part becomes what its owner has there.
+  void spread_from_owners();
+
+ private:
+  static std::size_t index(int tower) { return static_cast<std::size_t>(tower); }
+  [[nodiscard]] ElementRange all() const;
+  /// Copies between the device and what the others see, where these are two.
+  void show(ElementRange range);
+  void take(ElementRange range);
+  template <class T>
+  void sum_own_part();
+
+  TowerGroup& group_;
+  Peers& peers_;
+  const int tower_;
+  Tower& owner_;
+  std::byte* const region_;
+  const DType dtype_;
+  const std::vector<ElementRange> parts_;
+  /// Null where the region itself is the host's.
+  std::unique_ptr<DeviceMemory> staging_;
+  /// Where the others see it.
+  std::byte* seen_;
+  HostThreads threads_;
+};
+
+}  // namespace bench

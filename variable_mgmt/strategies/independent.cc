@@ -1,0 +1,43 @@
+#include "variable_mgmt/strategies/own_strategies.h"
+#include "variable_mgmt/strategies/range_optimizer.h"
+
+namespace bench {
+namespace {
+
+/// Every tower has variables and slots of its own, which its own gradients update.
+class Independent final : public UpdateStrategy {
+ public:
+  Independent(Tower& tower, const OptimizerSettings& settings)
+      : tower_(tower),
+        optimizer_(tower, settings, whole_range(tower.executor())),
+        automatic_(settings.loss_scale.automatic) {}
+
+  void update() override {
+    Executor& executor = tower_.executor();
+    if (automatic_) {
+      optimizer_.judge(executor.gradients().data);
+    }
+    optimizer_.launch(executor.variables().data, executor.gradients().data);
+    tower_.fetch_state();
+  }
+  void reset() override { optimizer_.reset(); }
+
+ private:
+  Tower& tower_;
+  RangeOptimizer optimizer_;
+  /// Whether the loss scale asks for a look at the gradients.
+  bool automatic_;
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateStrategy> make_independent(const TowerSeat& seat,
+                                                 const StrategySettings& settings) {
+  return std::make_unique<Independent>(seat.tower, settings.optimizer);
+}
+
+std::size_t independent_bytes(std::size_t elements, int towers, const StrategySettings& settings) {
+  return static_cast<std::size_t>(towers) * slot_bytes(settings.optimizer, elements);
+}
+
+}  // namespace bench

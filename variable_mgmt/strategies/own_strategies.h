@@ -1,0 +1,14 @@
+#pragma once
+
+#include "variable_mgmt/strategy.h"
+
+namespace bench {
+
+// What the rows of strategies.inc name, a file each; some rows name the same.
+#define BENCH_STRATEGY(name, make, bytes, reduction)                                             \
+  std::unique_ptr<UpdateStrategy> make(const TowerSeat& seat, const StrategySettings& settings); \
+  std::size_t bytes(std::size_t elements, int towers, const StrategySettings& settings);
+#include "variable_mgmt/strategies/strategies.inc"
+#undef BENCH_STRATEGY
+
+}  // namespace bench

@@ -1,0 +1,122 @@
+#include <cstddef>
+
+#include "variable_mgmt/strategies/own_strategies.h"
+#include "variable_mgmt/strategies/range_optimizer.h"
+
+namespace bench {
+namespace {
+
+std::vector<ElementRange> parts_of(const TowerSeat& seat, const StrategySettings& settings) {
+  const std::vector<OptimizerSegment>& segments = seat.tower.executor().segments();
+  const int towers = seat.meeting.group.size();
+  return settings.one_holder ? whole_region(segments, towers) : divide_region(segments, towers);
+}
+
+/// Every variable has one holder, which adds the towers' gradients and updates it; then all towers
+/// get its value.
+class ParameterServer final : public UpdateStrategy {
+ public:
+  ParameterServer(const TowerSeat& seat, const StrategySettings& settings)
+      : tower_(seat.tower),
+        group_(seat.meeting.group),
+        gradients_(seat.meeting.group, seat.meeting.gradients, seat.number, seat.tower,
+                   seat.tower.executor().gradients(), settings.optimizer.dtype,
+                   parts_of(seat, settings)),
+        variables_(seat.meeting.group, seat.meeting.variables, seat.number, seat.tower,
+                   seat.tower.executor().variables(), settings.optimizer.dtype,
+                   parts_of(seat, settings)),
+        votes_(seat.meeting.votes),
+        number_(static_cast<std::size_t>(seat.number)),
+        optimizer_(seat.tower, settings.optimizer, gradients_.own()),
+        automatic_(settings.optimizer.loss_scale.automatic) {
+    if (settings.staged) {
+      held_ = tower_.backend().allocate(tower_.executor().variables().bytes);
+      before_ = tower_.backend().allocate(tower_.executor().gradients().bytes);
+      stage();
+    }
+  }
+  ~ParameterServer() override { finish(tower_.stream()); }
+  ParameterServer(const ParameterServer&) = delete;
+  ParameterServer& operator=(const ParameterServer&) = delete;
+
+  void update() override {
+    const TensorView variables = tower_.executor().variables();
+    const TensorView gradients = tower_.executor().gradients();
+    gradients_.reduce_to_owners();
+    if (automatic_) {
+      judge_together(gradients.data);
+    }
+    if (held_ == nullptr) {
+      optimizer_.launch(variables.data, gradients.data);
+    } else {
+      // What the towers compute with next is what was held before this update.
+      tower_.stream().copy(held_->data(), variables.data, variables.bytes);
+      optimizer_.launch(held_->data(), before_->data());
+      tower_.stream().copy(gradients.data, before_->data(), gradients.bytes);
+    }
+    variables_.spread_from_owners();
+    tower_.executor().renew_copies();
+    tower_.fetch_state();
+  }
+
+  void reset() override {
+    optimizer_.reset();
+    if (held_ != nullptr) {
+      stage();
+    }
+  }
+
+ private:
+  /// The held variables are those that the tower has, and there was no gradient yet.
+  void stage() {
+    const TensorView variables = tower_.executor().variables();
+    tower_.stream().copy(variables.data, held_->data(), variables.bytes);
+    tower_.stream().fill(before_->data(), std::byte{0}, tower_.executor().gradients().bytes);
+  }
+
+  /// Each holder sees its own part of the gradients; the update is one, or none.
+  void judge_together(const void* gradients) {
+    optimizer_.judge(gradients);
+    tower_.fetch_state();
+    tower_.wait();
+    votes_[number_] = tower_.seen_state().finite;
+    group_.arrive();
+    std::int32_t all = 1;
+    for (const std::int32_t vote : votes_) {
+      all = vote == 0 ? 0 : all;
+    }
+    group_.arrive();
+    tower_.set_finite(all);
+  }
+
+  Tower& tower_;
+  TowerGroup& group_;
+  SharedRegion gradients_;
+  SharedRegion variables_;
+  std::vector<std::int32_t>& votes_;
+  const std::size_t number_;
+  RangeOptimizer optimizer_;
+  bool automatic_;
+  /// Where the towers compute with the variables of the step before: those that are updated, and
+  /// the gradients that they are updated with next.
+  std::unique_ptr<DeviceMemory> held_;
+  std::unique_ptr<DeviceMemory> before_;
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateStrategy> make_parameter_server(const TowerSeat& seat,
+                                                      const StrategySettings& settings) {
+  return seat.meeting.group.size() == 1 && !settings.staged
+             ? make_independent(seat, settings)
+             : std::make_unique<ParameterServer>(seat, settings);
+}
+
+std::size_t parameter_server_bytes(std::size_t elements, int towers,
+                                   const StrategySettings& settings) {
+  // A region of its own per tower, of which a holder's part is used.
+  const std::size_t held = settings.staged ? 2 * elements * size_of(settings.optimizer.dtype) : 0;
+  return slot_bytes(settings.optimizer, elements) + static_cast<std::size_t>(towers) * held;
+}
+
+}  // namespace bench

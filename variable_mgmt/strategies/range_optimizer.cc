@@ -1,0 +1,59 @@
+#include "variable_mgmt/strategies/range_optimizer.h"
+
+#include <algorithm>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// Those within the range, counted from its beginning.
+std::vector<OptimizerSegment> segments_within(const Executor& executor, ElementRange range) {
+  std::vector<OptimizerSegment> segments;
+  for (OptimizerSegment segment : executor.segments()) {
+    if (segment.offset >= range.first && segment.offset < range.last) {
+      segment.offset -= range.first;
+      segments.push_back(std::move(segment));
+    }
+  }
+  return segments;
+}
+
+}  // namespace
+
+RangeOptimizer::RangeOptimizer(Tower& tower, const OptimizerSettings& settings, ElementRange range)
+    : tower_(tower),
+      range_(range),
+      size_(size_of(settings.dtype)),
+      optimizer_(
+          tower.backend().make_optimizer(settings, segments_within(tower.executor(), range))) {
+  check(tower.executor().trained_dtype() == settings.dtype,
+        "the optimizer is made for another type than the variables have");
+  for (std::size_t slot = 0; slot < row_of(settings.rule).slots(); ++slot) {
+    memory_.push_back(tower.backend().allocate(std::max<std::size_t>(range.count() * size_, 1)));
+    slots_.push_back(memory_.back()->data());
+  }
+  reset();
+}
+
+void RangeOptimizer::judge(const void* gradients) {
+  optimizer_->judge(tower_.stream(), static_cast<const std::byte*>(gradients) + first_byte(),
+                    tower_.state());
+}
+
+void RangeOptimizer::launch(void* variables, const void* gradients) {
+  optimizer_->launch(tower_.stream(),
+                     {.variables = static_cast<std::byte*>(variables) + first_byte(),
+                      .gradients = static_cast<const std::byte*>(gradients) + first_byte(),
+                      .slots = slots_,
+                      .copies = tower_.executor().copies().data},
+                     tower_.state());
+}
+
+void RangeOptimizer::reset() { optimizer_->reset(tower_.stream(), slots_, tower_.state()); }
+
+ElementRange whole_range(const Executor& executor) {
+  return whole_region(executor.segments(), 1).front();
+}
+
+}  // namespace bench

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "variable_mgmt/shared_region.h"
+#include "variable_mgmt/tower.h"
+
+namespace bench {
+
+/// The optimizer of a part of a tower's flat regions, with slots for that part alone.
+class RangeOptimizer {
+ public:
+  RangeOptimizer(Tower& tower, const OptimizerSettings& settings, ElementRange range);
+  ~RangeOptimizer() { finish(tower_.stream()); }
+  RangeOptimizer(const RangeOptimizer&) = delete;
+  RangeOptimizer& operator=(const RangeOptimizer&) = delete;
+
+  /// All enqueue. `variables` and `gradients` are whole regions of the tower's device.
+  void judge(const void* gradients);
+  void launch(void* variables, const void* gradients);
+  void reset();
+
+ private:
+  [[nodiscard]] std::size_t first_byte() const { return range_.first * size_; }
+
+  Tower& tower_;
+  const ElementRange range_;
+  const std::size_t size_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::vector<std::unique_ptr<DeviceMemory>> memory_;
+  std::vector<void*> slots_;
+};
+
+/// All of a tower's regions.
+ElementRange whole_range(const Executor& executor);
+
+}  // namespace bench

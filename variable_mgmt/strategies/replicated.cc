@@ -1,0 +1,75 @@
+#include "variable_mgmt/strategies/own_strategies.h"
+#include "variable_mgmt/strategies/range_optimizer.h"
+
+namespace bench {
+namespace {
+
+/// Every tower has variables and slots of its own; all are updated alike, by the sum of all towers'
+/// gradients.
+class Replicated final : public UpdateStrategy {
+ public:
+  Replicated(const TowerSeat& seat, const StrategySettings& settings)
+      : tower_(seat.tower),
+        sums_(seat.tower, *seat.meeting.collective, seat.number, settings.sums),
+        optimizer_(seat.tower, settings.optimizer, whole_range(seat.tower.executor())),
+        automatic_(settings.optimizer.loss_scale.automatic) {
+    if (settings.relaxed) {
+      before_ = tower_.backend().allocate(tower_.executor().gradients().bytes);
+      forget();
+    }
+  }
+  ~Replicated() override { finish(tower_.stream()); }
+  Replicated(const Replicated&) = delete;
+  Replicated& operator=(const Replicated&) = delete;
+
+  void begin_step() override { sums_.begin_step(); }
+
+  void update() override {
+    const TensorView gradients = tower_.executor().gradients();
+    sums_.finish_step();
+    if (automatic_) {
+      optimizer_.judge(gradients.data);
+    }
+    const void* const applied = before_ == nullptr ? gradients.data : before_->data();
+    optimizer_.launch(tower_.executor().variables().data, applied);
+    if (before_ != nullptr) {
+      tower_.stream().copy(gradients.data, before_->data(), gradients.bytes);
+    }
+    tower_.fetch_state();
+  }
+
+  void reset() override {
+    optimizer_.reset();
+    if (before_ != nullptr) {
+      forget();
+    }
+  }
+
+ private:
+  void forget() {
+    tower_.stream().fill(before_->data(), std::byte{0}, tower_.executor().gradients().bytes);
+  }
+
+  Tower& tower_;
+  GradientSums sums_;
+  RangeOptimizer optimizer_;
+  bool automatic_;
+  /// The sums of the step before, where they are what is applied.
+  std::unique_ptr<DeviceMemory> before_;
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateStrategy> make_replicated(const TowerSeat& seat,
+                                                const StrategySettings& settings) {
+  return seat.meeting.group.size() == 1 && !settings.relaxed
+             ? make_independent(seat, settings)
+             : std::make_unique<Replicated>(seat, settings);
+}
+
+std::size_t replicated_bytes(std::size_t elements, int towers, const StrategySettings& settings) {
+  const std::size_t before = settings.relaxed ? elements * size_of(settings.optimizer.dtype) : 0;
+  return independent_bytes(elements, towers, settings) + static_cast<std::size_t>(towers) * before;
+}
+
+}  // namespace bench

@@ -1,0 +1,235 @@
+// The law of the strategies that join gradients: so many towers update as one device does on their
+// joined batch, whatever the optimizer.
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "kernels/test/far_device.h"
+#include "variable_mgmt/test/joined_towers.h"
+
+namespace bench {
+namespace {
+
+constexpr std::array kTowers{1, 2, 3, 4, 8};
+constexpr double kDecay = 0.01;
+
+std::unique_ptr<Backend> reference(int /*tower*/) { return make_reference_backend(); }
+std::unique_ptr<Backend> onednn(int /*tower*/) {
+  return make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
+}
+
+struct Joining {
+  const char* name;
+  const char* strategy;
+  bool one_holder = false;
+};
+constexpr std::array kJoinings{
+    Joining{.name = "replicated", .strategy = "replicated"},
+    Joining{.name = "spread", .strategy = "parameter_server"},
+    Joining{.name = "one holder", .strategy = "parameter_server", .one_holder = true}};
+
+JoinedRun run_of(const Joining& joining, const OptimizerRule& rule, DType dtype) {
+  return {.strategy = joining.strategy,
+          .settings = {.optimizer = {.rule = rule, .weight_decay = kDecay, .dtype = dtype},
+                       .one_holder = joining.one_holder},
+          .backend = reference};
+}
+
+/// One device with all images, whose gradient is taken `times` as large.
+JoinedResult alone(JoinedRun run, int times) {
+  // The sum of so many towers' gradients is so many times the mean over the joined batch.
+  run.strategy = "independent";
+  run.settings.one_holder = false;
+  run.reduction = GradientReduction::mean;
+  run.towers = 1;
+  run.settings.optimizer.weight_decay *= times;
+  run.gradient_factor = times;
+  return run_joined(run);
+}
+
+void expect_law(JoinedRun run, double tolerance) {
+  for (const GradientReduction reduction : {GradientReduction::mean, GradientReduction::sum}) {
+    for (const int towers : kTowers) {
+      run.reduction = reduction;
+      run.towers = towers;
+      const JoinedResult many = run_joined(run);
+      const JoinedResult one = alone(run, reduction == GradientReduction::sum ? towers : 1);
+      const std::string what = cat(run.strategy, ", ", row_of(run.settings.optimizer.rule).name,
+                                   ", ", name_of(reduction), ", ", towers, " towers");
+      for (const VariableValues& variables : many.variables) {
+        EXPECT_LE(largest_difference(variables, one.variables.front()), tolerance) << what;
+        EXPECT_EQ(variables, many.variables.front()) << what;
+      }
+      for (std::size_t step = 0; step < one.losses.size(); ++step) {
+        EXPECT_NEAR(many.losses[step], one.losses[step], 10 * tolerance) << what;
+      }
+    }
+  }
+}
+
+TEST(JoinedBatch, UpdatesAsOneDeviceDoesInF64) {
+  for (const Joining& joining : kJoinings) {
+    for (const OptimizerRow& row : all_optimizers()) {
+      expect_law(run_of(joining, row.rule, DType::f64), 1e-12);
+    }
+  }
+}
+
+TEST(JoinedBatch, UpdatesAsOneDeviceDoesInF32) {
+  for (const Joining& joining : kJoinings) {
+    for (const OptimizerRow& row : all_optimizers()) {
+      JoinedRun run = run_of(joining, row.rule, DType::f32);
+      if (std::holds_alternative<AdamRule>(row.rule)) {
+        // It divides by the size of gradients: with its own epsilon also by that of mere rounding.
+        run.settings.optimizer.rule = AdamRule{.epsilon = 1e-3};
+      }
+      run.backend = onednn;
+      expect_law(run, 1e-6);
+    }
+  }
+}
+
+TEST(JoinedBatch, IsAppliedOneStepLaterWhereThatIsAskedFor) {
+  JoinedRun strong = run_of(kJoinings[0], MomentumRule{}, DType::f64);
+  strong.settings.optimizer.weight_decay = 0;
+  strong.towers = 2;
+  strong.steps = 1;
+  JoinedRun relaxed = strong;
+  relaxed.settings.relaxed = true;
+  relaxed.steps = 2;
+  EXPECT_EQ(run_joined(relaxed).variables, run_joined(strong).variables);
+  relaxed.steps = 1;
+  strong.steps = 0;
+  EXPECT_EQ(run_joined(relaxed).variables, run_joined(strong).variables);
+}
+
+TEST(JoinedBatch, IsAppliedAndSeenOneStepLaterEachWithStagedVariables) {
+  for (const bool one_holder : {false, true}) {
+    JoinedRun strong = run_of(kJoinings[1], MomentumRule{}, DType::f64);
+    strong.settings.one_holder = one_holder;
+    strong.settings.optimizer.weight_decay = 0;
+    strong.towers = 2;
+    strong.steps = 1;
+    JoinedRun staged = strong;
+    staged.settings.staged = true;
+    staged.steps = 3;
+    EXPECT_EQ(run_joined(staged).variables, run_joined(strong).variables);
+    staged.steps = 2;
+    strong.steps = 0;
+    EXPECT_EQ(run_joined(staged).variables, run_joined(strong).variables);
+  }
+}
+
+TEST(JoinedBatch, IsLeftOutByAllTowersWhereTheGradientsOfOneAreNotFinite) {
+  for (const Joining& joining : kJoinings) {
+    JoinedRun run = run_of(joining, MomentumRule{}, DType::f32);
+    run.settings.optimizer.loss_scale = {.initial = 8, .automatic = true};
+    run.loss_scale = 8;
+    run.towers = 3;
+    run.steps = 2;
+    const JoinedResult before = run_joined(run);
+    run.steps = 3;
+    // An image of the last tower, in the last step.
+    run.spoiled = JoinedRun::Spoiled{.step = 2, .image = kJoinedBatch - 1};
+    const JoinedResult result = run_joined(run);
+    for (std::size_t tower = 0; tower < 3; ++tower) {
+      EXPECT_EQ(result.variables[tower], before.variables[tower]) << joining.name;
+      EXPECT_EQ(result.states[tower].skipped, 1) << joining.name;
+      EXPECT_EQ(result.states[tower].updates, 2) << joining.name;
+      EXPECT_EQ(result.states[tower].loss_scale, 4) << joining.name;
+    }
+  }
+}
+
+TEST(JoinedBatch, IsNotWhatIndependentTowersSee) {
+  JoinedRun run = run_of(kJoinings[0], SgdRule{}, DType::f64);
+  run.strategy = "independent";
+  run.reduction = GradientReduction::sum;
+  run.settings.optimizer.weight_decay = 0;
+  run.towers = 2;
+  const JoinedResult result = run_joined(run);
+  EXPECT_GT(largest_difference(result.variables[0], result.variables[1]), 1e-3);
+}
+
+TEST(JoinedBatch, HasTheSameBitsOnDevicesThatAreFarAway) {
+  for (const Joining& joining : kJoinings) {
+    JoinedRun run = run_of(joining, MomentumRule{}, DType::f32);
+    run.towers = 4;
+    const JoinedResult near = run_joined(run);
+    for (const FarSchedule& schedule : far_schedules()) {
+      run.backend = [&](int tower) {
+        FarSchedule own = schedule;
+        own.seed += static_cast<std::uint64_t>(tower);
+        return make_far_backend(make_reference_backend(), own);
+      };
+      const JoinedResult far = run_joined(run);
+      EXPECT_EQ(far.variables, near.variables) << joining.name << ", seed " << schedule.seed;
+      EXPECT_EQ(far.losses, near.losses) << joining.name << ", seed " << schedule.seed;
+    }
+  }
+}
+
+/// How the sums of several towers are made.
+struct Summing {
+  const char* name;
+  SumSettings sums;
+};
+
+std::vector<Summing> all_summings() {
+  std::vector<Summing> summings{
+      {"one bucket", {.overlap = false}},
+      {"small buckets", {.buckets = {.bytes = 64, .first_bytes = 16}}},
+      {"small buckets behind the step",
+       {.buckets = {.bytes = 64, .first_bytes = 16}, .overlap = false}},
+      {"packs", {.packs = 3}},
+      {"small gradients together", {.small = {.max_bytes = 200, .max_group = 10}}},
+      {"by size", {.spec = parse_all_reduce_spec("pscpu:64:xring")}},
+      {"hierarchical", {.spec = {{.algorithm = "hierarchical/dgx1"}}}}};
+  for (const char* spec :
+       {"shm", "xring", "xring#2", "pscpu", "psgpu", "psgpu#2", "rechd", "tree"}) {
+    summings.push_back({spec, {.spec = parse_all_reduce_spec(spec)}});
+  }
+  return summings;
+}
+
+TEST(JoinedBatch, IsTheSameByEveryAlgorithmAndInEveryCut) {
+  JoinedRun run = run_of(kJoinings[0], MomentumRule{}, DType::f64);
+  run.towers = 4;
+  const JoinedResult one = alone(run, 1);
+  for (const Summing& summing : all_summings()) {
+    run.settings.sums = summing.sums;
+    const JoinedResult many = run_joined(run);
+    for (const VariableValues& variables : many.variables) {
+      EXPECT_LE(largest_difference(variables, one.variables.front()), 1e-12) << summing.name;
+      EXPECT_EQ(variables, many.variables.front()) << summing.name;
+    }
+    EXPECT_EQ(run_joined(run).variables, many.variables) << summing.name << ", again";
+  }
+}
+
+TEST(JoinedBatch, HasTheSameBitsInEveryCutAndWithOverlapOrWithout) {
+  JoinedRun run = run_of(kJoinings[0], MomentumRule{}, DType::f32);
+  run.towers = 4;
+  const JoinedResult plain = run_joined(run);
+  for (const Summing& summing : all_summings()) {
+    if (summing.sums.spec.empty()) {
+      run.settings.sums = summing.sums;
+      EXPECT_EQ(run_joined(run).variables, plain.variables) << summing.name;
+    }
+  }
+}
+
+TEST(JoinedBatch, GivesTheSameBitsTwice) {
+  for (const Joining& joining : kJoinings) {
+    JoinedRun run = run_of(joining, MomentumRule{}, DType::f32);
+    run.backend = onednn;
+    run.towers = 4;
+    EXPECT_EQ(run_joined(run).variables, run_joined(run).variables) << joining.name;
+  }
+}
+
+}  // namespace
+}  // namespace bench

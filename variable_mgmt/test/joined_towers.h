@@ -1,0 +1,204 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "models/passes/backward.h"
+#include "models/zoo/builder.h"
+#include "models/zoo/zoo.h"
+#include "variable_mgmt/towers.h"
+
+namespace bench {
+
+/// Of all towers together. Every number of towers that is tried divides it.
+inline constexpr std::int64_t kJoinedBatch = 24;
+inline constexpr std::int64_t kJoinedPixels = 5;
+inline constexpr std::int64_t kJoinedClasses = 7;
+
+/// Without batch norm, whose statistics would be those of a tower; dropout's choices are those of
+/// one device, on a number of elements per image that no counter of four fits.
+inline ValueId build_joined(NetworkBuilder& net, ValueId images) {
+  ValueId x = net.conv("conv", images, {.channels = 3, .window = {.kernel = 3}});
+  x = net.relu("relu", net.dropout("drop_pixels", x, 0.75));
+  x = net.drop_path("drop_path", x, 0.5);
+  x = net.fully_connected("hidden", net.flatten("flat", x), {.outputs = 9});
+  return net.head(net.dropout("drop_hidden", net.relu("relu_hidden", x), 0.5));
+}
+
+inline constexpr Model kJoinedModel{.name = "joined",
+                                    .printed_name = "joined",
+                                    .dataset = "imagenet",
+                                    .image_size = kJoinedPixels,
+                                    .default_batch = kJoinedBatch,
+                                    .rate = ModelRate::constant,
+                                    .build = build_joined};
+
+/// The network of tower `tower` of so many.
+inline Graph joined_network(int tower, int towers, DType dtype) {
+  const std::int64_t batch = kJoinedBatch / towers;
+  return build_network(kJoinedModel, {.batch = batch,
+                                      .first_image = tower * batch,
+                                      .num_classes = kJoinedClasses,
+                                      .dtype = dtype});
+}
+
+struct JoinedRun {
+  std::string strategy = "replicated";
+  StrategySettings settings = {};
+  GradientReduction reduction = GradientReduction::mean;
+  int towers = 1;
+  int steps = 3;
+  /// What gradients are multiplied with beside.
+  double gradient_factor = 1;
+  /// Makes the device of a tower, on its thread.
+  std::function<std::unique_ptr<Backend>(int tower)> backend;
+  double loss_scale = 1;
+  /// An image that holds what is no number.
+  struct Spoiled {
+    int step = 0;
+    std::int64_t image = 0;
+  };
+  std::optional<Spoiled> spoiled = {};
+};
+
+using VariableValues = std::map<std::string, std::vector<double>>;
+
+/// What a run left.
+struct JoinedResult {
+  /// The mean of the towers' losses in each step.
+  std::vector<double> losses;
+  /// Of each tower.
+  std::vector<VariableValues> variables;
+  std::vector<StepState> states;
+};
+
+/// The same images and labels in every run; those of a step are its own.
+struct JoinedImages {
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+
+  explicit JoinedImages(int step) : images(kJoinedBatch * 3 * kJoinedPixels * kJoinedPixels) {
+    std::mt19937 random(static_cast<unsigned>(step) + 1);
+    std::uniform_real_distribution<float> pixel(-1, 1);
+    std::generate(images.begin(), images.end(), [&] { return pixel(random); });
+    for (std::int64_t i = 0; i < kJoinedBatch; ++i) {
+      labels.push_back(static_cast<std::int32_t>(random() % kJoinedClasses));
+    }
+  }
+};
+
+inline VariableValues variables_of(Executor& executor) {
+  VariableValues values;
+  if (executor.trained_dtype() == DType::f64) {
+    // By name they come in f32.
+    const TensorView flat = executor.variables();
+    std::vector<double>& all = values["all"];
+    all.resize(flat.bytes / sizeof(double));
+    executor.stream().download(flat.data, std::as_writable_bytes(std::span(all)));
+    executor.stream().synchronize();
+    return values;
+  }
+  for (const Variable& variable : executor.graph().variables()) {
+    const std::string& name = executor.graph().value(variable.value).name;
+    const std::vector<float> narrow = executor.read_variable(name);
+    values[name] = {narrow.begin(), narrow.end()};
+  }
+  return values;
+}
+
+/// Trains the network on so many towers, as the program does.
+inline JoinedResult run_joined(const JoinedRun& run) {
+  TowerThreads threads(run.towers);
+  const auto count = static_cast<std::size_t>(run.towers);
+  std::vector<std::unique_ptr<Backend>> backends(count);
+  StrategySettings settings = run.settings;
+  if (run.reduction == GradientReduction::sum) {
+    settings.optimizer.weight_decay *= run.towers;
+  }
+  const InitialValues values = initial_values(joined_network(0, 1, settings.optimizer.dtype), 7);
+  JoinedResult result{.losses = {},
+                      .variables = std::vector<VariableValues>(count),
+                      .states = std::vector<StepState>(count)};
+  {
+    Towers towers(
+        threads,
+        [&](int number, TowerMeeting& meeting) {
+          std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
+          backend = run.backend(number);
+          const Graph graph =
+              add_backward(joined_network(number, run.towers, settings.optimizer.dtype), "loss");
+          TowerWithUpdate made{
+              .tower = std::make_unique<Tower>(graph, *backend,
+                                               ExecutorOptions{.format = DataFormat::nchw}, values),
+              .update = nullptr};
+          made.tower->set_loss_scale(run.loss_scale);
+          made.update =
+              find_strategy(run.strategy)
+                  .make({.tower = *made.tower, .number = number, .meeting = meeting}, settings);
+          return made;
+        },
+        settings.sums.spec);
+    std::vector<double> losses(count);
+    for (int step = 0; step < run.steps; ++step) {
+      JoinedImages batch(step);
+      if (run.spoiled && run.spoiled->step == step) {
+        batch.images[static_cast<std::size_t>(run.spoiled->image) * batch.images.size() /
+                     kJoinedBatch] = std::numeric_limits<float>::quiet_NaN();
+      }
+      towers.run([&](int number) {
+        const auto place = static_cast<std::size_t>(number);
+        Tower& tower = towers[number];
+        towers.update(number)->begin_step();
+        tower.enqueue(
+            batch.images.data() + batch.images.size() / count * place,
+            batch.labels.data() + batch.labels.size() / count * place,
+            {.learning_rate = 0.05,
+             .gradient_scale = run.gradient_factor *
+                               (run.reduction == GradientReduction::mean ? 1.0 / run.towers : 1.0),
+             .number = step});
+        towers.update(number)->update();
+        tower.wait();
+        losses[place] = tower.executor().read_scalar("loss");
+      });
+      double sum = 0;
+      for (const double loss : losses) {
+        sum += loss / run.towers;
+      }
+      result.losses.push_back(sum);
+    }
+    towers.run([&](int number) {
+      const auto place = static_cast<std::size_t>(number);
+      result.variables[place] = variables_of(towers[number].executor());
+      result.states[place] = towers[number].seen_state();
+    });
+  }
+  threads.run([&](int number) { backends[static_cast<std::size_t>(number)].reset(); });
+  return result;
+}
+
+/// The largest difference between two runs' variables, as a share of the largest element of the
+/// variable.
+inline double largest_difference(const VariableValues& a, const VariableValues& b) {
+  double largest = 0;
+  for (const auto& [name, values] : a) {
+    const std::vector<double>& others = b.at(name);
+    double size = 0;
+    double difference = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      size = std::max(size, std::abs(others[i]));
+      difference = std::max(difference, std::abs(values[i] - others[i]));
+    }
+    largest = std::max(largest, difference / size);
+  }
+  return largest;
+}
+
+}  // namespace bench
