@@ -102,9 +102,12 @@ namespace cpu {
 
 HWY_EXPORT(reduce_range);
 
-/// With at least two sources.
-static void reduce_dispatched(const ReduceArgs& args) { HWY_DYNAMIC_DISPATCH(reduce_range)(args); }
+namespace {
 
+/// With at least two sources.
+void reduce_dispatched(const ReduceArgs& args) { HWY_DYNAMIC_DISPATCH(reduce_range)(args); }
+
+}  // namespace
 }  // namespace cpu
 
 void reduce(const ReduceArgs& args) {

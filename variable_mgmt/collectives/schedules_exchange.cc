@@ -82,7 +82,7 @@ Schedule plan_rechd(const ScheduleRequest& request) {
                    static_cast<std::size_t>(rank >> (levels - level)));
   };
   const auto done_before = [&](int rank, int count) {
-    return static_cast<std::size_t>(count + (rank < extra ? 1 : 0));
+    return static_cast<std::size_t>(count) + (rank < extra ? 1 : 0);
   };
   for (int level = 1; level <= levels; ++level) {
     for (int rank = 0; rank < power; ++rank) {

@@ -45,9 +45,8 @@ TEST(Cancellation, DeadlineNamesWhoHasNotCome) {
     const auto soon = milliseconds(self.rank == 0 ? 50 : 100000);
     add_once(self, {.deadline = steady_clock::now() + soon});
   });
-  EXPECT_THAT(errors[0],
-              HasSubstr("all-reduce 0 of 100000 f32 is not done at its deadline: tower 2 "
-                        "has not come"));
+  EXPECT_THAT(errors[0], StartsWith("all-reduce 0 of 100000 f32 is not done at its deadline: "));
+  EXPECT_THAT(errors[0], HasSubstr("tower 2 has not come"));
   EXPECT_THAT(errors[1], StartsWith("tower 0: all-reduce 0"));
   EXPECT_EQ(errors[2], "");
   EXPECT_EQ(collective->failure(), cat("tower 0: ", errors[0]));

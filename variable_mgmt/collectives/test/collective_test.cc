@@ -134,11 +134,11 @@ class CollectiveOf : public ::testing::TestWithParam<int> {};
 
 TEST_P(CollectiveOf, MembersAddsExactlyByEachAlgorithmInEachType) {
   const int members = GetParam();
-  const std::vector<std::size_t> sizes{1, 0, 3, 1000, 33, 40001};
+  const std::vector<std::size_t> sizes{1, 0, 3, 100, 33, 2001};
   for (const AllReduceRange& range : algorithms_for(members)) {
     for (const DType dtype : kTypes) {
       SCOPED_TRACE(cat(name_of(range), " ", name_of(dtype)));
-      std::vector<double> expected(1 + 3 + 1000 + 33 + 40001);
+      std::vector<double> expected(1 + 3 + 100 + 33 + 2001);
       for (int rank = 0; rank < members; ++rank) {
         const auto values = whole_numbers(expected.size(), rank);
         std::transform(expected.begin(), expected.end(), values.begin(), expected.begin(),
@@ -156,8 +156,8 @@ TEST_P(CollectiveOf, MembersHasTheSameBitsOnEachAndEachTime) {
   for (const AllReduceRange& range : algorithms_for(members)) {
     for (const DType dtype : kTypes) {
       SCOPED_TRACE(cat(name_of(range), " ", name_of(dtype)));
-      const auto first = add_by(range, members, dtype, {5000}, random_numbers);
-      const auto second = add_by(range, members, dtype, {5000}, random_numbers);
+      const auto first = add_by(range, members, dtype, {1500}, random_numbers);
+      const auto second = add_by(range, members, dtype, {1500}, random_numbers);
       for (const auto& result : first) {
         EXPECT_EQ(result, first[0]);
       }
@@ -172,8 +172,8 @@ TEST_P(CollectiveOf, MembersHasTheSameBitsInPiecesWhereTheOrderIsEachElements) {
     if (is_elementwise(range)) {
       for (const DType dtype : kTypes) {
         SCOPED_TRACE(cat(name_of(range), " ", name_of(dtype)));
-        EXPECT_EQ(add_by(range, members, dtype, {5001}, random_numbers),
-                  add_by(range, members, dtype, {1, 1700, 17, 3000, 283}, random_numbers));
+        EXPECT_EQ(add_by(range, members, dtype, {1501}, random_numbers),
+                  add_by(range, members, dtype, {1, 700, 17, 500, 283}, random_numbers));
       }
     }
   }
@@ -215,6 +215,22 @@ TEST(Collective, TakesAlgorithmsBySize) {
   for (const auto& result :
        add_stretches(*collective, DType::f32, {20000, 3, 600}, whole_numbers)) {
     EXPECT_EQ(result, to_elements(DType::f32, expected));
+  }
+}
+
+TEST(Collective, AddsStretchesOfSeveralPieces) {
+  constexpr std::size_t kMany = (std::size_t{1} << 20) + 77777;
+  std::vector<double> expected(kMany);
+  for (int rank = 0; rank < 3; ++rank) {
+    const auto values = whole_numbers(kMany, rank);
+    std::transform(expected.begin(), expected.end(), values.begin(), expected.begin(),
+                   std::plus<>());
+  }
+  for (const std::string algorithm : {"pscpu", "tree"}) {
+    for (const auto& result :
+         add_by({.algorithm = algorithm}, 3, DType::f32, {kMany}, whole_numbers)) {
+      EXPECT_TRUE(result == to_elements(DType::f32, expected)) << algorithm;
+    }
   }
 }
 

@@ -18,13 +18,16 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kElements = 1000;
+/// Longer than anything takes on a busy machine.
+constexpr milliseconds kLong{60000};
 
 /// The fake with these faults.
-std::unique_ptr<Collective> make_faulty(int members, const char* faults) {
+std::unique_ptr<Collective> make_faulty(int members, const char* faults,
+                                        milliseconds connect_timeout = kLong) {
   setenv("FAKE_NCCL", faults, 1);
   return make_nccl_collective({.names = tower_names(members),
                                .library = FAKE_NCCL_LIBRARY,
-                               .connect_timeout = milliseconds(500)});
+                               .connect_timeout = connect_timeout});
 }
 
 std::vector<std::string> run_late(Collective& collective,
@@ -68,20 +71,20 @@ TEST(NcclCollective, AddsOnTheMembersStreams) {
 }
 
 /// What three towers end with that add again and again; each has to end soon.
-std::vector<std::string> errors_of(const char* faults) {
-  const auto collective = make_faulty(3, faults);
+std::vector<std::string> errors_of(const char* faults, milliseconds patience = kLong,
+                                   milliseconds connect_timeout = kLong) {
+  const auto collective = make_faulty(3, faults, connect_timeout);
   auto errors = run_late(*collective, [&](const TestMember& self) {
-    constexpr milliseconds kPatience{300};
     const auto memory = self.backend.allocate(kElements * sizeof(float));
     auto begin = steady_clock::now();
     try {
       for (int i = 0; i < 10; ++i) {
         begin = steady_clock::now();
         const auto handle = self.member.start({.data = memory->data(), .elements = kElements});
-        self.member.wait(handle, {.deadline = steady_clock::now() + kPatience});
+        self.member.wait(handle, {.deadline = steady_clock::now() + patience});
       }
     } catch (const std::exception&) {
-      EXPECT_LT(steady_clock::now() - begin, kPatience + std::chrono::seconds(2)) << faults;
+      EXPECT_LT(steady_clock::now() - begin, patience + std::chrono::seconds(2)) << faults;
       throw;
     }
   });
@@ -94,7 +97,7 @@ std::vector<std::string> errors_of(const char* faults) {
 
 TEST(NcclCollective, WhatIsNeverDoneEndsAtItsDeadline) {
   for (const char* const faults : {"never:0", "never:4", "never:4,abort_hangs"}) {
-    EXPECT_THAT(errors_of(faults).back(),
+    EXPECT_THAT(errors_of(faults, milliseconds(300)).back(),
                 AnyOf(HasSubstr("by NCCL is not done at its deadline, though every tower has come"),
                       HasSubstr("has not come")))
         << faults;
@@ -121,7 +124,8 @@ TEST(NcclCollective, ALostPeerIsToldByTheOthers) {
 }
 
 TEST(NcclCollective, ConnectionsThatFailAreTold) {
-  EXPECT_THAT(errors_of("init_never").back(), HasSubstr("NCCL is not connected after 500 ms"));
+  EXPECT_THAT(errors_of("init_never", kLong, milliseconds(500)).back(),
+              HasSubstr("NCCL is not connected after 500 ms"));
   EXPECT_THAT(errors_of("init_error").back(), HasSubstr("ncclCommInitRankConfig: internal error"));
 }
 
@@ -140,10 +144,9 @@ TEST(NcclCollective, ATowerThatHangsIsNamed) {
                        {.deadline = steady_clock::now() + milliseconds(200)});
     }
   });
-  EXPECT_THAT(
-      collective->failure(),
-      HasSubstr(
-          "all-reduce 1 of 1000 f32 by NCCL is not done at its deadline: tower 1 has not come"));
+  EXPECT_THAT(collective->failure(),
+              HasSubstr("all-reduce 1 of 1000 f32 by NCCL is not done at its deadline: "));
+  EXPECT_THAT(collective->failure(), HasSubstr("tower 1 has not come"));
 }
 
 TEST(NcclCollective, SaysWhyItCannotBeUsed) {
