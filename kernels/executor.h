@@ -52,8 +52,8 @@ class Executor {
   /// The layout the plan wants an input in.
   [[nodiscard]] const Layout& input_layout(const std::string& name) const;
   /// Gives a graph input to the runs enqueued from now on: memory of the host, in its layout, which
-  /// has to stay as it is until they are done. Where the device does not share the host's memory, it
-  /// is copied on a stream of its own while runs that were enqueued before go on.
+  /// has to stay as it is until they are done. Where the device does not share the host's memory,
+  /// it is copied on a stream of its own while runs that were enqueued before go on.
   void feed(Input input, std::span<const std::byte> host);
   /// The same with memory of the device that is the caller's: what lies there when a run begins.
   void place(Input input, void* device);

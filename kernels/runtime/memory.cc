@@ -149,8 +149,9 @@ std::size_t MemoryReport::total() const {
 }
 
 std::vector<MemoryRegion> MemoryReport::regions() const {
-  return {{"activations", activations}, {"variables", variables}, {"gradients", gradients},
-          {"workspace", workspace},     {"copies", copies},       {"device_input", inputs + landing},
+  return {{"activations", activations}, {"variables", variables},
+          {"gradients", gradients},     {"workspace", workspace},
+          {"copies", copies},           {"device_input", inputs + landing},
           {"staging", staging}};
 }
 

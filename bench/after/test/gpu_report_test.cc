@@ -31,7 +31,8 @@ std::string printed(void (*print)(const results::Record&, std::ostream&),
 
 TEST(GpuReport, IsALineOnTheCardThatWasWatched) {
   EXPECT_EQ(printed(print_gpus, watched_record()),
-            "GPU: SM clock 1755 MHz (1740 to 1770), counted by a kernel behind the steps 1752 MHz, held down by sw_power_cap in 50 % of the "
+            "GPU: SM clock 1755 MHz (1740 to 1770), counted by a kernel behind the steps 1752 MHz, "
+            "held down by sw_power_cap in 50 % of the "
             "samples and hw_thermal_slowdown in 25 % of the samples, 612 W, at most 61 degrees "
             "Celsius, 0.0853 J/image over 12.3 s (board sensor, not wall)\n");
 }
