@@ -1,4 +1,6 @@
 #include "bench/loop/session.h"
+#include "bench/host/gpu_sensors.h"
+#include "bench/host/gpu_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -80,7 +80,7 @@ struct TinyRun {
   std::function<bool(std::size_t steps)> interrupted = [](std::size_t) { return false; };
   /// What passes between two steps.
   milliseconds between{};
-  GpuWatch* watch = nullptr;
+  TimedWatch* watch = nullptr;
 
   std::ostringstream out = {};
   std::ostringstream progress = {};
