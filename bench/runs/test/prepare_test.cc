@@ -28,8 +28,8 @@ TEST(Prepare, MakesWhatTheStepsNeedAndPrintsTheLinesBeforeThem) {
   Begun begun = small.begin();
   const auto prepared = prepare(begun, small.host);
   ASSERT_TRUE(prepared);
-  EXPECT_NE(prepared->tower, nullptr);
-  EXPECT_NE(prepared->strategy, nullptr);
+  ASSERT_NE(prepared->towers, nullptr);
+  EXPECT_NE(prepared->towers->update(0), nullptr);
   EXPECT_NE(prepared->input, nullptr);
   EXPECT_FALSE(prepared->trace);
   EXPECT_FALSE(prepared->quantization);
@@ -45,7 +45,7 @@ TEST(Prepare, HasNoStrategyForARunThatLearnsNothing) {
   Begun begun = small.begin();
   const auto prepared = prepare(begun, small.host);
   ASSERT_TRUE(prepared);
-  EXPECT_EQ(prepared->strategy, nullptr);
+  EXPECT_EQ(prepared->towers->update(0), nullptr);
 }
 
 TEST(Prepare, LeavesNothingToMeasureBehindADump) {
