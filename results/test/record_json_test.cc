@@ -59,9 +59,9 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
                         "schema", "record_id", "run_uuid", "group_id", "repeat_index",
                         "order_index", "label", "tags", "reason", "reportable", "violations",
                         "status", "partial", "status_reason", "time", "workload", "batch_choice",
-                        "dataset", "source", "build", "host", "cpu", "memory", "gpu", "env", "load",
-                        "cpu_watched", "energy", "cost", "metrics", "series", "implementations",
-                        "choices", "verification", "quality", "capture_errors"));
+                        "dataset", "source", "build", "host", "cpu", "memory", "gpu", "towers",
+                        "env", "load", "cpu_watched", "energy", "cost", "metrics", "series",
+                        "implementations", "choices", "verification", "quality", "capture_errors"));
   EXPECT_EQ(out["schema"], "bench.record/1");
 }
 

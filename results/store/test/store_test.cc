@@ -128,7 +128,7 @@ TEST_P(AStore, KeepsBaselinesAndNotes) {
 
 TEST_P(AStore, TakesRunsOfSeveralWritersAtOnce) {
   constexpr int kWriters = 4;
-  constexpr int kRuns = 15;
+  constexpr int kRuns = 5;
   std::vector<std::thread> writers;
   for (int writer = 0; writer < kWriters; ++writer) {
     writers.emplace_back([this, writer] {
