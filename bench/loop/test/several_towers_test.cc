@@ -90,8 +90,10 @@ class FailingBackend final : public ForwardingBackend {
 /// Batches of the towers together; the images of each tower are its number, the labels 0.
 class NumberedInput final : public InputSource {
  public:
-  NumberedInput(const RunSettings& settings, std::int64_t fails_at)
-      : labels_(static_cast<std::size_t>(settings.global_batch())), fails_at_(fails_at) {
+  NumberedInput(FakeClock& clock, const RunSettings& settings, std::int64_t fails_at)
+      : clock_(clock),
+        labels_(static_cast<std::size_t>(settings.global_batch())),
+        fails_at_(fails_at) {
     for (int tower = 0; tower < settings.towers; ++tower) {
       images_.insert(images_.end(),
                      static_cast<std::size_t>(settings.batch * 3 * kImageSize * kImageSize),
@@ -99,6 +101,7 @@ class NumberedInput final : public InputSource {
     }
   }
   InputBatch next() override {
+    clock_.advance(milliseconds(100));
     if (calls_++ == fails_at_) {
       throw DataError("the shard ended");
     }
@@ -107,6 +110,7 @@ class NumberedInput final : public InputSource {
   [[nodiscard]] InputStatistics statistics() const override { return {}; }
 
  private:
+  FakeClock& clock_;
   std::vector<float> images_;
   std::vector<std::int32_t> labels_;
   std::int64_t calls_ = 0;
@@ -145,8 +149,8 @@ struct TowersRun {
       sources.backends.push_back(backend.get());
     }
     const auto towers = make_run_towers(settings, threads, sources);
-    NumberedInput input(settings, input_fails_at);
     FakeClock clock;
+    NumberedInput input(clock, settings, input_fails_at);
     StoppingRule stopping(step_limits(settings), clock, [&] {
       return interrupted(static_cast<std::int64_t>(result.steps.size()));
     });
