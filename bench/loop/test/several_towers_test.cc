@@ -183,6 +183,7 @@ struct TowersRun {
 TowersRun run_of(std::string_view strategy, int towers) {
   TowersRun run;
   run.settings.towers = towers;
+  run.settings.image_size = kImageSize;
   run.settings.strategy = &find_strategy(strategy);
   run.settings.reduction = run.settings.strategy->reduction;
   run.settings.learning_rate.request.init_learning_rate = 0.1;
