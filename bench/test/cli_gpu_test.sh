@@ -94,7 +94,7 @@ library_path=${LD_LIBRARY_PATH:-}
 LD_LIBRARY_PATH="${nvml%/*}${library_path:+:$library_path}"
 export LD_LIBRARY_PATH
 watched '' 0
-says "$err" 'GPU: SM clock 1965 MHz (1965 to 1965), held down by nothing, 500 W, at most 55 degrees'
+says "$err" 'GPU: SM clock 1965 MHz (1965 to 1965), counted by a kernel behind the steps 1500 MHz, held down by nothing, 500 W'
 says "$err" 'no J/image: the counter of energy needs 5 s'
 says "$err" 'verdict: VALID'
 record_holds "r['gpu'][0]['uuid'] == 'GPU-fake' and r['gpu'][0]['watched']['samples'] >= 1" "$work/gpu.json"
