@@ -75,7 +75,7 @@ std::vector<int> tower_processors(const RunSettings& settings, const TowerShare&
   return {first, first + static_cast<std::ptrdiff_t>(each)};
 }
 
-int gpu_of_tower(const RunSettings& settings, const FoundGpus& found, int tower) {
+std::size_t gpu_of_tower(const RunSettings& settings, const FoundGpus& found, int tower) {
   if (settings.gpu.virtual_towers) {
     return 0;
   }
@@ -85,7 +85,7 @@ int gpu_of_tower(const RunSettings& settings, const FoundGpus& found, int tower)
                          usable == 1 ? " GPU that can be used" : " GPUs that can be used",
                          "; --virtual_gpus=", settings.towers, " puts as many towers on one"));
   }
-  return tower;
+  return static_cast<std::size_t>(tower);
 }
 
 Device make_gpu_device(const RunSettings& settings, const TowerShare& share) {
@@ -105,8 +105,8 @@ Device make_gpu_device(const RunSettings& settings, const TowerShare& share) {
   if (found.provider == nullptr) {
     throw UsageError(cat("--device=gpu: no GPU can be used: ", found.why_none));
   }
-  const int index = gpu_of_tower(settings, found, share.tower);
-  const GpuDescription& gpu = found.gpus[static_cast<std::size_t>(index)];
+  const std::size_t index = gpu_of_tower(settings, found, share.tower);
+  const GpuDescription& gpu = found.gpus[index];
   device.gpu = gpu;
   device.backend = found.provider->make_backend(index, options);
   device.isa = cat("sm_", gpu.capability);
