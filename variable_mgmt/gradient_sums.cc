@@ -73,7 +73,7 @@ void GradientSums::begin_step() {
 }
 
 void GradientSums::start_until(std::size_t gradients) {
-  std::byte* const region = tower_.executor().gradients().as<std::byte>();
+  auto* const region = tower_.executor().gradients().as<std::byte>();
   while (started_ < pieces_.size() && pieces_[started_].ready <= gradients) {
     const FlatPiece& bytes = pieces_[started_].bytes;
     handles_.push_back(member_->start({.data = region + bytes.offset,

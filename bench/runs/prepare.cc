@@ -47,8 +47,9 @@ std::string list_text(std::span<const int> numbers) {
 void tell_towers(const RunSettings& settings, std::span<const Device> devices) {
   for (std::size_t tower = 0; settings.towers > 1 && tower < devices.size(); ++tower) {
     const Device& device = devices[tower];
-    LOG(INFO) << "note: tower " << tower << ": images " << tower * settings.batch << " to "
-              << (tower + 1) * settings.batch - 1 << " of each step, on "
+    const std::int64_t first = static_cast<std::int64_t>(tower) * settings.batch;
+    LOG(INFO) << "note: tower " << tower << ": images " << first << " to "
+              << first + settings.batch - 1 << " of each step, on "
               << (device.gpu ? cat(device.gpu->name, " at ", device.gpu->pci_bus_id)
                              : cat("processors ", list_text(device.processors)));
   }

@@ -45,9 +45,9 @@ bool narrow_enough(const RepeatSettings& settings, std::span<const double> value
 }
 
 /// This process's environment with other values of some variables.
-class Environment {
+class ChildEnvironment {
  public:
-  explicit Environment(const std::vector<std::pair<std::string, std::string>>& changed) {
+  explicit ChildEnvironment(const std::vector<std::pair<std::string, std::string>>& changed) {
     for (char** entry = environ; *entry != nullptr; ++entry) {
       const std::string text = *entry;
       bool replaced = false;
@@ -67,7 +67,7 @@ class Environment {
 
 /// A process group of its own, so that a terminal's Ctrl-C comes to this program alone, which hands
 /// it on.
-pid_t start(std::vector<std::string> words, const Environment& environment) {
+pid_t start(std::vector<std::string> words, const ChildEnvironment& environment) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -210,7 +210,7 @@ int run_repeats(const RunSettings& settings, RunHost& host) {
   const std::string group = results::new_run_uuid(std::chrono::system_clock::now());
   const ScratchFile scratch;
   const auto run = [&](int index) {
-    const Environment environment(
+    const ChildEnvironment environment(
         {{kGroupVariable, to_text({.group = group, .repeat = index, .order = index})},
          {kRepeatsVariable, "1"},
          {kRecordVariable, scratch.path()}});

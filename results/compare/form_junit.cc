@@ -25,7 +25,7 @@ void write_case(std::ostream& out, const ComparisonRow& row, const Comparison& c
   const std::string verdict = xml_text(verdict_text(row, comparison.options));
   const std::string text = xml_text(details(row, comparison));
   if (row.verdict == stats::ChangeVerdict::kRegressed) {
-    out << "      <failure type=\"PerformanceRegression\" message=\"" << verdict << "\">" << text
+    out << R"(      <failure type="PerformanceRegression" message=")" << verdict << "\">" << text
         << "</failure>\n";
   } else if (row.verdict == stats::ChangeVerdict::kInconclusive) {
     out << "      <skipped message=\"" << verdict << "\"/>\n";

@@ -21,7 +21,8 @@ struct StoredMetric {
 
 /// One run (one process) as those who compare, report and track see it, whether its record is ours
 /// or came from another tool's file. Names in text are for readers; keys tell what may be compared.
-struct StoredRun {
+// The destructor of its JSON may allocate.
+struct StoredRun {  // NOLINT(bugprone-exception-escape)
   std::string record_id{};
   std::string group_id{};     ///< Of the repeats that belong together; its own id when alone.
   std::int64_t start_ms = 0;  ///< UTC, milliseconds since 1970.

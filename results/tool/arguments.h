@@ -14,10 +14,10 @@ namespace bench::results {
 /// that is a switch takes no value.
 struct Option {
   std::string_view name;
-  char letter = 0;                 ///< 0: has none.
-  std::string_view value = "";     ///< What the value is called in the help; empty: a switch.
-  std::string_view fallback = "";  ///< The value where it is not given; empty: unset.
-  std::string_view accepted = "";  ///< The values taken, separated by spaces; empty: any.
+  char letter = 0;              ///< 0: has none.
+  std::string_view value{};     ///< What the value is called in the help; empty: a switch.
+  std::string_view fallback{};  ///< The value where it is not given; empty: unset.
+  std::string_view accepted{};  ///< The values taken, separated by spaces; empty: any.
   bool repeatable = false;
   std::string_view meaning;
 };

@@ -132,7 +132,8 @@ int compare_commands(const Arguments& arguments, Streams streams) {
   CompareOptions options = compare_options(arguments);
   options.paired = true;
   const double cooldown = arguments.number("cooldown");
-  if (!(cooldown >= 0 && cooldown <= 86400)) {
+  const bool taken = cooldown >= 0 && cooldown <= 86400;
+  if (!taken) {
     throw UsageError(
         cat("compare: --cooldown takes 0 to 86400 seconds, not ", arguments.text("cooldown")));
   }

@@ -77,7 +77,7 @@ Finding load(const LoadSample& sample, const Cpu& cpu) {
           busy ? "stop the other work, or wait until it is done" : ""};
 }
 
-Finding swap(const Memory& memory) {
+Finding swap_in_use(const Memory& memory) {
   const bool used = memory.swap_used.known() && memory.swap_used.value() > 0;
   return {"swap in use", cat(state_of(memory.swap_used), memory.swap_used.known() ? " bytes" : ""),
           used ? "free memory, then as root: swapoff -a && swapon -a" : ""};
@@ -178,7 +178,7 @@ int run_doctor(const Arguments& arguments, Streams streams) {
       boost(files),
       clock(files),
       load(capture_load(files), cpu),
-      swap(memory),
+      swap_in_use(memory),
       huge_pages(memory),
       balancing(memory),
       energy(files),

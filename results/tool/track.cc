@@ -74,10 +74,11 @@ constexpr std::array kTrackOptions = {
     kStoreOption,
 };
 
-/// Records that are needed of a few runs only.
-class Records {
+/// SeriesRecords that are needed of a few runs only.
+class SeriesRecords {
  public:
-  Records(const Arguments& arguments, std::span<const StoredRun> runs) : arguments_(arguments) {
+  SeriesRecords(const Arguments& arguments, std::span<const StoredRun> runs)
+      : arguments_(arguments) {
     for (const StoredRun& run : runs) {
       if (!run.record.is_null()) given_[run.record_id] = &run;
     }
@@ -99,7 +100,7 @@ class Records {
 };
 
 /// What differs across each change, but for the revision, which is told beside it.
-void add_differences(Tracked& tracked, const Records& records) {
+void add_differences(Tracked& tracked, const SeriesRecords& records) {
   for (TrackedSeries& one : tracked.series) {
     for (SeriesChange& change : one.changes) {
       const StoredRun before = records.run(one.series.nights[change.at - 1].run_ids.front());
@@ -270,7 +271,7 @@ int run_track(const Arguments& arguments, Streams streams) {
   }
   const Notes notes = read_notes(arguments);
   Tracked tracked = track(series, options, notes.changes, notes.annotations);
-  const Records records(arguments, runs);
+  const SeriesRecords records(arguments, runs);
   if (const auto command = arguments.given("rerun-cmd")) {
     rerun_suspects(
         tracked,

@@ -38,7 +38,7 @@ void print_junit(std::ostream& out, const Tracked& tracked) {
       if (change.fails()) lines += cat(lines.empty() ? "" : "; ", change_line(one, change));
     }
     if (!lines.empty()) {
-      out << "      <failure type=\"PerformanceRegression\" message=\"" << xml_text(lines)
+      out << R"(      <failure type="PerformanceRegression" message=")" << xml_text(lines)
           << "\"/>\n";
     } else if (is_suspect(one)) {
       out << "      <skipped message=\"" << xml_text(newest_line(one)) << "\"/>\n";

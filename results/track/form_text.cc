@@ -24,10 +24,10 @@ std::string head_of(const TrackedSeries& one) {
 
 /// A pause of more than a week before a night, where there is one.
 std::string gap_before(const TrackedSeries& one, std::size_t night) {
-  constexpr std::int64_t kDayMs = 86'400'000;
+  constexpr std::int64_t kMsOfADay = 86'400'000;
   if (night == 0) return "";
   const std::int64_t days =
-      (one.series.nights[night].start_ms - one.series.nights[night - 1].start_ms) / kDayMs;
+      (one.series.nights[night].start_ms - one.series.nights[night - 1].start_ms) / kMsOfADay;
   return days > 7 ? cat(" (", days, " days without a night before it)") : "";
 }
 
