@@ -63,6 +63,12 @@ TEST(ChangePoints, TwoNearChangesAreBothFound) {
   EXPECT_FALSE(found[0].drift);
 }
 
+TEST(ChangePoints, ThreePointsAtTheEndAreNotMixedWithThoseBefore) {
+  const auto found = change_points(series_of({{20, 0}, {3, -0.08}}, 8), {});
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(found[0].at, 20);
+}
+
 TEST(ChangePoints, ASmallChangeIsDropped) {
   std::vector<double> series = series_of({{40, 0}, {40, 0.02}}, 5);
   for (double& value : series) value /= 4;
