@@ -45,7 +45,7 @@ void print_series(std::ostream& out, const TrackedSeries& one) {
     }
   }
   out << "  newest  " << printable(newest_line(one)) << "\n";
-  if (!one.continues.empty()) out << "  goes on " << printable(one.continues) << "\n";
+  if (!one.continues.empty()) out << "  then    " << printable(one.continues) << "\n";
   for (const Annotation& annotation : one.annotations) {
     out << "  note    " << printable(cat(annotation.run.substr(0, 10), ": ", annotation.text))
         << "\n";

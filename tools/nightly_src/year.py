@@ -64,7 +64,7 @@ def main(results):
                       f"{', drift' if change['drift'] else ''}{', recovered' if change['recovered'] else ''}"
                       f"{', fails' if change['fails'] else ''}")
             if series["continues"]:
-                print(f"{series['workload']} on {series['machine']} goes on {series['continues']}")
+                print(f"{series['workload']} on {series['machine']}, then {series['continues']}")
     return 0
 
 
