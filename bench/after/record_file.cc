@@ -1,31 +1,18 @@
 #include "bench/after/record_file.h"
 
-#include <filesystem>
 #include <ostream>
 #include <span>
-#include <system_error>
 #include <utility>
 
 #include "bench/after/reportable.h"
 #include "models/base/errors.h"
+#include "models/base/makeable_folder.h"
 #include "results/formats/format.h"
 #include "results/quality_score.h"
 #include "results/record_json.h"
+#include "results/store/store.h"
 
 namespace bench {
-namespace {
-
-void make_folder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error || !std::filesystem::is_directory(path)) {
-    throw UsageError(cat("--benchmark_log_dir=", path, ": no folder can be made there",
-                         error ? cat(": ", error.message()) : std::string()));
-  }
-}
-
-}  // namespace
-
 RecordFile::RecordFile(const RunSettings& settings, results::Record record, std::ostream& out)
     : logs_(settings.files.benchmark_logs),
       settings_(settings.record),
@@ -37,9 +24,15 @@ RecordFile::RecordFile(const RunSettings& settings, results::Record record, std:
     }
   }
   if (settings_.store && !settings.dump.any() && !settings.files.dump_tensors) {
-    store_ = std::make_unique<results::Store>(*settings_.store, results::Store::Access::kWrite);
+    store_ = settings_.store;
+    results::check_can_store(*store_);
   }
-  if (logs_) make_folder(*logs_);
+  if (logs_) {
+    if (const auto reason = why_no_folder(*logs_)) {
+      throw UsageError(
+          cat("--benchmark_log_dir=", *logs_, ": no folder can be made there: ", *reason));
+    }
+  }
   record_.verification.skipped = "the run ended before the check";
 }
 
@@ -57,12 +50,12 @@ void RecordFile::write(results::Status status, bool partial, const std::string& 
   for (const auto& writer : writers_) {
     writer->write(record_);
   }
-  if (store_ == nullptr && !logs_) {
+  if (!store_ && !logs_) {
     return;
   }
   const results::StoredRun run = results::parse_run(results::record_json(record_), "this run");
-  if (store_ != nullptr) {
-    store_->add(run);
+  if (store_) {
+    results::Store(*store_, results::Store::Access::kWrite).add(run);
   }
   if (logs_) {
     results::write_outputs(results::format_to_write("tf-logs").write(std::span(&run, 1)), *logs_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -7,7 +8,6 @@
 #include <vector>
 
 #include "bench/plan/settings.h"
-#include "results/store/store.h"
 #include "results/writer.h"
 
 namespace bench {
@@ -16,9 +16,9 @@ namespace bench {
 class RecordFile {
  public:
   /// `out` is what the run prints its result on: it comes before a record that goes there too.
-  /// Makes the folder of --benchmark_log_dir and the store of --store. Throws UsageError when
-  /// --result_file cannot be written, or that folder cannot be made, and WriteError or DataError
-  /// for a store that cannot be used.
+  /// Makes nothing yet. Throws UsageError when --result_file cannot be written or the folder of
+  /// --benchmark_log_dir cannot be made, and WriteError or DataError for a store that cannot be
+  /// used.
   RecordFile(const RunSettings& settings, results::Record record, std::ostream& out);
 
   results::Record& record() { return record_; }
@@ -33,7 +33,7 @@ class RecordFile {
 
   /// Of --result_file, and of the program that repeats this run.
   std::vector<std::unique_ptr<results::RecordWriter>> writers_{};
-  std::unique_ptr<results::Store> store_{};
+  std::optional<std::filesystem::path> store_{};
   std::optional<std::string> logs_;
   RecordSettings settings_;
   results::Record record_;

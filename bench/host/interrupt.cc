@@ -113,10 +113,19 @@ InterruptGuard::InterruptGuard(const InterruptOptions& options) {
 }
 
 InterruptGuard::~InterruptGuard() {
-  for (std::size_t i = 0; i < kGuarded.size(); ++i) {
+  for (std::size_t i = 0; restores_ && i < kGuarded.size(); ++i) {
     (void)sigaction(kGuarded[i].signal, &old_[i], nullptr);
   }
   guarded = false;
+}
+
+void InterruptGuard::ignore_further() {
+  struct sigaction action {};
+  action.sa_handler = SIG_IGN;
+  for (const Guarded& one : kGuarded) {
+    set_action(one.signal, &action, nullptr);
+  }
+  restores_ = false;
 }
 
 int InterruptGuard::signal() const { return noted_signal.load(std::memory_order_relaxed); }

@@ -22,13 +22,18 @@ struct InterruptOptions {
 /// what will happen, and noted, so that a run can end after the step in hand. A second SIGINT or
 /// SIGTERM ends the process at once with status 128 + signal, writing nothing; a second SIGHUP,
 /// which a shell sends after the terminal's own, does nothing. A signal that is ignored stays so.
-/// Restores the former handlers in the end. At most one at a time (InternalError).
+/// Restores the former handlers in the end, but for ignore_further(). At most one at a time
+/// (InternalError).
 class InterruptGuard {
  public:
   explicit InterruptGuard(const InterruptOptions& options = {});
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  /// From now on the signals do nothing, also after the guard: for a process that has left what it
+  /// was to leave and only ends. Those that came before are still known.
+  void ignore_further();
 
   /// The signal that came, or 0. Any thread may ask; does not wait.
   int signal() const;
@@ -40,6 +45,7 @@ class InterruptGuard {
 
  private:
   std::array<struct sigaction, 3> old_{};
+  bool restores_ = true;
 };
 
 }  // namespace bench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <mutex>
 
 #include "bench/loop/repeated_step.h"
@@ -208,7 +209,7 @@ class Session {
     const StepOrders orders{.learning_rate = learning_rate_.at(global_step_),
                             .gradient_scale = gradient_scale(settings_),
                             .number = layer_step(settings_, global_step_)};
-    parts_.towers.run([&](int number) {
+    const auto run_one = [&](int number) {
       const auto place = static_cast<std::size_t>(number);
       Tower& tower = parts_.towers[number];
       Laps& laps = laps_[place];
@@ -228,7 +229,9 @@ class Session {
       tower.wait();
       outcomes_[place] = read_outcome(tower.executor());
       laps.done = HostClock::now();
-    });
+    };
+    // By reference: a copy would be allocated in every step.
+    parts_.towers.run(std::ref(run_one));
     fed_ = ahead;
     add_shares();
     Outcome outcome = mean_outcome();

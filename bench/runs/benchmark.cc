@@ -36,8 +36,7 @@ void check_repeats(const RunSettings& settings) {
   }
   check_outputs(settings);
   if (settings.record.store) {
-    // Made, or refused, before the first run.
-    const results::Store store(*settings.record.store, results::Store::Access::kWrite);
+    results::check_can_store(*settings.record.store);
   }
 }
 
@@ -91,6 +90,8 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   RunHost host(streams, command_line);
   try {
     const int status = run_what_is_asked(parsed, host);
+    streams.out.flush();
+    host.interrupt.ignore_further();
     // A signal that came after the last point at which the run could end.
     return status == 0 && host.interrupt.requested() ? host.interrupt.exit_status() : status;
   } catch (const RunEnded& ended) {

@@ -37,7 +37,7 @@ class RunHost {
   const std::vector<std::string> command_line;
   const SteadyClock clock;
   const SystemFiles files;
-  const InterruptGuard interrupt;
+  InterruptGuard interrupt;
   PhaseWatch phases;
 
   /// The devices of these settings and of all others that differ in the batch, one per tower, made

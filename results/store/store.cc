@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "models/base/errors.h"
+#include "models/base/makeable_folder.h"
 #include "results/store/folder.h"
 #include "results/store/members.h"
 #include "results/store/run_rows.h"
@@ -49,7 +50,14 @@ void use_write_ahead_log(const Database& database) {
   }
 }
 
+void check_is_file(const fs::path& path) {
+  if (fs::exists(path) && !fs::is_regular_file(path)) {
+    throw DataError(cat(path.string(), ": a store is a file or a folder, and this is neither"));
+  }
+}
+
 std::unique_ptr<Database> open_database(const fs::path& path, Store::Access access) {
+  check_is_file(path);
   if (access == Store::Access::kRead) {
     if (!fs::exists(path)) {
       throw DataError(cat(path.string(),
@@ -282,6 +290,22 @@ std::int64_t reindex(const fs::path& path) {
     fs::remove(index_path(path).string() + suffix);
   }
   return Store(path, Store::Access::kWrite).size();
+}
+
+void check_can_store(const fs::path& path) {
+  const bool folder = is_folder(path);
+  if (const auto reason = why_no_folder(folder ? path : path.parent_path())) {
+    throw WriteError(cat(path.string(), ": no store can be made there: ", *reason));
+  }
+  if (folder || !fs::exists(path)) return;
+  check_is_file(path);
+  if (::access(path.c_str(), W_OK) != 0) {
+    throw WriteError(cat(path.string(), ": cannot be written: no permission"));
+  }
+  if (fs::file_size(path) > 0) {
+    const Database database(path, Database::Mode::kRead);
+    check_schema(database);
+  }
 }
 
 fs::path default_store_path() {

@@ -95,6 +95,10 @@ class Store {
   std::unique_ptr<Database> database_;
 };
 
+/// Throws what opening this store for writing would (WriteError, DataError), and makes nothing: what
+/// refuses a run later leaves no empty store behind.
+void check_can_store(const std::filesystem::path& path);
+
 /// A condition that holds for these record_ids, and for ids that begin with one of them.
 Filter filter_of_ids(std::span<const std::string> record_ids);
 

@@ -1,20 +1,17 @@
 """Says what is wrong with the way a case ended."""
 
 import dataclasses
-import json
-import os
 import re
-import stat
 from typing import Iterator
 
-from .case import Case, Stream, encoded
-from .formats import safetensors
+from .case import Case, Stream
 from .runner import Found, Outcome
 from .streams import stderr_faults, stdout_faults, text_faults
+from .written import JSON_FLAGS, Kind, Written, fault_in, resolved
 
-# Flags that name a file to write, and what it then holds.
-_JSON_FLAGS = ("result_file", "trace_file")
-_TENSOR_FLAGS = ("save_variables", "dump_tensors")
+# What a run that is refused leaves none of: it is kept and grows from run to run.
+_KEPT = (Kind.log, Kind.store, Kind.folder)
+_REFUSED = 2
 _INPUT_FLAGS = ("init_from", "input_file")
 _TEMPORARY = re.compile(r"(?:.*/)?\.[^/]+\.\d+\.tmp")
 _CRASHES = {132: "SIGILL", 134: "SIGABRT", 135: "SIGBUS", 136: "SIGFPE", 139: "SIGSEGV"}
@@ -77,53 +74,32 @@ def _stream_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
             yield Fault(kind, text)
 
 
-def _path(name: str) -> str:
-    """A name on the command line as a path in the case's folder."""
-    return os.path.normpath(name) if name else ""
-
-
-def _with_batches(name: str) -> re.Pattern[str]:
-    """A file, and those that a list of batch sizes makes of it."""
-    root, extension = os.path.splitext(_path(name))
-    return re.compile(rf"{re.escape(root)}(?:\.batch\d+)?{re.escape(extension)}", re.DOTALL)
-
-
-def _resolved(outcome: Outcome, name: str) -> str:
-    """The path, through links, as seen from the case's folder."""
-    folder = os.path.realpath(os.fsencode(outcome.folder))
-    path = os.path.realpath(os.path.join(folder, encoded(name)))
-    return os.fsdecode(os.path.relpath(path, folder))
-
-
 def _file_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
-    json_names = case.values_of(*_JSON_FLAGS)
-    tensor_names = case.values_of(*_TENSOR_FLAGS)
-    json_files = [_with_batches(_resolved(outcome, name)) for name in json_names]
-    tensor_files = [_with_batches(_resolved(outcome, name)) for name in tensor_names]
-    inputs = {_resolved(outcome, name) for name in case.values_of(*_INPUT_FLAGS)}
+    written = Written(case, outcome)
+    inputs = {resolved(outcome, name) for name in case.values_of(*_INPUT_FLAGS)}
     appended = {"log"} if case.stdout is Stream.appended else set()
     for path, found in outcome.after.items():
         before = outcome.before.get(path)
         if found == before:
             continue
-        is_json = any(pattern.fullmatch(path) for pattern in json_files)
-        is_tensors = any(pattern.fullmatch(path) for pattern in tensor_files)
+        kind = written.kind_of(path)
         if path in appended:
             yield from _appended_faults(case, outcome, path)
-        elif before is not None and (path in inputs or not (is_json or is_tensors)):
+        elif before is not None and (path in inputs or kind is None):
             yield Fault("input", f"{path!r} was changed")
         elif _TEMPORARY.fullmatch(path) and len(outcome.sent) > 1:
             continue  # The next run that writes there removes it.
-        elif not (is_json or is_tensors):
+        elif kind is None or (before is None and outcome.status == _REFUSED and kind in _KEPT):
             yield Fault("stray", f"{path!r} was left behind")
         else:
-            yield from _output_faults(outcome, path, before, is_json)
+            yield from _output_faults(outcome, path, before, kind)
     for path in outcome.before.keys() - outcome.after.keys():
         yield Fault("input", f"{path!r} is gone")
     if outcome.status == 0 and b"total images/sec: " in outcome.stdout:
-        yield from _missing_faults(case, outcome, (*_JSON_FLAGS, "save_variables"))
+        yield from _missing_faults(case, written, (*JSON_FLAGS, "save_variables"))
+        yield from (Fault("file", f"{path!r} is not there") for path in written.missing_kept())
     if _ended_by_one_signal(outcome) and _in_steps(outcome):
-        yield from _missing_faults(case, outcome, ("result_file",))
+        yield from _missing_faults(case, written, ("result_file",))
 
 
 def _ended_by_one_signal(outcome: Outcome) -> bool:
@@ -135,39 +111,22 @@ def _in_steps(outcome: Outcome) -> bool:
     return b"Running warm up" in outcome.stdout
 
 
-def _missing_faults(case: Case, outcome: Outcome, flags: tuple[str, ...]) -> Iterator[Fault]:
+def _missing_faults(case: Case, written: Written, flags: tuple[str, ...]) -> Iterator[Fault]:
     """Of a flag that is given twice the last value holds."""
     for name in [name for flag in flags for name in case.values_of(flag)[-1:]]:
-        pattern = _with_batches(_resolved(outcome, name))
-        plain = name and name != "-" and not name.startswith("/")
-        if plain and not any(pattern.fullmatch(path) for path in outcome.after):
+        if written.is_missing(name):
             yield Fault("file", f"{name!r} is not there")
 
 
 def _output_faults(outcome: Outcome, path: str, before: Found | None,
-                   is_json: bool) -> Iterator[Fault]:
+                   kind: Kind) -> Iterator[Fault]:
     now = outcome.after[path]
     if before is not None and before.type != now.type:
         yield Fault("output", f"{path!r} became another kind of file")
     elif before is not None and before.mode != now.mode:
         yield Fault("output", f"{path!r} had the mode {before.mode:o} and has {now.mode:o}")
-    if not stat.S_ISREG(now.type):
-        return
-    with open(os.path.join(os.fsencode(outcome.folder), os.fsencode(path)), "rb") as file:
-        data = file.read()
-    fault = _json_fault(data) if is_json else safetensors.fault_of(data)
-    if fault:
+    if fault := fault_in(outcome, path, kind):
         yield Fault("file", f"{path!r} is not whole: {fault}")
-
-
-def _json_fault(data: bytes) -> str:
-    def refuse(word: str) -> None:
-        raise ValueError(f"{word} is no JSON")
-    try:
-        whole = json.loads(data, parse_constant=refuse)
-    except ValueError as error:
-        return str(error)
-    return "" if isinstance(whole, (dict, list)) and whole else "it holds nothing"
 
 
 def _appended_faults(case: Case, outcome: Outcome, path: str) -> Iterator[Fault]:

@@ -159,6 +159,31 @@ class JudgeTest(unittest.TestCase):
             self.assertEqual(self.kinds(body, "--result_file=r", files={"sub": Folder()}),
                              ["stray"], name)
 
+    def test_logs_and_stores_of_a_run(self):
+        logs = "mkdir -p a/b; echo '{\"x\": 1}' >a/b/metric.log; cp a/b/metric.log a/b/benchmark_run.log"
+        self.assertEqual(self.kinds(f"{logs}; {_RUN}", "--benchmark_log_dir=a/b"), [])
+        self.assertEqual(self.kinds(f"{logs}; {_RUN}"), ["stray"] * 4)
+        self.assertEqual(self.kinds(f"{logs}; rm a/b/metric.log; {_RUN}", "--benchmark_log_dir=a/b"),
+                         ["file"])
+        self.assertEqual(self.kinds(f"{logs}; echo x >>a/b/metric.log; {_RUN}",
+                                    "--benchmark_log_dir=a/b"), ["file"])
+        store = f"{sys.executable} -c 'import sqlite3; sqlite3.connect(\"s\").execute(\"create table t(x)\")'"
+        self.assertEqual(self.kinds(f"{store}; {_RUN}", "--store=s"), [])
+        self.assertEqual(self.kinds(f"echo x >s; {_RUN}", "--store=s"), ["file"])
+        self.assertEqual(self.kinds(_RUN, "--store=s"), ["file"])
+        self.assertEqual(self.kinds(f"{store}; touch s-wal; {_RUN}", "--store=s"), ["stray"])
+        move = 'mkdir -p "$XDG_DATA_HOME/bench"; mv s "$XDG_DATA_HOME/bench/results.sqlite"'
+        self.assertEqual(self.kinds(f"{store}; {move}; {_RUN}", "--store"), [])
+        folder = "mkdir -p r/2026/01; echo '{\"x\": 1}' >r/2026/01/a-1.json; mv s r/index.sqlite"
+        self.assertEqual(self.kinds(f"{store}; {folder}; {_RUN}", "--store=r/"), [])
+        self.assertEqual(self.kinds(f"{store}; {folder}; touch r/x; {_RUN}", "--store=r/"),
+                         ["stray"])
+
+    def test_logs_and_stores_of_a_run_that_was_refused(self):
+        for made in ("mkdir a", "mkdir a; echo '{}' >a/metric.log", "touch s"):
+            kinds = self.kinds(f"{made}; {_FAILED}", "--benchmark_log_dir=a", "--store=s")
+            self.assertEqual(set(kinds), {"stray"}, made)
+
     def test_results_that_are_not_whole(self):
         for text in ('{"a": ', '{"a": NaN}', "", "1"):
             body = f"echo '{text}' >r; {_FAILED}"

@@ -21,6 +21,8 @@ LIMIT_SECONDS = 60.0
 _MARKER_SECONDS = 10.0
 _POLL_SECONDS = 0.005
 _MOST_BYTES = 8 << 20
+# In the case's folder: where the program keeps what is given no name.
+DATA_FOLDER = "data"
 _SHELL = shutil.which("sh") or "/bin/sh"
 # What the program sees of our environment: whatever else is set could change what it does.
 _INHERITED = re.compile(r"PATH|HOME|LD_LIBRARY_PATH|\w+SAN_OPTIONS")
@@ -130,7 +132,8 @@ class _Running:
             words = [_SHELL, "-c", command, "sh", *words]
         environment = {name: value for name, value in os.environ.items()
                        if _INHERITED.fullmatch(name)}
-        environment |= {"LC_ALL": "C", "TMPDIR": str(folder / "tmp")} | case.environment
+        environment |= {"LC_ALL": "C", "TMPDIR": str(folder / "tmp"),
+                        "XDG_DATA_HOME": str(folder / DATA_FOLDER)} | case.environment
         self.busy_seconds = 0.0
         self.begin = time.monotonic()
         with open(self._out, "wb") as out, open(self._err, "wb") as err:

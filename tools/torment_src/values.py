@@ -85,6 +85,8 @@ _TEXTS_TAKEN: dict[str, tuple[str, ...]] = {
     "trace_file": ("t.json", "sub/t.json"),
     "save_variables": ("w.safetensors", "sub/w"),
     "dump_tensors": ("d.safetensors",),
+    "benchmark_log_dir": ("logs", "sub", "new/logs"),
+    "store": ("s.sqlite", "records/", "new/s", "default"),
     "init_from": ("absent",),
     "input_file": ("absent",),
     "data_dir": ("absent", "sub"),

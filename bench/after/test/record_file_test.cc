@@ -8,6 +8,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/test/scratch_folder.h"
+#include "results/store/store.h"
 
 namespace bench {
 namespace {
@@ -20,7 +21,7 @@ std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(RecordFile, WritesTheOriginalsLogsOnceWhenTheRunEnds) {
+TEST(RecordFile, WritesLogsAndStoreOnceWhenTheRunEnds) {
   const ScratchFolder folder;
   const std::filesystem::path logs = folder.path() / "deep" / "logs";
   std::ostringstream out;
@@ -32,10 +33,13 @@ TEST(RecordFile, WritesTheOriginalsLogsOnceWhenTheRunEnds) {
   RunSettings settings;
   settings.files.result = (folder.path() / "r.json").string();
   settings.files.benchmark_logs = logs.string();
+  settings.record.store = folder.path() / "store.sqlite";
   RecordFile file(settings, record, out);
   file.write_for_now(results::Status::kOk, false, "");
-  EXPECT_FALSE(std::filesystem::exists(logs / "metric.log"));
+  EXPECT_FALSE(std::filesystem::exists(logs));
+  EXPECT_FALSE(std::filesystem::exists(*settings.record.store));
   file.write(results::Status::kOk, false, "");
+  EXPECT_EQ(results::Store(*settings.record.store, results::Store::Access::kRead).size(), 1);
   EXPECT_THAT(text_of(logs / "benchmark_run.log"), HasSubstr("\"test_id\": \"night 7\""));
   EXPECT_THAT(text_of(logs / "metric.log"),
               HasSubstr("\"name\": \"current_examples_per_sec\", \"value\": 8.0, \"unit\": null"));

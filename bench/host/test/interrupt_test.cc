@@ -69,6 +69,20 @@ TEST(InterruptGuard, RestoresTheFormerHandlers) {
   EXPECT_EQ(std::signal(SIGHUP, old_hangup), &do_nothing);
 }
 
+TEST(InterruptGuard, KnowsTheSignalBeforeThoseItIsToIgnore) {
+  const Answer answer;
+  {
+    InterruptGuard guard({.notice_fd = answer.fd(), .once_within = {}});
+    ASSERT_EQ(raise(SIGHUP), 0);
+    guard.ignore_further();
+    ASSERT_EQ(raise(SIGINT), 0);  // Would end the process.
+    EXPECT_EQ(guard.signal_name(), "SIGHUP");
+  }
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EQ(std::signal(signal, SIG_DFL), SIG_IGN);
+  }
+}
+
 TEST(InterruptGuard, LeavesAnIgnoredSignalIgnored) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     void (*const old)(int) = std::signal(signal, SIG_IGN);

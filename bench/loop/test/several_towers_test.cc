@@ -87,17 +87,18 @@ class FailingBackend final : public ForwardingBackend {
   std::atomic<int> left_{2};
 };
 
-/// Batches of the towers together; the images of each tower are its number, the labels 0.
+/// Batches of the towers together; the images of each tower are its number, counted from `first`,
+/// the labels 0.
 class NumberedInput final : public InputSource {
  public:
-  NumberedInput(FakeClock& clock, const RunSettings& settings, std::int64_t fails_at)
+  NumberedInput(FakeClock& clock, const RunSettings& settings, int first, std::int64_t fails_at)
       : clock_(clock),
         labels_(static_cast<std::size_t>(settings.global_batch())),
         fails_at_(fails_at) {
     for (int tower = 0; tower < settings.towers; ++tower) {
       images_.insert(images_.end(),
                      static_cast<std::size_t>(settings.batch * 3 * kImageSize * kImageSize),
-                     static_cast<float>(tower));
+                     static_cast<float>(first + tower));
     }
   }
   InputBatch next() override {
@@ -121,6 +122,7 @@ struct TowersRun {
   RunSettings settings = TinyRun().settings;
   Fault fault = Fault::none;
   int faulty_tower = 0;
+  int first_image = 0;
   std::int64_t input_fails_at = -1;
   std::function<bool(std::int64_t steps)> interrupted = [](std::int64_t) { return false; };
 
@@ -150,7 +152,7 @@ struct TowersRun {
     }
     const auto towers = make_run_towers(settings, threads, sources);
     FakeClock clock;
-    NumberedInput input(clock, settings, input_fails_at);
+    NumberedInput input(clock, settings, first_image, input_fails_at);
     StoppingRule stopping(step_limits(settings), clock, [&] {
       return interrupted(static_cast<std::int64_t>(result.steps.size()));
     });
@@ -203,15 +205,20 @@ TEST(SeveralTowers, KeepTheSameVariablesWhereTheyShareThem) {
 }
 
 TEST(SeveralTowers, ReportTheMeanOfTheirLossesAndTheImagesOfAll) {
-  TowersRun one = run_of("independent", 1);
-  one.settings.steps.num_batches = 1;
-  one.run();
-  TowersRun two = run_of("independent", 2);
-  two.settings.steps.num_batches = 1;
-  two.run();
-  // Images of ones have another loss than those of zeros.
-  EXPECT_NE(one.result.losses[0], two.result.losses[0]);
-  EXPECT_THAT(two.out, HasSubstr("total images/sec:"));
+  const auto run = [](int towers, int first_image) {
+    TowersRun towers_run = run_of("independent", towers);
+    towers_run.settings.steps.num_batches = 1;
+    towers_run.first_image = first_image;
+    towers_run.run();
+    return towers_run;
+  };
+  const double of_zeros = run(1, 0).result.losses[0];
+  const double of_ones = run(1, 1).result.losses[0];
+  const TowersRun both = run(2, 0);
+  EXPECT_NE(of_zeros, of_ones);
+  EXPECT_DOUBLE_EQ(both.result.losses[0], (of_zeros + of_ones) / 2);
+  // Two towers of two images each, in a step of 100 ms.
+  EXPECT_THAT(both.out, HasSubstr("total images/sec: 40.00"));
 }
 
 TEST(SeveralTowers, TellWhereTheTimeOfTheirStepsWent) {

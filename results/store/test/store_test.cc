@@ -71,6 +71,20 @@ TEST_P(AStore, GivesBackWhatWasPutIn) {
   EXPECT_EQ(loaded[0].workload_key, run.workload_key);
 }
 
+TEST_P(AStore, IsNotMadeByACheck) {
+  check_can_store(path());
+  EXPECT_FALSE(fs::exists(path()));
+  open().add(run_number(1));
+  check_can_store(path());
+  EXPECT_EQ(open().size(), 1);
+}
+
+TEST_P(AStore, IsRefusedBeforehandWhereNoneCanBe) {
+  write_text(folder_.path() / "file", "x");
+  EXPECT_THAT(refusal<WriteError>([&] { check_can_store(folder_.path() / "file" / GetParam()); }),
+              HasSubstr("no store can be made there"));
+}
+
 TEST_P(AStore, HoldsARunOnce) {
   Store store = open();
   EXPECT_TRUE(store.add(run_number(1)));
@@ -206,10 +220,11 @@ class ADatabase : public testing::Test {
 
 TEST_F(ADatabase, OfAnotherProgramIsRefused) {
   Database(path_, Database::Mode::kWrite).run("CREATE TABLE other(x)");
+  const std::string says = "is a database of another program";
   for (const auto access : {Store::Access::kRead, Store::Access::kWrite}) {
-    EXPECT_THAT(refusal<DataError>([&] { Store(path_, access); }),
-                HasSubstr("is a database of another program"));
+    EXPECT_THAT(refusal<DataError>([&] { Store(path_, access); }), HasSubstr(says));
   }
+  EXPECT_THAT(refusal<DataError>([&] { check_can_store(path_); }), HasSubstr(says));
 }
 
 TEST_F(ADatabase, OfAnotherVersionIsRefused) {
@@ -225,6 +240,10 @@ TEST_F(ADatabase, ThatIsNoneIsRefused) {
               HasSubstr("it is no SQLite file"));
   EXPECT_THAT(refusal<DataError>([&] { Store(folder_.path() / "b.sqlite", Store::Access::kRead); }),
               HasSubstr("there is no store"));
+  for (const auto access : {Store::Access::kRead, Store::Access::kWrite}) {
+    EXPECT_THAT(refusal<DataError>([&] { Store("/dev/null", access); }),
+                HasSubstr("a store is a file or a folder"));
+  }
 }
 
 TEST_F(ADatabase, IsReadWhileAnotherProgramWrites) {

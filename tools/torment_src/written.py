@@ -1,0 +1,146 @@
+"""Which files the flags of a case let the program write, and whether what lies there is whole."""
+
+import contextlib
+import enum
+import json
+import os
+import re
+import sqlite3
+import stat
+
+from .case import Case, encoded
+from .formats import safetensors
+from .runner import DATA_FOLDER, Outcome
+
+# Flags that name a file to write, and what it then holds.
+JSON_FLAGS = ("result_file", "trace_file")
+_TENSOR_FLAGS = ("save_variables", "dump_tensors")
+_LOG_NAMES = ("benchmark_run.log", "metric.log")
+# Of a store that is a folder: its index and records.
+_IN_A_STORE = re.compile(r"\.gitignore|index\.sqlite(?:-wal|-shm)?|\d{4}(?:/\d{2}(?:/[\w-]+\.json)?)?")
+_BESIDE_A_STORE = re.compile(r"-wal|-shm|-journal")
+_DEFAULT_STORE = f"{DATA_FOLDER}/bench/results.sqlite"
+
+
+class Kind(enum.Enum):
+    json = enum.auto()
+    tensors = enum.auto()
+    log = enum.auto()
+    store = enum.auto()
+    # A folder made for a file of those.
+    folder = enum.auto()
+
+
+def _with_batches(name: str) -> re.Pattern[str]:
+    """A file, and those that a list of batch sizes makes of it."""
+    root, extension = os.path.splitext(os.path.normpath(name) if name else "")
+    return re.compile(rf"{re.escape(root)}(?:\.batch\d+)?{re.escape(extension)}", re.DOTALL)
+
+
+def resolved(outcome: Outcome, name: str) -> str:
+    """The path, through links, as seen from the case's folder."""
+    folder = os.path.realpath(os.fsencode(outcome.folder))
+    path = os.path.realpath(os.path.join(folder, encoded(name)))
+    return os.fsdecode(os.path.relpath(path, folder))
+
+
+def _stores_of(case: Case) -> list[str]:
+    """The value may be left out, and then no word behind it is one."""
+    flag = re.compile(r"--?store(?:=(.*))?", re.DOTALL | re.IGNORECASE)
+    values = [match[1] for match in map(flag.fullmatch, case.args) if match]
+    return [_DEFAULT_STORE if value in (None, "default") else value for value in values]
+
+
+class Written:
+    """What the program of a case may have written, by paths in the case's folder."""
+
+    def __init__(self, case: Case, outcome: Outcome):
+        self._outcome = outcome
+        self._patterns = {
+            kind: [_with_batches(resolved(outcome, name)) for name in case.values_of(*flags)]
+            for kind, flags in ((Kind.json, JSON_FLAGS), (Kind.tensors, _TENSOR_FLAGS))}
+        self._log_folders = [resolved(outcome, name)
+                             for name in case.values_of("benchmark_log_dir")]
+        self._stores = [resolved(outcome, name) for name in _stores_of(case)]
+
+    def kind_of(self, path: str) -> Kind | None:
+        for kind, patterns in self._patterns.items():
+            if any(pattern.fullmatch(path) for pattern in patterns):
+                return kind
+        if os.path.basename(path) in _LOG_NAMES and self._in_log_folder(path):
+            return Kind.log
+        if any(path == store or self._is_of_store(path, store) for store in self._stores):
+            return Kind.store
+        tops = [f"{top}/" for top in (*self._log_folders, *self._stores)]
+        made = self._outcome.after.get(path)
+        if made and stat.S_ISDIR(made.type) and any(top.startswith(f"{path}/") for top in tops):
+            return Kind.folder
+        return None
+
+    def _in_log_folder(self, path: str) -> bool:
+        folder = os.path.dirname(path)
+        return any(os.path.normpath(top) == (folder or ".") for top in self._log_folders)
+
+    def _is_of_store(self, path: str, store: str) -> bool:
+        if not path.startswith(store):
+            return False
+        rest = path[len(store):]
+        # SQLite's own files go when the last program has closed the store.
+        beside = _BESIDE_A_STORE.fullmatch(rest) and len(self._outcome.sent) > 1
+        return bool(beside or (rest[:1] == "/" and _IN_A_STORE.fullmatch(rest[1:])))
+
+    def is_missing(self, name: str) -> bool:
+        """Whether no file is there that a flag with this value is to write."""
+        if not name or name == "-" or name.startswith("/"):
+            return False
+        pattern = _with_batches(resolved(self._outcome, name))
+        return not any(pattern.fullmatch(path) for path in self._outcome.after)
+
+    def missing_kept(self) -> list[str]:
+        """Logs and stores that are not there, of those in the case's folder; of a flag that is
+        given twice the last value holds."""
+        wanted = [os.path.normpath(os.path.join(folder, name))
+                  for folder in self._log_folders[-1:] for name in _LOG_NAMES]
+        wanted += self._stores[-1:]
+        return [path for path in wanted
+                if not path.startswith("..") and path != "." and path not in self._outcome.after]
+
+
+def fault_in(outcome: Outcome, path: str, kind: Kind) -> str:
+    """What is wrong with a file that was written, or nothing."""
+    now = outcome.after[path]
+    if not stat.S_ISREG(now.type) or kind is Kind.folder:
+        return ""
+    whole = os.path.join(os.fsencode(outcome.folder), os.fsencode(path))
+    with open(whole, "rb") as file:
+        data = file.read()
+    match kind:
+        case Kind.json:
+            return _json_fault(data)
+        case Kind.tensors:
+            return safetensors.fault_of(data)
+        case Kind.log:
+            return next(filter(None, map(_json_fault, data.splitlines())), "")
+        case _:
+            return _store_fault(path, whole, data)
+
+
+def _store_fault(path: str, whole: bytes, data: bytes) -> str:
+    if path.endswith(".json"):
+        return _json_fault(data)
+    if not data.startswith(b"SQLite format 3\0"):
+        return "" if os.path.basename(path) == ".gitignore" or path.endswith(("-wal", "-shm")) \
+            else "it is no SQLite file"
+    with contextlib.closing(sqlite3.connect(whole)) as database:
+        (answer,) = database.execute("PRAGMA integrity_check").fetchone()
+    return "" if answer == "ok" else answer
+
+
+def _json_fault(data: bytes) -> str:
+    def refuse(word: str) -> None:
+        raise ValueError(f"{word} is no JSON")
+    try:
+        whole = json.loads(data, parse_constant=refuse)
+    except ValueError as error:
+        return str(error)
+    return "" if isinstance(whole, (dict, list)) and whole else "it holds nothing"
