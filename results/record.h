@@ -201,6 +201,20 @@ struct TowerTimes {
   Captured<double> rest{};
 };
 
+/// A run beside the same on fewer devices, each with a batch of the same size. What its efficiency
+/// lacks to 1 is told by part, as the difference of the towers' mean times (TowerTimes) to the
+/// reference's, as shares of the step: the parts add up to 1 - efficiency.
+struct Scaling {
+  int reference_devices = 0;
+  double reference_images_per_sec = 0;
+  double efficiency = 0;  ///< Images/sec per device as a share of the reference's.
+  Captured<double> computing{};
+  Captured<double> exchanging{};
+  Captured<double> updating{};
+  Captured<double> waiting{};
+  Captured<double> rest{};
+};
+
 /// A kernel that really ran, and on how many nodes of one step.
 struct Implementation {
   std::string op{};
@@ -283,8 +297,9 @@ struct Record {
   Host host{};
   Cpu cpu{};
   Memory memory{};
-  std::vector<Gpu> gpus{};                   ///< Those that the run computes on.
-  std::vector<TowerTimes> towers{};          ///< Of a run on several devices.
+  std::vector<Gpu> gpus{};           ///< Those that the run computes on.
+  std::vector<TowerTimes> towers{};  ///< Of a run on several devices, or of --scaling_sweep.
+  std::optional<Scaling> scaling{};  ///< Of a run of --scaling_sweep.
   std::map<std::string, std::string> env{};  ///< The variables that change speed, by name.
   Load load{};
   CpuWatched cpu_watched{};

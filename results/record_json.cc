@@ -228,6 +228,18 @@ std::string dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+void put_scaling(Section out, const Scaling& scaling) {
+  out.put("reference_devices", scaling.reference_devices);
+  out.put("reference_images_per_sec", scaling.reference_images_per_sec);
+  out.put("efficiency", scaling.efficiency);
+  Section lost = out.child("lost");
+  lost.put("computing", scaling.computing);
+  lost.put("exchanging", scaling.exchanging);
+  lost.put("updating", scaling.updating);
+  lost.put("waiting", scaling.waiting);
+  lost.put("rest", scaling.rest);
+}
+
 }  // namespace
 
 std::string record_json(const Record& record) {
@@ -259,6 +271,7 @@ std::string record_json(const Record& record) {
     item.put("waiting", tower.waiting);
     item.put("rest", tower.rest);
   });
+  if (record.scaling) put_scaling(out.child("scaling"), *record.scaling);
   out.put("env", record.env);
   put_load(out.child("load"), record.load);
   put_cpu_watched(out.child("cpu_watched"), record.cpu_watched);

@@ -1,5 +1,7 @@
 #include "bench/after/build_record.h"
 
+#include "bench/after/scaling.h"
+
 #include <unistd.h>
 #include <numeric>
 
@@ -268,7 +270,7 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
     processors.insert(processors.end(), each.processors.begin(), each.processors.end());
   }
   record.cpu.processors_used = processors;
-  if (devices.size() > 1) {
+  if (devices.size() > 1 || settings.record.scaling) {
     for (const Device& each : devices) {
       results::TowerTimes& tower = record.towers.emplace_back();
       tower.processors = each.gpu ? std::vector<int>() : each.processors;
@@ -338,6 +340,9 @@ void add_measurements(results::Record& record, const RunSettings& settings,
                                          .top1 = known(session.top_1, no_accuracy),
                                          .top5 = known(session.top_5, no_accuracy)});
   add_tower_times(record.towers, session);
+  if (settings.record.scaling && !session.steps.empty()) {
+    record.scaling = scaling_of(*settings.record.scaling, record);
+  }
   record.series.step_ns = session.steps;
   record.series.loss = session.losses;
   record.workload.warmup = session.warmup_steps;

@@ -121,7 +121,8 @@ class Session {
         settings_.accuracies());
     progress_.start("measuring", parts_.stopping.limits().steps);
     result_.input_wait = {};
-    if (parts_.towers.size() > 1 && parts_.towers.first().backend().shares_host_memory()) {
+    const bool wanted = parts_.towers.size() > 1 || settings_.record.scaling.has_value();
+    if (wanted && parts_.towers.first().backend().shares_host_memory()) {
       result_.shares.resize(static_cast<std::size_t>(parts_.towers.size()));
     }
     parts_.stopping.begin_measuring();

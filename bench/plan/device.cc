@@ -138,8 +138,9 @@ Device make_tower_device(const RunSettings& settings, const TowerShare& share) {
                           : run_processors(device, share.topology, settings.threads);
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,
-                        // Threads that decode images must be able to run anywhere.
-                        .pin = !settings.input.dataset,
+                        // Beside those that decode images one device's threads may run anywhere;
+                        // several would meet on one processor.
+                        .pin = !settings.input.dataset || settings.towers > 1,
                         .max_isa = std::nullopt};
   if (const auto cpuid = this_processor()) {
     device.warnings = costly_variables(*cpuid, own_environment);

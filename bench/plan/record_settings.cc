@@ -61,6 +61,21 @@ void take_place(RecordSettings& settings) {
   settings.labels.order_index = place.order;
 }
 
+void take_scaling(const Flags& flags, RecordSettings& settings) {
+  if (!flags.scaling_sweep) {
+    return;
+  }
+  const char* text = variable(kScalingVariable);
+  if (text == nullptr) {
+    settings.device_counts = parse_device_counts(*flags.scaling_sweep);
+    return;
+  }
+  settings.scaling.emplace();
+  if (text != std::string_view(kScalingFirst)) {
+    settings.scaling->reference = parse_scaling_reference(text);
+  }
+}
+
 Captured<double> number_of(const json& object, const char* name, const std::string& path) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) {
@@ -88,6 +103,49 @@ GroupPlace parse_group_place(const std::string& text) {
 
 std::string to_text(const GroupPlace& place) {
   return cat(place.group, "/", place.repeat, "/", place.order);
+}
+
+std::string to_text(const ScalingReference& reference) {
+  json text = {{"devices", reference.devices}, {"images_per_second", reference.images_per_second}};
+  if (const auto& parts = reference.parts) {
+    text["parts"] = {parts->computing, parts->exchanging, parts->updating, parts->waiting};
+  }
+  return text.dump();
+}
+
+ScalingReference parse_scaling_reference(const std::string& text) {
+  try {
+    const json parsed = json::parse(text);
+    ScalingReference reference{.devices = parsed.at("devices").get<int>(),
+                               .images_per_second = parsed.at("images_per_second").get<double>()};
+    if (parsed.contains("parts")) {
+      const auto parts = parsed.at("parts").get<std::array<double, 4>>();
+      reference.parts = {
+          .computing = parts[0], .exchanging = parts[1], .updating = parts[2], .waiting = parts[3]};
+    }
+    return reference;
+  } catch (const json::exception&) {
+    throw UsageError(cat(kScalingVariable, "=", text, ": is no reference of --scaling_sweep"));
+  }
+}
+
+std::vector<int> parse_device_counts(const std::string& text) {
+  constexpr int kMost = 64;  // As --num_gpus takes.
+  std::vector<int> counts;
+  for (const std::string& word : split_text(text, ',')) {
+    const std::optional<int> count = index_of(word);
+    if (!count || *count < 1 || *count > kMost || (!counts.empty() && *count <= counts.back())) {
+      throw UsageError(cat("--scaling_sweep=", text, ": '", word,
+                           "' is not among numbers from 1 to ", kMost,
+                           " of which each is greater than the last; write 1,2,4"));
+    }
+    counts.push_back(*count);
+  }
+  if (counts.size() < 2) {
+    throw UsageError(cat("--scaling_sweep=", text,
+                         ": one number of devices has nothing to be held against; write 1,2,4"));
+  }
+  return counts;
 }
 
 std::map<std::string, std::string> parse_tags(const std::string& text) {
@@ -163,6 +221,7 @@ RecordSettings record_settings_of(const Flags& flags) {
     settings.cost = read_cost(*flags.cost);
   }
   take_place(settings);
+  take_scaling(flags, settings);
   if (const char* path = variable(kRecordVariable)) {
     settings.report_to = path;
   }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/flags/flags.h"
 #include "results/conditions.h"
@@ -36,6 +37,36 @@ struct RepeatSettings {
   [[nodiscard]] bool asked() const { return runs > 1 || until_ci.has_value(); }
 };
 
+/// The run on the fewest devices of --scaling_sweep, that the others are held against; the times
+/// are its towers' means, in seconds of a step, where they are known.
+struct ScalingReference {
+  int devices = 0;
+  double images_per_second = 0;
+  struct Parts {
+    double computing = 0;
+    double exchanging = 0;
+    double updating = 0;
+    double waiting = 0;
+  };
+  std::optional<Parts> parts = {};
+};
+/// Tells a run of --scaling_sweep its reference; of the reference itself it is kScalingFirst.
+inline constexpr const char* kScalingVariable = "BENCH_SCALING";
+inline constexpr const char* kScalingFirst = "first";
+
+std::string to_text(const ScalingReference& reference);
+/// Throws UsageError for a text that is none.
+ScalingReference parse_scaling_reference(const std::string& text);
+
+/// "1,2,4": numbers of devices, each greater than the last. Throws UsageError.
+std::vector<int> parse_device_counts(const std::string& text);
+
+/// What a run of --scaling_sweep knows.
+struct ScalingPlace {
+  /// None of the first run.
+  std::optional<ScalingReference> reference = {};
+};
+
 /// What a record says beside what was measured, and where it goes beside --result_file.
 struct RecordSettings {
   results::Labels labels = {};
@@ -47,6 +78,10 @@ struct RecordSettings {
   RepeatSettings repeats = {};
   /// Of a run that --repeats of its own command line started: which it is.
   std::optional<int> own_repeat = {};
+  /// What --scaling_sweep asks for, of the program that starts the runs.
+  std::vector<int> device_counts = {};
+  /// Of a run that it started.
+  std::optional<ScalingPlace> scaling = {};
   bool reportable = false;
 };
 

@@ -5,6 +5,7 @@
 #include "bench/runs/batch_choice.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/repeats.h"
+#include "bench/runs/scaling.h"
 #include "bench/runs/sweep.h"
 #include "bench/runs/verify_command.h"
 #include "models/base/errors.h"
@@ -50,9 +51,12 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     }
     return status;
   }
-  const RunSettings settings = settings_of_repeat(resolve_settings(parsed));
+  const RunSettings settings = settings_of_scaled(settings_of_repeat(resolve_settings(parsed)));
   if (settings.record.reportable) {
     refuse_unfit(settings.record);
+  }
+  if (!settings.record.device_counts.empty()) {
+    return run_scaling(settings, parsed, host);
   }
   if (settings.record.repeats.asked()) {
     check_repeats(settings);

@@ -3,7 +3,9 @@
 #include <glog/logging.h>
 
 #include <iomanip>
+#include <optional>
 #include <ostream>
+#include <set>
 
 #include "bench/after/build_record.h"
 #include "bench/after/tensor_dump.h"
@@ -18,6 +20,7 @@
 #include "bench/plan/tuning.h"
 #include "bench/runs/attempt.h"
 #include "bench/runs/fusion_gains.h"
+#include "kernels/cpu/affinity.h"
 #include "kernels/cpu/library_variables.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
@@ -151,12 +154,18 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   }
 }
 
-std::vector<std::string> warnings_before(const SystemFiles& files, const Device& device,
+std::vector<std::string> warnings_before(const SystemFiles& files, std::span<const Device> devices,
                                          const EnvironmentSnapshot& before) {
-  const EnvironmentSnapshot after = read_environment(files, device.processors);
+  std::set<int> used;
+  for (const Device& device : devices) {
+    used.insert(device.processors.begin(), device.processors.end());
+  }
+  const std::vector<int> processors(used.begin(), used.end());
+  const EnvironmentSnapshot after = read_environment(files, processors);
   std::vector<std::string> warnings =
-      environment_warnings(before, after, static_cast<int>(device.processors.size()));
-  warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
+      environment_warnings(before, after, static_cast<int>(processors.size()));
+  const std::vector<std::string>& own = devices.front().warnings;
+  warnings.insert(warnings.end(), own.begin(), own.end());
   return warnings;
 }
 
@@ -279,9 +288,12 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
       settings, [&] { return make_run_towers(settings, host.tower_threads(), sources); });
   first_values.clear();  // The towers have their own copies.
   Tower& tower = towers->first();
+  // Threads that prepare images may run anywhere, also beside a tower's.
+  std::optional<cpu::WithProcessors> anywhere(std::in_place, host.processors);
   auto input = make_run_input(settings, tower.executor().input_layout("images"),
                               phases.of("drawing the images", "row"),
                               make_staging_allocator(*device.backend));
+  anywhere.reset();
   phases.stop_if_asked("before the first step");
   phases.clear();
   if (tensor_files.dumps()) {
@@ -291,7 +303,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   }
   add_plan(record, settings, devices, tower.executor());
   auto sensors = describe_gpu(device, record);
-  record.quality.warnings = warnings_before(host.files, device, begun.before);
+  record.quality.warnings = warnings_before(host.files, devices, begun.before);
   for (const std::string& warning : record.quality.warnings) {
     LOG(WARNING) << "warning: " << warning;
   }

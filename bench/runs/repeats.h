@@ -32,9 +32,6 @@ void print_repeats(std::ostream& out, std::span<const double> images_per_second)
 /// This program again and again with the same command line, each run in a process of its own.
 int run_repeats(const RunSettings& settings, RunHost& host);
 
-/// The path that one repeat writes to in the place of `path`: run.json becomes run.repeat3.json.
-std::string path_of_repeat(const std::string& path, int repeat);
-
 /// With files of its own where it is a repeat of its own command line.
 RunSettings settings_of_repeat(RunSettings settings);
 

@@ -4,6 +4,7 @@
 #include "bench/host/process_age.h"
 #include "bench/plan/watched_backend.h"
 #include "bench/runs/run_host.h"
+#include "kernels/cpu/affinity.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -12,6 +13,7 @@ RunHost::RunHost(const RunStreams& run_streams, std::vector<std::string> argumen
                  SystemFiles system_files)
     : streams(run_streams),
       command_line(std::move(arguments)),
+      processors(cpu::allowed_processors()),
       files(std::move(system_files)),
       interrupt({.before_notice = streams.err_terminal.rewrites ? kEraseLine : ""}),
       phases(streams.err, clock, streams.err_terminal, [this] { return end_asked(); }) {}

@@ -35,6 +35,8 @@ class RunHost {
 
   const RunStreams& streams;
   const std::vector<std::string> command_line;
+  /// Those this process may use, as it was before any device took its own.
+  const std::vector<int> processors;
   const SteadyClock clock;
   const SystemFiles files;
   InterruptGuard interrupt;

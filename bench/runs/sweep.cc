@@ -1,7 +1,6 @@
 #include "bench/runs/sweep.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iomanip>
 #include <ostream>
 
@@ -9,9 +8,9 @@
 #include "bench/plan/network.h"
 #include "bench/plan/tensor_files.h"
 #include "bench/runs/output_check.h"
+#include "bench/runs/own_files.h"
 #include "bench/runs/text_table.h"
 #include "models/base/errors.h"
-#include "models/base/output_target.h"
 #include "results/statistics.h"
 
 namespace bench {
@@ -63,26 +62,8 @@ void check_run(RunSettings settings, RunHost& host) {
 
 }  // namespace
 
-std::string path_of_batch(const std::string& path, std::int64_t batch) {
-  const std::filesystem::path whole(path);
-  std::filesystem::path name = whole.stem();
-  name += cat(".batch", batch);
-  name += whole.extension();
-  return (whole.parent_path() / name).string();
-}
-
 RunSettings settings_of_run(const RunSettings& settings, std::int64_t batch) {
-  RunSettings own = with_batch(settings, batch);
-  if (own.files.benchmark_logs) {
-    own.files.benchmark_logs = path_of_batch(*own.files.benchmark_logs, batch);
-  }
-  for (auto* path : {&own.files.result, &own.files.save_variables, &own.files.trace}) {
-    // A stream takes what all runs write, one after the other.
-    if (*path && find_output(**path, "file of a run").kind == OutputTarget::Kind::file) {
-      *path = path_of_batch(**path, batch);
-    }
-  }
-  return own;
+  return with_own_files(with_batch(settings, batch), cat("batch", batch));
 }
 
 void print_sweep(std::ostream& out, std::span<const SweptRun> runs) {

@@ -17,12 +17,7 @@ struct SweptRun {
   RunOutcome outcome = {};
 };
 
-/// `path` with the batch before its extension: "out/run.json" becomes "out/run.batch8.json".
-std::string path_of_batch(const std::string& path, std::int64_t batch);
-
-/// The settings of one of the runs: its batch, and files of its own for --result_file, --trace_file
-/// and --save_variables; streams, such as /dev/stdout, remain. Throws UsageError for a path that
-/// nothing can be written to.
+/// The settings of one of the runs: its batch, and files of its own (with_own_files).
 RunSettings settings_of_run(const RunSettings& settings, std::int64_t batch);
 
 /// One line per run: batch, images per second with the step lines' "+/-", median step time, planned

@@ -88,6 +88,30 @@ wait_for() {
   done
 }
 
+# make_shards NAME SOURCE: shards of it in $work/NAME; $shard is the one for training.
+make_shards() {
+  "$make_tfrecords" --output_dir="$work/$1" --shards=1 "$2" >"$work/make.log" 2>&1 || {
+    cat "$work/make.log"
+    echo 'FAILED: no shards'
+    exit 1
+  }
+  shard=$work/$1/train-00000-of-00001
+}
+
+# make_pictures FOLDER: eight grey pictures of 16 x 16 pixels, four of class 0 and four of class 1, in
+# MNIST's form; their records' labels are 1 and 2.
+make_pictures() {
+  mkdir "$1"
+  for set in train t10k; do
+    {
+      printf '\000\000\010\003\000\000\000\010\000\000\000\020\000\000\000\020'
+      head -c 2048 /dev/zero | tr '\000' 'x'
+    } >"$1/$set-images-idx3-ubyte"
+    printf '\000\000\010\001\000\000\000\010\000\001\000\001\000\001\000\001' \
+      >"$1/$set-labels-idx1-ubyte"
+  done
+}
+
 endless='--model=lenet --batch_size=2 --num_intra_threads=1 --num_warmup_batches=1'
 endless="$endless --num_batches=100000000"
 

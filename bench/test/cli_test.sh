@@ -143,27 +143,7 @@ awk '/\+\/-/ { exit NF != 11 || $9 != "0.000" }' "$out" || fail 'the loss is not
 
 # --- data ----------------------------------------------------------------------------------------
 
-# make_shards NAME SOURCE: shards of it in $work/NAME; $shard is the one for training.
-make_shards() {
-  "$make_tfrecords" --output_dir="$work/$1" --shards=1 "$2" >"$work/make.log" 2>&1 || {
-    cat "$work/make.log"
-    echo 'FAILED: no shards'
-    exit 1
-  }
-  shard=$work/$1/train-00000-of-00001
-}
-
-# Eight grey pictures of 16 x 16 pixels, four of class 0 and four of class 1, in MNIST's form; their
-# records' labels are 1 and 2.
-mkdir "$work/idx"
-for set in train t10k; do
-  {
-    printf '\000\000\010\003\000\000\000\010\000\000\000\020\000\000\000\020'
-    head -c 2048 /dev/zero | tr '\000' 'x'
-  } >"$work/idx/$set-images-idx3-ubyte"
-  printf '\000\000\010\001\000\000\000\010\000\001\000\001\000\001\000\001' \
-    >"$work/idx/$set-labels-idx1-ubyte"
-done
+make_pictures "$work/idx"
 make_shards good "$work/idx"
 data="$quick --data_name=imagenet --datasets_num_private_threads=1"
 

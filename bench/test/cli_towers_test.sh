@@ -58,6 +58,28 @@ run 0 $same --batch_size=2 --num_gpus=2 --result_file="$work/two.json"
 record_holds "all(abs(a - b) <= 1e-5 * abs(b) for a, b in zip(r['series']['loss'], \
 json.load(open('$work/one.json'))['series']['loss']))" "$work/two.json"
 
+# --- scaling ---------------------------------------------------------------------------------------
+
+scaled='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=4 --device=reference'
+# shellcheck disable=SC2086
+run 0 $scaled --scaling_sweep=1,2 --variable_update=replicated --result_file="$work/s.json"
+says "$err" 'planned memory of 2 devices: per tower '
+says "$err" '2 devices, run 2 of 2'
+says "$out" 'devices  images/sec  efficiency %  lost: computing'
+record_holds "r['workload']['devices'] == 1 and r['scaling']['efficiency'] == 1 and len(r['towers']) == 1" \
+  "$work/s.devices1.json"
+record_holds "abs(1 - r['scaling']['efficiency'] - sum(r['scaling']['lost'].values())) < 1e-9" \
+  "$work/s.devices2.json"
+record_holds "r['scaling']['reference_devices'] == 1 and r['group_id'] == \
+json.load(open('$work/s.devices1.json'))['group_id']" "$work/s.devices2.json"
+# shellcheck disable=SC2086
+refused 'write 1,2,4' $scaled --scaling_sweep=2,1
+# shellcheck disable=SC2086
+refused 'leave --num_gpus out' $scaled --scaling_sweep=1,2 --num_gpus=2
+refused 'this process may use ' --model=lenet --device=cpu --scaling_sweep=1,64
+# shellcheck disable=SC2086
+refused "file of a run 'sub/r.json'" $scaled --scaling_sweep=1,2 --result_file=sub/r.json
+
 # --- what cannot be --------------------------------------------------------------------------------
 
 refused 'this process may use ' --model=lenet --device=cpu --num_gpus=64
@@ -68,6 +90,32 @@ refused '--virtual_gpus puts towers on a GPU and cannot be combined with --devic
 refused 'warp' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=warp
 # shellcheck disable=SC2086
 refused 'nccl' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl
+
+# --- processors -------------------------------------------------------------------------------------
+
+# processors_of PID: which each of its threads may run on, a line for each answer.
+processors_of() { sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/task/"*/status | sort -u; }
+
+if [ "$(nproc)" -ge 2 ] && [ -r /proc/self/task ]; then
+  case_name='towers beside threads that decode'
+  all=$(processors_of $$)
+  make_pictures "$work/idx"
+  make_shards pictures "$work/idx"
+  $interruptible "$bench" --model=lenet --device=cpu --num_gpus=2 --num_intra_threads=1 --batch_size=2 \
+    --num_classes=3 --data_name=imagenet --data_dir="$work/pictures" --num_batches=10000000 \
+    >"$out" 2>"$err" &
+  pid=$!
+  started $pid '^1'
+  processors=$(processors_of $pid)
+  for tower in 0 1; do
+    own=$(sed -n "s/^note: tower $tower: .* on processors //p" "$err")
+    [ -n "$own" ] || fail "tower $tower has no processors"
+    echo "$processors" | grep -qx "$own" || fail "no thread is kept to the processor of tower $tower, $own"
+  done
+  echo "$processors" | grep -qx "$all" || fail "no thread that decodes may run on all of $all"
+  kill -INT $pid
+  wait $pid
+fi
 
 # --- the end ---------------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ bench_library(bench_cpu_kernels SEPARATE
     cpu/thread_team.h
     cpu/tile_copy.h
   LINK bench_base bench_optimizer
-  PRIVATE_LINK hwy::hwy OpenMP::OpenMP_CXX)
+  PRIVATE_LINK bench_cpu_host hwy::hwy OpenMP::OpenMP_CXX)
 get_target_property(vector_files bench_cpu_kernels SOURCES)
 bench_vector_files(${vector_files})
 
@@ -77,6 +77,6 @@ bench_test(cpu_kernels_test SEPARATE LABELS quick
     cpu/test/optimizer_test.cc
     cpu/test/thread_team_test.cc
     cpu/test/tile_copy_test.cc
-  LINK bench_cpu_kernels hwy::hwy)
+  LINK bench_cpu_kernels bench_cpu_host hwy::hwy)
 # Teams larger than the machine must not spin while they wait.
 set_tests_properties(cpu_kernels_test PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)

@@ -1,8 +1,6 @@
 #include "kernels/cpu/thread_team.h"
 
 #include <omp.h>
-#include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,40 +8,11 @@
 #include <latch>
 #include <utility>
 
+#include "kernels/cpu/affinity.h"
 #include "models/base/errors.h"
 #include "models/base/threads.h"
 
 namespace bench::cpu {
-namespace {
-
-/// Lets the calling thread run on these processors only; returns 0 or an errno value.
-int allow(const std::vector<int>& processors) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int processor : processors) {
-    CPU_SET(static_cast<std::size_t>(processor), &set);
-  }
-  return pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
-}
-
-std::vector<int> allowed() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int status = pthread_getaffinity_np(pthread_self(), sizeof(set), &set);
-  if (status != 0) {
-    throw DeviceError(cat("pthread_getaffinity_np: ", std::strerror(status)));
-  }
-  std::vector<int> processors;
-  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
-    if (CPU_ISSET(static_cast<std::size_t>(processor), &set)) {
-      processors.push_back(processor);
-    }
-  }
-  return processors;
-}
-
-}  // namespace
-
 ThreadTeam::ThreadTeam(std::vector<int> processors, bool pin)
     : processors_(std::move(processors)),
       terms_(processors_.size()),
@@ -64,7 +33,7 @@ ThreadTeam::ThreadTeam(std::vector<int> processors, bool pin)
   }
   std::vector<int> before;
   if (pin) {
-    before = allowed();
+    before = allowed_processors();
     for (const int processor : processors_) {
       if (std::find(before.begin(), before.end(), processor) == before.end()) {
         throw DeviceError(
@@ -86,13 +55,13 @@ ThreadTeam::ThreadTeam(std::vector<int> processors, bool pin)
     processors_before_ = std::move(before);
     std::atomic<int> failed = 0;
     parallel([&](int thread) {
-      const int status = allow({processors_[static_cast<std::size_t>(thread)]});
+      const int status = allow_processors({processors_[static_cast<std::size_t>(thread)]});
       if (status != 0) {
         failed = status;
       }
     });
     if (failed != 0) {
-      parallel([&](int) { static_cast<void>(allow(processors_before_)); });
+      parallel([&](int) { static_cast<void>(allow_processors(processors_before_)); });
       omp_set_num_threads(team_size_before_);
       throw DeviceError(cat("pthread_setaffinity_np: ", std::strerror(failed)));
     }
@@ -105,7 +74,7 @@ ThreadTeam::~ThreadTeam() {  // NOLINT(bugprone-exception-escape)
     return;
   }
   if (!processors_before_.empty()) {
-    parallel([&](int) { static_cast<void>(allow(processors_before_)); });
+    parallel([&](int) { static_cast<void>(allow_processors(processors_before_)); });
   }
   omp_set_num_threads(team_size_before_);
 }

@@ -200,9 +200,14 @@ class JudgeTest(unittest.TestCase):
     def test_a_result_that_a_whole_run_did_not_write(self):
         self.assertEqual(self.kinds(_RUN, "--result_file=r"), ["file"])
 
-    def test_results_of_a_list_of_batches(self):
-        body = f"echo '{{\"a\": 1}}' >r.batch2.json; {_FAILED}"
-        self.assertEqual(self.kinds(body, "--result_file=r.json"), [])
+    def test_results_of_several_runs(self):
+        for mark in ("batch2", "repeat0", "devices4", "repeat1.batch8"):
+            body = f"echo '{{\"a\": 1}}' >r.{mark}.json; {_FAILED}"
+            self.assertEqual(self.kinds(body, "--result_file=r.json"), [], mark)
+        logs = "mkdir a.batch2; cd a.batch2; echo '{\"x\": 1}' | tee metric.log >benchmark_run.log"
+        self.assertEqual(self.kinds(f"{logs}; {_RUN}", "--benchmark_log_dir=a"), [])
+        self.assertEqual(self.kinds(f"{logs}; {_RUN}", "--benchmark_log_dir=b"),
+                         ["stray"] * 3 + ["file"] * 2)
 
     def test_inputs_that_changed(self):
         files = {"in": File(b"abc"), "link": Link("in")}

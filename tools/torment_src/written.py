@@ -31,10 +31,11 @@ class Kind(enum.Enum):
     folder = enum.auto()
 
 
-def _with_batches(name: str) -> re.Pattern[str]:
-    """A file, and those that a list of batch sizes makes of it."""
+def _of_each_run(name: str) -> re.Pattern[str]:
+    """A file, and those that several runs of one command line make of it."""
     root, extension = os.path.splitext(os.path.normpath(name) if name else "")
-    return re.compile(rf"{re.escape(root)}(?:\.batch\d+)?{re.escape(extension)}", re.DOTALL)
+    mark = r"(?:\.(?:batch|repeat|devices)\d+)*"
+    return re.compile(rf"{re.escape(root)}{mark}{re.escape(extension)}", re.DOTALL)
 
 
 def resolved(outcome: Outcome, name: str) -> str:
@@ -57,29 +58,34 @@ class Written:
     def __init__(self, case: Case, outcome: Outcome):
         self._outcome = outcome
         self._patterns = {
-            kind: [_with_batches(resolved(outcome, name)) for name in case.values_of(*flags)]
+            kind: [_of_each_run(resolved(outcome, name)) for name in case.values_of(*flags)]
             for kind, flags in ((Kind.json, JSON_FLAGS), (Kind.tensors, _TENSOR_FLAGS))}
-        self._log_folders = [resolved(outcome, name)
-                             for name in case.values_of("benchmark_log_dir")]
+        self._logs = [_of_each_run(resolved(outcome, name))
+                      for name in case.values_of("benchmark_log_dir")]
         self._stores = [resolved(outcome, name) for name in _stores_of(case)]
 
     def kind_of(self, path: str) -> Kind | None:
         for kind, patterns in self._patterns.items():
             if any(pattern.fullmatch(path) for pattern in patterns):
                 return kind
-        if os.path.basename(path) in _LOG_NAMES and self._in_log_folder(path):
+        folder, name = os.path.split(path)
+        if name in _LOG_NAMES and self._is_log_folder(folder or "."):
             return Kind.log
         if any(path == store or self._is_of_store(path, store) for store in self._stores):
             return Kind.store
-        tops = [f"{top}/" for top in (*self._log_folders, *self._stores)]
         made = self._outcome.after.get(path)
-        if made and stat.S_ISDIR(made.type) and any(top.startswith(f"{path}/") for top in tops):
+        if made and stat.S_ISDIR(made.type) and self._is_for_others(path):
             return Kind.folder
         return None
 
-    def _in_log_folder(self, path: str) -> bool:
-        folder = os.path.dirname(path)
-        return any(os.path.normpath(top) == (folder or ".") for top in self._log_folders)
+    def _is_log_folder(self, path: str) -> bool:
+        return any(pattern.fullmatch(path) for pattern in self._logs)
+
+    def _is_for_others(self, folder: str) -> bool:
+        """Whether it holds a folder of logs or a store, or is one."""
+        below = [path for path in self._outcome.after if path.startswith(f"{folder}/")]
+        return (any(self._is_log_folder(path) for path in (folder, *below))
+                or any(f"{store}/".startswith(f"{folder}/") for store in self._stores))
 
     def _is_of_store(self, path: str, store: str) -> bool:
         if not path.startswith(store):
@@ -93,17 +99,20 @@ class Written:
         """Whether no file is there that a flag with this value is to write."""
         if not name or name == "-" or name.startswith("/"):
             return False
-        pattern = _with_batches(resolved(self._outcome, name))
+        pattern = _of_each_run(resolved(self._outcome, name))
         return not any(pattern.fullmatch(path) for path in self._outcome.after)
 
     def missing_kept(self) -> list[str]:
         """Logs and stores that are not there, of those in the case's folder; of a flag that is
         given twice the last value holds."""
-        wanted = [os.path.normpath(os.path.join(folder, name))
-                  for folder in self._log_folders[-1:] for name in _LOG_NAMES]
-        wanted += self._stores[-1:]
-        return [path for path in wanted
-                if not path.startswith("..") and path != "." and path not in self._outcome.after]
+        missing = [path for path in self._stores[-1:]
+                   if not path.startswith("..") and path not in self._outcome.after]
+        for pattern in self._logs[-1:]:
+            if not pattern.pattern.startswith(r"\.\./"):
+                there = {os.path.basename(path) for path in self._outcome.after
+                         if pattern.fullmatch(os.path.dirname(path) or ".")}
+                missing += [name for name in _LOG_NAMES if name not in there]
+        return missing
 
 
 def fault_in(outcome: Outcome, path: str, kind: Kind) -> str:

@@ -33,6 +33,30 @@ TEST(ParseShare, TakesPerCentAndNumbers) {
   }
 }
 
+TEST(DeviceCounts, GrowAndAreTwoAtLeast) {
+  EXPECT_EQ(parse_device_counts("1,2,64"), (std::vector<int>{1, 2, 64}));
+  for (const char* text : {"", "2", "1,1", "2,1", "0,1", "1,65", "1,,2", "1,x", "1, 2", "-1,2"}) {
+    EXPECT_THROW(parse_device_counts(text), UsageError) << text;
+  }
+}
+
+TEST(ScalingReference, IsReadAsItIsWritten) {
+  const ScalingReference given{
+      .devices = 2,
+      .images_per_second = 12.3456789012345,
+      .parts = ScalingReference::Parts{
+          .computing = 0.1, .exchanging = 0.02, .updating = 0.003, .waiting = 0.4}};
+  const ScalingReference read = parse_scaling_reference(to_text(given));
+  EXPECT_EQ(read.devices, 2);
+  EXPECT_EQ(read.images_per_second, given.images_per_second);
+  EXPECT_EQ(read.parts->updating, 0.003);
+  EXPECT_EQ(read.parts->waiting, 0.4);
+  EXPECT_FALSE(parse_scaling_reference(to_text({.devices = 1, .images_per_second = 1})).parts);
+  for (const char* text : {"x", "{}", "{\"devices\": 1}", "[1]"}) {
+    EXPECT_THROW(parse_scaling_reference(text), UsageError) << text;
+  }
+}
+
 TEST(GroupPlace, IsReadAsItIsWritten) {
   const GroupPlace place = parse_group_place(to_text({.group = "ab-12", .repeat = 3, .order = 7}));
   EXPECT_EQ(place.group, "ab-12");

@@ -76,14 +76,11 @@ TEST(Repeats, EndWhereTheUserSaysSo) {
 }
 
 TEST(Repeats, HaveFilesOfTheirOwn) {
-  EXPECT_EQ(path_of_repeat("a/run.json", 3), "a/run.repeat3.json");
   RunSettings settings;
   settings.files.result = "run.json";
-  settings.files.trace = "/dev/null";
   EXPECT_EQ(settings_of_repeat(settings).files.result, "run.json");
   settings.record.own_repeat = 1;
   EXPECT_EQ(settings_of_repeat(settings).files.result, "run.repeat1.json");
-  EXPECT_EQ(settings_of_repeat(settings).files.trace, "/dev/null");
 }
 
 }  // namespace

@@ -109,12 +109,6 @@ TEST(Sweep, PrintsWhatItHasWhenARunThrows) {
   EXPECT_EQ(nothing.out.str(), "");
 }
 
-TEST(PathOfBatch, HasTheBatchBeforeTheExtension) {
-  EXPECT_EQ(path_of_batch("run.json", 8), "run.batch8.json");
-  EXPECT_EQ(path_of_batch("/a.b/run", 16), "/a.b/run.batch16");
-  EXPECT_EQ(path_of_batch("out/x.tar.gz", 1), "out/x.tar.batch1.gz");
-}
-
 TEST(RunOfASweep, HasItsBatchAndFilesOfItsOwn) {
   const RunSettings settings = resolve_settings(
       parse({"--batch_size=8,16", "--result_file=r.json", "--save_variables=v.safetensors",
@@ -125,22 +119,6 @@ TEST(RunOfASweep, HasItsBatchAndFilesOfItsOwn) {
   EXPECT_EQ(own.files.save_variables, "v.batch16.safetensors");
   EXPECT_EQ(own.files.trace, "t.batch16.json");
   EXPECT_EQ(own.files.init_from, "i");
-}
-
-TEST(RunOfASweep, SharesStreams) {
-  const RunFiles files =
-      settings_of_run(resolve_settings(parse(
-                          {"--batch_size=8,16", "--result_file=-", "--trace_file=/dev/null"})),
-                      8)
-          .files;
-  EXPECT_EQ(files.result, "-");
-  EXPECT_EQ(files.trace, "/dev/null");
-}
-
-TEST(RunOfASweep, HasNoFilesThatNobodyAskedFor) {
-  const RunFiles files = settings_of_run(resolve_settings(parse({"--batch_size=8,16"})), 8).files;
-  EXPECT_FALSE(files.result.has_value());
-  EXPECT_FALSE(files.trace.has_value());
 }
 
 }  // namespace

@@ -2,31 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <omp.h>
-#include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <thread>
 
+#include "kernels/cpu/affinity.h"
 #include "models/base/errors.h"
 
 namespace bench::cpu {
 namespace {
-
-std::vector<int> allowed_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof(set), &set);
-  std::vector<int> processors;
-  for (int i = 0; i < CPU_SETSIZE; ++i) {
-    if (CPU_ISSET(static_cast<std::size_t>(i), &set)) {
-      processors.push_back(i);
-    }
-  }
-  return processors;
-}
 
 TEST(ThreadTeam, RunsEachThreadOnce) {
   for (int threads = 1; threads <= 5; ++threads) {

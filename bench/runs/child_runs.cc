@@ -1,0 +1,133 @@
+#include "bench/runs/child_runs.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <ostream>
+
+#include "models/base/errors.h"
+#include "results/identity.h"
+#include "results/store/record_files.h"
+
+namespace bench {
+namespace {
+
+constexpr int kLookMilliseconds = 20;
+
+/// This process's environment with other values of some variables.
+class ChildEnvironment {
+ public:
+  explicit ChildEnvironment(const std::vector<std::pair<std::string, std::string>>& changed) {
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string text = *entry;
+      bool replaced = false;
+      for (const auto& [name, value] : changed) replaced = replaced || text.starts_with(name + "=");
+      if (!replaced) texts_.push_back(text);
+    }
+    for (const auto& [name, value] : changed) texts_.push_back(cat(name, "=", value));
+    for (std::string& text : texts_) pointers_.push_back(text.data());
+    pointers_.push_back(nullptr);
+  }
+  char* const* data() const { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> texts_{};
+  std::vector<char*> pointers_{};
+};
+
+/// A process group of its own, so that a terminal's Ctrl-C comes to this program alone, which hands
+/// it on.
+pid_t start(std::vector<std::string> words, const ChildEnvironment& environment) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, "/proc/self/exe", nullptr, &attributes, arguments.data(),
+                                  environment.data());
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
+    throw DeviceError(cat("posix_spawn: ", std::strerror(error)));
+  }
+  return child;
+}
+
+/// Its exit status, or 128 + the signal that ended it. A signal that ends this program ends it too.
+int wait_for(pid_t child, const InterruptGuard& interrupt) {
+  bool told = false;
+  for (;;) {
+    int status = 0;
+    const pid_t done = ::waitpid(child, &status, WNOHANG);
+    if (done < 0 && errno != EINTR) {
+      throw DeviceError(cat("waitpid: ", std::strerror(errno)));
+    }
+    if (done == child) {
+      constexpr int kSignalled = 128;
+      return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+    }
+    if (interrupt.requested() && !told) {
+      ::kill(child, interrupt.signal());
+      told = true;
+    }
+    (void)::poll(nullptr, 0, kLookMilliseconds);
+  }
+}
+
+}  // namespace
+
+/// Where the runs leave their records for this program.
+class ChildRuns::ScratchFile {
+ public:
+  ScratchFile() {
+    std::string name = (std::filesystem::temp_directory_path() / "bench_run.XXXXXX").string();
+    const int descriptor = ::mkstemp(name.data());
+    if (descriptor < 0) {
+      throw DeviceError(
+          cat("no temporary file can be made for the runs' records: ", std::strerror(errno)));
+    }
+    ::close(descriptor);
+    path_ = name;
+  }
+  ~ScratchFile() { ::unlink(path_.c_str()); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+ChildRuns::ChildRuns(RunHost& host)
+    : host_(host),
+      group_(results::new_run_uuid(std::chrono::system_clock::now())),
+      scratch_(std::make_unique<ScratchFile>()) {}
+
+ChildRuns::~ChildRuns() = default;
+
+ChildOutcome ChildRuns::run(const ChildRun& child) {
+  GroupPlace place = child.place;
+  place.group = group_;
+  std::vector<std::pair<std::string, std::string>> variables = child.variables;
+  variables.emplace_back(kGroupVariable, to_text(place));
+  variables.emplace_back(kRecordVariable, scratch_->path());
+  std::vector<std::string> words = host_.command_line;
+  words.insert(words.end(), child.words.begin(), child.words.end());
+  host_.streams.out.flush();
+  ChildOutcome outcome{
+      .status = wait_for(start(std::move(words), ChildEnvironment(variables)), host_.interrupt)};
+  if (outcome.status == 0) {
+    outcome.record = results::read_runs(scratch_->path()).at(0);
+  }
+  return outcome;
+}
+
+}  // namespace bench

@@ -1,0 +1,32 @@
+#include "bench/runs/own_files.h"
+
+#include <filesystem>
+
+#include "models/base/errors.h"
+#include "models/base/output_target.h"
+
+namespace bench {
+
+std::string path_with(const std::string& path, const std::string& mark) {
+  const std::filesystem::path whole(path);
+  std::filesystem::path name = whole.stem();
+  name += cat(".", mark);
+  name += whole.extension();
+  return (whole.parent_path() / name).string();
+}
+
+RunSettings with_own_files(RunSettings settings, const std::string& mark) {
+  RunFiles& files = settings.files;
+  for (auto* path : {&files.result, &files.save_variables, &files.trace}) {
+    // A stream takes what all runs write, one after the other.
+    if (*path && find_output(**path, "file of a run").kind == OutputTarget::Kind::file) {
+      *path = path_with(**path, mark);
+    }
+  }
+  if (files.benchmark_logs) {
+    files.benchmark_logs = path_with(*files.benchmark_logs, mark);
+  }
+  return settings;
+}
+
+}  // namespace bench

@@ -1,0 +1,210 @@
+#include "bench/runs/scaling.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+
+#include "bench/plan/device.h"
+#include "bench/plan/memory_check.h"
+#include "bench/plan/resolve_settings.h"
+#include "bench/runs/output_check.h"
+#include "bench/runs/own_files.h"
+#include "bench/runs/text_table.h"
+#include "kernels/cpu/topology.h"
+#include "models/base/errors.h"
+#include "models/base/threads.h"
+
+namespace bench {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kPerCent = 100;
+
+std::string decimals(double value, int digits) {
+  return cat(std::fixed, std::setprecision(digits), value);
+}
+
+std::string metric_text(const results::StoredRun& run, const char* name, int digits) {
+  const auto found = run.metrics.find(name);
+  return found == run.metrics.end() ? "-" : decimals(found->second.value, digits);
+}
+
+/// What a part took, as the record says.
+std::string lost_text(const json& scaling, const char* part) {
+  const json& share = scaling.at("lost").at(part);
+  return share.is_null() ? "-" : decimals(kPerCent * share.get<double>(), 1);
+}
+
+std::vector<std::string> row_of(const ScaledRun& run) {
+  std::vector<std::string> row{cat(run.devices)};
+  if (!run.outcome.record) {
+    row.insert(row.end(), 8, "-");
+    row.push_back(cat("ended with status ", run.outcome.status));
+    return row;
+  }
+  const results::StoredRun& stored = *run.outcome.record;
+  const json& scaling = stored.record.at("scaling");
+  row.push_back(metric_text(stored, "images_per_sec", 2));
+  row.push_back(decimals(kPerCent * scaling.at("efficiency").get<double>(), 1));
+  for (const char* part : {"computing", "exchanging", "updating", "waiting", "rest"}) {
+    row.push_back(lost_text(scaling, part));
+  }
+  constexpr double kMebi = 1U << 20U;
+  const auto peak = stored.metrics.find("peak_rss");
+  row.push_back(peak == stored.metrics.end() ? "-" : decimals(peak->second.value / kMebi, 0));
+  row.emplace_back();
+  return row;
+}
+
+/// The mean of what the record's towers say of a part.
+double mean_of(const json& towers, const char* part) {
+  double sum = 0;
+  for (const json& tower : towers) sum += tower.at(part).get<double>();
+  return sum / static_cast<double>(towers.size());
+}
+
+ScalingReference reference_of(const results::StoredRun& run) {
+  ScalingReference reference{.devices = run.record.at("workload").at("devices").get<int>(),
+                             .images_per_second = run.metrics.at("images_per_sec").value};
+  const json& towers = run.record.at("towers");
+  if (!towers.empty() && !towers.front().at("computing").is_null()) {
+    reference.parts = {.computing = mean_of(towers, "computing"),
+                       .exchanging = mean_of(towers, "exchanging"),
+                       .updating = mean_of(towers, "updating"),
+                       .waiting = mean_of(towers, "waiting")};
+  }
+  return reference;
+}
+
+/// What goes behind the command line for so many devices. The threads of a device of the CPU are
+/// the same in every run, or its efficiency would be that of the threads.
+std::vector<std::string> words_of(const RunSettings& settings, int devices) {
+  std::vector<std::string> words{cat("--num_gpus=", devices)};
+  if (settings.device == RunDevice::cpu && !settings.threads) {
+    const std::size_t cores = choose_processors(discover_topology(), std::nullopt).size();
+    const auto most = static_cast<std::size_t>(settings.record.device_counts.back());
+    words.push_back(cat("--num_intra_threads=", std::max(cores / most, std::size_t{1})));
+  }
+  return words;
+}
+
+/// Throws what the run on so many devices would be refused for that can be told before it; returns
+/// the memory it is planned to take.
+PlannedMemory check_run(const RunSettings& settings, const RunHost& host) {
+  check_outputs(settings);
+  const auto host_limit = memory_limit(host.files);
+  check_variables_memory(settings, host_limit);
+  TowerThreads threads(settings.towers);
+  std::vector<Device> devices = make_devices(settings, threads);
+  Backend& backend = *devices.front().backend;
+  const MemoryLimits limits = with_device(host_limit, backend);
+  const auto need_for = [&](std::int64_t batch) {
+    return limits.need_of(plan_run_memory(settings, backend, batch));
+  };
+  check_images_memory(settings, limits, need_for);
+  const PlannedMemory planned = plan_run_memory(settings, backend, settings.batch);
+  check_memory(settings, planned, limits, need_for);
+  threads.run([&](int tower) { devices[static_cast<std::size_t>(tower)].backend.reset(); });
+  return planned;
+}
+
+void refuse_what_is_given_twice(const RunSettings& settings, const ParseResult& parsed) {
+  for (const char* name : {"num_gpus", "virtual_gpus", "repeats", "until_ci", "verify", "dump",
+                           "dump_tensors", "choices_file"}) {
+    if (parsed.given.contains(name)) {
+      throw UsageError(
+          cat("--scaling_sweep measures one run per number of devices: leave --", name, " out"));
+    }
+  }
+  if (!settings.batch_request.fixed()) {
+    throw UsageError("--scaling_sweep takes one batch size: give it in --batch_size");
+  }
+}
+
+}  // namespace
+
+RunSettings settings_of_scaled(RunSettings settings) {
+  const std::string mark = cat("devices", settings.towers);
+  return settings.record.scaling ? with_own_files(std::move(settings), mark) : settings;
+}
+
+void print_scaling(std::ostream& out, std::span<const ScaledRun> runs) {
+  TextTable table({{.title = "devices", .right = true},
+                   {.title = "images/sec", .right = true},
+                   {.title = "efficiency %", .right = true},
+                   {.title = "lost: computing", .right = true},
+                   {.title = "gradients", .right = true},
+                   {.title = "update", .right = true},
+                   {.title = "waiting", .right = true},
+                   {.title = "rest", .right = true},
+                   {.title = "peak MiB", .right = true},
+                   {.title = ""}});
+  for (const ScaledRun& run : runs) {
+    table.add_row(row_of(run));
+  }
+  out << table << std::flush;
+}
+
+int scale(
+    std::span<const int> counts,
+    const std::function<ChildOutcome(int devices, int order, const std::string& reference)>& run,
+    const std::function<bool()>& interrupted, const RunStreams& streams) {
+  std::vector<ScaledRun> runs;
+  int status = 0;
+  std::string reference = kScalingFirst;
+  for (std::size_t i = 0; i < counts.size() && !interrupted(); ++i) {
+    streams.err << counts[i] << (counts[i] == 1 ? " device" : " devices") << ", run " << i + 1
+                << " of " << counts.size() << "\n"
+                << std::flush;
+    runs.push_back(
+        {.devices = counts[i], .outcome = run(counts[i], static_cast<int>(i), reference)});
+    const ChildOutcome& outcome = runs.back().outcome;
+    status = outcome.status != 0 ? outcome.status : status;
+    if (i == 0) {
+      if (!outcome.record) break;
+      reference = to_text(reference_of(*outcome.record));
+    }
+  }
+  print_scaling(streams.out, runs);
+  return status;
+}
+
+int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost& host) {
+  refuse_what_is_given_twice(settings, parsed);
+  const std::vector<int>& counts = settings.record.device_counts;
+  const auto arguments_of = [&](int devices) {
+    std::vector<std::string> words = host.command_line;
+    const std::vector<std::string> own = words_of(settings, devices);
+    words.insert(words.end(), own.begin(), own.end());
+    return words;
+  };
+  std::string planned;
+  for (const int devices : counts) {
+    std::vector<std::string> words = arguments_of(devices);
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    RunSettings own =
+        resolve_settings(parse_flags(static_cast<int>(pointers.size()), pointers.data()));
+    own.record.scaling.emplace();
+    own = settings_of_scaled(std::move(own));
+    // On a thread of its own, which keeps the processors it is put on.
+    auto checked = start_async([&] { return check_run(own, host); });
+    planned += cat("planned memory of ", devices,
+                   devices == 1 ? " device: " : " devices: ", checked.get(), "\n");
+  }
+  host.streams.err << planned << std::flush;
+  ChildRuns children(host);
+  const int status = scale(
+      counts,
+      [&](int devices, int order, const std::string& reference) {
+        return children.run({.place = {.repeat = order, .order = order},
+                             .words = words_of(settings, devices),
+                             .variables = {{kScalingVariable, reference}}});
+      },
+      [&] { return host.interrupt.requested(); }, host.streams);
+  host.streams.err << "group: " << children.group() << "\n";
+  return host.interrupt.requested() ? host.interrupt.exit_status() : status;
+}
+
+}  // namespace bench

@@ -1,0 +1,41 @@
+#include "bench/runs/own_files.h"
+
+#include <gtest/gtest.h>
+
+namespace bench {
+namespace {
+
+TEST(OwnFiles, HaveTheMarkBeforeTheExtension) {
+  EXPECT_EQ(path_with("run.json", "batch8"), "run.batch8.json");
+  EXPECT_EQ(path_with("/a.b/run", "batch16"), "/a.b/run.batch16");
+  EXPECT_EQ(path_with("out/x.tar.gz", "repeat1"), "out/x.tar.repeat1.gz");
+}
+
+TEST(OwnFiles, AreThoseThatAreWritten) {
+  RunSettings settings;
+  settings.files.result = "r.json";
+  settings.files.save_variables = "v.safetensors";
+  settings.files.trace = "t.json";
+  settings.files.benchmark_logs = "logs";
+  settings.files.init_from = "i";
+  const RunFiles own = with_own_files(settings, "devices2").files;
+  EXPECT_EQ(own.result, "r.devices2.json");
+  EXPECT_EQ(own.save_variables, "v.devices2.safetensors");
+  EXPECT_EQ(own.trace, "t.devices2.json");
+  EXPECT_EQ(own.benchmark_logs, "logs.devices2");
+  EXPECT_EQ(own.init_from, "i");
+}
+
+TEST(OwnFiles, AreNotStreamsAndNotWhatNobodyAskedFor) {
+  RunSettings settings;
+  settings.files.result = "-";
+  settings.files.trace = "/dev/null";
+  const RunFiles own = with_own_files(settings, "batch8").files;
+  EXPECT_EQ(own.result, "-");
+  EXPECT_EQ(own.trace, "/dev/null");
+  EXPECT_FALSE(own.save_variables.has_value());
+  EXPECT_FALSE(own.benchmark_logs.has_value());
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,34 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "kernels/onednn/onednn_backend.h"
+
+namespace bench {
+namespace {
+
+/// Makes a backend on each of so many threads at once, as the towers of a run do where AMX is
+/// hidden.
+[[noreturn]] void make_limited_backends(int towers) {
+  {
+    std::vector<std::jthread> threads;
+    for (int tower = 0; tower < towers; ++tower) {
+      threads.emplace_back([] {
+        const auto backend =
+            make_onednn_backend({.processors = {0}, .pin = false, .max_isa = "SSE41"});
+      });
+    }
+  }
+  std::exit(onednn_isa() == "sse41" ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+// The limit holds for a process, so this one has a process of its own.
+TEST(OnednnBackendDeathTest, TakesTheSameLimitOnEveryTower) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(make_limited_backends(4), testing::ExitedWithCode(EXIT_SUCCESS), "");
+}
+
+}  // namespace
+}  // namespace bench
