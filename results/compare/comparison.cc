@@ -106,6 +106,7 @@ std::optional<ComparisonRow> row_of(const MatchedWork& work, const std::string& 
   if (options.paired && base.values.size() != other.values.size()) return std::nullopt;
   ComparisonRow row;
   row.workload = work.workload;
+  if (!options.by.empty()) row.group = fields_text(*work.base.front(), options.by);
   row.metric = metric;
   for (const StoredRun* run : work.base) {
     const auto found = run->metrics.find(metric);
@@ -164,21 +165,34 @@ void add_exact(Comparison& comparison, const MatchedWork& work) {
   }
 }
 
-void add_geomeans(Comparison& comparison) {
+/// Of each metric, over the rows of `group`, or over all where there is none.
+void add_geomeans(Comparison& comparison, const std::string& group) {
   std::map<std::string, std::vector<stats::ModelRuns>> models;
   for (const ComparisonRow& row : comparison.rows) {
-    if (!row.shift) continue;
+    if (!row.shift || (!group.empty() && row.group != group)) continue;
     models[row.metric].push_back(
         {.reference = logarithms(row.base_values), .other = logarithms(row.other_values)});
   }
   for (const auto& [metric, runs] : models) {
     if (runs.size() < 2) continue;
     comparison.geomeans.push_back(
-        {.metric = metric,
+        {.group = group,
+         .metric = metric,
          .works = runs.size(),
          .mean = stats::geometric_mean(
-             runs, {.alpha = comparison.options.alpha, .seed = hash_name(metric)})});
+             runs, {.alpha = comparison.options.alpha, .seed = hash_name(cat(group, metric))})});
   }
+}
+
+/// Rows of one group next to each other, and the groups' geometric means where there are several.
+void put_into_groups(Comparison& comparison) {
+  std::stable_sort(
+      comparison.rows.begin(), comparison.rows.end(),
+      [](const ComparisonRow& a, const ComparisonRow& b) { return a.group < b.group; });
+  std::set<std::string> groups;
+  for (const ComparisonRow& row : comparison.rows) groups.insert(row.group);
+  if (groups.size() < 2) return;
+  for (const std::string& group : groups) add_geomeans(comparison, group);
 }
 
 /// Those that ended well; a note tells of the others.
@@ -295,7 +309,8 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
   comparison.environment = environment_differences(compared_base, compared_other);
   comparison.base_quality = quality_notes(compared_base);
   comparison.other_quality = quality_notes(compared_other);
-  add_geomeans(comparison);
+  put_into_groups(comparison);
+  add_geomeans(comparison, "");
   correct_rows(std::span(&comparison, 1));
   return comparison;
 }

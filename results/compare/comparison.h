@@ -25,6 +25,9 @@ struct CompareOptions {
   /// all that are noisy.
   std::vector<std::string> metrics{};
   IgnoredFields ignored{};
+  /// Fields of the work, named as ignored ones: rows stand together by their values, and each such
+  /// group has geometric means of its own.
+  std::vector<std::string> by{};
 };
 
 /// By which statistics a row's interval was made.
@@ -33,6 +36,7 @@ enum class ComparedBy { kGroups, kPairs, kNested };
 /// A metric of one work on both sides.
 struct ComparisonRow {
   std::string workload{};
+  std::string group{};  ///< Such as "model resnet50", by CompareOptions::by.
   std::string metric{};
   std::string unit{};
   Better better = Better::kNone;
@@ -59,6 +63,7 @@ struct ExactDifference {
 };
 
 struct GeomeanRow {
+  std::string group{};  ///< Empty: of all rows.
   std::string metric{};
   std::size_t works = 0;
   stats::GeometricMean mean{};

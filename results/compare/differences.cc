@@ -13,17 +13,11 @@ namespace {
 
 using Values = std::map<std::string, std::set<std::string>>;
 
-/// Without the quotes of JSON texts, which say nothing to readers.
-std::string plain(const std::string& json) {
-  const bool quoted = json.size() >= 2 && json.front() == '"' && json.back() == '"';
-  return quoted ? json.substr(1, json.size() - 2) : json;
-}
-
 Values values_of(std::span<const StoredRun* const> runs) {
   Values values;
   for (const StoredRun* run : runs) {
     for (const auto& [path, value] : environment_fields(run->record)) {
-      values[path].insert(plain(value));
+      values[path].insert(plain_text(value));
     }
   }
   return values;
@@ -52,6 +46,11 @@ std::string joined(const std::vector<std::string>& values) {
 }
 
 }  // namespace
+
+std::string plain_text(const std::string& json) {
+  const bool quoted = json.size() >= 2 && json.front() == '"' && json.back() == '"';
+  return quoted ? json.substr(1, json.size() - 2) : json;
+}
 
 std::vector<EnvironmentDifference> environment_differences(
     std::span<const StoredRun* const> base, std::span<const StoredRun* const> other) {

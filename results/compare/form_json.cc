@@ -40,6 +40,7 @@ Ordered side_json(const stats::GroupSummary& summary, const std::vector<double>&
 
 Ordered row_json(const ComparisonRow& row) {
   Ordered json = {{"workload", row.workload},
+                  {"group", row.group},
                   {"metric", row.metric},
                   {"unit", row.unit},
                   {"better", direction_of(row.better)},
@@ -64,15 +65,14 @@ Ordered row_json(const ComparisonRow& row) {
   return json;
 }
 
-}  // namespace
-
 Ordered comparison_json(const Comparison& comparison) {
   Ordered json = {{"base", comparison.base_name},
                   {"new", comparison.other_name},
                   {"min_effect", comparison.options.margin},
                   {"alpha", comparison.options.alpha},
                   {"correction", comparison.options.family_wise ? "holm" : "benjamini_hochberg"},
-                  {"ignored", comparison.options.ignored}};
+                  {"ignored", comparison.options.ignored},
+                  {"by", comparison.options.by}};
   for (const char* list : {"rows", "exact", "geomean", "environment"})
     json[list] = Ordered::array();
   for (const ComparisonRow& row : comparison.rows) json["rows"].push_back(row_json(row));
@@ -84,7 +84,8 @@ Ordered comparison_json(const Comparison& comparison) {
   }
   for (const GeomeanRow& row : comparison.geomeans) {
     json["geomean"].push_back(
-        {{"metric", row.metric},
+        {{"group", row.group},
+         {"metric", row.metric},
          {"works", row.works},
          {"change", stats::relative_change(row.mean.log_ratio)},
          {"interval", row.mean.interval ? interval_json(stats::relative_change(*row.mean.interval))
@@ -98,12 +99,19 @@ Ordered comparison_json(const Comparison& comparison) {
   return json;
 }
 
-void print_json(std::ostream& out, std::span<const Comparison> comparisons) {
+}  // namespace
+
+Ordered comparisons_json(std::span<const Comparison> comparisons) {
   Ordered json = {{"schema", "bench.compare/1"}, {"comparisons", Ordered::array()}};
   for (const Comparison& comparison : comparisons) {
     json["comparisons"].push_back(comparison_json(comparison));
   }
-  out << json.dump(1, ' ', false, Ordered::error_handler_t::replace) << "\n";
+  return json;
+}
+
+void print_json(std::ostream& out, std::span<const Comparison> comparisons) {
+  out << comparisons_json(comparisons).dump(1, ' ', false, Ordered::error_handler_t::replace)
+      << "\n";
 }
 
 }  // namespace bench::results

@@ -10,23 +10,6 @@ namespace {
 /// What GitHub takes as a comment.
 constexpr std::size_t kLongestComment = 65536;
 
-std::string headline(std::span<const Comparison> comparisons) {
-  std::size_t regressed = 0;
-  std::size_t improved = 0;
-  std::size_t open = 0;
-  std::size_t rows = 0;
-  for (const Comparison& comparison : comparisons) {
-    for (const ComparisonRow& row : comparison.rows) {
-      ++rows;
-      regressed += row.verdict == stats::ChangeVerdict::kRegressed ? 1 : 0;
-      improved += row.verdict == stats::ChangeVerdict::kImproved ? 1 : 0;
-      open += row.verdict == stats::ChangeVerdict::kInconclusive ? 1 : 0;
-    }
-  }
-  return cat("**", regressed, " regressed, ", improved, " improved, ", open, " inconclusive** of ",
-             rows, rows == 1 ? " row" : " rows");
-}
-
 void write_table(std::ostream& out, const Comparison& comparison) {
   out << "\n| | " << markdown_cell(comparison.base_name) << " | "
       << markdown_cell(comparison.other_name) << " | change ["
@@ -41,8 +24,8 @@ void write_table(std::ostream& out, const Comparison& comparison) {
         << verdict_text(row, comparison.options) << mark << " | " << test_text(row) << " |\n";
   }
   for (const GeomeanRow& row : comparison.geomeans) {
-    out << "| geomean of " << row.works << ", " << markdown_cell(row.metric) << " | | | "
-        << change_text(stats::relative_change(row.mean.log_ratio)) << " | | |\n";
+    out << "| " << markdown_cell(geomean_name(row, true)) << " | | | " << geomean_text(row)
+        << " | of " << row.works << " works | |\n";
   }
 }
 
@@ -69,7 +52,7 @@ std::string markdown_cell(std::string_view text) {
 
 void print_markdown(std::ostream& out, std::span<const Comparison> comparisons) {
   std::ostringstream text;
-  text << headline(comparisons) << "\n";
+  text << "**" << verdicts_text(comparisons) << "**\n";
   for (const Comparison& comparison : comparisons) {
     write_table(text, comparison);
     const std::vector<std::string> lines = remarks(comparison);

@@ -35,16 +35,7 @@ std::vector<TextLine> body_of(const Comparison& comparison, bool with_metric) {
                      verdict_text(row, comparison.options), test_text(row)});
   }
   for (const GeomeanRow& row : comparison.geomeans) {
-    std::string change = change_text(stats::relative_change(row.mean.log_ratio));
-    if (row.mean.interval) {
-      const stats::Interval ends = stats::relative_change(*row.mean.interval);
-      std::string low = change_text(ends.low);
-      low.pop_back();
-      std::string high = change_text(ends.high);
-      high.pop_back();
-      change += cat(" [", low, ",", high, "]");
-    }
-    lines.push_back({with_metric ? cat("geomean ", row.metric) : "geomean", "", "", change,
+    lines.push_back({geomean_name(row, with_metric), "", "", geomean_text(row),
                      cat("of ", row.works, " works"), ""});
   }
   return lines;

@@ -18,11 +18,14 @@ void print_text(std::ostream& out, std::span<const Comparison> comparisons);
 void print_markdown(std::ostream& out, std::span<const Comparison> comparisons);
 
 /// One object, schema bench.compare/1; changes as shares, not per cent, logarithms nowhere.
-nlohmann::ordered_json comparison_json(const Comparison& comparison);
+nlohmann::ordered_json comparisons_json(std::span<const Comparison> comparisons);
 void print_json(std::ostream& out, std::span<const Comparison> comparisons);
 
 /// JUnit's XML: a regression is a failure, an inconclusive row is skipped.
 void print_junit(std::ostream& out, std::span<const Comparison> comparisons);
+
+/// One HTML file that needs no network: table, ratios, every run, what differs.
+void print_html(std::ostream& out, std::span<const Comparison> comparisons);
 
 /// `text` within XML: escaped, and without characters that XML does not have.
 std::string xml_text(std::string_view text);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "models/base/errors.h"
+#include "results/compare/differences.h"
 #include "results/store/record_fields.h"
 
 namespace bench::results {
@@ -78,19 +79,33 @@ std::string work_key(const StoredRun& run, const IgnoredFields& ignored) {
   return ignored.empty() ? run.workload_key : key_of(work_fields(run, ignored));
 }
 
-void check_ignored(std::span<const StoredRun> runs, const IgnoredFields& ignored) {
-  for (const std::string& name : ignored) {
+void check_fields(std::span<const StoredRun> runs, const std::vector<std::string>& names,
+                  const char* option) {
+  for (const std::string& name : names) {
     const bool known = std::any_of(runs.begin(), runs.end(), [&](const StoredRun& run) {
       const Fields fields = workload_fields(run.record);
       return std::any_of(fields.begin(), fields.end(),
                          [&](const auto& field) { return names_field(name, field.first); });
     });
     if (!known) {
-      throw UsageError(cat("--ignore=", name,
-                           ": no run has such a field of its work; it takes what the ",
+      throw UsageError(cat("--", option, "=", name,
+                           ": no run has such a field of its work; it takes what a ",
                            "refusal names, such as workload.layout or layout"));
     }
   }
+}
+
+std::string fields_text(const StoredRun& run, const std::vector<std::string>& names) {
+  const Fields fields = workload_fields(run.record);
+  std::string text;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& field) {
+      return names_field(name, field.first);
+    });
+    text += cat(text.empty() ? "" : ", ", name, " ",
+                found == fields.end() ? "absent" : plain_text(found->second));
+  }
+  return text;
 }
 
 Matching match_work(std::span<const StoredRun> base, std::span<const StoredRun> other,

@@ -16,8 +16,12 @@ using IgnoredFields = std::vector<std::string>;
 /// Equal for runs of the same work but for the ignored fields.
 std::string work_key(const StoredRun& run, const IgnoredFields& ignored);
 
-/// Throws UsageError for a name of which no run of these has a field.
-void check_ignored(std::span<const StoredRun> runs, const IgnoredFields& ignored);
+/// Throws UsageError, which names `option`, for a name of which no run of these has a field.
+void check_fields(std::span<const StoredRun> runs, const std::vector<std::string>& names,
+                  const char* option);
+
+/// The run's values of these fields of its work: "model resnet50, batch_per_device 64".
+std::string fields_text(const StoredRun& run, const std::vector<std::string>& names);
 
 /// Runs of the same work on two sides.
 struct MatchedWork {

@@ -115,6 +115,35 @@ std::string verdict_text(const ComparisonRow& row, const CompareOptions& options
   return cat("inconclusive (need ", *row.needed, unit, " for ", margin, ")", why);
 }
 
+std::string geomean_name(const GeomeanRow& row, bool with_metric) {
+  return cat("geomean", row.group.empty() ? "" : " of ", row.group, with_metric ? " " : "",
+             with_metric ? row.metric : "");
+}
+
+std::string geomean_text(const GeomeanRow& row) {
+  const std::string change = change_text(stats::relative_change(row.mean.log_ratio));
+  if (!row.mean.interval) return change;
+  const stats::Interval ends = stats::relative_change(*row.mean.interval);
+  return cat(change, " [", signed_number(ends.low), ",", signed_number(ends.high), "]");
+}
+
+std::string verdicts_text(std::span<const Comparison> comparisons) {
+  std::size_t regressed = 0;
+  std::size_t improved = 0;
+  std::size_t open = 0;
+  std::size_t rows = 0;
+  for (const Comparison& comparison : comparisons) {
+    for (const ComparisonRow& row : comparison.rows) {
+      ++rows;
+      regressed += row.verdict == stats::ChangeVerdict::kRegressed ? 1 : 0;
+      improved += row.verdict == stats::ChangeVerdict::kImproved ? 1 : 0;
+      open += row.verdict == stats::ChangeVerdict::kInconclusive ? 1 : 0;
+    }
+  }
+  return cat(regressed, " regressed, ", improved, " improved, ", open, " inconclusive of ", rows,
+             rows == 1 ? " row" : " rows");
+}
+
 std::string test_text(const ComparisonRow& row) {
   if (!row.shift) return "";
   return cat("p", probability_text(row.shift->p), " q", probability_text(row.q));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,15 @@ std::string shift_text(const ComparisonRow& row);
 
 /// "REGRESSED", "equivalent (±1%)", "inconclusive (need 18/side for 1%)".
 std::string verdict_text(const ComparisonRow& row, const CompareOptions& options);
+
+/// "geomean", "geomean of model resnet50", with the metric's name behind it where `with_metric`.
+std::string geomean_name(const GeomeanRow& row, bool with_metric);
+
+/// "-0.8% [-1.3,-0.2]".
+std::string geomean_text(const GeomeanRow& row);
+
+/// "2 regressed, 0 improved, 1 inconclusive of 7 rows".
+std::string verdicts_text(std::span<const Comparison> comparisons);
 
 /// "p=.0002 q=.0006"; empty where there is no test.
 std::string test_text(const ComparisonRow& row);

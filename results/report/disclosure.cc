@@ -7,7 +7,7 @@
 
 #include "models/base/errors.h"
 #include "results/formats/record_view.h"
-#include "results/report/markup.h"
+#include "results/page/markup.h"
 
 namespace bench::results {
 namespace {

@@ -4,34 +4,16 @@
 #include <nlohmann/json.hpp>
 
 #include "models/base/errors.h"
-#include "results/build_info.h"
 #include "results/formats/record_view.h"
+#include "results/page/html_page.h"
+#include "results/page/markup.h"
+#include "results/page/plots.h"
 #include "results/report/charts.h"
 #include "results/report/disclosure.h"
-#include "results/report/markup.h"
-#include "results/report/style.h"
 #include "results/report/tables.h"
 
 namespace bench::results {
 namespace {
-
-/// Sections in order, with their entries of the table of contents.
-class Sections {
- public:
-  void add(const char* id, const char* heading, const std::string& body, const char* style = "") {
-    contents_ += cat("<li><a href=\"#", id, "\">", heading, "</a></li>\n");
-    body_ += cat("<section id=\"", id, "\" class=\"", style, "\"><h2>", heading, "</h2>\n", body,
-                 "</section>\n");
-  }
-  [[nodiscard]] std::string html() const {
-    return cat("<nav aria-label=\"Contents\"><ul>\n", contents_, "</ul></nav>\n<main>\n", body_,
-               "</main>\n");
-  }
-
- private:
-  std::string contents_;
-  std::string body_;
-};
 
 /// The numbers of the page for programs: systems, works, and the speed of every run.
 std::string embedded_data(const ReportData& data, bool anonymize) {
@@ -54,7 +36,7 @@ std::string embedded_data(const ReportData& data, bool anonymize) {
     }
     root["works"].push_back({{"name", row.name}, {"runs", cells}});
   }
-  return script_text(root.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  return root.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string summary_text(const ReportData& data) {
@@ -100,10 +82,6 @@ std::string systems_list(const ReportData& data) {
   return table.html();
 }
 
-std::string figures(const std::string& drawings) {
-  return cat("<div class=\"figures\">\n", drawings, "</div>\n");
-}
-
 std::string definitions() {
   return "<ul>\n"
          "<li>Speed X of a run: images / time from the end of warm-up to the end of the last "
@@ -125,45 +103,34 @@ std::string definitions() {
 std::string report_page(std::span<const StoredRun> runs, const PageOptions& options) {
   const ReportData data = report_data(runs, options.report);
   const bool anonymize = options.report.anonymize;
-  Sections sections;
-  sections.add("systems", "Systems", summary_text(data) + systems_list(data));
-  sections.add("matrix", "Speed by work and system", matrix_table(data));
+  HtmlPage page(options.title);
+  page.add("systems", "Systems", summary_text(data) + systems_list(data));
+  page.add("matrix", "Speed by work and system", matrix_table(data));
   if (data.systems.size() > 1) {
-    sections.add("means", "Geometric means", means_table(data) + figures(mean_plot(data)));
-    sections.add("ratios", "Ratios to the reference", figures(forest_plots(data)));
+    page.add("means", "Geometric means", means_table(data) + figures(mean_plot(data)));
+    page.add("ratios", "Ratios to the reference", figures(forest_plots(data)));
   }
-  sections.add("runs", "Every run",
-               "<p class=\"soft\">A dot is a run; the upright line is the median, the bar its 95% "
-               "interval. Each "
-               "drawing has a scale of its own, which need not begin at 0.</p>\n" +
-                   figures(dot_plots(data)));
+  page.add("runs", "Every run",
+           "<p class=\"soft\">A dot is a run; the upright line is the median, the bar its 95% "
+           "interval. Each "
+           "drawing has a scale of its own, which need not begin at 0.</p>\n" +
+               figures(dot_plots(data)));
   if (!data.scaling.empty()) {
-    sections.add("scaling", "Scaling over devices",
-                 scaling_table(data) + figures(scaling_plots(data)));
+    page.add("scaling", "Scaling over devices", scaling_table(data) + figures(scaling_plots(data)));
   }
-  sections.add("energy", "Images per joule", energy_table(data));
-  if (options.cost) sections.add("cost", "Images per cost", cost_table(data, *options.cost));
-  sections.add("bounds", "What holds each work back", bounds_table(data));
-  sections.add("quality", "Quality", quality_table(data));
-  sections.add("published", "Published figures, for comparison",
-               "<p>None of these was measured here or by this program. Software, data and what is "
-               "counted differ "
-               "from source to source.</p>\n" +
-                   published_table(),
-               "apart");
-  sections.add("definitions", "How the numbers are made", definitions());
-  sections.add("disclosure", "Full disclosure", disclosure(data, anonymize));
-  return cat(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-      html_text(options.title), "</title>\n<style>", page_style(),
-      "</style>\n</head>\n<body>\n<header><h1>", html_text(options.title),
-      "</h1>\n<p class=\"soft\">Made by bench_results ", html_text(source_info().bench_version),
-      "</p></header>\n", sections.html(), R"(<script type="application/json" id="data">)",
-      embedded_data(data, anonymize), "</script>\n</body>\n</html>\n");
+  page.add("energy", "Images per joule", energy_table(data));
+  if (options.cost) page.add("cost", "Images per cost", cost_table(data, *options.cost));
+  page.add("bounds", "What holds each work back", bounds_table(data));
+  page.add("quality", "Quality", quality_table(data));
+  page.add("published", "Published figures, for comparison",
+           "<p>None of these was measured here or by this program. Software, data and what is "
+           "counted differ "
+           "from source to source.</p>\n" +
+               published_table(),
+           "apart");
+  page.add("definitions", "How the numbers are made", definitions());
+  page.add("disclosure", "Full disclosure", disclosure(data, anonymize));
+  return page.html(embedded_data(data, anonymize));
 }
 
 }  // namespace bench::results

@@ -5,7 +5,7 @@
 
 #include "models/base/errors.h"
 #include "results/formats/record_view.h"
-#include "results/report/markup.h"
+#include "results/page/markup.h"
 #include "results/report/published.h"
 #include "results/statistics.h"
 

@@ -32,6 +32,10 @@ constexpr std::array kCompareOptions = {
            .value = "FIELD",
            .repeatable = true,
            .meaning = "compare runs whose work differs in this field"},
+    Option{.name = "by",
+           .value = "FIELD",
+           .repeatable = true,
+           .meaning = "put rows together by a field of the work, with a geomean each: model,dtype"},
     Option{.name = "fwer", .meaning = "correct for many rows by Holm, not Benjamini-Hochberg"},
     Option{.name = "strict", .meaning = "exit with 4 where a row is inconclusive"},
     Option{.name = "run", .meaning = "the two operands are commands: run them in turn"},
@@ -50,7 +54,7 @@ constexpr std::array kCompareOptions = {
     Option{.name = "format",
            .value = "FORM",
            .fallback = "text",
-           .accepted = "text md json junit",
+           .accepted = "text md html json junit",
            .meaning = "how it is printed"},
     kStoreOption,
 };
@@ -70,6 +74,10 @@ CompareOptions compare_options(const Arguments& arguments) {
   options.family_wise = arguments.has("fwer");
   options.metrics = arguments.all("metric");
   options.ignored = arguments.all("ignore");
+  for (const std::string& list : arguments.all("by")) {
+    std::istringstream names(list);
+    for (std::string name; std::getline(names, name, ',');) options.by.push_back(name);
+  }
   return options;
 }
 
@@ -77,6 +85,8 @@ void print_comparisons(std::ostream& out, const std::string& format,
                        std::span<const Comparison> comparisons) {
   if (format == "md") {
     print_markdown(out, comparisons);
+  } else if (format == "html") {
+    print_html(out, comparisons);
   } else if (format == "json") {
     print_json(out, comparisons);
   } else if (format == "junit") {
@@ -98,7 +108,8 @@ int compare_stored(const Arguments& arguments, Streams streams) {
     sides.push_back({.name = selector, .runs = select_runs(arguments, selector)});
     all.insert(all.end(), sides.back().runs.begin(), sides.back().runs.end());
   }
-  check_ignored(all, options.ignored);
+  check_fields(all, options.ignored, "ignore");
+  check_fields(all, options.by, "by");
   std::vector<Comparison> comparisons;
   for (std::size_t i = 1; i < sides.size(); ++i) {
     comparisons.push_back(compare(sides.front(), sides[i], options));
@@ -149,7 +160,8 @@ int compare_commands(const Arguments& arguments, Streams streams) {
                 << rate_text(run) << "\n";
     if (runs.base.size() == 1 && runs.other.size() == 1) {
       const std::array pair = {runs.base.front(), runs.other.front()};
-      check_ignored(pair, options.ignored);
+      check_fields(pair, options.ignored, "ignore");
+      check_fields(pair, options.by, "by");
       (void)match_work(runs.base, runs.other, options.ignored);
     }
   };

@@ -62,14 +62,15 @@ constexpr std::array kTrackOptions = {
            .fallback = "reruns",
            .meaning = "with --rerun-cmd: where their records go"},
     Option{.name = "all", .meaning = "print series without news too"},
-    Option{.name = "write",
-           .value = "FILE",
-           .repeatable = true,
-           .meaning = "write it to a file too, in the form of its ending: .txt .md .json .xml"},
+    Option{
+        .name = "write",
+        .value = "FILE",
+        .repeatable = true,
+        .meaning = "write it to a file too, in the form of its ending: .txt .md .html .json .xml"},
     Option{.name = "format",
            .value = "FORM",
            .fallback = "text",
-           .accepted = "text md json junit",
+           .accepted = "text md html json junit",
            .meaning = "how it is printed"},
     kStoreOption,
 };
@@ -224,6 +225,8 @@ void print_tracked(const Arguments& arguments, const Tracked& tracked, const std
   if (format == "md") {
     print_markdown(out, tracked);
   } else if (format == "json") {
+  } else if (format == "html") {
+    print_html(out, tracked);
     print_json(out, tracked);
   } else if (format == "junit") {
     print_junit(out, tracked);
@@ -235,11 +238,11 @@ void print_tracked(const Arguments& arguments, const Tracked& tracked, const std
 /// The form that a file's name asks for.
 std::string form_of(const std::filesystem::path& file) {
   const std::map<std::string, std::string> forms = {
-      {".txt", "text"}, {".md", "md"}, {".json", "json"}, {".xml", "junit"}};
+      {".txt", "text"}, {".md", "md"}, {".html", "html"}, {".json", "json"}, {".xml", "junit"}};
   const auto found = forms.find(file.extension().string());
   if (found == forms.end()) {
     throw UsageError(cat("track: --write=", file.string(),
-                         ": a name that ends in .txt, .md, .json or ", ".xml is accepted"));
+                         ": a name that ends in .txt, .md, .html, .json or ", ".xml is accepted"));
   }
   return found->second;
 }

@@ -22,6 +22,9 @@ void print_markdown(std::ostream& out, const Tracked& tracked);
 nlohmann::ordered_json tracked_json(const Tracked& tracked);
 void print_json(std::ostream& out, const Tracked& tracked);
 
+/// One HTML file that needs no network: a drawing per series, changes, levels.
+void print_html(std::ostream& out, const Tracked& tracked);
+
 /// JUnit's XML, a case per series: a change that fails is a failure, a suspect night is skipped.
 void print_junit(std::ostream& out, const Tracked& tracked);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <iostream>
 #include <vector>
 
@@ -35,6 +36,37 @@ TEST(Comparison, OfTheSameIsEquivalent) {
   const Comparison comparison = compared(made_runs(8, {}, 0.003, 1), made_runs(8, {}, 0.003, 2));
   EXPECT_EQ(comparison.rows[0].verdict, ChangeVerdict::kEquivalent);
   EXPECT_EQ(exit_status(std::span(&comparison, 1), true), 0);
+}
+
+TEST(Comparison, PutsRowsTogetherByAFieldWithAGeometricMeanEach) {
+  std::vector<StoredRun> base;
+  std::vector<StoredRun> other;
+  std::uint64_t seed = 1;
+  for (const char* model : {"vgg16", "resnet50"}) {
+    for (const int batch : {64, 32}) {
+      for (auto* side : {&base, &other}) {
+        const double rate = side == &other && model == std::string("vgg16") ? 90 : 100;
+        const auto runs =
+            made_runs(8, {.model = model, .batch = batch, .rate = rate}, 0.003, seed++);
+        side->insert(side->end(), runs.begin(), runs.end());
+      }
+    }
+  }
+  const Comparison comparison = compared(base, other, {.by = {"batch_per_device", "model"}});
+  ASSERT_EQ(comparison.rows.size(), 4);
+  EXPECT_EQ(comparison.rows[0].group, "batch_per_device 32, model resnet50");
+  EXPECT_EQ(comparison.rows[3].group, "batch_per_device 64, model vgg16");
+  EXPECT_EQ(comparison.geomeans.size(), 1);  // Of all: each group is one row.
+
+  const Comparison by_model = compared(base, other, {.by = {"model"}});
+  ASSERT_EQ(by_model.geomeans.size(), 3);
+  EXPECT_EQ(by_model.geomeans[0].group, "model resnet50");
+  EXPECT_EQ(by_model.geomeans[0].works, 2);
+  EXPECT_NEAR(by_model.geomeans[0].mean.log_ratio, 0, 0.01);
+  EXPECT_EQ(by_model.geomeans[1].group, "model vgg16");
+  EXPECT_NEAR(by_model.geomeans[1].mean.log_ratio, std::log(0.9), 0.01);
+  EXPECT_EQ(by_model.geomeans[2].group, "");
+  EXPECT_EQ(by_model.geomeans[2].works, 4);
 }
 
 TEST(Comparison, WithoutEnoughRunsSaysHowManyItTakes) {

@@ -89,7 +89,7 @@ TEST(Forms, ColumnsOfTextAreAligned) {
 
 TEST(Forms, MarkdownEscapesAndFolds) {
   const std::string text = printed(print_markdown);
-  EXPECT_THAT(text, HasSubstr("**1 regressed, 0 improved, 1 inconclusive** of 2 rows"));
+  EXPECT_THAT(text, HasSubstr("**1 regressed, 0 improved, 1 inconclusive of 2 rows**"));
   EXPECT_THAT(text, HasSubstr("vgg&lt;16>"));
   EXPECT_THAT(text, HasSubstr("<details>"));
   EXPECT_EQ(markdown_cell("a|b\n<i>*"), "a\\|b &lt;i>\\*");
@@ -113,6 +113,30 @@ TEST(Forms, JsonHoldsEveryValueAndBothProbabilities) {
   EXPECT_NEAR(row["change"].get<double>(), 205.9 / 212.4 - 1, 0.005);
   EXPECT_LE(row["p"].get<double>(), row["q"].get<double>());
   EXPECT_EQ(json["comparisons"][0]["environment"][0]["field"], "host.kernel");
+}
+
+TEST(Forms, HtmlHasARatioPerRowAndEveryRunAsADot) {
+  const std::string page = printed([](std::ostream& out, std::span<const Comparison> comparisons) {
+    print_html(out, comparisons);
+  });
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = page.find(part); at != std::string::npos; at = page.find(part, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count("<circle class=\"ratio"), 2);
+  EXPECT_EQ(count("<circle class=\"run\""), 32);
+  EXPECT_EQ(count("<svg "), 3);
+  EXPECT_THAT(page, HasSubstr("1 regressed, 0 improved, 1 inconclusive of 2 rows."));
+  EXPECT_THAT(page, HasSubstr("<strong class=\"warn\">REGRESSED</strong>"));
+  EXPECT_THAT(page, HasSubstr("differs: host.kernel 6.1.0-28 -&gt; 6.1.0-31"));
+  EXPECT_THAT(page, HasSubstr("vgg&lt;16&gt;"));
+  const std::string_view head = "id=\"data\">";
+  const std::size_t data = page.find(head) + head.size();
+  const auto json = nlohmann::json::parse(page.substr(data, page.find("</script>", data) - data));
+  EXPECT_EQ(json["comparisons"][0]["rows"][0]["base"]["values"].size(), 8);
 }
 
 TEST(Forms, JunitFailsOnARegressionAndSkipsWhatIsOpen) {

@@ -42,8 +42,8 @@ TEST(Matching, AnIgnoredFieldMayDiffer) {
   EXPECT_THROW(match_work(base, other, {}), DataError);
   EXPECT_EQ(match_work(base, other, {"layout"}).works.size(), 1);
   EXPECT_EQ(match_work(base, other, {"workload.layout"}).works.size(), 1);
-  EXPECT_NO_THROW(check_ignored(base, {"layout"}));
-  EXPECT_THROW(check_ignored(base, {"out"}), UsageError);
+  EXPECT_NO_THROW(check_fields(base, {"layout"}, "ignore"));
+  EXPECT_THROW(check_fields(base, {"out"}, "ignore"), UsageError);
 }
 
 TEST(Matching, WhatOneSideLacksIsTold) {

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Looks at a report in headless Chromium, at the width of a desk and of a telephone.
+"""Looks at the pages of report, compare and track in headless Chromium, as wide as a desk and as a telephone.
 
     browser_test.py BENCH_RESULTS
 
 Holds: nothing is loaded, the console is silent, every drawing has a text alternative, no labels of a drawing
-overlap or leave it, and the page is no wider than the screen. The checks are first tried on pages with planted
-faults. Exits with 77 where Chromium is missing, with 1 there if BENCH_NEED_BROWSER is set.
+overlap or leave it, the page is no wider than the screen, a click on a table's heading sorts it, and without
+scripts all of it is there. The checks are also tried on pages with planted faults. Exits with 77 where Chromium is missing, with 1 there if BENCH_NEED_BROWSER is set.
 """
 
+import datetime
 import html
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -20,9 +22,9 @@ import tempfile
 
 WIDTHS = (360, 1280)
 
-# Runs in a page around the report, which is in frames of the widths and stays as it is.
+# Runs in a page around the one looked at, which is in frames of the widths and changes by sorting alone.
 LOOK = """
-function look(doc, view, width) {
+function look(doc, view, width, scripts) {
   const found = [];
   const loaded = view.performance.getEntriesByType('resource').map(entry => entry.name);
   for (const name of loaded) found.push('loads ' + name);
@@ -47,12 +49,27 @@ function look(doc, view, width) {
       }
     });
   }
-  return {width: width, drawings: drawings.length, labels: doc.querySelectorAll('svg text').length,
+  for (const table of scripts ? doc.querySelectorAll('table') : []) {
+    const head = [...table.tHead.rows[0].cells].findIndex((cell, i) => i > 0 && !cell.classList.contains('left'));
+    if (head < 0 || !table.tBodies[0].rows.length) continue;
+    const button = table.tHead.rows[0].cells[head].querySelector('button');
+    if (!button) { found.push('does not sort: ' + table.getAttribute('aria-label')); continue; }
+    const values = () => [...table.tBodies[0].rows].map(
+      row => parseFloat(row.cells[head].textContent.replace(/,/g, ''))).filter(value => !isNaN(value));
+    const before = values();
+    for (const sign of [1, -1]) {
+      button.click();
+      const now = values();
+      if (now.length != before.length || now.some((value, i) => i && sign * (value - now[i - 1]) < 0))
+        found.push('does not sort: ' + table.getAttribute('aria-label'));
+    }
+  }
+  return {width: width, scripts: scripts, cells: doc.querySelectorAll('td, section').length, drawings: drawings.length, labels: doc.querySelectorAll('svg text').length,
           found: [...new Set(found)].slice(0, 20)};
 }
 window.onload = () => {
   const seen = [...document.querySelectorAll('iframe')].map(
-    frame => look(frame.contentDocument, frame.contentWindow, frame.clientWidth));
+    frame => look(frame.contentDocument, frame.contentWindow, frame.clientWidth, !frame.hasAttribute('sandbox')));
   document.getElementById('seen').textContent = JSON.stringify(seen);
 };
 """
@@ -70,25 +87,32 @@ def browser(chromium: str, folder: pathlib.Path, page: pathlib.Path) -> tuple[st
 
 
 def look_at(chromium: str, folder: pathlib.Path, report: str) -> list[str]:
-    """What is wrong with the report."""
-    page = folder / "report.html"
+    """What is wrong with the page."""
+    page = folder / "page.html"
     page.write_text(report)
     _, console = browser(chromium, folder, page)
     found = [f"console: {line}" for line in console]
-    frames = "".join(f'<iframe style="width:{width}px;height:900px;border:0" srcdoc="{html.escape(report)}"></iframe>'
-                     for width in WIDTHS)
+    frames = "".join(f'<iframe {sandbox} style="width:{width}px;height:900px;border:0" '
+                     f'srcdoc="{html.escape(report)}"></iframe>'
+                     for width in WIDTHS for sandbox in ("", 'sandbox="allow-same-origin"'))
     around = folder / "around.html"
     around.write_text(f'<!doctype html><meta charset="utf-8"><body style="margin:0">{frames}<pre id="seen"></pre>'
                       f"<script>{LOOK}</script>")
     document, _ = browser(chromium, folder, around)
     match = re.search(r'<pre id="seen">(.*?)</pre>', document, re.S)
     if match is None or not match[1]:
-        return found + ["the page around the report did not finish"]
-    for seen in json.loads(html.unescape(match[1])):
-        print(f"  width {seen['width']}: {seen['drawings']} drawings, {seen['labels']} labels")
+        return found + ["the page around it did not finish"]
+    looks = json.loads(html.unescape(match[1]))
+    for seen in looks:
+        name = f"width {seen['width']}{'' if seen['scripts'] else ', without scripts'}"
+        if seen["scripts"]:
+            print(f"  {name}: {seen['drawings']} drawings, {seen['labels']} labels")
         if seen["drawings"] == 0 or seen["labels"] == 0:
             found.append("there are no drawings")
-        found += [f"width {seen['width']}: {text}" for text in seen["found"]]
+        for what in ("drawings", "labels", "cells"):
+            if seen[what] != looks[0][what]:
+                found.append(f"{name}: {seen[what]} of {looks[0][what]} {what}")
+        found += [f"{name}: {text}" for text in seen["found"]]
     return found
 
 
@@ -108,30 +132,68 @@ def records() -> str:
     return "\n".join(rows) + "\n"
 
 
+def nights() -> str:
+    """A year of nights of several series with steps, some close to each other, and one that is short."""
+    rows = ["model,mode,dtype,batch_per_device,hostname,cpu,start_utc,git_rev,images_per_sec"]
+    noise = random.Random(1)
+    steps = {"resnet50": {60: 0.95, 66: 1.09, 72: 0.92, 300: 1.3}, "y" * 60: {358: 0.7}, "quiet": {}, "short": {}}
+    for model, factors in steps.items():
+        speed = 0.0123 if model == "quiet" else 54321.0
+        for night in range(3 if model == "short" else 360):
+            speed *= factors.get(night, 1)
+            day = datetime.date(2025, 1, 1) + datetime.timedelta(days=night)
+            rows.append(f"{model},train,f32,64,node1,AMD EPYC 9654,{day}T02:00:00Z,rev{night},"
+                        f"{speed * noise.gauss(1, 0.004)}")
+    return "\n".join(rows) + "\n"
+
+
+def pages(program: str, folder: pathlib.Path) -> dict[str, str]:
+    """The pages to look at, each made by the program of runs that are given here."""
+    def made(*words: str) -> str:
+        return subprocess.run([program, *words], check=False, stdout=subprocess.PIPE, text=True).stdout
+
+    header, *rows = records().splitlines()
+    (folder / "runs.csv").write_text(records())
+    for name, host in (("base", "node1"), ("new", "node2")):
+        (folder / f"{name}.csv").write_text("\n".join([header] + [row for row in rows if f",{host}," in row]) + "\n")
+    (folder / "nights.csv").write_text(nights())
+    store = f"--store={folder / 'nights.sqlite'}"
+    made("store", str(folder / "nights.csv"), store)
+    odd = json.loads(made("track", "model:quiet", "--format=json", store))["series"][0]["nights"][100]["runs"][0]
+    made("track", f"--annotate={odd}", "--note=a new <fan>", store)
+    return {"report": made("report", str(folder / "runs.csv")),
+            "compare": made("compare", str(folder / "base.csv"), str(folder / "new.csv"), "--metric=images_per_sec",
+                            "--metric=joules_per_image", "--by=model", "--format=html"),
+            "track": made("track", "--format=html", store)}
+
+
 def main() -> int:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
-        print("skipped: there is no chromium to look at the page with (package chromium)")
+        print("skipped: there is no chromium to look at the pages with (package chromium)")
         return 1 if os.environ.get("BENCH_NEED_BROWSER") else 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        (folder / "runs.csv").write_text(records())
-        subprocess.run([sys.argv[1], "report", str(folder / "runs.csv"), "-o", str(folder / "r.html")], check=True)
-        report = (folder / "r.html").read_text()
-        print("as it is:")
-        found = look_at(chromium, folder, report)
-        for text in found:
-            print("  WRONG", text)
-        wrong = len(found)
+        wrong = 0
+        made = pages(sys.argv[1], folder)
+        for what, page in made.items():
+            print(f"{what}, as it is:")
+            for text in look_at(chromium, folder, page):
+                print("  WRONG", text)
+                wrong += 1
+        report = made["report"]
         planted = {
             "overlap": report.replace("</desc>", '</desc><text x="5" y="12">over another label</text>', 1),
             "no text alternative": report.replace('<svg role="img"', "<svg", 1),
             "console": report.replace("<main>", '<main><img src="http://127.0.0.1:9/x.png">', 1),
             "wide": report.replace("<main>", '<main><div style="width:3000px">wide</div>', 1),
+            "does not sort": report.replace("? 'descending'", "? 'up'", 1).replace("!== 'ascending'", "=== ''", 1),
+            "without scripts": re.sub("<meta http-equiv[^>]*>", "", report).replace(
+                "</main>", "</main><script>document.body.append(document.querySelector('svg').cloneNode(true))</script>"),
         }
         for what, page in planted.items():
             print(f"with a planted fault ({what}):")
-            if not any(what in text for text in look_at(chromium, folder, page)):
+            if page == report or not any(what in text for text in look_at(chromium, folder, page)):
                 print("  WRONG: not seen")
                 wrong += 1
     return 1 if wrong else 0

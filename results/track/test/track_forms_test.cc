@@ -72,6 +72,39 @@ TEST(TrackForms, JunitFailsWhatFailsAndSkipsWhatIsSuspect) {
   EXPECT_THAT(out.str(), HasSubstr("vgg&lt;16&gt;"));
 }
 
+TEST(TrackForms, HtmlDrawsEveryNightLevelChangeAndNote) {
+  std::ostringstream out;
+  print_html(out, made_tracked());
+  const std::string page = out.str();
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = page.find(part); at != std::string::npos; at = page.find(part, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count("<svg "), 5);
+  EXPECT_EQ(count("<circle class=\"night\""), 300);
+  EXPECT_EQ(count("<line class=\"change\""), 3);
+  EXPECT_EQ(count("<line class=\"level\""), 8);
+  EXPECT_EQ(count("<rect class=\"band\""), 8);
+  EXPECT_EQ(count("<circle class=\"odd\""), 1);
+  EXPECT_EQ(count("<circle class=\"note\""), 1);
+  EXPECT_THAT(page, HasSubstr("2025-01-06: new fan</title>"));
+  EXPECT_THAT(page, HasSubstr("<li>quiet on node7, images_per_sec, run run1000005: new fan</li>"));
+  EXPECT_THAT(page, HasSubstr("REGRESSED (id run1000030)"));
+  EXPECT_THAT(page, HasSubstr("vgg&lt;16&gt;"));
+  EXPECT_THAT(page, HasSubstr(">2025-02</text>"));
+}
+
+TEST(TrackForms, ASeriesOfOneNightCanBeDrawn) {
+  const std::vector<NightlySeries> series = {made_series({.nights = 1})};
+  std::ostringstream out;
+  print_html(out, track(series, {}, {}, {}));
+  EXPECT_THAT(out.str(), HasSubstr("<circle class=\"night\""));
+  EXPECT_THAT(out.str(), Not(HasSubstr("nan")));
+}
+
 TEST(TrackForms, MarkdownListsChangesAndSeries) {
   std::ostringstream out;
   print_markdown(out, made_tracked());

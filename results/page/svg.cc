@@ -1,11 +1,12 @@
-#include "results/report/svg.h"
+#include "results/page/svg.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "models/base/errors.h"
-#include "results/report/markup.h"
+#include "results/page/markup.h"
 
 namespace bench::results {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 constexpr double kLetterWidth =
     7;  // Of a sans-serif of 11 units: that of digits in DejaVu, a wide one.
 constexpr double kTickGap = 10;
+constexpr double kStackedTicks = 20;  ///< From one label to the one above it.
 
 /// The end of the letter at or before `size`, not within a letter of several bytes.
 std::size_t whole_letters(std::string_view text, std::size_t size) {
@@ -23,24 +25,27 @@ std::size_t whole_letters(std::string_view text, std::size_t size) {
   return std::min(size, text.size());
 }
 
-/// Ticks whose labels have room, dropping every second until they have; `kept` stays to the end.
-std::vector<Scale::Tick> thinned(std::vector<Scale::Tick> ticks, const Scale& scale, double kept) {
-  const auto crowded = [&] {
-    for (std::size_t i = 1; i < ticks.size(); ++i) {
-      const double room =
-          (label_width(ticks[i - 1].label) + label_width(ticks[i].label)) / 2 + kTickGap;
-      if (scale.at(ticks[i].value) - scale.at(ticks[i - 1].value) < room) return true;
-    }
-    return false;
-  };
-  while (ticks.size() > 1 && crowded()) {
-    std::size_t parity = 0;
-    for (std::size_t i = 0; i < ticks.size(); ++i) {
-      if (std::abs(ticks[i].value - kept) < 1e-12) parity = i % 2;
-    }
-    std::vector<Scale::Tick> fewer;
-    for (std::size_t i = parity; i < ticks.size(); i += 2) fewer.push_back(ticks[i]);
-    ticks = std::move(fewer);
+/// With as many decimals as tell ticks apart that are `step` from each other.
+std::string tick_label(double value, double step) {
+  if (std::abs(value) >= 1000 && step >= 1) return short_number(value);
+  const double digits = std::clamp(std::ceil(-std::log10(step) - 1e-9), 0.0, 12.0);
+  std::array<char, 64> text{};
+  const int size = std::snprintf(text.data(), text.size(), "%.*f", static_cast<int>(digits), value);
+  return {text.data(), static_cast<std::size_t>(size)};
+}
+
+/// Some six multiples of 1, 2 or 5 times a power of 10.
+std::vector<Scale::Tick> round_ticks(double low, double high) {
+  const double rough = (high - low) / 6;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  const double step = power * (rough / power > 5   ? 10
+                               : rough / power > 2 ? 5
+                               : rough / power > 1 ? 2
+                                                   : 1);
+  std::vector<Scale::Tick> ticks;
+  for (double value = std::ceil(low / step) * step; value <= high + step * 1e-9; value += step) {
+    const double clean = std::abs(value) < step * 1e-9 ? 0 : value;
+    ticks.push_back({clean, tick_label(clean, step)});
   }
   return ticks;
 }
@@ -80,40 +85,56 @@ double Scale::at(double value) const {
   return from_ + std::clamp(place, 0.0, 1.0) * (to_ - from_);
 }
 
-std::vector<Scale::Tick> Scale::ticks() const {
+std::vector<Scale::Tick> Scale::ticks(Labels labels) const {
+  if (!logarithmic_) return with_room(round_ticks(low_, high_), 0, labels);
+  if (high_ - low_ < std::log(2.0)) {
+    return with_room(round_ticks(std::exp(low_), std::exp(high_)), 1, labels);
+  }
+  constexpr std::array kSteps = {1.0, 2.0, 5.0};
+  constexpr std::array kFineSteps = {1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0};
+  const bool fine = high_ - low_ < std::log(8.0);
+  const auto first = static_cast<int>(std::floor(low_ / std::log(10.0)));
+  const auto last = static_cast<int>(std::ceil(high_ / std::log(10.0)));
   std::vector<Tick> ticks;
-  if (logarithmic_) {
-    constexpr std::array kSteps = {1.0, 2.0, 5.0};
-    constexpr std::array kFineSteps = {1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0};
-    const bool fine = high_ - low_ < std::log(8.0);
-    const auto first = static_cast<int>(std::floor(low_ / std::log(10.0)));
-    const auto last = static_cast<int>(std::ceil(high_ / std::log(10.0)));
-    for (int power = first; power <= last; ++power) {
-      const auto add = [&](double step) {
-        const double value = step * std::pow(10.0, power);
-        const double place = std::log(value);
-        if (place >= low_ - 1e-9 && place <= high_ + 1e-9)
-          ticks.push_back({value, coordinate(value)});
-      };
-      if (fine) {
-        std::for_each(kFineSteps.begin(), kFineSteps.end(), add);
-      } else {
-        std::for_each(kSteps.begin(), kSteps.end(), add);
+  for (int power = first; power <= last; ++power) {
+    const auto add = [&](double step) {
+      const double value = step * std::pow(10.0, power);
+      const double place = std::log(value);
+      if (place >= low_ - 1e-9 && place <= high_ + 1e-9) {
+        ticks.push_back({value, coordinate(value)});
       }
+    };
+    if (fine) {
+      std::for_each(kFineSteps.begin(), kFineSteps.end(), add);
+    } else {
+      std::for_each(kSteps.begin(), kSteps.end(), add);
     }
-    return thinned(ticks, *this, 1);
   }
-  const double rough = (high_ - low_) / 6;
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  const double step = power * (rough / power > 5   ? 10
-                               : rough / power > 2 ? 5
-                               : rough / power > 1 ? 2
-                                                   : 1);
-  for (double value = std::ceil(low_ / step) * step; value <= high_ + step * 1e-9; value += step) {
-    const double clean = std::abs(value) < step * 1e-9 ? 0 : value;
-    ticks.push_back({clean, std::abs(clean) >= 1000 ? short_number(clean) : coordinate(clean)});
+  return with_room(ticks, 1, labels);
+}
+
+std::vector<Scale::Tick> Scale::with_room(std::vector<Tick> ticks, double kept,
+                                          Labels labels) const {
+  const auto crowded = [&] {
+    for (std::size_t i = 1; i < ticks.size(); ++i) {
+      const double room =
+          labels == Labels::kStacked
+              ? kStackedTicks
+              : (label_width(ticks[i - 1].label) + label_width(ticks[i].label)) / 2 + kTickGap;
+      if (std::abs(at(ticks[i].value) - at(ticks[i - 1].value)) < room) return true;
+    }
+    return false;
+  };
+  while (ticks.size() > 1 && crowded()) {
+    std::size_t parity = 0;
+    for (std::size_t i = 0; i < ticks.size(); ++i) {
+      if (std::abs(ticks[i].value - kept) < 1e-12) parity = i % 2;
+    }
+    std::vector<Tick> fewer;
+    for (std::size_t i = parity; i < ticks.size(); i += 2) fewer.push_back(ticks[i]);
+    ticks = std::move(fewer);
   }
-  return thinned(ticks, *this, 0);
+  return ticks;
 }
 
 Drawing::Drawing(double height, std::string_view title, std::string_view description)
@@ -130,10 +151,10 @@ void Drawing::dot(double x, double y, double radius, const char* style, std::str
           "\" r=\"", coordinate(radius), "\"><title>", html_text(hover), "</title></circle>\n");
 }
 
-void Drawing::diamond(double x, double y, double radius, const char* style) {
-  body_ += cat("<path class=\"", style, "\" d=\"M", coordinate(x - radius), " ", coordinate(y), "L",
-               coordinate(x), " ", coordinate(y - radius), "L", coordinate(x + radius), " ",
-               coordinate(y), "L", coordinate(x), " ", coordinate(y + radius), "Z\"/>\n");
+void Drawing::box(double x1, double y1, double x2, double y2, const char* style) {
+  body_ += cat("<rect class=\"", style, "\" x=\"", coordinate(std::min(x1, x2)), "\" y=\"",
+               coordinate(std::min(y1, y2)), "\" width=\"", coordinate(std::abs(x2 - x1)),
+               "\" height=\"", coordinate(std::abs(y2 - y1)), "\"/>\n");
 }
 
 void Drawing::polyline(const std::vector<std::pair<double, double>>& points, const char* style) {
@@ -151,8 +172,9 @@ void Drawing::text(double x, double y, std::string_view text, Anchor anchor, con
                "\" text-anchor=\"", where, "\">", html_text(text), "</text>\n");
 }
 
-void Drawing::x_axis(const Scale& scale, double top, double bottom) {
-  for (const Scale::Tick& tick : scale.ticks()) {
+void Drawing::x_axis(const Scale& scale, const std::vector<Scale::Tick>& ticks, double top,
+                     double bottom) {
+  for (const Scale::Tick& tick : ticks) {
     const double x = scale.at(tick.value);
     line(x, top, x, bottom, "grid");
     const double half = label_width(tick.label) / 2;

@@ -1,4 +1,4 @@
-#include "results/report/markup.h"
+#include "results/page/markup.h"
 
 #include <algorithm>
 #include <array>

@@ -31,8 +31,13 @@ class Scale {
     double value = 0;
     std::string label{};
   };
-  /// Round values, as many as have room side by side for their labels.
-  [[nodiscard]] std::vector<Tick> ticks() const;
+  enum class Labels { kSideBySide, kStacked };
+  /// Round values, as many as have room for their labels.
+  [[nodiscard]] std::vector<Tick> ticks(Labels labels = Labels::kSideBySide) const;
+  /// Those of `ticks` that have room, every second one left out until they have; the one at `kept`
+  /// stays to the end.
+  [[nodiscard]] std::vector<Tick> with_room(std::vector<Tick> ticks, double kept,
+                                            Labels labels = Labels::kSideBySide) const;
 
  private:
   double low_ = 0;
@@ -52,12 +57,13 @@ class Drawing {
 
   void line(double x1, double y1, double x2, double y2, const char* style);
   void dot(double x, double y, double radius, const char* style, std::string_view hover);
-  void diamond(double x, double y, double radius, const char* style);
+  /// A rectangle between two corners.
+  void box(double x1, double y1, double x2, double y2, const char* style);
   void polyline(const std::vector<std::pair<double, double>>& points, const char* style);
   void text(double x, double y, std::string_view text, Anchor anchor = Anchor::kStart,
             const char* style = "");
-  /// The ticks of a scale along x, with lines from `top` to `bottom` and labels below.
-  void x_axis(const Scale& scale, double top, double bottom);
+  /// Ticks of a scale along x, with lines from `top` to `bottom` and labels below.
+  void x_axis(const Scale& scale, const std::vector<Scale::Tick>& ticks, double top, double bottom);
 
   /// The whole <svg>; `id` must be unlike all others of the page.
   [[nodiscard]] std::string html(std::string_view id) const;

@@ -1,4 +1,4 @@
-#include "results/report/style.h"
+#include "results/page/style.h"
 
 namespace bench::results {
 
@@ -27,7 +27,11 @@ th[scope=row], td.left { min-width: 8rem; overflow-wrap: anywhere; }
 th[scope=row], th:first-child, th.left { text-align: left; }
 th[scope=row] { font-weight: 500; }
 thead th { background: var(--band); vertical-align: bottom; }
-td small { display: block; color: var(--soft); white-space: nowrap; font-size: .92em; }
+thead button { all: unset; cursor: pointer; }
+thead button:focus-visible { outline: 2px solid var(--mark); }
+th[aria-sort=ascending] button::after { content: " ▲"; }
+th[aria-sort=descending] button::after { content: " ▼"; }
+td small, th small { display: block; color: var(--soft); white-space: nowrap; font-size: .92em; }
 td.left { text-align: left; max-width: 44rem; overflow-wrap: anywhere; }
 .warn { color: var(--warn); }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 1rem 2rem; }
@@ -43,6 +47,12 @@ svg .median { stroke: var(--ink); stroke-width: 2; }
 svg .run { fill: var(--mark); fill-opacity: .45; stroke: var(--mark); }
 svg .ratio { fill: var(--mark); stroke: var(--mark); }
 svg .open { fill: var(--paper); }
+svg .band { fill: var(--band); }
+svg .level { stroke: var(--ink); stroke-width: 1.5; }
+svg .night { fill: var(--mark); }
+svg .odd { fill: none; stroke: var(--warn); stroke-width: 2; }
+svg .change { stroke: var(--warn); stroke-width: 1.5; stroke-dasharray: 2 2; }
+svg .note { fill: var(--warn); }
 svg .curve { fill: none; stroke: var(--mark); stroke-width: 1.5; }
 .apart { border: 2px dashed var(--rule); padding: 0 1rem 1rem; margin-top: 2.5rem; }
 .apart h2 { border: 0; margin-top: 0; }
@@ -52,7 +62,7 @@ svg .curve { fill: none; stroke: var(--mark); stroke-width: 1.5; }
 @media print { :root { --paper: #fff; --ink: #000; --soft: #444; --rule: #bbb; --band: #eee; --mark: #00509d;
   --warn: #6b3a00; }
   body { font-size: 10pt; max-width: none; padding: 0; } nav { display: none; }
-  .wide { overflow: visible; } table { font-size: 8pt; } td small { white-space: normal; }
+  .wide { overflow: visible; } thead button::after { content: none !important; } table { font-size: 8pt; } td small { white-space: normal; }
   tr, figure { break-inside: avoid; } thead { display: table-header-group; } h2, h3, .caption { break-after: avoid; }
   .figures { grid-template-columns: repeat(2, 1fr); } }
 )css";

@@ -1,0 +1,112 @@
+#include "models/base/errors.h"
+#include "results/compare/number_text.h"
+#include "results/page/html_page.h"
+#include "results/page/markup.h"
+#include "results/page/plots.h"
+#include "results/track/causes.h"
+#include "results/track/forms.h"
+#include "results/track/series_plot.h"
+
+namespace bench::results {
+namespace {
+
+std::string changes_table(const Tracked& tracked) {
+  HtmlTable table("Every change, with what else differs across it", {"series", "change", "differs"},
+                  {1, 2});
+  bool any = false;
+  for (const TrackedSeries& one : tracked.series) {
+    for (const SeriesChange& change : one.changes) {
+      any = true;
+      const std::string line = html_text(change_line(one, change));
+      std::string differs;
+      for (const EnvironmentDifference& difference : change.environment) {
+        differs += cat(differs.empty() ? "" : "<br>", html_text(text_of(difference)));
+      }
+      table.row({html_text(title_of(one.series)),
+                 change.fails() ? cat("<strong class=\"warn\">", line, "</strong>") : line,
+                 differs});
+    }
+  }
+  return any ? table.html() : "<p>No series changed.</p>\n";
+}
+
+std::string levels_cell(const TrackedSeries& one) {
+  std::string html;
+  for (const Segment& segment : one.segments) {
+    html += cat(html.empty() ? "" : "<br>", date_text(one.series.nights[segment.begin].start_ms),
+                ": ", html_text(summary_text(segment.summary)));
+  }
+  return html;
+}
+
+std::string series_table(const Tracked& tracked) {
+  HtmlTable table("Levels: median from that night on, with half of its 95% interval",
+                  {"series", "unit", "nights", "noise", "matters from", "newest night", "levels"},
+                  {1, 5, 6});
+  for (const TrackedSeries& one : tracked.series) {
+    table.row({html_text(title_of(one.series)), html_text(one.series.unit),
+               cat(one.series.nights.size()),
+               one.noise ? change_text(*one.noise).substr(1) : "unknown",
+               change_text(one.margin).substr(1), html_text(newest_line(one)), levels_cell(one)});
+  }
+  return table.html();
+}
+
+std::string series_plots(const Tracked& tracked) {
+  std::string html;
+  std::size_t next = 0;
+  for (const TrackedSeries& one : tracked.series) html += series_plot(one, cat("series", next++));
+  return html;
+}
+
+/// What people wrote, and where work went on; empty where there is nothing.
+std::string notes_list(const Tracked& tracked) {
+  std::string html;
+  for (const TrackedSeries& one : tracked.series) {
+    const std::string title = html_text(title_of(one.series));
+    for (const Annotation& annotation : one.annotations) {
+      html += cat("<li>", title, ", run ", html_text(annotation.run.substr(0, 10)), ": ",
+                  html_text(annotation.text), "</li>\n");
+    }
+    if (!one.continues.empty()) {
+      html += cat("<li>", title, ": then ", html_text(one.continues), "</li>\n");
+    }
+  }
+  return html.empty() ? "" : cat("<ul>\n", html, "</ul>\n");
+}
+
+const char* track_definitions() {
+  return "<ul>\n"
+         "<li>A night is a run, or the median of a group of repeats.</li>\n"
+         "<li>Noise: 1.4826 × median of the distances of neighbouring nights / √2, of "
+         "logarithms. A change matters from the larger of that and --min-effect.</li>\n"
+         "<li>Change points: E-divisive with a seeded permutation test, corrected over all series "
+         "by Benjamini-Hochberg (q); the size is the Hodges-Lehmann shift of the logarithms with "
+         "its 95% interval.</li>\n"
+         "<li>Newest night: z is its distance from the level's median / (1.4826 MAD √(1 + 1/m)), "
+         "odd beyond Student's t at 0.1%.</li>\n"
+         "</ul>\n";
+}
+
+}  // namespace
+
+void print_html(std::ostream& out, const Tracked& tracked) {
+  HtmlPage page("CNN benchmark tracking");
+  page.add(
+      "news", "What changed",
+      cat("<p><strong>", html_text(paragraph(tracked)), "</strong></p>\n", changes_table(tracked)));
+  page.add("charts", "Over time",
+           cat("<p class=\"soft\">A dot is a night, a line its level in the band of the series' "
+               "noise; an upright line is a change, a mark at the bottom a note, a ring an odd "
+               "newest night. Each drawing has a scale of its own, which does not begin at "
+               "0.</p>\n",
+               figures(series_plots(tracked))));
+  page.add("series", "Series", series_table(tracked));
+  const std::string notes = notes_list(tracked);
+  if (!notes.empty()) page.add("notes", "Notes", notes);
+  page.add("definitions", "How the numbers are made", track_definitions());
+  out << page.html(
+      tracked_json(tracked).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+}  // namespace bench::results

@@ -1,0 +1,234 @@
+#include "results/track/series_plot.h"
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "results/compare/number_text.h"
+#include "results/page/plots.h"
+#include "results/page/svg.h"
+#include "results/track/causes.h"
+#include "results/track/forms.h"
+
+namespace bench::results {
+namespace {
+
+constexpr double kHeight = 150;      ///< Of the plot, without labels.
+constexpr double kLabelHeight = 14;  ///< Of a row of labels above it.
+constexpr double kAxisHeight = 24;
+constexpr std::int64_t kMsOfADay = 86'400'000;
+
+/// Labels at places along x, in as many rows as it takes that none hides another.
+class LabelRows {
+ public:
+  struct Label {
+    double middle = 0;
+    std::size_t row = 0;
+    std::string text{};
+  };
+
+  void add(double x, const std::string& text) {
+    const double half = label_width(text) / 2;
+    const double middle = std::clamp(x, half, kDrawingWidth - half);
+    std::size_t row = 0;
+    while (row < ends_.size() && ends_[row] > middle - half) ++row;
+    if (row == ends_.size()) ends_.push_back(0);
+    ends_[row] = middle + half + 4;
+    labels_.push_back({.middle = middle, .row = row, .text = text});
+  }
+
+  [[nodiscard]] double height() const { return kLabelHeight * static_cast<double>(ends_.size()); }
+  [[nodiscard]] const std::vector<Label>& labels() const { return labels_; }
+
+ private:
+  std::vector<double> ends_{};  ///< Of each row's last label.
+  std::vector<Label> labels_{};
+};
+
+/// Firsts of months, or midnights where the series is shorter than two of them.
+std::vector<Scale::Tick> date_ticks(std::int64_t from, std::int64_t to) {
+  using std::chrono::days;
+  using std::chrono::months;
+  using std::chrono::sys_days;
+  using std::chrono::year_month_day;
+  const auto day_of = [](std::int64_t ms) { return sys_days(days(ms / kMsOfADay)); };
+  const auto ms_of = [](sys_days day) { return day.time_since_epoch().count() * kMsOfADay; };
+  std::vector<Scale::Tick> ticks;
+  const auto add = [&](sys_days day, std::size_t letters) {
+    if (ms_of(day) < from || ms_of(day) > to) return;
+    ticks.push_back({static_cast<double>(ms_of(day)), date_text(ms_of(day)).substr(0, letters)});
+  };
+  const year_month_day first(day_of(from));
+  for (auto month = first.year() / first.month(); ms_of(month / 1) <= to; month += months(1)) {
+    add(month / 1, 7);
+  }
+  if (ticks.size() > 1) return ticks;
+  ticks.clear();
+  for (sys_days day = day_of(from); ms_of(day) <= to; day += days(1)) add(day, 10);
+  return ticks;
+}
+
+std::string describe(const TrackedSeries& one) {
+  std::string text;
+  for (const Segment& segment : one.segments) {
+    text +=
+        cat("From ", date_text(one.series.nights[segment.begin].start_ms), " ",
+            segment.end - segment.begin, segment.end - segment.begin == 1 ? " night" : " nights",
+            " at ", summary_text(segment.summary), " ", one.series.unit, ". ");
+  }
+  for (const SeriesChange& change : one.changes) {
+    text += cat("Change: ", change_line(one, change), ". ");
+  }
+  return cat(text, "Newest night: ", newest_line(one), ".");
+}
+
+/// Draws one series on its scales.
+class SeriesPlot {
+ public:
+  explicit SeriesPlot(const TrackedSeries& one)
+      : one_(one),
+        nights_(one.series.nights),
+        left_(widest_value() + 8),
+        x_(Scale::linear(time_of(0), time_of(nights_.size() - 1), left_ + 4, kDrawingWidth - 8)) {
+    for (const SeriesChange& change : one.changes) {
+      rows_.add(x_.at(time_of(change.at)),
+                change_text(stats::relative_change(change.shift.estimate)));
+    }
+    top_ = rows_.height() + 4;
+    bottom_ = top_ + kHeight;
+    y_ = Scale::linear(low_, high_, bottom_, top_);
+  }
+
+  std::string html(const std::string& id) {
+    Drawing drawing(bottom_ + kAxisHeight, title_of(one_.series), describe(one_));
+    draw_noise(drawing);
+    draw_axes(drawing);
+    draw_changes(drawing);
+    for (const Segment& segment : one_.segments) {
+      const double level = y_.at(segment.summary.median);
+      drawing.line(begin_of(segment), level, end_of(segment), level, "level");
+    }
+    for (std::size_t i = 0; i < nights_.size(); ++i) {
+      drawing.dot(x_.at(time_of(i)), y_.at(nights_[i].value), 1.8, "night", night_text(i));
+    }
+    draw_newest(drawing);
+    draw_annotations(drawing);
+    return drawing.html(id);
+  }
+
+ private:
+  [[nodiscard]] double time_of(std::size_t night) const {
+    return static_cast<double>(nights_[night].start_ms);
+  }
+
+  /// Finds the range of values on its way to the width of the ticks' labels.
+  double widest_value() {
+    low_ = high_ = nights_.front().value;
+    for (const Night& night : nights_) {
+      low_ = std::min(low_, night.value);
+      high_ = std::max(high_, night.value);
+    }
+    const double noise = one_.noise.value_or(0);
+    for (const Segment& segment : one_.segments) {
+      low_ = std::min(low_, segment.summary.median * (1 - noise));
+      high_ = std::max(high_, segment.summary.median * (1 + noise));
+    }
+    std::tie(low_, high_) = with_margin(low_, high_, 0.06);
+    double widest = 0;
+    for (const Scale::Tick& tick :
+         Scale::linear(low_, high_, kHeight, 0).ticks(Scale::Labels::kStacked)) {
+      widest = std::max(widest, label_width(tick.label));
+    }
+    return widest;
+  }
+
+  /// Levels reach half way to their neighbours, so that one of a single night can be seen.
+  [[nodiscard]] double begin_of(const Segment& segment) const {
+    const double own = x_.at(time_of(segment.begin));
+    return segment.begin == 0 ? own : (own + x_.at(time_of(segment.begin - 1))) / 2;
+  }
+  [[nodiscard]] double end_of(const Segment& segment) const {
+    const double own = x_.at(time_of(segment.end - 1));
+    return segment.end == nights_.size() ? own : (own + x_.at(time_of(segment.end))) / 2;
+  }
+
+  void draw_noise(Drawing& drawing) const {
+    if (!one_.noise) return;
+    for (const Segment& segment : one_.segments) {
+      drawing.box(begin_of(segment), y_.at(segment.summary.median * (1 + *one_.noise)),
+                  end_of(segment), y_.at(segment.summary.median * (1 - *one_.noise)), "band");
+    }
+  }
+
+  void draw_axes(Drawing& drawing) const {
+    for (const Scale::Tick& tick : y_.ticks(Scale::Labels::kStacked)) {
+      drawing.line(left_, y_.at(tick.value), kDrawingWidth, y_.at(tick.value), "grid");
+      drawing.text(left_ - 4, y_.at(tick.value) + 4, tick.label, Anchor::kEnd, "tick");
+    }
+    const auto dates = date_ticks(nights_.front().start_ms, nights_.back().start_ms);
+    const double first = dates.empty() ? 0 : dates.front().value;
+    drawing.x_axis(x_, x_.with_room(dates, first), top_, bottom_);
+  }
+
+  void draw_changes(Drawing& drawing) const {
+    for (std::size_t i = 0; i < one_.changes.size(); ++i) {
+      const double x = x_.at(time_of(one_.changes[i].at));
+      drawing.line(x, baseline_of(rows_.labels()[i]) + 4, x, bottom_, "change");
+    }
+    for (const LabelRows::Label& label : rows_.labels()) {  // Above all lines.
+      drawing.text(label.middle, baseline_of(label), label.text, Anchor::kMiddle, "name");
+    }
+  }
+
+  static double baseline_of(const LabelRows::Label& label) {
+    return kLabelHeight * static_cast<double>(label.row + 1) - 4;
+  }
+
+  void draw_newest(Drawing& drawing) const {
+    if (one_.newest_state != NewestState::kSuspect &&
+        one_.newest_state != NewestState::kConfirmed) {
+      return;
+    }
+    drawing.dot(x_.at(time_of(nights_.size() - 1)), y_.at(nights_.back().value), 5, "odd",
+                newest_line(one_));
+  }
+
+  void draw_annotations(Drawing& drawing) const {
+    for (const Annotation& annotation : one_.annotations) {
+      for (std::size_t i = 0; i < nights_.size(); ++i) {
+        const std::vector<std::string>& ids = nights_[i].run_ids;
+        if (std::find(ids.begin(), ids.end(), annotation.run) == ids.end()) continue;
+        drawing.dot(x_.at(time_of(i)), bottom_, 4, "note",
+                    cat(date_text(nights_[i].start_ms), ": ", annotation.text));
+      }
+    }
+  }
+
+  [[nodiscard]] std::string night_text(std::size_t night) const {
+    const std::string& revision = nights_[night].git_rev;
+    return cat(date_text(nights_[night].start_ms), ": ", number_text(nights_[night].value), " ",
+               one_.series.unit, revision.empty() ? "" : ", revision ", revision.substr(0, 10));
+  }
+
+  const TrackedSeries& one_;
+  const std::vector<Night>& nights_;
+  double low_ = 0;
+  double high_ = 0;
+  double left_;
+  Scale x_;
+  LabelRows rows_{};
+  double top_ = 0;
+  double bottom_ = 0;
+  Scale y_ = Scale::linear(0, 1, 1, 0);
+};
+
+}  // namespace
+
+std::string series_plot(const TrackedSeries& tracked, const std::string& id) {
+  return figure(cat(title_of(tracked.series), " [", tracked.series.unit, "]"),
+                SeriesPlot(tracked).html(id));
+}
+
+}  // namespace bench::results
