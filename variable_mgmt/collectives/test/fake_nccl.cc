@@ -141,11 +141,10 @@ int step(void* argument) {
   const bool done =
       item->aborted->load() ||
       (item->arrived && group.operations[static_cast<std::size_t>(item->number)].done);
-  if (done) {
-    delete item;
-  }
   return done ? 1 : 0;
 }
+
+void release(void* argument) { delete static_cast<Item*>(argument); }
 
 }  // namespace
 
@@ -221,7 +220,7 @@ int ncclAllReduce(const void* from, void* to, std::size_t count, int type, int r
     communicator->error = kRemoteError;
   }
   auto* const queue = static_cast<bench::LateQueue*>(stream);
-  queue->push(queue->self, step,
+  queue->push(queue->self, step, release,
               new Item{.group = communicator->group,
                        .aborted = communicator->aborted,
                        .rank = communicator->rank,
