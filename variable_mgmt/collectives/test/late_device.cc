@@ -105,12 +105,9 @@ class LateStream final : public Stream {
     }
   }
 
-  LateQueue queue_{
-      .self = this,
-      .push = [](void* self, int (*step)(void*), void (*release)(void*), void* argument) {
-        const std::shared_ptr<void> kept(argument, release);
-        static_cast<LateStream*>(self)->push([step, kept] { return step(kept.get()) != 0; });
-      }};
+  LateQueue queue_{.self = this, .push = [](void* self, std::function<bool()> attempt) {
+                     static_cast<LateStream*>(self)->push(std::move(attempt));
+                   }};
   std::mutex mutex_;
   std::condition_variable_any more_;
   std::deque<std::function<bool()>> steps_;
