@@ -8,7 +8,11 @@ RepeatedStep::RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy
     : recording_(tower.backend().shares_host_memory() ? StepRecording::off : recording),
       tower_(tower),
       strategy_(strategy),
-      why_in_parts_(strategy == nullptr ? "" : strategy->why_not_recorded()) {}
+      why_in_parts_(strategy == nullptr ? "" : strategy->why_not_recorded()) {
+  if (recording_ != StepRecording::off && !why_in_parts_.empty()) {
+    remark_ = cat("steps are replayed from recordings of their parts: ", why_in_parts_);
+  }
+}
 
 RepeatedStep::~RepeatedStep() {
   // A device may still be replaying it.
@@ -50,7 +54,6 @@ void RepeatedStep::record() {
     } else {
       tower_.executor().record();
       parts_are_recorded_ = true;
-      remark_ = cat("steps are replayed from recordings of their parts: ", why_in_parts_);
     }
   } catch (const DeviceError& error) {
     if (recording_ == StepRecording::on) {

@@ -17,6 +17,7 @@ constexpr std::uint64_t kAtOnce = 1;
 /// Seeds of schedules that are drawn.
 constexpr std::uint64_t kFirstSeed = 2;
 constexpr std::uint64_t kSeeds = 20;
+constexpr std::uint64_t kFewSeeds = 5;
 
 /// The emulated GPUs' library, which reads its environment once.
 class EmulatedTowers : public testing::Test {
@@ -43,13 +44,13 @@ class EmulatedTowers : public testing::Test {
     return run_joined(run);
   }
 
-  void expect_same_bits(const JoinedRun& same) const {
+  void expect_same_bits(const JoinedRun& same, std::uint64_t seeds) const {
     const JoinedResult plain = run(same, kAtOnce);
     EXPECT_GT(largest_difference(plain.variables.front(),
                                  run(without_steps(same), kAtOnce).variables.front()),
               1e-3)
         << same.strategy << ": nothing was trained";
-    for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+    for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + seeds; ++seed) {
       const JoinedResult drawn = run(same, seed);
       EXPECT_EQ(drawn.variables, plain.variables) << same.strategy << ", seed " << seed;
       EXPECT_EQ(drawn.losses, plain.losses) << same.strategy << ", seed " << seed;
@@ -78,15 +79,15 @@ JoinedRun run_of(const char* strategy, int towers) {
 }
 
 TEST_F(EmulatedTowers, LeaveTheSameBitsUnderEverySchedule) {
-  for (const char* const strategy : {"replicated", "parameter_server", "independent"}) {
-    expect_same_bits(run_of(strategy, 4));
-  }
+  expect_same_bits(run_of("replicated", 4), kSeeds);
+  expect_same_bits(run_of("parameter_server", 4), kSeeds);
+  expect_same_bits(run_of("independent", 4), kFewSeeds);
 }
 
 TEST_F(EmulatedTowers, LeaveTheSameBitsInSmallBuckets) {
   JoinedRun small = run_of("replicated", 2);
   small.settings.sums.buckets = {.bytes = 64, .first_bytes = 16};
-  expect_same_bits(small);
+  expect_same_bits(small, kFewSeeds);
 }
 
 JoinedRun by_nccl(int towers) {
@@ -95,7 +96,9 @@ JoinedRun by_nccl(int towers) {
   return run;
 }
 
-TEST_F(EmulatedTowers, LeaveTheSameBitsUnderEveryScheduleByNccl) { expect_same_bits(by_nccl(4)); }
+TEST_F(EmulatedTowers, LeaveTheSameBitsUnderEveryScheduleByNccl) {
+  expect_same_bits(by_nccl(4), kSeeds);
+}
 
 TEST_F(EmulatedTowers, UpdateByNcclAsOneDeviceDoes) {
   for (const GradientReduction reduction : {GradientReduction::mean, GradientReduction::sum}) {
