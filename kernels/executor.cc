@@ -8,6 +8,7 @@
 #include "kernels/runtime/conversions.h"
 #include "kernels/runtime/input_landing.h"
 #include "kernels/runtime/poison.h"
+#include "kernels/runtime/recorded_parts.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -188,19 +189,22 @@ struct Executor::State {
     }
   }
 
+  void launch(std::size_t s) {
+    BoundStep& step = bound.steps()[s];
+    step.kernel->launch(*stream, step.inputs, step.outputs, bound.workspace().data);
+  }
+
   void enqueue(bool timed) {
     check_inputs();
     announced = 0;
     if (poison) {
       poison->spread(*stream);
     }
-    void* const workspace = bound.workspace().data;
-    std::vector<BoundStep>& steps = bound.steps();
     if (timed) {
       stream->record(*events[0]);
     }
-    for (std::size_t s = 0; s < steps.size(); ++s) {
-      steps[s].kernel->launch(*stream, steps[s].inputs, steps[s].outputs, workspace);
+    for (std::size_t s = 0; s < bound.steps().size(); ++s) {
+      launch(s);
       if (timed) {
         stream->record(*events[s + 1]);
       }
@@ -232,6 +236,9 @@ struct Executor::State {
   Conversions conversions;
   std::optional<Poison> poison;
   GradientsFinal gradients_final;
+  std::vector<std::size_t> gradient_parts;
+  /// None before record().
+  std::vector<RecordedPart> parts;
   /// Gradients of this run that were told of.
   std::size_t announced = 0;
   const std::vector<OptimizerSegment> segments = optimizer_segments(plan);
@@ -354,8 +361,34 @@ std::vector<Executor::StepTime> Executor::step_times() const {
   return times;
 }
 
-void Executor::set_gradients_final(GradientsFinal gradients_final) {
+void Executor::record() {
+  State& state = *state_;
+  state.check_inputs();
+  check(!state.poison, "executor: a poisoned run is not recorded");
+  const auto launch = [&](std::size_t begin, std::size_t end) {
+    for (; begin < end; ++begin) {
+      state.launch(begin);
+    }
+    if (end == state.bound.steps().size()) {
+      state.fetch_results();
+    }
+  };
+  state.parts = record_parts(*state.stream, state.plan.lowered, state.gradient_parts, launch);
+}
+
+void Executor::enqueue_recorded() {
+  check(!state_->parts.empty(), "executor: nothing was recorded");
+  state_->announced = 0;
+  for (const RecordedPart& part : state_->parts) {
+    state_->stream->replay(*part.kernels);
+    state_->announce(part.end - 1);
+  }
+}
+
+void Executor::set_gradients_final(GradientsFinal gradients_final, std::vector<std::size_t> parts) {
   state_->gradients_final = std::move(gradients_final);
+  state_->gradient_parts = std::move(parts);
+  state_->parts.clear();
 }
 
 void Executor::run() {
@@ -373,16 +406,13 @@ Executor::Scalar Executor::scalar(const std::string& output) const {
 
 double Executor::value(Scalar scalar) const {
   const auto& place = state_->scalars[static_cast<std::size_t>(scalar)];
-  const std::byte* const bytes = state_->results->data() + place.offset;
-  if (place.dtype == DType::f64) {
-    double value = 0;
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  }
-  check(place.dtype == DType::f32, "executor: the scalar is neither f32 nor f64");
-  float value = 0;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
+  check(place.dtype == DType::f32 || place.dtype == DType::f64,
+        "executor: the scalar is neither f32 nor f64");
+  const auto read = [&](auto value) {
+    std::memcpy(&value, state_->results->data() + place.offset, sizeof value);
+    return static_cast<double>(value);
+  };
+  return place.dtype == DType::f32 ? read(0.0F) : read(0.0);
 }
 
 void Executor::run_observed(const Observer& observer) {
@@ -395,7 +425,7 @@ void Executor::run_observed(const Observer& observer) {
     const ObservedStep step{
         .step = state.plan.lowered.steps[s], .inputs = bound.inputs, .outputs = bound.outputs};
     observer.before(step);
-    bound.kernel->launch(*state.stream, bound.inputs, bound.outputs, state.bound.workspace().data);
+    state.launch(s);
     state.stream->synchronize();
     observer.after(step);
   }

@@ -90,12 +90,19 @@ class Executor {
   /// once, in order. What it enqueues on stream() comes before the kernels that follow. Empty at
   /// first.
   using GradientsFinal = std::function<void(std::size_t first, std::size_t last)>;
-  void set_gradients_final(GradientsFinal gradients_final);
+  /// A recorded run tells of them only at its parts' ends: where as many are final as `parts` says,
+  /// whose numbers rise, and at the end. Forgets recordings.
+  void set_gradients_final(GradientsFinal gradients_final, std::vector<std::size_t> parts = {});
 
   /// Enqueues every kernel in order, and at the end the copy of the scalar outputs to the host.
   /// Every input must have been given before.
   void enqueue();
-  /// The same and waits.
+  /// Records the kernels, in the parts that set_gradients_final() asks for, for enqueue_recorded(),
+  /// which replays them. Inputs must have been given before. Throws DeviceError where they cannot
+  /// be recorded.
+  void record();
+  void enqueue_recorded();
+  /// enqueue() and waits.
   void run();
 
   /// Stands for an output of one f32 or f64.

@@ -2,9 +2,16 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 #include "models/base/errors.h"
 
 namespace bench::nccl {
+
+std::string library_path() {
+  const char* const named = std::getenv("BENCH_NCCL_LIBRARY");
+  return named == nullptr ? kLibrary : named;
+}
 
 Library::Library(const std::string& path) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -18,6 +18,9 @@ enum DataType : int { kFloat16 = 6, kFloat32 = 7, kFloat64 = 8, kBfloat16 = 9 };
 enum Reduction : int { kSum = 0 };
 
 inline constexpr std::size_t kIdBytes = 128;
+/// kLibrary, or that of the environment's BENCH_NCCL_LIBRARY.
+std::string library_path();
+
 /// What the ranks of a group know each other by.
 struct UniqueId {
   char internal[kIdBytes];  // NOLINT(*-avoid-c-arrays)
@@ -40,7 +43,7 @@ struct Config {
 class Library {
  public:
   /// Throws UsageError that says why it cannot be opened or what it lacks.
-  explicit Library(const std::string& path = kLibrary);
+  explicit Library(const std::string& path = library_path());
 
   using Stream = void*;
   int (*get_version)(int* version) = nullptr;

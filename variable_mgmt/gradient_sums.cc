@@ -54,14 +54,23 @@ GradientSums::GradientSums(Tower& tower, Collective& collective, int number,
     : tower_(tower),
       dtype_(tower.executor().trained_dtype()),
       overlap_(settings.overlap),
+      nccl_timeout_(settings.nccl_timeout),
       pieces_(sum_pieces(tower.executor().segments(), dtype_, settings)),
       member_(collective.join(number, tower.backend(), tower.stream())) {
   handles_.reserve(pieces_.size());
-  tower.executor().set_gradients_final([this](std::size_t /*first*/, std::size_t last) {
-    if (begun_ && overlap_) {
-      start_until(last);
+  std::vector<std::size_t> ready;
+  for (const SumPiece& piece : pieces_) {
+    if (overlap_ && piece.ready < tower.executor().segments().size()) {
+      ready.push_back(piece.ready);
     }
-  });
+  }
+  tower.executor().set_gradients_final(
+      [this](std::size_t /*first*/, std::size_t last) {
+        if (begun_ && overlap_) {
+          start_until(last);
+        }
+      },
+      std::move(ready));
 }
 
 GradientSums::~GradientSums() { tower_.executor().set_gradients_final({}); }
@@ -89,10 +98,20 @@ void GradientSums::finish_step() {
     begin_step();
   }
   start_until(tower_.executor().segments().size());
-  for (const CollectiveMember::Handle handle : handles_) {
-    member_->wait(handle, {});
+  if (is_enqueued()) {
+    member_->join();
+  } else {
+    for (const CollectiveMember::Handle handle : handles_) {
+      member_->wait(handle, {});
+    }
   }
   begun_ = false;
+}
+
+void GradientSums::watch() {
+  if (is_enqueued()) {
+    member_->wait_for_stream({.deadline = std::chrono::steady_clock::now() + nccl_timeout_});
+  }
 }
 
 }  // namespace bench

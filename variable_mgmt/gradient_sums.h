@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ struct SumSettings {
   BucketLimits buckets = {};
   /// Gradients are added while the backward pass goes on; else behind it.
   bool overlap = true;
+  /// How long a tower waits for sums that NCCL makes, and for its connections.
+  std::chrono::milliseconds nccl_timeout = std::chrono::seconds(60);
 };
 
 /// A stretch of the gradients' flat region that is added as one.
@@ -49,6 +52,13 @@ class GradientSums {
   /// Adds what was not added yet; behind it every tower's gradients are the sums. Throws
   /// CollectiveCancelled where another tower failed.
   void finish_step();
+  /// Whether that is enqueued without waiting, so that a step may be recorded.
+  [[nodiscard]] bool is_enqueued() const { return member_->can_join(); }
+  /// Where sums are enqueued: waits until the tower has done all that is, and notices a sum that
+  /// never comes; throws DeviceError, and CollectiveCancelled.
+  void watch();
+  /// Ends what the tower's device waits for of other towers.
+  void abandon() noexcept { member_->abandon(); }
 
  private:
   void start_until(std::size_t gradients);
@@ -56,6 +66,7 @@ class GradientSums {
   Tower& tower_;
   DType dtype_;
   bool overlap_;
+  std::chrono::milliseconds nccl_timeout_;
   std::vector<SumPiece> pieces_;
   std::unique_ptr<CollectiveMember> member_;
   /// Of this step.

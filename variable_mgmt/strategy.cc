@@ -3,6 +3,7 @@
 #include <array>
 
 #include "models/base/errors.h"
+#include "variable_mgmt/collectives/nccl_collective.h"
 #include "variable_mgmt/strategies/own_strategies.h"
 
 namespace bench {
@@ -11,13 +12,24 @@ std::string_view name_of(GradientReduction reduction) {
   return reduction == GradientReduction::sum ? "sum" : "mean";
 }
 
-TowerMeeting::TowerMeeting(int towers, const std::vector<AllReduceRange>& spec)
-    : group(towers), gradients(towers), variables(towers), votes(static_cast<std::size_t>(towers)) {
-  CollectiveOptions options{.names = {}, .spec = spec};
+TowerMeeting::TowerMeeting(int towers, const SumSettings& sums)
+    : group(towers),
+      by_nccl(adds_by_nccl(sums.spec)),
+      gradients(towers),
+      variables(towers),
+      votes(static_cast<std::size_t>(towers)) {
+  std::vector<std::string> names;
   for (int tower = 0; tower < towers; ++tower) {
-    options.names.push_back(cat("tower ", tower));
+    names.push_back(cat("tower ", tower));
   }
-  collective = make_host_collective(std::move(options));
+  if (by_nccl) {
+    NcclOptions options;
+    options.names = std::move(names);
+    options.connect_timeout = sums.nccl_timeout;
+    collective = make_nccl_collective(std::move(options));
+  } else {
+    collective = make_host_collective({.names = std::move(names), .spec = sums.spec});
+  }
 }
 
 void TowerMeeting::cancel(int tower, const std::string& reason) noexcept {

@@ -34,6 +34,14 @@ class UpdateStrategy {
   /// tower's state says, and that this is fetched. Of several towers all have to call it: it waits
   /// for them and throws GroupCancelled where another one failed.
   virtual void update() = 0;
+  /// After update() or its replay: where the tower's device waits for others', waits until it has
+  /// done what is enqueued, and throws DeviceError, naming the tower, for one that does not come.
+  virtual void watch() {}
+  /// The tower has failed: ends what its device waits for of others.
+  virtual void abandon() noexcept {}
+  /// Why begin_step(), the tower's run and update() cannot be recorded and replayed as a whole, but
+  /// in parts of the run alone; empty where they can.
+  [[nodiscard]] virtual std::string why_not_recorded() const { return {}; }
   /// As before the first update: sets the slots to their first values, and counts updates anew;
   /// does not wait.
   virtual void reset() = 0;
@@ -60,13 +68,14 @@ struct StrategySettings {
 
 /// What the towers of a strategy share.
 struct TowerMeeting {
-  /// Algorithms by size, by which they add; empty: shm. Throws UsageError for those that cannot be
+  /// They add by the settings' algorithms; empty: shm. Throws UsageError for those that cannot be
   /// had between so many.
-  TowerMeeting(int towers, const std::vector<AllReduceRange>& spec);
+  TowerMeeting(int towers, const SumSettings& sums);
   /// Ends what the towers wait for each other for. From any thread.
   void cancel(int tower, const std::string& reason) noexcept;
 
   TowerGroup group;
+  bool by_nccl;
   std::unique_ptr<Collective> collective;
   SharedRegion::Peers gradients;
   SharedRegion::Peers variables;

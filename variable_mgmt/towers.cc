@@ -2,9 +2,9 @@
 
 namespace bench {
 
-Towers::Towers(TowerThreads& threads, const Make& make, const std::vector<AllReduceRange>& spec)
+Towers::Towers(TowerThreads& threads, const Make& make, const SumSettings& sums)
     : threads_(threads),
-      meeting_(threads.size(), spec),
+      meeting_(threads.size(), sums),
       members_(static_cast<std::size_t>(threads.size())) {
   try {
     run([&](int number) { member(number) = make(number, meeting_); });
@@ -17,7 +17,17 @@ Towers::Towers(TowerThreads& threads, const Make& make, const std::vector<AllRed
 Towers::~Towers() { clear(); }
 
 void Towers::run(const std::function<void(int)>& part) {
-  threads_.run(part, [this](int tower) { meeting_.cancel(tower, "it failed"); });
+  const auto or_abandon = [&](int number) {
+    try {
+      part(number);
+    } catch (...) {
+      if (UpdateStrategy* const own = update(number)) {
+        own->abandon();
+      }
+      throw;
+    }
+  };
+  threads_.run(or_abandon, [this](int tower) { meeting_.cancel(tower, "it failed"); });
 }
 
 void Towers::clear() noexcept {

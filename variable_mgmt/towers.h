@@ -18,11 +18,11 @@ struct TowerWithUpdate {
 /// The towers of a run, of the same network each on a device of its own, and where they meet.
 class Towers {
  public:
-  /// Calls make(number, meeting) for every tower on its thread, all at once; they add gradients by
-  /// the algorithms of `spec`, where they do. Once a call of make or of run() fails, the meeting is
+  /// Calls make(number, meeting) for every tower on its thread, all at once; they add gradients as
+  /// `sums` says, where they do. Once a call of make or of run() fails, the meeting is
   /// over and the towers are good for nothing but being read.
   using Make = std::function<TowerWithUpdate(int number, TowerMeeting& meeting)>;
-  Towers(TowerThreads& threads, const Make& make, const std::vector<AllReduceRange>& spec = {});
+  Towers(TowerThreads& threads, const Make& make, const SumSettings& sums = {});
   ~Towers();
   Towers(const Towers&) = delete;
   Towers& operator=(const Towers&) = delete;

@@ -210,6 +210,7 @@ void update(Tower& tower, UpdateStrategy& strategy, const StrategySettings& sett
     tower.set_orders(order);
     tower.upload_orders();
     strategy.update();
+    strategy.watch();
     tower.wait();
   }
 }

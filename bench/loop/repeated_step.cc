@@ -4,17 +4,13 @@
 
 namespace bench {
 
-RepeatedStep::RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy,
-                           int towers)
+RepeatedStep::RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy)
     : recording_(tower.backend().shares_host_memory() ? StepRecording::off : recording),
       tower_(tower),
-      strategy_(strategy) {
-  if (towers > 1 && strategy != nullptr && recording_ != StepRecording::off) {
-    if (recording_ == StepRecording::on) {
-      throw UsageError("--cuda_graph=on: the steps of several towers cannot be recorded");
-    }
-    recording_ = StepRecording::off;
-    why_not_ = "the gradients of several towers meet on the host";
+      strategy_(strategy),
+      why_in_parts_(strategy == nullptr ? "" : strategy->why_not_recorded()) {
+  if (recording_ != StepRecording::off && !why_in_parts_.empty()) {
+    remark_ = cat("steps are replayed from recordings of their parts: ", why_in_parts_);
   }
 }
 
@@ -24,7 +20,7 @@ RepeatedStep::~RepeatedStep() {
 }
 
 void RepeatedStep::enqueue() {
-  if (warm_ && recorded_ == nullptr && recording_ != StepRecording::off) {
+  if (warm_ && recorded_ == nullptr && !parts_are_recorded_ && recording_ != StepRecording::off) {
     record();
   }
   warm_ = true;
@@ -40,7 +36,11 @@ void RepeatedStep::enqueue_kernels() {
     strategy_->begin_step();
   }
   tower_.upload_orders();
-  tower_.enqueue_run();
+  if (parts_are_recorded_) {
+    tower_.executor().enqueue_recorded();
+  } else {
+    tower_.enqueue_run();
+  }
   computed_at_ = std::chrono::steady_clock::now();
   if (strategy_ != nullptr) {
     strategy_->update();
@@ -49,13 +49,18 @@ void RepeatedStep::enqueue_kernels() {
 
 void RepeatedStep::record() {
   try {
-    recorded_ = tower_.stream().capture([this] { enqueue_kernels(); });
+    if (why_in_parts_.empty()) {
+      recorded_ = tower_.stream().capture([this] { enqueue_kernels(); });
+    } else {
+      tower_.executor().record();
+      parts_are_recorded_ = true;
+    }
   } catch (const DeviceError& error) {
     if (recording_ == StepRecording::on) {
       throw DeviceError(cat("--cuda_graph=on: a step cannot be recorded: ", error.what()));
     }
     recording_ = StepRecording::off;
-    why_not_ = error.what();
+    remark_ = cat("steps are not replayed from a recording: ", error.what());
   }
 }
 

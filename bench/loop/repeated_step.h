@@ -11,12 +11,12 @@ namespace bench {
 
 /// What every step enqueues behind its batch: the orders, the network, the update. Recorded at the
 /// second step, behind one that has loaded whatever the device loads when it is first used, and
-/// replayed as a whole from then on, where the device gains by it.
+/// replayed from then on, where the device gains by it: as a whole, or where the update meets other
+/// towers on the host, the network in parts.
 class RepeatedStep {
  public:
-  /// `strategy` is null for a forward-only run; both outlive this. Steps of several towers, whose
-  /// gradients meet on the host, are not recorded.
-  RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy, int towers = 1);
+  /// `strategy` is null for a forward-only run; both outlive this.
+  RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy);
   ~RepeatedStep();
   RepeatedStep(const RepeatedStep&) = delete;
   RepeatedStep& operator=(const RepeatedStep&) = delete;
@@ -26,8 +26,9 @@ class RepeatedStep {
   /// When the network of the last enqueue() was enqueued, and on a device that computes in the
   /// host's memory done; by the host's clock. Not of a step that was replayed.
   [[nodiscard]] std::chrono::steady_clock::time_point computed_at() const { return computed_at_; }
-  /// Why steps are not replayed where they were to be if they can be; empty: nothing came between.
-  [[nodiscard]] const std::string& why_not_recorded() const { return why_not_; }
+  /// What there is to say where steps are to be replayed and are not, or not as a whole; else
+  /// empty.
+  [[nodiscard]] const std::string& remark() const { return remark_; }
 
  private:
   void enqueue_kernels();
@@ -38,8 +39,11 @@ class RepeatedStep {
   UpdateStrategy* strategy_;
   std::chrono::steady_clock::time_point computed_at_{};
   bool warm_ = false;
+  /// Why it is not recorded as a whole.
+  std::string why_in_parts_;
+  bool parts_are_recorded_ = false;
   std::unique_ptr<Recording> recorded_;
-  std::string why_not_;
+  std::string remark_;
 };
 
 }  // namespace bench

@@ -78,7 +78,8 @@ std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThread
         chosen, std::make_unique<Tower>(sources.graph(number), backend, options, sources.values),
         number, meeting);
   };
-  return std::make_unique<Towers>(threads, make, chosen.sharing.sums.spec);
+  return std::make_unique<Towers>(threads, make,
+                                  all_reduces(chosen) ? chosen.sharing.sums : SumSettings{});
 }
 
 std::unique_ptr<Towers> make_lone_tower(const RunSettings& settings, TowerThreads& threads,
@@ -86,10 +87,15 @@ std::unique_ptr<Towers> make_lone_tower(const RunSettings& settings, TowerThread
                                         const ExecutorOptions& options,
                                         const InitialValues& values) {
   check(threads.size() == 1, "a lone tower has a thread of its own");
-  return std::make_unique<Towers>(threads, [&](int number, TowerMeeting& meeting) {
+  const auto make = [&](int number, TowerMeeting& meeting) {
     return make_member(settings, std::make_unique<Tower>(graph, backend, options, values), number,
                        meeting);
-  });
+  };
+  // One tower adds nothing, but where NCCL is tried.
+  const bool tries_nccl = settings.device == RunDevice::gpu && all_reduces(settings) &&
+                          adds_by_nccl(settings.sharing.sums.spec);
+  return std::make_unique<Towers>(threads, make,
+                                  tries_nccl ? settings.sharing.sums : SumSettings{});
 }
 
 }  // namespace bench

@@ -50,8 +50,8 @@ class Session {
       return;
     }
     progress_.clear();
-    if (const std::string& why = steps_.front()->why_not_recorded(); !why.empty()) {
-      parts_.progress << "note: steps are not replayed from a recording: " << why << "\n";
+    if (const std::string& remark = steps_.front()->remark(); !remark.empty()) {
+      parts_.progress << "note: " << remark << "\n";
     }
     report::print_done_warm_up(parts_.out);
     measure();
@@ -98,9 +98,8 @@ class Session {
     laps_.resize(towers);
     parts_.towers.run([&](int tower) {
       parts_.towers[tower].set_loss_scale(loss_scale_rule(settings_).initial);
-      steps_[static_cast<std::size_t>(tower)] =
-          std::make_unique<RepeatedStep>(settings_.gpu.recording, parts_.towers[tower],
-                                         parts_.towers.update(tower), parts_.towers.size());
+      steps_[static_cast<std::size_t>(tower)] = std::make_unique<RepeatedStep>(
+          settings_.gpu.recording, parts_.towers[tower], parts_.towers.update(tower));
     });
   }
 
@@ -226,6 +225,9 @@ class Session {
       steps_[place]->enqueue();
       if (ahead) {
         feed(number, next_batch());
+      }
+      if (UpdateStrategy* const update = parts_.towers.update(number)) {
+        update->watch();
       }
       tower.wait();
       outcomes_[place] = read_outcome(tower.executor());

@@ -150,6 +150,23 @@ std::string unless_sums_are_everywhere(const Asked& asked) {
                    ", where no device but a variable's own has its sums");
 }
 
+std::string unless_all_reduced(const Asked& asked) {
+  // One GPU's NCCL is there to be tried.
+  const bool tries_nccl = asked.settings.device == RunDevice::gpu &&
+                          asked.flags.all_reduce_spec == "nccl" && all_reduces(asked.settings);
+  return tries_nccl ? "" : unless_sums_are_everywhere(asked);
+}
+
+std::string unless_nccl_adds(const Asked& asked) {
+  const std::string idle = unless_all_reduced(asked);
+  if (!idle.empty()) {
+    return idle;
+  }
+  return asked.settings.device == RunDevice::gpu
+             ? ""
+             : cat("with --device=", name_of(asked.settings.device), ", where NCCL does not add");
+}
+
 std::string unless_hierarchical(const Asked& asked) {
   const std::string idle = unless_sums_are_everywhere(asked);
   return !idle.empty() || asked.flags.hierarchical_copy ? idle : "without --hierarchical_copy";
@@ -196,13 +213,14 @@ constexpr std::array kRules = {
     Rule{"label_smoothing", unless_training},
     Rule{"local_parameter_device", unless_variables_are_shared},
     Rule{"gradient_reduction", unless_several_train},
-    Rule{"all_reduce_spec", unless_sums_are_everywhere},
+    Rule{"all_reduce_spec", unless_all_reduced},
     Rule{"agg_small_grads_max_bytes", unless_sums_are_everywhere},
     Rule{"gradient_repacking", unless_sums_are_everywhere},
     Rule{"hierarchical_copy", unless_sums_are_everywhere},
     Rule{"network_topology", unless_hierarchical},
     Rule{"allreduce_bucket_mb", unless_sums_are_everywhere},
     Rule{"overlap", unless_sums_are_everywhere},
+    Rule{"nccl_timeout", unless_nccl_adds},
     Rule{"staged_vars", unless_training},
     Rule{"variable_consistency", unless_training},
     Rule{"calibration_batches", unless_int8},

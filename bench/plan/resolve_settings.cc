@@ -9,6 +9,7 @@
 #include "bench/plan/choices_file.h"
 #include "bench/plan/idle_flags.h"
 #include "bench/plan/network.h"
+#include "bench/plan/resolve_sharing.h"
 #include "kernels/gpu_provider.h"
 #include "models/base/errors.h"
 #include "models/ops/batch_norm.h"
@@ -257,43 +258,6 @@ GpuSettings gpu_of(const Flags& flags) {
           .recording = flags.cuda_graph == "off"  ? StepRecording::off
                        : flags.cuda_graph == "on" ? StepRecording::on
                                                   : StepRecording::automatic};
-}
-
-/// How the towers share variables and gradients.
-void resolve_sharing(RunSettings& settings, const Flags& flags) {
-  const std::string spec = flags.all_reduce_spec.value_or("");
-  settings.sharing = {
-      .one_holder = flags.local_parameter_device == "cpu",
-      .relaxed = flags.variable_consistency == "relaxed",
-      .staged = flags.staged_vars,
-      .sums = {.packs = static_cast<int>(flags.gradient_repacking),
-               .small = {.max_bytes = flags.agg_small_grads_max_bytes,
-                         .max_group = flags.agg_small_grads_max_group},
-               .buckets = {.bytes = static_cast<std::size_t>(flags.allreduce_bucket_mb) << 20U},
-               .overlap = flags.overlap},
-      .timed = spec == "auto"};
-  if (flags.hierarchical_copy) {
-    settings.sharing.sums.spec = {{.algorithm = cat("hierarchical/", flags.network_topology)}};
-  } else if (!spec.empty() && spec != "auto") {
-    settings.sharing.sums.spec = parse_all_reduce_spec(spec);
-  }
-  settings.reduction = settings.strategy->reduction;
-  if (flags.gradient_reduction) {
-    settings.reduction =
-        flags.gradient_reduction == "sum" ? GradientReduction::sum : GradientReduction::mean;
-  }
-  if (settings.towers == 1 || !settings.training() || !settings.reduction) {
-    return;
-  }
-  const bool summed = settings.reduction == GradientReduction::sum;
-  // ResNet's own rate makes up for it.
-  settings.learning_rate.summed_devices = summed ? settings.towers : 1;
-  settings.notices.push_back(
-      cat("the gradients of ", settings.towers, " devices are joined by their ",
-          name_of(*settings.reduction),
-          summed ? cat(": at the same learning rate an update is ", settings.towers,
-                       " times that of their mean (--gradient_reduction=mean)")
-                 : ""));
 }
 
 /// Throws UsageError for a card that is planned for where something else is asked.

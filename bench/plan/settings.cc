@@ -78,6 +78,11 @@ LossScaleRule loss_scale_rule(const RunSettings& settings) {
           .increase_every = asked.increase_every};
 }
 
+bool all_reduces(const RunSettings& settings) {
+  const std::string_view name = settings.strategy->name;
+  return settings.training() && name != "parameter_server" && name != "independent";
+}
+
 RunSettings of_tower(RunSettings settings, int tower) {
   settings.tower = tower;
   return settings;

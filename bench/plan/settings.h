@@ -215,6 +215,9 @@ std::int32_t layer_step(const RunSettings& settings, std::int64_t global_step);
 /// How a run scales its loss: not at all but in 16 bits.
 LossScaleRule loss_scale_rule(const RunSettings& settings);
 
+/// Whether every tower gets the sums of all towers' gradients.
+bool all_reduces(const RunSettings& settings);
+
 /// The settings of one of the run's towers.
 RunSettings of_tower(RunSettings settings, int tower);
 

@@ -17,7 +17,7 @@ from unittest import mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from gpu_check_src import correctness, main, readers, speed  # noqa: E402
+from gpu_check_src import correctness, main, readers, speed, towers  # noqa: E402
 from gpu_check_src.budget import Budget  # noqa: E402
 from gpu_check_src.check import Check, PartError, State, Verdict  # noqa: E402
 from gpu_check_src.machine import (Libraries, Machine, MachineError, find_bench, find_libraries,  # noqa: E402
@@ -271,6 +271,35 @@ class PartsTest(WithMachine):
         (self.root / "verified").write_text(_VERIFIED.replace("ok; update", "MISMATCH: update"))
         self.assertEqual(correctness.verify(self.check()), Verdict(State.FAILED, "0 of 5 ok"))
         self.says("MISMATCH: update")
+
+    def train(self, many: str = "2.0, 1.0", recorded: str = "2.0, 1.0",
+              told: str = "note: NCCL 2.28.9 adds the gradients of one GPU") -> Verdict:
+        """The part over runs with these losses, on several towers and with NCCL in a recorded step."""
+        for name, found in {"alone": "2.0, 1.0", "many": many, "recorded": recorded}.items():
+            (self.root / name).write_text(f'{{"status": "ok", "series": {{"loss": [{found}]}}}}')
+        self.bench(f"""case "$*" in *--virtual_gpus=4*--batch_size=8*) cp many "$record" ;;
+            *--batch_size=32*=nccl*--cuda_graph=on*) echo '{told}'; cp recorded "$record" ;;
+            *--batch_size=32*) cp alone "$record" ;; esac""")
+        return towers.towers(self.check())
+
+    def test_towers_pass_where_they_and_nccl_train_as_one_tower_does(self):
+        self.assertEqual(self.train(many="2.0, 1.00001"), Verdict(
+            State.PASSED, "right: --virtual_gpus=4 parameter_server, --virtual_gpus=4 replicated, NCCL"))
+
+    def test_towers_that_train_otherwise_fail(self):
+        for found in ("2.0, 1.001", "2.0"):
+            self.assertIn("wrong: --virtual_gpus=4 parameter_server, --virtual_gpus=4 replicated",
+                          self.train(many=found).summary)
+        for verdict in (self.train(recorded="2.0, 2.0"), self.train(told="note: nothing")):
+            self.assertEqual(verdict, Verdict(State.FAILED, verdict.summary))
+            self.assertIn("wrong: NCCL", verdict.summary)
+
+    def test_a_missing_nccl_is_told_and_does_not_fail(self):
+        verdict = self.train(told="note: the gradients of one GPU are not added: NCCL cannot be opened: none")
+        self.assertEqual(verdict.state, State.PASSED)
+        self.assertIn("NCCL not tried: NCCL cannot be opened: none", verdict.summary)
+        self.bench("echo 'bench: no memory'; exit 1")
+        self.assertEqual(towers.towers(self.check()).summary, "one tower: ended with 1: bench: no memory")
 
     def test_a_list_that_is_missing_ends_the_part_with_the_reason(self):
         self.program("bench", "echo 'bench: broken'; exit 2")

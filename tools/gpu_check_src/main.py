@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Callable, Sequence
 
-from . import correctness, speed
+from . import correctness, speed, towers
 from .budget import Budget
 from .check import Check, PartError, State, Verdict
 from .machine import Machine, MachineError, find_bench, look_around
@@ -23,6 +23,7 @@ PARTS: dict[str, tuple[float, Part]] = {
     "properties": (10, correctness.properties),
     "conformance": (120, correctness.conformance),
     "verify": (80, correctness.verify),
+    "towers": (20, towers.towers),
     "torch": (170, speed.against_torch),
     "options": (60, speed.options),
     "sanitizer": (40, correctness.sanitizer),

@@ -72,17 +72,31 @@ def models(lines: Sequence[str]) -> list[Model]:
 
 
 class NoRateError(RuntimeError):
-    """A run gave no images per second; the message says why."""
+    """A run gave no images per second, or no losses; the message says why."""
 
 
-def bench_rate(path: Path) -> float:
-    """Images per second of a record. Throws NoRateError."""
+def _good_record(path: Path) -> dict[str, Any]:
+    """Throws NoRateError for a run that did not end well."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError) as error:
         raise NoRateError(f"no record: {error}") from error
     if record["status"] != "ok":
         raise NoRateError(f"{record['status']}: {record['status_reason']}")
+    return record
+
+
+def losses(path: Path) -> list[float]:
+    """Of each step of a record. Throws NoRateError."""
+    found = _good_record(path)["series"]["loss"]
+    if not found:
+        raise NoRateError("the record has no losses")
+    return found
+
+
+def bench_rate(path: Path) -> float:
+    """Images per second of a record. Throws NoRateError."""
+    record = _good_record(path)
     rates = [metric["value"] for metric in record["metrics"] if metric["name"] == "images_per_sec"]
     if not rates or not rates[0]:
         raise NoRateError("the record has no images_per_sec")

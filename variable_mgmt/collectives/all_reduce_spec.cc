@@ -127,6 +127,10 @@ const AllReduceRange& range_for(std::span<const AllReduceRange> ranges, std::siz
   return *found;
 }
 
+bool adds_by_nccl(std::span<const AllReduceRange> ranges) {
+  return ranges.size() == 1 && ranges.front().algorithm == kAlgorithms.front();
+}
+
 std::string name_of(const AllReduceRange& range) {
   return range.shards == 1 ? range.algorithm : cat(range.algorithm, "#", range.shards);
 }

@@ -32,6 +32,9 @@ std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec);
 /// of elements, against its own documentation.)
 const AllReduceRange& range_for(std::span<const AllReduceRange> ranges, std::size_t bytes);
 
+/// Whether it is NCCL that adds, whatever the size.
+bool adds_by_nccl(std::span<const AllReduceRange> ranges);
+
 /// "xring#2": the range without its limit.
 std::string name_of(const AllReduceRange& range);
 

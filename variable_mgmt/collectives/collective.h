@@ -56,6 +56,21 @@ class CollectiveMember {
   /// it names the members that are not there. Throws CollectiveCancelled at most 100 ms after
   /// another member's failure.
   virtual void wait(Handle handle, const Patience& patience) = 0;
+
+  /// Whether the device itself can wait for the sums: then join() may take the place of wait(), and
+  /// what is enqueued between start() and it may be recorded and replayed, on all members alike.
+  [[nodiscard]] virtual bool can_join() const { return false; }
+  /// What is enqueued on the member's stream from now on comes behind the sums of everything that
+  /// was started, whose handles are over. Does not wait. Throws CollectiveCancelled.
+  virtual void join() { throw InternalError("all-reduce: the device does not wait for sums"); }
+  /// Waits until everything enqueued on the member's stream is done, as has to be done after join()
+  /// or a replay, by all members equally often. Throws as wait() does.
+  virtual void wait_for_stream(const Patience& /*patience*/) {
+    throw InternalError("all-reduce: the device does not wait for sums");
+  }
+  /// The member has failed elsewhere: ends what its device waits for, in this and in all later
+  /// work. From its thread.
+  virtual void abandon() noexcept {}
 };
 
 /// Where towers of one host meet to add their gradients. The sums are the same bits on every

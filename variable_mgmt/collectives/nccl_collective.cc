@@ -85,7 +85,10 @@ class NcclCommunicator {
 /// What all members know.
 struct NcclShared {
   explicit NcclShared(NcclOptions given)
-      : options(std::move(given)), library(options.library), meeting({.names = options.names}) {
+      : options(std::move(given)),
+        library(options.library),
+        meeting({.names = options.names}),
+        waits(options.names.size()) {
     const int result = library.get_unique_id(&id);
     if (result != nccl::kSuccess) {
       throw UsageError(library.explain("ncclGetUniqueId", result));
@@ -95,6 +98,8 @@ struct NcclShared {
   nccl::Library library;
   nccl::UniqueId id{};
   Meeting meeting;
+  /// How often each member has begun to wait for its stream.
+  std::vector<std::atomic<std::uint64_t>> waits;
 };
 
 class NcclMember final : public CollectiveMember {
@@ -112,6 +117,11 @@ class NcclMember final : public CollectiveMember {
     }
     meeting().leave(rank_);
     communicator_.abort();
+    if (joined_) {
+      // The member's stream waits for events of this one.
+      finish(*beside_);
+      finish(stream_);
+    }
   }
 
   Handle start(const Stretch& stretch) override {
@@ -146,14 +156,42 @@ class NcclMember final : public CollectiveMember {
     or_abort([&] {
       for (advance(); !is_done(handle); advance()) {
         check_patience(active_[handle - done_], patience);
-        constexpr std::chrono::milliseconds kGlance{1};
-        active_.front().done->wait({.deadline = std::min<steady_clock::time_point>(
-                                        patience.deadline, steady_clock::now() + kGlance)});
+        glance(*active_.front().done, patience);
       }
     });
   }
 
+  [[nodiscard]] bool can_join() const override { return true; }
+  void join() override {
+    or_abort([&] {
+      while (!active_.empty()) {
+        retire_first();
+      }
+      joined_ = true;
+    });
+  }
+  void wait_for_stream(const Patience& patience) override {
+    or_abort([&] {
+      const std::uint64_t number = ++shared_.waits[static_cast<std::size_t>(rank_)];
+      std::unique_ptr<Event> all_done = take_event();
+      stream_.record(*all_done);
+      while (!all_done->done()) {
+        meeting().check_failure();
+        communicator_.is_settled();
+        if (is_over(patience)) {
+          throw DeviceError(cat("a step with gradients added by NCCL ", how_it_ended(patience),
+                                whoever_is_missing(number)));
+        }
+        glance(*all_done, patience);
+      }
+      events_.push_back(std::move(all_done));
+    });
+  }
+  void abandon() noexcept override { communicator_.abort(); }
+
  private:
+  static constexpr const char* kAllHaveCome = ", though every tower has come";
+
   struct Active {
     Operation* operation;
     /// The stretch is there; the sums are.
@@ -197,25 +235,50 @@ class NcclMember final : public CollectiveMember {
     meeting().check_failure();
     communicator_.is_settled();
     while (!active_.empty() && active_.front().done->done()) {
-      Active first = std::move(active_.front());
-      active_.pop_front();
-      stream_.wait(*first.done);
-      meeting().release(*first.operation);
-      events_.push_back(std::move(first.ready));
-      events_.push_back(std::move(first.done));
-      ++done_;
+      retire_first();
     }
   }
+  /// What comes behind it on the member's stream sees the sums.
+  void retire_first() {
+    Active first = std::move(active_.front());
+    active_.pop_front();
+    stream_.wait(*first.done);
+    meeting().release(*first.operation);
+    events_.push_back(std::move(first.ready));
+    events_.push_back(std::move(first.done));
+    ++done_;
+  }
+  /// Waits for an event, until it is time to look at everything else.
+  static void glance(Event& event, const Patience& patience) {
+    constexpr std::chrono::milliseconds kGlance{1};
+    event.wait({.deadline = std::min<steady_clock::time_point>(patience.deadline,
+                                                               steady_clock::now() + kGlance)});
+  }
+  static bool is_over(const Patience& patience) {
+    return (patience.cancelled && patience.cancelled()) || steady_clock::now() >= patience.deadline;
+  }
+  static std::string_view how_it_ended(const Patience& patience) {
+    return steady_clock::now() >= patience.deadline ? "is not done at its deadline"
+                                                    : "was given up";
+  }
   void check_patience(const Active& active, const Patience& patience) const {
-    const bool cancelled = patience.cancelled && patience.cancelled();
-    if (!cancelled && steady_clock::now() < patience.deadline) {
+    if (!is_over(patience)) {
       return;
     }
-    std::string text = cat("all-reduce ", active.operation->number, " of ",
-                           active.operation->elements, " ", name_of(active.operation->dtype),
-                           " by NCCL ", cancelled ? "was given up" : "is not done at its deadline");
     const std::string away = missing(*active.operation);
-    throw DeviceError(text + (away.empty() ? ", though every tower has come" : away));
+    throw DeviceError(cat("all-reduce ", active.operation->number, " of ",
+                          active.operation->elements, " ", name_of(active.operation->dtype),
+                          " by NCCL ", how_it_ended(patience), away.empty() ? kAllHaveCome : away));
+  }
+  /// The members that have not begun to wait as often.
+  [[nodiscard]] std::string whoever_is_missing(std::uint64_t waits) const {
+    std::string text;
+    for (int rank = 0; rank < meeting().members(); ++rank) {
+      if (shared_.waits[static_cast<std::size_t>(rank)] < waits) {
+        text += cat(text.empty() ? ": " : ", ", meeting().name(rank), " has not come");
+      }
+    }
+    return text.empty() ? kAllHaveCome : text;
   }
   /// ": tower 1 has not come"; empty when all have.
   [[nodiscard]] std::string missing(const Operation& operation) const {
@@ -242,6 +305,7 @@ class NcclMember final : public CollectiveMember {
   NcclCommunicator communicator_;
   Handle next_ = 0;
   Handle done_ = 0;
+  bool joined_ = false;
 };
 
 class NcclCollective final : public Collective {

@@ -13,7 +13,7 @@ namespace bench {
 struct NcclOptions {
   /// Of the members, by rank.
   std::vector<std::string> names;
-  std::string library = nccl::kLibrary;
+  std::string library = nccl::library_path();
   /// How long a member's first start() waits for all of them to be connected, and each one for the
   /// library to take it.
   std::chrono::milliseconds connect_timeout{60000};

@@ -4,6 +4,9 @@
 
 namespace bench {
 
+/// Why a step is not recorded as a whole.
+inline constexpr const char* kMeetOnTheHost = "the gradients of several towers meet on the host";
+
 // What the rows of strategies.inc name, a file each; some rows name the same.
 #define BENCH_STRATEGY(name, make, bytes, reduction)                                             \
   std::unique_ptr<UpdateStrategy> make(const TowerSeat& seat, const StrategySettings& settings); \

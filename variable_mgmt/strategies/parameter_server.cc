@@ -64,6 +64,7 @@ class ParameterServer final : public UpdateStrategy {
   }
 
   [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
+  [[nodiscard]] std::string why_not_recorded() const override { return kMeetOnTheHost; }
 
   void reset() override {
     optimizer_.reset();

@@ -40,7 +40,13 @@ class Replicated final : public UpdateStrategy {
     tower_.fetch_state();
   }
 
+  void watch() override { sums_.watch(); }
+  void abandon() noexcept override { sums_.abandon(); }
+
   [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
+  [[nodiscard]] std::string why_not_recorded() const override {
+    return sums_.is_enqueued() ? "" : kMeetOnTheHost;
+  }
 
   void reset() override {
     optimizer_.reset();
@@ -67,7 +73,8 @@ class Replicated final : public UpdateStrategy {
 
 std::unique_ptr<UpdateStrategy> make_replicated(const TowerSeat& seat,
                                                 const StrategySettings& settings) {
-  return seat.meeting.group.size() == 1 && !settings.relaxed
+  // One device's NCCL adds nothing, and is there to be tried.
+  return seat.meeting.group.size() == 1 && !settings.relaxed && !seat.meeting.by_nccl
              ? make_independent(seat, settings)
              : std::make_unique<Replicated>(seat, settings);
 }

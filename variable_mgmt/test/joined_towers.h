@@ -145,7 +145,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
                   .make({.tower = *made.tower, .number = number, .meeting = meeting}, settings);
           return made;
         },
-        settings.sums.spec);
+        settings.sums);
     std::vector<double> losses(count);
     for (int step = 0; step < run.steps; ++step) {
       JoinedImages batch(step);
@@ -165,6 +165,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
                                (run.reduction == GradientReduction::mean ? 1.0 / run.towers : 1.0),
              .number = step});
         towers.update(number)->update();
+        towers.update(number)->watch();
         tower.wait();
         losses[place] = tower.executor().read_scalar("loss");
       });

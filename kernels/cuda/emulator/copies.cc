@@ -121,7 +121,7 @@ cudaError_t cudaFree(void* address) {
     if (status != cudaSuccess || address == nullptr) {
       return status;
     }
-    static_cast<void>(machine.wait_for_all());
+    static_cast<void>(machine.wait_for_device());
     return machine.memory().release(address) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
@@ -153,7 +153,7 @@ cudaError_t cudaFreeHost(void* address) {
     if (status != cudaSuccess || address == nullptr) {
       return status;
     }
-    static_cast<void>(machine.wait_for_all());
+    static_cast<void>(machine.wait_for_device());
     return machine.pinned().release(address) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }

@@ -1,11 +1,13 @@
-// The calls about devices: there is one, small enough that loops over a grid go round several
-// times.
+// The calls about devices: they are all alike, and small enough that loops over a grid go round
+// several times.
 
+#include <atomic>
 #include <cstring>
 #include <string_view>
 
 #include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator/machine.h"
+#include "models/base/errors.h"
 
 using bench::cuda::emulator::call;
 using bench::cuda::emulator::Call;
@@ -15,6 +17,12 @@ namespace {
 
 constexpr int kVersion = 13000;
 constexpr int kKiB = 1024;
+
+constexpr int kMostDevices = 8;
+constinit std::atomic<int> device_count = 1;
+constinit thread_local int device_of_thread = 0;
+
+bool is_device(int device) { return device >= 0 && device < device_count; }
 
 cudaDeviceProp properties_of_device(std::size_t memory_bytes) {
   return {.name = "Emulated GPU",
@@ -79,24 +87,36 @@ cudaError_t value_of(cudaDeviceAttr attribute, const cudaDeviceProp& device, int
 
 }  // namespace
 
+void bench::cuda::emulator::set_devices(int count) {
+  check(count >= 1 && count <= kMostDevices, cat("emulated GPUs: ", count, " of 1 to 8"));
+  device_count = count;
+}
+
+int bench::cuda::emulator::current_device() { return device_of_thread; }
+
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = device_count;
   return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return call(Call::work,
-              [&](Machine&) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+  return call(Call::work, [&](Machine&) {
+    if (!is_device(device)) {
+      return cudaErrorInvalidDevice;
+    }
+    device_of_thread = device;
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = device_of_thread;
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return call(Call::work, [&](Machine& machine) {
-    if (device != 0) {
+    if (!is_device(device)) {
       return cudaErrorInvalidDevice;
     }
     *properties = properties_of_device(machine.memory().limit());
@@ -106,27 +126,29 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   return call(Call::work, [&](Machine& machine) {
-    return device != 0 ? cudaErrorInvalidDevice
-                       : value_of(attribute, properties_of_device(machine.memory().limit()), value);
+    return !is_device(device)
+               ? cudaErrorInvalidDevice
+               : value_of(attribute, properties_of_device(machine.memory().limit()), value);
   });
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   constexpr std::string_view kBus = "0000:00:00.0";
-  if (device != 0) {
+  if (!is_device(device)) {
     return cudaErrorInvalidDevice;
   }
   if (length <= static_cast<int>(kBus.size())) {
     return cudaErrorInvalidValue;
   }
   text[kBus.copy(text, kBus.size())] = '\0';
+  text[kBus.size() - 1] = static_cast<char>('0' + device);
   return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize() {
   return call(Call::work, [](Machine& machine) {
     const cudaError_t status = machine.refuse_in_capture("cudaDeviceSynchronize");
-    return status == cudaSuccess ? machine.wait_for_all() : status;
+    return status == cudaSuccess ? machine.wait_for_device() : status;
   });
 }
 

@@ -134,6 +134,14 @@ cudaError_t enqueue(cudaStream_t stream, const char* name, std::function<void()>
   });
 }
 
+cudaError_t enqueue_when(std::function<bool()> ready, cudaStream_t stream, const char* name,
+                         std::function<void()> work) {
+  return call(Call::work, [&](Machine& machine) {
+    return machine.enqueue(stream,
+                           {.name = name, .body = std::move(work), .ready = std::move(ready)});
+  });
+}
+
 }  // namespace bench::cuda::emulator
 
 using bench::cuda::emulator::Machine;

@@ -66,6 +66,7 @@ void Machine::fail(std::string message) {
 
 cudaStream_t Machine::make_stream(bool blocking) {
   streams_.push_back(std::make_shared<CUstream_st>());
+  streams_.back()->device = current_device();
   streams_.back()->blocking = blocking;
   return streams_.back().get();
 }
@@ -130,7 +131,7 @@ cudaError_t Machine::enqueue(const std::shared_ptr<CUstream_st>& stream, Operati
   stream->queue.push_back(std::move(operation));
   ++stream->enqueued;
   if (seed_ == 1) {
-    while (run_any()) {
+    while (run_any() == Progress::ran) {
     }
   } else if (seed_ > 1 && random_.below(3) == 0) {
     run_some(random_.below(4));
@@ -141,20 +142,25 @@ cudaError_t Machine::enqueue(const std::shared_ptr<CUstream_st>& stream, Operati
 cudaError_t Machine::wait(const Mark& mark) {
   const bool only_needed = seed_ < 2 || random_.below(2) == 0;
   for (settle(); !failed() && !mark.reached(); settle()) {
-    if (only_needed) {
-      run_needed(mark);
-    } else {
-      check(run_any(), "work of an emulated GPU waits for what nobody enqueued");
+    Progress progress = only_needed ? run_needed(mark) : run_any();
+    if (progress == Progress::held_up && only_needed) {
+      progress = run_any();  // What it meets may be in other streams.
+    }
+    check(progress != Progress::nothing, "work of an emulated GPU waits for what nobody enqueued");
+    if (progress == Progress::held_up) {
+      let_others_in();
     }
   }
   return failed() ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
-cudaError_t Machine::wait_for_all() {
+cudaError_t Machine::wait_for_device() {
   std::vector<Mark> marks;
   for (const auto* const streams : {&streams_, &leaving_}) {
     for (const std::shared_ptr<CUstream_st>& stream : *streams) {
-      marks.push_back(mark_of(stream));
+      if (stream->device == current_device() || stream == streams_.front()) {
+        marks.push_back(mark_of(stream));
+      }
     }
   }
   cudaError_t status = cudaSuccess;
@@ -166,10 +172,14 @@ cudaError_t Machine::wait_for_all() {
 
 cudaError_t Machine::query(const Mark& mark) {
   settle();
+  Progress progress = Progress::nothing;
   if (seed_ > 1) {
-    run_some(1 + random_.below(3));
+    progress = run_some(1 + random_.below(3));
   } else if (!mark.reached()) {
-    run_needed(mark);
+    progress = run_needed(mark);
+  }
+  if (progress == Progress::held_up) {
+    let_others_in();
   }
   settle();
   if (failed()) {
@@ -223,14 +233,25 @@ void Machine::settle() {
   std::erase_if(leaving_, [](const auto& stream) { return stream->queue.empty(); });
 }
 
-void Machine::run_some(std::uint64_t count) {
-  while (count > 0 && run_any()) {
+Progress Machine::run_some(std::uint64_t count) {
+  Progress progress = Progress::ran;
+  while (count > 0 && progress == Progress::ran) {
+    progress = run_any();
     --count;
   }
+  return progress;
 }
 
-/// One task of any stream; false when there is none.
-bool Machine::run_any() {
+/// What a task is not ready for may have to be enqueued by other threads.
+void Machine::let_others_in() {
+  constexpr std::chrono::microseconds kLongEnough{50};
+  lock_.unlock();
+  std::this_thread::sleep_for(kLongEnough);
+  lock_.lock();
+}
+
+/// One task of any stream.
+Progress Machine::run_any() {
   settle();
   struct Choice {
     CUstream_st* stream;
@@ -245,16 +266,18 @@ bool Machine::run_any() {
       }
     }
   }
-  if (choices.empty()) {
-    return false;
+  Progress progress = Progress::nothing;
+  while (!choices.empty() && progress != Progress::ran) {
+    const auto choice =
+        choices.begin() + static_cast<std::ptrdiff_t>(random_.below(choices.size()));
+    progress = run(*choice->stream, choice->ready);
+    choices.erase(choice);
   }
-  const Choice& choice = choices[random_.below(choices.size())];
-  run(*choice.stream, choice.ready);
-  return !failed();
+  return progress;
 }
 
 /// One task that has to run before the mark is reached.
-void Machine::run_needed(const Mark& mark) {
+Progress Machine::run_needed(const Mark& mark) {
   CUstream_st* stream = mark.stream.get();
   for (;;) {
     check(!stream->queue.empty(), "work of an emulated GPU waits for what nobody enqueued");
@@ -266,35 +289,39 @@ void Machine::run_needed(const Mark& mark) {
     }
     stream = unreached->stream.get();
   }
-  run(*stream, 0);
+  return run(*stream, 0);
 }
 
-void Machine::run(CUstream_st& stream, std::size_t ready) {
+Progress Machine::run(CUstream_st& stream, std::size_t ready) {
   Operation& operation = stream.queue.front();
   const auto chosen = operation.ready.begin() + static_cast<std::ptrdiff_t>(ready);
   const TaskGraph::Node& node = operation.work->nodes[*chosen];
-  operation.ready.erase(chosen);
-  memory_.open();
   running_ = node.task.name;
   try {
     const RunningTask running;
+    if (node.task.ready && !node.task.ready()) {
+      return Progress::held_up;
+    }
+    memory_.open();
     node.task.body();
   } catch (const std::exception& error) {
     // Kernels of ours say who they are.
     const std::string why = error.what();
     fail(why.find(running_) == std::string::npos ? cat(running_, ": ", why) : why);
-    return;
+    return Progress::ran;
   }
   if (const std::string damage = memory_.damage(); !damage.empty()) {
     fail(cat(running_, " ", damage));
-    return;
+    return Progress::ran;
   }
+  operation.ready.erase(chosen);
   ++operation.done;
   for (const std::size_t follower : node.followers) {
     if (--operation.missing[follower] == 0) {
       operation.ready.push_back(follower);
     }
   }
+  return Progress::ran;
 }
 
 }  // namespace bench::cuda::emulator

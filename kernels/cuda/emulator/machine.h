@@ -21,6 +21,9 @@ namespace bench::cuda::emulator {
 struct Task {
   std::string name;
   std::function<void()> body;
+  /// Asked again and again, while other work goes on, until it says that the body can be run; may
+  /// be empty. It touches no memory of the device.
+  std::function<bool()> ready = {};
 };
 
 /// Tasks, each after some of those before it.
@@ -54,6 +57,14 @@ struct Operation {
   std::size_t done = 0;
 };
 
+/// What came of looking for a task to run.
+enum class Progress : std::uint8_t {
+  ran,
+  /// There are only tasks that are not ready.
+  held_up,
+  nothing,
+};
+
 /// A graph that is being recorded.
 struct Capture {
   std::shared_ptr<TaskGraph> graph = std::make_shared<TaskGraph>();
@@ -66,6 +77,7 @@ struct Capture {
 }  // namespace bench::cuda::emulator
 
 struct CUstream_st {
+  int device = 0;
   /// Whether it keeps order with the null stream.
   bool blocking = false;
   std::deque<bench::cuda::emulator::Operation> queue;
@@ -98,10 +110,13 @@ struct CUgraphExec_st {
 
 namespace bench::cuda::emulator {
 
+/// This thread's.
+int current_device();
+
 /// Everything that the runtime knows; used under its lock. Tasks run on the thread that waits.
 class Machine {
  public:
-  /// There is one device.
+  /// There is one, whatever the number of devices.
   static Machine& get();
 
   std::mutex& lock() { return lock_; }
@@ -137,7 +152,8 @@ class Machine {
   }
   /// Runs tasks until the mark is reached, or the device has failed.
   cudaError_t wait(const Mark& mark);
-  cudaError_t wait_for_all();
+  /// For all streams of the thread's device.
+  cudaError_t wait_for_device();
   /// Runs some tasks and says whether the mark is reached.
   cudaError_t query(const Mark& mark);
 
@@ -156,10 +172,11 @@ class Machine {
 
   void settle();
   static void begin(Operation& operation);
-  void run_some(std::uint64_t count);
-  bool run_any();
-  void run_needed(const Mark& mark);
-  void run(CUstream_st& stream, std::size_t ready);
+  Progress run_some(std::uint64_t count);
+  Progress run_any();
+  Progress run_needed(const Mark& mark);
+  Progress run(CUstream_st& stream, std::size_t ready);
+  void let_others_in();
   void fail(std::string message);
 
   std::mutex lock_;

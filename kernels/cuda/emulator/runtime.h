@@ -62,7 +62,8 @@ cudaError_t cudaPeekAtLastError();
 const char* cudaGetErrorString(cudaError_t error);
 const char* cudaGetErrorName(cudaError_t error);
 
-// Devices: there is one.
+// Devices: there is one, or as many as set_devices() says. Memory and schedule are the same for
+// all.
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
@@ -99,7 +100,7 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
-/// Where no card can be: the bus's own bridge.
+/// Where no card can be: functions of the bus's own bridge.
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDriverGetVersion(int* version);
@@ -181,6 +182,9 @@ void set_schedule(std::uint64_t seed);
 /// What the device has from now on; 8 GiB at first.
 void set_device_memory(std::size_t bytes);
 
+/// So many devices from now on, from 1 to 8.
+void set_devices(int count);
+
 /// Forgets a failure and all work that was not done. Memory, streams and graphs stay.
 void reset_device();
 
@@ -188,5 +192,11 @@ void reset_device();
 /// ours. It may be done on any thread, must not call the runtime, and must not be called off: what
 /// it refers to has to live until then. An exception becomes a failure of the device.
 cudaError_t enqueue(cudaStream_t stream, const char* name, std::function<void()> work);
+
+/// The same for work that waits for what the runtime does not know, as other ranks of a library:
+/// `ready` is asked again and again, while other streams' work goes on, until it returns true, by
+/// whatever thread. It touches no memory of the device.
+cudaError_t enqueue_when(std::function<bool()> ready, cudaStream_t stream, const char* name,
+                         std::function<void()> work);
 
 }  // namespace bench::cuda::emulator

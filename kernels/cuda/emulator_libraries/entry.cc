@@ -1,16 +1,39 @@
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "kernels/core_build.h"
 #include "kernels/cuda/emulator_libraries/emulated_backend.h"
+#include "kernels/cuda/runtime.h"
 
-/// See GpuProviderEntry.
-extern "C" bench::GpuProvider* bench_gpu_provider(const char* build);
+namespace {
+
+/// A whole number from the environment, if it is there.
+unsigned long long number_of(const char* variable, unsigned long long other) {
+  const char* const given = std::getenv(variable);
+  return given == nullptr ? other : std::stoull(given);
+}
+
+}  // namespace
+
+extern "C" {
+/// See GpuProviderEntry. EMULATED_GPUS says how many there are, EMULATED_GPU_SCHEDULE what the
+/// seed of their schedule is.
+bench::GpuProvider* bench_gpu_provider(const char* build);
+/// emulator::set_schedule(), for who has opened the library.
+void emulated_gpu_schedule(unsigned long long seed);
+}
 
 bench::GpuProvider* bench_gpu_provider(const char* build) {
   if (std::strcmp(build, bench::kCoreBuild) != 0) {
     return nullptr;
   }
-  static const std::unique_ptr<bench::GpuProvider> kProvider =
-      bench::cuda::make_emulated_provider();
+  static const std::unique_ptr<bench::GpuProvider> kProvider = [] {
+    bench::cuda::emulator::set_devices(static_cast<int>(number_of("EMULATED_GPUS", 1)));
+    emulated_gpu_schedule(number_of("EMULATED_GPU_SCHEDULE", 0));
+    return bench::cuda::make_emulated_provider();
+  }();
   return kProvider.get();
 }
+
+void emulated_gpu_schedule(unsigned long long seed) { bench::cuda::emulator::set_schedule(seed); }

@@ -105,8 +105,8 @@ class LateStream final : public Stream {
     }
   }
 
-  LateQueue queue_{.self = this, .push = [](void* self, int (*step)(void*), void* argument) {
-                     static_cast<LateStream*>(self)->push([=] { return step(argument) != 0; });
+  LateQueue queue_{.self = this, .push = [](void* self, std::function<bool()> attempt) {
+                     static_cast<LateStream*>(self)->push(std::move(attempt));
                    }};
   std::mutex mutex_;
   std::condition_variable_any more_;

@@ -1,6 +1,8 @@
 // What the host does in the wrong order: streams, events, copies, and errors that it does not ask
 // for. Where CUDA says nothing a result is wrong under some schedule.
 
+#include <thread>
+
 #include "kernels/cuda/emulator/test/scenario.h"
 
 namespace bench::cuda::emulator {
@@ -337,6 +339,50 @@ TEST_F(RuntimeTest, TimeIsTakenBetweenEventsThatHaveCome) {
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, start, end), cudaSuccess);
   EXPECT_GE(milliseconds, 0);
   require(cudaEventDestroy(untimed));
+}
+
+TEST_F(RuntimeTest, WorkThatMeetsAnotherStreamsIsTriedUntilThatHasCome) {
+  for (const std::uint64_t seed : kSchedules) {
+    set_schedule(seed);
+    const Stream first;
+    const Stream second;
+    int come = 0;
+    int met = 0;
+    const auto enter = [&](cudaStream_t stream) {
+      const auto ready = [&come, here = false]() mutable {
+        come += here ? 0 : 1;
+        here = true;
+        return come == 2;
+      };
+      require(enqueue_when(ready, stream, "meeting", [&met] { ++met; }));
+    };
+    enter(first);
+    EXPECT_EQ(asked(cudaStreamQuery(first)), cudaErrorNotReady) << seed;
+    // By another thread, while this one waits.
+    std::thread other([&] {
+      enter(second);
+      require(cudaStreamSynchronize(second));
+    });
+    require(cudaStreamSynchronize(first));
+    other.join();
+    EXPECT_EQ(met, 2) << seed;
+  }
+}
+
+TEST_F(RuntimeTest, EveryThreadHasOneOfSeveralDevices) {
+  EXPECT_EQ(asked(cudaSetDevice(1)), cudaErrorInvalidDevice);
+  set_devices(2);
+  require(cudaSetDevice(1));
+  std::thread([] {
+    int device = -1;
+    require(cudaGetDevice(&device));
+    EXPECT_EQ(device, 0);
+  }).join();
+  int device = -1;
+  require(cudaGetDevice(&device));
+  EXPECT_EQ(device, 1);
+  require(cudaSetDevice(0));
+  set_devices(1);
 }
 
 TEST_F(RuntimeTest, WorkOfTheDeviceCallsNoRuntime) {

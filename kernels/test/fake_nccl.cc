@@ -1,10 +1,13 @@
-// NCCL as the tests' processes have it: ranks are threads, streams are LateQueues. It insists on
-// what NCCL insists on: a communicator is asked for its state until a call has been taken.
-// FAKE_NCCL has its faults, by commas, read when a group begins:
+// NCCL as the tests' processes have it: ranks are threads, and streams are whatever push() knows.
+// It insists on what NCCL insists on: a communicator is asked for its state until a call has been
+// taken. FAKE_NCCL has its faults, by commas, read when a group begins:
 //   init_never, init_error    communicators are never connected; cannot be
 //   never:K                   all-reduce K, counted from 0, is never done
 //   error:K, lost:K           all-reduce K fails: on rank 1; on all others, since rank 1 is lost
 //   abort_hangs               ncclCommAbort does not return
+#include "kernels/test/fake_nccl.h"
+
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -13,12 +16,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernels/nccl_library.h"
-#include "variable_mgmt/collectives/test/late_queue.h"
 
 namespace {
 
@@ -37,9 +41,9 @@ struct Faults {
   bool init_never = false;
   bool init_error = false;
   bool abort_hangs = false;
-  int never = -1;
-  int error = -1;
-  int lost = -1;
+  std::size_t never = SIZE_MAX;
+  std::size_t error = SIZE_MAX;
+  std::size_t lost = SIZE_MAX;
 };
 
 Faults read_faults() {
@@ -51,7 +55,7 @@ Faults read_faults() {
     text.erase(0, word.size() + 1);
     const auto at = word.find(':');
     const std::string name = word.substr(0, at);
-    const int number = at == std::string::npos ? 0 : std::stoi(word.substr(at + 1));
+    const std::size_t number = at == std::string::npos ? 0 : std::stoul(word.substr(at + 1));
     faults.init_never |= name == "init_never";
     faults.init_error |= name == "init_error";
     faults.abort_hangs |= name == "abort_hangs";
@@ -63,8 +67,9 @@ Faults read_faults() {
 }
 
 struct AllReduce {
-  std::size_t count = 0;
-  std::vector<float*> ranks;
+  /// Of each rank; null until it has come.
+  std::vector<void*> memory;
+  std::size_t come = 0;
   bool done = false;
 };
 
@@ -72,20 +77,28 @@ struct Group {
   explicit Group(Faults faults_of_group) : faults(faults_of_group) {}
   const Faults faults;
   std::mutex mutex;
-  int ranks = 0;
-  int joined = 0;
+  std::size_t ranks = 0;
+  std::size_t joined = 0;
+  /// A rank has given up: its memory may be gone.
+  bool broken = false;
   std::deque<AllReduce> operations;
+};
+
+/// A rank as the device knows it.
+struct Rank {
+  std::shared_ptr<Group> group;
+  std::size_t number = 0;
+  /// The all-reduces that its stream has come to.
+  std::size_t begun = 0;
+  std::atomic<int> error = kSuccess;
+  std::atomic<bool> aborted = false;
 };
 
 }  // namespace
 
 struct bench::nccl::CommunicatorHandle {
-  std::shared_ptr<Group> group;
-  int rank = 0;
-  int next = 0;
+  std::shared_ptr<Rank> rank = std::make_shared<Rank>();
   int polls = kPolls;
-  std::atomic<int> error = kSuccess;
-  std::shared_ptr<std::atomic<bool>> aborted = std::make_shared<std::atomic<bool>>(false);
 };
 
 namespace {
@@ -96,56 +109,75 @@ std::mutex groups_mutex;
 std::map<int, std::shared_ptr<Group>> groups;
 int last_group = 0;
 
-/// An all-reduce in a rank's stream.
+/// The sums of all ranks, added in their order.
+template <class T>
+void add(const std::vector<void*>& memory, std::size_t count) {
+  std::vector<T> sum(count);
+  for (const void* rank : memory) {
+    const T* const values = static_cast<const T*>(rank);
+    for (std::size_t i = 0; i < count; ++i) {
+      sum[i] += values[i];
+    }
+  }
+  for (void* rank : memory) {
+    std::memcpy(rank, sum.data(), count * sizeof(T));
+  }
+}
+
+/// An all-reduce in a rank's stream, or in a recording of it, which comes to it again and again.
 struct Item {
-  std::shared_ptr<Group> group;
-  std::shared_ptr<std::atomic<bool>> aborted;
-  int rank = 0;
-  int number = 0;
-  float* memory = nullptr;
-  std::size_t count = 0;
+  std::shared_ptr<Rank> rank;
+  void* memory;
+  std::size_t count;
+  int type;
+  /// Of this time: its number, once the stream has come to it, and whether the others know.
+  std::optional<std::size_t> number = {};
   bool arrived = false;
+
+  /// Whether all have come, or this rank has given up.
+  bool ready() {
+    Group& group = *rank->group;
+    const std::lock_guard lock(group.mutex);
+    if (!number) {
+      number = rank->begun++;
+      if (*number == group.faults.error && rank->number == 1) {
+        rank->error = kUnhandledCudaError;
+      }
+      if (*number == group.faults.lost && rank->number != 1) {
+        rank->error = kRemoteError;
+      }
+    }
+    const bool fails = *number == group.faults.never || *number == group.faults.error ||
+                       *number == group.faults.lost;
+    if (!arrived && !fails) {
+      group.operations.resize(std::max(group.operations.size(), *number + 1));
+      AllReduce& operation = group.operations[*number];
+      operation.memory.resize(group.ranks);
+      operation.memory[rank->number] = memory;
+      ++operation.come;
+      arrived = true;
+    }
+    return rank->aborted || (arrived && group.operations[*number].come == group.ranks);
+  }
+
+  /// The first adds for all, which have come.
+  void work() {
+    Group& group = *rank->group;
+    const std::lock_guard lock(group.mutex);
+    if (arrived && !group.broken && group.operations[*number].come == group.ranks) {
+      AllReduce& operation = group.operations[*number];
+      if (!std::exchange(operation.done, true)) {
+        if (type == bench::nccl::kFloat64) {
+          add<double>(operation.memory, count);
+        } else {
+          add<float>(operation.memory, count);
+        }
+      }
+    }
+    number.reset();
+    arrived = false;
+  }
 };
-
-void add(AllReduce& operation) {
-  std::vector<float> sum(operation.count);
-  for (const float* rank : operation.ranks) {
-    for (std::size_t i = 0; i < operation.count; ++i) {
-      sum[i] += rank[i];
-    }
-  }
-  for (float* rank : operation.ranks) {
-    std::memcpy(rank, sum.data(), operation.count * sizeof(float));
-  }
-  operation.done = true;
-}
-
-int step(void* argument) {
-  auto* const item = static_cast<Item*>(argument);
-  Group& group = *item->group;
-  const std::lock_guard lock(group.mutex);
-  const bool fails = item->number == group.faults.never || item->number == group.faults.error ||
-                     item->number == group.faults.lost;
-  if (!item->arrived && !fails) {
-    while (group.operations.size() <= static_cast<std::size_t>(item->number)) {
-      group.operations.emplace_back();
-    }
-    AllReduce& operation = group.operations[static_cast<std::size_t>(item->number)];
-    operation.count = item->count;
-    operation.ranks.push_back(item->memory);
-    item->arrived = true;
-    if (operation.ranks.size() == static_cast<std::size_t>(group.ranks)) {
-      add(operation);
-    }
-  }
-  const bool done =
-      item->aborted->load() ||
-      (item->arrived && group.operations[static_cast<std::size_t>(item->number)].done);
-  if (done) {
-    delete item;
-  }
-  return done ? 1 : 0;
-}
 
 }  // namespace
 
@@ -178,18 +210,18 @@ int ncclCommInitRankConfig(Communicator* made, int ranks, bench::nccl::UniqueId 
     return kInternalError;
   }
   const std::lock_guard group_lock(group->mutex);
-  group->ranks = ranks;
+  group->ranks = static_cast<std::size_t>(ranks);
   ++group->joined;
   *made = new bench::nccl::CommunicatorHandle;
-  (*made)->group = group;
-  (*made)->rank = rank;
+  (*made)->rank->group = group;
+  (*made)->rank->number = static_cast<std::size_t>(rank);
   return kInProgress;
 }
 
 int ncclCommGetAsyncError(Communicator communicator, int* state) {
-  const Group& group = *communicator->group;
+  Group& group = *communicator->rank->group;
   {
-    const std::lock_guard lock(communicator->group->mutex);
+    const std::lock_guard lock(group.mutex);
     if (group.faults.init_never || group.joined < group.ranks) {
       *state = kInProgress;
       return kSuccess;
@@ -199,7 +231,7 @@ int ncclCommGetAsyncError(Communicator communicator, int* state) {
     --communicator->polls;
     *state = kInProgress;
   } else {
-    *state = communicator->error.load();
+    *state = communicator->rank->error.load();
   }
   return kSuccess;
 }
@@ -209,34 +241,27 @@ int ncclAllReduce(const void* from, void* to, std::size_t count, int type, int r
   if (communicator->polls > 0) {
     return kInvalidUsage;  // The call before has not been taken yet.
   }
-  if (from != to || type != bench::nccl::kFloat32 || reduction != bench::nccl::kSum) {
+  if (from != to || (type != bench::nccl::kFloat32 && type != bench::nccl::kFloat64) ||
+      reduction != bench::nccl::kSum) {
     return kInvalidArgument;
   }
-  const Faults& faults = communicator->group->faults;
-  const int number = communicator->next++;
-  if (number == faults.error && communicator->rank == 1) {
-    communicator->error = kUnhandledCudaError;
-  }
-  if (number == faults.lost && communicator->rank != 1) {
-    communicator->error = kRemoteError;
-  }
-  auto* const queue = static_cast<bench::LateQueue*>(stream);
-  queue->push(queue->self, step,
-              new Item{.group = communicator->group,
-                       .aborted = communicator->aborted,
-                       .rank = communicator->rank,
-                       .number = number,
-                       .memory = static_cast<float*>(to),
-                       .count = count});
+  const auto item = std::make_shared<Item>(
+      Item{.rank = communicator->rank, .memory = to, .count = count, .type = type});
+  bench::fake_nccl::push(
+      stream, [item] { return item->ready(); }, [item] { item->work(); });
   communicator->polls = kPolls;
   return kInProgress;
 }
 
 int ncclCommAbort(Communicator communicator) {
-  while (communicator->group->faults.abort_hangs) {
+  while (communicator->rank->group->faults.abort_hangs) {
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
-  *communicator->aborted = true;
+  {
+    const std::lock_guard lock(communicator->rank->group->mutex);
+    communicator->rank->group->broken = true;
+  }
+  communicator->rank->aborted = true;
   delete communicator;
   return kSuccess;
 }

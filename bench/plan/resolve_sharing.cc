@@ -1,0 +1,111 @@
+#include "bench/plan/resolve_sharing.h"
+
+#include "kernels/nccl_library.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// The version of NCCL's library. Throws UsageError where it cannot be opened.
+std::string nccl_version() { return nccl::Library().version(); }
+
+/// NCCL was asked for: throws UsageError where it cannot add.
+void check_nccl(RunSettings& settings) {
+  if (settings.towers == 1 || settings.gpu.plan_for) {
+    return;
+  }
+  if (settings.device != RunDevice::gpu) {
+    throw UsageError(cat("--all_reduce_spec=nccl: NCCL adds on GPUs, not with --device=",
+                         settings.device_label, "; shm, xring, pscpu, psgpu, rechd and tree do"));
+  }
+  if (settings.gpu.virtual_towers) {
+    throw UsageError(cat("--all_reduce_spec=nccl: NCCL takes one tower of each GPU, and ",
+                         "--virtual_gpus=", settings.towers,
+                         " puts all on one; leave one of them out"));
+  }
+  try {
+    settings.notices.push_back(cat("gradients are added by NCCL ", nccl_version()));
+  } catch (const UsageError& error) {
+    throw UsageError(cat("--all_reduce_spec=nccl: ", error.what()));
+  }
+}
+
+/// One GPU has nothing to add, and NCCL is there to be tried.
+void try_nccl(RunSettings& settings) {
+  if (settings.device != RunDevice::gpu || settings.towers > 1 || settings.gpu.plan_for) {
+    return;
+  }
+  try {
+    settings.notices.push_back(cat("NCCL ", nccl_version(), " adds the gradients of one GPU"));
+  } catch (const UsageError& error) {
+    settings.notices.push_back(cat("the gradients of one GPU are not added: ", error.what()));
+    settings.sharing.sums.spec.clear();
+  }
+}
+
+/// NCCL where nobody says how, or why it is the host.
+void choose_nccl(RunSettings& settings) {
+  if (settings.device != RunDevice::gpu || settings.towers == 1 || settings.gpu.plan_for) {
+    return;
+  }
+  if (settings.gpu.virtual_towers) {
+    settings.notices.emplace_back(
+        "gradients are added in the host's memory: NCCL takes one tower of each GPU");
+    return;
+  }
+  try {
+    settings.notices.push_back(cat("gradients are added by NCCL ", nccl_version()));
+    settings.sharing.sums.spec = {{.algorithm = "nccl"}};
+  } catch (const UsageError& error) {
+    settings.notices.push_back(cat("gradients are added in the host's memory: ", error.what()));
+  }
+}
+
+}  // namespace
+
+void resolve_sharing(RunSettings& settings, const Flags& flags) {
+  const std::string spec = flags.all_reduce_spec.value_or("");
+  settings.sharing = {
+      .one_holder = flags.local_parameter_device == "cpu",
+      .relaxed = flags.variable_consistency == "relaxed",
+      .staged = flags.staged_vars,
+      .sums = {.packs = static_cast<int>(flags.gradient_repacking),
+               .small = {.max_bytes = flags.agg_small_grads_max_bytes,
+                         .max_group = flags.agg_small_grads_max_group},
+               .buckets = {.bytes = static_cast<std::size_t>(flags.allreduce_bucket_mb) << 20U},
+               .overlap = flags.overlap,
+               .nccl_timeout = std::chrono::seconds(flags.nccl_timeout)},
+      .timed = spec == "auto"};
+  settings.reduction = settings.strategy->reduction;
+  if (flags.gradient_reduction) {
+    settings.reduction =
+        flags.gradient_reduction == "sum" ? GradientReduction::sum : GradientReduction::mean;
+  }
+  if (flags.hierarchical_copy) {
+    settings.sharing.sums.spec = {{.algorithm = cat("hierarchical/", flags.network_topology)}};
+  } else if (!spec.empty() && spec != "auto") {
+    settings.sharing.sums.spec = parse_all_reduce_spec(spec);
+  }
+  if (all_reduces(settings)) {
+    if (adds_by_nccl(settings.sharing.sums.spec)) {
+      check_nccl(settings);
+      try_nccl(settings);
+    } else if (spec.empty() && !flags.hierarchical_copy) {
+      choose_nccl(settings);
+    }
+  }
+  if (settings.towers == 1 || !settings.training() || !settings.reduction) {
+    return;
+  }
+  const bool summed = settings.reduction == GradientReduction::sum;
+  // ResNet's own rate makes up for it.
+  settings.learning_rate.summed_devices = summed ? settings.towers : 1;
+  settings.notices.push_back(
+      cat("the gradients of ", settings.towers, " devices are joined by their ",
+          name_of(*settings.reduction),
+          summed ? cat(": at the same learning rate an update is ", settings.towers,
+                       " times that of their mean (--gradient_reduction=mean)")
+                 : ""));
+}
+
+}  // namespace bench

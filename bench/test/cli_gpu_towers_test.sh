@@ -1,0 +1,105 @@
+#!/bin/sh
+# Several towers on emulated GPUs as the user sees them, NCCL among them.
+# cli_gpu_towers_test.sh BENCH MAKE_TFRECORDS PYTHON EMULATED_LIBRARY; without Python records are not parsed.
+. "${0%/*}/cli_lib.sh"
+emulated=$4
+BENCH_GPU_LIBRARY=$emulated
+BENCH_NCCL_LIBRARY=$emulated
+EMULATED_GPUS=4
+export BENCH_GPU_LIBRARY BENCH_NCCL_LIBRARY EMULATED_GPUS
+lenet='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=1 --device=gpu --autotune=off'
+
+# under SEED FLAGS...: trains under this schedule, and keeps losses and variables in $work/SEED.
+under() {
+  seed=$1
+  shift
+  EMULATED_GPU_SCHEDULE=$seed
+  export EMULATED_GPU_SCHEDULE
+  rm -f "$work/$seed.safetensors"
+  run 0 "$@" --save_variables="$work/$seed.safetensors" --result_file="$work/$seed.json"
+  says "$err" 'fingerprint: matches the reference'
+  EMULATED_GPU_SCHEDULE=0
+}
+
+# same_bits FLAGS...: steps that are replayed under a schedule that is drawn leave what steps without queues do, kernel
+# by kernel.
+same_bits() {
+  under 1 "$@" --cuda_graph=off
+  under 2 "$@" --cuda_graph=on
+  cmp -s "$work/1.safetensors" "$work/2.safetensors" || fail 'other variables'
+  record_holds "r['series']['loss'] == json.load(open('$work/1.json'))['series']['loss']" "$work/2.json"
+}
+
+# --- every strategy on one card --------------------------------------------------------------------
+
+for update in replicated parameter_server; do
+  # shellcheck disable=SC2086
+  same_bits $lenet --virtual_gpus=2 --variable_update=$update --allreduce_bucket_mb=1
+  says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
+  says "$err" 'note: steps are replayed from recordings of their parts: the gradients of several towers meet on the host'
+done
+# shellcheck disable=SC2086
+under 2 $lenet --virtual_gpus=2 --variable_update=independent
+lacks "$err" 'note: steps are '
+run 0 --model=resnet20 --data_name=cifar10 --batch_size=2 --num_warmup_batches=1 --num_batches=1 --device=gpu \
+  --autotune=off --virtual_gpus=2 --variable_update=replicated
+says "$err" 'note: gradients are added in the host'"'"'s memory: NCCL takes one tower of each GPU'
+says "$err" 'fingerprint: matches the reference'
+
+# --- NCCL ------------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+same_bits $lenet --num_gpus=2 --variable_update=replicated
+says "$err" 'note: gradients are added by NCCL 2.28.9'
+says "$out" 'AllReduce:   nccl'
+lacks "$err" 'note: steps are '
+# One card's adds nothing.
+# shellcheck disable=SC2086
+under 1 $lenet
+# shellcheck disable=SC2086
+under 2 $lenet --variable_update=replicated --all_reduce_spec=nccl --cuda_graph=on
+says "$err" 'note: NCCL 2.28.9 adds the gradients of one GPU'
+cmp -s "$work/1.safetensors" "$work/2.safetensors" || fail 'NCCL with one rank leaves other variables'
+
+# What fails ends the run soon, with its cause; the steps before are kept.
+two='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=100000 --device=gpu --autotune=off --num_gpus=2'
+for how in 'never:9 on' 'error:9 on' 'lost:9 off'; do
+  FAKE_NCCL=${how% *}
+  export FAKE_NCCL
+  # shellcheck disable=SC2086
+  run 1 $two --variable_update=replicated --nccl_timeout=1 --cuda_graph=${how#* } --result_file="$work/failed.json"
+  case $FAKE_NCCL in
+    never*) cause='a step with gradients added by NCCL is not done at its deadline' ;;
+    error*) cause="tower 1: an operation of NCCL's: unhandled cuda error" ;;
+    lost*) cause="tower 0: an operation of NCCL's: remote process exited or there was a network error" ;;
+  esac
+  says "$err" "$cause"
+  tail -n 1 "$err" | grep -q '^bench: .*tower [01]: ' || fail 'the last line names no tower'
+  record_holds "r['status'] == 'failed' and 'tower' in r['status_reason'] and len(r['series']['step_ns']) >= 1" \
+    "$work/failed.json"
+done
+FAKE_NCCL=init_error
+# shellcheck disable=SC2086
+run 1 $two --variable_update=replicated
+says "$err" 'ncclCommInitRankConfig: internal error'
+unset FAKE_NCCL
+
+# --- what cannot be --------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+refused 'NCCL takes one tower of each GPU, and --virtual_gpus=2 puts all on one' $lenet --virtual_gpus=2 \
+  --variable_update=replicated --all_reduce_spec=nccl
+# shellcheck disable=SC2086
+refused '--num_gpus=5: this host has 4 GPUs that can be used' $lenet --num_gpus=5
+BENCH_NCCL_LIBRARY=$work/missing.so
+# shellcheck disable=SC2086
+refused '--all_reduce_spec=nccl: NCCL cannot be opened: ' $lenet --num_gpus=2 --variable_update=replicated \
+  --all_reduce_spec=nccl
+# shellcheck disable=SC2086
+run 0 $lenet --num_gpus=2 --variable_update=replicated
+says "$err" 'note: gradients are added in the host'"'"'s memory: NCCL cannot be opened: '
+# shellcheck disable=SC2086
+run 0 $lenet --variable_update=replicated --all_reduce_spec=nccl
+says "$err" 'note: the gradients of one GPU are not added: NCCL cannot be opened: '
+
+finish

@@ -1,0 +1,92 @@
+"""The part that asks whether several towers on the card train as one does."""
+
+import tempfile
+from pathlib import Path
+from typing import Sequence
+
+from .check import Check, State, Verdict
+from .readers import NoRateError, losses
+
+# Without batch norm, whose statistics are a tower's own; with dropout.
+_NETWORK = ("--model=lenet", "--num_warmup_batches=2", "--num_batches=8", "--init_learning_rate=1e-5", "--autotune=off")
+_JOINED_BATCH = 32
+_TOWERS = 4
+# Of losses after some steps in f32, whose sums have another order.
+_TOLERANCE = 1e-4
+_NCCL = ("--variable_update=replicated", "--all_reduce_spec=nccl")
+
+
+class _RunError(RuntimeError):
+    """A run ended otherwise than well; the message says how."""
+
+
+def _train(check: Check, flags: Sequence[str]) -> tuple[list[float], tuple[str, ...]]:
+    """The losses of a run's steps, and what it printed. Throws _RunError."""
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder) / "record.json"
+        outcome = check.ours("bench", "--device=gpu", *_NETWORK, *flags, f"--result_file={record}")
+        if not outcome.ended_well:
+            raise _RunError(outcome.why())
+        try:
+            return losses(record), outcome.lines
+        except NoRateError as error:
+            raise _RunError(str(error)) from error
+
+
+def _deviation(found: Sequence[float], wanted: Sequence[float]) -> float:
+    if len(found) != len(wanted):
+        return float("inf")
+    return max(abs(a - b) / abs(b) for a, b in zip(found, wanted))
+
+
+def _compare(check: Check, name: str, found: Sequence[float], alone: Sequence[float]) -> bool:
+    deviation = _deviation(found, alone)
+    check.say(f"{name}: losses are {deviation:.1e} from those of one tower; {_TOLERANCE:.0e} is accepted")
+    return deviation <= _TOLERANCE
+
+
+def towers(check: Check) -> Verdict:
+    """Four towers on the card against one on their joined batch, and NCCL with one rank in a recorded step."""
+    done, wrong = [], []
+    try:
+        alone, _ = _train(check, (f"--batch_size={_JOINED_BATCH}",))
+    except _RunError as error:
+        return Verdict(State.FAILED, f"one tower: {error}")
+    each = f"--batch_size={_JOINED_BATCH // _TOWERS}"
+    for strategy in ("parameter_server", "replicated"):
+        name = f"--virtual_gpus={_TOWERS} {strategy}"
+        try:
+            many, _ = _train(check, (f"--virtual_gpus={_TOWERS}", each, f"--variable_update={strategy}",
+                                     "--gradient_reduction=mean"))
+            (done if _compare(check, name, many, alone) else wrong).append(name)
+        except _RunError as error:
+            check.say(f"{name}: {error}")
+            wrong.append(name)
+    state, text = _nccl(check, alone)
+    check.say(f"NCCL with one rank: {text}")
+    if state is State.PASSED:
+        done.append("NCCL")
+    elif state is State.FAILED:
+        wrong.append("NCCL")
+    summary = f"right: {', '.join(done) or 'none'}"
+    if state is State.SKIPPED:
+        summary += f"; NCCL not tried: {text}"
+    if wrong:
+        return Verdict(State.FAILED, f"{summary}; wrong: {', '.join(wrong)}")
+    return Verdict(State.PASSED, summary)
+
+
+def _nccl(check: Check, alone: Sequence[float]) -> tuple[State, str]:
+    """In a step that has to be recorded."""
+    try:
+        found, lines = _train(check, (f"--batch_size={_JOINED_BATCH}", *_NCCL, "--cuda_graph=on"))
+    except _RunError as error:
+        return State.FAILED, str(error)
+    told = [line for line in lines if "gradients of one GPU" in line]
+    if not told:
+        return State.FAILED, "the run says nothing of NCCL"
+    if "not added" in told[0]:
+        return State.SKIPPED, told[0].split("not added: ", 1)[1]
+    if _deviation(found, alone) > _TOLERANCE:
+        return State.FAILED, f"losses are {_deviation(found, alone):.1e} from those without it"
+    return State.PASSED, told[0].removeprefix("note: ")
