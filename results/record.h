@@ -300,6 +300,8 @@ struct Record {
   std::vector<Gpu> gpus{};           ///< Those that the run computes on.
   std::vector<TowerTimes> towers{};  ///< Of a run on several devices, or of --scaling_sweep.
   std::optional<Scaling> scaling{};  ///< Of a run of --scaling_sweep.
+  /// The --all_reduce_spec that `auto` found the fastest.
+  std::optional<std::string> timed_all_reduce{};
   std::map<std::string, std::string> env{};  ///< The variables that change speed, by name.
   Load load{};
   CpuWatched cpu_watched{};

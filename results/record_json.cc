@@ -271,6 +271,7 @@ std::string record_json(const Record& record) {
     item.put("waiting", tower.waiting);
     item.put("rest", tower.rest);
   });
+  if (record.timed_all_reduce) out.put("timed_all_reduce", *record.timed_all_reduce);
   if (record.scaling) put_scaling(out.child("scaling"), *record.scaling);
   out.put("env", record.env);
   put_load(out.child("load"), record.load);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kBlock = 2048;
 
 /// The part of a range that a thread works on, in whole blocks.
-ElementRange share_of(ElementRange range, int thread, int threads) {
+RegionRange share_of(RegionRange range, int thread, int threads) {
   const std::size_t blocks = (range.count() + kBlock - 1) / kBlock;
   const auto cut = [&](int t) {
     const std::size_t block =
@@ -25,17 +25,17 @@ ElementRange share_of(ElementRange range, int thread, int threads) {
 
 }  // namespace
 
-std::vector<ElementRange> divide_region(std::span<const OptimizerSegment> segments, int towers) {
+std::vector<RegionRange> divide_region(std::span<const OptimizerSegment> segments, int towers) {
   std::size_t total = 0;
   for (const OptimizerSegment& segment : segments) {
     total += segment.count;
   }
-  std::vector<ElementRange> parts;
+  std::vector<RegionRange> parts;
   std::size_t before = 0;
   std::size_t next = 0;
   for (int tower = 0; tower < towers; ++tower) {
     const std::size_t first = next < segments.size() ? segments[next].offset : 0;
-    ElementRange part{.first = first, .last = first};
+    RegionRange part{.first = first, .last = first};
     const std::size_t goal =
         total * static_cast<std::size_t>(tower + 1) / static_cast<std::size_t>(towers);
     // A segment goes to the part that its middle lies in.
@@ -50,8 +50,8 @@ std::vector<ElementRange> divide_region(std::span<const OptimizerSegment> segmen
   return parts;
 }
 
-std::vector<ElementRange> whole_region(std::span<const OptimizerSegment> segments, int towers) {
-  std::vector<ElementRange> parts(static_cast<std::size_t>(towers));
+std::vector<RegionRange> whole_region(std::span<const OptimizerSegment> segments, int towers) {
+  std::vector<RegionRange> parts(static_cast<std::size_t>(towers));
   if (!segments.empty()) {
     parts[0] = {.first = segments.front().offset,
                 .last = segments.back().offset + segments.back().count};
@@ -60,7 +60,7 @@ std::vector<ElementRange> whole_region(std::span<const OptimizerSegment> segment
 }
 
 SharedRegion::SharedRegion(TowerGroup& group, Peers& peers, int tower, Tower& owner,
-                           TensorView region, DType dtype, std::vector<ElementRange> parts)
+                           TensorView region, DType dtype, std::vector<RegionRange> parts)
     : group_(group),
       peers_(peers),
       tower_(tower),
@@ -79,15 +79,15 @@ SharedRegion::SharedRegion(TowerGroup& group, Peers& peers, int tower, Tower& ow
   group_.arrive();
 }
 
-ElementRange SharedRegion::all() const {
-  ElementRange range;
-  for (const ElementRange& part : parts_) {
+RegionRange SharedRegion::all() const {
+  RegionRange range;
+  for (const RegionRange& part : parts_) {
     range.last = std::max(range.last, part.last);
   }
   return range;
 }
 
-void SharedRegion::show(ElementRange range) {
+void SharedRegion::show(RegionRange range) {
   if (staging_ != nullptr && range.count() > 0) {
     const std::size_t size = size_of(dtype_);
     owner_.stream().download(region_ + range.first * size,
@@ -97,7 +97,7 @@ void SharedRegion::show(ElementRange range) {
   owner_.wait();
 }
 
-void SharedRegion::take(ElementRange range) {
+void SharedRegion::take(RegionRange range) {
   if (staging_ != nullptr && range.count() > 0) {
     const std::size_t size = size_of(dtype_);
     owner_.stream().upload({seen_ + range.first * size, range.count() * size},
@@ -109,7 +109,7 @@ template <class T>
 void SharedRegion::sum_own_part() {
   const auto of = [&](std::size_t tower) { return reinterpret_cast<T*>(peers_.memory[tower]); };
   threads_.run([&](int thread) {
-    const ElementRange share = share_of(own(), thread, threads_.count);
+    const RegionRange share = share_of(own(), thread, threads_.count);
     std::array<T, kBlock> sums;
     for (std::size_t begin = share.first; begin < share.last; begin += kBlock) {
       const std::size_t count = std::min(kBlock, share.last - begin);
@@ -143,7 +143,7 @@ void SharedRegion::spread_from_owners() {
       continue;
     }
     threads_.run([&](int thread) {
-      const ElementRange share = share_of(parts_[tower], thread, threads_.count);
+      const RegionRange share = share_of(parts_[tower], thread, threads_.count);
       std::memcpy(seen_ + share.first * size, peers_.memory[tower] + share.first * size,
                   share.count() * size);
     });

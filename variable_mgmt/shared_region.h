@@ -11,7 +11,7 @@
 namespace bench {
 
 /// Elements first..last-1 of a flat region.
-struct ElementRange {
+struct RegionRange {
   std::size_t first = 0;
   std::size_t last = 0;
   [[nodiscard]] std::size_t count() const { return last - first; }
@@ -19,9 +19,9 @@ struct ElementRange {
 
 /// Who of so many towers looks after which part of a flat region: parts of about the same size, in
 /// order, that meet between segments. Some are empty where there are fewer segments than towers.
-std::vector<ElementRange> divide_region(std::span<const OptimizerSegment> segments, int towers);
+std::vector<RegionRange> divide_region(std::span<const OptimizerSegment> segments, int towers);
 /// The first tower looks after all of it.
-std::vector<ElementRange> whole_region(std::span<const OptimizerSegment> segments, int towers);
+std::vector<RegionRange> whole_region(std::span<const OptimizerSegment> segments, int towers);
 
 /// The same flat region (f32 or f64) on every tower of a group, with an owner for each part. A
 /// tower makes its own and calls it on its thread; every call meets the others' same call, waits,
@@ -36,10 +36,10 @@ class SharedRegion {
   };
 
   SharedRegion(TowerGroup& group, Peers& peers, int tower, Tower& owner, TensorView region,
-               DType dtype, std::vector<ElementRange> parts);
+               DType dtype, std::vector<RegionRange> parts);
 
   /// What this tower looks after.
-  [[nodiscard]] ElementRange own() const { return parts_[index(tower_)]; }
+  [[nodiscard]] RegionRange own() const { return parts_[index(tower_)]; }
   /// Each owner's part becomes the sum of all towers' there, added in the order of their numbers;
   /// the other parts hold what they held.
   void reduce_to_owners();
@@ -48,10 +48,10 @@ class SharedRegion {
 
  private:
   static std::size_t index(int tower) { return static_cast<std::size_t>(tower); }
-  [[nodiscard]] ElementRange all() const;
+  [[nodiscard]] RegionRange all() const;
   /// Copies between the device and what the others see, where these are two.
-  void show(ElementRange range);
-  void take(ElementRange range);
+  void show(RegionRange range);
+  void take(RegionRange range);
   template <class T>
   void sum_own_part();
 
@@ -61,7 +61,7 @@ class SharedRegion {
   Tower& owner_;
   std::byte* const region_;
   const DType dtype_;
-  const std::vector<ElementRange> parts_;
+  const std::vector<RegionRange> parts_;
   /// Null where the region itself is the host's.
   std::unique_ptr<DeviceMemory> staging_;
   /// Where the others see it.

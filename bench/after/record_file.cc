@@ -1,5 +1,6 @@
 #include "bench/after/record_file.h"
 
+#include <exception>
 #include <ostream>
 #include <span>
 #include <utility>
@@ -13,6 +14,41 @@
 #include "results/store/store.h"
 
 namespace bench {
+namespace {
+
+/// Of several places the first that could not be written; the others are.
+class FirstFailure {
+ public:
+  template <class Write>
+  void keep(const Write& write) {
+    try {
+      write();
+    } catch (...) {
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_{};
+};
+
+}  // namespace
+
+void check_kept(const RunSettings& settings) {
+  if (settings.record.store) {
+    results::check_can_store(*settings.record.store);
+  }
+  if (const auto& logs = settings.files.benchmark_logs) {
+    if (const auto reason = why_no_folder(*logs)) {
+      throw UsageError(
+          cat("--benchmark_log_dir=", *logs, ": no folder can be made there: ", *reason));
+    }
+  }
+}
+
 RecordFile::RecordFile(const RunSettings& settings, results::Record record, std::ostream& out)
     : logs_(settings.files.benchmark_logs),
       settings_(settings.record),
@@ -23,15 +59,9 @@ RecordFile::RecordFile(const RunSettings& settings, results::Record record, std:
       writers_.push_back(results::make_writer("json", *path));
     }
   }
-  if (settings_.store && !settings.dump.any() && !settings.files.dump_tensors) {
+  if (!settings.dump.any() && !settings.files.dump_tensors) {
     store_ = settings_.store;
-    results::check_can_store(*store_);
-  }
-  if (logs_) {
-    if (const auto reason = why_no_folder(*logs_)) {
-      throw UsageError(
-          cat("--benchmark_log_dir=", *logs_, ": no folder can be made there: ", *reason));
-    }
+    check_kept(settings);
   }
   record_.verification.skipped = "the run ended before the check";
 }
@@ -47,19 +77,23 @@ void RecordFile::finish(results::Status status, bool partial, const std::string&
 void RecordFile::write(results::Status status, bool partial, const std::string& reason) {
   finish(status, partial, reason);
   out_.flush();
+  FirstFailure failure;
   for (const auto& writer : writers_) {
-    writer->write(record_);
+    failure.keep([&] { writer->write(record_); });
   }
-  if (!store_ && !logs_) {
-    return;
+  if (store_ || logs_) {
+    const results::StoredRun run = results::parse_run(results::record_json(record_), "this run");
+    if (store_) {
+      failure.keep([&] { results::Store(*store_, results::Store::Access::kWrite).add(run); });
+    }
+    if (logs_) {
+      failure.keep([&] {
+        results::write_outputs(results::format_to_write("tf-logs").write(std::span(&run, 1)),
+                               *logs_);
+      });
+    }
   }
-  const results::StoredRun run = results::parse_run(results::record_json(record_), "this run");
-  if (store_) {
-    results::Store(*store_, results::Store::Access::kWrite).add(run);
-  }
-  if (logs_) {
-    results::write_outputs(results::format_to_write("tf-logs").write(std::span(&run, 1)), *logs_);
-  }
+  failure.rethrow();
 }
 
 void RecordFile::write_for_now(results::Status status, bool partial, const std::string& reason) {

@@ -40,6 +40,7 @@ std::atomic<int> noted_signal{0};
 std::atomic<std::int64_t> noted_at{kNever};
 std::atomic<std::int64_t> once_within{0};
 std::atomic<int> notice_fd{STDERR_FILENO};
+std::atomic<pid_t> companion{0};
 std::array<Notice, kGuarded.size()> notices;
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<std::int64_t>::is_always_lock_free,
@@ -60,7 +61,8 @@ std::size_t index_of(int signal) {
   return index;
 }
 
-/// The handler: calls what POSIX allows there (clock_gettime, write, _exit) and takes no lock.
+/// The handler: calls what POSIX allows there (clock_gettime, write, kill, _exit) and takes no
+/// lock.
 void note(int signal) {
   const int saved_errno = errno;
   const std::size_t index = index_of(signal);
@@ -71,6 +73,9 @@ void note(int signal) {
     [[maybe_unused]] const ssize_t ignored =
         ::write(notice_fd, notices[index].text.data(), notices[index].size);
   } else if (kGuarded[index].insists && (signal != first || now - noted_at > once_within)) {
+    if (companion > 0) {
+      ::kill(-companion, SIGKILL);
+    }
     _exit(128 + signal);
   }
   errno = saved_errno;
@@ -97,6 +102,7 @@ InterruptGuard::InterruptGuard(const InterruptOptions& options) {
   check(!guarded.exchange(true), "a second InterruptGuard");
   noted_signal = 0;
   noted_at = kNever;
+  companion = 0;
   once_within = options.once_within.count();
   notice_fd = options.notice_fd;
   struct sigaction action {};
@@ -127,6 +133,8 @@ void InterruptGuard::ignore_further() {
   }
   restores_ = false;
 }
+
+void InterruptGuard::end_with(pid_t child) { companion = child; }
 
 int InterruptGuard::signal() const { return noted_signal.load(std::memory_order_relaxed); }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <array>
@@ -30,6 +31,10 @@ class InterruptGuard {
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  /// Where a second signal ends this process, it ends the process group of this child too; 0: of
+  /// none.
+  void end_with(pid_t child);
 
   /// From now on the signals do nothing, also after the guard: for a process that has left what it
   /// was to leave and only ends. Those that came before are still known.

@@ -66,7 +66,7 @@ std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThread
   if (settings.training() && settings.sharing.timed) {
     std::string told;
     chosen.sharing.sums.spec = timed_algorithm(settings, threads, sources, plan, told);
-    sources.tell(cat("--all_reduce_spec=auto: ", told));
+    sources.chose(text_of(chosen.sharing.sums.spec), told);
   }
   ExecutorOptions options = sources.options;
   options.admit = {};

@@ -19,8 +19,9 @@ struct TowerSources {
   std::function<Graph(int tower)> graph;
   const ExecutorOptions& options;
   const InitialValues& values;
-  /// Hears what was chosen by time.
-  std::function<void(const std::string&)> tell = [](const std::string&) {};
+  /// Hears which --all_reduce_spec was chosen by time, and the figures.
+  std::function<void(const std::string& spec, const std::string& figures)> chose =
+      [](const std::string&, const std::string&) {};
 };
 
 /// The run's towers, with what updates the variables of a training run. Of several towers the

@@ -35,9 +35,7 @@ class Session {
     result_.losses.reserve(settings.training() ? expected : 0);
   }
 
-  ~Session() {
-    parts_.towers.run([&](int tower) { steps_[static_cast<std::size_t>(tower)].reset(); });
-  }
+  ~Session() { drop_steps(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -96,11 +94,20 @@ class Session {
     steps_.resize(towers);
     outcomes_.resize(towers);
     laps_.resize(towers);
-    parts_.towers.run([&](int tower) {
-      parts_.towers[tower].set_loss_scale(loss_scale_rule(settings_).initial);
-      steps_[static_cast<std::size_t>(tower)] = std::make_unique<RepeatedStep>(
-          settings_.gpu.recording, parts_.towers[tower], parts_.towers.update(tower));
-    });
+    try {
+      parts_.towers.run([&](int tower) {
+        parts_.towers[tower].set_loss_scale(loss_scale_rule(settings_).initial);
+        steps_[static_cast<std::size_t>(tower)] = std::make_unique<RepeatedStep>(
+            settings_.gpu.recording, parts_.towers[tower], parts_.towers.update(tower));
+      });
+    } catch (...) {
+      drop_steps();
+      throw;
+    }
+  }
+
+  void drop_steps() {
+    parts_.towers.run([&](int tower) { steps_[static_cast<std::size_t>(tower)].reset(); });
   }
 
   Stop warm_up() {

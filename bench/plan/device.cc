@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <iomanip>
+#include <set>
 
 #include "kernels/cpu/cpu_isa.h"
 #include "kernels/cpu/library_variables.h"
@@ -16,7 +17,7 @@ namespace bench {
 namespace {
 
 /// What a tower's device is made with.
-struct TowerShare {
+struct TowerPlace {
   int tower = 0;
   Topology topology = {};
 };
@@ -53,7 +54,7 @@ void note_inherited_threads(Device& device) {
 
 /// The processors of one of several towers: each has as many, and none shares a core with another
 /// while there are enough.
-std::vector<int> tower_processors(const RunSettings& settings, const TowerShare& share) {
+std::vector<int> tower_processors(const RunSettings& settings, const TowerPlace& share) {
   const auto towers = static_cast<std::size_t>(settings.towers);
   const std::size_t usable = share.topology.processors.size();
   std::size_t each = static_cast<std::size_t>(settings.threads.value_or(0));
@@ -88,7 +89,7 @@ std::size_t gpu_of_tower(const RunSettings& settings, const FoundGpus& found, in
   return static_cast<std::size_t>(tower);
 }
 
-Device make_gpu_device(const RunSettings& settings, const TowerShare& share) {
+Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
   const GpuSettings& asked = settings.gpu;
   const GpuOptions options{.tf32 = asked.tf32};
   Device device;
@@ -121,7 +122,7 @@ Device make_gpu_device(const RunSettings& settings, const TowerShare& share) {
   return device;
 }
 
-Device make_tower_device(const RunSettings& settings, const TowerShare& share) {
+Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
   if (settings.device == RunDevice::gpu) {
     return make_gpu_device(settings, share);
   }
@@ -160,6 +161,14 @@ Device make_tower_device(const RunSettings& settings, const TowerShare& share) {
 
 }  // namespace
 
+void drop_backends(std::span<Device> devices, TowerThreads& threads) {
+  threads.run([&](int tower) {
+    if (static_cast<std::size_t>(tower) < devices.size()) {
+      devices[static_cast<std::size_t>(tower)].backend.reset();
+    }
+  });
+}
+
 Device make_device(const RunSettings& settings) {
   check_stacks(own_environment, stack_limit_bytes());
   return make_tower_device(settings, {.topology = discover_topology()});
@@ -177,14 +186,22 @@ std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& thre
   if (settings.device == RunDevice::cpu) {
     tower_processors(settings, {.topology = topology});  // One refusal instead of one per tower.
   }
-  threads.run([&](int tower) {
-    devices[static_cast<std::size_t>(tower)] =
-        make_tower_device(settings, {.tower = tower, .topology = topology});
-  });
-  for (std::size_t tower = 1; tower < devices.size(); ++tower) {
-    // They say the same.
-    devices[tower].notices.clear();
-    devices[tower].warnings.clear();
+  try {
+    threads.run([&](int tower) {
+      devices[static_cast<std::size_t>(tower)] =
+          make_tower_device(settings, {.tower = tower, .topology = topology});
+    });
+  } catch (...) {
+    drop_backends(devices, threads);
+    throw;
+  }
+  // Most say the same.
+  for (const auto texts : {&Device::notices, &Device::warnings}) {
+    std::set<std::string> said;
+    for (Device& device : devices) {
+      std::erase_if(device.*texts,
+                    [&](const std::string& text) { return !said.insert(text).second; });
+    }
   }
   return devices;
 }

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ Device make_device(const RunSettings& settings);
 /// processors, in the order of the machine's memory and caches, or a GPU each (with --virtual_gpus
 /// the first one for all). Throws UsageError where there are too few.
 std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& threads);
+
+/// Ends the devices' backends, each on its tower's thread.
+void drop_backends(std::span<Device> devices, TowerThreads& threads);
 
 /// A device as --device names it.
 struct NamedBackend {

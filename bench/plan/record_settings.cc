@@ -54,7 +54,6 @@ void take_place(RecordSettings& settings) {
                            "); leave them to the program that starts it"));
     }
     settings.own_repeat = place.repeat;
-    settings.repeats = {};
   }
   settings.labels.group_id = place.group;
   settings.labels.repeat_index = place.repeat;

@@ -75,6 +75,7 @@ struct RecordSettings {
   std::optional<std::filesystem::path> store = {};
   /// Where the program that repeats this run reads its record.
   std::optional<std::string> report_to = {};
+  /// What was asked for, also of a run that is one of them.
   RepeatSettings repeats = {};
   /// Of a run that --repeats of its own command line started: which it is.
   std::optional<int> own_repeat = {};

@@ -1,5 +1,6 @@
 #include "bench/runs/benchmark.h"
 
+#include "bench/after/record_file.h"
 #include "bench/after/reportable.h"
 #include "bench/plan/resolve_settings.h"
 #include "bench/runs/batch_choice.h"
@@ -10,7 +11,6 @@
 #include "bench/runs/verify_command.h"
 #include "models/base/errors.h"
 #include "results/build_info.h"
-#include "results/store/store.h"
 
 namespace bench {
 namespace {
@@ -36,9 +36,7 @@ void check_repeats(const RunSettings& settings) {
     throw UsageError("--repeats and --until_ci repeat one batch size; give one in --batch_size");
   }
   check_outputs(settings);
-  if (settings.record.store) {
-    results::check_can_store(*settings.record.store);
-  }
+  check_kept(settings);
 }
 
 int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
@@ -52,13 +50,13 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     return status;
   }
   const RunSettings settings = settings_of_scaled(settings_of_repeat(resolve_settings(parsed)));
-  if (settings.record.reportable) {
-    refuse_unfit(settings.record);
-  }
   if (!settings.record.device_counts.empty()) {
     return run_scaling(settings, parsed, host);
   }
-  if (settings.record.repeats.asked()) {
+  if (settings.record.reportable) {
+    refuse_unfit(settings.record);
+  }
+  if (settings.record.repeats.asked() && !settings.record.own_repeat) {
     check_repeats(settings);
     return run_repeats(settings, host);
   }

@@ -121,9 +121,12 @@ ChildOutcome ChildRuns::run(const ChildRun& child) {
   variables.emplace_back(kRecordVariable, scratch_->path());
   std::vector<std::string> words = host_.command_line;
   words.insert(words.end(), child.words.begin(), child.words.end());
+  std::filesystem::resize_file(scratch_->path(), 0);  // A run that leaves none has none.
   host_.streams.out.flush();
-  ChildOutcome outcome{
-      .status = wait_for(start(std::move(words), ChildEnvironment(variables)), host_.interrupt)};
+  const pid_t process = start(std::move(words), ChildEnvironment(variables));
+  host_.interrupt.end_with(process);
+  ChildOutcome outcome{.status = wait_for(process, host_.interrupt)};
+  host_.interrupt.end_with(0);
   if (outcome.status == 0) {
     outcome.record = results::read_runs(scratch_->path()).at(0);
   }

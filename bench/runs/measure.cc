@@ -6,7 +6,7 @@
 
 #include "bench/after/build_record.h"
 #include "bench/host/gpu_verdict.h"
-#include "bench/host/gpu_watch.h"
+#include "bench/host/gpu_watches.h"
 #include "bench/host/machine.h"
 #include "bench/host/run_watch.h"
 
@@ -28,6 +28,9 @@ void count_clock(Backend& backend, std::vector<results::Gpu>& gpus) {
   if (gpus.empty()) {
     return;
   }
+  for (results::Gpu& gpu : gpus) {
+    gpu.counted_sm_mhz = Unknown{"counted on the first GPU alone"};
+  }
   constexpr double kMega = 1e6;
   if (const std::optional<double> clock = backend.measure_clock()) {
     gpus.front().counted_sm_mhz = *clock / kMega;
@@ -40,13 +43,9 @@ void count_clock(Backend& backend, std::vector<results::Gpu>& gpus) {
 
 Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   StoppingRule stopping(step_limits(begun.settings), host.clock, [&] { return host.end_asked(); });
-  std::optional<GpuWatch> watch;
-  if (prepared.sensors != nullptr) {
-    watch.emplace(*prepared.sensors, host.clock);
-  }
+  GpuWatches watches(prepared.sensors, host.clock);
   results::Record& record = begun.file.record();
-  RunWatch around(host.files, host.clock, record.cpu.processors_used.value_or({}),
-                  watch ? &*watch : nullptr);
+  RunWatch around(host.files, host.clock, record.cpu.processors_used.value_or({}), &watches);
   Measured measured;
   measured.attempt.at([&] {
     run_session(begun.settings,
@@ -63,8 +62,8 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   });
   around.end();
   around.add_to(record);
-  if (watch) {
-    record.gpus.front().watched = watch->result();
+  watches.add_to(record.gpus);
+  if (!record.gpus.empty()) {
     add_gpu_energy(record);
   }
   measured.input = prepared.input->statistics();

@@ -23,8 +23,11 @@ RunSettings with_own_files(RunSettings settings, const std::string& mark) {
       *path = path_with(**path, mark);
     }
   }
-  if (files.benchmark_logs) {
-    files.benchmark_logs = path_with(*files.benchmark_logs, mark);
+  if (files.benchmark_logs) {  // A folder, whose name has no extension.
+    while (files.benchmark_logs->size() > 1 && files.benchmark_logs->ends_with('/')) {
+      files.benchmark_logs->pop_back();
+    }
+    *files.benchmark_logs += cat(".", mark);
   }
   return settings;
 }

@@ -164,29 +164,37 @@ std::vector<std::string> warnings_before(const SystemFiles& files, std::span<con
   const EnvironmentSnapshot after = read_environment(files, processors);
   std::vector<std::string> warnings =
       environment_warnings(before, after, static_cast<int>(processors.size()));
-  const std::vector<std::string>& own = devices.front().warnings;
-  warnings.insert(warnings.end(), own.begin(), own.end());
+  for (const Device& device : devices) {
+    warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
+  }
   return warnings;
 }
 
-/// Puts the GPU that computes into the record; returns its sensors, if they can be read.
-std::unique_ptr<GpuSensors> describe_gpu(const Device& device, results::Record& record) {
-  if (!device.gpu) {
-    return nullptr;
+/// Puts each GPU that computes into the record, once; returns their sensors, null where they cannot
+/// be read.
+std::vector<std::unique_ptr<GpuSensors>> describe_gpus(std::span<const Device> devices,
+                                                       results::Record& record) {
+  std::vector<std::unique_ptr<GpuSensors>> all;
+  std::set<std::string> seen;
+  for (const Device& device : devices) {
+    if (!device.gpu || !seen.insert(device.gpu->pci_bus_id).second) {
+      continue;
+    }
+    const GpuDescription& gpu = *device.gpu;
+    constexpr int kMinorVersions = 10;
+    results::Gpu& described = record.gpus.emplace_back();
+    described.name = gpu.name;
+    described.compute_capability =
+        cat(gpu.capability / kMinorVersions, ".", gpu.capability % kMinorVersions);
+    auto sensors = std::make_unique<GpuSensors>(gpu.pci_bus_id);
+    sensors->describe(described);
+    if (!sensors->why_not().empty()) {
+      described.watched = Unknown{sensors->why_not()};
+      sensors.reset();
+    }
+    all.push_back(std::move(sensors));
   }
-  const GpuDescription& gpu = *device.gpu;
-  constexpr int kMinorVersions = 10;
-  results::Gpu& described = record.gpus.emplace_back();
-  described.name = gpu.name;
-  described.compute_capability =
-      cat(gpu.capability / kMinorVersions, ".", gpu.capability % kMinorVersions);
-  auto sensors = std::make_unique<GpuSensors>(gpu.pci_bus_id);
-  sensors->describe(described);
-  if (sensors->why_not().empty()) {
-    return sensors;
-  }
-  described.watched = Unknown{sensors->why_not()};
-  return nullptr;
+  return all;
 }
 
 void print_beginning(const RunSettings& settings, std::ostream& out) {
@@ -229,8 +237,12 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   if (settings.choose_half) {
     record.workload.dtype = name_of(settings.dtype);
   }
-  for (const auto& notices : {settings.notices, device.notices, tensor_files.notices()}) {
-    for (const std::string& notice : notices) {
+  std::vector<std::string> notices = settings.notices;
+  for (const Device& each : devices) {
+    notices.insert(notices.end(), each.notices.begin(), each.notices.end());
+  }
+  for (const auto& all : {notices, tensor_files.notices()}) {
+    for (const std::string& notice : all) {
       LOG(INFO) << "note: " << printable(notice);
     }
   }
@@ -280,7 +292,11 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                            },
                        .options = options,
                        .values = first_values,
-                       .tell = [](const std::string& what) { LOG(INFO) << "note: " << what; }};
+                       .chose =
+                           [&](const std::string& spec, const std::string& figures) {
+                             LOG(INFO) << "note: --all_reduce_spec=auto: " << figures;
+                             record.timed_all_reduce = spec;
+                           }};
   for (const Device& each : devices) {
     sources.backends.push_back(each.backend.get());
   }
@@ -302,7 +318,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     return std::nullopt;
   }
   add_plan(record, settings, devices, tower.executor());
-  auto sensors = describe_gpu(device, record);
+  auto sensors = describe_gpus(devices, record);
   record.quality.warnings = warnings_before(host.files, devices, begun.before);
   for (const std::string& warning : record.quality.warnings) {
     LOG(WARNING) << "warning: " << warning;

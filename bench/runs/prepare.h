@@ -44,8 +44,8 @@ Begun begin_run(const RunRequest& request, const RunHost& host);
 /// What the steps work with. The settings it was made from must outlive it.
 struct Prepared {
   std::span<Device> devices;
-  /// Of the first GPU that computes; null where there is none, or where it cannot be watched.
-  std::unique_ptr<GpuSensors> sensors;
+  /// Of each GPU that computes, as the record has them; null where it cannot be watched.
+  std::vector<std::unique_ptr<GpuSensors>> sensors;
   RunTensorFiles tensor_files;
   std::optional<AtomicFile> trace;
   /// Of a run in int8.

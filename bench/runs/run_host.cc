@@ -34,11 +34,7 @@ int RunHost::end(const RunEnded& ended) {
 
 RunHost::~RunHost() {
   if (tower_threads_) {
-    tower_threads_->run([&](int tower) {
-      if (static_cast<std::size_t>(tower) < devices_.size()) {
-        devices_[static_cast<std::size_t>(tower)].backend.reset();
-      }
-    });
+    drop_backends(devices_, *tower_threads_);
   }
 }
 

@@ -1,9 +1,10 @@
 #include "bench/runs/scaling.h"
 
 #include <algorithm>
-#include <iomanip>
 #include <ostream>
 
+#include "bench/after/record_file.h"
+#include "bench/host/decimal.h"
 #include "bench/plan/device.h"
 #include "bench/plan/memory_check.h"
 #include "bench/plan/resolve_settings.h"
@@ -21,19 +22,15 @@ using nlohmann::json;
 
 constexpr double kPerCent = 100;
 
-std::string decimals(double value, int digits) {
-  return cat(std::fixed, std::setprecision(digits), value);
-}
-
 std::string metric_text(const results::StoredRun& run, const char* name, int digits) {
   const auto found = run.metrics.find(name);
-  return found == run.metrics.end() ? "-" : decimals(found->second.value, digits);
+  return found == run.metrics.end() ? "-" : decimal(found->second.value, digits);
 }
 
 /// What a part took, as the record says.
 std::string lost_text(const json& scaling, const char* part) {
   const json& share = scaling.at("lost").at(part);
-  return share.is_null() ? "-" : decimals(kPerCent * share.get<double>(), 1);
+  return share.is_null() ? "-" : decimal(kPerCent * share.get<double>(), 1);
 }
 
 std::vector<std::string> row_of(const ScaledRun& run) {
@@ -46,13 +43,13 @@ std::vector<std::string> row_of(const ScaledRun& run) {
   const results::StoredRun& stored = *run.outcome.record;
   const json& scaling = stored.record.at("scaling");
   row.push_back(metric_text(stored, "images_per_sec", 2));
-  row.push_back(decimals(kPerCent * scaling.at("efficiency").get<double>(), 1));
+  row.push_back(decimal(kPerCent * scaling.at("efficiency").get<double>(), 1));
   for (const char* part : {"computing", "exchanging", "updating", "waiting", "rest"}) {
     row.push_back(lost_text(scaling, part));
   }
   constexpr double kMebi = 1U << 20U;
   const auto peak = stored.metrics.find("peak_rss");
-  row.push_back(peak == stored.metrics.end() ? "-" : decimals(peak->second.value / kMebi, 0));
+  row.push_back(peak == stored.metrics.end() ? "-" : decimal(peak->second.value / kMebi, 0));
   row.emplace_back();
   return row;
 }
@@ -89,14 +86,31 @@ std::vector<std::string> words_of(const RunSettings& settings, int devices) {
   return words;
 }
 
+/// Devices that only plans are made with.
+class DevicesForAWhile {
+ public:
+  DevicesForAWhile(const RunSettings& settings, TowerThreads& threads)
+      : threads_(threads), devices_(make_devices(settings, threads)) {}
+  ~DevicesForAWhile() { drop_backends(devices_, threads_); }
+  DevicesForAWhile(const DevicesForAWhile&) = delete;
+  DevicesForAWhile& operator=(const DevicesForAWhile&) = delete;
+  [[nodiscard]] std::span<const Device> get() const { return devices_; }
+
+ private:
+  TowerThreads& threads_;
+  std::vector<Device> devices_;
+};
+
 /// Throws what the run on so many devices would be refused for that can be told before it; returns
 /// the memory it is planned to take.
 PlannedMemory check_run(const RunSettings& settings, const RunHost& host) {
   check_outputs(settings);
+  check_kept(settings);
   const auto host_limit = memory_limit(host.files);
   check_variables_memory(settings, host_limit);
   TowerThreads threads(settings.towers);
-  std::vector<Device> devices = make_devices(settings, threads);
+  const DevicesForAWhile made(settings, threads);
+  const std::span<const Device> devices = made.get();
   Backend& backend = *devices.front().backend;
   const MemoryLimits limits = with_device(host_limit, backend);
   const auto need_for = [&](std::int64_t batch) {
@@ -105,13 +119,12 @@ PlannedMemory check_run(const RunSettings& settings, const RunHost& host) {
   check_images_memory(settings, limits, need_for);
   const PlannedMemory planned = plan_run_memory(settings, backend, settings.batch);
   check_memory(settings, planned, limits, need_for);
-  threads.run([&](int tower) { devices[static_cast<std::size_t>(tower)].backend.reset(); });
   return planned;
 }
 
 void refuse_what_is_given_twice(const RunSettings& settings, const ParseResult& parsed) {
-  for (const char* name : {"num_gpus", "virtual_gpus", "repeats", "until_ci", "verify", "dump",
-                           "dump_tensors", "choices_file"}) {
+  for (const char* name : {"num_gpus", "virtual_gpus", "repeats", "until_ci", "reportable",
+                           "verify", "dump", "dump_tensors", "choices_file"}) {
     if (parsed.given.contains(name)) {
       throw UsageError(
           cat("--scaling_sweep measures one run per number of devices: leave --", name, " out"));

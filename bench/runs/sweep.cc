@@ -1,9 +1,9 @@
 #include "bench/runs/sweep.h"
 
 #include <algorithm>
-#include <iomanip>
 #include <ostream>
 
+#include "bench/host/decimal.h"
 #include "bench/loop/step_statistics.h"
 #include "bench/plan/network.h"
 #include "bench/plan/tensor_files.h"
@@ -16,10 +16,6 @@
 namespace bench {
 namespace {
 
-std::string decimals(double value, int digits) {
-  return cat(std::fixed, std::setprecision(digits), value);
-}
-
 std::vector<std::string> row_of(const SweptRun& run) {
   const SessionResult& session = run.outcome.session;
   std::vector<std::string> row{cat(run.batch)};
@@ -29,10 +25,10 @@ std::vector<std::string> row_of(const SweptRun& run) {
     const double images =
         static_cast<double>(run.batch) * static_cast<double>(session.steps.size());
     constexpr double kMillisecondsPerSecond = 1e3;
-    row.push_back(decimals(images / std::chrono::duration<double>(session.wall).count(), 2));
-    row.push_back(decimals(speed_of_steps(run.batch, session.steps).uncertainty, 2));
+    row.push_back(decimal(images / std::chrono::duration<double>(session.wall).count(), 2));
+    row.push_back(decimal(speed_of_steps(run.batch, session.steps).uncertainty, 2));
     row.push_back(
-        decimals(kMillisecondsPerSecond * results::step_time_statistics(session.steps).median, 2));
+        decimal(kMillisecondsPerSecond * results::step_time_statistics(session.steps).median, 2));
   }
   row.push_back(format_bytes(run.outcome.memory.total()));
   const auto& peak = run.outcome.peak_rss;

@@ -29,7 +29,8 @@ run 0 $towers --num_gpus=2 --variable_update=replicated
 says "$err" 'are joined by their sum: at the same learning rate an update is 2 times that of their mean'
 says "$out" 'AllReduce:   None'
 # shellcheck disable=SC2086
-run 0 $towers --num_gpus=3 --variable_update=replicated --all_reduce_spec=auto
+run 0 $towers --num_gpus=3 --variable_update=replicated --all_reduce_spec=auto --result_file="$work/auto.json"
+record_holds "r['timed_all_reduce'] != 'auto' and r['timed_all_reduce'] in open('$err').read()" "$work/auto.json"
 says "$err" 'note: --all_reduce_spec=auto: '
 says "$out" 'AllReduce:   auto'
 for how in --all_reduce_spec=xring#2 --hierarchical_copy --gradient_repacking=2 --nooverlap \

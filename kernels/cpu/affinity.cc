@@ -3,35 +3,65 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "models/base/errors.h"
 
 namespace bench::cpu {
+namespace {
+
+/// Room for processors 0 to count - 1, none of which is in it yet.
+class ProcessorSet {
+ public:
+  explicit ProcessorSet(std::size_t count)
+      : count_(count), set_(CPU_ALLOC(count)), bytes_(CPU_ALLOC_SIZE(count)) {
+    if (set_ == nullptr) throw std::bad_alloc();
+    CPU_ZERO_S(bytes_, set_);
+  }
+  ~ProcessorSet() { CPU_FREE(set_); }
+  ProcessorSet(const ProcessorSet&) = delete;
+  ProcessorSet& operator=(const ProcessorSet&) = delete;
+
+  void add(int processor) const { CPU_SET_S(static_cast<std::size_t>(processor), bytes_, set_); }
+  [[nodiscard]] std::vector<int> members() const {
+    std::vector<int> found;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (CPU_ISSET_S(i, bytes_, set_)) found.push_back(static_cast<int>(i));
+    }
+    return found;
+  }
+  [[nodiscard]] cpu_set_t* get() const { return set_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t count_;
+  cpu_set_t* set_;
+  std::size_t bytes_;
+};
+
+}  // namespace
 
 std::vector<int> allowed_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int status = pthread_getaffinity_np(pthread_self(), sizeof(set), &set);
-  if (status != 0) {
-    throw DeviceError(cat("pthread_getaffinity_np: ", std::strerror(status)));
+  int status = EINVAL;
+  // The kernel refuses a set that is smaller than its own.
+  constexpr std::size_t kMost = std::size_t{1} << 20U;
+  for (std::size_t count = CPU_SETSIZE; status == EINVAL && count <= kMost; count *= 2) {
+    const ProcessorSet set(count);
+    status = pthread_getaffinity_np(pthread_self(), set.bytes(), set.get());
+    if (status == 0) return set.members();
   }
-  std::vector<int> processors;
-  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
-    if (CPU_ISSET(static_cast<std::size_t>(processor), &set)) {
-      processors.push_back(processor);
-    }
-  }
-  return processors;
+  throw DeviceError(cat("pthread_getaffinity_np: ", std::strerror(status)));
 }
 
 int allow_processors(const std::vector<int>& processors) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int processor : processors) {
-    CPU_SET(static_cast<std::size_t>(processor), &set);
-  }
-  return pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+  int most = 0;
+  for (const int processor : processors) most = std::max(most, processor);
+  const ProcessorSet set(static_cast<std::size_t>(most) + 1);
+  for (const int processor : processors) set.add(processor);
+  return pthread_setaffinity_np(pthread_self(), set.bytes(), set.get());
 }
 
 WithProcessors::WithProcessors(const std::vector<int>& processors) : before_(allowed_processors()) {

@@ -106,15 +106,18 @@ fs::path record_path(const fs::path& folder, const StoredRun& run) {
 
 fs::path index_path(const fs::path& folder) { return folder / "index.sqlite"; }
 
-void write_record(const fs::path& folder, const StoredRun& run) {
-  write_file(record_path(folder, run),
-             run.record.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+bool write_record(const fs::path& folder, const StoredRun& run) {
+  const fs::path path = record_path(folder, run);
+  const bool there = fs::exists(path);
+  write_file(path, run.record.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+  return !there;
 }
 
 std::vector<std::string> refresh_index(const fs::path& folder, const Database& index) {
   std::vector<std::string> warnings;
-  const std::map<std::string, fs::path> files = record_files(folder);
   Transaction transaction(index);
+  // Not before: a record that another program adds is a file first and in the index then.
+  const std::map<std::string, fs::path> files = record_files(folder);
   std::vector<std::string> gone;
   std::map<std::string, bool> indexed;
   Statement ids = index.prepare("SELECT record_id FROM run");

@@ -15,8 +15,8 @@ std::filesystem::path record_path(const std::filesystem::path& folder, const Sto
 
 std::filesystem::path index_path(const std::filesystem::path& folder);
 
-/// Writes a record to its place. Throws WriteError.
-void write_record(const std::filesystem::path& folder, const StoredRun& run);
+/// Writes a record to its place; false where it was there already. Throws WriteError.
+bool write_record(const std::filesystem::path& folder, const StoredRun& run);
 
 /// Makes `index` hold what the files do; returns a sentence for each file that is no record.
 std::vector<std::string> refresh_index(const std::filesystem::path& folder, const Database& index);

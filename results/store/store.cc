@@ -24,6 +24,9 @@ using nlohmann::json;
 
 bool is_folder(const fs::path& path) { return fs::is_directory(path) || !path.has_filename(); }
 
+/// Of a whole record_id.
+constexpr std::size_t kIdDigits = 16;
+
 void make_folder(const fs::path& path) {
   if (path.empty()) {
     return;
@@ -94,6 +97,15 @@ void ignore_index(const fs::path& folder) {
   }
 }
 
+/// All of them or none; returns how many were not there already.
+std::size_t insert_runs(const Database& database, std::span<const StoredRun> runs) {
+  Transaction transaction(database);
+  std::size_t added = 0;
+  for (const StoredRun& run : runs) added += insert_run(database, run) ? 1 : 0;
+  transaction.commit();
+  return added;
+}
+
 Cell cell_of_number(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
 
 std::optional<double> number_in(const Cell& cell) {
@@ -132,14 +144,14 @@ bool Store::add(const StoredRun& run) { return add(std::span(&run, 1)) == 1; }
 
 std::size_t Store::add(std::span<const StoredRun> runs) {
   if (folder_ != nullptr) {
-    // The records first: an index without them is mended by the next program that opens the store.
-    for (const StoredRun& run : runs) write_record(folder_->path, run);
+    // The records first: an index without them is mended by the next program that opens the store,
+    // and may have been by one that opened it meanwhile.
+    std::size_t added = 0;
+    for (const StoredRun& run : runs) added += write_record(folder_->path, run) ? 1 : 0;
+    insert_runs(*database_, runs);
+    return added;
   }
-  Transaction transaction(*database_);
-  std::size_t added = 0;
-  for (const StoredRun& run : runs) added += insert_run(*database_, run) ? 1 : 0;
-  transaction.commit();
-  return added;
+  return insert_runs(*database_, runs);
 }
 
 std::vector<std::vector<Cell>> Store::list(std::span<const std::string> columns,
@@ -173,21 +185,26 @@ std::vector<StoredRun> Store::load(const Filter& filter) const {
   return read_records(*database_, filter);
 }
 
-void Store::keep(const char* table) const {
+void Store::change(const char* table, const std::function<void()>& rows) {
+  // Index and file together: whoever opens the folder takes its notes from the file.
+  Transaction transaction(*database_);
+  rows();
   if (folder_ != nullptr) {
     write_notes(folder_->path, *database_, table);
   }
+  transaction.commit();
 }
 
 void Store::set_baseline(const Baseline& baseline) {
-  database_->prepare("INSERT OR REPLACE INTO baseline VALUES(?, ?, ?, ?, ?)")
-      .bind(1, baseline.name)
-      .bind(2, baseline.selector)
-      .bind(3, compact(json(baseline.run_ids)))
-      .bind(4, baseline.created_ms)
-      .bind(5, baseline.note)
-      .run();
-  keep("baseline");
+  change("baseline", [&] {
+    database_->prepare("INSERT OR REPLACE INTO baseline VALUES(?, ?, ?, ?, ?)")
+        .bind(1, baseline.name)
+        .bind(2, baseline.selector)
+        .bind(3, compact(json(baseline.run_ids)))
+        .bind(4, baseline.created_ms)
+        .bind(5, baseline.note)
+        .run();
+  });
 }
 
 std::vector<Baseline> Store::baselines() const {
@@ -204,25 +221,28 @@ std::vector<Baseline> Store::baselines() const {
 }
 
 bool Store::remove_baseline(const std::string& name) {
-  database_->prepare("DELETE FROM baseline WHERE name = ?").bind(1, name).run();
-  const bool removed = database_->changes() > 0;
-  keep("baseline");
+  bool removed = false;
+  change("baseline", [&] {
+    database_->prepare("DELETE FROM baseline WHERE name = ?").bind(1, name).run();
+    removed = database_->changes() > 0;
+  });
   return removed;
 }
 
 void Store::set_change(const ChangeNote& note) {
-  database_->prepare("INSERT OR REPLACE INTO changepoint VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind(1, note.series_key)
-      .bind(2, note.at_run)
-      .bind(3, cell_of_number(note.p))
-      .bind(4, cell_of_number(note.effect))
-      .bind(5, cell_of_number(note.lo))
-      .bind(6, cell_of_number(note.hi))
-      .bind(7, note.state)
-      .bind(8, note.note)
-      .bind(9, note.by)
-      .run();
-  keep("changepoint");
+  change("changepoint", [&] {
+    database_->prepare("INSERT OR REPLACE INTO changepoint VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(1, note.series_key)
+        .bind(2, note.at_run)
+        .bind(3, cell_of_number(note.p))
+        .bind(4, cell_of_number(note.effect))
+        .bind(5, cell_of_number(note.lo))
+        .bind(6, cell_of_number(note.hi))
+        .bind(7, note.state)
+        .bind(8, note.note)
+        .bind(9, note.by)
+        .run();
+  });
 }
 
 std::vector<ChangeNote> Store::changes() const {
@@ -243,12 +263,13 @@ std::vector<ChangeNote> Store::changes() const {
 }
 
 void Store::annotate(const Annotation& annotation) {
-  database_->prepare("INSERT OR REPLACE INTO annotation VALUES(?, ?, ?)")
-      .bind(1, annotation.series_key)
-      .bind(2, annotation.run)
-      .bind(3, annotation.text)
-      .run();
-  keep("annotation");
+  change("annotation", [&] {
+    database_->prepare("INSERT OR REPLACE INTO annotation VALUES(?, ?, ?)")
+        .bind(1, annotation.series_key)
+        .bind(2, annotation.run)
+        .bind(3, annotation.text)
+        .run();
+  });
 }
 
 std::vector<Annotation> Store::annotations() const {
@@ -270,8 +291,15 @@ std::int64_t Store::size() const {
 }
 
 Filter filter_of_ids(std::span<const std::string> record_ids) {
-  Filter filter{.where = "0"};
+  // Whole ids in one list: an expression of thousands of parts is too deep for SQLite.
+  json whole = json::array();
   for (const std::string& id : record_ids) {
+    if (id.size() >= kIdDigits) whole.push_back(id);
+  }
+  Filter filter{.where = "record_id IN (SELECT value FROM json_each(?))",
+                .values = {compact(whole)}};
+  for (const std::string& id : record_ids) {
+    if (id.size() >= kIdDigits) continue;
     filter.where += " OR substr(record_id, 1, ?) = ?";
     filter.values.emplace_back(static_cast<std::int64_t>(id.size()));
     filter.values.emplace_back(id);
@@ -296,6 +324,9 @@ void check_can_store(const fs::path& path) {
   const bool folder = is_folder(path);
   if (const auto reason = why_no_folder(folder ? path : path.parent_path())) {
     throw WriteError(cat(path.string(), ": no store can be made there: ", *reason));
+  }
+  if (folder && fs::exists(index_path(path))) {
+    const Store store(path, Store::Access::kRead);
   }
   if (folder || !fs::exists(path)) return;
   check_is_file(path);

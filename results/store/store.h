@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -87,16 +88,16 @@ class Store {
   [[nodiscard]] std::int64_t size() const;
 
  private:
-  /// Writes the table to its file where the store is a folder.
-  void keep(const char* table) const;
+  /// Changes rows of the table, and its file where the store is a folder, together.
+  void change(const char* table, const std::function<void()>& rows);
 
   struct Folder;
   std::unique_ptr<Folder> folder_;  ///< Null for a database alone.
   std::unique_ptr<Database> database_;
 };
 
-/// Throws what opening this store for writing would (WriteError, DataError), and makes nothing: what
-/// refuses a run later leaves no empty store behind.
+/// Throws what opening this store for writing would (WriteError, DataError), and makes nothing:
+/// what refuses a run later leaves no empty store behind.
 void check_can_store(const std::filesystem::path& path);
 
 /// A condition that holds for these record_ids, and for ids that begin with one of them.

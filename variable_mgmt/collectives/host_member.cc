@@ -13,6 +13,19 @@ using std::chrono::steady_clock;
 /// Elements between two looks at whether somebody has failed.
 constexpr std::size_t kElementsAtOnce = std::size_t{1} << 20;
 
+/// Ends a member's work however it ends, or others would wait for it for ever.
+class EndOfWork {
+ public:
+  EndOfWork(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+  ~EndOfWork() { meeting_.end_work(rank_); }
+  EndOfWork(const EndOfWork&) = delete;
+  EndOfWork& operator=(const EndOfWork&) = delete;
+
+ private:
+  Meeting& meeting_;
+  int rank_;
+};
+
 }  // namespace
 
 HostMember::HostMember(Meeting& meeting, int rank, Backend& backend, Stream& stream)
@@ -190,11 +203,11 @@ void HostMember::do_step(const Operation& operation, const ReduceStep& step) {
     if (!meeting_.begin_work(rank_)) {
       meeting_.check_failure();
     }
+    const EndOfWork end(meeting_, rank_);
     reduce_by(threads_, {.dtype = operation.dtype,
                          .count = std::min(step.count - done, kElementsAtOnce),
                          .sources = sources,
                          .targets = targets});
-    meeting_.end_work(rank_);
   }
 }
 

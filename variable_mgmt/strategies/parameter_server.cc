@@ -6,7 +6,7 @@
 namespace bench {
 namespace {
 
-std::vector<ElementRange> parts_of(const TowerSeat& seat, const StrategySettings& settings) {
+std::vector<RegionRange> parts_of(const TowerSeat& seat, const StrategySettings& settings) {
   const std::vector<OptimizerSegment>& segments = seat.tower.executor().segments();
   const int towers = seat.meeting.group.size();
   return settings.one_holder ? whole_region(segments, towers) : divide_region(segments, towers);

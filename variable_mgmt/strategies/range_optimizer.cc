@@ -8,7 +8,7 @@ namespace bench {
 namespace {
 
 /// Those within the range, counted from its beginning.
-std::vector<OptimizerSegment> segments_within(const Executor& executor, ElementRange range) {
+std::vector<OptimizerSegment> segments_within(const Executor& executor, RegionRange range) {
   std::vector<OptimizerSegment> segments;
   for (OptimizerSegment segment : executor.segments()) {
     if (segment.offset >= range.first && segment.offset < range.last) {
@@ -21,7 +21,7 @@ std::vector<OptimizerSegment> segments_within(const Executor& executor, ElementR
 
 }  // namespace
 
-RangeOptimizer::RangeOptimizer(Tower& tower, const OptimizerSettings& settings, ElementRange range)
+RangeOptimizer::RangeOptimizer(Tower& tower, const OptimizerSettings& settings, RegionRange range)
     : tower_(tower),
       range_(range),
       size_(size_of(settings.dtype)),
@@ -52,7 +52,7 @@ void RangeOptimizer::launch(void* variables, const void* gradients) {
 
 void RangeOptimizer::reset() { optimizer_->reset(tower_.stream(), slots_, tower_.state()); }
 
-ElementRange whole_range(const Executor& executor) {
+RegionRange whole_range(const Executor& executor) {
   return whole_region(executor.segments(), 1).front();
 }
 

@@ -11,7 +11,7 @@ namespace bench {
 /// The optimizer of a part of a tower's flat regions, with slots for that part alone.
 class RangeOptimizer {
  public:
-  RangeOptimizer(Tower& tower, const OptimizerSettings& settings, ElementRange range);
+  RangeOptimizer(Tower& tower, const OptimizerSettings& settings, RegionRange range);
   ~RangeOptimizer() { finish(tower_.stream()); }
   RangeOptimizer(const RangeOptimizer&) = delete;
   RangeOptimizer& operator=(const RangeOptimizer&) = delete;
@@ -25,7 +25,7 @@ class RangeOptimizer {
   [[nodiscard]] std::size_t first_byte() const { return range_.first * size_; }
 
   Tower& tower_;
-  const ElementRange range_;
+  const RegionRange range_;
   const std::size_t size_;
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<std::unique_ptr<DeviceMemory>> memory_;
@@ -33,6 +33,6 @@ class RangeOptimizer {
 };
 
 /// All of a tower's regions.
-ElementRange whole_range(const Executor& executor);
+RegionRange whole_range(const Executor& executor);
 
 }  // namespace bench

@@ -45,6 +45,21 @@ TEST(RecordFile, WritesLogsAndStoreOnceWhenTheRunEnds) {
               HasSubstr("\"name\": \"current_examples_per_sec\", \"value\": 8.0, \"unit\": null"));
 }
 
+TEST(RecordFile, WritesTheRestWhereOnePlaceCannotBeWritten) {
+  const ScratchFolder folder;
+  std::ostringstream out;
+  results::Record record;
+  record.workload.model = "lenet";
+  RunSettings settings;
+  settings.files.result = (folder.path() / "sub" / "r.json").string();
+  settings.record.store = folder.path() / "store.sqlite";
+  std::filesystem::create_directory(folder.path() / "sub");
+  RecordFile file(settings, record, out);
+  std::filesystem::remove(folder.path() / "sub");
+  EXPECT_THROW(file.write(results::Status::kOk, false, ""), WriteError);
+  EXPECT_EQ(results::Store(*settings.record.store, results::Store::Access::kRead).size(), 1);
+}
+
 TEST(RecordFile, RefusesALogFolderThatIsAFileBeforeTheRun) {
   const ScratchFolder folder;
   const std::string path = (folder.path() / "file").string();

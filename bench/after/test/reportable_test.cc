@@ -47,6 +47,9 @@ TEST(Reportable, RefusesTooFewRepeats) {
   RecordSettings one_of_a_group = repeated(1);
   one_of_a_group.labels.group_id = "g";
   EXPECT_THAT(violations_before(kClean, kRelease, one_of_a_group), IsEmpty());
+  one_of_a_group.own_repeat = 0;
+  EXPECT_THAT(violations_before(kClean, kRelease, one_of_a_group),
+              ElementsAre(HasSubstr("too few repeats: 1")));
 }
 
 TEST(Reportable, RefusesABusyMachine) {

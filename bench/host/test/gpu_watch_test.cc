@@ -1,4 +1,4 @@
-#include "bench/host/gpu_watch.h"
+#include "bench/host/gpu_watches.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -137,6 +137,24 @@ TEST(GpuWatch, SamplesOnAThreadOfItsOwnUntilItEnds) {
   EXPECT_EQ(fake->calls["nvmlDeviceGetPowerUsage"], calls);
   EXPECT_EQ(fake->calls["nvmlDeviceGetTotalEnergyConsumption"], 2);
   EXPECT_THAT(fake->threads, Each(Ne(std::this_thread::get_id())));
+}
+
+TEST(GpuWatches, AreOfEachCardThatCanBeRead) {
+  const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
+  std::vector<std::unique_ptr<GpuSensors>> sensors;
+  sensors.push_back(std::make_unique<GpuSensors>(kFakeBus, fake.path));
+  sensors.push_back(nullptr);
+  sensors.push_back(std::make_unique<GpuSensors>(kFakeBus, fake.path));
+  const SteadyClock clock;
+  GpuWatches watches(sensors, clock);
+  watches.begin();
+  watches.end();
+  std::vector<results::Gpu> gpus(3);
+  gpus[1].watched = Unknown{"no driver"};
+  watches.add_to(gpus);
+  EXPECT_GE(gpus[0].watched.value().samples, 1);
+  EXPECT_EQ(gpus[1].watched.why(), "no driver");
+  EXPECT_GE(gpus[2].watched.value().samples, 1);
 }
 
 TEST(GpuWatch, ReadsNothingBeforeItBegins) {

@@ -1,6 +1,7 @@
 #include "bench/host/interrupt.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -127,6 +128,30 @@ TEST(InterruptGuard, IsOneAtATime) {
   EXPECT_THROW(InterruptGuard(), InternalError);
   guard.reset();
   EXPECT_NO_THROW(InterruptGuard());
+}
+
+/// Ends by a second signal beside a child that would go on; the exit status tells of the child.
+[[noreturn]] void end_twice_interrupted_beside_a_child() {
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    for (;;) pause();
+  }
+  setpgid(child, child);
+  if (fork() == 0) {
+    InterruptGuard guard({.once_within = {}});
+    guard.end_with(child);
+    raise(SIGINT);
+    raise(SIGINT);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  _exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 0 : 1);
+}
+
+TEST(InterruptGuardDeathTest, TakesItsChildAlongOnTheSecondSignal) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(end_twice_interrupted_beside_a_child(), testing::ExitedWithCode(0), "");
 }
 
 TEST(InterruptGuardDeathTest, EndsAtOnceOnTheSecondSignal) {

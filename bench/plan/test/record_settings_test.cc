@@ -123,8 +123,8 @@ TEST(RecordSettings, RepeatNoRunThatIsOneOfAGroup) {
   EXPECT_THROW(record_settings_of(flags), UsageError);
   const Variable own(kRepeatsVariable, "1");
   const RecordSettings settings = record_settings_of(flags);
-  EXPECT_FALSE(settings.repeats.asked());
   EXPECT_EQ(settings.own_repeat, 2);
+  EXPECT_EQ(settings.repeats.runs, 3) << "that its group has";
 }
 
 TEST(RecordSettings, RepeatAtMostUntilTheLastLook) {

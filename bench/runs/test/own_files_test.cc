@@ -26,6 +26,15 @@ TEST(OwnFiles, AreThoseThatAreWritten) {
   EXPECT_EQ(own.init_from, "i");
 }
 
+TEST(OwnFiles, AreInAFolderOfTheirOwn) {
+  RunSettings settings;
+  for (const auto& [given, own] :
+       {std::pair{"logs/", "logs.repeat0"}, {"run-1.2", "run-1.2.repeat0"}}) {
+    settings.files.benchmark_logs = given;
+    EXPECT_EQ(with_own_files(settings, "repeat0").files.benchmark_logs, own);
+  }
+}
+
 TEST(OwnFiles, AreNotStreamsAndNotWhatNobodyAskedFor) {
   RunSettings settings;
   settings.files.result = "-";

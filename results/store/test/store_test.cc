@@ -154,6 +154,32 @@ TEST_P(AStore, TakesRunsOfSeveralWritersAtOnce) {
   EXPECT_EQ(open(Store::Access::kRead).size(), kWriters * kRuns);
 }
 
+TEST_P(AStore, KeepsTheNotesOfSeveralWritersAtOnce) {
+  constexpr int kWriters = 4;
+  constexpr int kNotes = 10;
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    writers.emplace_back([this, writer] {
+      for (int i = 0; i < kNotes; ++i) {
+        open().annotate({.series_key = "s", .run = cat(writer), .text = cat(i)});
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(open(Store::Access::kRead).annotations().size(), kWriters * kNotes);
+}
+
+TEST_P(AStore, FindsThousandsOfRunsByTheirIds) {
+  Store store = open();
+  const StoredRun run = run_number(1);
+  store.add(run);
+  std::vector<std::string> ids(5000, "0123456789abcdef");
+  ids.push_back(run.record_id);
+  EXPECT_EQ(store.summaries(filter_of_ids(ids)).size(), 1);
+  EXPECT_EQ(store.summaries(filter_of_ids(std::vector{run.record_id.substr(0, 6)})).size(), 1);
+  EXPECT_THAT(store.summaries(filter_of_ids({})), IsEmpty());
+}
+
 /// Puts runs in until it is killed.
 [[noreturn]] void store_for_ever(const fs::path& path, int from) {
   Store store(path, Store::Access::kWrite);
@@ -281,6 +307,13 @@ TEST_F(AFolder, SeesFilesThatWereCopiedInAndThoseThatWereTakenOut) {
   EXPECT_EQ(Store(path_, Store::Access::kRead).size(), 2);
   fs::remove(record_path(path_, first));
   EXPECT_EQ(Store(path_, Store::Access::kRead).summaries({}).at(0).record_id, second.record_id);
+}
+
+TEST_F(AFolder, ThatCannotBeReadIsRefusedBeforehand) {
+  { Store(path_, Store::Access::kWrite).annotate({.series_key = "s", .run = "r", .text = "t"}); }
+  write_text(path_ / "notes/annotation.jsonl", "<<<<<<< ours\n");
+  EXPECT_THAT(refusal<DataError>([&] { check_can_store(path_); }),
+              HasSubstr("is no row of the table annotation"));
 }
 
 TEST_F(AFolder, IsIndexedAnewFromItsFiles) {
