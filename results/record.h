@@ -103,6 +103,7 @@ struct Build {
   std::string build_type{};
   std::string sanitizer{};  ///< Empty when none.
   std::string stdlib{};
+  Captured<std::string> exe_sha256 = Unknown{"no step was measured"};
   std::vector<Library> libs{};
 };
 
@@ -121,6 +122,11 @@ struct Host {
   Captured<std::string> hypervisor{};
   Captured<std::string> container{};
   Captured<std::string> libc{};
+  /// The kernel's parameters that change speed, such as mitigations=off; empty for none of them.
+  Captured<std::string> kernel_parameters{};
+  Captured<std::map<std::string, std::string>>
+      vulnerabilities{};            ///< By name, as the kernel tells.
+  Captured<std::string> selinux{};  ///< enforcing, permissive, off.
   Cgroup cgroup{};
 };
 
@@ -140,11 +146,24 @@ struct Cpu {
   Captured<double> min_mhz{};
   Captured<std::string> governor{};
   Captured<std::string> driver{};
+  Captured<std::string> epp{};  ///< Energy performance preference, of the first processor.
+  Captured<int> epb{};          ///< Energy performance bias: 0 speed, 15 saving.
+  Captured<bool> turbo{};       ///< May clock above its base.
   Captured<int> numa_nodes{};
+  Captured<std::vector<std::string>> numa_distances{};  ///< A row per node.
   Captured<std::string> online{};
   Captured<std::string> affinity{};              ///< Processors the process may use, as a list.
   Captured<std::vector<int>> processors_used{};  ///< Where the run's threads were placed.
   Captured<std::string> isa_used{};  ///< The instruction set the kernels were limited to.
+};
+
+/// A memory module.
+struct Dimm {
+  Captured<std::string> slot{};
+  Captured<std::int64_t> bytes{};
+  Captured<std::string> kind{};  ///< Such as DDR5.
+  Captured<int> megatransfers_per_second{};
+  Captured<std::string> part{};
 };
 
 struct Memory {
@@ -154,6 +173,17 @@ struct Memory {
   Captured<std::int64_t> hugepages{};  ///< Reserved huge pages.
   Captured<std::string> thp{};         ///< Mode of transparent huge pages.
   Captured<bool> numa_balancing{};
+  Captured<std::vector<Dimm>> dimms{};
+};
+
+/// How the system treats the process.
+struct Process {
+  Captured<int> nice{};
+  Captured<std::string> scheduling{};      ///< other, batch, idle, fifo or rr.
+  Captured<int> address_randomization{};   ///< As the kernel numbers it: 0 none, 2 all.
+  Captured<std::int64_t> limit_memlock{};  ///< Bytes.
+  Captured<std::int64_t> limit_address_space{};
+  Captured<std::int64_t> limit_stack{};
 };
 
 struct LoadSample {
@@ -177,13 +207,28 @@ enum class Better { kHigher, kLower, kNone };
 enum class Kind { kNoisy, kExact };
 enum class Scope { kRun, kStep };
 
+using MetricValue = Captured<std::variant<std::int64_t, double>>;
+
 struct Metric {
   std::string name{};
-  Captured<std::variant<std::int64_t, double>> value{};
+  MetricValue value{};
   std::string unit{};
   Better better = Better::kNone;
   Kind kind = Kind::kNoisy;
   Scope scope = Scope::kRun;
+};
+
+/// Why nothing is known of the roof where nothing more is to say.
+inline constexpr const char* kNoRoof =
+    "what the machine can do at most was not measured (--profile)";
+
+/// What one device can do at most, measured right after the run, and what that means for a step.
+struct Roof {
+  Captured<double> flops_per_second = Unknown{kNoRoof};
+  Captured<double> bytes_per_second = Unknown{kNoRoof};  ///< Reads and writes together.
+  Captured<double> least_step_seconds = Unknown{kNoRoof};
+  /// Of those, the share of kernels whose arithmetic takes longer than their memory traffic.
+  Captured<double> arithmetic_share = Unknown{kNoRoof};
 };
 
 struct Series {
@@ -302,10 +347,12 @@ struct Record {
   std::optional<Scaling> scaling{};  ///< Of a run of --scaling_sweep.
   /// The --all_reduce_spec that `auto` found the fastest.
   std::optional<std::string> timed_all_reduce{};
+  Process process{};
   std::map<std::string, std::string> env{};  ///< The variables that change speed, by name.
   Load load{};
   CpuWatched cpu_watched{};
   Energy energy{};
+  Roof roof{};
   Captured<Cost> cost = Unknown{"not given (--cost)"};
   std::vector<Metric> metrics{};
   Series series{};

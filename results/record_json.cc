@@ -105,6 +105,7 @@ void put_build(Section out, const Build& build) {
   out.put("build_type", build.build_type);
   out.put("sanitizer", build.sanitizer);
   out.put("stdlib", build.stdlib);
+  out.put("exe_sha256", build.exe_sha256);
   out.put_list("libs", build.libs, [](Section& item, const Library& library) {
     item.put("name", library.name);
     item.put("version", library.version);
@@ -122,6 +123,9 @@ void put_host(Section out, const Host& host) {
   out.put("hypervisor", host.hypervisor);
   out.put("container", host.container);
   out.put("libc", host.libc);
+  out.put("kernel_parameters", host.kernel_parameters);
+  out.put("vulnerabilities", host.vulnerabilities);
+  out.put("selinux", host.selinux);
   Section cgroup = out.child("cgroup");
   cgroup.put("cpu_quota", host.cgroup.cpu_quota);
   cgroup.put("cpuset", host.cgroup.cpuset);
@@ -144,7 +148,11 @@ void put_cpu(Section out, const Cpu& cpu) {
   out.put("min_mhz", cpu.min_mhz);
   out.put("governor", cpu.governor);
   out.put("driver", cpu.driver);
+  out.put("epp", cpu.epp);
+  out.put("epb", cpu.epb);
+  out.put("turbo", cpu.turbo);
   out.put("numa_nodes", cpu.numa_nodes);
+  out.put("numa_distances", cpu.numa_distances);
   out.put("online", cpu.online);
   out.put("affinity", cpu.affinity);
   out.put("processors_used", cpu.processors_used);
@@ -158,6 +166,26 @@ void put_memory(Section out, const Memory& memory) {
   out.put("hugepages", memory.hugepages);
   out.put("thp", memory.thp);
   out.put("numa_balancing", memory.numa_balancing);
+  if (!memory.dimms.known()) {
+    out.put_null("dimms", memory.dimms.why());
+    return;
+  }
+  out.put_list("dimms", memory.dimms.value(), [](Section& item, const Dimm& dimm) {
+    item.put("slot", dimm.slot);
+    item.put("bytes", dimm.bytes);
+    item.put("kind", dimm.kind);
+    item.put("megatransfers_per_second", dimm.megatransfers_per_second);
+    item.put("part", dimm.part);
+  });
+}
+
+void put_process(Section out, const Process& process) {
+  out.put("nice", process.nice);
+  out.put("scheduling", process.scheduling);
+  out.put("address_randomization", process.address_randomization);
+  out.put("limit_memlock", process.limit_memlock);
+  out.put("limit_address_space", process.limit_address_space);
+  out.put("limit_stack", process.limit_stack);
 }
 
 void put_load_sample(Section out, const LoadSample& sample) {
@@ -273,10 +301,16 @@ std::string record_json(const Record& record) {
   });
   if (record.timed_all_reduce) out.put("timed_all_reduce", *record.timed_all_reduce);
   if (record.scaling) put_scaling(out.child("scaling"), *record.scaling);
+  put_process(out.child("process"), record.process);
   out.put("env", record.env);
   put_load(out.child("load"), record.load);
   put_cpu_watched(out.child("cpu_watched"), record.cpu_watched);
   put_energy(out.child("energy"), record.energy);
+  Section roof = out.child("roof");
+  roof.put("flops_per_second", record.roof.flops_per_second);
+  roof.put("bytes_per_second", record.roof.bytes_per_second);
+  roof.put("least_step_seconds", record.roof.least_step_seconds);
+  roof.put("arithmetic_share", record.roof.arithmetic_share);
   put_cost(out, record.cost);
   out.put_list("metrics", record.metrics, put_metric,
                [](const Metric& metric, std::size_t) { return metric.name; });

@@ -9,7 +9,7 @@
 namespace bench::results {
 namespace {
 
-using Value = Captured<std::variant<std::int64_t, double>>;
+using Value = MetricValue;
 
 constexpr const char* kNoStep = "no timed step was completed";
 
@@ -120,6 +120,9 @@ std::vector<Metric> run_metrics(const RunMeasurements& run) {
   add("top5", value_of(run.top5), "1", Better::kHigher);
   add("peak_rss", value_of(run.peak_rss_bytes), "bytes", Better::kLower);
   add("joules_per_image", value_of(joules_per_image(run)), "J", Better::kLower);
+  // Those of add_roof(), where the machine was measured.
+  add("roof_share", Unknown{kNoRoof}, "1", Better::kHigher);
+  add("mfu", Unknown{kNoRoof}, "1", Better::kHigher);
   for (const PlannedRegion& region : run.planned) {
     add("planned_bytes." + region.name, Value(region.bytes), "bytes", Better::kLower, Kind::kExact);
   }

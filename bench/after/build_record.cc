@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "bench/host/machine.h"
+#include "bench/host/process_settings.h"
 #include "bench/host/storage.h"
 #include "bench/plan/graph_counts.h"
 #include "models/base/errors.h"
@@ -250,6 +251,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
   record.host = capture_host(files);
   record.cpu = capture_cpu(files);
   record.memory = capture_memory(files);
+  record.process = capture_process(files);
   record.env = capture_environment_variables(environ);
   record.load.before = capture_load(files);
   return record;
@@ -339,6 +341,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
                                          .loss_last = known(session.loss_last, no_loss),
                                          .top1 = known(session.top_1, no_accuracy),
                                          .top5 = known(session.top_5, no_accuracy)});
+  record.build.exe_sha256 = program_sha256();
   add_tower_times(record.towers, session);
   if (settings.record.scaling && !session.steps.empty()) {
     record.scaling = scaling_of(*settings.record.scaling, record);

@@ -140,6 +140,34 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
   return profile;
 }
 
+results::Roof roof_of(const Profile& profile) {
+  if (!profile.ceiling) {
+    const Unknown why{"this device has no measured ceiling"};
+    return {.flops_per_second = why,
+            .bytes_per_second = why,
+            .least_step_seconds = why,
+            .arithmetic_share = why};
+  }
+  const Ceiling& ceiling = *profile.ceiling;
+  double seconds = 0;
+  double of_arithmetic = 0;
+  for (const ProfileRow& row : profile.rows) {
+    const double least = roofline_seconds(row, ceiling);
+    seconds += least;
+    if (row.flops / ceiling.flops_per_second > row.bytes / ceiling.bytes_per_second) {
+      of_arithmetic += least;
+    }
+  }
+  results::Roof roof{.flops_per_second = ceiling.flops_per_second,
+                     .bytes_per_second = ceiling.bytes_per_second,
+                     .least_step_seconds = seconds,
+                     .arithmetic_share = Unknown{"no kernel of the step has work that is known"}};
+  if (seconds > 0) {
+    roof.arithmetic_share = of_arithmetic / seconds;
+  }
+  return roof;
+}
+
 void print_profile(std::ostream& out, const Profile& profile) {
   Table table(out, profile);
   table.titles("kind of op");

@@ -9,6 +9,7 @@
 #include "bench/after/kernel_times.h"
 #include "kernels/executor.h"
 #include "models/base/atomic_file.h"
+#include "results/record.h"
 
 namespace bench {
 
@@ -46,6 +47,9 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
 
 /// The time a row would take if it ran at the ceiling: the longer of arithmetic and memory.
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling);
+
+/// What the ceiling means for a step of these rows; unknown without one.
+results::Roof roof_of(const Profile& profile);
 
 /// Two tables, per kind of op and per kernel, costliest first; then the share of a profiled step
 /// outside all kernels, and a measured step's of the roofline (what all kernels would take at the

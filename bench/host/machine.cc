@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "bench/host/cgroup.h"
+#include "bench/host/dimms.h"
 #include "models/base/errors.h"
 #include "results/identity.h"
 
@@ -71,6 +72,63 @@ Captured<std::string> container(const SystemFiles& files) {
   if (files.exists("/run/.containerenv")) return "podman";
   if (files.exists("/var/run/secrets/kubernetes.io")) return "k8s";
   return "none found";
+}
+
+/// Those of the kernel's command line that change how fast programs run; the others may name disks
+/// and people.
+Captured<std::string> kernel_parameters(const SystemFiles& files) {
+  constexpr std::array<std::string_view, 24> kNames = {"mitigations",
+                                                       "nosmt",
+                                                       "isolcpus",
+                                                       "nohz",
+                                                       "nohz_full",
+                                                       "rcu_nocbs",
+                                                       "intel_pstate",
+                                                       "amd_pstate",
+                                                       "intel_idle.max_cstate",
+                                                       "processor.max_cstate",
+                                                       "idle",
+                                                       "cpuidle.off",
+                                                       "preempt",
+                                                       "threadirqs",
+                                                       "transparent_hugepage",
+                                                       "hugepages",
+                                                       "hugepagesz",
+                                                       "default_hugepagesz",
+                                                       "numa_balancing",
+                                                       "numa",
+                                                       "clocksource",
+                                                       "tsc",
+                                                       "maxcpus",
+                                                       "iommu"};
+  const Captured<std::string> line = files.read("/proc/cmdline");
+  if (!line.known()) return line;
+  std::string found;
+  for (const std::string& word : words_of(line.value())) {
+    const std::string_view name = std::string_view(word).substr(0, word.find('='));
+    if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) continue;
+    found += cat(found.empty() ? "" : " ", word);
+  }
+  return found;
+}
+
+Captured<std::map<std::string, std::string>> vulnerabilities(const SystemFiles& files) {
+  const std::string folder = "/sys/devices/system/cpu/vulnerabilities";
+  const Captured<std::vector<std::string>> names = files.names_in(folder);
+  if (!names.known()) return Unknown{names.why()};
+  std::map<std::string, std::string> out;
+  for (const std::string& name : names.value()) {
+    const Captured<std::string> state = files.read(cat(folder, "/", name));
+    out[name] = state.known() ? state.value() : state.why();
+  }
+  return out;
+}
+
+Captured<std::string> selinux(const SystemFiles& files) {
+  if (!files.is_folder("/sys/fs/selinux")) return "off";
+  const Captured<std::int64_t> enforce = files.read_integer("/sys/fs/selinux/enforce");
+  if (!enforce.known()) return Unknown{enforce.why()};
+  return enforce.value() != 0 ? "enforcing" : "permissive";
 }
 
 results::Cgroup cgroup(const SystemFiles& files) {
@@ -133,6 +191,9 @@ results::Host capture_host(const SystemFiles& files) {
   out.hypervisor = hypervisor(files);
   out.container = container(files);
   out.libc = cat("glibc ", gnu_get_libc_version());
+  out.kernel_parameters = kernel_parameters(files);
+  out.vulnerabilities = vulnerabilities(files);
+  out.selinux = selinux(files);
   out.cgroup = cgroup(files);
   return out;
 }
@@ -153,6 +214,7 @@ results::Memory capture_memory(const SystemFiles& files) {
   const Captured<std::int64_t> balancing = files.read_integer("/proc/sys/kernel/numa_balancing");
   out.numa_balancing = balancing.known() ? Captured<bool>(balancing.value() != 0)
                                          : Captured<bool>(Unknown{balancing.why()});
+  out.dimms = capture_dimms(files);
   return out;
 }
 

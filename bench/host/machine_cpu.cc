@@ -105,6 +105,30 @@ Captured<int> count_list(const Captured<std::string>& text) {
   return static_cast<int>(list.value().size());
 }
 
+/// Intel's driver has a switch that turns it off, all others one that turns it on.
+Captured<bool> turbo(const SystemFiles& files) {
+  const Captured<std::int64_t> off = files.read_integer(cat(kCpus, "intel_pstate/no_turbo"));
+  if (off.known()) return off.value() == 0;
+  const Captured<std::int64_t> on = files.read_integer(cat(kCpus, "cpufreq/boost"));
+  if (on.known()) return on.value() != 0;
+  return Unknown{cat(off.why(), "; ", on.why())};
+}
+
+Captured<std::vector<std::string>> numa_distances(const SystemFiles& files,
+                                                  const Captured<std::string>& nodes) {
+  if (!nodes.known()) return Unknown{nodes.why()};
+  const Captured<std::vector<int>> list = parse_processor_list(nodes.value());
+  if (!list.known()) return Unknown{list.why()};
+  std::vector<std::string> rows;
+  for (const int node : list.value()) {
+    const Captured<std::string> row =
+        files.read(cat("/sys/devices/system/node/node", node, "/distance"));
+    if (!row.known()) return Unknown{row.why()};
+    rows.push_back(row.value());
+  }
+  return rows;
+}
+
 }  // namespace
 
 results::Cpu capture_cpu(const SystemFiles& files) {
@@ -134,7 +158,14 @@ results::Cpu capture_cpu(const SystemFiles& files) {
   out.min_mhz = megahertz(files, "cpuinfo_min_freq");
   out.governor = files.read(cat(kCpus, "cpu0/cpufreq/scaling_governor"));
   out.driver = files.read(cat(kCpus, "cpu0/cpufreq/scaling_driver"));
-  out.numa_nodes = count_list(files.read("/sys/devices/system/node/online"));
+  out.epp = files.read(cat(kCpus, "cpu0/cpufreq/energy_performance_preference"));
+  const Captured<std::int64_t> bias = files.read_integer(cat(kCpus, "cpu0/power/energy_perf_bias"));
+  out.epb = bias.known() ? Captured<int>(static_cast<int>(bias.value()))
+                         : Captured<int>(Unknown{bias.why()});
+  out.turbo = turbo(files);
+  const Captured<std::string> nodes = files.read("/sys/devices/system/node/online");
+  out.numa_nodes = count_list(nodes);
+  out.numa_distances = numa_distances(files, nodes);
   out.affinity = status.known() ? field_of(status.value(), "Cpus_allowed_list") : status;
   return out;
 }

@@ -13,6 +13,7 @@
 #include "bench/plan/network.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
+#include "results/roof.h"
 
 namespace bench {
 namespace {
@@ -59,9 +60,10 @@ double mean_step_seconds(const SessionResult& session) {
          static_cast<double>(session.steps.size());
 }
 
-/// Prints and writes where the time of a step goes, as far as anybody asked.
+/// Prints and writes where the time of a step goes, as far as anybody asked; the record gets the
+/// roof that was measured for it.
 void show_kernels(const RunSettings& settings, Prepared& prepared, const SessionResult& session,
-                  RunHost& host) {
+                  RunHost& host, results::Record& record) {
   if (!settings.profile && !prepared.trace) {
     return;
   }
@@ -75,6 +77,7 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
     profile.ceiling = prepared.devices.front().backend->measure_ceiling(
         settings.int8 ? DType::s8 : settings.dtype);
     print_profile(out, profile);
+    results::add_roof(record, roof_of(profile), profile.step_seconds);
   }
   if (prepared.trace) {
     report::print_dumping_trace(out, printable(*settings.files.trace));
@@ -163,7 +166,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   attempt.at([&] {
     host.phases.stop_if_asked("after the last step");
     if (!session.steps.empty()) {
-      show_kernels(settings, prepared, session, host);
+      show_kernels(settings, prepared, session, host, file.record());
     }
     // What was measured is on the disk before the check, which takes memory that was not planned.
     file.write_for_now(results::Status::kOk, false, ended);

@@ -15,8 +15,8 @@ namespace {
 using nlohmann::json;
 
 /// Parts of a record that say on what and by what it was made.
-constexpr std::array kDisclosed = {"host", "cpu",    "memory", "gpu",
-                                   "env",  "source", "build",  "storage"};
+constexpr std::array kDisclosed = {"host",   "cpu",   "memory",  "gpu",    "env",
+                                   "source", "build", "process", "storage"};
 
 /// Names of members that tell who, where, or a path.
 constexpr std::array kIdentifying = {"hostname", "machine_id_hash", "so_path",

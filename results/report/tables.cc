@@ -1,13 +1,12 @@
 #include "results/report/tables.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "models/base/errors.h"
 #include "results/formats/record_view.h"
 #include "results/page/markup.h"
+#include "results/report/held_back.h"
 #include "results/report/published.h"
-#include "results/statistics.h"
 
 namespace bench::results {
 namespace {
@@ -39,42 +38,6 @@ std::string ratio_line(const stats::Shift& ratio) {
   if (!ratio.interval) return cat("<small>", text.ratio, ", too few runs</small>");
   const char* sign = ratio.interval->low > 0 ? "▲ " : ratio.interval->high < 0 ? "▼ " : "= ";
   return cat("<small>", sign, text.ratio, " ", text.interval, "</small>");
-}
-
-/// The share of T that the steps waited for input, over the cell's runs.
-std::optional<double> input_share(const ReportCell& cell) {
-  std::vector<double> shares;
-  for (const StoredRun* run : cell.runs) {
-    if (const auto share = metric_value(*run, "input_wait_share")) shares.push_back(*share);
-  }
-  if (shares.empty()) return std::nullopt;
-  return median(shares);
-}
-
-/// In how many runs something else than the work took the machine's time.
-std::size_t disturbed_runs(const ReportCell& cell) {
-  return static_cast<std::size_t>(
-      std::count_if(cell.runs.begin(), cell.runs.end(), [](const StoredRun* run) {
-        const auto* warnings = field(run->record, "quality.warnings");
-        if (warnings == nullptr) return false;
-        return std::any_of(warnings->begin(), warnings->end(), [](const nlohmann::json& text) {
-          return text.is_string() && text.get<std::string>().starts_with("other work");
-        });
-      }));
-}
-
-std::string bound_text(const ReportCell& cell) {
-  constexpr double kInputBound = 0.1;
-  const auto share = input_share(cell);
-  const std::string told = text_field(cell.runs.front()->record, "quality.bound");
-  std::string text = !told.empty() ? told
-                     : share && *share > kInputBound
-                         ? cat("input: ", short_number(100 * *share), "% of the time waited")
-                         : std::string("the device");
-  if (const std::size_t disturbed = disturbed_runs(cell); disturbed > 0) {
-    text += cat("; other work in ", disturbed, " of ", cell.runs.size(), " runs");
-  }
-  return text;
 }
 
 }  // namespace
@@ -197,8 +160,8 @@ std::string cost_table(const ReportData& data, const CostModel& cost) {
 
 std::string bounds_table(const ReportData& data) {
   HtmlTable table(
-      "GFLOP/s: median speed × arithmetic of an image. Of the roof: what the record says of the "
-      "machine's measured limits",
+      "GFLOP/s: median speed × arithmetic of an image. Of the roof: least time of a step, if each "
+      "kernel ran at the machine's measured arithmetic or memory speed, over its time",
       {"work", "system", "GFLOP/s", "of the roof", "held back by"}, {1, 4});
   for (const ReportRow& row : data.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
@@ -206,8 +169,8 @@ std::string bounds_table(const ReportData& data) {
       if (cell.empty()) continue;
       table.row({html_text(row.name), html_text(data.systems[i].name),
                  cell.gigaflops ? short_number(*cell.gigaflops) : "unknown",
-                 cell.roof_share ? short_number(100 * *cell.roof_share) + "%" : "not in the record",
-                 html_text(bound_text(cell))});
+                 cell.roof_share ? short_number(100 * *cell.roof_share) + "%" : "not measured",
+                 html_text(held_back_by(cell.runs))});
     }
   }
   return table.html();

@@ -202,7 +202,7 @@ Fields machine_fields(const json& record) {
 Fields environment_fields(const json& record) {
   Fields fields = machine_fields(record);
   add(fields, record, "time.clocksource");
-  for (const char* path : {"source", "build", "host", "cpu", "memory", "env"}) {
+  for (const char* path : {"source", "build", "host", "cpu", "memory", "process", "env"}) {
     add_members(fields, record, path);
   }
   fields.erase("build.libs");

@@ -50,23 +50,11 @@ Finding governor_of(const Cpu& cpu) {
           amiss ? "as root: cpupower frequency-set -g performance" : ""};
 }
 
-Finding boost(const SystemFiles& files) {
-  const Captured<std::int64_t> boost = files.read_integer("/sys/devices/system/cpu/cpufreq/boost");
-  if (boost.known()) {
-    return {"boost", boost.value() != 0 ? "on" : "off",
-            boost.value() != 0
-                ? "the clock follows heat and neighbours; off is steadier, and slower"
-                : ""};
-  }
-  const Captured<std::int64_t> off =
-      files.read_integer("/sys/devices/system/cpu/intel_pstate/no_turbo");
-  if (off.known()) {
-    return {"boost", off.value() != 0 ? "off" : "on",
-            off.value() != 0
-                ? ""
-                : "the clock follows heat and neighbours; off is steadier, and slower"};
-  }
-  return {"boost", cat("not known: ", boost.why()), ""};
+Finding boost(const Cpu& cpu) {
+  if (!cpu.turbo.known()) return {"boost", state_of(cpu.turbo), ""};
+  const bool on = cpu.turbo.value();
+  return {"boost", on ? "on" : "off",
+          on ? "the clock follows heat and neighbours; off is steadier, and slower" : ""};
 }
 
 Finding load(const LoadSample& sample, const Cpu& cpu) {
@@ -175,7 +163,7 @@ int run_doctor(const Arguments& arguments, Streams streams) {
       {"container", state_of(host.container), ""},
       build(),
       governor_of(cpu),
-      boost(files),
+      boost(cpu),
       clock(files),
       load(capture_load(files), cpu),
       swap_in_use(memory),

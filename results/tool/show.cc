@@ -8,6 +8,7 @@
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/identity.h"
+#include "results/report/held_back.h"
 #include "results/store/members.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
@@ -104,6 +105,12 @@ void show_sentences(const StoredRun& run, const char* path, const char* title, s
   }
 }
 
+void show_bound(const StoredRun& run, std::ostream& out) {
+  if (run.status != "ok") return;
+  const StoredRun* const one = &run;
+  out << "\nheld back by  " << printable(held_back_by(std::span(&one, 1))) << "\n";
+}
+
 /// What the numbers suffer from, and what is not known.
 void show_quality(const StoredRun& run, std::ostream& out) {
   if (const json* score = member_at(run.record, "quality.score");
@@ -144,6 +151,7 @@ int run_show(const Arguments& arguments, Streams streams) {
     show_identity(run, streams.out);
     show_metrics(run, streams.out);
     show_steps(run, streams.out);
+    show_bound(run, streams.out);
     show_quality(run, streams.out);
   }
   return 0;

@@ -100,7 +100,8 @@ class SeriesRecords {
   std::map<std::string, const StoredRun*> given_{};
 };
 
-/// What differs across each change, but for the revision, which is told beside it.
+/// What differs across each change, but for the revision, which is told beside it, and the program
+/// that was built of it.
 void add_differences(Tracked& tracked, const SeriesRecords& records) {
   for (TrackedSeries& one : tracked.series) {
     for (SeriesChange& change : one.changes) {
@@ -110,7 +111,7 @@ void add_differences(Tracked& tracked, const SeriesRecords& records) {
       const std::array<const StoredRun*, 1> other = {&after};
       change.environment = environment_differences(base, other);
       std::erase_if(change.environment, [](const EnvironmentDifference& difference) {
-        return difference.field.starts_with("source.");
+        return difference.field.starts_with("source.") || difference.field == "build.exe_sha256";
       });
     }
   }
@@ -224,9 +225,9 @@ void print_tracked(const Arguments& arguments, const Tracked& tracked, const std
                    std::ostream& out) {
   if (format == "md") {
     print_markdown(out, tracked);
-  } else if (format == "json") {
   } else if (format == "html") {
     print_html(out, tracked);
+  } else if (format == "json") {
     print_json(out, tracked);
   } else if (format == "junit") {
     print_junit(out, tracked);

@@ -33,6 +33,16 @@ TEST(Roofline, IsTheLongerOfArithmeticAndMemory) {
   EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[1], *profile.ceiling), 1e-3);
 }
 
+TEST(RoofOf, AddsTheLeastTimesAndTellsWhoseTheyAre) {
+  const results::Roof roof = roof_of(example());
+  EXPECT_DOUBLE_EQ(roof.least_step_seconds.value(), 4e-3);
+  EXPECT_DOUBLE_EQ(roof.arithmetic_share.value(), 0.75);
+  EXPECT_DOUBLE_EQ(roof.flops_per_second.value(), 1e12);
+  Profile without = example();
+  without.ceiling.reset();
+  EXPECT_EQ(roof_of(without).least_step_seconds.why(), "this device has no measured ceiling");
+}
+
 TEST(PrintProfile, EndsWithTheSharesOfTheStep) {
   EXPECT_THAT(text(example()),
               HasSubstr("kernels: means of 5 more steps of 16.0 ms, 50.0 % outside kernels\n"

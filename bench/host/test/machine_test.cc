@@ -3,11 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
+#include "bench/host/process_settings.h"
 #include "bench/host/test/fake_system.h"
+#include "results/identity.h"
 
 namespace bench {
 namespace {
@@ -34,7 +39,12 @@ void add_x86(const FakeSystem& system) {
   system.write("/sys/devices/system/cpu/cpu0/cache/index0/type", "Data\n");
   system.write("/sys/devices/system/cpu/cpu0/cache/index0/size", "48K\n");
   system.write("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3900000\n");
+  system.write("/sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference", "power\n");
+  system.write("/sys/devices/system/cpu/cpu0/power/energy_perf_bias", "6\n");
+  system.write("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
   system.write("/sys/devices/system/node/online", "0-1\n");
+  system.write("/sys/devices/system/node/node0/distance", "10 21\n");
+  system.write("/sys/devices/system/node/node1/distance", "21 10\n");
   system.write("/proc/self/status", "Name:\tbench\nVmHWM:\t  2048 kB\nCpus_allowed_list:\t0-1\n");
 }
 
@@ -54,6 +64,10 @@ TEST(CaptureCpu, ReadsAnX86Machine) {
   EXPECT_THAT(cpu.caches.value(), ElementsAre("L1 Data 48K"));
   EXPECT_DOUBLE_EQ(cpu.max_mhz.value(), 3900);
   EXPECT_EQ(cpu.numa_nodes.value(), 2);
+  EXPECT_THAT(cpu.numa_distances.value(), ElementsAre("10 21", "21 10"));
+  EXPECT_EQ(cpu.epp.value(), "power");
+  EXPECT_EQ(cpu.epb.value(), 6);
+  EXPECT_FALSE(cpu.turbo.value());
   EXPECT_EQ(cpu.affinity.value(), "0-1");
   EXPECT_THAT(cpu.governor.why(), HasSubstr("scaling_governor"));
 }
@@ -79,6 +93,9 @@ TEST(CaptureCpu, GivesAReasonForAllThatAnEmptyMachineHides) {
   EXPECT_THAT(cpu.sockets.why(), HasSubstr("/sys/devices/system/cpu/online"));
   EXPECT_THAT(cpu.caches.why(), HasSubstr("cpu0/cache"));
   EXPECT_THAT(cpu.affinity.why(), HasSubstr("/proc/self/status"));
+  EXPECT_THAT(cpu.epp.why(), HasSubstr("energy_performance_preference"));
+  EXPECT_THAT(cpu.turbo.why(), HasSubstr("cpufreq/boost"));
+  EXPECT_THAT(cpu.numa_distances.why(), HasSubstr("node/online"));
 }
 
 TEST(CaptureHost, ReadsNamesAndLimits) {
@@ -96,7 +113,16 @@ TEST(CaptureHost, ReadsNamesAndLimits) {
   system.write("/proc/self/cgroup", "0::/\n");
   system.write("/cg/cpu.max", "50000 100000\n");
   system.write("/cg/memory.max", "1000\n");
+  system.write("/proc/cmdline", "root=UUID=1-2 quiet mitigations=off isolcpus=2-7 user=me\n");
+  system.write("/sys/devices/system/cpu/vulnerabilities/meltdown", "Mitigation: PTI\n");
+  system.write("/sys/devices/system/cpu/vulnerabilities/l1tf", "Not affected\n");
+  system.write("/sys/fs/selinux/enforce", "0");
   const results::Host host = capture_host(system.files());
+  EXPECT_EQ(host.kernel_parameters.value(), "mitigations=off isolcpus=2-7");
+  EXPECT_EQ(host.vulnerabilities.value(),
+            (std::map<std::string, std::string>{{"l1tf", "Not affected"},
+                                                {"meltdown", "Mitigation: PTI"}}));
+  EXPECT_EQ(host.selinux.value(), "permissive");
   EXPECT_EQ(host.hostname.value(), "node7");
   EXPECT_EQ(host.machine_id_hash.value(), "ba7816bf8f01cfea");  // SHA-256 of "abc"
   EXPECT_EQ(host.os.value(), "Debian GNU/Linux 12 (bookworm)");
@@ -114,6 +140,8 @@ TEST(CaptureHost, GivesAReasonForAllThatAnEmptyMachineHides) {
   EXPECT_THAT(host.hostname.why(), HasSubstr("/proc/sys/kernel/hostname"));
   EXPECT_THAT(host.os.why(), HasSubstr("/etc/os-release"));
   EXPECT_EQ(host.container.value(), "none found");
+  EXPECT_THAT(host.vulnerabilities.why(), HasSubstr("vulnerabilities"));
+  EXPECT_EQ(host.selinux.value(), "off");
   EXPECT_EQ(host.cgroup.memory_max.why(), "no control group limits memory");
   EXPECT_EQ(host.cgroup.cpu_quota.why(), "no control group limits processor time");
 }
@@ -132,6 +160,29 @@ TEST(CaptureMemory, IsInBytes) {
   EXPECT_EQ(memory.hugepages.value(), 3);
   EXPECT_EQ(memory.thp.value(), "madvise");
   EXPECT_FALSE(memory.numa_balancing.value());
+}
+
+TEST(CaptureProcess, TellsHowTheSystemTreatsIt) {
+  const FakeSystem system;
+  system.write("/proc/sys/kernel/randomize_va_space", "2\n");
+  const results::Process process = capture_process(system.files());
+  EXPECT_EQ(process.address_randomization.value(), 2);
+  EXPECT_EQ(process.nice.value(), getpriority(PRIO_PROCESS, 0));
+  EXPECT_TRUE(process.scheduling.known());
+  rlimit stack{};
+  getrlimit(RLIMIT_STACK, &stack);
+  if (stack.rlim_cur == RLIM_INFINITY) {
+    EXPECT_EQ(process.limit_stack.why(), "unlimited");
+  } else {
+    EXPECT_EQ(process.limit_stack.value(), static_cast<std::int64_t>(stack.rlim_cur));
+  }
+}
+
+TEST(ProgramSha256, IsThatOfTheFileThatRuns) {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  EXPECT_EQ(program_sha256().value(), results::sha256_hex(bytes.str()));
 }
 
 TEST(CaptureLoad, ReadsAveragesAndRunningTasks) {

@@ -1,0 +1,68 @@
+#include "results/report/held_back.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "results/formats/record_view.h"
+#include "results/page/markup.h"
+#include "results/statistics.h"
+
+namespace bench::results {
+namespace {
+
+using Runs = std::span<const StoredRun* const>;
+
+/// The share of T that the steps waited for input, median of the runs.
+std::optional<double> input_share(Runs runs) {
+  std::vector<double> shares;
+  for (const StoredRun* run : runs) {
+    if (const auto share = metric_value(*run, "input_wait_share")) shares.push_back(*share);
+  }
+  if (shares.empty()) return std::nullopt;
+  return median(shares);
+}
+
+/// In how many runs something else than the work took the machine's time.
+std::size_t disturbed_runs(Runs runs) {
+  return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StoredRun* run) {
+    const auto* warnings = field(run->record, "quality.warnings");
+    if (warnings == nullptr) return false;
+    return std::any_of(warnings->begin(), warnings->end(), [](const nlohmann::json& text) {
+      return text.is_string() && text.get<std::string>().starts_with("other work");
+    });
+  }));
+}
+
+/// The device, and by which of its limits where its roof is known.
+std::string device_text(Runs runs) {
+  std::vector<double> shares;
+  for (const StoredRun* run : runs) {
+    if (const auto share = number_field(run->record, "roof.arithmetic_share")) {
+      shares.push_back(*share);
+    }
+  }
+  if (shares.empty()) return "the device";
+  const double share = median(shares);
+  return share >= 0.5
+             ? cat("the device, its arithmetic: ", short_number(100 * share), "% of the least time")
+             : cat("the device, its memory: ", short_number(100 * (1 - share)),
+                   "% of the least time");
+}
+
+}  // namespace
+
+std::string held_back_by(std::span<const StoredRun* const> runs) {
+  constexpr double kInputBound = 0.1;
+  const auto share = input_share(runs);
+  std::string text = share && *share > kInputBound
+                         ? cat("input: ", short_number(100 * *share), "% of the time waited")
+                         : device_text(runs);
+  if (const std::size_t disturbed = disturbed_runs(runs); disturbed > 0) {
+    text += cat("; other work in ", disturbed, " of ", runs.size(), " runs");
+  }
+  return text;
+}
+
+}  // namespace bench::results

@@ -1,0 +1,43 @@
+#include "results/report/held_back.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace bench::results {
+namespace {
+
+StoredRun run_of(double input_share, const nlohmann::json& roof) {
+  StoredRun run;
+  run.metrics["input_wait_share"] = {.value = input_share};
+  run.record = {{"roof", roof}, {"quality", {{"warnings", nlohmann::json::array()}}}};
+  return run;
+}
+
+std::string of_one(const StoredRun& run) {
+  const std::array<const StoredRun*, 1> one = {&run};
+  return held_back_by(one);
+}
+
+TEST(HeldBackBy, InputFromATenthOfTheTimeOn) {
+  EXPECT_EQ(of_one(run_of(0.23, {{"arithmetic_share", 0.8}})), "input: 23.0% of the time waited");
+}
+
+TEST(HeldBackBy, TheDeviceWhoseLimitIsToldWhereItsRoofIsKnown) {
+  EXPECT_EQ(of_one(run_of(0.02, {{"arithmetic_share", nullptr}})), "the device");
+  EXPECT_EQ(of_one(run_of(0.02, {{"arithmetic_share", 0.8}})),
+            "the device, its arithmetic: 80.0% of the least time");
+  EXPECT_EQ(of_one(run_of(0.02, {{"arithmetic_share", 0.39}})),
+            "the device, its memory: 61.0% of the least time");
+}
+
+TEST(HeldBackBy, OtherWorkIsCountedInRuns) {
+  StoredRun busy = run_of(0, {{"arithmetic_share", nullptr}});
+  busy.record["quality"]["warnings"] = {"other work keeps 1 of 2 processors busy"};
+  const StoredRun quiet = run_of(0, {{"arithmetic_share", nullptr}});
+  const std::array<const StoredRun*, 2> both = {&busy, &quiet};
+  EXPECT_EQ(held_back_by(both), "the device; other work in 1 of 2 runs");
+}
+
+}  // namespace
+}  // namespace bench::results
