@@ -7,6 +7,7 @@
 // The sanitizers have to be told of every switch: AddressSanitizer of the bounds of the stack,
 // ThreadSanitizer of who runs.
 #ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef __SANITIZE_THREAD__
@@ -70,6 +71,10 @@ Fiber::Fiber(std::function<Fiber&()> body) : state_(std::make_unique<State>()) {
   const context::stack_context stack = stacks.allocate();
   state_->stack_bottom = static_cast<const std::byte*>(stack.sp) - stack.size;
   state_->stack_bytes = stack.size;
+#ifdef __SANITIZE_ADDRESS__
+  // A stack that lay here before, of a fiber that ended, left its last frames marked.
+  ASAN_UNPOISON_MEMORY_REGION(state_->stack_bottom, state_->stack_bytes);
+#endif
 #ifdef __SANITIZE_THREAD__
   state_->sanitizer = __tsan_create_fiber(0);
   state_->owns_sanitizer = true;
