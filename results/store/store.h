@@ -79,6 +79,8 @@ class Store {
   /// Replaces the note on the same run of the same series.
   void set_change(const ChangeNote& note);
   [[nodiscard]] std::vector<ChangeNote> changes() const;
+  /// Nothing where there is none.
+  void remove_change(const std::string& series_key, const std::string& at_run);
   void annotate(const Annotation& annotation);
   [[nodiscard]] std::vector<Annotation> annotations() const;
 
@@ -95,8 +97,8 @@ class Store {
   std::unique_ptr<Database> database_;
 };
 
-/// Throws what opening this store for writing would (WriteError, DataError), and makes nothing: what
-/// refuses a run later leaves no empty store behind.
+/// Throws what opening this store for writing would (WriteError, DataError), and makes nothing:
+/// what refuses a run later leaves no empty store behind.
 void check_can_store(const std::filesystem::path& path);
 
 /// A condition that holds for these record_ids, and for ids that begin with one of them.
