@@ -8,7 +8,6 @@
 #include "models/base/errors.h"
 #include "models/base/philox.h"
 #include "results/statistics.h"
-#include "results/stats/bootstrap.h"
 #include "results/stats/mann_whitney.h"
 #include "results/stats/multiplicity.h"
 #include "results/stats/signed_rank.h"
@@ -45,27 +44,21 @@ bool all_positive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
 }
 
-/// Whether the runs come in groups, of which the groups are the replicates: three or more of three
-/// or more.
-bool is_nested(const stats::Nested& groups) {
+/// The medians of the groups' logarithms where the groups are the replicates, being three or more
+/// of three or more runs; else nothing.
+std::vector<double> group_medians(const Side& side) {
   constexpr std::size_t kLeast = 3;
-  return std::count_if(groups.begin(), groups.end(), [](const std::vector<double>& runs) {
-           return runs.size() >= kLeast;
-         }) >= static_cast<std::ptrdiff_t>(kLeast);
-}
-
-stats::Nested nested_logarithms(const Side& side) {
   std::map<std::string, std::vector<double>> groups;
   for (std::size_t i = 0; i < side.values.size(); ++i) {
     groups[side.groups[i]].push_back(std::log(side.values[i]));
   }
-  stats::Nested nested;
-  for (auto& [id, runs] : groups) nested.push_back(std::move(runs));
-  return nested;
-}
-
-std::uint64_t seed_of(const ComparisonRow& row) {
-  return hash_name(cat(row.workload, " ", row.metric));
+  std::size_t large = 0;
+  std::vector<double> medians;
+  for (const auto& [id, runs] : groups) {
+    large += runs.size() >= kLeast ? 1 : 0;
+    medians.push_back(median(runs));
+  }
+  return large >= kLeast ? medians : std::vector<double>();
 }
 
 /// Fills in by which statistics, and the shift.
@@ -86,13 +79,13 @@ void hold_against_each_other(ComparisonRow& row, const Side& base, const Side& o
     row.drift = stats::relative_change(stats::theil_sen_slope(in_order) / 2);
     return;
   }
-  const std::vector<stats::Nested> nested = {nested_logarithms(base), nested_logarithms(other)};
-  if (is_nested(nested[0]) && is_nested(nested[1])) {
+  std::vector<double> from_groups = group_medians(base);
+  std::vector<double> to_groups = group_medians(other);
+  if (!from_groups.empty() && !to_groups.empty()) {
     row.by = ComparedBy::kNested;
-    const auto result = stats::hierarchical_bootstrap(
-        nested, stats::difference_of_medians, {.alpha = options.alpha, .seed = seed_of(row)});
-    row.shift =
-        stats::Shift{.estimate = result.estimate, .interval = result.interval, .p = result.p};
+    row.shift = stats::hodges_lehmann(from_groups, to_groups, options.alpha);
+    row.base_groups = std::move(from_groups);
+    row.other_groups = std::move(to_groups);
     return;
   }
   row.shift = stats::hodges_lehmann(from, to, options.alpha);
@@ -215,8 +208,9 @@ std::vector<StoredRun> usable(const ComparedSide& side, std::vector<std::string>
 }
 
 double spread_of(const ComparisonRow& row) {
-  const std::vector<double> from = logarithms(row.base_values);
-  const std::vector<double> to = logarithms(row.other_values);
+  const bool nested = row.by == ComparedBy::kNested;
+  const std::vector<double> from = nested ? row.base_groups : logarithms(row.base_values);
+  const std::vector<double> to = nested ? row.other_groups : logarithms(row.other_values);
   if (row.by == ComparedBy::kPairs) {
     std::vector<double> differences;
     for (std::size_t i = 0; i < from.size(); ++i) differences.push_back(to[i] - from[i]);
@@ -239,8 +233,7 @@ void settle(ComparisonRow& row, const CompareOptions& options, std::size_t rows)
   row.needed.reset();
   // What is not known of one run's spread is not known of how many it takes.
   const bool told = row.base_values.size() + row.other_values.size() > 2;
-  if (row.verdict == ChangeVerdict::kInconclusive && options.margin > 0 && told &&
-      row.by != ComparedBy::kNested) {
+  if (row.verdict == ChangeVerdict::kInconclusive && options.margin > 0 && told) {
     const double alpha =
         row.uncorrected ? options.alpha / static_cast<double>(rows) : options.alpha;
     row.needed = stats::runs_needed({.spread = spread_of(row),

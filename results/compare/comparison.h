@@ -43,6 +43,8 @@ struct ComparisonRow {
   ComparedBy by = ComparedBy::kGroups;
   std::vector<double> base_values{};
   std::vector<double> other_values{};
+  std::vector<double> base_groups{};  ///< Medians of the groups' logarithms, where by kNested.
+  std::vector<double> other_groups{};
   stats::GroupSummary base{};
   stats::GroupSummary other{};
   std::optional<stats::Shift> shift{};  ///< Of logarithms; none where values are not positive.
@@ -50,7 +52,7 @@ struct ComparisonRow {
   double delta = 0;                     ///< Cliff's, of the values as they are.
   stats::ChangeVerdict verdict = stats::ChangeVerdict::kInconclusive;
   bool uncorrected = false;              ///< More than inconclusive, were it the only row.
-  std::optional<std::int64_t> needed{};  ///< Runs per side, of an inconclusive row.
+  std::optional<std::int64_t> needed{};  ///< Per side, of an inconclusive row: runs, or groups.
   std::optional<double> drift{};         ///< Of paired runs: relative change per run, both sides.
 };
 

@@ -13,7 +13,7 @@ std::string_view name_of(ComparedBy by) {
     case ComparedBy::kPairs:
       return "signed_rank";
     case ComparedBy::kNested:
-      return "hierarchical_bootstrap";
+      return "mann_whitney_of_groups";
   }
   throw InternalError("a comparison without a name");
 }

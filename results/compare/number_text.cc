@@ -109,9 +109,12 @@ std::string verdict_text(const ComparisonRow& row, const CompareOptions& options
   }
   const std::string why = row.uncorrected ? ", among so many rows" : "";
   if (!row.needed) return cat("inconclusive", why);
-  const auto have = static_cast<std::int64_t>(std::min(row.base.n, row.other.n));
+  const bool nested = row.by == ComparedBy::kNested;
+  const auto have =
+      static_cast<std::int64_t>(nested ? std::min(row.base_groups.size(), row.other_groups.size())
+                                       : std::min(row.base.n, row.other.n));
   if (*row.needed <= have) return cat("inconclusive (the change is near ", margin, ")", why);
-  const char* unit = row.by == ComparedBy::kPairs ? " pairs" : "/side";
+  const char* unit = row.by == ComparedBy::kPairs ? " pairs" : nested ? " groups/side" : "/side";
   return cat("inconclusive (need ", *row.needed, unit, " for ", margin, ")", why);
 }
 

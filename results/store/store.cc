@@ -245,6 +245,14 @@ void Store::set_change(const ChangeNote& note) {
   });
 }
 
+void Store::remove_change(const std::string& series_key, const std::string& at_run) {
+  database_->prepare("DELETE FROM changepoint WHERE series_key = ? AND at_run = ?")
+      .bind(1, series_key)
+      .bind(2, at_run)
+      .run();
+  keep("changepoint");
+}
+
 std::vector<ChangeNote> Store::changes() const {
   std::vector<ChangeNote> notes;
   Statement rows = database_->prepare("SELECT * FROM changepoint ORDER BY series_key, at_run");

@@ -80,6 +80,8 @@ class Store {
   /// Replaces the note on the same run of the same series.
   void set_change(const ChangeNote& note);
   [[nodiscard]] std::vector<ChangeNote> changes() const;
+  /// Nothing where there is none.
+  void remove_change(const std::string& series_key, const std::string& at_run);
   void annotate(const Annotation& annotation);
   [[nodiscard]] std::vector<Annotation> annotations() const;
 

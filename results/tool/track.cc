@@ -177,7 +177,12 @@ void acknowledge(const Arguments& arguments, Tracked& tracked, Streams streams) 
         change.state = arguments.text("as");
         change.note = arguments.text("note");
         change.known = true;
-        store.set_change(note_of(one, change, change.state, change.note));
+        const ChangeNote note = note_of(one, change, change.state, change.note);
+        store.set_change(note);
+        // What was said of it before, at a night that it was taken to begin at then.
+        for (const std::string& run : change.noted_at) {
+          if (run != note.at_run) store.remove_change(note.series_key, run);
+        }
         streams.err << title_of(one.series) << ": " << change.id << " is " << change.state << "\n";
       }
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <utility>
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
@@ -177,25 +177,51 @@ void correct_over_series(Tracked& tracked) {
   }
 }
 
-/// What somebody said of this change: of one of the nights next to it, in the same direction.
-void apply_notes(TrackedSeries& tracked, std::span<const ChangeNote> notes) {
+/// Whether a note can be of this change by direction and size. A change more than twice as large as
+/// what somebody spoke on is another one.
+bool is_alike(const ChangeNote& note, const SeriesChange& change) {
+  if (!note.effect) return true;
+  const double noted = std::log1p(*note.effect);
+  const double found = change.shift.estimate;
+  return (noted < 0) == (found < 0) && std::abs(found) <= 2 * std::abs(noted);
+}
+
+std::size_t apart(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
+
+/// The change that was noted at this night: the nearest that is alike, within three nights.
+SeriesChange* change_of_note(TrackedSeries& tracked, const ChangeNote& note, std::size_t night) {
   constexpr std::size_t kNear = 3;
-  const std::vector<Night>& nights = tracked.series.nights;
+  SeriesChange* nearest = nullptr;
   for (SeriesChange& change : tracked.changes) {
-    std::set<std::string> near;
-    const std::size_t first = change.at > kNear ? change.at - kNear : 0;
-    for (std::size_t i = first; i < std::min(nights.size(), change.at + kNear + 1); ++i) {
-      near.insert(nights[i].run_ids.begin(), nights[i].run_ids.end());
+    if (apart(change.at, night) > kNear || !is_alike(note, change)) continue;
+    if (nearest == nullptr || apart(change.at, night) < apart(nearest->at, night)) {
+      nearest = &change;
     }
-    for (const ChangeNote& note : notes) {
-      const bool same_way = !note.effect || (*note.effect < 0) == (change.shift.estimate < 0);
-      if (note.series_key != tracked.series.key || near.count(note.at_run) == 0 || !same_way) {
-        continue;
-      }
-      change.known = true;
-      change.state = note.state;
-      change.note = note.note;
-    }
+  }
+  return nearest;
+}
+
+/// What somebody said of the changes. Of several notes on one, what somebody said outranks what
+/// track remembered (`new`); then the nearest counts.
+void apply_notes(TrackedSeries& tracked, std::span<const ChangeNote> notes) {
+  std::map<std::string, std::size_t> night_of_run;
+  for (std::size_t i = 0; i < tracked.series.nights.size(); ++i) {
+    for (const std::string& run : tracked.series.nights[i].run_ids) night_of_run[run] = i;
+  }
+  std::map<const SeriesChange*, std::pair<bool, std::size_t>> ranks;  // Of the note that counts.
+  for (const ChangeNote& note : notes) {
+    const auto night = night_of_run.find(note.at_run);
+    if (note.series_key != tracked.series.key || night == night_of_run.end()) continue;
+    SeriesChange* change = change_of_note(tracked, note, night->second);
+    if (change == nullptr) continue;
+    change->noted_at.push_back(note.at_run);
+    const std::pair rank(note.state == "new", apart(change->at, night->second));
+    const auto [best, first] = ranks.emplace(change, rank);
+    if (!first && rank >= best->second) continue;
+    best->second = rank;
+    change->known = true;
+    change->state = note.state;
+    change->note = note.note;
   }
 }
 

@@ -54,9 +54,10 @@ struct SeriesChange {
   Cause cause = Cause::kUnknown;
   std::string state = "new";  ///< Or ack, fixed, env, noise, as somebody said.
   std::string note{};
-  bool known = false;      ///< The store has it since an earlier run.
-  bool recovered = false;  ///< The series is back at its level since.
-  bool counts = true;      ///< Not before TrackOptions::since_ms.
+  std::vector<std::string> noted_at{};  ///< ChangeNote::at_run of all notes on this change.
+  bool known = false;                   ///< The store has it since an earlier run.
+  bool recovered = false;               ///< The series is back at its level since.
+  bool counts = true;                   ///< Not before TrackOptions::since_ms.
   std::vector<EnvironmentDifference> environment{};
 
   /// A confirmed regression that stands, that nobody has spoken on, and that may be the code's.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/base/errors.h"
+#include "results/compare/number_text.h"
 #include "results/compare/test/made_runs.h"
 
 namespace bench::results {
@@ -122,6 +123,52 @@ TEST(Comparison, NightsAreTheReplicatesOfNestedRuns) {
   const Comparison comparison = compared(base, other);
   EXPECT_EQ(comparison.rows[0].by, ComparedBy::kNested);
   EXPECT_NE(comparison.rows[0].verdict, ChangeVerdict::kRegressed);
+}
+
+/// So many nights of three runs; nights differ by 2 %, runs of a night by 0.1 %.
+std::vector<StoredRun> made_nights(std::size_t nights, std::uint64_t seed) {
+  RandomStream random(seed);
+  std::vector<StoredRun> runs;
+  for (std::size_t night = 0; night < nights; ++night) {
+    const double rate = 100 * std::exp(0.02 * static_cast<double>(random.normal()));
+    const MadeRun made{.rate = rate, .group = cat(seed, "-", night)};
+    for (const StoredRun& run : made_runs(3, made, 0.001, 1000 * seed + night)) runs.push_back(run);
+  }
+  return runs;
+}
+
+TEST(Comparison, ThreeNightsASideAreTooFewWhateverTheyShow) {
+  std::vector<StoredRun> base;
+  std::vector<StoredRun> other;
+  for (std::uint64_t night = 0; night < 3; ++night) {
+    for (auto* side : {&base, &other}) {
+      const MadeRun made{.rate = side == &base ? 100.0 : 90.0,
+                         .group = cat(side == &base ? "a" : "b", night)};
+      for (const StoredRun& run : made_runs(3, made, 0.001, night)) side->push_back(run);
+    }
+  }
+  const ComparisonRow row = compared(base, other).rows[0];
+  EXPECT_EQ(row.by, ComparedBy::kNested);
+  EXPECT_NEAR(row.shift->p, 0.1, 1e-12) << "2 of the 20 ways to deal six nights out";
+  EXPECT_FALSE(row.shift->interval);
+  EXPECT_EQ(row.verdict, ChangeVerdict::kInconclusive);
+  EXPECT_EQ(row.needed, 4);
+  EXPECT_THAT(verdict_text(row, {}), HasSubstr("need 4 groups/side"));
+}
+
+TEST(Comparison, OfTheSameNightsIsRarelyAChange) {
+  for (const std::size_t nights : {3, 4}) {
+    int changed = 0;
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      const auto verdict =
+          compared(made_nights(nights, 2 * i + 1), made_nights(nights, 2 * i + 2)).rows[0].verdict;
+      changed += verdict == ChangeVerdict::kRegressed || verdict == ChangeVerdict::kImproved;
+    }
+    std::cout << "A/A, " << nights << " nights a side: " << changed
+              << " of 200 are called changed\n";
+    // Of 4 nights p is 2 / 70 at the least: 5.7 are expected, 10 are promised.
+    EXPECT_LE(changed, nights == 3 ? 0 : 10);
+  }
 }
 
 TEST(Comparison, ManyRowsAreCorrectedTogether) {

@@ -135,6 +135,10 @@ TEST_P(AStore, KeepsBaselinesAndNotes) {
   EXPECT_EQ(store.changes()[0].effect, -0.03);
   EXPECT_FALSE(store.changes()[0].p);
   EXPECT_EQ(store.annotations().at(0).text, "a new fan");
+  open().remove_change("s", "y");
+  EXPECT_EQ(open(Store::Access::kRead).changes().size(), 1);
+  open().remove_change("s", "x");
+  EXPECT_THAT(open(Store::Access::kRead).changes(), IsEmpty());
   EXPECT_TRUE(open().remove_baseline("v1"));
   EXPECT_FALSE(open().remove_baseline("v1"));
   EXPECT_THAT(open(Store::Access::kRead).baselines(), IsEmpty());

@@ -102,6 +102,37 @@ TEST(Track, WhatSomebodySpokeOnDoesNotFailEvenIfItMovesANight) {
   EXPECT_TRUE(tracked_of({made}, {note}).series[0].changes[0].known);
 }
 
+ChangeNote made_note(const NightlySeries& series, std::size_t night, const std::string& state,
+                     double effect = -0.05) {
+  return {.series_key = series.key,
+          .at_run = series.nights[night].run_ids[0],
+          .effect = effect,
+          .state = state};
+}
+
+TEST(Track, WhatSomebodySaidOutranksWhatTrackRemembered) {
+  const MadeSeries made{.steps = {{30, 0.95}}};
+  const NightlySeries series = made_series(made);
+  for (const std::size_t said : {28, 32}) {
+    const ChangeNote ack = made_note(series, said, "ack");
+    const ChangeNote seen = made_note(series, 30, "new");
+    for (const auto& notes : {std::vector{ack, seen}, std::vector{seen, ack}}) {
+      const SeriesChange change = tracked_of({made}, notes).series[0].changes[0];
+      EXPECT_EQ(change.state, "ack") << said;
+      EXPECT_EQ(change.noted_at.size(), 2);
+    }
+  }
+  const std::vector far_and_near = {made_note(series, 31, "env"), made_note(series, 33, "noise")};
+  EXPECT_EQ(tracked_of({made}, far_and_near).series[0].changes[0].state, "env");
+}
+
+TEST(Track, WhatSomebodySaidOfALittleDoesNotCoverALot) {
+  const MadeSeries made{.steps = {{30, 0.80}}};
+  const NightlySeries series = made_series(made);
+  EXPECT_EQ(exit_status(tracked_of({made}, {made_note(series, 28, "ack", -0.01)})), 1);
+  EXPECT_EQ(exit_status(tracked_of({made}, {made_note(series, 28, "ack", -0.15)})), 0);
+}
+
 TEST(Track, EarlierChangesDoNotCountSince) {
   const MadeSeries made{.steps = {{30, 0.95}}};
   EXPECT_EQ(exit_status(tracked_of({made}, {}, {.since_ms = kFirstNightMs + 40 * kNightMs})), 0);

@@ -1,0 +1,107 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "results/store/store.h"
+#include "results/store/test/made_record.h"
+#include "results/store/test/temporary_store.h"
+#include "results/tool/commands.h"
+
+namespace bench::results {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+/// What of a made series of nights is not as usual.
+struct MadeNights {
+  std::string model = "resnet50";
+  std::size_t count = 40;
+  std::size_t step = 25;  ///< From this night on
+  double factor = 0.95;   ///< so much as fast.
+  std::string label{};
+};
+
+/// `bench_results track` over a store with a run per night.
+class TrackCommand : public testing::Test {
+ protected:
+  struct Outcome {
+    int status;
+    std::string out;
+    std::string err;
+  };
+
+  [[nodiscard]] std::filesystem::path store_path() const { return folder_.path() / "s.sqlite"; }
+
+  Outcome track(std::vector<std::string> words = {}) const {
+    const Command& command = find_command("track");
+    words.push_back("--store=" + store_path().string());
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status =
+        command.run(Arguments(command.name, command.options(), words), {.out = out, .err = err});
+    return {.status = status, .out = out.str(), .err = err.str()};
+  }
+
+  /// The ids of the runs.
+  std::vector<std::string> store_nights(const MadeNights& made) const {
+    RandomStream random(1);
+    std::vector<StoredRun> runs;
+    std::vector<std::string> ids;
+    for (std::size_t i = 0; i < made.count; ++i) {
+      const double rate = 100 * std::exp(0.003 * static_cast<double>(random.normal())) *
+                          (i >= made.step ? made.factor : 1);
+      Record record = made_record(made.model, 64, rate);
+      record.time.start_utc += std::chrono::hours(24 * i);
+      record.source.git_rev = cat("rev", i);
+      json night = json_of(record);
+      night["label"] = made.label;
+      runs.push_back(stored_run(sealed(night), "made"));
+      ids.push_back(runs.back().record_id);
+    }
+    Store(store_path(), Store::Access::kWrite).add(runs);
+    return ids;
+  }
+
+  [[nodiscard]] std::vector<ChangeNote> notes() const {
+    return Store(store_path(), Store::Access::kRead).changes();
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TrackCommand, PrintsOneFormAtATime) {
+  store_nights({});
+  const json told = json::parse(track({"--format=json"}).out);
+  EXPECT_EQ(told["series"].size(), 1);
+  EXPECT_THAT(track({"--format=html"}).out, testing::EndsWith("</html>\n"));
+}
+
+TEST_F(TrackCommand, AnAcknowledgementReplacesWhatTheStoreHadOfTheChange) {
+  const std::vector<std::string> ids = store_nights({});
+  EXPECT_EQ(track({"--remember"}).status, 1);
+  ASSERT_EQ(notes().size(), 1);
+  ChangeNote moved = notes()[0];
+  // As remembered when the change still seemed to begin some nights earlier and later.
+  for (const std::size_t night : {23, 24, 26, 27}) {
+    moved.at_run = ids[night];
+    Store(store_path(), Store::Access::kWrite).set_change(moved);
+  }
+  const std::string id = json::parse(track({"--format=json"}).out)["series"][0]["changes"][0]["id"];
+  EXPECT_EQ(track({"--ack=" + id}).status, 0);
+  EXPECT_EQ(track().status, 0);
+  ASSERT_EQ(notes().size(), 1);
+  EXPECT_EQ(notes()[0].state, "ack");
+  EXPECT_EQ(track({"--ack=" + id, "--as=new"}).status, 1);
+  EXPECT_EQ(track().status, 1);
+}
+
+}  // namespace
+}  // namespace bench::results
