@@ -246,11 +246,12 @@ void Store::set_change(const ChangeNote& note) {
 }
 
 void Store::remove_change(const std::string& series_key, const std::string& at_run) {
-  database_->prepare("DELETE FROM changepoint WHERE series_key = ? AND at_run = ?")
-      .bind(1, series_key)
-      .bind(2, at_run)
-      .run();
-  keep("changepoint");
+  change("changepoint", [&] {
+    database_->prepare("DELETE FROM changepoint WHERE series_key = ? AND at_run = ?")
+        .bind(1, series_key)
+        .bind(2, at_run)
+        .run();
+  });
 }
 
 std::vector<ChangeNote> Store::changes() const {
