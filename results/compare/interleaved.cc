@@ -93,6 +93,7 @@ std::optional<StoredRun> run_once(const InterleavedPlan& plan, bool is_other, st
       (plan.folder / cat(is_other ? "new-" : "base-", number < 10 ? "0" : "", number)).string();
   const std::string record = stem + ".json";
   const std::string& command = is_other ? plan.other : plan.base;
+  std::filesystem::remove(record);  // An earlier night's would be taken for this run's.
   const int status =
       run_shell(cat(command, " --result_file=", shell_quoted(record)), stem + ".log");
   if (InterruptNoted::seen()) return std::nullopt;

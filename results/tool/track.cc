@@ -265,6 +265,7 @@ void write_files(const Arguments& arguments, const Tracked& tracked) {
 std::span<const Option> options_of_track() { return kTrackOptions; }
 
 int run_track(const Arguments& arguments, Streams streams) {
+  constexpr int kInterrupted = 130;
   std::vector<std::string> selectors = arguments.operands();
   if (selectors.empty()) selectors.emplace_back();
   SeriesSelection selection;
@@ -280,8 +281,9 @@ int run_track(const Arguments& arguments, Streams streams) {
   const Notes notes = read_notes(arguments);
   Tracked tracked = track(series, options, notes.changes, notes.annotations);
   const SeriesRecords records(arguments, runs);
+  bool interrupted = false;
   if (const auto command = arguments.given("rerun-cmd")) {
-    rerun_suspects(
+    interrupted = !rerun_suspects(
         tracked,
         {.command = *command,
          .pairs = static_cast<std::size_t>(arguments.integer("reruns", 1)),
@@ -294,7 +296,7 @@ int run_track(const Arguments& arguments, Streams streams) {
   print_tracked(arguments, tracked, arguments.text("format"), streams.out);
   write_files(arguments, tracked);
   remember(arguments, tracked);
-  return exit_status(tracked);
+  return interrupted ? kInterrupted : exit_status(tracked);
 }
 
 }  // namespace bench::results

@@ -75,7 +75,7 @@ struct TrackedSeries {
   std::vector<SeriesChange> changes{};
   NewestState newest_state = NewestState::kUnknown;
   std::optional<stats::NewestPoint> newest{};
-  std::string newest_why{};  ///< Of kUnknown and kCleared.
+  std::string newest_why{};  ///< Of kUnknown and kCleared; of kSuspect where a rerun failed.
   std::vector<Annotation> annotations{};
   std::string
       continues{};  ///< "on MACHINE from DATE, +12%", where the work moved to another machine.

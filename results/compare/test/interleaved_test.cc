@@ -91,5 +91,12 @@ TEST_F(Interleaved, ACommandThatFailsIsNamedWithItsLog) {
   EXPECT_THROW(run_interleaved(failing, ignore), DataError) << "left no record";
 }
 
+TEST_F(Interleaved, AnEarlierRecordIsNotTakenForThisRuns) {
+  EXPECT_EQ(run_interleaved(plan(2), ignore).other.size(), 2);
+  InterleavedPlan silent = plan(2);
+  silent.other = "true";
+  EXPECT_THROW(run_interleaved(silent, ignore), DataError);
+}
+
 }  // namespace
 }  // namespace bench::results

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -101,6 +103,17 @@ TEST_F(TrackCommand, AnAcknowledgementReplacesWhatTheStoreHadOfTheChange) {
   EXPECT_EQ(notes()[0].state, "ack");
   EXPECT_EQ(track({"--ack=" + id, "--as=new"}).status, 1);
   EXPECT_EQ(track().status, 1);
+}
+
+TEST_F(TrackCommand, ReportsAlthoughARerunFailsOrIsInterrupted) {
+  store_nights({.step = 39, .factor = 0.9});
+  const std::string keep = "--keep=" + (folder_.path() / "kept").string();
+  const Outcome failed = track({keep, "--rerun-cmd=exit 3; : {rev}"});
+  EXPECT_EQ(failed.status, 0);
+  EXPECT_THAT(failed.out, HasSubstr("suspect, a rerun failed: 'exit 3; : 'rev38'' ended"));
+  const Outcome interrupted = track({keep, cat("--rerun-cmd=kill -INT ", ::getpid(), "; : {rev}")});
+  EXPECT_EQ(interrupted.status, 130);
+  EXPECT_THAT(interrupted.out, HasSubstr("suspect, its rerun was interrupted"));
 }
 
 }  // namespace
