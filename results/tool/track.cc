@@ -48,7 +48,8 @@ constexpr std::array kTrackOptions = {
            .meaning = "with --ack: accepted, repaired, the machine's, chance, or open again"},
     Option{.name = "annotate", .value = "RUN", .meaning = "write --note to a run's series"},
     Option{.name = "note", .value = "TEXT", .meaning = "with --ack or --annotate"},
-    Option{.name = "remember", .meaning = "keep new changes in the store: they are news only once"},
+    Option{.name = "remember",
+           .meaning = "keep what is told as new in the store: it is news only once"},
     Option{.name = "rerun-cmd",
            .value = "COMMAND",
            .meaning = "runs a suspect night again; {rev} is the revision, {flags} the run's flags"},
@@ -220,7 +221,7 @@ void remember(const Arguments& arguments, const Tracked& tracked) {
   Store store = open_store(arguments, Store::Access::kWrite);
   for (const TrackedSeries& one : tracked.series) {
     for (const SeriesChange& change : one.changes) {
-      if (!change.known) store.set_change(note_of(one, change, "new", ""));
+      if (is_news(change)) store.set_change(note_of(one, change, "new", ""));
     }
   }
 }
