@@ -281,6 +281,9 @@ int run_track(const Arguments& arguments, Streams streams) {
   }
   const Notes notes = read_notes(arguments);
   Tracked tracked = track(series, options, notes.changes, notes.annotations);
+  for (const std::string& why : tracked.left_out) {
+    streams.err << "bench_results: warning: left out: " << why << "\n";
+  }
   const SeriesRecords records(arguments, runs);
   bool interrupted = false;
   if (const auto command = arguments.given("rerun-cmd")) {
