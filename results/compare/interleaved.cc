@@ -17,11 +17,19 @@ namespace bench::results {
 namespace {
 
 volatile std::sig_atomic_t interrupt_seen = 0;
+/// The process group of the command that runs; 0: none does.
+volatile std::sig_atomic_t running_group = 0;
 
-extern "C" void note_interrupt(int /*signal*/) { interrupt_seen = 1; }
+/// The first signal goes to the command too, which ends by itself in its own time.
+extern "C" void note_interrupt(int signal) {
+  const int saved = errno;
+  if (interrupt_seen == 0 && running_group != 0) (void)kill(-running_group, signal);
+  interrupt_seen = 1;
+  errno = saved;
+}
 
-/// Notes Ctrl-C and SIGTERM instead of ending on them, as long as it lives. Ctrl-C reaches the
-/// command too, which ends by itself.
+/// Notes Ctrl-C and SIGTERM instead of ending on them, as long as it lives. A command that runs is
+/// sent the same signal, once.
 class InterruptNoted {
  public:
   InterruptNoted() {
@@ -46,9 +54,34 @@ class InterruptNoted {
   struct sigaction old_term_ {};
 };
 
-/// In the child: never returns.
-[[noreturn]] void become(const char* command, const char* log) {
+/// Keeps SIGINT and SIGTERM waiting as long as it lives.
+class InterruptHeld {
+ public:
+  InterruptHeld() {
+    sigset_t held;
+    (void)sigemptyset(&held);
+    (void)sigaddset(&held, SIGINT);
+    (void)sigaddset(&held, SIGTERM);
+    (void)pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~InterruptHeld() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  InterruptHeld(const InterruptHeld&) = delete;
+  InterruptHeld& operator=(const InterruptHeld&) = delete;
+
+  [[nodiscard]] const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t before_{};
+};
+
+/// In the child: never returns. In a process group of its own, which a terminal's Ctrl-C does not
+/// reach: the command is signalled by us alone.
+[[noreturn]] void become(const char* command, const char* log, const sigset_t& mask) {
   constexpr int kCannotRun = 127;
+  (void)setpgid(0, 0);
+  (void)signal(SIGINT, SIG_DFL);
+  (void)signal(SIGTERM, SIG_DFL);
+  (void)sigprocmask(SIG_SETMASK, &mask, nullptr);
   const int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0) _exit(kCannotRun);
   (void)signal(SIGPIPE, SIG_DFL);
@@ -59,19 +92,24 @@ class InterruptNoted {
 
 /// The wait status of a shell that ran `command`, its output in `log`.
 int run_shell(const std::string& command, const std::string& log) {
-  const pid_t child = fork();
-  if (child < 0) throw DeviceError(cat("fork: ", std::strerror(errno)));
-  if (child == 0) become(command.c_str(), log.c_str());
-  int status = 0;
-  bool passed_on = false;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) throw DeviceError(cat("waitpid: ", std::strerror(errno)));
-    // A terminal signals the command as well; a SIGTERM to us alone is passed on.
-    if (InterruptNoted::seen() && !passed_on) {
-      passed_on = true;
-      (void)kill(child, SIGTERM);
-    }
+  // A shell that is signalled waits for what it runs, and runs nothing more.
+  const std::string script = cat("trap 'exit 130' INT TERM\n", command);
+  pid_t child = 0;
+  {
+    const InterruptHeld held;  // Until it is known whom to send it to.
+    child = fork();
+    if (child < 0) throw DeviceError(cat("fork: ", std::strerror(errno)));
+    if (child == 0) become(script.c_str(), log.c_str(), held.before());
+    (void)setpgid(child, child);
+    running_group = child;
   }
+  int status = 0;
+  pid_t ended = 0;
+  do {
+    ended = waitpid(child, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  running_group = 0;
+  if (ended < 0) throw DeviceError(cat("waitpid: ", std::strerror(errno)));
   return status;
 }
 
@@ -93,6 +131,7 @@ std::optional<StoredRun> run_once(const InterleavedPlan& plan, bool is_other, st
       (plan.folder / cat(is_other ? "new-" : "base-", number < 10 ? "0" : "", number)).string();
   const std::string record = stem + ".json";
   const std::string& command = is_other ? plan.other : plan.base;
+  std::filesystem::remove(record);  // An earlier night's would be taken for this run's.
   const int status =
       run_shell(cat(command, " --result_file=", shell_quoted(record)), stem + ".log");
   if (InterruptNoted::seen()) return std::nullopt;

@@ -16,7 +16,8 @@ struct InterleavedPlan {
   std::string other{};
   std::size_t pairs = 8;
   std::chrono::milliseconds cooldown{0};  ///< Before each run but the first.
-  std::filesystem::path folder{};  ///< Where records and outputs go; made where it is not there.
+  /// Where records and outputs go, in place of earlier ones; made where it is not there.
+  std::filesystem::path folder{};
 };
 
 /// `text` as one word of the shell.

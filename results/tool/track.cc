@@ -48,7 +48,8 @@ constexpr std::array kTrackOptions = {
            .meaning = "with --ack: accepted, repaired, the machine's, chance, or open again"},
     Option{.name = "annotate", .value = "RUN", .meaning = "write --note to a run's series"},
     Option{.name = "note", .value = "TEXT", .meaning = "with --ack or --annotate"},
-    Option{.name = "remember", .meaning = "keep new changes in the store: they are news only once"},
+    Option{.name = "remember",
+           .meaning = "keep what is told as new in the store: it is news only once"},
     Option{.name = "rerun-cmd",
            .value = "COMMAND",
            .meaning = "runs a suspect night again; {rev} is the revision, {flags} the run's flags"},
@@ -221,7 +222,7 @@ void remember(const Arguments& arguments, const Tracked& tracked) {
   Store store = open_store(arguments, Store::Access::kWrite);
   for (const TrackedSeries& one : tracked.series) {
     for (const SeriesChange& change : one.changes) {
-      if (!change.known) store.set_change(note_of(one, change, "new", ""));
+      if (is_news(change)) store.set_change(note_of(one, change, "new", ""));
     }
   }
 }
@@ -266,6 +267,7 @@ void write_files(const Arguments& arguments, const Tracked& tracked) {
 std::span<const Option> options_of_track() { return kTrackOptions; }
 
 int run_track(const Arguments& arguments, Streams streams) {
+  constexpr int kInterrupted = 130;
   std::vector<std::string> selectors = arguments.operands();
   if (selectors.empty()) selectors.emplace_back();
   SeriesSelection selection;
@@ -280,9 +282,13 @@ int run_track(const Arguments& arguments, Streams streams) {
   }
   const Notes notes = read_notes(arguments);
   Tracked tracked = track(series, options, notes.changes, notes.annotations);
+  for (const std::string& why : tracked.left_out) {
+    streams.err << "bench_results: warning: left out: " << why << "\n";
+  }
   const SeriesRecords records(arguments, runs);
+  bool interrupted = false;
   if (const auto command = arguments.given("rerun-cmd")) {
-    rerun_suspects(
+    interrupted = !rerun_suspects(
         tracked,
         {.command = *command,
          .pairs = static_cast<std::size_t>(arguments.integer("reruns", 1)),
@@ -295,7 +301,7 @@ int run_track(const Arguments& arguments, Streams streams) {
   print_tracked(arguments, tracked, arguments.text("format"), streams.out);
   write_files(arguments, tracked);
   remember(arguments, tracked);
-  return exit_status(tracked);
+  return interrupted ? kInterrupted : exit_status(tracked);
 }
 
 }  // namespace bench::results

@@ -78,18 +78,25 @@ std::string mention(const TrackedSeries& one, const SeriesChange& change) {
              date_text(one.series.nights[change.at].start_ms), " (id ", change.id, ")");
 }
 
+bool is_open(const SeriesChange& change) {
+  return change.state == "new" && change.counts && !change.recovered &&
+         change.verdict != ChangeVerdict::kInconclusive;
+}
+
+bool is_machines(const SeriesChange& change) {
+  return change.cause == Cause::kEnvironment || change.cause == Cause::kCanary;
+}
+
 void tell(const TrackedSeries& one, const SeriesChange& change, Told& told) {
-  const bool open = change.state == "new" && change.counts && !change.recovered &&
-                    change.verdict != ChangeVerdict::kInconclusive;
-  if (!open) return;
+  if (!is_open(change)) return;
   const std::string text = mention(one, change);
   if (change.fails()) {
     (change.known ? told.open : told.fresh).push_back(text);
   } else if (change.drift) {
     told.drift.push_back(text);
-  } else if (change.cause == Cause::kEnvironment || change.cause == Cause::kCanary) {
+  } else if (is_machines(change)) {
     told.machine.push_back(text);
-  } else if (change.verdict == ChangeVerdict::kImproved && !change.known) {
+  } else if (is_news(change)) {
     told.better.push_back(text);
   }
 }
@@ -107,6 +114,13 @@ void add_sentence(std::string& text, const std::string& head,
 }
 
 }  // namespace
+
+bool is_news(const SeriesChange& change) {
+  if (!is_open(change) || change.known) return false;
+  const bool improved =
+      change.verdict == ChangeVerdict::kImproved && !change.drift && !is_machines(change);
+  return change.fails() || improved;
+}
 
 std::string title_of(const NightlySeries& series) {
   return cat(series.workload, series.canary ? " (canary)" : "",

@@ -12,6 +12,9 @@ namespace bench::results {
 /// What happened, in one paragraph: what is new, what is still open, what is not the code's.
 std::string paragraph(const Tracked& tracked);
 
+/// Whether the paragraph tells it as a new regression or improvement.
+bool is_news(const SeriesChange& change);
+
 /// A block per series with something to tell (all of them where `all`), the paragraph at the end.
 void print_text(std::ostream& out, const Tracked& tracked, bool all);
 

@@ -1,6 +1,7 @@
 #include "results/track/rerun.h"
 
-#include <cmath>
+#include <exception>
+#include <filesystem>
 #include <ostream>
 
 #include "models/base/errors.h"
@@ -63,6 +64,26 @@ void settle(TrackedSeries& one, const ComparisonRow& row) {
                          .cause = Cause::kCode});
 }
 
+/// Runs the newest night's revision of a series in turn with that before; false: interrupted.
+bool rerun(TrackedSeries& one, const RerunPlan& plan, const RecordOf& record_of, double alpha) {
+  const std::vector<Night>& nights = one.series.nights;
+  const std::string& good = nights[nights.size() - 2].git_rev;
+  const std::string& bad = nights.back().git_rev;
+  const nlohmann::json record = record_of(nights.back().run_ids.front());
+  const InterleavedRuns runs =
+      run_interleaved({.base = filled_command(plan.command, good, record),
+                       .other = filled_command(plan.command, bad, record),
+                       .pairs = plan.pairs,
+                       .folder = plan.folder / one.series.key},
+                      [](const InterleavedRuns&, const StoredRun&, bool) {});
+  if (runs.interrupted) return false;
+  const Comparison comparison = compare(
+      {.name = good, .runs = runs.base}, {.name = bad, .runs = runs.other},
+      {.margin = one.margin, .alpha = alpha, .paired = true, .metrics = {one.series.metric}});
+  settle(one, comparison.rows.front());
+  return true;
+}
+
 }  // namespace
 
 std::string filled_command(const std::string& command, const std::string& revision,
@@ -77,7 +98,7 @@ std::string filled_command(const std::string& command, const std::string& revisi
   return filled;
 }
 
-void rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
+bool rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
                     std::ostream& err) {
   (void)filled_command(plan.command, "", {});
   for (TrackedSeries& one : tracked.series) {
@@ -90,23 +111,25 @@ void rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& rec
           << (good == bad && !good.empty() ? "the same" : "not known") << "\n";
       continue;
     }
-    const nlohmann::json record = record_of(nights.back().run_ids.front());
     err << title_of(one.series) << ": running " << bad << " again, in turn with " << good << "\n";
-    const InterleavedRuns runs =
-        run_interleaved({.base = filled_command(plan.command, good, record),
-                         .other = filled_command(plan.command, bad, record),
-                         .pairs = plan.pairs,
-                         .folder = plan.folder / one.series.key},
-                        [](const InterleavedRuns&, const StoredRun&, bool) {});
-    if (runs.interrupted) return;
-    const Comparison comparison =
-        compare({.name = good, .runs = runs.base}, {.name = bad, .runs = runs.other},
-                {.margin = one.margin,
-                 .alpha = tracked.options.alpha,
-                 .paired = true,
-                 .metrics = {one.series.metric}});
-    settle(one, comparison.rows.front());
+    const auto failed = [&](const std::exception& error) {
+      one.newest_why = cat("a rerun failed: ", error.what());
+      err << title_of(one.series) << ": " << one.newest_why << "\n";
+    };
+    try {
+      if (!rerun(one, plan, record_of, tracked.options.alpha)) {
+        one.newest_why = "its rerun was interrupted";
+        return false;
+      }
+    } catch (const DataError& error) {
+      failed(error);
+    } catch (const DeviceError& error) {
+      failed(error);
+    } catch (const std::filesystem::filesystem_error& error) {
+      failed(error);
+    }
   }
+  return true;
 }
 
 }  // namespace bench::results

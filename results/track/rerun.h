@@ -27,8 +27,9 @@ using RecordOf = std::function<nlohmann::json(const std::string& record_id)>;
 
 /// Runs the newest night's revision in turn with that of the night before, where the newest is
 /// suspected of a regression and the revisions differ, and makes it a change or clears it. Says
-/// what it does on `err`. Throws as run_interleaved does.
-void rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
+/// what it does on `err`. A rerun that fails leaves the night suspect, says so, and
+/// the next series follows. False where it was interrupted, and ended with that.
+bool rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
                     std::ostream& err);
 
 }  // namespace bench::results

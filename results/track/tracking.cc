@@ -65,7 +65,7 @@ class SeriesTracker {
     for (const stats::ChangePoint& point : stats::change_points(logs_, options)) {
       tracked_.changes.push_back({.id = id_of(tracked_.series.nights[point.at]),
                                   .at = point.at,
-                                  .p = std::min(point.p, point.p_step),
+                                  .p = std::min(1.0, 2 * std::min(point.p, point.p_step)),
                                   .shift = point.shift,
                                   .drift = point.drift});
     }
@@ -266,10 +266,14 @@ Tracked track(std::span<const NightlySeries> series, const TrackOptions& options
   tracked.options = options;
   for (const NightlySeries& one : series) {
     if (!is_trackable(one)) {
-      throw DataError(cat(one.workload, ": ", one.metric,
-                          " is 0 or less on some nights, and is followed by ratios"));
+      tracked.left_out.push_back(cat(one.workload, ": ", one.metric,
+                                     " is 0 or less on some nights, and is followed by ratios"));
+      continue;
     }
     tracked.series.push_back(SeriesTracker(one, options).tracked());
+  }
+  if (tracked.series.empty() && !tracked.left_out.empty()) {
+    throw DataError(tracked.left_out.front());
   }
   correct_over_series(tracked);
   blame_canaries(tracked.series);

@@ -75,7 +75,7 @@ struct TrackedSeries {
   std::vector<SeriesChange> changes{};
   NewestState newest_state = NewestState::kUnknown;
   std::optional<stats::NewestPoint> newest{};
-  std::string newest_why{};  ///< Of kUnknown and kCleared.
+  std::string newest_why{};  ///< Of kUnknown and kCleared; of kSuspect where a rerun failed.
   std::vector<Annotation> annotations{};
   std::string
       continues{};  ///< "on MACHINE from DATE, +12%", where the work moved to another machine.
@@ -84,10 +84,12 @@ struct TrackedSeries {
 struct Tracked {
   TrackOptions options{};
   std::vector<TrackedSeries> series{};
+  std::vector<std::string> left_out{};  ///< Series that cannot be followed: which and why, each.
 };
 
 /// Finds change points, judges the newest nights, gives each change its cause and state. The newest
 /// night that lies far outside is `suspect`; with a second one behind it the change is confirmed.
+/// A series with a value of 0 or less is left out. Throws DataError where none is left.
 Tracked track(std::span<const NightlySeries> series, const TrackOptions& options,
               std::span<const ChangeNote> notes, std::span<const Annotation> annotations);
 

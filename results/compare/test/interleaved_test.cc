@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -77,6 +80,31 @@ TEST_F(Interleaved, AnInterruptLeavesWholePairs) {
   EXPECT_EQ(order().size(), 5);
 }
 
+TEST_F(Interleaved, ACommandIsSentTheSignalItselfOnceAndByUsAlone) {
+  // Signals its parent, and notes its process group and what it is sent itself.
+  const auto got = [&](const char* signal) {
+    std::ofstream(folder_ / "signals")
+        << "#!/bin/sh\n"
+           "cd \"${0%/*}\"\n"
+           "trap 'echo INT >> got' INT\ntrap 'echo TERM >> got' TERM\n"
+           "set -- \"$1\" \"$2\" $(cat /proc/$$/stat)\n"
+           "[ \"$7\" != \"$(cut -d' ' -f5 /proc/$2/stat)\" ] && echo own > got\n"
+           "kill -\"$1\" \"$2\"\n"
+           "for look in 1 2 3 4 5 6 7 8 9 10; do\n"
+           "  [ $(wc -l < got) -gt 1 ] && [ $look -gt 3 ] && break\n"
+           "  sleep 0.1\n"
+           "done\n";
+    std::filesystem::permissions(folder_ / "signals", std::filesystem::perms::owner_all);
+    InterleavedPlan signalling = plan(2);
+    signalling.base = cat((folder_ / "signals").string(), " ", signal, " ", ::getpid());
+    EXPECT_TRUE(run_interleaved(signalling, ignore).interrupted);
+    std::ifstream file(folder_ / "got");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_EQ(got("INT"), "own\nINT\n");
+  EXPECT_EQ(got("TERM"), "own\nTERM\n");
+}
+
 TEST_F(Interleaved, ACommandThatFailsIsNamedWithItsLog) {
   InterleavedPlan failing = plan(3);
   failing.other = "exit 7 #";
@@ -89,6 +117,13 @@ TEST_F(Interleaved, ACommandThatFailsIsNamedWithItsLog) {
   }
   failing.other = "true";
   EXPECT_THROW(run_interleaved(failing, ignore), DataError) << "left no record";
+}
+
+TEST_F(Interleaved, AnEarlierRecordIsNotTakenForThisRuns) {
+  EXPECT_EQ(run_interleaved(plan(2), ignore).other.size(), 2);
+  InterleavedPlan silent = plan(2);
+  silent.other = "true";
+  EXPECT_THROW(run_interleaved(silent, ignore), DataError);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -27,6 +29,7 @@ struct MadeNights {
   std::size_t step = 25;  ///< From this night on
   double factor = 0.95;   ///< so much as fast.
   std::string label{};
+  std::string git_rev{};  ///< Of all; empty: each has its own.
 };
 
 /// `bench_results track` over a store with a run per night.
@@ -60,7 +63,7 @@ class TrackCommand : public testing::Test {
                           (i >= made.step ? made.factor : 1);
       Record record = made_record(made.model, 64, rate);
       record.time.start_utc += std::chrono::hours(24 * i);
-      record.source.git_rev = cat("rev", i);
+      record.source.git_rev = made.git_rev.empty() ? cat("rev", i) : made.git_rev;
       json night = json_of(record);
       night["label"] = made.label;
       runs.push_back(stored_run(sealed(night), "made"));
@@ -101,6 +104,30 @@ TEST_F(TrackCommand, AnAcknowledgementReplacesWhatTheStoreHadOfTheChange) {
   EXPECT_EQ(notes()[0].state, "ack");
   EXPECT_EQ(track({"--ack=" + id, "--as=new"}).status, 1);
   EXPECT_EQ(track().status, 1);
+}
+
+TEST_F(TrackCommand, RemembersOnlyWhatItTold) {
+  store_nights({.factor = 1.05});
+  store_nights({.model = "frozen", .factor = 1.05, .label = "canary", .git_rev = "frozen"});
+  EXPECT_THAT(track({"--remember"}).out, HasSubstr("0 new improvements. Not the code's"));
+  EXPECT_THAT(track({"--remember", "--since=2026-02-20"}).out, HasSubstr("0 new improvements."));
+  EXPECT_THAT(notes(), testing::IsEmpty());
+  // Without the canary it is the code's, and news once.
+  const std::vector<std::string> words = {"model:resnet50", "--remember"};
+  EXPECT_THAT(track(words).out, HasSubstr("1 new improvements."));
+  EXPECT_THAT(track(words).out, HasSubstr("0 new improvements."));
+  EXPECT_EQ(notes().size(), 1);
+}
+
+TEST_F(TrackCommand, ReportsAlthoughARerunFailsOrIsInterrupted) {
+  store_nights({.step = 39, .factor = 0.9});
+  const std::string keep = "--keep=" + (folder_.path() / "kept").string();
+  const Outcome failed = track({keep, "--rerun-cmd=exit 3; : {rev}"});
+  EXPECT_EQ(failed.status, 0);
+  EXPECT_THAT(failed.out, HasSubstr("suspect, a rerun failed: 'exit 3; : 'rev38'' ended"));
+  const Outcome interrupted = track({keep, cat("--rerun-cmd=kill -INT ", ::getpid(), "; : {rev}")});
+  EXPECT_EQ(interrupted.status, 130);
+  EXPECT_THAT(interrupted.out, HasSubstr("suspect, its rerun was interrupted"));
 }
 
 }  // namespace

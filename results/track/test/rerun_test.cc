@@ -69,6 +69,16 @@ TEST_F(RerunTest, ThatIsSlowAgainConfirms) {
   EXPECT_EQ(exit_status(tracked), 1);
 }
 
+TEST_F(RerunTest, ThatFailsLeavesItSuspectAndIsTold) {
+  revision_runs_at("rev58", 100);
+  const Tracked tracked = rerun();
+  EXPECT_EQ(tracked.series[0].newest_state, NewestState::kSuspect);
+  EXPECT_EQ(tracked.series[0].newest_why.substr(0, 16), "a rerun failed: ");
+  EXPECT_NE(tracked.series[0].newest_why.find("'rev59'' ended with status"), std::string::npos);
+  EXPECT_NE(err_.str().find("a rerun failed: "), std::string::npos);
+  EXPECT_EQ(exit_status(tracked), 0);
+}
+
 TEST_F(RerunTest, ThatIsNotClears) {
   revision_runs_at("rev58", 100);
   revision_runs_at("rev59", 100.1);

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "models/base/errors.h"
+#include "models/base/philox.h"
+#include "results/stats/change_points.h"
 #include "results/track/causes.h"
 #include "results/track/test/made_series.h"
 
@@ -173,10 +177,28 @@ TEST(Track, SaysWhereTheWorkWentOn) {
   EXPECT_EQ(exit_status(tracked), 0);
 }
 
-TEST(Track, RefusesNightsWithoutARatio) {
-  NightlySeries series = made_series({});
-  series.nights[3].value = 0;
-  EXPECT_THROW(track(std::vector<NightlySeries>{series}, {}, {}, {}), DataError);
+TEST(Track, LeavesOutNightsWithoutARatioAndRefusesNothingElse) {
+  NightlySeries bad = made_series({.workload = "bad"});
+  bad.nights[3].value = 0;
+  const NightlySeries good = made_series({.steps = {{30, 0.95}}});
+  const Tracked tracked = track(std::vector<NightlySeries>{bad, good}, {}, {}, {});
+  ASSERT_EQ(tracked.series.size(), 1);
+  EXPECT_EQ(tracked.series[0].series.workload, good.workload);
+  ASSERT_EQ(tracked.left_out.size(), 1);
+  EXPECT_EQ(tracked.left_out[0].substr(0, 35), "bad: images_per_sec is 0 or less on");
+  EXPECT_EQ(exit_status(tracked), 1);
+  EXPECT_THROW(track(std::vector<NightlySeries>{bad}, {}, {}, {}), DataError);
+}
+
+TEST(Track, TheSmallerOfTwoProbabilitiesCountsTwice) {
+  const NightlySeries series = made_series({.steps = {{30, 0.95}}});
+  const Tracked tracked = track(std::vector<NightlySeries>{series}, {}, {}, {});
+  std::vector<double> logs;
+  for (const Night& night : series.nights) logs.push_back(std::log(night.value));
+  const auto points = stats::change_points(
+      logs, {.margin = tracked.series[0].margin, .seed = hash_name(series.key)});
+  ASSERT_EQ(points.size(), 1);
+  EXPECT_DOUBLE_EQ(tracked.series[0].changes[0].p, 2 * std::min(points[0].p, points[0].p_step));
 }
 
 TEST(Causes, TheEnvironmentIsBlamedOnlyFarFromANewRevision) {
