@@ -93,6 +93,15 @@ std::optional<double> number_in(const Cell& cell) {
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
+/// All of them or none; how many were not there yet.
+std::size_t insert_runs(const Database& database, std::span<const StoredRun> runs) {
+  Transaction transaction(database);
+  std::size_t added = 0;
+  for (const StoredRun& run : runs) added += insert_run(database, run) ? 1 : 0;
+  transaction.commit();
+  return added;
+}
+
 }  // namespace
 
 struct Store::Folder {
@@ -123,15 +132,22 @@ Store& Store::operator=(Store&&) noexcept = default;
 bool Store::add(const StoredRun& run) { return add(std::span(&run, 1)) == 1; }
 
 std::size_t Store::add(std::span<const StoredRun> runs) {
-  if (folder_ != nullptr) {
+  if (folder_ == nullptr) return insert_runs(*database_, runs);
+  std::vector<std::filesystem::path> written;
+  try {
     // The records first: an index without them is mended by the next program that opens the store.
-    for (const StoredRun& run : runs) write_record(folder_->path, run);
+    for (const StoredRun& run : runs) {
+      const std::filesystem::path path = record_path(folder_->path, run);
+      if (!std::filesystem::exists(path)) written.push_back(path);
+      write_record(folder_->path, run);
+    }
+    return insert_runs(*database_, runs);
+  } catch (...) {
+    // A run that was refused is in no part of the store.
+    std::error_code ignored;
+    for (const std::filesystem::path& path : written) std::filesystem::remove(path, ignored);
+    throw;
   }
-  Transaction transaction(*database_);
-  std::size_t added = 0;
-  for (const StoredRun& run : runs) added += insert_run(*database_, run) ? 1 : 0;
-  transaction.commit();
-  return added;
 }
 
 std::vector<std::vector<Cell>> Store::list(std::span<const std::string> columns,
