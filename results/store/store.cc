@@ -143,15 +143,22 @@ Store& Store::operator=(Store&&) noexcept = default;
 bool Store::add(const StoredRun& run) { return add(std::span(&run, 1)) == 1; }
 
 std::size_t Store::add(std::span<const StoredRun> runs) {
-  if (folder_ != nullptr) {
+  if (folder_ == nullptr) return insert_runs(*database_, runs);
+  std::vector<fs::path> written;
+  try {
     // The records first: an index without them is mended by the next program that opens the store,
     // and may have been by one that opened it meanwhile.
-    std::size_t added = 0;
-    for (const StoredRun& run : runs) added += write_record(folder_->path, run) ? 1 : 0;
+    for (const StoredRun& run : runs) {
+      if (write_record(folder_->path, run)) written.push_back(record_path(folder_->path, run));
+    }
     insert_runs(*database_, runs);
-    return added;
+    return written.size();
+  } catch (...) {
+    // A run that was refused is in no part of the store.
+    std::error_code ignored;
+    for (const fs::path& path : written) fs::remove(path, ignored);
+    throw;
   }
-  return insert_runs(*database_, runs);
 }
 
 std::vector<std::vector<Cell>> Store::list(std::span<const std::string> columns,
