@@ -2,7 +2,6 @@
 
 #include <poll.h>
 
-#include <algorithm>
 #include <iomanip>
 #include <ostream>
 
@@ -26,12 +25,29 @@ std::string decimals_of(double value, int digits) {
 /// Whether the runs may end here. Between the looks they may not: looking at every run would find
 /// a narrow interval by chance.
 bool narrow_enough(const RepeatSettings& settings, std::span<const double> values) {
-  const auto& looks = results::stats::kLooks;
-  if (!settings.until_ci || std::find(looks.begin(), looks.end(), values.size()) == looks.end()) {
+  if (!settings.until_ci || results::stats::last_look(values.size()) != values.size()) {
     return false;
   }
   const std::optional<double> half = results::stats::look_half_width(values);
   return half && *half <= *settings.until_ci;
+}
+
+std::string per_cent(double share) { return cat(decimals_of(kPerCent * share, 2), " %"); }
+
+/// Why all runs were made, though --until_ci may end them earlier.
+void say_why_not_ended(std::ostream& err, double limit, std::span<const double> values) {
+  const std::optional<std::size_t> look = results::stats::last_look(values.size());
+  if (!look) {
+    err << "--until_ci: " << values.size() << " runs are fewer than the "
+        << results::stats::kLooks.front() << " after which it looks first\n";
+    return;
+  }
+  const std::optional<double> half = results::stats::look_half_width(values.first(*look));
+  err << "--until_ci: half the interval is " << (half ? per_cent(*half) : "not known")
+      << " of the median, not " << per_cent(limit) << ", after "
+      << (*look == values.size() ? "all " : "the first ") << *look << " runs";
+  if (*look != values.size()) err << "; after " << values.size() << " there is no look";
+  err << "\n";
 }
 
 }  // namespace
@@ -41,7 +57,7 @@ RunSettings settings_of_repeat(RunSettings settings) {
   return repeat ? with_own_files(std::move(settings), cat("repeat", *repeat)) : settings;
 }
 
-void print_repeats(std::ostream& out, std::span<const double> images_per_second) {
+void print_repeats(std::ostream& out, std::span<const double> images_per_second, bool looked) {
   if (images_per_second.empty()) {
     return;
   }
@@ -49,15 +65,20 @@ void print_repeats(std::ostream& out, std::span<const double> images_per_second)
   for (std::size_t i = 0; i < images_per_second.size(); ++i) {
     table.add_row({cat(i), decimals_of(images_per_second[i], 2)});
   }
-  const results::stats::GroupSummary summary = results::stats::group_summary(images_per_second);
+  const results::stats::GroupSummary summary =
+      looked ? results::stats::group_summary(images_per_second, results::stats::kLookAlpha)
+             : results::stats::group_summary(images_per_second);
+  const std::string level = looked ? cat(kPerCent * (1 - results::stats::kLookAlpha)) : "95";
   out << table << "median of " << summary.n << " runs: " << decimals_of(summary.median, 2)
       << " images/sec";
   if (summary.interval) {
-    out << ", 95 % interval " << decimals_of(summary.interval->low, 2) << " to "
+    out << ", " << level << " % interval " << decimals_of(summary.interval->low, 2) << " to "
         << decimals_of(summary.interval->high, 2);
+    if (looked) out << " (as at a look of --until_ci, of which all together keep 95 %)";
   } else {
     out << ", from " << decimals_of(summary.min, 2) << " to " << decimals_of(summary.max, 2)
-        << " (a 95 % interval takes 6 runs)";
+        << " (a " << level << " % interval takes " << (looked ? results::stats::kLooks.front() : 6)
+        << " runs)";
   }
   out << "\n" << std::flush;
 }
@@ -79,13 +100,9 @@ int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int
     speeds.push_back(outcome.images_per_second);
     if (narrow_enough(settings, speeds)) break;
   }
-  print_repeats(streams.out, speeds);
-  const auto half = results::stats::look_half_width(speeds);
+  print_repeats(streams.out, speeds, settings.until_ci.has_value());
   if (settings.until_ci && status == 0 && !interrupted() && !narrow_enough(settings, speeds)) {
-    streams.err << "--until_ci: half the interval is "
-                << (half ? cat(decimals_of(kPerCent * *half, 2), " %") : "not known")
-                << " of the median, not " << decimals_of(kPerCent * *settings.until_ci, 2)
-                << " %, after all " << speeds.size() << " runs\n";
+    say_why_not_ended(streams.err, *settings.until_ci, speeds);
   }
   return status;
 }

@@ -26,8 +26,8 @@ int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int
            const std::function<void()>& wait, const std::function<bool()>& interrupted,
            const RunStreams& streams);
 
-/// What `repeat` prints of its runs.
-void print_repeats(std::ostream& out, std::span<const double> images_per_second);
+/// What `repeat` prints of its runs; `looked` at between them, the interval is that of a look.
+void print_repeats(std::ostream& out, std::span<const double> images_per_second, bool looked);
 
 /// This program again and again with the same command line, each run in a process of its own.
 int run_repeats(const RunSettings& settings, RunHost& host);

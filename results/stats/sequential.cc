@@ -6,15 +6,15 @@
 
 namespace bench::results::stats {
 
-std::optional<std::size_t> next_look(std::size_t n) {
+std::optional<std::size_t> last_look(std::size_t n) {
   const auto* const next = std::upper_bound(kLooks.begin(), kLooks.end(), n);
-  if (next == kLooks.end()) return std::nullopt;
-  return *next;
+  if (next == kLooks.begin()) return std::nullopt;
+  return *(next - 1);
 }
 
-std::optional<double> look_half_width(std::span<const double> values, double alpha) {
+std::optional<double> look_half_width(std::span<const double> values) {
   if (values.empty()) return std::nullopt;
-  return group_summary(values, alpha / static_cast<double>(kLooks.size())).half;
+  return group_summary(values, kLookAlpha).half;
 }
 
 }  // namespace bench::results::stats

@@ -55,13 +55,34 @@ TEST(Repeats, PrintEachRunAndTheirMedian) {
 
 TEST(Repeats, EndWhereTheIntervalIsNarrowEnough) {
   const RepeatSettings settings{.runs = 24, .until_ci = 0.01};
-  EXPECT_EQ(Repeated(settings, alternating(24, 0.002)).runs.size(), 8)
-      << "six runs have no interval at the level of one look";
+  EXPECT_EQ(Repeated(settings, alternating(24, 0.002)).runs.size(), 8) << "the first look";
   const Repeated wide(settings, alternating(24, 0.05));
   EXPECT_EQ(wide.runs.size(), 24);
   EXPECT_THAT(wide.err.str(),
               HasSubstr("--until_ci: half the interval is 5.00 % of the median, not "
                         "1.00 %, after all 24 runs"));
+}
+
+TEST(Repeats, PrintTheIntervalThatEndedThem) {
+  // The interval of 95 % of these twelve runs is 98.5 to 101.5.
+  const std::vector<double> speeds = {90,  98,    98.5, 99,    99.5, 100,
+                                      100, 100.5, 101,  101.5, 102,  110};
+  const Repeated repeated({.runs = 24, .until_ci = 0.025}, speeds);
+  EXPECT_EQ(repeated.runs.size(), 12);
+  EXPECT_THAT(repeated.out.str(),
+              HasSubstr("median of 12 runs: 100.00 images/sec, 98.75 % interval 98.00 to 102.00 "
+                        "(as at a look of --until_ci, of which all together keep 95 %)\n"));
+  EXPECT_THAT(repeated.err.str(), testing::Not(HasSubstr("--until_ci: half")));
+}
+
+TEST(Repeats, SayThatTheirLastIsNoLook) {
+  const Repeated ten({.runs = 10, .until_ci = 0.01}, alternating(10, 0.05));
+  EXPECT_THAT(ten.err.str(),
+              HasSubstr("--until_ci: half the interval is 5.00 % of the median, not "
+                        "1.00 %, after the first 8 runs; after 10 there is no look\n"));
+  const Repeated five({.runs = 5, .until_ci = 0.01}, alternating(5, 0.002));
+  EXPECT_THAT(five.err.str(),
+              HasSubstr("--until_ci: 5 runs are fewer than the 8 after which it looks first\n"));
 }
 
 TEST(Repeats, EndWithARunThatFails) {

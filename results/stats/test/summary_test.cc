@@ -108,13 +108,21 @@ TEST(WithinRunError, GrowsWithCorrelation) {
 }
 
 TEST(Sequential, LooksAreFixed) {
-  EXPECT_EQ(next_look(0), 6);
-  EXPECT_EQ(next_look(8), 12);
-  EXPECT_FALSE(next_look(24));
-  std::vector<double> values = {100, 101, 99, 100, 102, 98};
-  EXPECT_FALSE(look_half_width(values)) << "at 99 % six values have no interval";
-  values.insert(values.end(), {100, 100});
+  EXPECT_FALSE(last_look(7));
+  EXPECT_EQ(last_look(8), 8);
+  EXPECT_EQ(last_look(11), 8);
+  EXPECT_EQ(last_look(30), 24);
+  std::vector<double> values = {100, 101, 99, 100, 102, 98, 100};
+  EXPECT_FALSE(look_half_width(values)) << "at 98.75 % seven values have no interval";
+  values.push_back(100);
   EXPECT_NEAR(*look_half_width(values), 0.02, 1e-12);
+}
+
+TEST(Sequential, EveryLookCanEndTheRunsAndAllTogetherKeepAlpha) {
+  for (const std::size_t look : kLooks) {
+    EXPECT_TRUE(look_half_width(std::vector<double>(look, 100))) << look;
+  }
+  EXPECT_DOUBLE_EQ(kLookAlpha * static_cast<double>(kLooks.size()), 0.05);
 }
 
 }  // namespace
