@@ -1,5 +1,7 @@
 #include "bench/after/record_file.h"
 
+#include <glog/logging.h>
+
 #include <exception>
 #include <ostream>
 #include <span>
@@ -8,6 +10,7 @@
 #include "bench/after/reportable.h"
 #include "models/base/errors.h"
 #include "models/base/makeable_folder.h"
+#include "models/base/text.h"
 #include "results/formats/format.h"
 #include "results/quality_score.h"
 #include "results/record_json.h"
@@ -84,7 +87,7 @@ void RecordFile::write(results::Status status, bool partial, const std::string& 
   if (store_ || logs_) {
     const results::StoredRun run = results::parse_run(results::record_json(record_), "this run");
     if (store_) {
-      failure.keep([&] { results::Store(*store_, results::Store::Access::kWrite).add(run); });
+      failure.keep([&] { store(run); });
     }
     if (logs_) {
       failure.keep([&] {
@@ -94,6 +97,19 @@ void RecordFile::write(results::Status status, bool partial, const std::string& 
     }
   }
   failure.rethrow();
+}
+
+void RecordFile::store(const results::StoredRun& run) const {
+  try {
+    results::Store(*store_, results::Store::Access::kWrite).add(run);
+    LOG(INFO) << "note: stored as " << run.record_id << " in " << printable(store_->string());
+  } catch (const WriteError& error) {
+    if (!writers_.empty()) throw;  // It is in a file already.
+    const std::filesystem::path path =
+        std::filesystem::temp_directory_path() / cat("bench-", run.record_id, ".json");
+    results::make_writer("json", path.string())->write(record_);
+    throw WriteError(cat(error.what(), "; the record is in ", path.string()));
+  }
 }
 
 void RecordFile::write_for_now(results::Status status, bool partial, const std::string& reason) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/plan/settings.h"
+#include "results/store/stored_run.h"
 #include "results/writer.h"
 
 namespace bench {
@@ -32,6 +33,8 @@ class RecordFile {
   void write_for_now(results::Status status, bool partial, const std::string& reason);
 
  private:
+  /// In a file of its own where the store cannot be written and no other holds it.
+  void store(const results::StoredRun& run) const;
   void finish(results::Status status, bool partial, const std::string& reason);
 
   /// Of --result_file, and of the program that repeats this run.

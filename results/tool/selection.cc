@@ -42,8 +42,10 @@ class Selector {
       return needed(runs_in(selector), selector, "holds no record");
     }
     if (looks_like_an_id(selector)) {
-      return needed(from_store(filter_of_id(selector)), selector,
-                    "no run or group in the store has an id that begins so");
+      auto runs = needed(from_store(filter_of_id(selector)), selector,
+                         "no run or group in the store has an id that begins so");
+      check_one_is_meant(runs, selector);
+      return runs;
     }
     if (selector.empty() || selector.find(':') != std::string::npos) {
       return needed(from_store(parse_filter(selector, now_ms())), cat("'", selector, "'"),
@@ -57,6 +59,19 @@ class Selector {
   }
 
  private:
+  /// Throws UsageError where the beginning of an id is that of several runs or groups.
+  static void check_one_is_meant(const std::vector<StoredRun>& runs, const std::string& selector) {
+    std::set<std::string> meant;
+    for (const StoredRun& run : runs) {
+      meant.insert(run.group_id.starts_with(selector) ? run.group_id : run.record_id);
+    }
+    if (meant.size() < 2) return;
+    std::string names;
+    for (const std::string& name : meant) names += cat(names.empty() ? "" : ", ", name);
+    throw UsageError(
+        cat(selector, ": ", meant.size(), " runs or groups begin so; write more of one: ", names));
+  }
+
   static std::vector<StoredRun> needed(std::vector<StoredRun> runs, const std::string& selector,
                                        const char* why) {
     if (runs.empty()) {

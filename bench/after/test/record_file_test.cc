@@ -60,6 +60,28 @@ TEST(RecordFile, WritesTheRestWhereOnePlaceCannotBeWritten) {
   EXPECT_EQ(results::Store(*settings.record.store, results::Store::Access::kRead).size(), 1);
 }
 
+TEST(RecordFile, KeepsARecordThatTheStoreDoesNotTake) {
+  const ScratchFolder folder;
+  std::ostringstream out;
+  results::Record record;
+  record.workload.model = "lenet";
+  RunSettings settings;
+  settings.record.store = folder.path() / "sub" / "store.sqlite";
+  RecordFile file(settings, record, out);
+  std::ofstream(folder.path() / "sub") << "no folder";
+  std::string said;
+  try {
+    file.write(results::Status::kOk, false, "");
+  } catch (const WriteError& error) {
+    said = error.what();
+  }
+  const std::string leads = "; the record is in ";
+  ASSERT_THAT(said, HasSubstr(leads));
+  const std::filesystem::path kept = said.substr(said.find(leads) + leads.size());
+  EXPECT_THAT(text_of(kept), HasSubstr("lenet"));
+  std::filesystem::remove(kept);
+}
+
 TEST(RecordFile, RefusesALogFolderThatIsAFileBeforeTheRun) {
   const ScratchFolder folder;
   const std::string path = (folder.path() / "file").string();

@@ -120,6 +120,20 @@ TEST_F(Commands, ShowARunByTheBeginningOfItsId) {
   EXPECT_EQ(json::parse(run("show", {"--json", id}).out)["record_id"], id);
 }
 
+TEST_F(Commands, RefuseABeginningThatSeveralGroupsHave) {
+  for (const auto& [name, group] :
+       {std::pair{"a.json", "01a20dd4-aa"}, {"b.json", "01a20dd4-bb"}}) {
+    file_of_run(name, 1);
+    json changed = json::parse(std::ifstream(path(name)));
+    changed["group_id"] = group;
+    std::ofstream(path(name)) << sealed(changed).dump();
+    run("store", {path(name)});
+  }
+  EXPECT_EQ(mistake<UsageError>("show", {"01a20dd4"}),
+            "01a20dd4: 2 runs or groups begin so; write more of one: 01a20dd4-aa, 01a20dd4-bb");
+  EXPECT_THAT(run("show", {"01a20dd4-a"}).out, HasSubstr("resnet50 train bs64 f32"));
+}
+
 TEST_F(Commands, NameAMistakeInASelector) {
   run("store", {(file_of_run("a.json", 1), path("a.json"))});
   EXPECT_EQ(mistake<DataError>("show", {"0123abcd"}),
