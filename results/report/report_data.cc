@@ -13,6 +13,7 @@
 #include "results/report/system_names.h"
 #include "results/statistics.h"
 #include "results/stats/mann_whitney.h"
+#include "results/store/record_fields.h"
 
 namespace bench::results {
 namespace {
@@ -164,6 +165,30 @@ void add_geometric_means(ReportData& data) {
   }
 }
 
+/// Equal for runs whose speeds on several devices and on one may be held against each other: all of
+/// the work but the number of devices and with it the whole batch, and all of the machine, with the
+/// threads of one device of the CPU and each kind of GPU once.
+std::string scaling_key(const nlohmann::json& record, std::int64_t devices) {
+  Fields fields = workload_fields(record);
+  fields.erase("workload.devices");
+  fields.erase("workload.global_batch");
+  std::set<std::string> gpus;
+  for (const auto& [path, value] : machine_fields(record)) {
+    if (path.starts_with("gpu.")) {
+      gpus.insert(cat(path.substr(path.rfind('.') + 1), " ", value));
+    } else {
+      fields[path] = value;
+    }
+  }
+  fields["gpu"] = nlohmann::json(gpus).dump();
+  const auto threads = fields.find("cpu.threads_used");
+  // All threads of a host serve each of its GPUs.
+  if (gpus.empty() && threads != fields.end()) {
+    threads->second = cat(std::stod(threads->second) / static_cast<double>(devices));
+  }
+  return key_of(fields);
+}
+
 /// Works that differ in nothing but the number of devices, on one system.
 void add_scaling(ReportData& data) {
   struct Series {
@@ -180,11 +205,9 @@ void add_scaling(ReportData& data) {
             cat(text_field(record, "workload.model"), " ", text_field(record, "workload.mode"),
                 " bs", integer_field(record, "workload.batch_per_device").value_or(0), " ",
                 text_field(record, "workload.dtype"));
-        if (!devices) continue;
-        Series& series =
-            all[cat(text_field(record, "cpu.model"), text_field(record, "host.hostname"),
-                    text_field(record, "workload.backend"), work)];
-        series.name = cat(work, ", ", data.systems[i].name);
+        if (!devices || *devices < 1) continue;
+        Series& series = all[scaling_key(record, *devices)];
+        if (*devices == 1) series.name = cat(work, ", ", data.systems[i].name);
         series.speeds[*devices].push_back(*metric_value(*run, kSpeed));
       }
     }

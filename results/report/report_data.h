@@ -50,7 +50,7 @@ struct ScalingPoint {
   stats::Shift log_efficiency{};
 };
 struct ScalingCurve {
-  std::string name{};  ///< Work and system.
+  std::string name{};  ///< Work, and system of the runs on one device.
   std::vector<ScalingPoint> points{};
 };
 

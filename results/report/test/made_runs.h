@@ -15,6 +15,9 @@ struct MadeRun {
   std::string host = "node7";
   int threads = 2;
   int devices = 1;
+  std::string strategy = "parameter_server";
+  std::string optimizer = "sgd";
+  std::string gpu{};  ///< Of each device; empty: none.
   double speed = 100;
   double joules = 0;  ///< Per image; 0: unknown.
   std::string status = "ok";
@@ -34,6 +37,9 @@ inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
         {"backend", "onednn"},
         {"batch_per_device", 8},
         {"devices", made.devices},
+        {"global_batch", 8 * made.devices},
+        {"variable_update", made.strategy},
+        {"optimizer", made.optimizer},
         {"flops_per_image", 2e9},
         {"flags", {{"model", made.model}, {"result_file", "/secret/place.json"}}}}},
       {"host", {{"hostname", made.host}, {"kernel", "6.1"}}},
@@ -47,6 +53,9 @@ inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
          {"better", "higher"}}}},
       {"quality",
        {{"warnings", {"other work keeps about 1.5 of 2 processors busy", "a </script> b"}}}}};
+  for (int i = 0; i < made.devices && !made.gpu.empty(); ++i) {
+    record["gpu"].push_back({{"name", made.gpu}});
+  }
   if (made.joules > 0) {
     record["metrics"].push_back(
         {{"name", "joules_per_image"}, {"value", made.joules}, {"unit", "J"}, {"better", "lower"}});

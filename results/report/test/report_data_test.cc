@@ -92,13 +92,39 @@ TEST(ReportData, RunsThatAreNotOkAreLeftOutAndSaid) {
 
 TEST(ReportData, ScalingIsAgainstOneDevice) {
   std::vector<StoredRun> runs;
-  add_repeats(runs, {.devices = 1, .speed = 100});
-  add_repeats(runs, {.devices = 4, .speed = 320});
+  add_repeats(runs, {.threads = 2, .devices = 1, .speed = 100});
+  add_repeats(runs, {.threads = 8, .devices = 4, .speed = 320});
   const ReportData data = report_data(runs, {});
   ASSERT_EQ(data.scaling.size(), 1U);
   ASSERT_EQ(data.scaling[0].points.size(), 1U);
   EXPECT_EQ(data.scaling[0].points[0].devices, 4);
   EXPECT_NEAR(std::exp(data.scaling[0].points[0].log_efficiency.estimate), 0.8, 1e-9);
+}
+
+TEST(ReportData, ScalingIsOfRunsThatDifferInNothingElse) {
+  const MadeRun one{.threads = 2, .devices = 1, .speed = 100};
+  const auto curves_with = [&](const MadeRun& several) {
+    std::vector<StoredRun> runs;
+    add_repeats(runs, one);
+    add_repeats(runs, several);
+    return report_data(runs, {}).scaling.size();
+  };
+  EXPECT_EQ(curves_with({.threads = 8, .devices = 4}), 1);
+  EXPECT_EQ(curves_with({.threads = 2, .devices = 4}), 0) << "half a thread per device";
+  EXPECT_EQ(curves_with({.threads = 8, .devices = 4, .strategy = "replicated"}), 0);
+  EXPECT_EQ(curves_with({.threads = 8, .devices = 4, .optimizer = "adam"}), 0);
+  EXPECT_EQ(curves_with({.threads = 8, .devices = 4, .gpu = "H100"}), 0);
+}
+
+TEST(ReportData, ScalingOfGpusIsWithTheSameThreadsOfTheHost) {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.threads = 8, .devices = 1, .gpu = "H100", .speed = 100});
+  add_repeats(runs, {.threads = 8, .devices = 4, .gpu = "H100", .speed = 380});
+  add_repeats(runs, {.threads = 8, .devices = 2, .gpu = "T4", .speed = 50});
+  const ReportData data = report_data(runs, {});
+  ASSERT_EQ(data.scaling.size(), 1);
+  ASSERT_EQ(data.scaling[0].points.size(), 1);
+  EXPECT_NEAR(std::exp(data.scaling[0].points[0].log_efficiency.estimate), 0.95, 1e-9);
 }
 
 TEST(ReportData, ImagesPerJouleAreOfTheRunsThatKnow) {
