@@ -25,10 +25,14 @@ results::FlagValue value_of(const std::optional<T>& value) {
 }  // namespace
 
 std::vector<std::pair<std::string_view, results::FlagValue>> flag_values(const Flags& flags) {
-  return {
-#define BENCH_FLAG(type, name, ...) {#name, value_of(flags.name)},
-#define BENCH_FLAG_UNSET(type, name, ...) {#name, value_of(flags.name)},
-#define BENCH_FLAG_LIST(name, ...) {#name, value_of(flags.name)},
+  std::vector<std::pair<std::string_view, results::FlagValue>> values;
+  // One after the other: a list of all of them at once would take many KiB of the stack.
+  const auto add = [&](std::string_view name, const auto& value) {
+    values.emplace_back(name, value_of(value));
+  };
+#define BENCH_FLAG(type, name, ...) add(#name, flags.name);
+#define BENCH_FLAG_UNSET(type, name, ...) add(#name, flags.name);
+#define BENCH_FLAG_LIST(name, ...) add(#name, flags.name);
 #define BENCH_FLAG_SWITCH(name, ...)
 #define BENCH_FLAG_PARSER(name, ...)
 #include "bench/flags/table.inc"
@@ -37,7 +41,7 @@ std::vector<std::pair<std::string_view, results::FlagValue>> flag_values(const F
 #undef BENCH_FLAG_LIST
 #undef BENCH_FLAG_SWITCH
 #undef BENCH_FLAG_PARSER
-  };
+  return values;
 }
 
 }  // namespace bench
