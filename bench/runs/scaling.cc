@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kPerCent = 100;
+constexpr double kInPerCent = 100;
 
 std::string metric_text(const results::StoredRun& run, const char* name, int digits) {
   const auto found = run.metrics.find(name);
@@ -30,7 +30,7 @@ std::string metric_text(const results::StoredRun& run, const char* name, int dig
 /// What a part took, as the record says.
 std::string lost_text(const json& scaling, const char* part) {
   const json& share = scaling.at("lost").at(part);
-  return share.is_null() ? "-" : decimal(kPerCent * share.get<double>(), 1);
+  return share.is_null() ? "-" : decimal(kInPerCent * share.get<double>(), 1);
 }
 
 std::vector<std::string> row_of(const ScaledRun& run) {
@@ -43,7 +43,7 @@ std::vector<std::string> row_of(const ScaledRun& run) {
   const results::StoredRun& stored = *run.outcome.record;
   const json& scaling = stored.record.at("scaling");
   row.push_back(metric_text(stored, "images_per_sec", 2));
-  row.push_back(decimal(kPerCent * scaling.at("efficiency").get<double>(), 1));
+  row.push_back(decimal(kInPerCent * scaling.at("efficiency").get<double>(), 1));
   for (const char* part : {"computing", "exchanging", "updating", "waiting", "rest"}) {
     row.push_back(lost_text(scaling, part));
   }
@@ -103,7 +103,7 @@ class DevicesForAWhile {
 
 /// Throws what the run on so many devices would be refused for that can be told before it; returns
 /// the memory it is planned to take.
-PlannedMemory check_run(const RunSettings& settings, const RunHost& host) {
+PlannedMemory predict_run(const RunSettings& settings, const RunHost& host) {
   check_outputs(settings);
   check_kept(settings);
   const auto host_limit = memory_limit(host.files);
@@ -202,7 +202,7 @@ int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost&
     own.record.scaling.emplace();
     own = settings_of_scaled(std::move(own));
     // On a thread of its own, which keeps the processors it is put on.
-    auto checked = start_async([&] { return check_run(own, host); });
+    auto checked = start_async([&] { return predict_run(own, host); });
     planned += cat("planned memory of ", devices,
                    devices == 1 ? " device: " : " devices: ", checked.get(), "\n");
   }
