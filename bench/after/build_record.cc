@@ -1,7 +1,5 @@
 #include "bench/after/build_record.h"
 
-#include "bench/after/scaling.h"
-
 #include <unistd.h>
 #include <numeric>
 
@@ -10,6 +8,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "bench/after/scaling.h"
 #include "bench/host/machine.h"
 #include "bench/host/process_settings.h"
 #include "bench/host/storage.h"

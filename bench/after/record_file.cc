@@ -22,12 +22,15 @@ namespace {
 /// Of several places the first that could not be written; the others are.
 class FirstFailure {
  public:
+  /// Whether the write succeeded.
   template <class Write>
-  void keep(const Write& write) {
+  bool keep(const Write& write) {
     try {
       write();
+      return true;
     } catch (...) {
       if (!first_) first_ = std::current_exception();
+      return false;
     }
   }
   void rethrow() const {
@@ -57,10 +60,11 @@ RecordFile::RecordFile(const RunSettings& settings, results::Record record, std:
       settings_(settings.record),
       record_(std::move(record)),
       out_(out) {
-  for (const auto& path : {settings.files.result, settings.record.report_to}) {
-    if (path) {
-      writers_.push_back(results::make_writer("json", *path));
-    }
+  if (settings.files.result) {
+    result_ = results::make_writer("json", *settings.files.result);
+  }
+  if (settings_.report_to) {
+    report_ = results::make_writer("json", *settings_.report_to);
   }
   if (!settings.dump.any() && !settings.files.dump_tensors) {
     store_ = settings_.store;
@@ -81,13 +85,17 @@ void RecordFile::write(results::Status status, bool partial, const std::string& 
   finish(status, partial, reason);
   out_.flush();
   FirstFailure failure;
-  for (const auto& writer : writers_) {
-    failure.keep([&] { writer->write(record_); });
+  bool in_a_file = false;
+  if (result_) {
+    in_a_file = failure.keep([&] { result_->write(record_); });
+  }
+  if (report_) {
+    failure.keep([&] { report_->write(record_); });
   }
   if (store_ || logs_) {
     const results::StoredRun run = results::parse_run(results::record_json(record_), "this run");
     if (store_) {
-      failure.keep([&] { store(run); });
+      failure.keep([&] { store(run, in_a_file); });
     }
     if (logs_) {
       failure.keep([&] {
@@ -99,12 +107,12 @@ void RecordFile::write(results::Status status, bool partial, const std::string& 
   failure.rethrow();
 }
 
-void RecordFile::store(const results::StoredRun& run) const {
+void RecordFile::store(const results::StoredRun& run, bool in_a_file) const {
   try {
     results::Store(*store_, results::Store::Access::kWrite).add(run);
     LOG(INFO) << "note: stored as " << run.record_id << " in " << printable(store_->string());
-  } catch (const WriteError& error) {
-    if (!writers_.empty()) throw;  // It is in a file already.
+  } catch (const std::exception& error) {
+    if (in_a_file) throw;
     const std::filesystem::path path =
         std::filesystem::temp_directory_path() / cat("bench-", run.record_id, ".json");
     results::make_writer("json", path.string())->write(record_);
@@ -114,10 +122,10 @@ void RecordFile::store(const results::StoredRun& run) const {
 
 void RecordFile::write_for_now(results::Status status, bool partial, const std::string& reason) {
   finish(status, partial, reason);
-  for (const auto& writer : writers_) {
-    if (writer->replaces()) {
+  for (const auto* writer : {&result_, &report_}) {
+    if (*writer && (*writer)->replaces()) {
       out_.flush();
-      writer->write(record_);
+      (*writer)->write(record_);
     }
   }
 }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "bench/plan/settings.h"
 #include "results/store/stored_run.h"
@@ -33,12 +32,14 @@ class RecordFile {
   void write_for_now(results::Status status, bool partial, const std::string& reason);
 
  private:
-  /// In a file of its own where the store cannot be written and no other holds it.
-  void store(const results::StoredRun& run) const;
+  /// Into a file of its own where the store does not take it and no other file holds it.
+  void store(const results::StoredRun& run, bool in_a_file) const;
   void finish(results::Status status, bool partial, const std::string& reason);
 
-  /// Of --result_file, and of the program that repeats this run.
-  std::vector<std::unique_ptr<results::RecordWriter>> writers_{};
+  /// Null where nobody asked for it.
+  std::unique_ptr<results::RecordWriter> result_{};
+  /// For the program that repeats this run, which does not keep it.
+  std::unique_ptr<results::RecordWriter> report_{};
   std::optional<std::filesystem::path> store_{};
   std::optional<std::string> logs_;
   RecordSettings settings_;

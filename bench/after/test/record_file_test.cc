@@ -67,6 +67,7 @@ TEST(RecordFile, KeepsARecordThatTheStoreDoesNotTake) {
   record.workload.model = "lenet";
   RunSettings settings;
   settings.record.store = folder.path() / "sub" / "store.sqlite";
+  settings.record.report_to = (folder.path() / "for the program that repeats it").string();
   RecordFile file(settings, record, out);
   std::ofstream(folder.path() / "sub") << "no folder";
   std::string said;
