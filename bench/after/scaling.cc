@@ -42,6 +42,24 @@ ScalingReference reference_of(const results::Record& record) {
 
 }  // namespace
 
+ScalingReference reference_of(const results::StoredRun& run) {
+  std::vector<results::TowerTimes> towers;
+  const auto seconds = [](const nlohmann::json& time) {
+    return time.is_null() ? Captured<double>() : Captured<double>(time.get<double>());
+  };
+  for (const nlohmann::json& tower : run.record.at("towers")) {
+    towers.push_back({.processors = {},
+                      .computing = seconds(tower.at("computing")),
+                      .exchanging = seconds(tower.at("exchanging")),
+                      .updating = seconds(tower.at("updating")),
+                      .waiting = seconds(tower.at("waiting")),
+                      .rest = {}});
+  }
+  return {.devices = run.record.at("workload").at("devices").get<int>(),
+          .images_per_second = run.metrics.at("images_per_sec").value,
+          .parts = mean_parts(towers)};
+}
+
 results::Scaling scaling_of(const ScalingPlace& place, const results::Record& record) {
   const ScalingReference own = reference_of(record);
   const ScalingReference& reference = place.reference ? *place.reference : own;

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "bench/after/record_file.h"
+#include "bench/after/scaling.h"
 #include "bench/host/decimal.h"
 #include "bench/plan/device.h"
 #include "bench/plan/memory_check.h"
@@ -52,26 +53,6 @@ std::vector<std::string> row_of(const ScaledRun& run) {
   row.push_back(peak == stored.metrics.end() ? "-" : decimal(peak->second.value / kMebi, 0));
   row.emplace_back();
   return row;
-}
-
-/// The mean of what the record's towers say of a part.
-double mean_of(const json& towers, const char* part) {
-  double sum = 0;
-  for (const json& tower : towers) sum += tower.at(part).get<double>();
-  return sum / static_cast<double>(towers.size());
-}
-
-ScalingReference reference_of(const results::StoredRun& run) {
-  ScalingReference reference{.devices = run.record.at("workload").at("devices").get<int>(),
-                             .images_per_second = run.metrics.at("images_per_sec").value};
-  const json& towers = run.record.at("towers");
-  if (!towers.empty() && !towers.front().at("computing").is_null()) {
-    reference.parts = {.computing = mean_of(towers, "computing"),
-                       .exchanging = mean_of(towers, "exchanging"),
-                       .updating = mean_of(towers, "updating"),
-                       .waiting = mean_of(towers, "waiting")};
-  }
-  return reference;
 }
 
 /// What goes behind the command line for so many devices. The threads of a device of the CPU are
