@@ -100,6 +100,13 @@ if grep -q avx2 /proc/cpuinfo; then
     fail 'it fails'
   says "$err" 'warning: DNNL_MAX_CPU_ISA=SSE41 keeps oneDNN from '
   record_holds "any('DNNL_MAX_CPU_ISA=SSE41' in w for w in r['quality']['warnings'])" "$work/sse.json"
+
+  # No layer of a training step falls back to oneDNN's reference, which is many times slower.
+  case_name='AVX2 only'
+  # shellcheck disable=SC2086
+  ONEDNN_MAX_CPU_ISA=AVX2 "$bench" $quick --dump=plan >"$out" 2>"$err" </dev/null || fail "exit status $?"
+  says "$out" 'fc0/backward_weights'
+  lacks "$out" 'ref:'
 fi
 
 finish

@@ -1,5 +1,7 @@
 #include "models/ops/fully_connected.h"
 
+#include <algorithm>
+
 #include "kernels/onednn/context.h"
 #include "kernels/onednn/epilogue.h"
 #include "kernels/onednn/primitive_kernel.h"
@@ -16,6 +18,15 @@ using Tag = dnnl::memory::format_tag;
 Desc plain(const Graph& graph, ValueId id) {
   const Shape& shape = graph.shape(id);
   return {dims(shape), data_type(graph.type(id).dtype), shape.rank() == 1 ? Tag::a : Tag::ab};
+}
+
+/// Of one candidate; what oneDNN has only its reference for is bound by that.
+double seconds_of(const Context& context, const Graph& graph, const Node& node,
+                  const std::string& implementation) {
+  const Work work = work_of(graph, node);
+  return std::max(
+      memory_seconds(context, work.bytes),
+      compute_seconds(context, work.multiply_adds, implementation, LayoutTable::rows()));
 }
 
 Desc any_filter(DType dtype, const Shape& shape) {
@@ -49,7 +60,7 @@ std::vector<Candidate> fully_connected(Context& context, const Graph& graph, con
     arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), From::input, 2});
   }
   candidate.workspace_bytes = desc.scratchpad_desc().get_size();
-  candidate.seconds = memory_seconds(context, work_of(graph, node).bytes);
+  candidate.seconds = seconds_of(context, graph, node, candidate.implementation);
   candidate.make = make_primitive(context.engine, desc, std::move(arguments));
   return {candidate};
 }
@@ -73,7 +84,7 @@ std::vector<Candidate> fully_connected_backward_data(Context& context, const Gra
     candidate.inputs = {LayoutTable::rows(),
                         context.layouts.remember(weights, desc.weights_desc())};
     candidate.outputs = {LayoutTable::rows()};
-    candidate.seconds = memory_seconds(context, work_of(graph, node).bytes);
+    candidate.seconds = seconds_of(context, graph, node, candidate.implementation);
     if (auto sliced = sliced_data_gradient(context, x, desc.weights_desc(), y)) {
       candidate.implementation += ":sliced";
       candidate.workspace_bytes = sliced->workspace_bytes;
@@ -125,7 +136,7 @@ std::vector<Candidate> fully_connected_backward_weights(Context& context, const 
       arguments.push_back({DNNL_ARG_DIFF_BIAS, desc.diff_bias_desc(), From::output, 1});
     }
     candidate.workspace_bytes = desc.scratchpad_desc().get_size();
-    candidate.seconds = memory_seconds(context, work_of(graph, node).bytes);
+    candidate.seconds = seconds_of(context, graph, node, candidate.implementation);
     candidate.make = make_primitive(context.engine, desc, std::move(arguments));
     candidates.push_back(std::move(candidate));
   }
