@@ -78,6 +78,7 @@ std::size_t reference_of(const std::vector<ReportSystem>& systems, const std::st
   std::vector<std::size_t> found;
   std::string names;
   for (std::size_t i = 0; i < systems.size(); ++i) {
+    if (systems[i].name == wanted) return i;
     const bool named = systems[i].about.find(wanted) != std::string::npos ||
                        systems[i].name.find(wanted) != std::string::npos;
     if (named) found.push_back(i);

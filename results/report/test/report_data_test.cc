@@ -81,6 +81,15 @@ TEST(ReportData, AReferenceMustNameOneSystem) {
               ThrowsMessage<UsageError>(HasSubstr("names several systems")));
 }
 
+TEST(ReportData, AWholeNameIsTheReferenceThoughOthersHoldIt) {
+  std::vector<StoredRun> runs = grid();
+  for (StoredRun& run : runs) {
+    run.tags["system"] =
+        run.machine.find("1 thread") != std::string::npos ? "EPYC" : cat("EPYC ", run.machine);
+  }
+  EXPECT_EQ(report_data(runs, {.reference = "EPYC"}).systems.front().name, "EPYC");
+}
+
 TEST(ReportData, RunsThatAreNotOkAreLeftOutAndSaid) {
   std::vector<StoredRun> runs = grid();
   runs.push_back(made_run({.status = "aborted"}));
