@@ -1,0 +1,25 @@
+#!/bin/sh
+# Two devices of the CPU where a hypervisor advertises AMX and hides its tiles.
+# cli_hidden_amx_test.sh BENCH MAKE_TFRECORDS PYTHON, BENCH being the program that sees such a processor.
+. "${0%/*}/cli_lib.sh"
+[ "$(nproc)" -ge 2 ] || { echo 'skipped: one processor'; exit 77; }
+towers='--model=lenet --batch_size=4 --num_warmup_batches=1 --num_batches=2 --device=cpu --num_gpus=2
+  --num_intra_threads=1 --variable_update=replicated'
+
+types=f32
+grep -q avx512_bf16 /proc/cpuinfo && types='f32 bf16'
+for type in $types; do
+  # shellcheck disable=SC2086
+  run 0 $towers --dtype=$type --result_file="$work/two.json"
+  says "$err" 'warning: the processor advertises AMX but the hypervisor hides its tiles'
+  says "$err" 'note: tower 1: images 4 to 7 of each step, on processors '
+  says "$err" 'fingerprint: matches the reference'
+  record_holds "'amx' not in r['cpu']['isa_used'] and len(r['towers']) == 2 and \
+len({p for t in r['towers'] for p in t['processors']}) == 2" "$work/two.json"
+done
+if [ "$types" = f32 ]; then
+  # shellcheck disable=SC2086
+  refused 'bf16' $towers --dtype=bf16
+fi
+
+finish
