@@ -62,7 +62,7 @@ svg .curve { fill: none; stroke: var(--mark); stroke-width: 1.5; }
 @media print { :root { --paper: #fff; --ink: #000; --soft: #444; --rule: #bbb; --band: #eee; --mark: #00509d;
   --warn: #6b3a00; }
   body { font-size: 10pt; max-width: none; padding: 0; } nav { display: none; }
-  .wide { overflow: visible; } thead button::after { content: none !important; } table { font-size: 8pt; } td small { white-space: normal; }
+  .wide { overflow: visible; } thead button { display: contents; } thead button::after { content: none !important; } table { font-size: 8pt; } td small { white-space: normal; }
   tr, figure { break-inside: avoid; } thead { display: table-header-group; } h2, h3, .caption { break-after: avoid; }
   .figures { grid-template-columns: repeat(2, 1fr); } }
 )css";

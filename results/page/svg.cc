@@ -61,8 +61,11 @@ double label_width(std::string_view text) {
 
 std::string fitted_label(std::string_view text, double width) {
   if (label_width(text) <= width) return std::string(text);
+  // What tells works of one network apart is at the end.
   const auto room = static_cast<std::size_t>(std::max(1.0, width / kLetterWidth - 1));
-  return std::string(text.substr(0, whole_letters(text, room))) + "…";
+  const std::size_t end = room / 2;
+  const std::size_t rest = whole_letters(text, text.size() - end);
+  return cat(text.substr(0, whole_letters(text, room - end)), "…", text.substr(rest));
 }
 
 Scale Scale::linear(double low, double high, double from, double to) {

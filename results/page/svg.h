@@ -15,7 +15,7 @@ inline constexpr double kDrawingWidth = 380;
 /// A generous width of `text` at the size of labels, in units of a drawing.
 double label_width(std::string_view text);
 
-/// `text`, its end replaced by an ellipsis where it is wider than `width`.
+/// `text`, its middle replaced by an ellipsis where it is wider than `width`.
 std::string fitted_label(std::string_view text, double width);
 
 /// Values between `low` and `high`, on `from` to `to` of the drawing.

@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "models/base/errors.h"
 #include "results/formats/record_view.h"
@@ -78,18 +80,62 @@ std::string values_text(const std::set<std::string>& values) {
   return text;
 }
 
-std::string system_table(const ReportSystem& system, bool anonymize) {
-  std::map<std::string, std::set<std::string>> values;
+/// What the runs of a system say, field by field.
+using Fields = std::map<std::string, std::set<std::string>>;
+
+Fields fields_of(const ReportSystem& system, bool anonymize) {
+  Fields fields;
   for (const StoredRun* run : system.runs) {
-    for (const auto& [path, value] : leaves_of(*run, anonymize)) values[path].insert(value);
+    for (const auto& [path, value] : leaves_of(*run, anonymize)) fields[path].insert(value);
   }
-  HtmlTable table(cat(system.runs.size(), " runs; values separated by | differ among them"),
-                  {"field", "value"}, {1});
-  for (const auto& [path, all] : values) {
-    table.row({html_text(path), html_text(values_text(all))});
+  return fields;
+}
+
+std::string fields_table(const std::string& caption, const Fields& fields) {
+  HtmlTable table(caption, {"field", "value"}, {1});
+  for (const auto& [path, values] : fields) {
+    table.row({html_text(path), html_text(values_text(values))});
   }
-  return cat("<h3>", html_text(system.name), "</h3>\n<p>", html_text(system.about), "</p>\n",
-             table.html());
+  return table.html();
+}
+
+/// Takes out of all what each of them has alike.
+Fields take_common(std::vector<Fields>& systems) {
+  Fields common;
+  if (systems.size() < 2) return common;
+  for (const auto& [path, values] : systems.front()) {
+    const bool alike = std::all_of(systems.begin(), systems.end(), [&](const Fields& fields) {
+      const auto found = fields.find(path);
+      return found != fields.end() && found->second == values;
+    });
+    if (alike) common.emplace(path, values);
+  }
+  for (Fields& fields : systems) {
+    for (const auto& [path, values] : common) fields.erase(path);
+  }
+  return common;
+}
+
+std::string system_tables(const ReportData& data, bool anonymize) {
+  std::vector<Fields> systems;
+  for (const ReportSystem& system : data.systems) {
+    systems.push_back(fields_of(system, anonymize));
+  }
+  const Fields common = take_common(systems);
+  std::string html;
+  if (!common.empty()) {
+    html =
+        cat("<h3>All systems</h3>\n",
+            fields_table("What they have alike; values separated by | differ among runs", common));
+  }
+  for (std::size_t i = 0; i < systems.size(); ++i) {
+    const ReportSystem& system = data.systems[i];
+    html +=
+        cat("<h3>", html_text(system.name), "</h3>\n<p>", html_text(system.about), "</p>\n",
+            fields_table(cat(system.runs.size(), " runs; values separated by | differ among them"),
+                         systems[i]));
+  }
+  return html;
 }
 
 std::string command_text(const StoredRun& run, bool anonymize) {
@@ -143,24 +189,40 @@ void add_run(HtmlTable& table, const StoredRun& run, const std::string& system, 
                              utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S"), "</small>"),
              html_text(system), html_text(run.workload), speed ? short_number(*speed) : "none",
              spread ? short_number(100 * *spread) + "%" : "unknown", cat(warnings_of(run)),
-             score ? short_number(*score) : "none", html_text(run.status),
-             html_text(command_text(run, anonymize))});
+             score ? short_number(*score) : "none", html_text(run.status)});
+}
+
+/// Who shares flags stands in one row.
+std::string flags_table(const ReportData& data, bool anonymize) {
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> counts;
+  const auto count = [&](const StoredRun& run, const std::string& system) {
+    ++counts[{run.workload, system, command_text(run, anonymize)}];
+  };
+  for (const ReportSystem& system : data.systems) {
+    for (const StoredRun* run : system.runs) count(*run, system.name);
+  }
+  for (const StoredRun* run : data.left_out) count(*run, "left out");
+  HtmlTable table("Flags that were given", {"work", "system", "runs", "flags"}, {1, 3});
+  for (const auto& [row, runs] : counts) {
+    const auto& [work, system, flags] = row;
+    table.row({html_text(work), html_text(system), cat(runs), html_text(flags)});
+  }
+  return table.html();
 }
 
 }  // namespace
 
 std::string disclosure(const ReportData& data, bool anonymize) {
-  std::string html;
-  for (const ReportSystem& system : data.systems) html += system_table(system, anonymize);
   HtmlTable runs("Every run, by system; spread: standard deviation of its step times / their mean",
                  {anonymize ? "start (UTC)" : "record", "system", "work", "images/s",
-                  "spread of steps", "warnings", "score of 100", "status", "flags given"},
-                 {1, 2, 7, 8});
+                  "spread of steps", "warnings", "score of 100", "status"},
+                 {1, 2, 7});
   for (const ReportSystem& system : data.systems) {
     for (const StoredRun* run : system.runs) add_run(runs, *run, system.name, anonymize);
   }
   for (const StoredRun* run : data.left_out) add_run(runs, *run, "left out", anonymize);
-  return cat(html, "<h3>Runs</h3>\n", runs.html());
+  return cat(system_tables(data, anonymize), "<h3>Runs</h3>\n", runs.html(),
+             flags_table(data, anonymize));
 }
 
 std::string quality_table(const ReportData& data) {

@@ -53,6 +53,24 @@ TEST(Page, WhatRecordsSayCannotBecomeMarkup) {
   EXPECT_EQ(parsed["works"].size(), 3U);
 }
 
+/// How often the text is there.
+std::size_t times_in(const std::string& page, const std::string& text) {
+  std::size_t times = 0;
+  for (std::size_t at = page.find(text); at != std::string::npos; at = page.find(text, at + 1)) {
+    ++times;
+  }
+  return times;
+}
+
+TEST(Page, DisclosesOnceWhatAllSystemsAndRunsShare) {
+  const std::string page = page_of();
+  EXPECT_THAT(page, HasSubstr("<h3>All systems</h3>"));
+  EXPECT_EQ(times_in(page, ">host.hostname<"), 1U);
+  EXPECT_EQ(times_in(page, ">cpu.processors_used<"), 2U);
+  // On 1 thread, on 2, on 2 devices, and what was left out.
+  EXPECT_EQ(times_in(page, "--model=lenet"), 4U);
+}
+
 TEST(Page, HasEverySectionAndADrawingPerWork) {
   const std::string page = page_of();
   for (const char* id : {"systems", "matrix", "means", "ratios", "runs", "scaling", "energy",
