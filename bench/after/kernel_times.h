@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -9,8 +10,8 @@
 
 namespace bench {
 
-/// Where a step's time goes on the device, by events around every kernel: in steps of their own,
-/// since a step whose speed is measured has no events in it.
+/// Where a step's time goes on one tower's device, by events around every kernel: in steps of their
+/// own, since a step whose speed is measured has no events in it.
 struct KernelTimes {
   std::int64_t steps = 0;
   /// Mean of a step: of the whole, input left out; of each step of the plan; of the update, 0
@@ -18,13 +19,26 @@ struct KernelTimes {
   double whole = 0;
   std::vector<double> kernels;
   double update = 0;
-  /// Of the last step.
-  std::vector<Executor::StepTime> last;
+  /// The part of the update that was the meeting with other towers, waiting for them included;
+  /// known where the device computes in the host's memory, else 0.
+  double exchange = 0;
+  /// The last step: when it began, by the host's clock, and what it did from then on.
+  struct Last {
+    std::chrono::steady_clock::time_point begun;
+    std::vector<Executor::StepTime> kernels;
+    /// Both 0 without an update.
+    Executor::StepTime update;
+    /// As above.
+    std::chrono::nanoseconds exchange{};
+  };
+  Last last;
 };
 
-/// Runs up to ten more steps of a lone tower on the batch that was last fed, until three seconds
-/// are over by the clock, but one at least; in a training run the variables are updated. `watch`
-/// hears of each. Waits.
-KernelTimes time_kernels(Towers& towers, const Clock& clock, const Watch& watch = {});
+/// Runs up to ten more steps of every tower on the batch that was last fed, until three seconds
+/// are over by the clock, but one at least; in a training run the variables are updated. All towers
+/// run at the same time; they add gradients behind the backward pass, so that no kernel's time has
+/// a part of that in it. `watch` hears of each step. Returns the times by the towers' numbers.
+/// Waits.
+std::vector<KernelTimes> time_kernels(Towers& towers, const Clock& clock, const Watch& watch = {});
 
 }  // namespace bench

@@ -47,7 +47,9 @@ class Table {
     };
     print(row.name, fixed(1e3 * row.seconds, 3),
           fixed(100 * row.seconds / profile_.profiled_seconds, 1), rate(row.flops), rate(row.bytes),
-          profile_.ceiling && row.seconds > 0 ? fixed(100 * ideal / row.seconds, 0) : "");
+          !profile_.ceiling              ? ""
+          : ideal > 0 && row.seconds > 0 ? fixed(100 * ideal / row.seconds, 0)
+                                         : "-");
   }
 
   static std::string fixed(double value, int digits) {
@@ -109,6 +111,41 @@ void print_kernels(std::ostream& out, const Profile& profile) {
   }
 }
 
+double microseconds_of(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+
+/// The events of a tower that began the step `late` after the first one did.
+void add_tower(nlohmann::json& events, int number, const std::vector<Step>& steps,
+               const KernelTimes::Last& last, std::chrono::nanoseconds late) {
+  const auto add = [&](const std::string& name, const std::string& op,
+                       const Executor::StepTime& time, nlohmann::json arguments) {
+    events.push_back({{"name", name},
+                      {"cat", op},
+                      {"ph", "X"},
+                      {"pid", number},
+                      {"tid", 0},
+                      {"ts", microseconds_of(late + time.begin)},
+                      {"dur", microseconds_of(time.end - time.begin)},
+                      {"args", std::move(arguments)}});
+  };
+  events.push_back({{"name", "process_name"},
+                    {"ph", "M"},
+                    {"pid", number},
+                    {"args", nlohmann::json::object({{"name", cat("tower ", number)}})}});
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    add(steps[i].name, steps[i].op, last.kernels[i],
+        {{"op", steps[i].op},
+         {"implementation", steps[i].implementation},
+         {"flops", 2 * steps[i].work.multiply_adds},
+         {"bytes", steps[i].work.bytes}});
+  }
+  if (last.update.end > last.update.begin) {
+    add("update", "update", last.update,
+        nlohmann::json::object({{"exchange_us", microseconds_of(last.exchange)}}));
+  }
+}
+
 }  // namespace
 
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
@@ -116,7 +153,7 @@ double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
 }
 
 Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
-                     const OptimizerSettings& optimizer) {
+                     const RunSettings& settings) {
   Profile profile{
       .steps = times.steps, .profiled_seconds = times.whole, .step_seconds = step_seconds};
   const auto& steps = executor.plan().steps;
@@ -128,14 +165,27 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
                             .flops = 2.0 * static_cast<double>(steps[i].work.multiply_adds),
                             .bytes = static_cast<double>(steps[i].work.bytes)});
   }
+  const bool meet = settings.towers > 1 && settings.reduction;
+  const double exchange = meet ? times.exchange : 0;
+  if (exchange > 0) {
+    profile.rows.push_back({.name = "all towers",
+                            .op = "exchange",
+                            .implementation = std::string(settings.strategy->name),
+                            .seconds = exchange});
+  }
   if (times.update > 0) {
+    const bool holds_exchange = meet && exchange == 0;
+    const bool updates_all = !meet || all_reduces(settings);
+    const OptimizerSettings& optimizer = settings.optimizer;
     const std::size_t elements = executor.memory().gradients / size_of(optimizer.dtype);
-    profile.rows.push_back({.name = "all variables",
-                            .op = "optimizer",
-                            .implementation = "one pass",
-                            .seconds = times.update,
-                            .bytes = static_cast<double>(update_bytes(optimizer, elements) +
-                                                         executor.memory().copies)});
+    profile.rows.push_back(
+        {.name = "all variables",
+         .op = holds_exchange ? "exchange and optimizer" : "optimizer",
+         .implementation = holds_exchange ? std::string(settings.strategy->name) : "one pass",
+         .seconds = times.update - exchange,
+         .bytes = updates_all ? static_cast<double>(update_bytes(optimizer, elements) +
+                                                    executor.memory().copies)
+                              : 0});
   }
   return profile;
 }
@@ -168,6 +218,28 @@ results::Roof roof_of(const Profile& profile) {
   return roof;
 }
 
+results::Roof roof_of(std::span<const Profile> towers) {
+  results::Roof longest = roof_of(towers.front());
+  for (const Profile& tower : towers.subspan(1)) {
+    const results::Roof roof = roof_of(tower);
+    if (roof.least_step_seconds.known() &&
+        (!longest.least_step_seconds.known() ||
+         roof.least_step_seconds.value() > longest.least_step_seconds.value())) {
+      longest = roof;
+    }
+  }
+  return longest;
+}
+
+void print_profiles(std::ostream& out, std::span<const Profile> towers) {
+  for (std::size_t tower = 0; tower < towers.size(); ++tower) {
+    if (towers.size() > 1) {
+      out << (tower == 0 ? "" : "\n") << "tower " << tower << "\n";
+    }
+    print_profile(out, towers[tower]);
+  }
+}
+
 void print_profile(std::ostream& out, const Profile& profile) {
   Table table(out, profile);
   table.titles("kind of op");
@@ -197,25 +269,15 @@ void print_profile(std::ostream& out, const Profile& profile) {
   }
 }
 
-void write_trace(const AtomicFile& file, const Executor& executor, const KernelTimes& times) {
+void write_trace(const AtomicFile& file, Towers& towers, std::span<const KernelTimes> times) {
   nlohmann::json events = nlohmann::json::array();
-  const auto& steps = executor.plan().steps;
-  const auto microseconds = [](auto duration) {
-    return std::chrono::duration<double, std::micro>(duration).count();
-  };
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    events.push_back({{"name", steps[i].name},
-                      {"cat", steps[i].op},
-                      {"ph", "X"},
-                      {"pid", 0},
-                      {"tid", 0},
-                      {"ts", microseconds(times.last[i].begin)},
-                      {"dur", microseconds(times.last[i].end - times.last[i].begin)},
-                      {"args",
-                       {{"op", steps[i].op},
-                        {"implementation", steps[i].implementation},
-                        {"flops", 2 * steps[i].work.multiply_adds},
-                        {"bytes", steps[i].work.bytes}}}});
+  const auto begun =
+      std::min_element(times.begin(), times.end(), [](const KernelTimes& a, const KernelTimes& b) {
+        return a.last.begun < b.last.begun;
+      })->last.begun;
+  for (int number = 0; number < towers.size(); ++number) {
+    const KernelTimes::Last& last = times[static_cast<std::size_t>(number)].last;
+    add_tower(events, number, towers[number].executor().plan().steps, last, last.begun - begun);
   }
   file.write(nlohmann::json{{"traceEvents", events}}.dump() + "\n");
 }

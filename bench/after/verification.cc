@@ -42,17 +42,17 @@ FingerprintPart missing(FingerprintPart part) {
 }
 
 void compare(const FingerprintPart& measured, const FingerprintPart& stored, DType dtype,
-             std::vector<VerifiedNumber>& numbers) {
+             std::string_view where, std::vector<VerifiedNumber>& numbers) {
   const FingerprintTolerance tolerance = fingerprint_tolerance(measured.kind, dtype);
   const std::string name = name_of(measured);
   // The logarithm of the ratio: a size of 0 is infinitely far from every other.
-  numbers.push_back({.name = name,
+  numbers.push_back({.name = cat(where, name),
                      .measured = measured.size,
                      .stored = stored.size,
                      .deviation = std::abs(std::log(measured.size / stored.size)),
                      .tolerance = tolerance.size});
   if (measured.kind != FingerprintKind::loss) {
-    numbers.push_back({.name = cat("direction of ", name),
+    numbers.push_back({.name = cat(where, "direction of ", name),
                        .measured = measured.direction,
                        .stored = stored.direction,
                        .deviation = std::abs(measured.direction - stored.direction),
@@ -60,18 +60,19 @@ void compare(const FingerprintPart& measured, const FingerprintPart& stored, DTy
   }
 }
 
-/// The numbers of all parts that were measured or that are stored for such a run.
+/// The numbers of all parts that were measured or that are stored for such a run; `where` comes
+/// before their names.
 void compare(const std::vector<FingerprintPart>& measured, const RunSettings& settings,
-             std::vector<VerifiedNumber>& numbers) {
+             std::string_view where, std::vector<VerifiedNumber>& numbers) {
   const auto stored = stored_fingerprint(*settings.model).parts;
   for (const FingerprintPart& part : measured) {
     const FingerprintPart* const old = counterpart(part, stored);
-    compare(part, old != nullptr ? *old : missing(part), settings.dtype, numbers);
+    compare(part, old != nullptr ? *old : missing(part), settings.dtype, where, numbers);
   }
   for (const FingerprintPart& part : stored) {
     const bool of_training = part.kind != FingerprintKind::inference_logits;
     if (of_training == settings.training() && counterpart(part, measured) == nullptr) {
-      compare(missing(part), part, settings.dtype, numbers);
+      compare(missing(part), part, settings.dtype, where, numbers);
     }
   }
 }
@@ -93,6 +94,28 @@ void check_definition(const RunSettings& settings, Verification& result) {
   const auto measured = static_cast<double>(network_definition(*settings.model));
   const auto stored = static_cast<double>(stored_fingerprint(*settings.model).definition);
   result.numbers.push_back(checked_size("definition", measured, stored, 0));
+}
+
+std::vector<FingerprintPart> measure(const RunSettings& settings, Tower& tower,
+                                     const FingerprintStimulus& stimulus,
+                                     const Executor::Observer* observer) {
+  return settings.training() ? measure_training_fingerprint(tower, stimulus, observer)
+                             : measure_inference_fingerprint(tower, stimulus, observer);
+}
+
+/// The fingerprints of all towers but the first, one after the other: each takes memory of the
+/// host's for what it reads.
+void check_other_towers(const RunSettings& settings, Towers& towers,
+                        const FingerprintStimulus& stimulus, Verification& result) {
+  for (int other = 1; other < towers.size(); ++other) {
+    std::vector<FingerprintPart> measured;
+    towers.run([&](int number) {
+      if (number == other) {
+        measured = measure(settings, towers[number], stimulus, nullptr);
+      }
+    });
+    compare(measured, settings, cat("tower ", other, ": "), result.numbers);
+  }
 }
 
 /// Of the last run.
@@ -191,9 +214,8 @@ Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
   if (result.skipped.empty()) {
     const Executor::Observer observer = kernels.observer();
     const Executor::Observer* const seen = even ? &observer : nullptr;
-    compare(settings.training() ? measure_training_fingerprint(tower, stimulus, seen)
-                                : measure_inference_fingerprint(tower, stimulus, seen),
-            settings, result.numbers);
+    compare(measure(settings, tower, stimulus, seen), settings, "", result.numbers);
+    check_other_towers(settings, run.towers, stimulus, result);
   }
   if (!result.skipped.empty() || !even) {
     kernels.run(stimulus);

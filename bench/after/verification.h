@@ -13,7 +13,7 @@
 
 namespace bench {
 
-/// What a tower computes, held against what its model should.
+/// What towers compute, held against what their model should.
 struct Verification {
   std::vector<results::VerifiedNumber> numbers = {};
   /// Why the stored fingerprint could not be compared; empty when it was. Some numbers need none.
@@ -44,9 +44,9 @@ struct VerifiedRun {
 
 /// Holds against what is stored, or computed anew: the definition of the model's network; where the
 /// settings do not change it (size, classes, loss; `skipped` says so) the fingerprint of a training
-/// step, or of the logits of a forward-only run; each kind of kernel; after a training step its L2
-/// term: all on the first tower; and the strategy's updates on all of them. Changes the towers'
-/// variables and the strategy's slots. Waits.
+/// step, or of the logits of a forward-only run, on every tower; each kind of kernel, and after a
+/// training step its L2 term, on the first one; and the strategy's updates on all of them. Changes
+/// the towers' variables and the strategy's slots. Waits.
 Verification verify_run(const RunSettings& settings, const VerifiedRun& run);
 
 }  // namespace bench

@@ -86,11 +86,8 @@ void check_towers(const Flags& flags) {
   const std::string start = flags.virtual_gpus > 0 ? cat("--virtual_gpus=", flags.virtual_gpus)
                                                    : cat("--num_gpus=", flags.num_gpus);
   for (const auto& [name, given] :
-       {std::pair<std::string_view, bool>{"--verify", flags.verify.has_value()},
-        {"--dump_tensors", flags.dump_tensors.has_value()},
-        {"--dtype=int8", flags.dtype == "int8"},
-        {"--profile", flags.profile},
-        {"--trace_file", !flags.trace_file.empty()}}) {
+       {std::pair<std::string_view, bool>{"--dump_tensors", flags.dump_tensors.has_value()},
+        {"--dtype=int8", flags.dtype == "int8"}}) {
     refuse_if(given, cat(start, " cannot be combined with ", name,
                          ", which looks at one device: leave one of them out"));
   }

@@ -68,21 +68,31 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
     return;
   }
   std::ostream& out = host.streams.out;
-  const Executor& executor = prepared.towers->first().executor();
-  const KernelTimes times =
-      time_kernels(*prepared.towers, host.clock, host.phases.of("profiling", "step"));
+  Towers& towers = *prepared.towers;
+  const std::vector<KernelTimes> times =
+      time_kernels(towers, host.clock, host.phases.of("profiling", "step"));
   host.phases.clear();
   if (settings.profile) {
-    Profile profile = make_profile(executor, times, mean_step_seconds(session), settings.optimizer);
-    profile.ceiling = prepared.devices.front().backend->measure_ceiling(
-        settings.int8 ? DType::s8 : settings.dtype);
-    print_profile(out, profile);
-    results::add_roof(record, roof_of(profile), profile.step_seconds);
+    const double step_seconds = mean_step_seconds(session);
+    std::vector<Profile> profiles;
+    for (int number = 0; number < towers.size(); ++number) {
+      profiles.push_back(make_profile(towers[number].executor(),
+                                      times[static_cast<std::size_t>(number)], step_seconds,
+                                      settings));
+    }
+    // On all at once: they share the memory's bandwidth in a step as well.
+    towers.run([&](int number) {
+      profiles[static_cast<std::size_t>(number)].ceiling =
+          prepared.devices[static_cast<std::size_t>(number)].backend->measure_ceiling(
+              settings.int8 ? DType::s8 : settings.dtype);
+    });
+    print_profiles(out, profiles);
+    results::add_roof(record, roof_of(profiles), step_seconds);
   }
   if (prepared.trace) {
     report::print_dumping_trace(out, printable(*settings.files.trace));
     out.flush();
-    write_trace(*prepared.trace, executor, times);
+    write_trace(*prepared.trace, towers, times);
   }
 }
 

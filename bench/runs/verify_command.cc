@@ -26,13 +26,23 @@ RunSettings settings_for(const ParseResult& parsed, const Model& model, bool tra
   return given ? settings : with_batch(std::move(settings), kBatch);
 }
 
-Verification verify_model(const RunSettings& settings, Backend& backend, TowerThreads& threads,
-                          PhaseWatch& phases) {
-  const Graph graph = build_run_graph(settings, backend, settings.batch);
-  const auto towers =
-      make_lone_tower(settings, threads, graph, backend,
-                      {.format = settings.format, .deterministic = settings.deterministic},
-                      fingerprint_stimulus(settings).values);
+Verification verify_model(const RunSettings& settings, std::span<const Device> devices,
+                          TowerThreads& threads, PhaseWatch& phases) {
+  Backend& backend = *devices.front().backend;
+  const ExecutorOptions options{.format = settings.format, .deterministic = settings.deterministic};
+  const InitialValues values = fingerprint_stimulus(settings).values;
+  TowerSources sources{.backends = {},
+                       .graph =
+                           [&](int number) {
+                             return build_run_graph(of_tower(settings, number), backend,
+                                                    settings.batch);
+                           },
+                       .options = options,
+                       .values = values};
+  for (const Device& device : devices) {
+    sources.backends.push_back(device.backend.get());
+  }
+  const auto towers = make_run_towers(settings, threads, sources);
   return verify_run(
       settings,
       {.towers = *towers,
@@ -76,7 +86,7 @@ int run_verification(const ParseResult& parsed, RunHost& host) {
         cat("--verify checks the model's own network, and training in even batches: ", difference));
   }
   asked.notices.clear();
-  Backend& backend = *host.device(asked).backend;
+  const std::span<const Device> devices = host.devices(asked);
   for (const std::string& notice : asked.notices) {
     LOG(INFO) << "note: " << notice;
   }
@@ -95,7 +105,7 @@ int run_verification(const ParseResult& parsed, RunHost& host) {
       RunSettings settings = settings_for(parsed, model, training);
       settings.dtype = asked.dtype;
       host.phases.stop_if_asked(cat("before the check of ", model.name));
-      const Verification part = verify_model(settings, backend, host.tower_threads(), host.phases);
+      const Verification part = verify_model(settings, devices, host.tower_threads(), host.phases);
       result.numbers.insert(result.numbers.end(), part.numbers.begin(), part.numbers.end());
       result.skipped = result.skipped.empty() ? part.skipped : result.skipped;
     }

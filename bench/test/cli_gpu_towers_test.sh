@@ -53,6 +53,11 @@ same_bits $lenet --num_gpus=2 --variable_update=replicated
 says "$err" 'note: gradients are added by NCCL 2.28.9'
 says "$out" 'AllReduce:   nccl'
 lacks "$err" 'note: steps are '
+run 0 --verify --model=lenet --device=gpu --num_gpus=2 --variable_update=replicated
+says "$out" ' ok; '
+# shellcheck disable=SC2086
+run 0 $lenet --num_gpus=2 --variable_update=replicated --trace_file="$work/trace.json"
+record_holds "{e['pid'] for e in r['traceEvents']} == {0, 1}" "$work/trace.json"
 # One card's adds nothing.
 # shellcheck disable=SC2086
 under 1 $lenet

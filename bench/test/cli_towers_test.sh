@@ -48,6 +48,18 @@ done
 run 0 $towers --num_gpus=2 --forward_only
 says "$out" 'total images/sec'
 
+# --- profile, trace and check -----------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=2 --variable_update=replicated --profile --trace_file="$work/trace.json"
+says "$out" 'tower 1'
+says "$out" 'exchange all towers [replicated]'
+record_holds "{(e['pid'], e['args']['name']) for e in r['traceEvents'] if e['ph'] == 'M'} == \
+{(0, 'tower 0'), (1, 'tower 1')} and len({sum(e['pid'] == t for e in r['traceEvents']) for t in (0, 1)}) == 1" \
+  "$work/trace.json"
+run 0 --verify --model=lenet --device=reference --num_gpus=2
+says "$out" ' ok; '
+
 # --- the joined batch ------------------------------------------------------------------------------
 
 # Four images on one device, and two on each of two: the same losses, to rounding.
@@ -84,7 +96,7 @@ refused "file of a run 'sub/r.json'" $scaled --scaling_sweep=1,2 --result_file=s
 # --- what cannot be --------------------------------------------------------------------------------
 
 refused 'this process may use ' --model=lenet --device=cpu --num_gpus=64
-refused 'which looks at one device: leave one of them out' --model=lenet --num_gpus=2 --profile
+refused 'which looks at one device: leave one of them out' --model=lenet --num_gpus=2 --dump_tensors="$work/t"
 refused '--virtual_gpus puts towers on a GPU and cannot be combined with --device=cpu' \
   --model=lenet --device=cpu --virtual_gpus=2
 # shellcheck disable=SC2086

@@ -5,10 +5,12 @@
 
 #include <numeric>
 
+#include "bench/after/profile.h"
 #include "bench/host/test/fake_clock.h"
 #include "bench/loop/session.h"
 #include "bench/loop/test/lone_tower.h"
 #include "bench/loop/test/residual.h"
+#include "bench/loop/test/several_towers.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
 #include "kernels/reference/reference_backend.h"
@@ -29,15 +31,58 @@ KernelTimes times_on(Backend& backend, bool training, std::vector<std::int64_t>*
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const InputBatch batch = input->next();
   tower.feed(batch.images, batch.labels);
-  KernelTimes times = time_kernels(lone.towers(), clock, [&](std::int64_t done, std::int64_t) {
-    clock.advance(step);
-    if (watched != nullptr) {
-      watched->push_back(done);
-    }
-  });
-  EXPECT_EQ(times.kernels.size(), tower.executor().plan().steps.size());
-  return times;
+  const std::vector<KernelTimes> times =
+      time_kernels(lone.towers(), clock, [&](std::int64_t done, std::int64_t) {
+        clock.advance(step);
+        if (watched != nullptr) {
+          watched->push_back(done);
+        }
+      });
+  EXPECT_EQ(times.size(), 1U);
+  EXPECT_EQ(times.front().kernels.size(), tower.executor().plan().steps.size());
+  return times.front();
 }
+
+using MakeBackend = std::function<std::unique_ptr<Backend>(int tower)>;
+
+std::unique_ptr<Backend> far_device(int /*tower*/) {
+  return make_far_backend(make_reference_backend(), {});
+}
+
+/// Three towers of the same that share their variables as `strategy` does, and their times.
+struct TimedTowers {
+  TimedTowers(std::string_view strategy, const MakeBackend& make_backend)
+      : settings([&] {
+          RunSettings chosen = residual();
+          chosen.towers = 3;
+          chosen.strategy = &find_strategy(strategy);
+          chosen.reduction = chosen.strategy->reduction;
+          return chosen;
+        }()),
+        towers(settings, make_backend, initial_values(build_run_network(settings, 1), 1)) {
+    input = make_run_input(settings, (*towers).first().executor().input_layout("images"));
+    const InputBatch batch = input->next();
+    (*towers).run([&](int number) {
+      Tower& tower = (*towers)[number];
+      tower.feed(batch.images, batch.labels);
+      tower.wait();
+    });
+    FakeClock clock;
+    times = time_kernels(*towers, clock);
+  }
+  Profile profile(int number) {
+    return make_profile((*towers)[number].executor(), times[static_cast<std::size_t>(number)],
+                        /*step_seconds=*/1, settings);
+  }
+
+  RunSettings settings;
+  /// Goes after the towers, which may compute on it.
+  std::unique_ptr<InputSource> input;
+  SeveralTowers towers;
+  std::vector<KernelTimes> times;
+};
+
+const ProfileRow& update_row(const Profile& profile) { return profile.rows.back(); }
 
 void expect_whole(const KernelTimes& times) {
   const double kernels = std::accumulate(times.kernels.begin(), times.kernels.end(), 0.0);
@@ -50,11 +95,15 @@ TEST(KernelTimes, AreThoseOfEveryKernelInItsOrder) {
   const KernelTimes times = times_on(*backend, /*training=*/true);
   expect_whole(times);
   EXPECT_GT(times.update, 0);
-  ASSERT_EQ(times.last.size(), times.kernels.size());
-  for (std::size_t i = 0; i < times.last.size(); ++i) {
-    EXPECT_LE(times.last[i].begin, times.last[i].end);
-    EXPECT_EQ(times.last[i].begin, i == 0 ? std::chrono::nanoseconds(0) : times.last[i - 1].end);
+  const std::vector<Executor::StepTime>& last = times.last.kernels;
+  ASSERT_EQ(last.size(), times.kernels.size());
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    EXPECT_LE(last[i].begin, last[i].end);
+    EXPECT_EQ(last[i].begin, i == 0 ? std::chrono::nanoseconds(0) : last[i - 1].end);
   }
+  EXPECT_LE(last.back().end, times.last.update.begin);
+  EXPECT_LT(times.last.update.begin, times.last.update.end);
+  EXPECT_EQ(times.exchange, 0);
 }
 
 TEST(KernelTimes, AreTheDevicesWhereItWorksLate) {
@@ -82,6 +131,47 @@ TEST(KernelTimes, AreThoseOfFewerLongSteps) {
   watched.clear();
   times_on(*backend, /*training=*/false, &watched, std::chrono::milliseconds(5000));
   EXPECT_THAT(watched, testing::ElementsAre(1));
+}
+
+TEST(KernelTimes, AreThoseOfEveryTowerWithItsPartOfTheMeeting) {
+  for (const std::string_view strategy : {"parameter_server", "replicated"}) {
+    const TimedTowers timed(strategy, [](int) { return make_reference_backend(); });
+    ASSERT_EQ(timed.times.size(), 3U);
+    for (const KernelTimes& times : timed.times) {
+      EXPECT_EQ(times.steps, 10);
+      expect_whole(times);
+      EXPECT_GT(times.exchange, 0) << strategy;
+      EXPECT_LE(times.exchange, times.update) << strategy;
+      EXPECT_GT(times.last.exchange.count(), 0) << strategy;
+    }
+  }
+  const TimedTowers apart("independent", [](int) { return make_reference_backend(); });
+  EXPECT_EQ(apart.times.back().exchange, 0);
+}
+
+TEST(MakeProfile, TellsTheTowersMeetingFromTheUpdateWhereItCan) {
+  TimedTowers near("replicated", [](int) { return make_reference_backend(); });
+  const Profile profile = near.profile(1);
+  const ProfileRow& exchange = profile.rows.at(profile.rows.size() - 2);
+  EXPECT_EQ(exchange.op, "exchange");
+  EXPECT_EQ(exchange.implementation, "replicated");
+  EXPECT_EQ(exchange.seconds, near.times[1].exchange);
+  EXPECT_EQ(update_row(profile).op, "optimizer");
+  EXPECT_DOUBLE_EQ(update_row(profile).seconds, near.times[1].update - near.times[1].exchange);
+  EXPECT_GT(update_row(profile).bytes, 0);
+
+  TimedTowers far("replicated", far_device);
+  EXPECT_EQ(update_row(far.profile(1)).op, "exchange and optimizer");
+  EXPECT_EQ(update_row(far.profile(1)).seconds, far.times[1].update);
+}
+
+TEST(MakeProfile, KnowsTheBytesOfAnUpdateOfAllVariables) {
+  const auto bytes = [](std::string_view strategy) {
+    TimedTowers timed(strategy, [](int) { return make_reference_backend(); });
+    return update_row(timed.profile(0)).bytes;
+  };
+  EXPECT_EQ(bytes("independent"), bytes("replicated"));
+  EXPECT_EQ(bytes("parameter_server"), 0) << "a tower updates a part";
 }
 
 }  // namespace

@@ -50,11 +50,38 @@ TEST(PrintProfile, EndsWithTheSharesOfTheStep) {
                         "step: 10.0 ms without input, 40.0 % of the roofline\n"));
 }
 
+TEST(PrintProfile, HasNoShareOfTheCeilingWhereNoWorkIsKnown) {
+  Profile profile = example();
+  profile.rows.push_back({.name = "all towers", .op = "exchange", .seconds = 1e-3});
+  EXPECT_THAT(text(profile),
+              HasSubstr("     1.000      6.2         -        -             -  exchange\n"));
+}
+
 TEST(PrintProfile, SaysThatADeviceHasNoCeiling) {
   Profile profile = example();
   profile.ceiling.reset();
   EXPECT_THAT(text(profile),
               HasSubstr("step: 10.0 ms without input; this device has no measured ceiling\n"));
+}
+
+TEST(RoofOf, SeveralTowersIsThatOfTheOneThatTakesTheLongestAtLeast) {
+  std::vector<Profile> towers(3, example());
+  towers[1].rows[0].flops *= 2;
+  towers[2].ceiling.reset();
+  EXPECT_DOUBLE_EQ(roof_of(towers).least_step_seconds.value(), 7e-3);
+  std::swap(towers[0], towers[2]);
+  EXPECT_DOUBLE_EQ(roof_of(towers).least_step_seconds.value(), 7e-3);
+  towers.erase(towers.begin() + 1, towers.end());
+  EXPECT_EQ(roof_of(towers).least_step_seconds.why(), "this device has no measured ceiling");
+}
+
+TEST(PrintProfiles, NamesEachOfSeveralTowers) {
+  std::ostringstream out;
+  print_profiles(out, std::vector<Profile>(2, example()));
+  EXPECT_EQ(out.str(), cat("tower 0\n", text(example()), "\ntower 1\n", text(example())));
+  std::ostringstream alone;
+  print_profiles(alone, std::vector<Profile>(1, example()));
+  EXPECT_EQ(alone.str(), text(example()));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "bench/after/test/planted_faults.h"
 #include "bench/loop/session.h"
 #include "bench/loop/test/lone_tower.h"
+#include "bench/loop/test/several_towers.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
 #include "kernels/onednn/onednn_backend.h"
@@ -251,6 +252,31 @@ TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
   const Verification result = verify(settings, *backend);
   EXPECT_THAT(result.skipped, HasSubstr("11 classes"));
   EXPECT_TRUE(result.passed()) << result.failures();
+}
+
+TEST(Verification, HoldsEveryTowerAgainstTheFingerprint) {
+  for (const bool training : {true, false}) {
+    RunSettings settings = lenet(2, training);
+    settings.towers = 3;
+    const auto healthy = make_reference_backend();
+    const PlantedFault fault = spoiled_node("conv1", 1.1F);
+    const InitialValues values = initial_values(build_run_network(settings, 1), 1);
+    for (const int faulty : {-1, 2}) {
+      SeveralTowers towers(
+          settings,
+          [&](int tower) -> std::unique_ptr<Backend> {
+            return tower == faulty ? std::make_unique<PlantedBackend>(*healthy, fault)
+                                   : make_reference_backend();
+          },
+          values);
+      const Verification result = verify_run(settings, verified(settings, *towers));
+      EXPECT_EQ(result.skipped, "");
+      EXPECT_EQ(result.passed(), faulty < 0) << result.failures();
+      for (const std::string& name : failed(result)) {
+        EXPECT_THAT(name, HasSubstr("tower 2: "));
+      }
+    }
+  }
 }
 
 TEST(Verification, FailsForANumberThatIsNotFinite) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "bench/runs/run.h"
 #include "bench/runs/test/small_run.h"
@@ -12,6 +14,7 @@
 namespace bench {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -76,6 +79,33 @@ TEST(Conclude, SavesTracesAndProfilesWhereAskedTo) {
   EXPECT_THAT(run.small.out(), HasSubstr("outside kernels"));
   EXPECT_THAT(run.file("trace"), HasSubstr("conv1"));
   EXPECT_THAT(run.file("variables"), HasSubstr("\"global_step\":\"4\""));
+}
+
+TEST(Conclude, TracesAndProfilesEveryTower) {
+  SmallConclusion run(
+      {"--num_gpus=2", "--variable_update=replicated", "--profile", "--trace_file=/trace"});
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(run.small.out(), HasSubstr("tower 1\n"));
+  EXPECT_THAT(run.small.out(), HasSubstr("exchange"));
+  const nlohmann::json events = nlohmann::json::parse(run.file("trace")).at("traceEvents");
+  std::map<int, std::vector<std::string>> names;
+  std::map<int, double> end;
+  for (const nlohmann::json& event : events) {
+    const int tower = event.at("pid");
+    names[tower].push_back(event.at("name"));
+    if (event.at("ph") == "X") {
+      EXPECT_GE(event.at("ts").get<double>(), end[tower]);
+      end[tower] = event.at("ts").get<double>();
+    } else {
+      EXPECT_EQ(event.at("args").at("name"), cat("tower ", tower));
+    }
+  }
+  ASSERT_EQ(names.size(), 2U);
+  EXPECT_EQ(names[0], names[1]);
+  EXPECT_EQ(names[0].front(), "process_name");
+  EXPECT_EQ(names[0].back(), "update");
+  EXPECT_GT(events.back().at("args").at("exchange_us"), 0);
+  EXPECT_THAT(names[0], Contains("conv1"));
 }
 
 TEST(Conclude, FailsWhereTheLossIsNotFinite) {

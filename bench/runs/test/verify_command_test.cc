@@ -50,6 +50,13 @@ TEST_F(VerifyCommand, PrintsALineForTheModelAskedFor) {
   EXPECT_THAT(out_.str(), HasSubstr(" ok; "));
 }
 
+TEST_F(VerifyCommand, HoldsEveryTowerAgainstTheFingerprint) {
+  EXPECT_EQ((*this)({"--verify", "--model=lenet", "--device=reference", "--num_gpus=2",
+                     "--variable_update=replicated"}),
+            0);
+  EXPECT_THAT(out_.str(), HasSubstr(" ok; "));
+}
+
 TEST_F(VerifyCommand, OfAllModelsTakesNoModel) {
   EXPECT_THAT(refusal({"--verify=all", "--model=lenet"}),
               HasSubstr("--verify=all checks every model"));
