@@ -10,6 +10,7 @@
 #include "bench/all_reduce/options.h"
 #include "bench/all_reduce/report.h"
 #include "bench/host/machine.h"
+#include "bench/plan/processor_shares.h"
 #include "kernels/cpu/openmp_environment.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/onednn/onednn_backend.h"
@@ -59,16 +60,18 @@ int run(std::span<const std::string_view> arguments) {
   if (!options.result_file.empty()) {
     file.emplace(options.result_file);
   }
-  const auto processors = share_processors(choose_processors(discover_topology(), std::nullopt),
-                                           options.towers, options.threads);
+  const std::vector<ProcessorShare> shares =
+      share_processors(discover_topology(), {.towers = options.towers, .threads = options.threads});
+  const std::size_t threads = shares.front().processors.size();
   const MeasureSettings settings{
       .names = names_of(options.towers),
       .specs = options.specs,
       .iters_per_step = options.iters_per_step,
       .warm_up = options.num_warmup_batches,
       .repetitions = options.num_batches,
-      .make_backend = [&processors](int rank) {
-        return make_onednn_backend({.processors = processors[static_cast<std::size_t>(rank)]});
+      .make_backend = [&shares](int rank) {
+        return make_onednn_backend(
+            {.processors = shares[static_cast<std::size_t>(rank)].processors});
       }};
   std::vector<CaseResult> results;
   for (const AllReduceCase& each : cases_of(options)) {
@@ -77,9 +80,9 @@ int run(std::span<const std::string_view> arguments) {
     results.push_back(measure_case(settings, each));
   }
   if (options.result_file != "-") {
-    std::cout << options.towers << " towers x " << processors[0].size() << " threads, "
-              << name_of(options.dtype) << ", medians of " << options.num_batches << " steps of "
-              << options.iters_per_step << " all-reduces\n"
+    std::cout << options.towers << " towers x " << threads << " threads, " << name_of(options.dtype)
+              << ", medians of " << options.num_batches << " steps of " << options.iters_per_step
+              << " all-reduces\n"
               << describe_bound() << "\n"
               << table_of(results, options.towers);
     if (!options.model.empty() && options.specs.size() == 1) {
@@ -88,7 +91,7 @@ int run(std::span<const std::string_view> arguments) {
   }
   if (file) {
     file->write(json_of(results, {.towers = options.towers,
-                                  .threads_per_tower = static_cast<int>(processors[0].size()),
+                                  .threads_per_tower = static_cast<int>(threads),
                                   .processor = processor_name(),
                                   .model = options.model,
                                   .iters_per_step = options.iters_per_step}));

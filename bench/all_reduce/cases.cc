@@ -82,26 +82,4 @@ std::vector<AllReduceCase> cases_of(const AllReduceOptions& options) {
   return cases;
 }
 
-std::vector<std::vector<int>> share_processors(const std::vector<int>& processors, int towers,
-                                               std::optional<int> threads) {
-  const auto count = static_cast<std::size_t>(towers);
-  if (count > processors.size()) {
-    throw UsageError(cat("--num_gpus=", towers,
-                         ": each tower needs a processor, and this process may use ",
-                         processors.size()));
-  }
-  const std::size_t each = threads ? static_cast<std::size_t>(*threads) : processors.size() / count;
-  if (each * count > processors.size()) {
-    throw UsageError(cat("--num_intra_threads=", each, ": ", towers,
-                         " towers with as many threads need ", each * count,
-                         " processors, and this process may use ", processors.size()));
-  }
-  std::vector<std::vector<int>> shared;
-  for (std::size_t tower = 0; tower < count; ++tower) {
-    const auto first = processors.begin() + static_cast<std::ptrdiff_t>(tower * each);
-    shared.emplace_back(first, first + static_cast<std::ptrdiff_t>(each));
-  }
-  return shared;
-}
-
 }  // namespace bench

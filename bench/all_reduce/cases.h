@@ -11,9 +11,4 @@ namespace bench {
 /// asked, in the order in which a backward pass would about have them: the last variable's first.
 std::vector<AllReduceCase> cases_of(const AllReduceOptions& options);
 
-/// The processors of each tower: as many as asked for, or all of the process shared out. Throws
-/// UsageError when there are not so many.
-std::vector<std::vector<int>> share_processors(const std::vector<int>& processors, int towers,
-                                               std::optional<int> threads);
-
 }  // namespace bench

@@ -4,6 +4,7 @@
 #include <iomanip>
 #include <set>
 
+#include "bench/plan/processor_shares.h"
 #include "kernels/cpu/cpu_isa.h"
 #include "kernels/cpu/library_variables.h"
 #include "kernels/cpu/openmp_environment.h"
@@ -52,28 +53,39 @@ void note_inherited_threads(Device& device) {
   }
 }
 
-/// The processors of one of several towers: each has as many, and none shares a core with another
-/// while there are enough.
-std::vector<int> tower_processors(const RunSettings& settings, const TowerPlace& share) {
-  const auto towers = static_cast<std::size_t>(settings.towers);
-  const std::size_t usable = share.topology.processors.size();
-  std::size_t each = static_cast<std::size_t>(settings.threads.value_or(0));
-  if (each == 0) {
-    const std::size_t cores = choose_processors(share.topology, std::nullopt).size();
-    each = std::max(cores, towers) / towers;
+ShareRequest share_request(const RunSettings& settings, const Topology& topology) {
+  return {.towers = settings.towers,
+          .threads = settings.threads,
+          .within_nodes = settings.numa_affinity && numa_nodes_of(topology).size() > 1};
+}
+
+/// Gives the device the processors of its tower, and from now on its thread the memory of their
+/// node, where it is to have one.
+void place_on_cpu(Device& device, const RunSettings& settings, const TowerPlace& place) {
+  const ShareRequest request = share_request(settings, place.topology);
+  if (settings.numa_affinity && !request.within_nodes) {
+    device.notices.emplace_back(
+        "--use_numa_affinity changes nothing: this process may use processors of one NUMA node");
   }
-  if (each * towers > usable) {
-    throw UsageError(settings.threads
-                         ? cat("--num_gpus=", towers, " --num_intra_threads=", each,
-                               ": this process may use ", usable,
-                               " processors, and each device takes ", each, " of its own")
-                         : cat("--num_gpus=", towers, ": this process may use ", usable,
-                               usable == 1 ? " processor" : " processors",
-                               ", and each device takes one at least"));
+  if (settings.towers == 1 && !request.within_nodes) {
+    device.processors = run_processors(device, place.topology, settings.threads);
+    return;
   }
-  const std::vector<int> all = choose_processors(share.topology, static_cast<int>(each * towers));
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(each) * share.tower;
-  return {first, first + static_cast<std::ptrdiff_t>(each)};
+  ProcessorShare share =
+      share_processors(place.topology, request)[static_cast<std::size_t>(place.tower)];
+  device.processors = std::move(share.processors);
+  if (!share.numa_node) {
+    return;
+  }
+  device.memory = std::make_unique<cpu::MemoryOnNode>(*share.numa_node);
+  const std::string& why_not = device.memory->why_not();
+  device.notices.push_back(cat(
+      "tower ", place.tower, ": ", device.processors.size(),
+      device.processors.size() == 1 ? " thread" : " threads", " on NUMA node ", *share.numa_node,
+      why_not.empty() ? ", with its memory"
+                      : cat("; its memory comes from where a thread first writes it, as the "
+                            "system refuses to bind it: ",
+                            why_not)));
 }
 
 std::size_t gpu_of_tower(const RunSettings& settings, const FoundGpus& found, int tower) {
@@ -134,14 +146,12 @@ Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
     device.processors = choose_processors(share.topology, 1);
     return device;
   }
-  device.processors = settings.towers > 1
-                          ? tower_processors(settings, share)
-                          : run_processors(device, share.topology, settings.threads);
+  place_on_cpu(device, settings, share);
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,
                         // Beside those that decode images one device's threads may run anywhere;
-                        // several would meet on one processor.
-                        .pin = !settings.input.dataset || settings.towers > 1,
+                        // several would meet on one processor, or leave their node.
+                        .pin = !settings.input.dataset || settings.towers > 1 || device.memory,
                         .max_isa = std::nullopt};
   if (const auto cpuid = this_processor()) {
     device.warnings = costly_variables(*cpuid, own_environment);
@@ -164,9 +174,19 @@ Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
 void drop_backends(std::span<Device> devices, TowerThreads& threads) {
   threads.run([&](int tower) {
     if (static_cast<std::size_t>(tower) < devices.size()) {
-      devices[static_cast<std::size_t>(tower)].backend.reset();
+      Device& device = devices[static_cast<std::size_t>(tower)];
+      device.backend.reset();
+      device.memory.reset();
     }
   });
+}
+
+int default_threads(const RunSettings& settings, int towers) {
+  const Topology topology = discover_topology();
+  ShareRequest request = share_request(settings, topology);
+  request.towers = towers;
+  request.threads.reset();
+  return threads_per_tower(topology, request);
 }
 
 Device make_device(const RunSettings& settings) {
@@ -184,7 +204,7 @@ std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& thre
     return devices;
   }
   if (settings.device == RunDevice::cpu) {
-    tower_processors(settings, {.topology = topology});  // One refusal instead of one per tower.
+    share_processors(topology, share_request(settings, topology));  // One refusal, not one each.
   }
   try {
     threads.run([&](int tower) {

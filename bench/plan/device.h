@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/plan/settings.h"
+#include "kernels/cpu/affinity.h"
 #include "kernels/gpu_provider.h"
 #include "variable_mgmt/tower_threads.h"
 
@@ -14,6 +15,9 @@ namespace bench {
 
 /// The device of a run and what is to be told about it.
 struct Device {
+  /// Where its thread and the backend's have their memory from; null: as the system likes. Belongs
+  /// to the thread that made it, and goes after the backend.
+  std::unique_ptr<cpu::MemoryOnNode> memory;
   std::unique_ptr<Backend> backend;
   std::vector<int> processors;
   /// What will make the numbers low, such as a limited instruction set, and what helps.
@@ -39,7 +43,10 @@ Device make_device(const RunSettings& settings);
 /// the first one for all). Throws UsageError where there are too few.
 std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& threads);
 
-/// Ends the devices' backends, each on its tower's thread.
+/// How many threads each of so many devices of the CPU has where nobody says.
+int default_threads(const RunSettings& settings, int towers);
+
+/// Ends the devices' backends and what they hold of their threads, each on its tower's thread.
 void drop_backends(std::span<Device> devices, TowerThreads& threads);
 
 /// A device as --device names it.

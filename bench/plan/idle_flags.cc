@@ -116,6 +116,12 @@ std::string unless_jpegs(const Asked& asked) {
                    ", whose images have one size and no shards");
 }
 
+std::string unless_cpu(const Asked& asked) {
+  return asked.settings.device == RunDevice::cpu
+             ? ""
+             : cat("with --device=", name_of(asked.settings.device));
+}
+
 std::string unless_threads(const Asked& asked) {
   switch (asked.settings.device) {
     case RunDevice::reference:
@@ -181,6 +187,7 @@ constexpr std::array kRules = {
     Rule{"freeze_when_forward_only", unless_forward_only},
     Rule{"sync_on_finish", if_steps_end_finished},
     Rule{"num_intra_threads", unless_threads},
+    Rule{"use_numa_affinity", unless_cpu},
     Rule{"resize_method", unless_jpegs},
     Rule{"distortions", unless_data},
     Rule{"fuse_decode_and_crop", unless_jpegs},

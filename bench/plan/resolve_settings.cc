@@ -206,6 +206,7 @@ RunSettings read_settings(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   return {.mode = flags.forward_only ? RunMode::forward_only : RunMode::training,
           .threads = threads_of(flags),
+          .numa_affinity = flags.use_numa_affinity,
           .deterministic = flags.deterministic,
           .dtype = dtype_named(flags.dtype),
           .choose_half = flags.use_fp16,

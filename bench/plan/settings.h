@@ -123,6 +123,8 @@ struct RunSettings {
   int tower = 0;
   /// Of each device, where it is the CPU; unset: the cores are divided, one each.
   std::optional<int> threads = {};
+  /// Each device of the CPU has the processors and the memory of one NUMA node.
+  bool numa_affinity = false;
   DataFormat format = DataFormat::automatic;
   /// The kernels and layouts of the plan; null: chosen by their estimates.
   std::shared_ptr<const ChoicesFile> choices = {};

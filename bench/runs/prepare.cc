@@ -69,6 +69,7 @@ report::Header header_of(const RunSettings& settings) {
           .num_batches = settings.steps.num_batches,
           .num_epochs = settings.steps.num_epochs,
           .devices = device_names(settings),
+          .numa_bind = settings.numa_affinity,
           .data_format = std::string(name_of(settings.format)),
           .precision = describe_precision(settings),
           .optimizer = std::string(row_of(settings.optimizer.rule).name),
@@ -306,9 +307,14 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   Tower& tower = towers->first();
   // Threads that prepare images may run anywhere, also beside a tower's.
   std::optional<cpu::WithProcessors> anywhere(std::in_place, host.processors);
+  std::optional<cpu::MemoryAsBefore> of_any_node;
+  if (device.memory) {
+    of_any_node.emplace(*device.memory);
+  }
   auto input = make_run_input(settings, tower.executor().input_layout("images"),
                               phases.of("drawing the images", "row"),
                               make_staging_allocator(*device.backend));
+  of_any_node.reset();
   anywhere.reset();
   phases.stop_if_asked("before the first step");
   phases.clear();

@@ -1,6 +1,5 @@
 #include "bench/runs/scaling.h"
 
-#include <algorithm>
 #include <ostream>
 
 #include "bench/after/record_file.h"
@@ -12,7 +11,6 @@
 #include "bench/runs/output_check.h"
 #include "bench/runs/own_files.h"
 #include "bench/runs/text_table.h"
-#include "kernels/cpu/topology.h"
 #include "models/base/errors.h"
 #include "models/base/threads.h"
 
@@ -60,9 +58,8 @@ std::vector<std::string> row_of(const ScaledRun& run) {
 std::vector<std::string> words_of(const RunSettings& settings, int devices) {
   std::vector<std::string> words{cat("--num_gpus=", devices)};
   if (settings.device == RunDevice::cpu && !settings.threads) {
-    const std::size_t cores = choose_processors(discover_topology(), std::nullopt).size();
-    const auto most = static_cast<std::size_t>(settings.record.device_counts.back());
-    words.push_back(cat("--num_intra_threads=", std::max(cores / most, std::size_t{1})));
+    words.push_back(cat("--num_intra_threads=",
+                        default_threads(settings, settings.record.device_counts.back())));
   }
   return words;
 }

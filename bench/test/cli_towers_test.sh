@@ -130,6 +130,28 @@ if [ "$(nproc)" -ge 2 ] && [ -r /proc/self/task ]; then
   wait $pid
 fi
 
+# --- NUMA nodes -------------------------------------------------------------------------------------
+
+run 0 $quick --device=cpu --use_numa_affinity
+says "$out" 'NUMA bind:   True'
+grep -q -e '^note: --use_numa_affinity changes nothing: ' -e '^note: tower 0: 1 thread on NUMA node ' "$err" ||
+  fail 'nothing is said of the nodes'
+# hwloc tells of a machine that is not there; its second node has memory only where this one has two as well.
+case $(processors_of $$) in
+  0-*)
+    HWLOC_SYNTHETIC='pack:2 [numa] core:1 pu:1'
+    export HWLOC_SYNTHETIC
+    run 0 --model=lenet --device=cpu --num_gpus=2 --batch_size=2 --num_warmup_batches=1 --num_batches=1 \
+      --use_numa_affinity
+    unset HWLOC_SYNTHETIC
+    for tower in 0 1; do
+      says "$err" "note: tower $tower: 1 thread on NUMA node $tower"
+      says "$err" "of each step, on processors $tower"
+    done
+    [ -e /sys/devices/system/node/node1 ] || says "$err" 'node 1; its memory comes from where a thread first writes it'
+    ;;
+esac
+
 # --- the end ---------------------------------------------------------------------------------------
 
 case_name='a signal to several towers'

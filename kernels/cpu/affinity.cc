@@ -1,11 +1,15 @@
 #include "kernels/cpu/affinity.h"
 
+#include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "models/base/errors.h"
@@ -42,6 +46,25 @@ class ProcessorSet {
   std::size_t bytes_;
 };
 
+using NodeBits = decltype(MemoryPolicy::nodes)::value_type;
+constexpr std::size_t kBitsOfWord = std::numeric_limits<NodeBits>::digits;
+/// More than any system has, and no more than the calls take.
+constexpr std::size_t kMostNodes = 4096;
+
+/// Sets `why_not` where the system refuses.
+MemoryPolicy current_memory_policy(std::string& why_not) {
+  MemoryPolicy policy{.nodes = std::vector<NodeBits>(kMostNodes / kBitsOfWord)};
+  if (syscall(SYS_get_mempolicy, &policy.mode, policy.nodes.data(), kMostNodes, nullptr, 0) != 0) {
+    why_not = cat("get_mempolicy: ", std::strerror(errno));
+  }
+  return policy;
+}
+
+/// Returns 0 or an errno value.
+int set_memory_policy(const MemoryPolicy& policy) {
+  return syscall(SYS_set_mempolicy, policy.mode, policy.nodes.data(), kMostNodes) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 std::vector<int> allowed_processors() {
@@ -72,5 +95,37 @@ WithProcessors::WithProcessors(const std::vector<int>& processors) : before_(all
 }
 
 WithProcessors::~WithProcessors() { static_cast<void>(allow_processors(before_)); }
+
+MemoryOnNode::MemoryOnNode(int node)
+    : before_(current_memory_policy(why_not_)),
+      own_{.mode = MPOL_PREFERRED, .nodes = std::vector<NodeBits>(kMostNodes / kBitsOfWord)} {
+  check(node >= 0 && static_cast<std::size_t>(node) < kMostNodes, "a NUMA node of another number");
+  const auto bit = static_cast<std::size_t>(node);
+  own_.nodes[bit / kBitsOfWord] = NodeBits{1} << (bit % kBitsOfWord);
+  if (!why_not_.empty()) {
+    return;
+  }
+  if (const int status = set_memory_policy(own_); status != 0) {
+    why_not_ = cat("set_mempolicy: ", std::strerror(status));
+  }
+}
+
+MemoryOnNode::~MemoryOnNode() {
+  if (why_not_.empty()) {
+    static_cast<void>(set_memory_policy(before_));
+  }
+}
+
+MemoryAsBefore::MemoryAsBefore(const MemoryOnNode& suspended) : suspended_(suspended) {
+  if (suspended_.why_not().empty()) {
+    static_cast<void>(set_memory_policy(suspended_.before_));
+  }
+}
+
+MemoryAsBefore::~MemoryAsBefore() {
+  if (suspended_.why_not().empty()) {
+    static_cast<void>(set_memory_policy(suspended_.own_));
+  }
+}
 
 }  // namespace bench::cpu

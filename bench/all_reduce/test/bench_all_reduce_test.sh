@@ -54,7 +54,7 @@ says out '"wrong_elements": 0'
 run 0 --help
 says out '^  --sizes=FROM:TO:FACTOR '
 run 2 --num_gpus=100000
-says err '^bench_all_reduce: --num_gpus=100000: each tower needs a processor'
+says err '^bench_all_reduce: --num_gpus=100000: this process may use '
 run 2 --sizes=x
 says err '^bench_all_reduce: --sizes=x: accepted is '
 run 2 --all_reduce_spec=nccl

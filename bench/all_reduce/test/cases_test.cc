@@ -5,13 +5,10 @@
 
 #include <numeric>
 
-#include "models/base/errors.h"
-
 namespace bench {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 std::size_t total(const AllReduceCase& all) {
   return std::accumulate(all.elements.begin(), all.elements.end(), std::size_t{0});
@@ -46,23 +43,6 @@ TEST(AllReduceCases, AreSizesInElementsOfTheType) {
   const auto cases = cases_of({.sizes = {1, 64}, .dtype = DType::bf16});
   EXPECT_THAT(cases.at(0).elements, ElementsAre(1));
   EXPECT_THAT(cases.at(1).elements, ElementsAre(32));
-}
-
-std::string refused(int towers, std::optional<int> threads) {
-  try {
-    share_processors({4, 5, 6}, towers, threads);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "taken";
-}
-
-TEST(AllReduceCases, ShareOutTheProcessors) {
-  EXPECT_THAT(share_processors({4, 5, 6, 7, 8}, 2, std::nullopt),
-              ElementsAre(ElementsAre(4, 5), ElementsAre(6, 7)));
-  EXPECT_THAT(share_processors({4, 5}, 2, 1), ElementsAre(ElementsAre(4), ElementsAre(5)));
-  EXPECT_THAT(refused(4, std::nullopt), HasSubstr("--num_gpus=4: each tower needs a processor"));
-  EXPECT_THAT(refused(2, 2), HasSubstr("need 4 processors, and this process may use 3"));
 }
 
 }  // namespace

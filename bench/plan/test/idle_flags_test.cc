@@ -57,6 +57,13 @@ TEST(IdleFlags, AreThoseOfRatesThatDoNotHold) {
   EXPECT_THAT(idle({"--num_learning_rate_warmup_epochs=1", "--init_learning_rate=1"}), IsEmpty());
 }
 
+TEST(IdleFlags, AreThoseOfNumaNodesWhereTheCpuDoesNotCompute) {
+  EXPECT_THAT(idle({"--use_numa_affinity"}), IsEmpty());
+  const std::vector<std::string_view> arguments{"--device=reference", "--use_numa_affinity"};
+  EXPECT_THAT(idle_flag_notices(resolve_settings(parse(arguments)), parse(arguments)),
+              ElementsAre("--use_numa_affinity: no effect with --device=reference"));
+}
+
 TEST(IdleFlags, AreThoseOfDataWithoutAny) {
   for (const std::string_view flag :
        {"--resize_method=crop", "--nofuse_decode_and_crop", "--datasets_repeat_cached_sample",

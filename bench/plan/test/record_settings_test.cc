@@ -96,19 +96,19 @@ TEST_F(CostFile, IsRefusedWhereItIsNone) {
 }
 
 /// Sets a variable while it lives.
-class Variable {
+class SetVariable {
  public:
-  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
-  ~Variable() { ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
+  SetVariable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~SetVariable() { ::unsetenv(name_); }
+  SetVariable(const SetVariable&) = delete;
+  SetVariable& operator=(const SetVariable&) = delete;
 
  private:
   const char* name_;
 };
 
 TEST(RecordSettings, TakeThePlaceThatTheStarterSays) {
-  const Variable group(kGroupVariable, "g/2/5");
+  const SetVariable group(kGroupVariable, "g/2/5");
   const RecordSettings settings = record_settings_of({});
   EXPECT_EQ(settings.labels.group_id.value(), "g");
   EXPECT_EQ(settings.labels.repeat_index.value(), 2);
@@ -119,9 +119,9 @@ TEST(RecordSettings, TakeThePlaceThatTheStarterSays) {
 TEST(RecordSettings, RepeatNoRunThatIsOneOfAGroup) {
   Flags flags;
   flags.repeats = 3;
-  const Variable group(kGroupVariable, "g/2/5");
+  const SetVariable group(kGroupVariable, "g/2/5");
   EXPECT_THROW(record_settings_of(flags), UsageError);
-  const Variable own(kRepeatsVariable, "1");
+  const SetVariable own(kRepeatsVariable, "1");
   const RecordSettings settings = record_settings_of(flags);
   EXPECT_EQ(settings.own_repeat, 2);
   EXPECT_EQ(settings.repeats.runs, 3) << "that its group has";

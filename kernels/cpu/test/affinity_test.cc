@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <array>
 #include <thread>
 
 #include "models/base/errors.h"
@@ -30,6 +34,47 @@ TEST(Affinity, HoldsForTheThreadsThatAreStartedMeanwhile) {
 
 TEST(Affinity, IsRefusedWhereThereAreNoProcessors) {
   EXPECT_THROW(WithProcessors({}), DeviceError);
+}
+
+/// How the system takes memory for the calling thread: the mode, and the first 64 nodes' bits.
+std::array<std::uint64_t, 2> memory_policy() {
+  int mode = -1;
+  std::array<std::uint64_t, 64> nodes{};
+  EXPECT_EQ(syscall(SYS_get_mempolicy, &mode, nodes.data(), nodes.size() * 64, nullptr, 0), 0);
+  return {static_cast<std::uint64_t>(mode), nodes[0]};
+}
+
+TEST(MemoryOnNode, HoldsForItsThreadAndThoseThatItStarts) {
+  {
+    const MemoryOnNode tried(0);
+    if (!tried.why_not().empty()) {
+      GTEST_SKIP() << tried.why_not();
+    }
+  }
+  constexpr std::uint64_t kFirstNode = 1;
+  const auto before = memory_policy();
+  std::array<std::uint64_t, 2> inner{};
+  std::array<std::uint64_t, 2> suspended{};
+  {
+    const MemoryOnNode node(0);
+    EXPECT_THAT(memory_policy(), ElementsAre(MPOL_PREFERRED, kFirstNode));
+    std::thread([&] { inner = memory_policy(); }).join();
+    {
+      const MemoryAsBefore as_before(node);
+      suspended = memory_policy();
+    }
+    EXPECT_THAT(memory_policy(), ElementsAre(MPOL_PREFERRED, kFirstNode));
+  }
+  EXPECT_THAT(inner, ElementsAre(MPOL_PREFERRED, kFirstNode));
+  EXPECT_EQ(suspended, before);
+  EXPECT_EQ(memory_policy(), before);
+}
+
+TEST(MemoryOnNode, SaysWhyItCannotBe) {
+  const auto before = memory_policy();
+  const MemoryOnNode missing(1000);
+  EXPECT_THAT(missing.why_not(), ::testing::HasSubstr("_mempolicy: "));
+  EXPECT_EQ(memory_policy(), before);
 }
 
 }  // namespace

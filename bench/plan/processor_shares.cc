@@ -1,0 +1,141 @@
+#include "bench/plan/processor_shares.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <numeric>
+#include <string>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// Where whole towers have to fit in: a NUMA node, or the machine.
+struct Room {
+  Topology topology;
+  std::size_t cores = 0;
+  std::size_t usable = 0;
+};
+
+Room room_of(Topology topology) {
+  Room room{.topology = std::move(topology)};
+  room.cores = choose_processors(room.topology, std::nullopt).size();
+  room.usable = room.topology.processors.size();
+  return room;
+}
+
+std::vector<Room> rooms_of(const Topology& topology, bool within_nodes) {
+  if (!within_nodes) {
+    return {room_of(topology)};
+  }
+  std::vector<Room> rooms;
+  for (const int node : numa_nodes_of(topology)) {
+    Topology part;
+    std::copy_if(topology.processors.begin(), topology.processors.end(),
+                 std::back_inserter(part.processors),
+                 [node](const Processor& each) { return each.numa_node == node; });
+    rooms.push_back(room_of(std::move(part)));
+  }
+  return rooms;
+}
+
+/// How many towers of so many threads fit in where a room has so much as `size` says.
+std::size_t towers_in(const std::vector<Room>& rooms, std::size_t Room::*size,
+                      std::size_t threads) {
+  return std::accumulate(
+      rooms.begin(), rooms.end(), std::size_t{0},
+      [&](std::size_t sum, const Room& room) { return sum + room.*size / threads; });
+}
+
+std::size_t threads_in(const std::vector<Room>& rooms, const ShareRequest& request) {
+  if (request.threads) {
+    return static_cast<std::size_t>(*request.threads);
+  }
+  std::size_t threads = 1;
+  while (towers_in(rooms, &Room::cores, threads + 1) >= static_cast<std::size_t>(request.towers)) {
+    ++threads;
+  }
+  return threads;
+}
+
+[[noreturn]] void refuse(const std::vector<Room>& rooms, const ShareRequest& request,
+                         std::size_t threads) {
+  std::string asked = cat("--num_gpus=", request.towers);
+  if (request.threads) {
+    asked += cat(" --num_intra_threads=", threads);
+  }
+  std::string usable;
+  for (const Room& room : rooms) {
+    usable += cat(usable.empty() ? "" : " and ", room.usable);
+  }
+  usable += rooms.size() == 1 && rooms.front().usable == 1 ? " processor" : " processors";
+  const std::string taken = request.threads ? cat(threads, " of its own") : "one at least";
+  throw UsageError(
+      request.within_nodes
+          ? cat(asked, " --use_numa_affinity: this process may use ", usable,
+                " of its NUMA nodes, and each device takes ", taken, " of one node")
+          : cat(asked, ": this process may use ", usable, ", and each device takes ", taken));
+}
+
+/// How many towers each room gets: one after the other goes where most is left.
+std::vector<std::size_t> towers_of_rooms(const std::vector<Room>& rooms, std::size_t towers,
+                                         std::size_t threads) {
+  std::size_t Room::*const size =
+      towers_in(rooms, &Room::cores, threads) >= towers ? &Room::cores : &Room::usable;
+  std::vector<std::size_t> left(rooms.size());
+  std::transform(rooms.begin(), rooms.end(), left.begin(), std::mem_fn(size));
+  std::vector<std::size_t> counts(rooms.size());
+  for (std::size_t tower = 0; tower < towers; ++tower) {
+    const auto most = std::max_element(left.begin(), left.end());
+    *most -= threads;
+    ++counts[static_cast<std::size_t>(most - left.begin())];
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::vector<int> numa_nodes_of(const Topology& topology) {
+  std::vector<int> nodes;
+  for (const Processor& each : topology.processors) {
+    if (std::find(nodes.begin(), nodes.end(), each.numa_node) == nodes.end()) {
+      nodes.push_back(each.numa_node);
+    }
+  }
+  return nodes;
+}
+
+int threads_per_tower(const Topology& topology, const ShareRequest& request) {
+  return static_cast<int>(threads_in(rooms_of(topology, request.within_nodes), request));
+}
+
+std::vector<ProcessorShare> share_processors(const Topology& topology,
+                                             const ShareRequest& request) {
+  const std::vector<Room> rooms = rooms_of(topology, request.within_nodes);
+  const std::size_t threads = threads_in(rooms, request);
+  const auto towers = static_cast<std::size_t>(request.towers);
+  if (towers_in(rooms, &Room::usable, threads) < towers) {
+    refuse(rooms, request, threads);
+  }
+  const std::vector<std::size_t> counts = towers_of_rooms(rooms, towers, threads);
+  std::vector<ProcessorShare> shares;
+  for (std::size_t i = 0; i < rooms.size(); ++i) {
+    if (counts[i] == 0) {
+      continue;
+    }
+    const Topology& room = rooms[i].topology;
+    const std::vector<int> all = choose_processors(room, static_cast<int>(threads * counts[i]));
+    for (std::size_t tower = 0; tower < counts[i]; ++tower) {
+      const auto first = all.begin() + static_cast<std::ptrdiff_t>(tower * threads);
+      ProcessorShare& share = shares.emplace_back();
+      share.processors.assign(first, first + static_cast<std::ptrdiff_t>(threads));
+      if (request.within_nodes) {
+        share.numa_node = room.processors.front().numa_node;
+      }
+    }
+  }
+  return shares;
+}
+
+}  // namespace bench

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "kernels/cpu/topology.h"
+
+namespace bench {
+
+/// What towers of the CPU ask of the processors.
+struct ShareRequest {
+  int towers = 1;
+  /// Of each tower; none: the cores are divided, a thread each.
+  std::optional<int> threads = {};
+  /// Each tower's processors are of one NUMA node.
+  bool within_nodes = false;
+};
+
+/// What one tower gets.
+struct ProcessorShare {
+  std::vector<int> processors;
+  /// Of all of them, where they were to be of one.
+  std::optional<int> numa_node;
+};
+
+/// How many threads each tower gets where there are enough processors.
+int threads_per_tower(const Topology& topology, const ShareRequest& request);
+
+/// The towers' processors, by their numbers: each has as many, in the order of the machine's memory
+/// and caches, and none shares a core with another while there are enough. Within nodes they are
+/// spread over all of them, as evenly as these have processors. Throws UsageError where there are
+/// too few.
+std::vector<ProcessorShare> share_processors(const Topology& topology, const ShareRequest& request);
+
+/// The NUMA nodes that processors of the topology are of, in its order.
+std::vector<int> numa_nodes_of(const Topology& topology);
+
+}  // namespace bench
