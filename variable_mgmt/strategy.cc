@@ -22,14 +22,7 @@ TowerMeeting::TowerMeeting(int towers, const SumSettings& sums)
   for (int tower = 0; tower < towers; ++tower) {
     names.push_back(cat("tower ", tower));
   }
-  if (by_nccl) {
-    NcclOptions options;
-    options.names = std::move(names);
-    options.connect_timeout = sums.nccl_timeout;
-    collective = make_nccl_collective(std::move(options));
-  } else {
-    collective = make_host_collective({.names = std::move(names), .spec = sums.spec});
-  }
+  collective = make_collective({.names = std::move(names), .spec = sums.spec}, sums.nccl_timeout);
 }
 
 void TowerMeeting::cancel(int tower, const std::string& reason) noexcept {

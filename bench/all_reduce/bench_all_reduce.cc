@@ -6,14 +6,11 @@
 #include <optional>
 
 #include "bench/all_reduce/cases.h"
+#include "bench/all_reduce/devices.h"
 #include "bench/all_reduce/measure.h"
 #include "bench/all_reduce/options.h"
 #include "bench/all_reduce/report.h"
-#include "bench/host/machine.h"
-#include "bench/plan/processor_shares.h"
 #include "kernels/cpu/openmp_environment.h"
-#include "kernels/cpu/topology.h"
-#include "kernels/onednn/onednn_backend.h"
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
@@ -45,11 +42,6 @@ std::vector<std::string> names_of(int towers) {
   return names;
 }
 
-std::string processor_name() {
-  const Captured<std::string> model = capture_cpu(SystemFiles()).model;
-  return model.known() ? model.value() : "";
-}
-
 int run(std::span<const std::string_view> arguments) {
   const AllReduceOptions options = read_options(arguments);
   if (options.help) {
@@ -60,19 +52,19 @@ int run(std::span<const std::string_view> arguments) {
   if (!options.result_file.empty()) {
     file.emplace(options.result_file);
   }
-  const std::vector<ProcessorShare> shares =
-      share_processors(discover_topology(), {.towers = options.towers, .threads = options.threads});
-  const std::size_t threads = shares.front().processors.size();
-  const MeasureSettings settings{
-      .names = names_of(options.towers),
-      .specs = options.specs,
-      .iters_per_step = options.iters_per_step,
-      .warm_up = options.num_warmup_batches,
-      .repetitions = options.num_batches,
-      .make_backend = [&shares](int rank) {
-        return make_onednn_backend(
-            {.processors = shares[static_cast<std::size_t>(rank)].processors});
-      }};
+  const AllReduceDevices devices = devices_of(options);
+  std::string note;
+  const auto specs = specs_of(options, note);
+  if (!note.empty()) {
+    std::cerr << "note: " << printable(note) << "\n";
+  }
+  const MeasureSettings settings{.names = names_of(options.towers),
+                                 .specs = specs,
+                                 .iters_per_step = options.iters_per_step,
+                                 .warm_up = options.num_warmup_batches,
+                                 .repetitions = options.num_batches,
+                                 .bound = !options.on_gpus,
+                                 .make_backend = devices.make};
   std::vector<CaseResult> results;
   for (const AllReduceCase& each : cases_of(options)) {
     std::cerr << each.bytes() << " bytes of " << name_of(each.dtype) << " in "
@@ -80,19 +72,20 @@ int run(std::span<const std::string_view> arguments) {
     results.push_back(measure_case(settings, each));
   }
   if (options.result_file != "-") {
-    std::cout << options.towers << " towers x " << threads << " threads, " << name_of(options.dtype)
+    std::cout << options.towers << " towers x " << devices.each << ", " << name_of(options.dtype)
               << ", medians of " << options.num_batches << " steps of " << options.iters_per_step
               << " all-reduces\n"
-              << describe_bound() << "\n"
+              << (options.on_gpus ? "" : describe_bound() + "\n")
               << table_of(results, options.towers);
-    if (!options.model.empty() && options.specs.size() == 1) {
+    if (!options.model.empty() && specs.size() == 1) {
       print_steps(std::cout, results[0].specs[0], options.iters_per_step);
     }
   }
   if (file) {
     file->write(json_of(results, {.towers = options.towers,
-                                  .threads_per_tower = static_cast<int>(threads),
-                                  .processor = processor_name(),
+                                  .threads_per_tower = devices.threads_per_tower,
+                                  .processor = options.on_gpus ? "" : devices.name,
+                                  .gpu = options.on_gpus ? devices.name : "",
                                   .model = options.model,
                                   .iters_per_step = options.iters_per_step}));
   }

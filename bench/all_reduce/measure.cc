@@ -9,12 +9,15 @@
 
 #include "models/base/half.h"
 #include "models/base/threads.h"
+#include "variable_mgmt/collectives/nccl_collective.h"
 
 namespace bench {
 namespace {
 
 /// Longer than any all-reduce takes: a fault.
 constexpr std::chrono::minutes kPatience{2};
+/// The same for NCCL's connections, and for one all-reduce of its.
+constexpr std::chrono::minutes kNcclPatience{1};
 
 /// Elements repeat after so many: whole numbers whose sums over 16 towers are exact in 16 bits.
 constexpr std::size_t kPeriod = 17;
@@ -138,10 +141,11 @@ CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& me
                         .chained = settings.iters_per_step,
                         .warm_up = settings.warm_up,
                         .repetitions = settings.repetitions,
-                        .bound = true});
+                        .nccl_timeout = kNcclPatience,
+                        .bound = settings.bound});
   std::vector<std::unique_ptr<Collective>> checked;
   for (const auto& spec : settings.specs) {
-    checked.push_back(make_host_collective({.names = settings.names, .spec = spec}));
+    checked.push_back(make_collective({.names = settings.names, .spec = spec}, kNcclPatience));
   }
   std::vector<std::vector<std::size_t>> wrong(settings.specs.size(),
                                               std::vector<std::size_t>(settings.names.size()));
@@ -153,10 +157,12 @@ CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& me
         const auto patience = [] {
           return Patience{.deadline = std::chrono::steady_clock::now() + kPatience};
         };
+        // None leaves before all are done, which the trial's end tells.
+        std::vector<std::unique_ptr<CollectiveMember>> members;
         for (std::size_t spec = 0; spec < settings.specs.size(); ++spec) {
-          const auto member = checked[spec]->join(rank, *backend, *stream);
+          members.push_back(checked[spec]->join(rank, *backend, *stream));
           wrong[spec][static_cast<std::size_t>(rank)] =
-              count_wrong(*member, rank, towers, measured, *backend, *stream, patience());
+              count_wrong(*members.back(), rank, towers, measured, *backend, *stream, patience());
         }
         trial.run(rank, *backend, *stream, patience());
       },
@@ -172,7 +178,10 @@ CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& me
     }
     return timing;
   };
-  CaseResult result{.measured = measured, .bound = each(trial.bound()), .specs = {}};
+  CaseResult result{.measured = measured};
+  if (settings.bound) {
+    result.bound = each(trial.bound());
+  }
   const auto timings = trial.timings();
   for (std::size_t spec = 0; spec < timings.size(); ++spec) {
     result.specs.push_back(

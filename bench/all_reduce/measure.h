@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,9 @@ struct SpecResult {
 
 struct CaseResult {
   AllReduceCase measured;
-  AllReduceTiming bound;
-  std::vector<SpecResult> specs;
+  /// Where the towers' memory is the host's.
+  std::optional<AllReduceTiming> bound = {};
+  std::vector<SpecResult> specs = {};
 };
 
 struct MeasureSettings {
@@ -37,6 +39,8 @@ struct MeasureSettings {
   int iters_per_step = 1;
   int warm_up = 1;
   int repetitions = 1;
+  /// The towers compute in the host's memory, whose bound is timed too.
+  bool bound = true;
   /// Makes tower `rank`'s device, on its thread.
   std::function<std::unique_ptr<Backend>(int rank)> make_backend;
 };

@@ -9,7 +9,6 @@
 
 #include "models/base/errors.h"
 #include "models/zoo/zoo.h"
-#include "variable_mgmt/collectives/trial.h"
 
 namespace bench {
 namespace {
@@ -111,6 +110,13 @@ std::string read_model(std::string_view flag, std::string_view text) {
   return std::string(name);
 }
 
+bool read_on_gpus(std::string_view flag, std::string_view text) {
+  if (text != "cpu" && text != "gpu") {
+    refuse(flag, text, "cpu or gpu");
+  }
+  return text == "gpu";
+}
+
 struct OptionRow {
   std::string_view name;
   std::string_view value;
@@ -118,19 +124,21 @@ struct OptionRow {
   void (*read)(AllReduceOptions& options, std::string_view flag, std::string_view text);
 };
 
-constexpr std::array<OptionRow, 14> kRows = {{
+constexpr std::array<OptionRow, 15> kRows = {{
     {"model", "NAME", "add gradients shaped as this network's trainable variables, its last first",
      [](auto& o, auto flag, auto text) { o.model = read_model(flag, text); }},
     {"sizes", "FROM:TO:FACTOR", "without --model: bytes of each tower's elements, as 1K:256M:4",
      [](auto& o, auto flag, auto text) { o.sizes = read_sizes(flag, text); }},
-    {"num_gpus", "N", "CPU towers, 2 unless given",
+    {"num_gpus", "N", "towers, 2 unless given",
      [](auto& o, auto flag, auto text) { o.towers = read_count(flag, text, 1); }},
-    {"num_intra_threads", "N", "threads of each tower; unless given the processors are shared out",
+    {"device", "TYPE", "cpu, or gpu with one for each tower; cpu unless given",
+     [](auto& o, auto flag, auto text) { o.on_gpus = read_on_gpus(flag, text); }},
+    {"num_intra_threads", "N", "threads of a CPU tower; unless given the cores are shared out",
      [](auto& o, auto flag, auto text) { o.threads = read_count(flag, text, 1); }},
     {"dtype", "TYPE", "f32, bf16, f16 or f64",
      [](auto& o, auto flag, auto text) { o.dtype = read_dtype(flag, text); }},
     {"all_reduce_spec", "SPEC,...",
-     "what is timed, each as bench takes it; unless given every algorithm",
+     "what is timed, each as bench takes it; unless given all that can be had",
      [](auto& o, auto /*flag*/, auto text) { o.specs = read_specs(text); }},
     {"agg_small_grads_max_bytes", "N", "pack gradients of at most this many bytes; 0: none",
      [](auto& o, auto flag, auto text) { o.small_max_bytes = read_whole(flag, text, 0); }},
@@ -158,6 +166,14 @@ void check_combination(const AllReduceOptions& options) {
                    (options.bucket_mb > 0 ? 1 : 0);
   if (ways > 0 && options.model.empty()) {
     throw UsageError("packs and buckets are of a network's gradients: they need --model");
+  }
+  if (options.on_gpus && options.threads) {
+    throw UsageError("--num_intra_threads is of CPU towers: leave it or --device=gpu out");
+  }
+  for (const std::vector<AllReduceRange>& spec : options.specs) {
+    if (adds_by_nccl(spec) && !options.on_gpus) {
+      throw UsageError("--all_reduce_spec=nccl: NCCL adds on GPUs: add --device=gpu");
+    }
   }
   if (ways > 1) {
     throw UsageError(
@@ -191,9 +207,6 @@ AllReduceOptions read_options(std::span<const std::string_view> arguments) {
   check_combination(options);
   if (options.sizes.empty()) {
     options.sizes = read_sizes("sizes", kDefaultSizes);
-  }
-  if (options.specs.empty()) {
-    options.specs = specs_to_try(options.towers);
   }
   return options;
 }

@@ -22,9 +22,12 @@ struct AllReduceOptions {
   /// Bytes of each tower's elements.
   std::vector<std::size_t> sizes = {};
   int towers = 2;
-  /// Of each tower; none: the processors are shared out.
+  /// A GPU for each tower; else threads of the CPU.
+  bool on_gpus = false;
+  /// Of each tower of the CPU; none: the processors are shared out.
   std::optional<int> threads = {};
   DType dtype = DType::f32;
+  /// Empty: every algorithm that can be had.
   std::vector<std::vector<AllReduceRange>> specs = {};
   std::int64_t small_max_bytes = 0;
   std::int64_t small_max_group = 10;

@@ -46,12 +46,12 @@ std::string table_of(std::span<const CaseResult> results, int towers) {
     for (const SpecResult& spec : result.specs) {
       const double seconds = spec.timing.median();
       const AllReduceRates rates = rates_of(result.measured.bytes(), towers, seconds);
-      const double bound = result.bound.median();
       table.add_row({cat(result.measured.bytes()), cat(result.measured.elements.size()),
                      text_of(spec.timing.spec), with_digits(kMicro * seconds, 1),
                      with_digits(rates.algorithm_bytes_per_second / kGiga, 2),
                      with_digits(rates.bus_bytes_per_second / kGiga, 2),
-                     with_digits(kMicro * bound, 1), with_digits(100 * bound / seconds, 0),
+                     result.bound ? with_digits(kMicro * result.bound->median(), 1) : "-",
+                     result.bound ? with_digits(100 * result.bound->median() / seconds, 0) : "-",
                      cat(spec.wrong)});
     }
   }
@@ -62,11 +62,19 @@ std::string json_of(std::span<const CaseResult> results, const ReportHeading& he
   nlohmann::ordered_json json{{"program", "bench_all_reduce"},
                               {"schema_version", 1},
                               {"towers", heading.towers},
-                              {"threads_per_tower", heading.threads_per_tower},
-                              {"processor", heading.processor},
+                              {"threads_per_tower", nullptr},
+                              {"processor", nullptr},
+                              {"gpu", nullptr},
                               {"model", nullptr},
                               {"iters_per_step", heading.iters_per_step},
-                              {"bound", describe_bound()}};
+                              {"bound", nullptr}};
+  if (heading.gpu.empty()) {
+    json["threads_per_tower"] = heading.threads_per_tower;
+    json["processor"] = heading.processor;
+    json["bound"] = describe_bound();
+  } else {
+    json["gpu"] = heading.gpu;
+  }
   if (!heading.model.empty()) {
     json["model"] = heading.model;
   }
@@ -76,8 +84,11 @@ std::string json_of(std::span<const CaseResult> results, const ReportHeading& he
         cases.emplace_back(nlohmann::ordered_json{{"bytes", result.measured.bytes()},
                                                   {"dtype", name_of(result.measured.dtype)},
                                                   {"stretch_elements", result.measured.elements},
-                                                  {"bound_seconds", result.bound.seconds},
+                                                  {"bound_seconds", nullptr},
                                                   {"specs", nlohmann::ordered_json::array()}});
+    if (result.bound) {
+      entry["bound_seconds"] = result.bound->seconds;
+    }
     for (const SpecResult& spec : result.specs) {
       const double seconds = spec.timing.median();
       const AllReduceRates rates = rates_of(result.measured.bytes(), heading.towers, seconds);
@@ -85,9 +96,12 @@ std::string json_of(std::span<const CaseResult> results, const ReportHeading& he
                                 {"median_seconds", seconds},
                                 {"algorithm_bytes_per_second", rates.algorithm_bytes_per_second},
                                 {"bus_bytes_per_second", rates.bus_bytes_per_second},
-                                {"share_of_bound", result.bound.median() / seconds},
+                                {"share_of_bound", nullptr},
                                 {"wrong_elements", spec.wrong},
                                 {"seconds", spec.timing.seconds}});
+      if (result.bound) {
+        entry["specs"].back()["share_of_bound"] = result.bound->median() / seconds;
+      }
     }
   }
   constexpr int kIndent = 1;

@@ -20,13 +20,16 @@ AllReduceRates rates_of(std::size_t bytes, int towers, double seconds);
 /// How the bound is found, in a sentence or two.
 std::string describe_bound();
 
-/// A line per size and spec.
+/// A line per size and spec; without bounds "-" in their place.
 std::string table_of(std::span<const CaseResult> results, int towers);
 
 struct ReportHeading {
   int towers = 0;
+  /// Of towers on the CPU; 0 on GPUs.
   int threads_per_tower = 0;
   std::string processor = {};
+  /// Of towers on GPUs.
+  std::string gpu = {};
   /// Empty: of plain sizes.
   std::string model = {};
   int iters_per_step = 1;

@@ -26,7 +26,11 @@ std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerTh
   TrialPlan trial_plan{.names = {},
                        .specs = specs_to_try(threads.size()),
                        .elements = {},
-                       .dtype = settings.optimizer.dtype};
+                       .dtype = settings.optimizer.dtype,
+                       .nccl_timeout = settings.sharing.sums.nccl_timeout};
+  if (settings.sharing.nccl_timed) {
+    trial_plan.specs.push_back({{.algorithm = "nccl"}});
+  }
   for (int tower = 0; tower < threads.size(); ++tower) {
     trial_plan.names.push_back(cat("tower ", tower));
   }

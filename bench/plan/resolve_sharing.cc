@@ -61,6 +61,23 @@ void choose_nccl(RunSettings& settings) {
   }
 }
 
+/// The algorithms are timed: NCCL among them, or why not.
+void time_nccl(RunSettings& settings) {
+  if (settings.device != RunDevice::gpu || settings.towers == 1 || settings.gpu.plan_for) {
+    return;
+  }
+  if (settings.gpu.virtual_towers) {
+    settings.notices.emplace_back("NCCL is not timed: it takes one tower of each GPU");
+    return;
+  }
+  try {
+    settings.notices.push_back(cat("NCCL ", nccl_version(), " is timed too"));
+    settings.sharing.nccl_timed = true;
+  } catch (const UsageError& error) {
+    settings.notices.push_back(cat("NCCL is not timed: ", error.what()));
+  }
+}
+
 }  // namespace
 
 void resolve_sharing(RunSettings& settings, const Flags& flags) {
@@ -90,6 +107,8 @@ void resolve_sharing(RunSettings& settings, const Flags& flags) {
     if (adds_by_nccl(settings.sharing.sums.spec)) {
       check_nccl(settings);
       try_nccl(settings);
+    } else if (settings.sharing.timed) {
+      time_nccl(settings);
     } else if (spec.empty() && !flags.hierarchical_copy) {
       choose_nccl(settings);
     }

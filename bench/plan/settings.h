@@ -173,8 +173,9 @@ struct RunSettings {
     bool relaxed = false;
     bool staged = false;
     SumSettings sums = {};
-    /// The algorithm is the fastest by time.
+    /// The algorithm is the fastest by time; NCCL is timed too.
     bool timed = false;
+    bool nccl_timed = false;
   };
   Sharing sharing = {};
 

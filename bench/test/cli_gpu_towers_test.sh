@@ -58,6 +58,23 @@ says "$out" ' ok; '
 # shellcheck disable=SC2086
 run 0 $lenet --num_gpus=2 --variable_update=replicated --trace_file="$work/trace.json"
 record_holds "{e['pid'] for e in r['traceEvents']} == {0, 1}" "$work/trace.json"
+for how in 'NCCL 2.28.9 is timed too' 'NCCL is not timed: NCCL cannot be opened: '; do
+  # shellcheck disable=SC2086
+  run 0 $lenet --num_gpus=2 --variable_update=replicated --all_reduce_spec=auto --result_file="$work/auto.json"
+  says "$err" "note: $how"
+  says "$err" 'fingerprint: matches the reference'
+  figures=$(grep 'note: --all_reduce_spec=auto: ' "$err")
+  case $how in
+    *too) echo "$figures" | grep -q ' nccl ' || fail 'NCCL was not timed' ;;
+    *) echo "$figures" | grep -q 'nccl' && fail 'NCCL was timed' ;;
+  esac
+  record_holds "r['timed_all_reduce'] in open('$err').read()" "$work/auto.json"
+  BENCH_NCCL_LIBRARY=$work/missing.so
+done
+BENCH_NCCL_LIBRARY=$emulated
+# shellcheck disable=SC2086
+run 0 $lenet --virtual_gpus=2 --variable_update=replicated --all_reduce_spec=auto
+says "$err" 'note: NCCL is not timed: it takes one tower of each GPU'
 # One card's adds nothing.
 # shellcheck disable=SC2086
 under 1 $lenet

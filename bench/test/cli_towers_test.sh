@@ -132,6 +132,7 @@ fi
 
 # --- NUMA nodes -------------------------------------------------------------------------------------
 
+# shellcheck disable=SC2086
 run 0 $quick --device=cpu --use_numa_affinity
 says "$out" 'NUMA bind:   True'
 grep -q -e '^note: --use_numa_affinity changes nothing: ' -e '^note: tower 0: 1 thread on NUMA node ' "$err" ||

@@ -340,4 +340,15 @@ std::unique_ptr<Collective> make_nccl_collective(NcclOptions options) {
   return std::make_unique<NcclCollective>(std::move(options));
 }
 
+std::unique_ptr<Collective> make_collective(CollectiveOptions options,
+                                            std::chrono::milliseconds nccl_timeout) {
+  if (!adds_by_nccl(options.spec)) {
+    return make_host_collective(std::move(options));
+  }
+  NcclOptions nccl;
+  nccl.names = std::move(options.names);
+  nccl.connect_timeout = nccl_timeout;
+  return make_nccl_collective(std::move(nccl));
+}
+
 }  // namespace bench

@@ -25,4 +25,8 @@ struct NcclOptions {
 /// Throws UsageError when the library cannot be used.
 std::unique_ptr<Collective> make_nccl_collective(NcclOptions options);
 
+/// The one that the spec asks for: NCCL's, which waits so long, or the host's.
+std::unique_ptr<Collective> make_collective(CollectiveOptions options,
+                                            std::chrono::milliseconds nccl_timeout);
+
 }  // namespace bench

@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "variable_mgmt/collectives/nccl_collective.h"
 #include "variable_mgmt/collectives/schedule.h"
 #include "variable_mgmt/collectives/threaded_reduce.h"
 
@@ -60,7 +61,8 @@ class AllReduceTrial::Tower {
         time_once(plan().specs.size(), timed, [this] { double_all(); });
       }
       for (std::size_t spec = 0; spec < plan().specs.size(); ++spec) {
-        time_once(spec, timed, [this, spec] { add_all(*members_[spec]); });
+        time_once(spec, timed,
+                  [this, spec] { add_all(*members_[spec], adds_by_nccl(plan().specs[spec])); });
       }
     }
     meet();  // Nobody leaves before all have what the others gave.
@@ -75,14 +77,18 @@ class AllReduceTrial::Tower {
     CollectiveMember& gate = *members_.back();
     gate.wait(gate.start({.data = word_->data(), .elements = 1}), patience_);
   }
-  void add_all(CollectiveMember& member) {
+  void add_all(CollectiveMember& member, bool by_nccl) {
+    Patience patience = patience_;
+    if (by_nccl) {
+      patience.deadline = std::min(patience.deadline, steady_clock::now() + plan().nccl_timeout);
+    }
     std::vector<CollectiveMember::Handle> handles;
     for (std::size_t s = 0; s < plan().elements.size(); ++s) {
       handles.push_back(member.start(
           {.data = stretch(s), .elements = plan().elements[s], .dtype = plan().dtype, .index = s}));
     }
     for (const auto handle : handles) {
-      member.wait(handle, patience_);
+      member.wait(handle, patience);
     }
     stream_.synchronize();
   }
@@ -127,8 +133,8 @@ class AllReduceTrial::Tower {
 AllReduceTrial::AllReduceTrial(TrialPlan plan)
     : plan_(std::move(plan)), spans_((plan_.specs.size() + 1) * plan_.names.size()) {
   for (const auto& spec : plan_.specs) {
-    collectives_.push_back(
-        make_host_collective({.names = plan_.names, .spec = spec, .ring_order = plan_.ring_order}));
+    collectives_.push_back(make_collective(
+        {.names = plan_.names, .spec = spec, .ring_order = plan_.ring_order}, plan_.nccl_timeout));
   }
   collectives_.push_back(make_host_collective({.names = plan_.names}));
 }

@@ -32,6 +32,8 @@ struct TrialPlan {
   int warm_up = 1;
   int repetitions = 5;
   std::vector<int> ring_order = {};
+  /// How long a tower waits for NCCL's connections, and for each of its sums.
+  std::chrono::milliseconds nccl_timeout = std::chrono::seconds(60);
   /// Also times the bound of all of them: each tower reads and writes its own stretches once, with
   /// all its threads. Where the host shares the devices' memory.
   bool bound = false;
@@ -78,7 +80,8 @@ class AllReduceTrial {
   std::vector<std::vector<Span>> spans_;
 };
 
-/// Every algorithm with which so many towers of one host can add, each for all sizes.
+/// Every algorithm with which so many towers of one host can add, each for all sizes; without NCCL,
+/// which takes a GPU for each.
 std::vector<std::vector<AllReduceRange>> specs_to_try(int members);
 
 /// The quickest by its median; the first of equals.

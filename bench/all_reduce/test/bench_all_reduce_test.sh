@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench_all_reduce as its user sees it.
-# bench_all_reduce_test.sh BENCH_ALL_REDUCE
+# bench_all_reduce_test.sh BENCH_ALL_REDUCE [EMULATED_GPU_LIBRARY]
 set -u
 LC_ALL=C
 export LC_ALL
@@ -58,9 +58,45 @@ says err '^bench_all_reduce: --num_gpus=100000: this process may use '
 run 2 --sizes=x
 says err '^bench_all_reduce: --sizes=x: accepted is '
 run 2 --all_reduce_spec=nccl
-says err '^bench_all_reduce: all-reduce nccl: '
+says err '^bench_all_reduce: --all_reduce_spec=nccl: NCCL adds on GPUs: add --device=gpu$'
 run 2 --modell=lenet
 says err 'no flag of this program'
+
+run 2 --device=tpu
+says err '^bench_all_reduce: --device=tpu: accepted is cpu or gpu$'
+run 2 --device=gpu --num_intra_threads=1
+says err '^bench_all_reduce: --num_intra_threads is of CPU towers'
+
+if [ $# -ge 2 ]; then
+  BENCH_GPU_LIBRARY=$2
+  BENCH_NCCL_LIBRARY=$2
+  EMULATED_GPUS=3
+  export BENCH_GPU_LIBRARY BENCH_NCCL_LIBRARY EMULATED_GPUS
+  few='--device=gpu --sizes=1K:4K:4 --num_batches=2 --num_warmup_batches=1 --iters_per_step=2'
+  # shellcheck disable=SC2086
+  run 0 $few --num_gpus=3
+  says out '^3 towers x .*, f32, medians of 2 steps of 2 all-reduces$'
+  for size in 1024 4096; do
+    for spec in shm xring rechd nccl; do
+      says out "^ *$size +1  $spec +[0-9.]+ +[0-9.]+ +[0-9.]+ +- +- +0$"
+    done
+  done
+  # shellcheck disable=SC2086
+  run 0 $few --all_reduce_spec=nccl --result_file=-
+  says out '"spec": "nccl"'
+  says out '"wrong_elements": 0'
+  says out '"bound": null'
+  # shellcheck disable=SC2086
+  run 2 $few --num_gpus=4
+  says err '^bench_all_reduce: --num_gpus=4: this host has 3 GPUs that can be used$'
+  BENCH_NCCL_LIBRARY=$work/missing.so
+  # shellcheck disable=SC2086
+  run 0 $few --num_gpus=2
+  says err '^note: NCCL is not timed: NCCL cannot be opened: '
+  # shellcheck disable=SC2086
+  run 2 $few --all_reduce_spec=nccl
+  says err '^bench_all_reduce: NCCL cannot be opened: '
+fi
 
 if [ "$failures" -ne 0 ]; then
   echo "$failures failures"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/reference/reference_backend.h"
+#include "kernels/test/far_device.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -21,11 +22,22 @@ TEST(AllReduceMeasure, TimesEverySpecAndFindsNothingWrong) {
     const CaseResult result =
         measure_case(three_towers(), {.elements = {1000, 1, 33333}, .dtype = dtype});
     ASSERT_EQ(result.specs.size(), specs_to_try(3).size());
-    EXPECT_EQ(result.bound.seconds.size(), 3U);
+    EXPECT_EQ(result.bound.value().seconds.size(), 3U);
     for (const SpecResult& spec : result.specs) {
       EXPECT_EQ(spec.wrong, 0U) << text_of(spec.timing.spec);
       EXPECT_EQ(spec.timing.seconds.size(), 3U);
     }
+  }
+}
+
+TEST(AllReduceMeasure, HasNoBoundOfDevicesWithMemoryOfTheirOwn) {
+  MeasureSettings settings = three_towers();
+  settings.bound = false;
+  settings.make_backend = [](int) { return make_far_backend(make_reference_backend(), {}); };
+  const CaseResult result = measure_case(settings, {.elements = {1000, 1}});
+  EXPECT_FALSE(result.bound.has_value());
+  for (const SpecResult& spec : result.specs) {
+    EXPECT_EQ(spec.wrong, 0U) << text_of(spec.timing.spec);
   }
 }
 

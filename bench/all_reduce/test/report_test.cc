@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 std::vector<CaseResult> results() {
   return {{.measured = {.elements = {1000, 1000}},
-           .bound = {.spec = {}, .seconds = {1e-6}},
+           .bound = AllReduceTiming{.spec = {}, .seconds = {1e-6}},
            .specs = {{.timing = {.spec = {{.algorithm = "xring", .shards = 2}},
                                  .seconds = {3e-6, 2e-6, 2e-6}},
                       .wrong = 7}}}};
@@ -42,6 +42,19 @@ TEST(AllReduceReport, HasEveryTimeInItsJson) {
   EXPECT_EQ(spec["seconds"].size(), 3U);
   EXPECT_DOUBLE_EQ(spec["share_of_bound"], 0.5);
   EXPECT_EQ(spec["wrong_elements"], 7);
+}
+
+TEST(AllReduceReport, HasNoBoundOnGpus) {
+  std::vector<CaseResult> without = results();
+  without[0].bound.reset();
+  EXPECT_THAT(table_of(without, 2), HasSubstr("4.00         -  -      7\n"));
+  const auto json = nlohmann::json::parse(json_of(without, {.towers = 2, .gpu = "A Card"}));
+  EXPECT_EQ(json["gpu"], "A Card");
+  for (const char* field : {"threads_per_tower", "processor", "bound"}) {
+    EXPECT_TRUE(json[field].is_null()) << field;
+  }
+  EXPECT_TRUE(json["cases"][0]["bound_seconds"].is_null());
+  EXPECT_TRUE(json["cases"][0]["specs"][0]["share_of_bound"].is_null());
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <thread>
 
 #include "variable_mgmt/collectives/test/late_device.h"
 #include "variable_mgmt/collectives/test/members.h"
+#include "variable_mgmt/collectives/trial.h"
 
 namespace bench {
 namespace {
@@ -159,6 +161,57 @@ TEST(NcclCollective, SaysWhyItCannotBeUsed) {
   const auto collective = make_faulty(1, "");
   const auto errors = run_members(*collective, [](const TestMember&) {});
   EXPECT_THAT(errors[0], HasSubstr("is no GPU of NVIDIA's"));
+}
+
+/// What three towers threw whose trial has NCCL beside an algorithm of the host's.
+std::vector<std::string> errors_of_trial(AllReduceTrial& trial) {
+  std::vector<std::string> errors(3);
+  {
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < 3; ++rank) {
+      threads.emplace_back([&, rank] {
+        const auto backend = make_late_backend();
+        const auto stream = backend->make_stream();
+        try {
+          trial.run(rank, *backend, *stream, test_patience());
+        } catch (const std::exception& error) {
+          errors[static_cast<std::size_t>(rank)] = error.what();
+        }
+      });
+    }
+  }
+  return errors;
+}
+
+TrialPlan trial_by_nccl() {
+  return {.names = tower_names(3),
+          .specs = {parse_all_reduce_spec("shm"), parse_all_reduce_spec("nccl")},
+          .elements = {1000, 10},
+          .repetitions = 2};
+}
+
+TEST(NcclCollective, IsTimedBesideTheHostsAlgorithms) {
+  setenv("BENCH_NCCL_LIBRARY", FAKE_NCCL_LIBRARY, 1);
+  setenv("FAKE_NCCL", "", 1);
+  AllReduceTrial trial(trial_by_nccl());
+  EXPECT_THAT(errors_of_trial(trial), ::testing::Each(""));
+  const auto timings = trial.timings();
+  ASSERT_EQ(timings.size(), 2U);
+  EXPECT_EQ(text_of(timings[1].spec), "nccl");
+  EXPECT_EQ(timings[1].seconds.size(), 2U);
+  EXPECT_GT(timings[1].median(), 0);
+}
+
+TEST(NcclCollective, EndsATrialWhoseSumsNeverCome) {
+  setenv("BENCH_NCCL_LIBRARY", FAKE_NCCL_LIBRARY, 1);
+  setenv("FAKE_NCCL", "never:2", 1);
+  TrialPlan plan = trial_by_nccl();
+  plan.nccl_timeout = milliseconds(1000);
+  AllReduceTrial trial(std::move(plan));
+  const auto begin = steady_clock::now();
+  EXPECT_THAT(errors_of_trial(trial),
+              ::testing::Contains(HasSubstr("is not done at its deadline")));
+  EXPECT_LT(steady_clock::now() - begin, kLong);
 }
 
 }  // namespace

@@ -1,0 +1,77 @@
+#include "bench/all_reduce/devices.h"
+
+#include <set>
+
+#include "bench/host/machine.h"
+#include "bench/plan/processor_shares.h"
+#include "kernels/gpu_provider.h"
+#include "kernels/nccl_library.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "models/base/errors.h"
+#include "variable_mgmt/collectives/trial.h"
+
+namespace bench {
+namespace {
+
+AllReduceDevices gpus_of(const AllReduceOptions& options) {
+  const FoundGpus found = find_gpus();
+  if (found.provider == nullptr) {
+    throw UsageError(cat("--device=gpu: no GPU can be used: ", found.why_none));
+  }
+  const std::size_t usable = found.gpus.size();
+  if (static_cast<std::size_t>(options.towers) > usable) {
+    throw UsageError(cat("--num_gpus=", options.towers, ": this host has ", usable,
+                         usable == 1 ? " GPU that can be used" : " GPUs that can be used"));
+  }
+  AllReduceDevices devices;
+  devices.make = [provider = found.provider](int rank) {
+    return provider->make_backend(static_cast<std::size_t>(rank), {});
+  };
+  std::set<std::string> names;
+  for (int rank = 0; rank < options.towers; ++rank) {
+    names.insert(found.gpus[static_cast<std::size_t>(rank)].name);
+  }
+  for (const std::string& name : names) {
+    devices.name += cat(devices.name.empty() ? "" : ", ", name);
+  }
+  devices.each = devices.name;
+  return devices;
+}
+
+}  // namespace
+
+AllReduceDevices devices_of(const AllReduceOptions& options) {
+  if (options.on_gpus) {
+    return gpus_of(options);
+  }
+  auto shares =
+      share_processors(discover_topology(), {.towers = options.towers, .threads = options.threads});
+  AllReduceDevices devices;
+  devices.threads_per_tower = static_cast<int>(shares.front().processors.size());
+  devices.each = cat(devices.threads_per_tower, " threads");
+  devices.make = [shares = std::move(shares)](int rank) {
+    return make_onednn_backend({.processors = shares[static_cast<std::size_t>(rank)].processors});
+  };
+  const Captured<std::string> model = capture_cpu(SystemFiles()).model;
+  devices.name = model.known() ? model.value() : "";
+  return devices;
+}
+
+std::vector<std::vector<AllReduceRange>> specs_of(const AllReduceOptions& options,
+                                                  std::string& note) {
+  if (!options.specs.empty()) {
+    return options.specs;
+  }
+  auto specs = specs_to_try(options.towers);
+  if (options.on_gpus) {
+    try {
+      nccl::Library();
+      specs.push_back({{.algorithm = "nccl"}});
+    } catch (const UsageError& error) {
+      note = cat("NCCL is not timed: ", error.what());
+    }
+  }
+  return specs;
+}
+
+}  // namespace bench
