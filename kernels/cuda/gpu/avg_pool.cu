@@ -6,8 +6,8 @@ namespace {
 /// kSide as in max_pool.cu.
 template <class T, int N, int kSide>
 __global__ void avg_pool_kernel(PoolWalk walk, const T* __restrict__ x, T* __restrict__ y) {
-  const PoolAxis height = walk.height.axis;
-  const PoolAxis width = walk.width.axis;
+  const WindowAxis height = walk.height.axis;
+  const WindowAxis width = walk.width.axis;
   const PoolPlace place = my_place(walk, height.output, width.output);
   if (!place.inside) {
     return;
@@ -54,7 +54,7 @@ __global__ void avg_pool_kernel(PoolWalk walk, const T* __restrict__ x, T* __res
 }
 
 /// How many taps of a window lie inside the input.
-__device__ inline int taps_inside(const PoolAxis& axis, int output) {
+__device__ inline int taps_inside(const WindowAxis& axis, int output) {
   const int begin = output * axis.stride - axis.pad_before;
   if (begin >= 0 && begin + (axis.kernel - 1) * axis.dilation < axis.input) {
     return axis.kernel;
@@ -68,8 +68,8 @@ __device__ inline int taps_inside(const PoolAxis& axis, int output) {
 template <class T, int N>
 __global__ void avg_pool_backward_kernel(PoolWalk walk, const T* __restrict__ dy,
                                          T* __restrict__ dx) {
-  const PoolAxis height = walk.height.axis;
-  const PoolAxis width = walk.width.axis;
+  const WindowAxis height = walk.height.axis;
+  const WindowAxis width = walk.width.axis;
   const PoolPlace place = my_place(walk, height.input, width.input);
   if (!place.inside) {
     return;

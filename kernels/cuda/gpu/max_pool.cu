@@ -13,8 +13,8 @@ template <class T, int N, class Winner, int kSide>
 __global__ void max_pool_kernel(PoolWalk walk, const T* __restrict__ x, T* __restrict__ y,
                                 Winner* __restrict__ winners) {
   constexpr Winner kNobody = static_cast<Winner>(-1);
-  const PoolAxis height = walk.height.axis;
-  const PoolAxis width = walk.width.axis;
+  const WindowAxis height = walk.height.axis;
+  const WindowAxis width = walk.width.axis;
   const PoolPlace place = my_place(walk, height.output, width.output);
   if (!place.inside) {
     return;
@@ -70,8 +70,8 @@ __global__ void max_pool_kernel(PoolWalk walk, const T* __restrict__ x, T* __res
 template <class T, int N, class Winner>
 __global__ void max_pool_backward_kernel(PoolWalk walk, const T* __restrict__ dy,
                                          const Winner* __restrict__ winners, T* __restrict__ dx) {
-  const PoolAxis height = walk.height.axis;
-  const PoolAxis width = walk.width.axis;
+  const WindowAxis height = walk.height.axis;
+  const WindowAxis width = walk.width.axis;
   const PoolPlace place = my_place(walk, height.input, width.input);
   if (!place.inside) {
     return;

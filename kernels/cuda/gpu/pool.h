@@ -4,20 +4,11 @@
 #include <cstdint>
 
 #include "kernels/cuda/gpu/view.h"
+#include "kernels/cuda/gpu/window_axis.h"
 #include "kernels/cuda/runtime.h"
 #include "models/base/dtype.h"
 
 namespace bench::cuda {
-
-/// H or W of a pooling; names as in Window, models/ops/conv2d.h.
-struct PoolAxis {
-  int input = 1;
-  int output = 1;
-  int kernel = 1;
-  int stride = 1;
-  int dilation = 1;
-  int pad_before = 0;
-};
 
 /// A pooling of N, C, H, W to N, C, H', W'; both sides, and for max_pool the winners, lie in one
 /// order and begin at multiples of 16 bytes. H'*W'*C and H*W*C fit 31 bits.
@@ -26,8 +17,8 @@ struct Pooling {
   Order order = Order::nhwc;
   std::int64_t batch = 1;
   std::int64_t channels = 1;
-  PoolAxis height = {};
-  PoolAxis width = {};
+  WindowAxis height = {};
+  WindowAxis width = {};
 };
 
 /// Of each output element: which tap of its window won, in row order; one or two bytes each. All

@@ -3,21 +3,12 @@
 #include <array>
 
 #include "kernels/cuda/makers.h"
+#include "kernels/cuda/ops/window_axes.h"
 #include "models/base/errors.h"
 #include "models/ops/pool.h"
 
 namespace bench::cuda {
 namespace {
-
-PoolAxis pool_axis(const Window& window, std::size_t axis, const Shape& x) {
-  const std::int64_t input = x[2 + axis];
-  return {.input = static_cast<int>(input),
-          .output = static_cast<int>(window.output_extent(axis, input)),
-          .kernel = static_cast<int>(window.kernel[axis]),
-          .stride = static_cast<int>(window.stride[axis]),
-          .dilation = static_cast<int>(window.dilation[axis]),
-          .pad_before = static_cast<int>(window.pad_before[axis])};
-}
 
 /// Of a forward or a backward.
 Pooling pooling_of(const Graph& graph, const Node& node, const Layout& layout) {
@@ -27,8 +18,8 @@ Pooling pooling_of(const Graph& graph, const Node& node, const Layout& layout) {
           .order = view_of(x, layout).order,
           .batch = x[0],
           .channels = x[1],
-          .height = pool_axis(attributes.window, 0, x),
-          .width = pool_axis(attributes.window, 1, x)};
+          .height = window_axis(attributes.window, 0, x),
+          .width = window_axis(attributes.window, 1, x)};
 }
 
 Layout layout_of_winners(const Layout& layout) { return Layout(cat("indices of ", layout)); }
@@ -49,7 +40,7 @@ bool averages_planes(const Node& node) {
          window.dilation == std::array<std::int64_t, 2>{1, 1};
 }
 
-bool covers_padding_alone(const PoolAxis& axis) {
+bool covers_padding_alone(const WindowAxis& axis) {
   for (int output = 0; output < axis.output; ++output) {
     bool inside = false;
     for (int tap = 0; tap < axis.kernel && !inside; ++tap) {
