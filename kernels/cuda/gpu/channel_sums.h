@@ -20,7 +20,7 @@ inline std::size_t partials_bytes(const ChannelTiling& tiling, int sums) {
 
 /// Sums `values` over lanes that are `columns` apart, `rows` of them, as a tree: lanes below
 /// `columns` get the sums. The block is columns * rows lanes, at most kLanes; all have to call, and
-/// no kernel calls it twice.
+/// a kernel that calls it again has a barrier between.
 template <int kLanes, int kValues>
 __device__ void join_lanes(unsigned lane, unsigned columns, unsigned rows,
                            float (&values)[kValues]) {

@@ -5,6 +5,7 @@
 #include "kernels/cuda/context.h"
 #include "kernels/cuda/gpu/elementwise.h"
 #include "kernels/cuda/gpu/epilogue.h"
+#include "kernels/cuda/ops/depthwise.h"
 #include "kernels/cuda/ops/layers.h"
 #include "models/base/errors.h"
 
@@ -167,6 +168,12 @@ class LayerCandidates {
     }
   }
 
+  void add(std::optional<Candidate> candidate) {
+    if (candidate) {
+      candidates_.push_back(std::move(*candidate));
+    }
+  }
+
   std::vector<Candidate> take() { return std::move(candidates_); }
 
  private:
@@ -194,6 +201,9 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
                   .result_elements = result.shape.elements(),
                   .epilogue = layer.epilogue,
                   .view = view_of(layer.y, layout)};
+    ConvolutionProblem whole = problem;
+    whole.epilogue = layer.epilogue;
+    candidates.add(depthwise_candidate(context, graph, node, whole, layout));
     if (layer.epilogue.empty()) {
       candidates.add(problem, layout, runner);
       continue;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator_libraries/emulated_backend.h"
@@ -16,6 +17,8 @@ std::unique_ptr<Backend> make_repeating_backend() {
   cuda::emulator::set_repetition(true);
   return cuda::make_emulated_backend();
 }
+
+constexpr const char* kDepthwise = "cuda:depthwise";
 
 /// Where an epilogue is computed behind its convolution, though one graph could hold both.
 class EpiloguesBehind final : public ForwardingBackend {
@@ -67,6 +70,9 @@ TEST(EmulatedConvolution, IsOfferedWithItsEpilogueInOneGraphAndBehind) {
       const auto candidates = backend->candidates(graph, *node, DataFormat::nhwc);
       std::map<bool, double> seconds;
       for (const Candidate& candidate : candidates) {
+        if (candidate.implementation == kDepthwise) {
+          continue;
+        }
         const bool behind = candidate.intermediate_bytes > 0;
         EXPECT_EQ(behind, candidate.implementation.ends_with("+cuda"));
         seconds.try_emplace(behind, candidate.seconds);
@@ -80,6 +86,98 @@ TEST(EmulatedConvolution, IsOfferedWithItsEpilogueInOneGraphAndBehind) {
       }
     }
   }
+}
+
+/// The cases of depthwise convolutions that there are kernels for: all but those whose groups have
+/// several channels.
+std::vector<KernelCase> depthwise_cases(DType dtype) {
+  std::vector<KernelCase> cases = cases_in(dtype);
+  std::erase_if(cases,
+                [](const KernelCase& one) { return !one.name.starts_with("conv2d_depthwise"); });
+  return cases;
+}
+
+/// What runs the node where the estimates decide.
+const Candidate& by_estimate(const std::vector<Candidate>& candidates) {
+  return *std::ranges::min_element(candidates, {}, &Candidate::seconds);
+}
+
+TEST(EmulatedDepthwise, IsOfferedInEachPassOrderAndTypeAndForwardAndForDataFirstOfEqualEstimates) {
+  const auto backend = cuda::make_emulated_backend();
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    ASSERT_FALSE(depthwise_cases(dtype).empty());
+    for (const KernelCase& one : depthwise_cases(dtype)) {
+      const Graph graph = case_graph(one, {.dtype = dtype, .gradients = true});
+      std::set<const OpDef*> seen;
+      for (const Node& node : graph.nodes()) {
+        if (node.op != &kConv2d && node.op != &kConv2dBackwardData &&
+            node.op != &kConv2dBackwardWeights) {
+          continue;
+        }
+        seen.insert(node.op);
+        if (!backend->supports(graph, node)) {
+          EXPECT_TRUE(node.op == &kConv2dBackwardWeights &&
+                      one.attributes.as<Conv2dAttributes>().epilogue.bias)
+              << one.name;
+          continue;
+        }
+        for (const DataFormat format : {DataFormat::nchw, DataFormat::nhwc}) {
+          const auto candidates = backend->candidates(graph, node, format);
+          EXPECT_EQ(std::ranges::count(candidates, kDepthwise, &Candidate::implementation), 1);
+          if (node.op != &kConv2dBackwardWeights) {
+            EXPECT_EQ(by_estimate(candidates).implementation, kDepthwise) << one.name;
+          }
+        }
+      }
+      EXPECT_EQ(seen.size(), 3) << one.name;
+    }
+  }
+}
+
+TEST(EmulatedDepthwise, IsNotOfferedWhereGroupsHaveSeveralChannelsOrFilters) {
+  const auto backend = cuda::make_emulated_backend();
+  for (const KernelCase& one : cases_in(DType::f32)) {
+    if (one.op != &kConv2d || one.name.starts_with("conv2d_depthwise")) {
+      continue;
+    }
+    const Graph graph = case_graph(one, {.gradients = false});
+    for (const Node& node : graph.nodes()) {
+      if (node.op == &kConv2d) {
+        for (const Candidate& candidate : backend->candidates(graph, node, DataFormat::nhwc)) {
+          EXPECT_NE(candidate.implementation, kDepthwise) << one.name;
+        }
+      }
+    }
+  }
+}
+
+/// Our kernels alone, also where the estimates prefer others.
+class DepthwiseAlone final : public ForwardingBackend {
+ public:
+  explicit DepthwiseAlone(std::unique_ptr<Backend> inner)
+      : ForwardingBackend(*inner), owned_(std::move(inner)) {}
+
+  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
+                                    DataFormat format) override {
+    std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
+    if (node.op == &kConv2d || node.op == &kConv2dBackwardData ||
+        node.op == &kConv2dBackwardWeights) {
+      std::erase_if(all, [](const Candidate& one) { return one.implementation != kDepthwise; });
+    }
+    return all;
+  }
+
+ private:
+  std::unique_ptr<Backend> owned_;
+};
+
+auto depthwise_parameters(DType dtype) {
+  return testing::Combine(
+      testing::Values(gpu_under_test(
+          "depthwise_alone",
+          [] { return std::make_unique<DepthwiseAlone>(make_repeating_backend()); })),
+      testing::Values(DataFormat::nchw, DataFormat::nhwc), testing::Values(dtype),
+      testing::ValuesIn(depthwise_cases(dtype)));
 }
 
 TEST(EmulatedClock, IsThatOfTheCyclesThatAKernelCounts) {
@@ -100,6 +198,12 @@ INSTANTIATE_TEST_SUITE_P(Bf16, Conformance, conformance_parameters(emulated(), D
 INSTANTIATE_TEST_SUITE_P(BehindF32, Conformance, behind_parameters(DType::f32), conformance_name);
 INSTANTIATE_TEST_SUITE_P(BehindF16, Conformance, behind_parameters(DType::f16), conformance_name);
 INSTANTIATE_TEST_SUITE_P(BehindBf16, Conformance, behind_parameters(DType::bf16), conformance_name);
+INSTANTIATE_TEST_SUITE_P(DepthwiseF32, Conformance, depthwise_parameters(DType::f32),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(DepthwiseF16, Conformance, depthwise_parameters(DType::f16),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(DepthwiseBf16, Conformance, depthwise_parameters(DType::bf16),
+                         conformance_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, OptimizerConformance, optimizer_parameters(emulated()),
                          optimizer_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, Tuning,

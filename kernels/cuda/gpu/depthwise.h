@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/gpu/view.h"
+#include "kernels/cuda/gpu/window_axis.h"
+#include "kernels/cuda/runtime.h"
+#include "models/base/dtype.h"
+#include "models/ops/activation.h"
+
+// Convolutions in which each channel has a filter of its own and gives one channel. All enqueue and
+// return without waiting. Tensors are f32, f16 or bf16 (InternalError for others) and begin at
+// multiples of 16 bytes; sums are made in f32, and the same input gives the same bits.
+
+namespace bench::cuda {
+
+/// x is N, C, H, W and y N, C, H', W', both in one order; the filter C, KH, KW in either.
+struct DepthwiseConvolution {
+  DType dtype = DType::f32;
+  Order order = Order::nhwc;
+  std::int64_t batch = 1;
+  std::int64_t channels = 1;
+  WindowAxis height = {};
+  WindowAxis width = {};
+};
+
+/// A block keeps its channels' filters; larger ones find no room.
+inline constexpr int kMostDepthwiseTaps = 64;
+
+/// Whether there are kernels for it: a filter that fits, and fewer than 2^31 places in a batch.
+bool has_depthwise(const DepthwiseConvolution& convolution);
+
+/// y = f(x * filter + bias + residual).
+struct DepthwiseForward {
+  DepthwiseConvolution convolution = {};
+  const void* x = nullptr;
+  const void* filter = nullptr;
+  /// `channels` floats; may be null.
+  const float* bias = nullptr;
+  /// Like y; may be null.
+  const void* residual = nullptr;
+  ActivationKind activation = ActivationKind::none;
+  void* y = nullptr;
+};
+void depthwise_forward(cudaStream_t stream, const DepthwiseForward& args);
+
+/// dx, from y's gradient. With strides of 1 it is a convolution with the filter turned around.
+struct DepthwiseData {
+  DepthwiseConvolution convolution = {};
+  const void* dy = nullptr;
+  const void* filter = nullptr;
+  void* dx = nullptr;
+};
+void depthwise_data(cudaStream_t stream, const DepthwiseData& args);
+
+/// Scratch of depthwise_filter, in bytes, which are written and read once; contents need not
+/// survive.
+std::size_t depthwise_filter_workspace_bytes(const DepthwiseConvolution& convolution);
+/// How often depthwise_filter reads dy and x: once, or once for each tap where there is no kernel
+/// that holds all sums of a filter.
+int depthwise_filter_reads(const DepthwiseConvolution& convolution);
+
+/// dw, `channels` times KH times KW floats, from y's gradient: partial sums of blocks, and a second
+/// kernel that joins them.
+struct DepthwiseFilter {
+  DepthwiseConvolution convolution = {};
+  const void* dy = nullptr;
+  const void* x = nullptr;
+  float* dw = nullptr;
+  /// 16-byte aligned.
+  void* workspace = nullptr;
+};
+void depthwise_filter(cudaStream_t stream, const DepthwiseFilter& args);
+
+}  // namespace bench::cuda
