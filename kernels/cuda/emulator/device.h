@@ -174,6 +174,9 @@ inline unsigned atomicAnd(unsigned* address, unsigned value) {
   return std::exchange(*address, *address & value);
 }
 
+// One lane's writes are there for the next one that runs.
+inline void __threadfence() {}
+
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 namespace bench::cuda {

@@ -1,7 +1,7 @@
 #include "kernels/cuda/gpu/batch_norm.h"
 
 #include "kernels/cuda/gpu/activation.h"
-#include "kernels/cuda/gpu/channel_sums.h"
+#include "kernels/cuda/gpu/last_block.h"
 
 namespace bench::cuda {
 namespace {
@@ -12,12 +12,80 @@ enum Moment : int { kMean, kSquares, kMoments };
 /// A rounding may leave a sum of squares just below 0; a NaN has to stay one.
 __device__ float not_negative(float value) { return value < 0.0F ? 0.0F : value; }
 
-/// The moments of a chunk. All sums are of differences from the chunk's first element of a channel:
-/// that is one of the elements, so what cancels in the sum of squares is bounded by their number
-/// even if it lies far from all others, and is next to nothing if it does not.
+/// Joins the moments of chunks, with differences from the first chunk's mean for the same reason as
+/// in a chunk; Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing
+/// sample variances", 1979.
+struct JoinedMoments {
+  float mean;
+  float variance;
+};
+__device__ inline void add_moments(float count, float mean, float squares, float first,
+                                   float& differences, float& squared) {
+  const float difference = mean - first;
+  differences = count * difference;
+  squared = fmaf(count * difference, difference, squares);
+}
+__device__ inline JoinedMoments joined(float count, float first, float differences, float squared) {
+  const float mean_difference = differences / count;
+  return {first + mean_difference, not_negative((squared - differences * mean_difference) / count)};
+}
+
+/// A layer's statistics, and how blocks get them.
+struct Statistics {
+  JoinedTiling joined;
+  float* partials;
+  unsigned* tickets;
+  float* mean;
+  float* variance;
+};
+
+/// What the last block of a tile does.
+template <int N>
+__device__ void join_moments_of_tile(const Statistics& to, const LanePacks& packs) {
+  const ChannelTiling& tiling = to.joined.tiling;
+  float first[N] = {};
+  if (packs.channel < tiling.channels) {
+    load_partial(tiling, packs, 0, kMoments, kMean, to.partials, first);
+  }
+  float sums[kMoments * N];
+  const bool writes = join_chunks_of_tile<kMoments, N>(
+      tiling, packs,
+      [&](unsigned chunk, float(&values)[kMoments * N]) {
+        const float count = elements_in(tiling, chunk);
+        float mean[N] = {};
+        float squares[N] = {};
+        load_partial(tiling, packs, chunk, kMoments, kMean, to.partials, mean);
+        load_partial(tiling, packs, chunk, kMoments, kSquares, to.partials, squares);
+        BENCH_UNROLL
+        for (int k = 0; k < N; ++k) {
+          add_moments(count, mean[k], squares[k], first[k], values[kMean * N + k],
+                      values[kSquares * N + k]);
+        }
+      },
+      sums);
+  if (!writes) {
+    return;
+  }
+  float mean[N];
+  float variance[N];
+  BENCH_UNROLL
+  for (int k = 0; k < N; ++k) {
+    const JoinedMoments moments =
+        joined(elements_of_channel(tiling), first[k], sums[kMean * N + k], sums[kSquares * N + k]);
+    mean[k] = moments.mean;
+    variance[k] = moments.variance;
+  }
+  store_channels(tiling, packs.channel, mean, to.mean);
+  store_channels(tiling, packs.channel, variance, to.variance);
+}
+
+/// The moments of a chunk, and by the last block of a tile those of the layer. All sums are of
+/// differences from the chunk's first element of a channel: that is one of the elements, so what
+/// cancels in the sum of squares is bounded by their number even if it lies far from all others,
+/// and is next to nothing if it does not.
 template <class T, int N>
-__global__ void __launch_bounds__(kChannelLanes)
-    moments_kernel(ChannelTiling tiling, const T* x, float* partials) {
+__global__ void __launch_bounds__(kChannelLanes) moments_kernel(Statistics to, const T* x) {
+  const ChannelTiling& tiling = to.joined.tiling;
   const unsigned chunk = blockIdx.y;
   const LanePacks packs = lane_packs(tiling, blockIdx.x, chunk);
   float shift[N] = {};
@@ -42,27 +110,27 @@ __global__ void __launch_bounds__(kChannelLanes)
           sums[N + k] = fmaf(difference, difference, sums[N + k]);
         }
       });
-  if (!join_block<kMoments, N>(tiling, packs, sums)) {
-    return;
+  if (join_block<kMoments, N>(tiling, packs, sums)) {
+    const float count = elements_in(tiling, chunk);
+    float mean[N];
+    float squares[N];
+    BENCH_UNROLL
+    for (int k = 0; k < N; ++k) {
+      const float mean_difference = sums[k] / count;
+      mean[k] = shift[k] + mean_difference;
+      squares[k] = not_negative(sums[N + k] - sums[k] * mean_difference);
+    }
+    store_partial(tiling, packs, chunk, kMoments, kMean, mean, to.partials);
+    store_partial(tiling, packs, chunk, kMoments, kSquares, squares, to.partials);
   }
-  const float count = elements_in(tiling, chunk);
-  float mean[N];
-  float squares[N];
-  BENCH_UNROLL
-  for (int k = 0; k < N; ++k) {
-    const float mean_difference = sums[k] / count;
-    mean[k] = shift[k] + mean_difference;
-    squares[k] = not_negative(sums[N + k] - sums[k] * mean_difference);
+  if (to.joined.by_last_block && is_last_block(tiling, to.tickets)) {
+    join_moments_of_tile<N>(to, packs);
   }
-  store_partial(tiling, packs, chunk, kMoments, kMean, mean, partials);
-  store_partial(tiling, packs, chunk, kMoments, kSquares, squares, partials);
 }
 
-/// Joins the chunks' moments, with differences from the first chunk's mean for the same reason;
-/// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
-/// variances", 1979.
-__global__ void __launch_bounds__(kMostJoiningLanes)
-    join_moments_kernel(ChannelTiling tiling, const float* partials, float* mean, float* variance) {
+__global__ void __launch_bounds__(kMostJoiningLanes) join_moments_kernel(Statistics to) {
+  const ChannelTiling& tiling = to.joined.tiling;
+  const float* const partials = to.partials;
   const std::int64_t channel = joined_channel();
   const float first =
       channel < tiling.channels ? partial(tiling, partials, 0, kMoments, kMean, channel) : 0.0F;
@@ -70,18 +138,17 @@ __global__ void __launch_bounds__(kMostJoiningLanes)
   const bool writes = join_chunks(
       tiling,
       [&](unsigned chunk, float(&values)[kMoments]) {
-        const float count = elements_in(tiling, chunk);
-        const float difference = partial(tiling, partials, chunk, kMoments, kMean, channel) - first;
-        values[kMean] = count * difference;
-        values[kSquares] = fmaf(count * difference, difference,
-                                partial(tiling, partials, chunk, kMoments, kSquares, channel));
+        add_moments(elements_in(tiling, chunk),
+                    partial(tiling, partials, chunk, kMoments, kMean, channel),
+                    partial(tiling, partials, chunk, kMoments, kSquares, channel), first,
+                    values[kMean], values[kSquares]);
       },
       sums);
   if (writes) {
-    const float count = elements_of_channel(tiling);
-    const float mean_difference = sums[kMean] / count;
-    mean[channel] = first + mean_difference;
-    variance[channel] = not_negative((sums[kSquares] - sums[kMean] * mean_difference) / count);
+    const JoinedMoments moments =
+        joined(elements_of_channel(tiling), first, sums[kMean], sums[kSquares]);
+    to.mean[channel] = moments.mean;
+    to.variance[channel] = moments.variance;
   }
 }
 
@@ -163,18 +230,23 @@ __global__ void __launch_bounds__(kChannelLanes)
 }  // namespace
 
 void batch_norm_forward(cudaStream_t stream, const BatchNormForward& args) {
-  const ChannelTiling tiling = channel_tiling(args.view, args.dtype, kBlocksForSums);
-  auto* const partials = static_cast<float*>(args.workspace);
+  const Statistics to{.joined = joined_tiling(args.view, args.dtype),
+                      .partials = static_cast<float*>(args.workspace),
+                      .tickets = args.tickets,
+                      .mean = args.mean,
+                      .variance = args.variance};
+  const ChannelTiling& tiling = to.joined.tiling;
   with_element(args.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     with_pack<T>(tiling.pack, [&](auto pack) {
       launch(stream, {"batch_norm_moments", grid_of(tiling), block_of(tiling)},
-             moments_kernel<T, decltype(pack)::value>, tiling, static_cast<const T*>(args.x),
-             partials);
+             moments_kernel<T, decltype(pack)::value>, to, static_cast<const T*>(args.x));
     });
   });
-  launch(stream, {"batch_norm_join_moments", joining_grid(tiling), joining_block(tiling)},
-         join_moments_kernel, tiling, partials, args.mean, args.variance);
+  if (!to.joined.by_last_block) {
+    launch(stream, {"batch_norm_join_moments", joining_grid(tiling), joining_block(tiling)},
+           join_moments_kernel, to);
+  }
   batch_norm_inference(stream, {.view = args.view,
                                 .dtype = args.dtype,
                                 .x = args.x,

@@ -15,6 +15,9 @@ namespace bench::cuda {
 /// Scratch that batch_norm_forward and batch_norm_backward need, in bytes, 16-byte aligned; its
 /// contents need not survive.
 std::size_t batch_norm_workspace_bytes(const View& view, DType dtype);
+/// Memory that a batch_norm_forward or batch_norm_backward has for itself alone, in bytes: zeros
+/// before its first launch, and behind each. May be 0.
+std::size_t batch_norm_ticket_bytes(const View& view, DType dtype);
 
 /// kBatchNorm of models/ops/batch_norm.h.
 struct BatchNormForward {
@@ -34,9 +37,11 @@ struct BatchNormForward {
   /// Biased.
   float* variance = nullptr;
   void* workspace = nullptr;
+  unsigned* tickets = nullptr;
 };
-/// Reads x twice. The sums are of differences from one of the elements of a chunk, so that the
-/// variance loses nothing where the mean is much larger than the deviation.
+/// Reads x twice, in two launches; in three where a kernel of its own joins the blocks' sums. The
+/// sums are of differences from one of the elements of a chunk, so that the variance loses nothing
+/// where the mean is much larger than the deviation.
 void batch_norm_forward(cudaStream_t stream, const BatchNormForward& args);
 
 /// kBatchNormInference: the same with given statistics; one pass, no workspace.
@@ -79,12 +84,13 @@ struct BatchNormBackward {
   /// Null: no residual. May be dy, second_dy or y, but not x.
   void* dresidual = nullptr;
   void* workspace = nullptr;
+  unsigned* tickets = nullptr;
 };
 /// With dz = (dy + second_dy) * the activation's slope, n elements per channel and xhat = (x -
 /// mean) / sqrt(variance + epsilon): dbeta = sum(dz), dgamma = sum(dz * xhat), dresidual = dz, dx =
 /// gamma / sqrt(variance + epsilon) * (dz - dbeta / n - xhat * dgamma / n); Ioffe and Szegedy,
-/// arXiv:1502.03167, section 3. Two passes; the second one reads dresidual, where there is one,
-/// instead of what it came from.
+/// arXiv:1502.03167, section 3. Two passes, in as many launches as the forward's; the second one
+/// reads dresidual, where there is one, instead of what it came from.
 void batch_norm_backward(cudaStream_t stream, const BatchNormBackward& args);
 
 }  // namespace bench::cuda

@@ -1,6 +1,6 @@
 #include "kernels/cuda/gpu/activation.h"
 #include "kernels/cuda/gpu/batch_norm.h"
-#include "kernels/cuda/gpu/channel_sums.h"
+#include "kernels/cuda/gpu/last_block.h"
 
 namespace bench::cuda {
 namespace {
@@ -63,20 +63,69 @@ __device__ void compute_dz(const Gradient<T>& from, ActivationKind activation,
   });
 }
 
+/// A layer's sums, and how blocks get them.
+struct JoinedSums {
+  JoinedTiling joined;
+  float* partials;
+  unsigned* tickets;
+  const float* variance;
+  float epsilon;
+  float* dbeta;
+  float* dgamma;
+};
+
+__device__ inline float dgamma_of(const JoinedSums& to, float products, float variance) {
+  return products / sqrtf(variance + to.epsilon);
+}
+
+/// What the last block of a tile does.
+template <int N>
+__device__ void join_gradients_of_tile(const JoinedSums& to, const LanePacks& packs) {
+  const ChannelTiling& tiling = to.joined.tiling;
+  float sums[kSums * N];
+  const bool writes = join_chunks_of_tile<kSums, N>(
+      tiling, packs,
+      [&](unsigned chunk, float(&values)[kSums * N]) {
+        BENCH_UNROLL
+        for (int sum = 0; sum < kSums; ++sum) {
+          float of_sum[N] = {};
+          load_partial(tiling, packs, chunk, kSums, sum, to.partials, of_sum);
+          BENCH_UNROLL
+          for (int k = 0; k < N; ++k) {
+            values[sum * N + k] = of_sum[k];
+          }
+        }
+      },
+      sums);
+  if (!writes) {
+    return;
+  }
+  float variance[N];
+  load_channels(tiling, packs.channel, to.variance, 1.0F, variance);
+  float dbeta[N];
+  float dgamma[N];
+  BENCH_UNROLL
+  for (int k = 0; k < N; ++k) {
+    dbeta[k] = sums[kOfGradient * N + k];
+    dgamma[k] = dgamma_of(to, sums[kOfProduct * N + k], variance[k]);
+  }
+  store_channels(tiling, packs.channel, dbeta, to.dbeta);
+  store_channels(tiling, packs.channel, dgamma, to.dgamma);
+}
+
 template <class T>
 struct GradientSums {
-  ChannelTiling tiling;
+  JoinedSums to;
   Gradient<T> gradient;
   const float* mean;
   /// Where dz goes; null: nowhere.
   T* dz;
-  float* partials;
 };
 
 template <class T, int N>
 __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
     gradient_sums_kernel(GradientSums<T> args, ActivationKind activation) {
-  const ChannelTiling& tiling = args.tiling;
+  const ChannelTiling& tiling = args.to.joined.tiling;
   const LanePacks packs = lane_packs(tiling, blockIdx.x, blockIdx.y);
   float mean[N] = {};
   if (has_packs(packs)) {
@@ -100,23 +149,24 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
           sums[N + k] = fmaf(dz[k], widened(loaded.x.values[k]) - mean[k], sums[N + k]);
         }
       });
-  if (!join_block<kSums, N>(tiling, packs, sums)) {
-    return;
-  }
-  BENCH_UNROLL
-  for (int sum = 0; sum < kSums; ++sum) {
-    float values[N];
+  if (join_block<kSums, N>(tiling, packs, sums)) {
     BENCH_UNROLL
-    for (int k = 0; k < N; ++k) {
-      values[k] = sums[sum * N + k];
+    for (int sum = 0; sum < kSums; ++sum) {
+      float values[N];
+      BENCH_UNROLL
+      for (int k = 0; k < N; ++k) {
+        values[k] = sums[sum * N + k];
+      }
+      store_partial(tiling, packs, blockIdx.y, kSums, sum, values, args.to.partials);
     }
-    store_partial(tiling, packs, blockIdx.y, kSums, sum, values, args.partials);
+  }
+  if (args.to.joined.by_last_block && is_last_block(tiling, args.to.tickets)) {
+    join_gradients_of_tile<N>(args.to, packs);
   }
 }
 
-__global__ void __launch_bounds__(kMostJoiningLanes)
-    join_gradients_kernel(ChannelTiling tiling, const float* partials, const float* variance,
-                          float epsilon, float* dbeta, float* dgamma) {
+__global__ void __launch_bounds__(kMostJoiningLanes) join_gradients_kernel(JoinedSums to) {
+  const ChannelTiling& tiling = to.joined.tiling;
   const std::int64_t channel = joined_channel();
   float sums[kSums];
   const bool writes = join_chunks(
@@ -124,13 +174,13 @@ __global__ void __launch_bounds__(kMostJoiningLanes)
       [&](unsigned chunk, float(&values)[kSums]) {
         BENCH_UNROLL
         for (int sum = 0; sum < kSums; ++sum) {
-          values[sum] = partial(tiling, partials, chunk, kSums, sum, channel);
+          values[sum] = partial(tiling, to.partials, chunk, kSums, sum, channel);
         }
       },
       sums);
   if (writes) {
-    dbeta[channel] = sums[kOfGradient];
-    dgamma[channel] = sums[kOfProduct] / sqrtf(variance[channel] + epsilon);
+    to.dbeta[channel] = sums[kOfGradient];
+    to.dgamma[channel] = dgamma_of(to, sums[kOfProduct], to.variance[channel]);
   }
 }
 
@@ -191,8 +241,9 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
 }
 
 template <class T, int N>
-void enqueue(cudaStream_t stream, const BatchNormBackward& args, const ChannelTiling& for_sums,
+void enqueue(cudaStream_t stream, const BatchNormBackward& args, const JoinedTiling& joined,
              const ChannelTiling& to_apply) {
+  const ChannelTiling& for_sums = joined.tiling;
   ActivationKind activation = args.activation;
   const bool dz_is_dy = activation == ActivationKind::none && args.second_dy == nullptr;
   Gradient<T> gradient{
@@ -206,16 +257,24 @@ void enqueue(cudaStream_t stream, const BatchNormBackward& args, const ChannelTi
                             ? args.dgamma
                             : partials + partials_bytes(for_sums, kSums) / sizeof(float);
   const auto epsilon = static_cast<float>(args.epsilon);
+  const JoinedSums to{.joined = joined,
+                      .partials = partials,
+                      .tickets = args.tickets,
+                      .variance = args.variance,
+                      .epsilon = epsilon,
+                      .dbeta = args.dbeta,
+                      .dgamma = dgamma};
   launch(stream, {"batch_norm_gradient_sums", grid_of(for_sums), block_of(for_sums)},
          gradient_sums_kernel<T, N>,
-         GradientSums<T>{.tiling = for_sums,
+         GradientSums<T>{.to = to,
                          .gradient = gradient,
                          .mean = args.mean,
-                         .dz = dz_is_dy && args.dresidual == args.dy ? nullptr : dresidual,
-                         .partials = partials},
+                         .dz = dz_is_dy && args.dresidual == args.dy ? nullptr : dresidual},
          activation);
-  launch(stream, {"batch_norm_join_gradients", joining_grid(for_sums), joining_block(for_sums)},
-         join_gradients_kernel, for_sums, partials, args.variance, epsilon, args.dbeta, dgamma);
+  if (!joined.by_last_block) {
+    launch(stream, {"batch_norm_join_gradients", joining_grid(for_sums), joining_block(for_sums)},
+           join_gradients_kernel, to);
+  }
   if (dresidual != nullptr) {
     gradient = {.dy = dresidual, .second_dy = nullptr, .x = gradient.x, .y = nullptr};
     activation = ActivationKind::none;
@@ -236,18 +295,22 @@ void enqueue(cudaStream_t stream, const BatchNormBackward& args, const ChannelTi
 }  // namespace
 
 std::size_t batch_norm_workspace_bytes(const View& view, DType dtype) {
-  const ChannelTiling tiling = channel_tiling(view, dtype, kBlocksForSums);
+  const ChannelTiling tiling = joined_tiling(view, dtype).tiling;
   // Behind the partial sums dgamma, where the caller does not want it.
   return partials_bytes(tiling, kSums) + static_cast<std::size_t>(view.channels) * sizeof(float);
 }
 
+std::size_t batch_norm_ticket_bytes(const View& view, DType dtype) {
+  return ticket_bytes(joined_tiling(view, dtype));
+}
+
 void batch_norm_backward(cudaStream_t stream, const BatchNormBackward& args) {
-  const ChannelTiling for_sums = channel_tiling(args.view, args.dtype, kBlocksForSums);
+  const JoinedTiling joined = joined_tiling(args.view, args.dtype);
   const ChannelTiling to_apply = channel_tiling(args.view, args.dtype, kBlocksToApply);
   with_element(args.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    with_pack<T>(for_sums.pack, [&](auto pack) {
-      enqueue<T, decltype(pack)::value>(stream, args, for_sums, to_apply);
+    with_pack<T>(to_apply.pack, [&](auto pack) {
+      enqueue<T, decltype(pack)::value>(stream, args, joined, to_apply);
     });
   });
 }

@@ -10,9 +10,6 @@
 
 namespace bench::cuda {
 
-/// Blocks of a kernel that sums: two waves or so on a large GPU, and few enough partial sums.
-inline constexpr std::int64_t kBlocksForSums = 1024;
-
 /// Bytes of so many partial sums per channel and chunk.
 inline std::size_t partials_bytes(const ChannelTiling& tiling, int sums) {
   return static_cast<std::size_t>(tiling.chunks * tiling.channels * sums) * sizeof(float);

@@ -16,6 +16,12 @@ constexpr std::int64_t kStepsAtOnce = 4;
 /// A grid's limit in y.
 constexpr std::int64_t kMostChunks = 65535;
 
+/// The most lanes of a block on packs of NHWC's channels.
+std::int64_t most_lanes_on_channels(DType dtype, int pack, std::int64_t tile_bytes) {
+  const auto bytes = static_cast<std::int64_t>(size_of(dtype)) * pack;
+  return std::clamp<std::int64_t>(tile_bytes / bytes, 1, kChannelLanes / 2);
+}
+
 /// Units per lane, where one unit is `steps_per_unit` steps.
 std::int64_t units_per_lane(const ChannelTiling& tiling, std::int64_t steps_per_unit,
                             std::int64_t blocks) {
@@ -44,12 +50,8 @@ unsigned lanes_for(std::int64_t packs, std::int64_t most) {
   return static_cast<unsigned>(divided_up(packs, divided_up(packs, most)));
 }
 
-std::int64_t most_lanes_on_channels(DType dtype, int pack) {
-  const auto bytes = static_cast<std::int64_t>(size_of(dtype)) * pack;
-  return std::min<std::int64_t>(512 / bytes, kChannelLanes / 2);
-}
-
-ChannelTiling channel_tiling(const View& view, DType dtype, std::int64_t blocks) {
+ChannelTiling channel_tiling(const View& view, DType dtype, std::int64_t blocks,
+                             std::int64_t tile_bytes) {
   ChannelTiling tiling{.channels = view.channels};
   std::int64_t steps_per_unit = 1;
   if (view.order == Order::nhwc || view.spatial == 1) {
@@ -57,7 +59,8 @@ ChannelTiling channel_tiling(const View& view, DType dtype, std::int64_t blocks)
     tiling.unit_stride = view.channels;
     tiling.pack = pack_for(dtype, view.channels);
     tiling.packs = view.channels / tiling.pack;
-    tiling.lanes_x = lanes_for(tiling.packs, most_lanes_on_channels(dtype, tiling.pack));
+    tiling.lanes_x =
+        lanes_for(tiling.packs, most_lanes_on_channels(dtype, tiling.pack, tile_bytes));
     tiling.tiles = static_cast<unsigned>(divided_up(tiling.packs, tiling.lanes_x));
   } else {
     tiling.order = Order::nchw;

@@ -10,6 +10,13 @@ namespace bench::cuda {
 /// The most lanes of a block that works on channels.
 inline constexpr int kChannelLanes = 256;
 
+/// Blocks of a kernel that sums: two waves or so on a large GPU, and few enough partial sums.
+inline constexpr std::int64_t kBlocksForSums = 1024;
+
+/// With so many bytes side by side memory is read at full speed, and lanes are left for more
+/// pixels.
+inline constexpr std::int64_t kTileBytes = 512;
+
 /// How blocks share a tensor so that no lane ever changes channels. A block has `lanes_x` lanes
 /// side by side in memory, each with a pack of neighbours, and `lanes_y` of these, a unit apart. A
 /// unit is a pixel with all its channels in NHWC, an image in NCHW. The grid is `tiles` x `chunks`:
@@ -42,8 +49,9 @@ struct ChannelTiling {
 
 /// About `blocks` blocks, fewer where lanes would have too little to do, more where f32 sums in one
 /// lane would get long. Depends on nothing but its arguments: the order of sums, and with it every
-/// bit of a result, is the same on every GPU.
-ChannelTiling channel_tiling(const View& view, DType dtype, std::int64_t blocks);
+/// bit of a result, is the same on every GPU. In NHWC a tile is at most `tile_bytes` of a pixel.
+ChannelTiling channel_tiling(const View& view, DType dtype, std::int64_t blocks,
+                             std::int64_t tile_bytes = kTileBytes);
 
 /// How many lanes side by side, at most `most` of them, take so many packs in whole turns: 17 for
 /// 33 packs where 32 lanes would idle in half of their turns.
@@ -51,9 +59,5 @@ unsigned lanes_for(std::int64_t packs, std::int64_t most);
 
 /// The widest of the three kinds of packs, in elements, that `extent` is a multiple of.
 int pack_for(DType dtype, std::int64_t extent);
-
-/// The most lanes of a block on packs of NHWC's channels: with 512 bytes side by side memory is
-/// read at full speed, and lanes are left for more pixels.
-std::int64_t most_lanes_on_channels(DType dtype, int pack);
 
 }  // namespace bench::cuda

@@ -192,4 +192,16 @@ __device__ void load_channels(const ChannelTiling& tiling, std::int64_t channel,
   }
 }
 
+/// The reverse, by the lane that has what all elements of a pack share: N channels in NHWC, the
+/// first of the values in NCHW.
+template <int N>
+__device__ void store_channels(const ChannelTiling& tiling, std::int64_t channel,
+                               const float (&values)[N], float* vector) {
+  if (tiling.order == Order::nhwc) {
+    store_floats(vector + channel, values);
+  } else {
+    vector[channel] = values[0];
+  }
+}
+
 }  // namespace bench::cuda

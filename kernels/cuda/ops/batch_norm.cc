@@ -1,6 +1,7 @@
 #include "kernels/cuda/gpu/batch_norm.h"
 
 #include "kernels/cuda/context.h"
+#include "kernels/cuda/memory.h"
 #include "models/ops/batch_norm.h"
 
 namespace bench::cuda {
@@ -28,6 +29,33 @@ std::vector<Candidate::Overwrite> overwrites_of_backward(const BatchNormInputs& 
   return overwrites;
 }
 
+using Body = std::function<void(const Launch&, unsigned* tickets)>;
+
+/// A kernel with tickets for its last blocks, memory of its own: what it leaves there is what it
+/// finds in the next launch.
+std::function<std::unique_ptr<Kernel>()> make_with_tickets(std::size_t bytes, Body body) {
+  return [bytes, body = std::move(body)] {
+    const std::shared_ptr<DeviceMemory> tickets = allocate_gpu_memory(bytes);
+    return make_gpu_kernel([tickets, body](const Launch& launch) {
+      body(launch, reinterpret_cast<unsigned*>(tickets->data()));
+    })();
+  };
+}
+
+/// With the layouts of all inputs and outputs alike.
+Candidate summing_candidate(const Context& context, const Graph& graph, const Node& node,
+                            const Layout& layout, DType dtype, Body body) {
+  const View view = view_of(graph.shape(node.outputs[0]), layout);
+  Candidate candidate;
+  candidate.implementation = "cuda";
+  candidate.inputs = layouts_of(graph, node.inputs, layout);
+  candidate.outputs = layouts_of(graph, node.outputs, layout);
+  candidate.workspace_bytes = batch_norm_workspace_bytes(view, dtype);
+  candidate.seconds = memory_seconds(context, static_cast<double>(work_of(graph, node).bytes));
+  candidate.make = make_with_tickets(batch_norm_ticket_bytes(view, dtype), std::move(body));
+  return candidate;
+}
+
 }  // namespace
 
 std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const Node& node,
@@ -38,10 +66,9 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(type.shape, format)) {
     const View view = view_of(type.shape, layout);
-    Candidate& candidate = candidates.emplace_back(gpu_candidate(
-        context, graph, node, layouts_of(graph, node.inputs, layout),
-        layouts_of(graph, node.outputs, layout),
-        [view, dtype = type.dtype, at, attributes](const Launch& launch) {
+    Candidate& candidate = candidates.emplace_back(summing_candidate(
+        context, graph, node, layout, type.dtype,
+        [view, dtype = type.dtype, at, attributes](const Launch& launch, unsigned* tickets) {
           batch_norm_forward(launch.stream, {.view = view,
                                              .dtype = dtype,
                                              .x = launch.in(0),
@@ -53,9 +80,9 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
                                              .y = launch.out(0),
                                              .mean = launch.floats_out(1),
                                              .variance = launch.floats_out(2),
-                                             .workspace = launch.workspace});
+                                             .workspace = launch.workspace,
+                                             .tickets = tickets});
         }));
-    candidate.workspace_bytes = batch_norm_workspace_bytes(view, type.dtype);
     candidate.may_overwrite = overwrites_of_forward(at);
   }
   return candidates;
@@ -100,10 +127,10 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(type.shape, format)) {
     const View view = view_of(type.shape, layout);
-    Candidate& candidate = candidates.emplace_back(gpu_candidate(
-        context, graph, node, layouts_of(graph, node.inputs, layout),
-        layouts_of(graph, node.outputs, layout),
-        [view, dtype = type.dtype, at, attributes, dgamma, dresidual](const Launch& launch) {
+    Candidate& candidate = candidates.emplace_back(summing_candidate(
+        context, graph, node, layout, type.dtype,
+        [view, dtype = type.dtype, at, attributes, dgamma, dresidual](const Launch& launch,
+                                                                      unsigned* tickets) {
           batch_norm_backward(launch.stream, {.view = view,
                                               .dtype = dtype,
                                               .dy = launch.in(0),
@@ -119,9 +146,9 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
                                               .dbeta = launch.floats_out(1),
                                               .dgamma = launch.floats_out(dgamma),
                                               .dresidual = launch.out(dresidual),
-                                              .workspace = launch.workspace});
+                                              .workspace = launch.workspace,
+                                              .tickets = tickets});
         }));
-    candidate.workspace_bytes = batch_norm_workspace_bytes(view, type.dtype);
     candidate.may_overwrite = overwrites_of_backward(at, dresidual);
   }
   return candidates;
