@@ -28,6 +28,16 @@ std::vector<Candidate::Overwrite> overwrites_of_backward(const BatchNormInputs& 
   return overwrites;
 }
 
+/// Counts the second pass, which reads as many tensors of that type again, and the kernel between
+/// the passes.
+void add_second_pass(const Context& context, const TensorType& type, int tensors,
+                     Candidate& candidate) {
+  candidate.intermediate_bytes =
+      tensors * type.shape.elements() * static_cast<std::int64_t>(size_of(type.dtype));
+  candidate.seconds +=
+      kLaunchSeconds + memory_seconds(context, static_cast<double>(candidate.intermediate_bytes));
+}
+
 }  // namespace
 
 std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const Node& node,
@@ -57,6 +67,7 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
         }));
     candidate.workspace_bytes = batch_norm_workspace_bytes(view, type.dtype);
     candidate.may_overwrite = overwrites_of_forward(at);
+    add_second_pass(context, type, 1, candidate);
   }
   return candidates;
 }
@@ -97,6 +108,8 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
   // Outputs: dx, dbeta, then dgamma and dresidual where there are such inputs.
   const int dgamma = attributes.scale ? 2 : -1;
   const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
+  // x, and dz or what it is made from.
+  const int read_again = dresidual >= 0 ? 2 : 2 + (at.second_dy >= 0 ? 1 : 0) + (at.y >= 0 ? 1 : 0);
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(type.shape, format)) {
     const View view = view_of(type.shape, layout);
@@ -123,6 +136,7 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
         }));
     candidate.workspace_bytes = batch_norm_workspace_bytes(view, type.dtype);
     candidate.may_overwrite = overwrites_of_backward(at, dresidual);
+    add_second_pass(context, type, read_again, candidate);
   }
   return candidates;
 }
