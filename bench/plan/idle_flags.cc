@@ -103,6 +103,11 @@ std::string unless_gpu_in_f32(const Asked& asked) {
              : cat("with --dtype=", name_of(asked.settings.dtype));
 }
 
+std::string unless_gpu_trains(const Asked& asked) {
+  const std::string idle = unless_gpu(asked);
+  return idle.empty() ? unless_training(asked) : idle;
+}
+
 std::string if_steps_end_finished(const Asked& asked) {
   return cat("with --device=", name_of(asked.settings.device),
              ", which has finished by the end of each step");
@@ -234,6 +239,7 @@ constexpr std::array kRules = {
     Rule{"deterministic_layers", unless_training},
     Rule{"use_tf32", unless_gpu_in_f32},
     Rule{"cuda_graph", unless_gpu},
+    Rule{"conv_statistics", unless_gpu_trains},
 };
 
 /// Whether the value is the default, and that is false or 0.

@@ -3,6 +3,7 @@
 #include "bench/plan/quantization.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
+#include "models/passes/fuse_batch_norm.h"
 #include "models/passes/gather_averages.h"
 #include "models/passes/gradient_sums.h"
 #include "models/passes/mixed_precision.h"
@@ -48,13 +49,17 @@ Graph build_float_graph(const RunSettings& settings, const Backend& backend, std
 }
 
 Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph network) {
-  const Graph fused = make_float_graph(settings, backend, std::move(network));
+  Graph fused = make_float_graph(settings, backend, std::move(network));
   if (!settings.training()) {
     return fused;
   }
-  return sum_gradients_where_read(
-      add_backward(gather_moving_averages(fused), "loss"),
-      [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+  const SupportQuery supports = [&](const Graph& graph, const Node& node) {
+    return backend.supports(graph, node);
+  };
+  if (settings.gpu.conv_statistics) {
+    fused = fuse_batch_norm(fused, supports);
+  }
+  return sum_gradients_where_read(add_backward(gather_moving_averages(fused), "loss"), supports);
 }
 
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {

@@ -256,6 +256,7 @@ GpuSettings gpu_of(const Flags& flags) {
   return {.plan_for = flags.plan_for,
           .virtual_towers = flags.virtual_gpus > 0,
           .tf32 = flags.use_tf32,
+          .conv_statistics = flags.conv_statistics,
           .recording = flags.cuda_graph == "off"  ? StepRecording::off
                        : flags.cuda_graph == "on" ? StepRecording::on
                                                   : StepRecording::automatic};

@@ -35,6 +35,8 @@ struct GpuSettings {
   /// All towers are on one card.
   bool virtual_towers = false;
   bool tf32 = false;
+  /// Batch norms are given to their convolutions where the card takes both.
+  bool conv_statistics = true;
   StepRecording recording = StepRecording::automatic;
 };
 

@@ -13,26 +13,31 @@
 #include "kernels/forwarding_backend.h"
 #include "kernels/runtime/plan.h"
 #include "models/base/errors.h"
-#include "models/ops/batch_norm.h"
-#include "models/ops/epilogue.h"
+#include "models/ops/conv2d.h"
 
 namespace bench {
 namespace {
+
+void add_fusions(const OpDef& op, const Epilogue& epilogue, std::vector<std::string>& parts) {
+  if (epilogue.bias) parts.push_back(cat(op.name, ": bias"));
+  if (epilogue.residual) parts.push_back(cat(op.name, ": residual sum"));
+  if (epilogue.activation != ActivationKind::none) parts.push_back(cat(op.name, ": activation"));
+}
 
 /// What is fused into a node, as "conv2d: bias".
 std::vector<std::string> fusions_of(const Node& node) {
   std::vector<std::string> parts;
   if (const EpilogueCarrier* const carrier = node.op->epilogue) {
-    const Epilogue& epilogue = carrier->get(node.attributes);
-    if (epilogue.bias) parts.emplace_back("bias");
-    if (epilogue.residual) parts.emplace_back("residual sum");
-    if (epilogue.activation != ActivationKind::none) parts.emplace_back("activation");
+    add_fusions(*node.op, carrier->get(node.attributes), parts);
+  }
+  if (node.op == &kConv2d) {
+    if (const auto& norm = node.attributes.as<Conv2dAttributes>().batch_norm) {
+      parts.push_back(cat(node.op->name, ": batch norm"));
+      add_fusions(kBatchNorm, norm->epilogue, parts);
+    }
   }
   if (node.op == &kBatchNormBackward && node.attributes.as<BatchNormAttributes>().two_gradients) {
-    parts.emplace_back("sum of gradients");
-  }
-  for (std::string& part : parts) {
-    part = cat(node.op->name, ": ", part);
+    parts.push_back(cat(node.op->name, ": sum of gradients"));
   }
   return parts;
 }

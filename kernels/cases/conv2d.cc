@@ -1,6 +1,7 @@
 #include "models/ops/conv2d.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "kernels/cases/cases.h"
 
@@ -15,7 +16,25 @@ struct Spec {
   std::int64_t groups = 1;
   Epilogue epilogue = {};
   bool exact = false;
+  std::optional<BatchNormAttributes> batch_norm = {};
+  InputFill fill = {};
 };
+
+void add_batch_norm(KernelCase& result, const BatchNormAttributes& norm, const Shape& y) {
+  const auto add_vector = [&](const InputFill& fill) {
+    result.weights.push_back(result.inputs.size());
+    result.inputs.push_back({.shape = {y[1]}});
+    result.fills.push_back(fill);
+  };
+  if (norm.scale) {
+    add_vector({.mean = 1, .scale = 0.5});
+  }
+  add_vector({});
+  if (norm.epilogue.residual) {
+    result.inputs.push_back({.shape = y});
+    result.fills.push_back({});
+  }
+}
 
 KernelCase make_case(const Spec& spec) {
   const Window& window = spec.window;
@@ -23,14 +42,16 @@ KernelCase make_case(const Spec& spec) {
   const Shape w{spec.filters, spec.x[1] / spec.groups, kernel_height, kernel_width};
   const Shape y{spec.x[0], spec.filters, window.output_extent(0, spec.x[2]),
                 window.output_extent(1, spec.x[3])};
-  const InputFill fill{.kind = spec.exact ? InputFill::Kind::integers : InputFill::Kind::normal,
-                       .scale = spec.exact ? 4.0 : 1.0};
+  const InputFill fill =
+      spec.exact ? InputFill{.kind = InputFill::Kind::integers, .scale = 4.0} : spec.fill;
   const std::int64_t taps = kernel_height * kernel_width;
   KernelCase result{
       .name = "conv2d_" + spec.name,
       .op = &kConv2d,
-      .attributes =
-          Conv2dAttributes{.window = window, .groups = spec.groups, .epilogue = spec.epilogue},
+      .attributes = Conv2dAttributes{.window = window,
+                                     .groups = spec.groups,
+                                     .epilogue = spec.epilogue,
+                                     .batch_norm = spec.batch_norm},
       .inputs = {{.shape = spec.x}, {.shape = w}},
       .fills = {fill, fill},
       .weights = {1},
@@ -44,6 +65,9 @@ KernelCase make_case(const Spec& spec) {
   if (spec.epilogue.residual) {
     result.inputs.push_back({.shape = y});
     result.fills.push_back(fill);
+  }
+  if (spec.batch_norm) {
+    add_batch_norm(result, *spec.batch_norm, y);
   }
   return result;
 }
@@ -303,6 +327,50 @@ std::vector<KernelCase> make_cases() {
            .window = same3,
            .epilogue = {.bias = true, .residual = true},
            .exact = true},
+           {.name = "batch_norm",
+           .x = {4, 16, 6, 6},
+           .filters = 32,
+           .window = same3,
+           .batch_norm = BatchNormAttributes{}},
+           {.name = "batch_norm_relu_1x1",
+           .x = {3, 24, 7, 5},
+           .filters = 64,
+           .window = square(1, 1, 0, 0),
+           .batch_norm = BatchNormAttributes{.epilogue = {.activation = kRelu}}},
+           {.name = "batch_norm_stride2_no_scale",
+           .x = {4, 16, 9, 9},
+           .filters = 20,
+           .window = square(3, 2, 0, 1),
+           .batch_norm = BatchNormAttributes{.scale = false}},
+           {.name = "batch_norm_residual_relu",
+           .x = {4, 32, 6, 6},
+           .filters = 16,
+           .window = square(1, 1, 0, 0),
+           .batch_norm = BatchNormAttributes{.epilogue = {.residual = true, .activation = kRelu}}},
+           {.name = "batch_norm_residual_odd",
+           .x = {3, 13, 6, 5},
+           .filters = 21,
+           .window = same3,
+           .batch_norm = BatchNormAttributes{.epilogue = {.residual = true}}},
+           {.name = "batch_norm_grouped",
+           .x = {4, 24, 6, 6},
+           .filters = 24,
+           .window = same3,
+           .groups = 3,
+           .batch_norm = BatchNormAttributes{}},
+           // As long as a layer's sums get here: several tiles of pixels.
+           {.name = "batch_norm_many_pixels",
+           .x = {2, 8, 20, 24},
+           .filters = 8,
+           .window = square(1, 1, 0, 0),
+           .batch_norm = BatchNormAttributes{.epilogue = {.activation = kRelu}}},
+           // Inputs behind a ReLU have a mean, and so have the results.
+           {.name = "batch_norm_of_a_mean",
+           .x = {4, 16, 8, 8},
+           .filters = 16,
+           .window = square(1, 1, 0, 0),
+           .batch_norm = BatchNormAttributes{},
+           .fill = {.mean = 1}},
        }) {
     cases.push_back(make_case(spec));
   }

@@ -106,7 +106,9 @@ Picks picks_of(const Graph& graph, const Node& node) {
   for (std::size_t i = 2; i < node.inputs.size(); ++i) {  // A bias, a residual, an added gradient.
     picks.inputs[i] = along(graph, node.inputs[i], 1, every);
   }
-  picks.outputs[0] = along(graph, node.outputs[0], 1, every);
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {  // A batch norm's statistics, too.
+    picks.outputs[i] = along(graph, node.outputs[i], 1, every);
+  }
   return picks;
 }
 

@@ -30,15 +30,25 @@ struct ConvolutionProblem {
   std::int64_t groups = 1;
   /// What y gets in f32 before it is written, where the pass is forward.
   Epilogue epilogue = {};
+  /// Whether y's sums per channel, and those of its squares, come with it.
+  bool statistics = false;
   bool operator==(const ConvolutionProblem&) const = default;
 };
 
-/// Whether engines that run a convolution in one graph with an epilogue, or without one, may be
-/// there: cuDNN has ready ones on tensor cores for a bias, with or without a residual before it,
-/// and ReLU or nothing behind. Others it compiles at run time or computes without tensor cores.
-constexpr bool in_one_graph(const Epilogue& epilogue) {
-  return epilogue == Epilogue{} || (epilogue.bias && (epilogue.activation == ActivationKind::none ||
-                                                      epilogue.activation == ActivationKind::relu));
+/// Whether engines that run a convolution in one graph with what is behind it, or without anything,
+/// may be there. cuDNN has ready ones on tensor cores for a bias, with or without a residual before
+/// it, and ReLU or nothing behind; and for statistics of f16 in NHWC, without an epilogue. Others
+/// it compiles at run time or computes without tensor cores.
+constexpr bool in_one_graph(const ConvolutionProblem& problem) {
+  const Epilogue& epilogue = problem.epilogue;
+  const bool forward = problem.pass == ConvolutionProblem::Pass::forward;
+  if (problem.statistics) {
+    return forward && epilogue == Epilogue{} && problem.dtype == DType::f16 &&
+           problem.order == Order::nhwc;
+  }
+  return epilogue == Epilogue{} || (forward && epilogue.bias &&
+                                    (epilogue.activation == ActivationKind::none ||
+                                     epilogue.activation == ActivationKind::relu));
 }
 
 /// The tensors of a launch. forward: first x, second the filter, result y. data: dy, the filter,
@@ -50,6 +60,9 @@ struct ConvolutionMemory {
   /// Of the epilogue: an element per channel of y, and a tensor like y. Both of the problem's type.
   const void* bias = nullptr;
   const void* residual = nullptr;
+  /// The statistics: an f32 number per channel of y each.
+  float* sums = nullptr;
+  float* squares = nullptr;
   void* workspace = nullptr;
   bool operator==(const ConvolutionMemory&) const = default;
 };
@@ -84,8 +97,9 @@ class Convolutions {
   Convolutions(const Convolutions&) = delete;
   Convolutions& operator=(const Convolutions&) = delete;
   virtual ~Convolutions() = default;
-  /// Best first; empty where there is none, as there may be for a problem with an epilogue: then it
-  /// has to be computed behind. Needs no GPU, and takes milliseconds the first time.
+  /// Best first; empty where there is none, as there may be for a problem with an epilogue or
+  /// statistics: then these have to be computed behind. Needs no GPU, and takes milliseconds the
+  /// first time.
   virtual std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) = 0;
   /// E.g. "9.19.0".
   [[nodiscard]] virtual std::string version() const = 0;

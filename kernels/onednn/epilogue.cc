@@ -22,6 +22,9 @@ Support carries(const Node& node, ActivationKind kind, bool (*carried)(Activatio
 }  // namespace
 
 Support supports_epilogue(const Node& node) {
+  if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().batch_norm) {
+    return {.yes = false, .why_not = "onednn's conv2d carries no batch norm"};
+  }
   if (node.op == &kConv2d) {
     return carries(node, node.attributes.as<Conv2dAttributes>().epilogue.activation, is_post_op);
   }

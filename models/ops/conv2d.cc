@@ -8,9 +8,25 @@
 namespace bench {
 namespace {
 
+/// The outputs of a batch norm behind a result of that type, and the result.
+std::vector<TensorType> with_batch_norm(const OpContext& context, const BatchNormAttributes& norm,
+                                        const TensorType& y) {
+  check(context.attributes.as<Conv2dAttributes>().epilogue.empty(),
+        "conv2d: an epilogue of its own stands before its batch norm");
+  const Attributes attributes = norm;
+  std::vector<TensorType> inputs{y};
+  inputs.insert(inputs.end(), context.inputs.begin() + 2, context.inputs.end());
+  std::vector<TensorType> outputs = kBatchNorm.infer(
+      {.op = context.op, .node = context.node, .attributes = attributes, .inputs = inputs});
+  outputs.push_back(y);
+  return outputs;
+}
+
 std::vector<TensorType> infer(const OpContext& context) {
   const auto& attributes = context.attributes.as<Conv2dAttributes>();
-  require_inputs(context, 2 + attributes.epilogue.inputs());
+  require_inputs(context,
+                 2 + (attributes.batch_norm ? batch_norm_inputs(*attributes.batch_norm).count - 1U
+                                            : attributes.epilogue.inputs()));
   require_rank(context, 0, 4);
   require_rank(context, 1, 4);
   const Shape& x = context.inputs[0].shape;
@@ -36,14 +52,66 @@ std::vector<TensorType> infer(const OpContext& context) {
                              .axis = axis == 0 ? "H" : "W"});
   }
   const auto [height, width] = output_extents(context, attributes.window, x);
-  const Shape y{x[0], w[0], height, width};
-  check_epilogue(context, attributes.epilogue, 2, y);
-  return {{.dtype = context.inputs[0].dtype, .shape = y}};
+  const TensorType y{.dtype = context.inputs[0].dtype, .shape = {x[0], w[0], height, width}};
+  if (attributes.batch_norm) {
+    return with_batch_norm(context, *attributes.batch_norm, y);
+  }
+  check_epilogue(context, attributes.epilogue, 2, y.shape);
+  return {y};
+}
+
+/// A convolution with a batch norm as the two: without outputs and the batch norm's first input.
+struct Parts {
+  Node convolution;
+  Node norm;
+};
+
+Parts parts_of(const Node& node) {
+  auto attributes = node.attributes.as<Conv2dAttributes>();
+  Parts parts{.convolution = node, .norm = node};
+  parts.norm.op = &kBatchNorm;
+  parts.norm.name += "/batch_norm";
+  parts.norm.attributes = attributes.batch_norm.value();
+  parts.norm.inputs = {ValueId()};
+  parts.norm.inputs.insert(parts.norm.inputs.end(), node.inputs.begin() + 2, node.inputs.end());
+  attributes.batch_norm.reset();
+  parts.convolution.attributes = attributes;
+  parts.convolution.inputs.resize(2);
+  return parts;
+}
+
+std::vector<ValueId> gradient(GradientContext& context);
+
+/// The batch norm's rule, then the convolution's.
+std::vector<ValueId> gradient_with_batch_norm(GradientContext& context) {
+  const Node node = context.node;
+  check(!context.output_gradients[kNormalised].valid(),
+        "conv2d: no gradient flows through what its batch norm reads");
+  Parts parts = parts_of(node);
+  parts.norm.inputs[0] = node.outputs[kNormalised];
+  parts.norm.outputs.resize(kNormalised);
+  GradientContext of_norm{
+      .graph = context.graph,
+      .node = parts.norm,
+      .output_gradients = context.output_gradients.first(kNormalised),
+      .wanted = [&](std::size_t input) { return input == 0 || context.wanted(input + 1); }};
+  const std::vector<ValueId> from_norm = kBatchNorm.gradient(of_norm);
+  parts.convolution.outputs = {node.outputs[kNormalised]};
+  GradientContext of_convolution{.graph = context.graph,
+                                 .node = parts.convolution,
+                                 .output_gradients = std::span(from_norm).first(1),
+                                 .wanted = context.wanted};
+  std::vector<ValueId> gradients = gradient(of_convolution);
+  gradients.insert(gradients.end(), from_norm.begin() + 1, from_norm.end());
+  return gradients;
 }
 
 std::vector<ValueId> gradient(GradientContext& context) {
   const Node node = context.node;
   const auto& attributes = node.attributes.as<Conv2dAttributes>();
+  if (attributes.batch_norm) {
+    return gradient_with_batch_norm(context);
+  }
   const Epilogue& epilogue = attributes.epilogue;
   Graph& graph = context.graph;
   ValueId dy = context.output_gradients[0];
@@ -88,9 +156,26 @@ std::int64_t multiply_adds_forward(const Graph& graph, const Node& node) {
   return multiply_adds(graph.shape(node.inputs[1]), graph.shape(node.outputs[0]));
 }
 
-bool fused(const Node& node) { return !node.attributes.as<Conv2dAttributes>().epilogue.empty(); }
+bool fused(const Node& node) {
+  const auto& attributes = node.attributes.as<Conv2dAttributes>();
+  return !attributes.epilogue.empty() || attributes.batch_norm.has_value();
+}
+
+std::vector<ValueId> decompose_batch_norm(Graph& graph, const Node& node) {
+  Parts parts = parts_of(node);
+  const ValueId y =
+      graph.add_node(kConv2d, node.name, parts.convolution.attributes, parts.convolution.inputs)[0];
+  parts.norm.inputs[0] = y;
+  std::vector<ValueId> outputs = graph.add_node(kBatchNorm, parts.norm.name, parts.norm.attributes,
+                                                std::move(parts.norm.inputs));
+  outputs.push_back(y);
+  return outputs;
+}
 
 std::vector<ValueId> decompose(Graph& graph, const Node& node) {
+  if (node.attributes.as<Conv2dAttributes>().batch_norm) {
+    return decompose_batch_norm(graph, node);
+  }
   auto attributes = node.attributes.as<Conv2dAttributes>();
   const Epilogue epilogue = attributes.epilogue;
   attributes.epilogue = {};
@@ -195,7 +280,11 @@ std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes) 
   if (attributes.groups != 1) {
     out << " groups " << attributes.groups;
   }
-  return out << attributes.epilogue;
+  out << attributes.epilogue;
+  if (attributes.batch_norm) {
+    out << " batch norm " << *attributes.batch_norm;
+  }
+  return out;
 }
 
 std::ostream& operator<<(std::ostream& out, const Conv2dBackwardDataAttributes& attributes) {

@@ -2,8 +2,9 @@
 
 #include <array>
 #include <iosfwd>
+#include <optional>
 
-#include "models/ops/epilogue.h"
+#include "models/ops/batch_norm.h"
 
 namespace bench {
 
@@ -30,12 +31,19 @@ struct Conv2dAttributes {
   Window window = {};
   std::int64_t groups = 1;
   Epilogue epilogue = {};
+  /// The batch norm behind it, for training. What computes both can take the statistics while it
+  /// writes the convolution's result. There is no other epilogue then but the batch norm's own.
+  std::optional<BatchNormAttributes> batch_norm = {};
   bool operator==(const Conv2dAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes);
 
-/// (x[N,C,H,W], w[O,C/groups,KH,KW], epilogue inputs) -> y[N,O,H',W'], cross-correlation.
+/// (x[N,C,H,W], w[O,C/groups,KH,KW], epilogue inputs) -> y[N,O,H',W'], cross-correlation. With a
+/// batch norm (x, w, kBatchNorm's inputs but the first) -> (kBatchNorm's outputs, what it
+/// normalised).
 extern const OpDef kConv2d;
+/// Position of the last of these outputs.
+inline constexpr std::size_t kNormalised = 3;
 
 struct Conv2dBackwardDataAttributes {
   Window window = {};

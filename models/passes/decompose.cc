@@ -5,13 +5,17 @@
 namespace bench {
 
 Graph decompose_unsupported(const Graph& graph, const SupportQuery& supports) {
-  return rewrite(graph, [&](Graph& result, const Node& node) {
+  bool divided = false;
+  Graph parts = rewrite(graph, [&](Graph& result, const Node& node) {
     const bool divisible = node.op->fused != nullptr && node.op->fused(node);
     if (divisible && !supports(result, node)) {
+      divided = true;
       return node.op->decompose(result, node);
     }
     return append(result, node);
   });
+  // Of what is fused twice a part is fused.
+  return divided ? decompose_unsupported(parts, supports) : parts;
 }
 
 }  // namespace bench

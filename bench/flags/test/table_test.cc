@@ -57,8 +57,9 @@ constexpr std::string_view kOwnFlags =
     "result_file profile store label tags reason cost repeats cooldown until_ci reportable "
     "dump list_models list_variables help version flagfile undefok "
     "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers "
-    "choices_file autotune deterministic plan_for use_tf32 cuda_graph gradient_reduction "
-    "virtual_gpus allreduce_bucket_mb overlap nccl_timeout scaling_sweep";
+    "choices_file autotune deterministic plan_for use_tf32 cuda_graph "
+    "conv_statistics gradient_reduction virtual_gpus allreduce_bucket_mb overlap nccl_timeout "
+    "scaling_sweep";
 
 std::vector<std::string_view> names_in_table(bool own) {
   std::vector<std::string_view> names;

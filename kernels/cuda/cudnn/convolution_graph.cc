@@ -168,8 +168,6 @@ Descriptor pointwise_operation(cudnnPointwiseMode_t mode, const Descriptor& x,
 /// A forward convolution and its epilogue.
 std::vector<Descriptor> fused_operations(const ConvolutionProblem& problem) {
   const Epilogue& epilogue = problem.epilogue;
-  check(problem.pass == Pass::forward && in_one_graph(epilogue),
-        cat("cudnn: no graph of a convolution with ", epilogue));
   struct Part {
     cudnnPointwiseMode_t mode;
     std::optional<Descriptor> other = {};
@@ -205,14 +203,37 @@ std::vector<Descriptor> fused_operations(const ConvolutionProblem& problem) {
   return operations;
 }
 
+/// The sums and the sums of squares of y, over all but its channels.
+Descriptor statistics_operation(const ConvolutionProblem& problem, const Descriptor& y) {
+  const std::array<std::int64_t, 4> per_channel{1, problem.y[1], 1, 1};
+  Descriptor operation(CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR);
+  operation.set_value(CUDNN_ATTR_OPERATION_GENSTATS_MODE, CUDNN_TYPE_GENSTATS_MODE,
+                      CUDNN_GENSTATS_SUM_SQSUM);
+  operation.set_value(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_TYPE_DATA_TYPE,
+                      CUDNN_DATA_FLOAT);
+  operation.set_descriptor(CUDNN_ATTR_OPERATION_GENSTATS_XDESC, y);
+  operation.set_descriptor(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC,
+                           tensor_descriptor(kSumsTensor, DType::f32, per_channel, problem.order));
+  operation.set_descriptor(
+      CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC,
+      tensor_descriptor(kSquaresTensor, DType::f32, per_channel, problem.order));
+  operation.finalize();
+  return operation;
+}
+
 std::vector<Descriptor> operations_of(const ConvolutionProblem& problem) {
+  check(in_one_graph(problem), cat("cudnn: no graph of a convolution with ", problem.epilogue,
+                                   problem.statistics ? " and statistics" : ""));
   if (!problem.epilogue.empty()) {
     return fused_operations(problem);
   }
+  const Descriptor result = tensor_descriptor(kConvolutionTensors[2], problem.dtype,
+                                              extents_of(problem)[2], problem.order);
   std::vector<Descriptor> operations;
-  operations.push_back(
-      convolution_operation(problem, tensor_descriptor(kConvolutionTensors[2], problem.dtype,
-                                                       extents_of(problem)[2], problem.order)));
+  operations.push_back(convolution_operation(problem, result));
+  if (problem.statistics) {
+    operations.push_back(statistics_operation(problem, result));
+  }
   return operations;
 }
 

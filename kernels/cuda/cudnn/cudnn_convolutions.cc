@@ -53,6 +53,9 @@ std::vector<std::int64_t> tensors_of(const ConvolutionProblem& problem) {
   if (problem.epilogue.residual) {
     names.push_back(kResidualTensor);
   }
+  if (problem.statistics) {
+    names.insert(names.end(), {kSumsTensor, kSquaresTensor});
+  }
   return names;
 }
 
@@ -62,6 +65,7 @@ class CudnnPlan final : public ConvolutionPlan {
             const EngineChoice& choice)
       : handle_(std::move(handle)),
         epilogue_(problem.epilogue),
+        statistics_(problem.statistics),
         names_(tensors_of(problem)),
         graph_(problem, handle_->get()),
         plan_(make_plan(graph_.graph, choice, {.handle = handle_->get()})) {
@@ -88,6 +92,9 @@ class CudnnPlan final : public ConvolutionPlan {
     if (epilogue_.residual) {
       pointers.push_back(const_cast<void*>(memory.residual));
     }
+    if (statistics_) {
+      pointers.insert(pointers.end(), {memory.sums, memory.squares});
+    }
     return pointers;
   }
 
@@ -109,6 +116,7 @@ class CudnnPlan final : public ConvolutionPlan {
 
   std::shared_ptr<Handle> handle_;
   Epilogue epilogue_;
+  bool statistics_;
   std::vector<std::int64_t> names_;
   ConvolutionGraph graph_;
   Descriptor plan_;
@@ -134,32 +142,38 @@ std::vector<std::int64_t> key_of(const ConvolutionProblem& problem) {
   append(problem.window.pad_before);
   append(problem.window.pad_after);
   append(std::array{std::int64_t{problem.epilogue.bias}, std::int64_t{problem.epilogue.residual},
-                    static_cast<std::int64_t>(problem.epilogue.activation)});
+                    static_cast<std::int64_t>(problem.epilogue.activation),
+                    std::int64_t{problem.statistics}});
   return key;
 }
 
 class CudnnConvolutions final : public Convolutions {
  public:
   CudnnConvolutions(const DeviceProperties& device, bool tf32)
-      : device_(device_descriptor(device)), tf32_(tf32) {}
+      : device_(device_descriptor(device)), capability_(device.capability), tf32_(tf32) {}
 
   std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) override {
-    if (!in_one_graph(problem.epilogue)) {
+    // Of 8.9 cuDNN's documentation says that it has no statistics, though asked it names engines.
+    constexpr int kWithoutStatistics = 89;
+    if (!in_one_graph(problem) || (problem.statistics && capability_ == kWithoutStatistics)) {
       return {};
     }
     const std::vector<std::int64_t> key = key_of(problem);
     auto entry = found_.find(key);
     if (entry == found_.end()) {
       entry = found_
-                  .emplace(key, find_engines(ConvolutionGraph(problem, nullptr).graph,
-                                             problem.dtype, device_, tf32_))
+                  .emplace(key, find_engines(ConvolutionGraph(problem, nullptr).graph, device_,
+                                             {.dtype = problem.dtype,
+                                              .tf32 = tf32_,
+                                              .compiled = !problem.statistics}))
                   .first;
     }
     std::vector<ConvolutionChoice> result;
     for (const EngineChoice& engine : entry->second) {
       result.push_back({.implementation = cat("cudnn:", engine.name()),
                         .workspace_bytes = engine.workspace_bytes,
-                        .tensor_cores = engine.tensor_cores,
+                        // Those with statistics, for f16 alone, mostly lack the note.
+                        .tensor_cores = engine.tensor_cores || problem.statistics,
                         .deterministic = engine.deterministic,
                         .make = [handle = handle_, problem, engine] {
                           return std::make_unique<CudnnPlan>(handle, problem, engine);
@@ -172,6 +186,7 @@ class CudnnConvolutions final : public Convolutions {
 
  private:
   Descriptor device_;
+  int capability_;
   bool tf32_;
   std::map<std::vector<std::int64_t>, std::vector<EngineChoice>> found_;
   /// Outlives the plans.

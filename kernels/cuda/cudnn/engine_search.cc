@@ -42,12 +42,12 @@ struct Notes {
   std::vector<cudnnBackendBehaviorNote_t> behavior_;
 };
 
-bool loses_digits(const Notes& notes, DType dtype, bool tf32) {
+bool loses_digits(const Notes& notes, const EngineWish& wish) {
   return notes.has(CUDNN_NUMERICAL_NOTE_FFT) || notes.has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) ||
          notes.has(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13) ||
          notes.has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) ||
          notes.has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION) ||
-         (dtype == DType::f32 && !tf32 && notes.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
+         (wish.dtype == DType::f32 && !wish.tf32 && notes.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
 }
 
 /// Engines whose filters and biases have to be reordered are for int8.
@@ -96,13 +96,13 @@ struct Found {
   std::vector<EngineChoice> compiled;
 };
 
-void add_engines(Found& found, const Descriptor& graph, DType dtype, const Descriptor& device,
-                 bool tf32, const Question& question) {
+void add_engines(Found& found, const Descriptor& graph, const Descriptor& device,
+                 const EngineWish& wish, const Question& question) {
   for (const Descriptor& configuration : configurations(graph, device, question)) {
     const Descriptor engine =
         configuration.descriptor(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     const Notes notes(engine);
-    if (loses_digits(notes, dtype, tf32) || !takes_plain_tensors(notes)) {
+    if (loses_digits(notes, wish) || !takes_plain_tensors(notes)) {
       continue;
     }
     EngineChoice choice = choice_of(configuration, engine, notes);
@@ -178,16 +178,17 @@ Descriptor device_descriptor(const DeviceProperties& device) {
   return result;
 }
 
-std::vector<EngineChoice> find_engines(const Descriptor& graph, DType dtype,
-                                       const Descriptor& device, bool tf32) {
+std::vector<EngineChoice> find_engines(const Descriptor& graph, const Descriptor& device,
+                                       const EngineWish& wish) {
   Found found;
   for (const Question& question : kQuestions) {
-    add_engines(found, graph, dtype, device, tf32, question);
+    add_engines(found, graph, device, wish, question);
     if (std::ranges::any_of(found.ready, &EngineChoice::deterministic)) {
       break;
     }
   }
-  return found.ready.empty() ? compile(found.compiled, graph, device) : std::move(found.ready);
+  const bool compiled = found.ready.empty() && wish.compiled;
+  return compiled ? compile(found.compiled, graph, device) : std::move(found.ready);
 }
 
 Descriptor make_plan(const Descriptor& graph, const EngineChoice& choice,

@@ -34,13 +34,22 @@ std::string known_capabilities();
 /// The device as cuDNN's queries take it. Throws UsageError for one that it does not know.
 Descriptor device_descriptor(const DeviceProperties& device);
 
+/// Which engines are looked for.
+struct EngineWish {
+  /// Of the convolution.
+  DType dtype = DType::f32;
+  bool tf32 = false;
+  /// Whether those that are compiled at run time may stand in.
+  bool compiled = true;
+};
+
 /// The engines for a graph of one convolution, cuDNN's best first, at most 8, all of which make a
 /// plan for the device. Empty where there is none. Left out are those that lose digits: Fourier
 /// transforms, Winograd's of large tiles, inputs or partial sums in fewer bits, and for f32 all
 /// tensor cores unless TF32 is allowed. Those compiled at run time stand in only where there is no
 /// other one. `graph` was made without a handle. Needs no GPU.
-std::vector<EngineChoice> find_engines(const Descriptor& graph, DType dtype,
-                                       const Descriptor& device, bool tf32);
+std::vector<EngineChoice> find_engines(const Descriptor& graph, const Descriptor& device,
+                                       const EngineWish& wish);
 
 /// Where a plan is to run: on the handle's device, or nowhere but on a described one.
 struct PlanTarget {

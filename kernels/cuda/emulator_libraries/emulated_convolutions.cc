@@ -189,6 +189,33 @@ void put_sums(const std::vector<double>& values, const Extents& extents, Order o
   }
 }
 
+/// Sums per channel of results in N, C, H, W, and of their squares, as engines make them: in f32, a
+/// tile of pixels after the other, of results that are not rounded yet.
+void sum_channels(const std::vector<double>& y, const Extents& extents,
+                  const ConvolutionMemory& memory) {
+  constexpr std::int64_t kTile = 128;
+  const auto [batch, channels, height, width] = extents;
+  const std::int64_t spatial = height * width;
+  for (std::int64_t c = 0; c < channels; ++c) {
+    float sum = 0;
+    float squares = 0;
+    for (std::int64_t first = 0; first < batch * spatial; first += kTile) {
+      float of_tile = 0;
+      float squares_of_tile = 0;
+      for (std::int64_t i = first; i < std::min(first + kTile, batch * spatial); ++i) {
+        const std::int64_t at = (i / spatial * channels + c) * spatial + i % spatial;
+        const auto value = static_cast<float>(y[static_cast<std::size_t>(at)]);
+        of_tile += value;
+        squares_of_tile += value * value;
+      }
+      sum += of_tile;
+      squares += squares_of_tile;
+    }
+    memory.sums[c] = sum;
+    memory.squares[c] = squares;
+  }
+}
+
 class EmulatedPlan final : public ConvolutionPlan {
  public:
   explicit EmulatedPlan(const ConvolutionProblem& problem) : problem_(problem) {}
@@ -200,6 +227,9 @@ class EmulatedPlan final : public ConvolutionPlan {
       std::vector<double> result = compute(problem, memory);
       if (!problem.epilogue.empty()) {
         finish(problem, memory, result);
+      }
+      if (problem.statistics) {
+        sum_channels(result, extents, memory);
       }
       put_sums(result, extents, problem.order, workspace.sums());
       write_elements(workspace.sums(), problem.dtype, memory.result);
@@ -213,7 +243,7 @@ class EmulatedPlan final : public ConvolutionPlan {
 class EmulatedConvolutions final : public Convolutions {
  public:
   std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) override {
-    if (!in_one_graph(problem.epilogue)) {
+    if (!in_one_graph(problem)) {
       return {};
     }
     return {{.implementation = "emulated",

@@ -1,7 +1,7 @@
 #include "kernels/cuda/gpu/batch_norm.h"
 
 #include "kernels/cuda/context.h"
-#include "kernels/cuda/memory.h"
+#include "kernels/cuda/ops/tickets.h"
 #include "models/ops/batch_norm.h"
 
 namespace bench::cuda {
@@ -29,22 +29,9 @@ std::vector<Candidate::Overwrite> overwrites_of_backward(const BatchNormInputs& 
   return overwrites;
 }
 
-using Body = std::function<void(const Launch&, unsigned* tickets)>;
-
-/// A kernel with tickets for its last blocks, memory of its own: what it leaves there is what it
-/// finds in the next launch.
-std::function<std::unique_ptr<Kernel>()> make_with_tickets(std::size_t bytes, Body body) {
-  return [bytes, body = std::move(body)] {
-    const std::shared_ptr<DeviceMemory> tickets = allocate_gpu_memory(bytes);
-    return make_gpu_kernel([tickets, body](const Launch& launch) {
-      body(launch, reinterpret_cast<unsigned*>(tickets->data()));
-    })();
-  };
-}
-
 /// With the layouts of all inputs and outputs alike.
 Candidate summing_candidate(const Context& context, const Graph& graph, const Node& node,
-                            const Layout& layout, DType dtype, Body body) {
+                            const Layout& layout, DType dtype, TicketedBody body) {
   const View view = view_of(graph.shape(node.outputs[0]), layout);
   Candidate candidate;
   candidate.implementation = "cuda";
@@ -54,6 +41,16 @@ Candidate summing_candidate(const Context& context, const Graph& graph, const No
   candidate.seconds = memory_seconds(context, static_cast<double>(work_of(graph, node).bytes));
   candidate.make = make_with_tickets(batch_norm_ticket_bytes(view, dtype), std::move(body));
   return candidate;
+}
+
+/// Counts the second pass, which reads as many tensors of that type again, and the kernel between
+/// the passes.
+void add_second_pass(const Context& context, const TensorType& type, int tensors,
+                     Candidate& candidate) {
+  candidate.intermediate_bytes =
+      tensors * type.shape.elements() * static_cast<std::int64_t>(size_of(type.dtype));
+  candidate.seconds +=
+      kLaunchSeconds + memory_seconds(context, static_cast<double>(candidate.intermediate_bytes));
 }
 
 }  // namespace
@@ -84,6 +81,7 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
                                              .tickets = tickets});
         }));
     candidate.may_overwrite = overwrites_of_forward(at);
+    add_second_pass(context, type, 1, candidate);
   }
   return candidates;
 }
@@ -124,6 +122,8 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
   // Outputs: dx, dbeta, then dgamma and dresidual where there are such inputs.
   const int dgamma = attributes.scale ? 2 : -1;
   const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
+  // x, and dz or what it is made from.
+  const int read_again = dresidual >= 0 ? 2 : 2 + (at.second_dy >= 0 ? 1 : 0) + (at.y >= 0 ? 1 : 0);
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(type.shape, format)) {
     const View view = view_of(type.shape, layout);
@@ -150,6 +150,7 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
                                               .tickets = tickets});
         }));
     candidate.may_overwrite = overwrites_of_backward(at, dresidual);
+    add_second_pass(context, type, read_again, candidate);
   }
   return candidates;
 }

@@ -14,14 +14,8 @@ namespace {
 
 using Pass = ConvolutionProblem::Pass;
 
-/// Between candidates of the same layouts: their order is kept.
-constexpr double kNextChoice = 0.01;
 /// Of what lies in a workspace.
 constexpr std::size_t kAlignment = 256;
-
-std::array<std::int64_t, 4> extents(const Shape& shape) {
-  return {shape[0], shape[1], shape[2], shape[3]};
-}
 
 /// What a maker knows of its node: everything but the order of the axes.
 struct Layer {
@@ -33,13 +27,6 @@ struct Layer {
   Shape y = {};
   Epilogue epilogue = {};
 };
-
-/// Those that give the same bits each time come first: no estimate, only time, chooses another one.
-std::vector<ConvolutionChoice> choices_of(Context& context, const ConvolutionProblem& problem) {
-  std::vector<ConvolutionChoice> choices = context.convolutions.choices(problem);
-  std::ranges::stable_partition(choices, &ConvolutionChoice::deterministic);
-  return choices;
-}
 
 std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -144,10 +131,10 @@ class LayerCandidates {
   void add(const ConvolutionProblem& problem, const Layout& layout, const Runner& runner,
            const std::string& suffix = {}) {
     double seconds = 0;
-    for (ConvolutionChoice& choice : choices_of(context_, problem)) {
+    for (ConvolutionChoice& choice : convolution_choices(context_, problem)) {
       seconds = seconds > 0 ? seconds * (1 + kNextChoice)
                             : runner.own_seconds(context_) +
-                                  layer_seconds(context_, graph_, node_,
+                                  layer_seconds(context_, work_of(graph_, node_),
                                                 {.dtype = runner.dtype,
                                                  .tensor_cores = choice.tensor_cores,
                                                  .workspace_bytes = choice.workspace_bytes});
@@ -191,9 +178,9 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
     ConvolutionProblem problem{.pass = layer.pass,
                                .dtype = graph.type(node.inputs[0]).dtype,
                                .order = layout == nhwc() ? Order::nhwc : Order::nchw,
-                               .x = extents(layer.x),
-                               .filter = extents(layer.filter),
-                               .y = extents(layer.y),
+                               .x = extents_of(layer.x),
+                               .filter = extents_of(layer.filter),
+                               .y = extents_of(layer.y),
                                .window = layer.window,
                                .groups = layer.groups};
     Runner runner{.dtype = problem.dtype,
@@ -223,6 +210,9 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
 std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& node,
                               DataFormat format) {
   const auto& attributes = node.attributes.as<Conv2dAttributes>();
+  if (attributes.batch_norm) {
+    return conv2d_batch_norm(context, graph, node, format);
+  }
   return candidates_of(context, graph, node, format,
                        {.pass = Pass::forward,
                         .window = attributes.window,

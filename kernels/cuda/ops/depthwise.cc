@@ -65,7 +65,7 @@ std::optional<Candidate> depthwise_candidate(const Context& context, const Graph
   candidate.implementation = "cuda:depthwise";
   candidate.inputs = layouts_of(graph, node.inputs, layout);
   candidate.outputs = {layout};
-  candidate.seconds = layer_seconds(context, graph, node, {.dtype = problem.dtype});
+  candidate.seconds = layer_seconds(context, work_of(graph, node), {.dtype = problem.dtype});
   if (problem.pass == Pass::filter) {
     candidate.workspace_bytes = depthwise_filter_workspace_bytes(*found);
     candidate.intermediate_bytes = 2 * static_cast<std::int64_t>(candidate.workspace_bytes);

@@ -17,8 +17,9 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
     candidate.inputs = layouts_of(graph, node.inputs, nchw());
     candidate.outputs = layouts_of(graph, node.outputs, nchw());
     candidate.workspace_bytes = choice.workspace_bytes;
-    candidate.seconds = layer_seconds(
-        context, graph, node, {.dtype = problem.dtype, .tensor_cores = is_half(problem.dtype)});
+    candidate.seconds =
+        layer_seconds(context, work_of(graph, node),
+                      {.dtype = problem.dtype, .tensor_cores = is_half(problem.dtype)});
     // The gradient of the weights is dy^T * x; otherwise the node's order is the product's.
     candidate.make = [bias = problem.bias, make = std::move(choice.make)] {
       const std::shared_ptr<ProductPlan> plan = make();

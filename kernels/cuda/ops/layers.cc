@@ -51,6 +51,9 @@ std::string why_no_layer(const Context& context, const Graph& graph, const Node&
     return cat(context.device.name,
                " convolves in f32 and f16; GPUs of compute capability 8.0 and newer do in bf16");
   }
+  if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().batch_norm) {
+    return why_no_batch_norm(context, graph, node);
+  }
   const bool with_bias = (node.op == &kConv2dBackwardWeights &&
                           node.attributes.as<Conv2dBackwardWeightsAttributes>().bias) ||
                          (node.op == &kFullyConnectedBackwardWeights &&
@@ -65,9 +68,18 @@ std::string why_no_layer(const Context& context, const Graph& graph, const Node&
   return "";
 }
 
-double layer_seconds(const Context& context, const Graph& graph, const Node& node,
-                     const LayerMethod& method) {
-  const Work work = work_of(graph, node);
+std::array<std::int64_t, 4> extents_of(const Shape& shape) {
+  return {shape[0], shape[1], shape[2], shape[3]};
+}
+
+std::vector<ConvolutionChoice> convolution_choices(const Context& context,
+                                                   const ConvolutionProblem& problem) {
+  std::vector<ConvolutionChoice> choices = context.convolutions.choices(problem);
+  std::ranges::stable_partition(choices, &ConvolutionChoice::deterministic);
+  return choices;
+}
+
+double layer_seconds(const Context& context, const Work& work, const LayerMethod& method) {
   const double arithmetic =
       2 * static_cast<double>(work.multiply_adds) / flops_per_second(context.device, method);
   const double memory = static_cast<double>(work.bytes) / context.device.bytes_per_second;

@@ -122,7 +122,7 @@ TEST(EngineSearch, AnEngineAndItsKnobsMakeThePlanThatTheHeuristicMeant) {
                                        .window = {.kernel = {3, 3}}};
       const ConvolutionGraph graph(problem, nullptr);
       const std::set<std::string> meant = plans_of_the_heuristic(graph.graph, device);
-      const auto engines = find_engines(graph.graph, problem.dtype, device, false);
+      const auto engines = find_engines(graph.graph, device, {.dtype = problem.dtype});
       EXPECT_FALSE(engines.empty());
       for (const EngineChoice& engine : engines) {
         const Descriptor plan = make_plan(graph.graph, engine, {.device = &device});
@@ -172,7 +172,7 @@ std::vector<EngineChoice> filter_gradient_engines(DType dtype, DType result, con
   Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   graph.set_descriptor(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
   graph.finalize();
-  return find_engines(graph, dtype, device_descriptor(card(chip)), true);
+  return find_engines(graph, device_descriptor(card(chip)), {.dtype = dtype, .tf32 = true});
 }
 
 TEST(EngineSearch, NoEngineWritesAFilterGradientOf16BitsInF32) {

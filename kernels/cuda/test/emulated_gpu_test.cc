@@ -20,7 +20,12 @@ std::unique_ptr<Backend> make_repeating_backend() {
 
 constexpr const char* kDepthwise = "cuda:depthwise";
 
-/// Where an epilogue is computed behind its convolution, though one graph could hold both.
+bool takes_statistics(const Candidate& candidate) {
+  return candidate.implementation.ends_with("+statistics+cuda");
+}
+
+/// Where an epilogue, or batch norm's statistics, are computed behind a convolution, though one
+/// graph could hold both.
 class EpiloguesBehind final : public ForwardingBackend {
  public:
   explicit EpiloguesBehind(std::unique_ptr<Backend> inner)
@@ -29,8 +34,10 @@ class EpiloguesBehind final : public ForwardingBackend {
   std::vector<Candidate> candidates(const Graph& graph, const Node& node,
                                     DataFormat format) override {
     std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
-    if (node.op == &kConv2d && !node.attributes.as<Conv2dAttributes>().epilogue.empty()) {
-      std::erase_if(all, [](const Candidate& one) { return one.intermediate_bytes == 0; });
+    if (node.op == &kConv2d && node.op->fused(node)) {
+      std::erase_if(all, [](const Candidate& one) {
+        return one.intermediate_bytes == 0 || takes_statistics(one);
+      });
     }
     return all;
   }
@@ -49,6 +56,15 @@ std::vector<KernelCase> fused_cases(DType dtype) {
   std::vector<KernelCase> cases = cases_in(dtype);
   std::erase_if(cases, [](const KernelCase& one) {
     return one.op != &kConv2d || one.attributes.as<Conv2dAttributes>().epilogue.empty();
+  });
+  return cases;
+}
+
+/// The cases with a batch norm behind the convolution.
+std::vector<KernelCase> batch_norm_cases(DType dtype) {
+  std::vector<KernelCase> cases = cases_in(dtype);
+  std::erase_if(cases, [](const KernelCase& one) {
+    return one.op != &kConv2d || !one.attributes.as<Conv2dAttributes>().batch_norm;
   });
   return cases;
 }
@@ -180,6 +196,35 @@ auto depthwise_parameters(DType dtype) {
       testing::ValuesIn(depthwise_cases(dtype)));
 }
 
+TEST(EmulatedConvolution, GivesStatisticsInF16AndNhwcAndIsOfferedWithoutThem) {
+  const auto backend = cuda::make_emulated_backend();
+  for (const KernelCase& one : batch_norm_cases(DType::f16)) {
+    const Graph graph = case_graph(one, {.dtype = DType::f16, .gradients = false});
+    const auto node = std::find_if(graph.nodes().begin(), graph.nodes().end(),
+                                   [](const Node& other) { return other.op == &kConv2d; });
+    ASSERT_NE(node, graph.nodes().end());
+    for (const DataFormat format : {DataFormat::nhwc, DataFormat::nchw}) {
+      std::map<bool, double> seconds;
+      std::map<bool, std::int64_t> bytes;
+      for (const Candidate& candidate : backend->candidates(graph, *node, format)) {
+        seconds.try_emplace(takes_statistics(candidate), candidate.seconds);
+        bytes.try_emplace(takes_statistics(candidate), candidate.intermediate_bytes);
+      }
+      ASSERT_TRUE(seconds.contains(false)) << one.name;
+      EXPECT_EQ(seconds.contains(true), format == DataFormat::nhwc) << one.name;
+      if (seconds.contains(true)) {
+        EXPECT_LT(seconds.at(true), seconds.at(false)) << one.name;
+        // What is normalised is read once instead of twice.
+        EXPECT_EQ(2 * bytes.at(true), bytes.at(false)) << one.name;
+      }
+    }
+  }
+  for (const KernelCase& one : batch_norm_cases(DType::f32)) {
+    const Graph graph = case_graph(one, {.dtype = DType::f32, .gradients = false});
+    EXPECT_FALSE(backend->supports(graph, graph.nodes()[0])) << one.name;
+  }
+}
+
 TEST(EmulatedClock, IsThatOfTheCyclesThatAKernelCounts) {
   // Of the emulator's device.h.
   EXPECT_DOUBLE_EQ(cuda::make_emulated_backend()->measure_clock().value(), 1.5e9);
@@ -203,6 +248,12 @@ INSTANTIATE_TEST_SUITE_P(DepthwiseF32, Conformance, depthwise_parameters(DType::
 INSTANTIATE_TEST_SUITE_P(DepthwiseF16, Conformance, depthwise_parameters(DType::f16),
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(DepthwiseBf16, Conformance, depthwise_parameters(DType::bf16),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(StatisticsBehindF16, Conformance,
+                         testing::Combine(testing::Values(epilogues_behind()),
+                                          testing::Values(DataFormat::nhwc),
+                                          testing::Values(DType::f16),
+                                          testing::ValuesIn(batch_norm_cases(DType::f16))),
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, OptimizerConformance, optimizer_parameters(emulated()),
                          optimizer_name);

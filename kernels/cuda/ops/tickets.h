@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "kernels/cuda/context.h"
+#include "kernels/cuda/memory.h"
+
+namespace bench::cuda {
+
+/// What a launch does, given the tickets of its kernel.
+using TicketedBody = std::function<void(const Launch&, unsigned* tickets)>;
+
+/// Makes a kernel with tickets for its last blocks, `bytes` of memory of its own that begin as
+/// zeros: what a launch leaves there is what the next one finds.
+inline std::function<std::unique_ptr<Kernel>()> make_with_tickets(std::size_t bytes,
+                                                                  TicketedBody body) {
+  return [bytes, body = std::move(body)] {
+    const std::shared_ptr<DeviceMemory> tickets = allocate_gpu_memory(bytes);
+    return make_gpu_kernel([tickets, body](const Launch& launch) {
+      body(launch, reinterpret_cast<unsigned*>(tickets->data()));
+    })();
+  };
+}
+
+}  // namespace bench::cuda

@@ -1,0 +1,244 @@
+// What cuDNN is told of a convolution with the statistics of its result, computed operation by
+// operation and compared with what is asked for; and which engines it has for such graphs.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "kernels/cuda/cudnn/convolution_graph.h"
+#include "kernels/cuda/cudnn/cudnn_convolutions.h"
+#include "kernels/cuda/test/told_convolution.h"
+#include "models/base/errors.h"
+
+namespace bench::cuda {
+namespace {
+
+/// What a launch leaves behind.
+struct Results {
+  std::vector<double> y;
+  std::vector<double> sums;
+  std::vector<double> squares;
+  bool operator==(const Results&) const = default;
+};
+
+Results expected_with_statistics(const ConvolutionProblem& problem, const Tensors& tensors) {
+  const auto channels = static_cast<std::size_t>(problem.y[1]);
+  Results results{.y = expected(problem, tensors),
+                  .sums = std::vector<double>(channels),
+                  .squares = std::vector<double>(channels)};
+  const auto [batch, filters, height, width] = problem.y;
+  for (std::int64_t n = 0; n < batch; ++n) {
+    for (std::int64_t c = 0; c < filters; ++c) {
+      for (std::int64_t h = 0; h < height; ++h) {
+        for (std::int64_t w = 0; w < width; ++w) {
+          const double value = results.y.at(place(problem.y, problem.order, {n, c, h, w}));
+          results.sums.at(static_cast<std::size_t>(c)) += value;
+          results.squares.at(static_cast<std::size_t>(c)) += value * value;
+        }
+      }
+    }
+  }
+  return results;
+}
+
+/// Adds up as cuDNN was told; false where that is outside of a tensor. An extent of 1 stands for
+/// all elements.
+bool add_up(const nlohmann::json& graph, const nlohmann::json& node, Memories& memories) {
+  const ToldTensor x = told_tensor(graph, node.at("X"));
+  bool inside = true;
+  double outside = 0;
+  const auto at = [&](const ToldTensor& tensor, const Extents& index) -> double& {
+    std::size_t offset = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+      if (tensor.extents.at(axis) > 1) {
+        offset += static_cast<std::size_t>(index.at(axis) * tensor.strides.at(axis));
+      }
+    }
+    std::vector<double>& memory = memories.at(tensor.id);
+    inside = inside && offset < memory.size();
+    return inside ? memory[offset] : outside;
+  };
+  const ToldTensor sums = told_tensor(graph, node.at("Sum"));
+  const ToldTensor squares = told_tensor(graph, node.at("SqSum"));
+  for (std::int64_t n = 0; n < x.extents[0]; ++n) {
+    for (std::int64_t c = 0; c < x.extents[1]; ++c) {
+      for (std::int64_t h = 0; h < x.extents[2]; ++h) {
+        for (std::int64_t w = 0; w < x.extents[3]; ++w) {
+          const Extents index{n, c, h, w};
+          const double value = at(x, index);
+          at(sums, index) += value;
+          at(squares, index) += value * value;
+        }
+      }
+    }
+  }
+  return inside;
+}
+
+/// What the graph gives, every tensor found by its id; none where that is outside of them.
+std::optional<Results> compute_graph(const nlohmann::json& graph, const ConvolutionProblem& problem,
+                                     const Tensors& tensors) {
+  const std::vector<double> per_channel(static_cast<std::size_t>(problem.y[1]));
+  Memories memories{{1, tensors[0]},
+                    {2, tensors[1]},
+                    {3, tensors[2]},
+                    {kSumsTensor, per_channel},
+                    {kSquaresTensor, per_channel}};
+  for (const nlohmann::json& node : graph.at("nodes")) {
+    const bool inside = node.contains("SqSum") ? add_up(graph, node, memories)
+                                               : convolve(told_convolution(graph, node), memories);
+    if (!inside) {
+      return std::nullopt;
+    }
+  }
+  return Results{.y = memories.at(3),
+                 .sums = memories.at(kSumsTensor),
+                 .squares = memories.at(kSquaresTensor)};
+}
+
+ConvolutionProblem with_statistics(ConvolutionProblem problem) {
+  problem.dtype = DType::f16;
+  problem.statistics = true;
+  return problem;
+}
+
+TEST(ConvolutionStatistics, AreThoseThatCudnnIsTold) {
+  const auto convolutions = make_cudnn_convolutions(properties_of("sm_90").value(), false);
+  int compared = 0;
+  for (const auto& [name, plain] : cases_of(Order::nhwc, Pass::forward)) {
+    const ConvolutionProblem problem = with_statistics(plain);
+    if (convolutions->choices(problem).empty()) {
+      continue;
+    }
+    const Tensors tensors = draw_tensors(problem);
+    const auto result = compute_graph(told_graph(problem), problem, tensors);
+    ASSERT_TRUE(result) << name;
+    EXPECT_EQ(*result, expected_with_statistics(problem, tensors)) << name;
+    ++compared;
+  }
+  EXPECT_GT(compared, 15);
+}
+
+/// A convolution whose extents all differ.
+ConvolutionProblem example() {
+  return with_statistics({.x = {2, 16, 6, 7},
+                          .filter = {24, 16, 3, 3},
+                          .y = {2, 24, 6, 7},
+                          .window = {.kernel = {3, 3}, .pad_before = {1, 1}, .pad_after = {1, 1}}});
+}
+
+TEST(ConvolutionStatistics, AreSummedAndKeptInF32) {
+  const nlohmann::json graph = told_graph(example());
+  for (const nlohmann::json& tensor : graph.at("tensors")) {
+    const std::string name = tensor.at("name");
+    const bool statistics = std::stoll(name) == kSumsTensor || std::stoll(name) == kSquaresTensor;
+    EXPECT_EQ(tensor.at("dataType"), statistics ? "CUDNN_DATA_FLOAT" : "CUDNN_DATA_HALF") << tensor;
+    EXPECT_FALSE(tensor.at("isVirtual").get<bool>()) << tensor;
+  }
+  for (const nlohmann::json& node : graph.at("nodes")) {
+    EXPECT_EQ(node.at("mathPrec"), "CUDNN_DATA_FLOAT");
+  }
+}
+
+nlohmann::json& told_tensor_in(nlohmann::json& graph, const std::string& name) {
+  for (nlohmann::json& tensor : graph.at("tensors")) {
+    if (tensor.at("name") == name) {
+      return tensor;
+    }
+  }
+  throw InternalError(cat("no tensor ", name));
+}
+
+TEST(ConvolutionStatistics, EveryPlantedFaultIsFoundByTheComparison) {
+  struct PlantedFault {
+    const char* name;
+    std::function<void(nlohmann::json& graph)> plant;
+  };
+  const std::vector<PlantedFault> faults{
+      {"sums and squares for one another",
+       [](nlohmann::json& graph) {
+         std::swap(graph["nodes"][1]["Sum"], graph["nodes"][1]["SqSum"]);
+       }},
+      {"sums of x", [](nlohmann::json& graph) { graph["nodes"][1]["X"] = "1"; }},
+      {"both into one", [](nlohmann::json& graph) { graph["nodes"][1]["SqSum"] = "6"; }},
+      {"one sum for all channels",
+       [](nlohmann::json& graph) { told_tensor_in(graph, "6")["stride"][1] = 0; }},
+      {"squares of every other channel",
+       [](nlohmann::json& graph) { told_tensor_in(graph, "7")["stride"][1] = 2; }},
+      {"y by columns",
+       [](nlohmann::json& graph) {
+         auto& strides = told_tensor_in(graph, "3")["stride"];
+         std::swap(strides[2], strides[3]);
+       }},
+      {"before the convolution",
+       [](nlohmann::json& graph) { std::swap(graph["nodes"][0], graph["nodes"][1]); }},
+  };
+  const ConvolutionProblem problem = example();
+  const Tensors tensors = draw_tensors(problem);
+  const Results right = expected_with_statistics(problem, tensors);
+  const nlohmann::json graph = told_graph(problem);
+  EXPECT_EQ(compute_graph(graph, problem, tensors), right);
+  for (const PlantedFault& fault : faults) {
+    nlohmann::json wrong = graph;
+    fault.plant(wrong);
+    EXPECT_NE(compute_graph(wrong, problem, tensors), right) << fault.name;
+  }
+}
+
+/// As ResNet-50 has them.
+ConvolutionProblem layer_of_resnet(std::int64_t kernel) {
+  return with_statistics({.x = {64, 64, 56, 56},
+                          .filter = {256, 64, kernel, kernel},
+                          .y = {64, 256, 56, 56},
+                          .window = {.kernel = {kernel, kernel},
+                                     .pad_before = {kernel / 2, kernel / 2},
+                                     .pad_after = {kernel / 2, kernel / 2}}});
+}
+
+TEST(ConvolutionStatistics, HaveReadyEnginesOnSomeCards) {
+  struct Card {
+    const char* chip;
+    bool engines;
+    bool repeat;
+  };
+  for (const Card& card :
+       {Card{"sm_75", false, false}, Card{"sm_80", true, true}, Card{"sm_86", true, true},
+        Card{"sm_89", false, false}, Card{"sm_90", true, true}, Card{"sm_100", true, false},
+        Card{"sm_120", false, false}}) {
+    const auto convolutions = make_cudnn_convolutions(properties_of(card.chip).value(), false);
+    for (const std::int64_t kernel : {1, 3}) {
+      const auto choices = convolutions->choices(layer_of_resnet(kernel));
+      EXPECT_EQ(!choices.empty(), card.engines) << card.chip << " " << kernel;
+      EXPECT_EQ(std::ranges::any_of(choices, &ConvolutionChoice::deterministic), card.repeat)
+          << card.chip << " " << kernel;
+    }
+  }
+}
+
+TEST(ConvolutionStatistics, AreLeftToOthersButInF16AndNhwc) {
+  const auto convolutions = make_cudnn_convolutions(properties_of("sm_90").value(), true);
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (const Order order : kOrders) {
+      ConvolutionProblem problem = layer_of_resnet(1);
+      problem.dtype = dtype;
+      problem.order = order;
+      const bool offered = dtype == DType::f16 && order == Order::nhwc;
+      EXPECT_EQ(!convolutions->choices(problem).empty(), offered);
+      if (!offered) {
+        EXPECT_THROW(ConvolutionGraph(problem, nullptr), InternalError);
+      }
+    }
+  }
+  // ResNet-50's first one.
+  const ConvolutionProblem stem = with_statistics(
+      {.x = {64, 3, 224, 224},
+       .filter = {64, 3, 7, 7},
+       .y = {64, 64, 112, 112},
+       .window = {.kernel = {7, 7}, .stride = {2, 2}, .pad_before = {3, 3}, .pad_after = {3, 3}}});
+  EXPECT_TRUE(convolutions->choices(stem).empty());
+}
+
+}  // namespace
+}  // namespace bench::cuda
