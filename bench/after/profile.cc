@@ -141,8 +141,10 @@ void add_tower(nlohmann::json& events, int number, const std::vector<Step>& step
          {"bytes", steps[i].work.bytes}});
   }
   if (last.update.end > last.update.begin) {
-    add("update", "update", last.update,
-        nlohmann::json::object({{"exchange_us", microseconds_of(last.exchange)}}));
+    // Nothing where a device's memory is its own: the update's time holds the towers' meeting.
+    nlohmann::json arguments = nlohmann::json::object();
+    if (last.exchange.count() > 0) arguments["exchange_us"] = microseconds_of(last.exchange);
+    add("update", "update", last.update, std::move(arguments));
   }
 }
 

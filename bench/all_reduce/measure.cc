@@ -16,7 +16,7 @@ namespace {
 
 /// Longer than any all-reduce takes: a fault.
 constexpr std::chrono::minutes kPatience{2};
-/// The same for NCCL's connections, and for one all-reduce of its.
+/// The same for NCCL's connections, and for a timed all-reduce of its.
 constexpr std::chrono::minutes kNcclPatience{1};
 
 /// Elements repeat after so many: whole numbers whose sums over 16 towers are exact in 16 bits.

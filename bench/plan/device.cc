@@ -24,15 +24,11 @@ struct TowerPlace {
 };
 
 /// As many of the processors that this process may use as the run has threads.
-std::vector<int> run_processors(Device& device, const Topology& topology,
-                                std::optional<int> wanted) {
-  if (wanted && static_cast<std::size_t>(*wanted) > topology.processors.size()) {
-    throw UsageError(cat("--num_intra_threads=", *wanted, ": this process may use 1 to ",
-                         topology.processors.size(), " processors; 0 takes one thread per core"));
-  }
-  std::vector<int> processors = choose_processors(topology, wanted);
-  const int most = onednn_most_threads();
-  if (static_cast<int>(processors.size()) <= most) {
+/// Not more than OMP_THREAD_LIMIT allows.
+std::vector<int> within_limit(Device& device, std::vector<int> processors,
+                              std::optional<int> wanted) {
+  const auto most = static_cast<std::size_t>(onednn_most_threads());
+  if (processors.size() <= most) {
     return processors;
   }
   if (wanted) {
@@ -41,7 +37,17 @@ std::vector<int> run_processors(Device& device, const Topology& topology,
   }
   device.notices.push_back(
       cat("OMP_THREAD_LIMIT allows ", most, " of ", processors.size(), " threads"));
-  return choose_processors(topology, most);
+  processors.resize(most);
+  return processors;
+}
+
+std::vector<int> run_processors(Device& device, const Topology& topology,
+                                std::optional<int> wanted) {
+  if (wanted && static_cast<std::size_t>(*wanted) > topology.processors.size()) {
+    throw UsageError(cat("--num_intra_threads=", *wanted, ": this process may use 1 to ",
+                         topology.processors.size(), " processors; 0 takes one thread per core"));
+  }
+  return within_limit(device, choose_processors(topology, wanted), wanted);
 }
 
 void note_inherited_threads(Device& device) {
@@ -73,19 +79,23 @@ void place_on_cpu(Device& device, const RunSettings& settings, const TowerPlace&
   }
   ProcessorShare share =
       share_processors(place.topology, request)[static_cast<std::size_t>(place.tower)];
-  device.processors = std::move(share.processors);
+  device.processors = within_limit(device, std::move(share.processors), settings.threads);
   if (!share.numa_node) {
     return;
   }
   device.memory = std::make_unique<cpu::MemoryOnNode>(*share.numa_node);
   const std::string& why_not = device.memory->why_not();
-  device.notices.push_back(cat(
-      "tower ", place.tower, ": ", device.processors.size(),
-      device.processors.size() == 1 ? " thread" : " threads", " on NUMA node ", *share.numa_node,
-      why_not.empty() ? ", with its memory"
-                      : cat("; its memory comes from where a thread first writes it, as the "
-                            "system refuses to bind it: ",
-                            why_not)));
+  const std::string where = cat("tower ", place.tower, ": ", device.processors.size(),
+                                device.processors.size() == 1 ? " thread" : " threads",
+                                " on NUMA node ", *share.numa_node);
+  if (why_not.empty()) {
+    device.notices.push_back(where + ", with its memory");
+  } else {
+    device.warnings.push_back(cat(where,
+                                  "; its memory comes from where a thread first writes it, as the "
+                                  "system refuses to bind it: ",
+                                  why_not));
+  }
 }
 
 std::size_t gpu_of_tower(const RunSettings& settings, const FoundGpus& found, int tower) {
@@ -154,7 +164,9 @@ Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
                         .pin = !settings.input.dataset || settings.towers > 1 || device.memory,
                         .max_isa = std::nullopt};
   if (const auto cpuid = this_processor()) {
-    device.warnings = costly_variables(*cpuid, own_environment);
+    for (std::string& costly : costly_variables(*cpuid, own_environment)) {
+      device.warnings.push_back(std::move(costly));
+    }
     const auto limit = isa_limit(own_environment);
     const auto cap = cap_for_hidden_amx_tiles(*cpuid);
     // A limit of the user's that keeps AMX out already stays.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iomanip>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "bench/plan/network.h"
 #include "bench/plan/quantization.h"
 #include "bench/runs/batch_search.h"
+#include "kernels/cpu/affinity.h"
 #include "models/base/errors.h"
 #include "models/passes/quantize.h"
 #include "results/statistics.h"
@@ -108,8 +110,16 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
   const auto towers =
       make_lone_tower(settings, host.tower_threads(), graph, backend,
                       {.format = settings.format, .deterministic = settings.deterministic}, values);
-  input = make_run_input(settings, towers->first().executor().input_layout("images"),
-                         host.phases.of("drawing the images", "row"));
+  {
+    // As in the run itself: threads that prepare images may run anywhere.
+    const cpu::WithProcessors anywhere(host.processors);
+    std::optional<cpu::MemoryAsBefore> of_any_node;
+    if (host.device(settings).memory) {
+      of_any_node.emplace(*host.device(settings).memory);
+    }
+    input = make_run_input(settings, towers->first().executor().input_layout("images"),
+                           host.phases.of("drawing the images", "row"));
+  }
   host.phases.clear();
   StoppingRule stopping(kTrial, host.clock, [&] { return host.end_asked(); });
   std::ostream nowhere(nullptr);

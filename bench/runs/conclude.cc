@@ -175,10 +175,12 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   }
   attempt.at([&] {
     host.phases.stop_if_asked("after the last step");
+    // What was measured is on the disk before the ceiling and the check, whose memory was not
+    // planned.
+    file.write_for_now(results::Status::kOk, false, ended);
     if (!session.steps.empty()) {
       show_kernels(settings, prepared, session, host, file.record());
     }
-    // What was measured is on the disk before the check, which takes memory that was not planned.
     file.write_for_now(results::Status::kOk, false, ended);
     host.phases.stop_if_asked("before the check of the network");
     if (prepared.quantization) {

@@ -81,17 +81,17 @@ std::string values_text(const std::set<std::string>& values) {
 }
 
 /// What the runs of a system say, field by field.
-using Fields = std::map<std::string, std::set<std::string>>;
+using FieldValues = std::map<std::string, std::set<std::string>>;
 
-Fields fields_of(const ReportSystem& system, bool anonymize) {
-  Fields fields;
+FieldValues fields_of(const ReportSystem& system, bool anonymize) {
+  FieldValues fields;
   for (const StoredRun* run : system.runs) {
     for (const auto& [path, value] : leaves_of(*run, anonymize)) fields[path].insert(value);
   }
   return fields;
 }
 
-std::string fields_table(const std::string& caption, const Fields& fields) {
+std::string fields_table(const std::string& caption, const FieldValues& fields) {
   HtmlTable table(caption, {"field", "value"}, {1});
   for (const auto& [path, values] : fields) {
     table.row({html_text(path), html_text(values_text(values))});
@@ -100,28 +100,28 @@ std::string fields_table(const std::string& caption, const Fields& fields) {
 }
 
 /// Takes out of all what each of them has alike.
-Fields take_common(std::vector<Fields>& systems) {
-  Fields common;
+FieldValues take_common(std::vector<FieldValues>& systems) {
+  FieldValues common;
   if (systems.size() < 2) return common;
   for (const auto& [path, values] : systems.front()) {
-    const bool alike = std::all_of(systems.begin(), systems.end(), [&](const Fields& fields) {
+    const bool alike = std::all_of(systems.begin(), systems.end(), [&](const FieldValues& fields) {
       const auto found = fields.find(path);
       return found != fields.end() && found->second == values;
     });
     if (alike) common.emplace(path, values);
   }
-  for (Fields& fields : systems) {
+  for (FieldValues& fields : systems) {
     for (const auto& [path, values] : common) fields.erase(path);
   }
   return common;
 }
 
 std::string system_tables(const ReportData& data, bool anonymize) {
-  std::vector<Fields> systems;
+  std::vector<FieldValues> systems;
   for (const ReportSystem& system : data.systems) {
     systems.push_back(fields_of(system, anonymize));
   }
-  const Fields common = take_common(systems);
+  const FieldValues common = take_common(systems);
   std::string html;
   if (!common.empty()) {
     html =
@@ -130,6 +130,7 @@ std::string system_tables(const ReportData& data, bool anonymize) {
   }
   for (std::size_t i = 0; i < systems.size(); ++i) {
     const ReportSystem& system = data.systems[i];
+    if (systems[i].empty()) continue;
     html +=
         cat("<h3>", html_text(system.name), "</h3>\n<p>", html_text(system.about), "</p>\n",
             fields_table(cat(system.runs.size(), " runs; values separated by | differ among them"),

@@ -32,7 +32,7 @@ struct TrialPlan {
   int warm_up = 1;
   int repetitions = 5;
   std::vector<int> ring_order = {};
-  /// How long a tower waits for NCCL's connections, and for each of its sums.
+  /// How long a tower waits for NCCL's connections, and for all its sums of a step together.
   std::chrono::milliseconds nccl_timeout = std::chrono::seconds(60);
   /// Also times the bound of all of them: each tower reads and writes its own stretches once, with
   /// all its threads. Where the host shares the devices' memory.
