@@ -135,7 +135,7 @@ fi
 # shellcheck disable=SC2086
 run 0 $quick --device=cpu --use_numa_affinity
 says "$out" 'NUMA bind:   True'
-grep -q -e '^note: --use_numa_affinity changes nothing: ' -e '^note: tower 0: 1 thread on NUMA node ' "$err" ||
+grep -q -e '^note: --use_numa_affinity changes nothing: ' -e '^[a-z]*: tower 0: 1 thread on NUMA node ' "$err" ||
   fail 'nothing is said of the nodes'
 # hwloc tells of a machine that is not there; its second node has memory only where this one has two as well.
 case $(processors_of $$) in
@@ -146,7 +146,7 @@ case $(processors_of $$) in
       --use_numa_affinity
     unset HWLOC_SYNTHETIC
     for tower in 0 1; do
-      says "$err" "note: tower $tower: 1 thread on NUMA node $tower"
+      says "$err" ": tower $tower: 1 thread on NUMA node $tower"
       says "$err" "of each step, on processors $tower"
     done
     [ -e /sys/devices/system/node/node1 ] || says "$err" 'node 1; its memory comes from where a thread first writes it'

@@ -3,8 +3,7 @@
 // What every file with kernels includes: CUDA where nvcc compiles it, the emulator where another
 // compiler does. Kernels use what both have: threadIdx and its like, __syncthreads, __syncwarp,
 // shuffles and votes with a mask, integer atomics, __threadfence, BENCH_SHARED, clocks, and the
-// types
-// __half and __nv_bfloat16.
+// types __half and __nv_bfloat16.
 
 #ifdef BENCH_EMULATED_GPU
 

@@ -132,6 +132,13 @@ class JudgeTest(unittest.TestCase):
                      "free(): invalid pointer", "measuring: step 6 of 20, 0:-5 left"):
             self.assertEqual(self.kinds(f"echo '{line}' >&2; {_FAILED}"), ["stderr"], line)
 
+    def test_lines_of_several_runs_and_towers_on_stderr(self):
+        for line in ("repeat 1 of 2", "1 device, run 1 of 2", "2 devices, run 2 of 2",
+                     "group: 01a20edd-822f-7ac4-94c7-ba7c988ff74a",
+                     "planned memory of 2 devices: per tower activations 88.4 KiB",
+                     "tower 0: computing 84.2 % of the step time"):
+            self.assertEqual(self.kinds(f"{_RUN}; echo '{line}' >&2"), [], line)
+
     def test_reports_of_sanitizers(self):
         body = f"echo '==1==ERROR: AddressSanitizer: heap' >&2; {_FAILED}"
         self.assertEqual(self.kinds(body)[:1], ["sanitizer"])

@@ -1,5 +1,6 @@
 #include "kernels/cuda/cudnn/cudnn_convolutions.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -153,9 +154,11 @@ class CudnnConvolutions final : public Convolutions {
       : device_(device_descriptor(device)), capability_(device.capability), tf32_(tf32) {}
 
   std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) override {
-    // Of 8.9 cuDNN's documentation says that it has no statistics, though asked it names engines.
-    constexpr int kWithoutStatistics = 89;
-    if (!in_one_graph(problem) || (problem.statistics && capability_ == kWithoutStatistics)) {
+    // What cuDNN's documentation has them for; asked for others, as 8.9, it may name engines too.
+    constexpr std::array kWithStatistics{80, 86, 90, 100};
+    if (!in_one_graph(problem) ||
+        (problem.statistics &&
+         std::ranges::find(kWithStatistics, capability_) == kWithStatistics.end())) {
       return {};
     }
     const std::vector<std::int64_t> key = key_of(problem);

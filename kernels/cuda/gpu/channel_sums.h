@@ -5,8 +5,8 @@
 #include "kernels/cuda/gpu/channel_walk.h"
 
 // Sums per channel without atomics on floats, always in one order: lanes sum their packs, a block
-// joins its lanes and writes partial sums, [chunk][sum][channel], and a second kernel joins the
-// chunks.
+// joins its lanes and writes partial sums, [chunk][sum][channel], and a second kernel, or the block
+// of a tile that comes last, joins the chunks.
 
 namespace bench::cuda {
 

@@ -13,9 +13,10 @@ namespace bench::cuda {
 /// kernel and behind it.
 __device__ inline bool is_last_block(const ChannelTiling& tiling, unsigned* tickets) {
   BENCH_SHARED(unsigned, last);
-  __threadfence();
   __syncthreads();
   if (threadIdx.x == 0 && threadIdx.y == 0) {
+    // Behind the barrier it covers what all lanes wrote.
+    __threadfence();
     unsigned* const ticket = tickets + blockIdx.x;
     const bool all_came = atomicAdd(ticket, 1U) == tiling.chunks - 1;
     if (all_came) {

@@ -174,7 +174,7 @@ class NormCandidates {
             {.output = kYOutput, .input = static_cast<std::size_t>(norm_.at.residual)}};
       }
       candidate.make = [norm = norm_, statistics, make = std::move(choice.make),
-                        bytes = batch_norm_ticket_bytes(norm_.view, norm_.dtype)] {
+                        bytes = statistics ? 0 : batch_norm_ticket_bytes(norm_.view, norm_.dtype)] {
         const std::shared_ptr<ConvolutionPlan> plan = make();
         return make_with_tickets(bytes,
                                  [norm, statistics, plan](const Launch& launch, unsigned* tickets) {
@@ -198,6 +198,9 @@ class NormCandidates {
 std::string why_no_batch_norm(const Context& context, const Graph& graph, const Node& node) {
   ConvolutionProblem problem = normalised_problem(graph, node, Order::nhwc);
   problem.statistics = true;
+  if (problem.groups != 1) {
+    return "a convolution in groups has faster kernels apart from its batch norm";
+  }
   if (!context.convolutions.choices(problem).empty()) {
     return "";
   }
