@@ -24,9 +24,11 @@ std::vector<TensorType> with_batch_norm(const OpContext& context, const BatchNor
 
 std::vector<TensorType> infer(const OpContext& context) {
   const auto& attributes = context.attributes.as<Conv2dAttributes>();
-  require_inputs(context,
-                 2 + (attributes.batch_norm ? batch_norm_inputs(*attributes.batch_norm).count - 1U
-                                            : attributes.epilogue.inputs()));
+  const std::size_t behind =
+      attributes.batch_norm
+          ? static_cast<std::size_t>(batch_norm_inputs(*attributes.batch_norm).count) - 1
+          : attributes.epilogue.inputs();
+  require_inputs(context, 2 + behind);
   require_rank(context, 0, 4);
   require_rank(context, 1, 4);
   const Shape& x = context.inputs[0].shape;
