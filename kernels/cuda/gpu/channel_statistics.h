@@ -17,9 +17,9 @@ struct FinishStatistics {
   float* variance = nullptr;
 };
 /// variance = squares / count - mean^2, never below 0; enqueues and returns without waiting. The
-/// subtraction itself is in f64: what it cancels is what the sums lost in f32, some 2^-24 * mean^2.
-/// That matters where the mean is a thousand times the deviation; elements in f16 have lost the
-/// deviation's digits long before, 2^-11 * mean of each.
+/// subtraction itself is in f64: what it cancels is what the sums lost in f32, up to 2^-24 * mean^2
+/// with each rounding of a sum. That matters where the mean is many times the deviation; elements
+/// in f16 have lost digits of the deviation before, 2^-11 * mean of each.
 void finish_statistics(cudaStream_t stream, const FinishStatistics& args);
 
 }  // namespace bench::cuda
