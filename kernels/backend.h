@@ -166,6 +166,8 @@ class Backend {
   virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                                     std::vector<OptimizerSegment> segments) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
+  /// One whose work goes before that of make_stream()'s, where the device ranks streams.
+  virtual std::unique_ptr<Stream> make_urgent_stream() { return make_stream(); }
   virtual std::unique_ptr<Event> make_event() = 0;
   /// The speed of a large matrix product of that type and of a large addition, measured now; takes
   /// at most three seconds. None where the device is not made to be fast.
@@ -181,6 +183,10 @@ class Backend {
   /// Whether the device computes in the host's memory: the host may read and write allocate()'s
   /// while no work is under way, and kernels take any memory of the host's.
   [[nodiscard]] virtual bool shares_host_memory() const = 0;
+  /// Whether copy() of its streams reads that memory, which a device of the same backend
+  /// allocated, without a way through the host; what that takes is made ready. False for memory of
+  /// the host.
+  [[nodiscard]] virtual bool reaches(const void* /*memory*/) { return false; }
   [[nodiscard]] virtual MemoryTraits memory_traits() const { return {}; }
   /// Those that the device computes with, if any, for what the host has to work out meanwhile. The
   /// backend has to outlive them; the host thread that uses it uses them.

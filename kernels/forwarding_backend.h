@@ -8,8 +8,8 @@
 
 namespace bench {
 
-/// A backend that asks another one for everything; what stands around a backend overrides the rest.
-/// The other one has to outlive it.
+/// A backend that asks another one for everything; what stands around a backend overrides the rest,
+/// where it makes streams of its own both kinds. The other one has to outlive it.
 class ForwardingBackend : public Backend {
  public:
   explicit ForwardingBackend(Backend& inner) : inner_(inner) {}
@@ -48,6 +48,7 @@ class ForwardingBackend : public Backend {
     return inner_.make_optimizer(settings, std::move(segments));
   }
   std::unique_ptr<Stream> make_stream() override { return inner_.make_stream(); }
+  std::unique_ptr<Stream> make_urgent_stream() override { return inner_.make_urgent_stream(); }
   std::unique_ptr<Event> make_event() override { return inner_.make_event(); }
   std::optional<Ceiling> measure_ceiling(DType dtype) override {
     return inner_.measure_ceiling(dtype);
@@ -60,6 +61,7 @@ class ForwardingBackend : public Backend {
     return inner_.allocate_staging(bytes);
   }
   [[nodiscard]] bool shares_host_memory() const override { return inner_.shares_host_memory(); }
+  [[nodiscard]] bool reaches(const void* memory) override { return inner_.reaches(memory); }
   [[nodiscard]] MemoryTraits memory_traits() const override { return inner_.memory_traits(); }
   [[nodiscard]] HostThreads host_threads() override { return inner_.host_threads(); }
 

@@ -68,15 +68,34 @@ SharedRegion::SharedRegion(TowerGroup& group, Peers& peers, int tower, Tower& ow
       region_(region.as<std::byte>()),
       dtype_(dtype),
       parts_(std::move(parts)),
-      staging_(owner.backend().shares_host_memory()
-                   ? nullptr
-                   : owner.backend().allocate_staging(std::max<std::size_t>(region.bytes, 1))),
-      seen_(staging_ == nullptr ? region_ : staging_->data()),
+      seen_(region_),
       threads_(owner.backend().host_threads()) {
   check(dtype == DType::f32 || dtype == DType::f64, "a shared region is of f32 or f64");
   check(all().last * size_of(dtype) <= region.bytes, "a shared region's parts are beyond its end");
+  meet();
+  if (owner.backend().shares_host_memory()) {
+    return;
+  }
+  peers_.reaches_all[index(tower_)] = reaches_all_peers() ? 1 : 0;
+  group_.arrive();
+  by_peers_ = std::all_of(peers_.reaches_all.begin(), peers_.reaches_all.end(),
+                          [](char reaches) { return reaches != 0; });
+  if (by_peers_) {
+    return;
+  }
+  staging_ = owner.backend().allocate_staging(std::max<std::size_t>(region.bytes, 1));
+  seen_ = staging_->data();
+  meet();
+}
+
+void SharedRegion::meet() {
   peers_.memory[index(tower_)] = seen_;
   group_.arrive();
+}
+
+bool SharedRegion::reaches_all_peers() const {
+  return std::all_of(peers_.memory.begin(), peers_.memory.end(),
+                     [&](const std::byte* memory) { return owner_.backend().reaches(memory); });
 }
 
 RegionRange SharedRegion::all() const {
@@ -105,6 +124,19 @@ void SharedRegion::take(RegionRange range) {
   }
 }
 
+void SharedRegion::sum_own_part_of_peers() {
+  if (sum_ == nullptr) {
+    sum_ = std::make_unique<PeerSum>(owner_.backend(), dtype_, own().count());
+  }
+  const std::size_t first = own().first * size_of(dtype_);
+  std::vector<const std::byte*> terms;
+  for (const std::byte* const memory : peers_.memory) {
+    terms.push_back(memory + first);
+  }
+  sum_->enqueue(owner_.stream(), terms, region_ + first, own().count());
+  owner_.wait();
+}
+
 template <class T>
 void SharedRegion::sum_own_part() {
   const auto of = [&](std::size_t tower) { return reinterpret_cast<T*>(peers_.memory[tower]); };
@@ -128,8 +160,12 @@ void SharedRegion::sum_own_part() {
 void SharedRegion::reduce_to_owners() {
   show(all());
   group_.arrive();
-  dtype_ == DType::f64 ? sum_own_part<double>() : sum_own_part<float>();
-  take(own());
+  if (by_peers()) {
+    sum_own_part_of_peers();
+  } else {
+    dtype_ == DType::f64 ? sum_own_part<double>() : sum_own_part<float>();
+    take(own());
+  }
   // Before the others' next steps write what is read here.
   group_.arrive();
 }
@@ -142,12 +178,20 @@ void SharedRegion::spread_from_owners() {
     if (tower == index(tower_)) {
       continue;
     }
+    if (by_peers()) {
+      owner_.stream().copy(peers_.memory[tower] + parts_[tower].first * size,
+                           region_ + parts_[tower].first * size, parts_[tower].count() * size);
+      continue;
+    }
     threads_.run([&](int thread) {
       const RegionRange share = share_of(parts_[tower], thread, threads_.count);
       std::memcpy(seen_ + share.first * size, peers_.memory[tower] + share.first * size,
                   share.count() * size);
     });
     take(parts_[tower]);
+  }
+  if (by_peers()) {
+    owner_.wait();
   }
   // Until everybody has what is shown here.
   group_.arrive();

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "variable_mgmt/peer_sum.h"
 #include "variable_mgmt/tower.h"
 #include "variable_mgmt/tower_group.h"
 
@@ -25,14 +26,18 @@ std::vector<RegionRange> whole_region(std::span<const OptimizerSegment> segments
 
 /// The same flat region (f32 or f64) on every tower of a group, with an owner for each part. A
 /// tower makes its own and calls it on its thread; every call meets the others' same call, waits,
-/// and may throw GroupCancelled. Where a device computes in the host's memory the others read and
-/// write nothing but the region itself; where it does not, they see a copy in the host's memory.
+/// and may throw GroupCancelled. Where devices compute in the host's memory, or reach each other's,
+/// the others read and write nothing but the region itself; else they see a copy in the host's
+/// memory.
 class SharedRegion {
  public:
   /// `peers` is the same for all towers: places for so many, by their number.
   struct Peers {
-    explicit Peers(int towers) : memory(static_cast<std::size_t>(towers)) {}
+    explicit Peers(int towers)
+        : memory(static_cast<std::size_t>(towers)), reaches_all(memory.size()) {}
     std::vector<std::byte*> memory;
+    /// Whether a tower's device reaches the memory of all.
+    std::vector<char> reaches_all;
   };
 
   SharedRegion(TowerGroup& group, Peers& peers, int tower, Tower& owner, TensorView region,
@@ -40,6 +45,8 @@ class SharedRegion {
 
   /// What this tower looks after.
   [[nodiscard]] RegionRange own() const { return parts_[index(tower_)]; }
+  /// Whether the towers' devices read each other's memory.
+  [[nodiscard]] bool by_peers() const { return by_peers_; }
   /// Each owner's part becomes the sum of all towers' there, added in the order of their numbers;
   /// the other parts hold what they held.
   void reduce_to_owners();
@@ -49,9 +56,14 @@ class SharedRegion {
  private:
   static std::size_t index(int tower) { return static_cast<std::size_t>(tower); }
   [[nodiscard]] RegionRange all() const;
+  /// Lets the others see the region, or a copy of it.
+  void meet();
+  [[nodiscard]] bool reaches_all_peers() const;
   /// Copies between the device and what the others see, where these are two.
   void show(RegionRange range);
   void take(RegionRange range);
+  /// On the device, and on the host.
+  void sum_own_part_of_peers();
   template <class T>
   void sum_own_part();
 
@@ -62,8 +74,11 @@ class SharedRegion {
   std::byte* const region_;
   const DType dtype_;
   const std::vector<RegionRange> parts_;
-  /// Null where the region itself is the host's.
+  /// Null where the others see the region itself.
   std::unique_ptr<DeviceMemory> staging_;
+  bool by_peers_ = false;
+  /// Made when it first adds.
+  std::unique_ptr<PeerSum> sum_;
   /// Where the others see it.
   std::byte* seen_;
   HostThreads threads_;

@@ -93,6 +93,10 @@ class CudaBackend final : public Backend {
     check_present("a stream");
     return std::make_unique<GpuStream>();
   }
+  std::unique_ptr<Stream> make_urgent_stream() override {
+    check_present("a stream");
+    return std::make_unique<GpuStream>(StreamRank::urgent);
+  }
   std::unique_ptr<Event> make_event() override {
     check_present("an event");
     return make_gpu_event();
@@ -114,6 +118,10 @@ class CudaBackend final : public Backend {
     return allocate_pinned_memory(bytes);
   }
   [[nodiscard]] bool shares_host_memory() const override { return false; }
+
+  [[nodiscard]] bool reaches(const void* memory) override {
+    return index_ >= 0 && reaches_memory(index_, memory);
+  }
 
   [[nodiscard]] MemoryTraits memory_traits() const override {
     return {.alignment = kAlignment,

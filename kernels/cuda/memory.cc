@@ -70,6 +70,29 @@ std::unique_ptr<DeviceMemory> allocate_pinned_memory(std::size_t bytes) {
   return std::make_unique<PinnedMemory>(bytes);
 }
 
+bool reaches_memory(int device, const void* memory) {
+  cudaPointerAttributes of{};
+  check_cuda(cudaPointerGetAttributes(&of, memory), "cudaPointerGetAttributes");
+  if (of.type != cudaMemoryTypeDevice) {
+    return false;
+  }
+  if (of.device == device) {
+    return true;
+  }
+  int reachable = 0;
+  check_cuda(cudaDeviceCanAccessPeer(&reachable, device, of.device), "cudaDeviceCanAccessPeer");
+  if (reachable == 0) {
+    return false;
+  }
+  const cudaError_t status = cudaDeviceEnablePeerAccess(of.device, 0);
+  if (status == cudaErrorPeerAccessAlreadyEnabled) {
+    static_cast<void>(cudaGetLastError());
+    return true;
+  }
+  check_cuda(status, "cudaDeviceEnablePeerAccess");
+  return true;
+}
+
 std::size_t free_gpu_memory() {
   const std::size_t free = GpuMemory::free_bytes();
   return free > kLibraryBytes ? free - kLibraryBytes : 0;

@@ -73,8 +73,14 @@ class GpuRecording final : public Recording {
 
 }  // namespace
 
-GpuStream::GpuStream() {
-  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+GpuStream::GpuStream(StreamRank rank) {
+  // Smaller numbers go first. Where a device ranks no streams both are 0.
+  int last = 0;
+  int first = 0;
+  check_cuda(cudaDeviceGetStreamPriorityRange(&last, &first), "cudaDeviceGetStreamPriorityRange");
+  check_cuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
+                                          rank == StreamRank::urgent ? first : last),
+             "cudaStreamCreate");
 }
 
 GpuStream::~GpuStream() { static_cast<void>(cudaStreamDestroy(stream_)); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "kernels/cuda/runtime.h"
@@ -7,10 +8,13 @@
 
 namespace bench::cuda {
 
+/// Whose blocks the device starts first, of those that are ready.
+enum class StreamRank : std::uint8_t { usual, urgent };
+
 /// A stream of the current device, which waits for no other stream by itself.
 class GpuStream final : public Stream {
  public:
-  GpuStream();
+  explicit GpuStream(StreamRank rank = StreamRank::usual);
   ~GpuStream() override;
   GpuStream(const GpuStream&) = delete;
   GpuStream& operator=(const GpuStream&) = delete;

@@ -386,6 +386,7 @@ class FarBackend final : private OwnedBackend, public ForwardingBackend {
         elements * size_of(settings.dtype), copied * sizeof(std::uint16_t));
   }
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<FarStream>(device_); }
+  std::unique_ptr<Stream> make_urgent_stream() override { return make_stream(); }
   std::unique_ptr<Event> make_event() override { return std::make_unique<FarEvent>(device_); }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     return std::make_unique<FarMemory>(device_, bytes);

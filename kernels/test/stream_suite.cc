@@ -56,6 +56,30 @@ TEST_P(StreamConformance, CopiesInAndOutAndWithinAndFills) {
   EXPECT_EQ(second.read(), from);
 }
 
+TEST_P(StreamConformance, UrgentStreamsWaitForTheOthersEvents) {
+  Place place(device());
+  const auto urgent = device().make_urgent_stream();
+  const auto filled = device().make_event();
+  const auto copied = device().make_event();
+  Place other(device());
+  place.stream->fill(place.memory->data(), std::byte{5}, kBytes);
+  place.stream->record(*filled);
+  urgent->wait(*filled);
+  urgent->copy(place.memory->data(), other.memory->data(), kBytes);
+  urgent->record(*copied);
+  place.stream->wait(*copied);
+  place.stream->fill(place.memory->data(), std::byte{6}, kBytes);
+  place.stream->synchronize();
+  EXPECT_EQ(other.read(), bytes_of(5));
+}
+
+TEST_P(StreamConformance, ReachesADevicesMemoryButNotTheHosts) {
+  const Place place(device());
+  const Bytes host{};
+  EXPECT_FALSE(device().reaches(host.data()));
+  EXPECT_EQ(device().reaches(place.memory->data()), device().name() == "cuda");
+}
+
 TEST_P(StreamConformance, CopiesAndFillsNothing) {
   Place place(device());
   place.stream->upload({}, place.memory->data());

@@ -109,7 +109,7 @@ class NcclMember final : public CollectiveMember {
         rank_(rank),
         backend_(backend),
         stream_(stream),
-        beside_(backend.make_stream()),
+        beside_(backend.make_urgent_stream()),
         communicator_(shared.library, shared.meeting.members(), shared.id, rank) {}
   ~NcclMember() override {
     if (!active_.empty()) {

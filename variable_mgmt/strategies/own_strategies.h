@@ -6,6 +6,8 @@ namespace bench {
 
 /// Why a step is not recorded as a whole.
 inline constexpr const char* kMeetOnTheHost = "the gradients of several towers meet on the host";
+inline constexpr const char* kMeetBetweenCopies =
+    "several towers wait for each other on the host, between copies from device to device";
 
 // What the rows of strategies.inc name, a file each; some rows name the same.
 #define BENCH_STRATEGY(name, make, bytes, reduction)                                             \

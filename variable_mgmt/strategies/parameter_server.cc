@@ -64,7 +64,9 @@ class ParameterServer final : public UpdateStrategy {
   }
 
   [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
-  [[nodiscard]] std::string why_not_recorded() const override { return kMeetOnTheHost; }
+  [[nodiscard]] std::string why_not_recorded() const override {
+    return gradients_.by_peers() ? kMeetBetweenCopies : kMeetOnTheHost;
+  }
 
   void reset() override {
     optimizer_.reset();

@@ -30,14 +30,24 @@ class EmulatedTowers : public testing::Test {
     open_gpu_provider();
     void* const library = dlopen(EMULATED_GPU_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
     check(library != nullptr, "the emulated GPUs' library is not open");
-    schedule_ = reinterpret_cast<void (*)(unsigned long long)>(  // NOLINT(*-reinterpret-cast)
-        dlsym(library, "emulated_gpu_schedule"));
+    // NOLINTBEGIN(*-reinterpret-cast)
+    schedule_ =
+        reinterpret_cast<void (*)(unsigned long long)>(dlsym(library, "emulated_gpu_schedule"));
+    peer_access_ = reinterpret_cast<void (*)(bool)>(dlsym(library, "emulated_gpu_peer_access"));
+    // NOLINTEND(*-reinterpret-cast)
+    let_peers_reach(true);
   }
 
-  JoinedResult run(JoinedRun run, std::uint64_t seed) const {
+  /// Whether the cards may read each other's memory.
+  void let_peers_reach(bool possible) const { peer_access_(possible); }
+
+  /// All towers on one card, or with NCCL each on one of its own.
+  JoinedResult run(const JoinedRun& same, std::uint64_t seed) const {
+    return run_on(same, seed, same.settings.sums.spec.empty());
+  }
+
+  JoinedResult run_on(JoinedRun run, std::uint64_t seed, bool one_card) const {
     schedule_(seed);
-    // All on one card, or each on one of its own.
-    const bool one_card = run.settings.sums.spec.empty();
     run.backend = [one_card](int tower) {
       return open_gpu_provider().make_backend(one_card ? 0 : static_cast<std::size_t>(tower), {});
     };
@@ -66,6 +76,7 @@ class EmulatedTowers : public testing::Test {
   }
 
   void (*schedule_)(unsigned long long) = nullptr;
+  void (*peer_access_)(bool) = nullptr;
 };
 
 JoinedRun run_of(const char* strategy, int towers) {
@@ -82,6 +93,25 @@ TEST_F(EmulatedTowers, LeaveTheSameBitsUnderEverySchedule) {
   expect_same_bits(run_of("replicated", 4), kSeeds);
   expect_same_bits(run_of("parameter_server", 4), kSeeds);
   expect_same_bits(run_of("independent", 4), kFewSeeds);
+}
+
+TEST_F(EmulatedTowers, LeaveTheSameBitsByCopiesBetweenCardsAndThroughTheHost) {
+  for (const bool one_holder : {false, true}) {
+    JoinedRun shared = run_of("parameter_server", 4);
+    shared.settings.one_holder = one_holder;
+    let_peers_reach(false);
+    const JoinedResult by_host = run_on(shared, kAtOnce, false);
+    EXPECT_EQ(by_host.why_not_recorded, "the gradients of several towers meet on the host");
+    let_peers_reach(true);
+    for (std::uint64_t seed = 0; seed < kFirstSeed + kSeeds; ++seed) {
+      const JoinedResult by_peers = run_on(shared, seed, false);
+      EXPECT_EQ(by_peers.why_not_recorded,
+                "several towers wait for each other on the host, between copies from device to "
+                "device");
+      EXPECT_EQ(by_peers.variables, by_host.variables) << one_holder << ", seed " << seed;
+      EXPECT_EQ(by_peers.losses, by_host.losses) << one_holder << ", seed " << seed;
+    }
+  }
 }
 
 TEST_F(EmulatedTowers, LeaveTheSameBitsInSmallBuckets) {

@@ -78,6 +78,8 @@ struct JoinedResult {
   /// Of each tower.
   std::vector<VariableValues> variables;
   std::vector<StepState> states;
+  /// Why the first tower's steps cannot be recorded.
+  std::string why_not_recorded = {};
 };
 
 /// The same images and labels in every run; those of a step are its own.
@@ -146,6 +148,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
           return made;
         },
         settings.sums);
+    result.why_not_recorded = towers.update(0)->why_not_recorded();
     std::vector<double> losses(count);
     for (int step = 0; step < run.steps; ++step) {
       JoinedImages batch(step);

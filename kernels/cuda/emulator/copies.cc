@@ -8,6 +8,7 @@
 
 using bench::cuda::emulator::call;
 using bench::cuda::emulator::Call;
+using bench::cuda::emulator::current_device;
 using bench::cuda::emulator::Machine;
 using bench::cuda::emulator::Owner;
 using bench::cuda::emulator::refused;
@@ -40,6 +41,11 @@ cudaError_t check_copy(const Copy& copy, cudaMemcpyKind kind) {
   return cudaSuccess;
 }
 
+/// Whether the stream's device may touch that memory.
+bool is_reached(const Machine& machine, int device, const void* memory, Owner owner) {
+  return !on_device(owner) || machine.may_reach(device, *machine.memory().device_of(memory));
+}
+
 /// Memory may be given back after a copy was recorded.
 void check_still(const void* address, std::size_t bytes, Owner owner) {
   bench::check(Machine::get().owner_of(address, bytes) == owner,
@@ -52,6 +58,11 @@ cudaError_t enqueue_copy(Machine& machine, const Copy& copy, cudaStream_t stream
   const auto found = machine.stream(stream);
   if (found == nullptr) {
     return cudaErrorInvalidResourceHandle;
+  }
+  const int device = stream == nullptr ? current_device() : found->device;
+  if (!is_reached(machine, device, copy.to, copy.owner_to) ||
+      !is_reached(machine, device, copy.from, copy.owner_from)) {
+    return refused(cudaErrorPeerAccessNotEnabled, "a copy of another device's memory");
   }
   const bool staged = copy.owner_from == Owner::host;
   const bool waits = copy.owner_to == Owner::host;
@@ -109,7 +120,7 @@ cudaError_t cudaMalloc(void** address, std::size_t bytes) {
     if (status != cudaSuccess || bytes == 0) {
       return status;
     }
-    *address = machine.memory().allocate(bytes);
+    *address = machine.memory().allocate(bytes, current_device());
     return *address == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
   });
 }
@@ -155,6 +166,17 @@ cudaError_t cudaFreeHost(void* address) {
     }
     static_cast<void>(machine.wait_for_device());
     return machine.pinned().release(address) ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
+  return call(Call::work, [&](Machine& machine) {
+    const std::optional<int> device = machine.memory().device_of(address);
+    *attributes = {.type = device                               ? cudaMemoryTypeDevice
+                           : machine.pinned().holds(address, 1) ? cudaMemoryTypeHost
+                                                                : cudaMemoryTypeUnregistered,
+                   .device = device.value_or(0)};
+    return cudaSuccess;
   });
 }
 

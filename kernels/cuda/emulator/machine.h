@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/emulator/memory.h"
@@ -80,6 +82,8 @@ struct CUstream_st {
   int device = 0;
   /// Whether it keeps order with the null stream.
   bool blocking = false;
+  /// Its rank; smaller ones go first.
+  int priority = 0;
   std::deque<bench::cuda::emulator::Operation> queue;
   std::uint64_t enqueued = 0;
   std::uint64_t finished = 0;
@@ -135,6 +139,14 @@ class Machine {
   /// Nobody but tasks may touch the device's memory.
   void close_memory() { memory_.close(); }
   [[nodiscard]] const std::string& running_task() const { return running_; }
+
+  /// Whether a device may touch what that one allocated: its own, or a peer's that it was allowed.
+  [[nodiscard]] bool may_reach(int device, int peer) const {
+    return device == peer || peers.contains({device, peer});
+  }
+  /// What set_peer_access() said, and pairs of a device and the peer that it was allowed.
+  bool peers_possible = true;
+  std::set<std::pair<int, int>> peers;
 
   // Handles; null for one that is none, or not any more.
   cudaStream_t make_stream(bool blocking);

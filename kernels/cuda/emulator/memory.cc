@@ -87,12 +87,13 @@ std::uintptr_t DeviceMemory::find_gap(std::size_t bytes) const {
   return 0;
 }
 
-void* DeviceMemory::allocate(std::size_t bytes) {
+void* DeviceMemory::allocate(std::size_t bytes, int device) {
   if (bytes > limit_) {
     return nullptr;
   }
   const std::size_t aligned = rounded_up(bytes, kAlignment);
-  Allocation allocation = {.page_bytes = rounded_up(aligned, kPage), .bytes = bytes};
+  Allocation allocation = {
+      .page_bytes = rounded_up(aligned, kPage), .bytes = bytes, .device = device};
   if (used_ + allocation.page_bytes > limit_) {
     return nullptr;
   }
@@ -154,6 +155,11 @@ bool DeviceMemory::holds(const void* address, std::size_t bytes) const {
   const auto* const found = at_or_before(number_of(address));
   return found != nullptr && bytes <= found->second.bytes &&
          number_of(address) - found->first <= found->second.bytes - bytes;
+}
+
+std::optional<int> DeviceMemory::device_of(const void* address) const {
+  return holds(address, 1) ? std::optional(at_or_before(number_of(address))->second.device)
+                           : std::nullopt;
 }
 
 void DeviceMemory::describe(const void* address, char* text, std::size_t size) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace bench::cuda::emulator {
@@ -31,7 +32,7 @@ class DeviceMemory {
   [[nodiscard]] std::size_t used() const { return used_; }
 
   /// Null when that much is not left. `bytes` is not 0.
-  void* allocate(std::size_t bytes);
+  void* allocate(std::size_t bytes, int device);
   /// False for what is not the start of an allocation. The addresses are not given out again soon.
   bool release(void* address);
 
@@ -47,6 +48,8 @@ class DeviceMemory {
   [[nodiscard]] bool in_arena(const void* address) const;
   /// Whether these bytes lie within one allocation.
   [[nodiscard]] bool holds(const void* address, std::size_t bytes) const;
+  /// Which device allocated what the address lies in; none for any other.
+  [[nodiscard]] std::optional<int> device_of(const void* address) const;
   /// Where an address in the arena lies, as words for a message; safe in a signal handler if the
   /// thread holds the runtime's lock: it writes up to `size` bytes with the terminating 0.
   void describe(const void* address, char* text, std::size_t size) const;
@@ -58,6 +61,7 @@ class DeviceMemory {
     std::uintptr_t pages = 0;
     std::size_t page_bytes = 0;
     std::size_t bytes = 0;
+    int device = 0;
   };
   struct Range {
     std::uintptr_t begin;

@@ -13,6 +13,10 @@ using bench::cuda::emulator::refused;
 
 namespace {
 
+// As on cards: the smaller number goes first.
+constexpr int kFirstPriority = -5;
+constexpr int kLastPriority = 0;
+
 /// Of a list of the machine's; its end for a handle that is none.
 template <class T>
 auto find(std::vector<std::unique_ptr<T>>& list, const T* handle) {
@@ -72,6 +76,32 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
       return cudaErrorInvalidValue;
     }
     *stream = machine.make_stream(flags == cudaStreamDefault);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* last, int* first) {
+  *last = kLastPriority;
+  *first = kFirstPriority;
+  return cudaSuccess;
+}
+
+// CUDA takes the nearest rank there is.
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  const cudaError_t status = cudaStreamCreateWithFlags(stream, flags);
+  if (status == cudaSuccess) {
+    (*stream)->priority = std::clamp(priority, kFirstPriority, kLastPriority);
+  }
+  return status;
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return call(Call::work, [&](Machine& machine) {
+    const auto found = machine.stream(stream);
+    if (found == nullptr) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    *priority = found->priority;
     return cudaSuccess;
   });
 }

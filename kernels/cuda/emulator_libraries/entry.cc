@@ -22,6 +22,8 @@ extern "C" {
 bench::GpuProvider* bench_gpu_provider(const char* build);
 /// emulator::set_schedule(), for who has opened the library.
 void emulated_gpu_schedule(unsigned long long seed);
+/// emulator::set_peer_access().
+void emulated_gpu_peer_access(bool possible);
 }
 
 bench::GpuProvider* bench_gpu_provider(const char* build) {
@@ -37,3 +39,5 @@ bench::GpuProvider* bench_gpu_provider(const char* build) {
 }
 
 void emulated_gpu_schedule(unsigned long long seed) { bench::cuda::emulator::set_schedule(seed); }
+
+void emulated_gpu_peer_access(bool possible) { bench::cuda::emulator::set_peer_access(possible); }

@@ -65,6 +65,7 @@ class CarelessBackend final : public ForwardingBackend {
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<CarelessStream>(ForwardingBackend::make_stream(), waits_);
   }
+  std::unique_ptr<Stream> make_urgent_stream() override { return make_stream(); }
 
  private:
   bool waits_;

@@ -1,10 +1,17 @@
 // The fake NCCL on streams of the emulated GPU.
 #include "kernels/cuda/runtime.h"
 #include "kernels/test/fake_nccl.h"
+#include "models/base/errors.h"
 
 namespace bench::fake_nccl {
 
+// Only here: whoever adds gradients beside the backward pass has to come before it, which nobody
+// would see on a device without ranks.
 void push(void* stream, std::function<bool()> ready, std::function<void()> work) {
+  int priority = 0;
+  cuda::check_cuda(cudaStreamGetPriority(static_cast<cudaStream_t>(stream), &priority),
+                   "cudaStreamGetPriority");
+  check(priority < 0, "ncclAllReduce on a stream that waits behind the computing ones");
   cuda::check_cuda(cuda::emulator::enqueue_when(std::move(ready), static_cast<cudaStream_t>(stream),
                                                 "ncclAllReduce", std::move(work)),
                    "ncclAllReduce");

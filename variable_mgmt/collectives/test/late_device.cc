@@ -119,6 +119,7 @@ class LateBackend final : public ForwardingBackend {
   explicit LateBackend(std::unique_ptr<Backend> inner)
       : ForwardingBackend(*inner), inner_(std::move(inner)) {}
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<LateStream>(); }
+  std::unique_ptr<Stream> make_urgent_stream() override { return make_stream(); }
   std::unique_ptr<Event> make_event() override { return std::make_unique<LateEvent>(); }
 
  private:

@@ -369,22 +369,6 @@ TEST_F(RuntimeTest, WorkThatMeetsAnotherStreamsIsTriedUntilThatHasCome) {
   }
 }
 
-TEST_F(RuntimeTest, EveryThreadHasOneOfSeveralDevices) {
-  EXPECT_EQ(asked(cudaSetDevice(1)), cudaErrorInvalidDevice);
-  set_devices(2);
-  require(cudaSetDevice(1));
-  std::thread([] {
-    int device = -1;
-    require(cudaGetDevice(&device));
-    EXPECT_EQ(device, 0);
-  }).join();
-  int device = -1;
-  require(cudaGetDevice(&device));
-  EXPECT_EQ(device, 1);
-  require(cudaSetDevice(0));
-  set_devices(1);
-}
-
 TEST_F(RuntimeTest, WorkOfTheDeviceCallsNoRuntime) {
   const auto run = [&](bool calls) {
     return failure_of([&] {

@@ -92,6 +92,13 @@ void bench::cuda::emulator::set_devices(int count) {
   device_count = count;
 }
 
+void bench::cuda::emulator::set_peer_access(bool possible) {
+  Machine& machine = Machine::get();
+  const std::lock_guard lock(machine.lock());
+  machine.peers_possible = possible;
+  machine.peers.clear();
+}
+
 int bench::cuda::emulator::current_device() { return device_of_thread; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
@@ -149,6 +156,29 @@ cudaError_t cudaDeviceSynchronize() {
   return call(Call::work, [](Machine& machine) {
     const cudaError_t status = machine.refuse_in_capture("cudaDeviceSynchronize");
     return status == cudaSuccess ? machine.wait_for_device() : status;
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return call(Call::work, [&](Machine& machine) {
+    if (!is_device(device) || !is_device(peer)) {
+      return cudaErrorInvalidDevice;
+    }
+    *can = machine.peers_possible && device != peer ? 1 : 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return call(Call::work, [&](Machine& machine) {
+    if (!is_device(peer) || peer == device_of_thread || !machine.peers_possible) {
+      return cudaErrorInvalidDevice;
+    }
+    if (flags != 0) {
+      return cudaErrorInvalidValue;
+    }
+    const bool inserted = machine.peers.emplace(device_of_thread, peer).second;
+    return inserted ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
   });
 }
 
