@@ -129,6 +129,12 @@ std::vector<KernelCase> make_cases() {
        .fill = {},
        .beta = {.scale = 2}},
       {.name = "large_epsilon", .x = {4, 16, 6, 6}, .epsilon = 1e-3},
+      // So many elements that a GPU shares a channel among blocks: of channels side by side, and of
+      // planes.
+      {.name = "several_blocks", .x = {2, 64, 16, 20}},
+      {.name = "several_blocks_of_planes_relu",
+       .x = {5, 3, 64, 64},
+       .epilogue = {.activation = kRelu}},
   };
   for (const Spec& spec : common) {
     cases.push_back(make_case(spec, kBatchNorm));
@@ -148,6 +154,12 @@ std::vector<KernelCase> make_cases() {
       {.name = "residual_sigmoid",
        .x = {4, 16, 5, 5},
        .epilogue = {.residual = true, .activation = ActivationKind::sigmoid}},
+      {.name = "several_blocks_residual_relu",
+       .x = {2, 64, 16, 20},
+       .epilogue = {.residual = true, .activation = kRelu}},
+      {.name = "several_blocks_of_planes_residual",
+       .x = {5, 3, 64, 64},
+       .epilogue = {.residual = true}},
   };
   for (const Spec& spec : joined) {
     cases.push_back(make_two_gradients_case(spec));

@@ -358,10 +358,10 @@ std::vector<KernelCase> make_cases() {
            .window = same3,
            .groups = 3,
            .batch_norm = BatchNormAttributes{}},
-           // As long as a layer's sums get here: several tiles of pixels.
+           // Of so many pixels that a GPU shares a channel's sums among blocks.
            {.name = "batch_norm_many_pixels",
-           .x = {2, 8, 20, 24},
-           .filters = 8,
+           .x = {3, 16, 30, 30},
+           .filters = 64,
            .window = square(1, 1, 0, 0),
            .batch_norm = BatchNormAttributes{.epilogue = {.activation = kRelu}}},
            // Inputs behind a ReLU have a mean, and so have the results.

@@ -4,10 +4,8 @@
 
 #include "kernels/cuda/emulator/block.h"
 #include "kernels/cuda/emulator_libraries/emulated_backend.h"
-#include "kernels/cuda/test/gpu_under_test.h"
-#include "kernels/forwarding_backend.h"
+#include "kernels/cuda/test/gpu_ways.h"
 #include "kernels/test/tuning_suite.h"
-#include "models/ops/conv2d.h"
 
 namespace bench {
 namespace {
@@ -16,63 +14,6 @@ namespace {
 std::unique_ptr<Backend> make_repeating_backend() {
   cuda::emulator::set_repetition(true);
   return cuda::make_emulated_backend();
-}
-
-constexpr const char* kDepthwise = "cuda:depthwise";
-
-bool takes_statistics(const Candidate& candidate) {
-  return candidate.implementation.ends_with("+statistics+cuda");
-}
-
-/// Where an epilogue, or batch norm's statistics, are computed behind a convolution, though one
-/// graph could hold both.
-class EpiloguesBehind final : public ForwardingBackend {
- public:
-  explicit EpiloguesBehind(std::unique_ptr<Backend> inner)
-      : ForwardingBackend(*inner), owned_(std::move(inner)) {}
-
-  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
-                                    DataFormat format) override {
-    std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
-    if (node.op == &kConv2d && node.op->fused(node)) {
-      std::erase_if(all, [](const Candidate& one) {
-        return one.intermediate_bytes == 0 || takes_statistics(one);
-      });
-    }
-    return all;
-  }
-
- private:
-  std::unique_ptr<Backend> owned_;
-};
-
-BackendUnderTest epilogues_behind() {
-  return gpu_under_test("epilogues_behind",
-                        [] { return std::make_unique<EpiloguesBehind>(make_repeating_backend()); });
-}
-
-/// The cases whose epilogues are in one graph where they are not kept apart.
-std::vector<KernelCase> fused_cases(DType dtype) {
-  std::vector<KernelCase> cases = cases_in(dtype);
-  std::erase_if(cases, [](const KernelCase& one) {
-    return one.op != &kConv2d || one.attributes.as<Conv2dAttributes>().epilogue.empty();
-  });
-  return cases;
-}
-
-/// The cases with a batch norm behind the convolution.
-std::vector<KernelCase> batch_norm_cases(DType dtype) {
-  std::vector<KernelCase> cases = cases_in(dtype);
-  std::erase_if(cases, [](const KernelCase& one) {
-    return one.op != &kConv2d || !one.attributes.as<Conv2dAttributes>().batch_norm;
-  });
-  return cases;
-}
-
-auto behind_parameters(DType dtype) {
-  return testing::Combine(testing::Values(epilogues_behind()),
-                          testing::Values(DataFormat::nchw, DataFormat::nhwc),
-                          testing::Values(dtype), testing::ValuesIn(fused_cases(dtype)));
 }
 
 TEST(EmulatedConvolution, IsOfferedWithItsEpilogueInOneGraphAndBehind) {
@@ -102,15 +43,6 @@ TEST(EmulatedConvolution, IsOfferedWithItsEpilogueInOneGraphAndBehind) {
       }
     }
   }
-}
-
-/// The cases of depthwise convolutions that there are kernels for: all but those whose groups have
-/// several channels.
-std::vector<KernelCase> depthwise_cases(DType dtype) {
-  std::vector<KernelCase> cases = cases_in(dtype);
-  std::erase_if(cases,
-                [](const KernelCase& one) { return !one.name.starts_with("conv2d_depthwise"); });
-  return cases;
 }
 
 /// What runs the node where the estimates decide.
@@ -167,38 +99,9 @@ TEST(EmulatedDepthwise, IsNotOfferedWhereGroupsHaveSeveralChannelsOrFilters) {
   }
 }
 
-/// Our kernels alone, also where the estimates prefer others.
-class DepthwiseAlone final : public ForwardingBackend {
- public:
-  explicit DepthwiseAlone(std::unique_ptr<Backend> inner)
-      : ForwardingBackend(*inner), owned_(std::move(inner)) {}
-
-  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
-                                    DataFormat format) override {
-    std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
-    if (node.op == &kConv2d || node.op == &kConv2dBackwardData ||
-        node.op == &kConv2dBackwardWeights) {
-      std::erase_if(all, [](const Candidate& one) { return one.implementation != kDepthwise; });
-    }
-    return all;
-  }
-
- private:
-  std::unique_ptr<Backend> owned_;
-};
-
-auto depthwise_parameters(DType dtype) {
-  return testing::Combine(
-      testing::Values(gpu_under_test(
-          "depthwise_alone",
-          [] { return std::make_unique<DepthwiseAlone>(make_repeating_backend()); })),
-      testing::Values(DataFormat::nchw, DataFormat::nhwc), testing::Values(dtype),
-      testing::ValuesIn(depthwise_cases(dtype)));
-}
-
 TEST(EmulatedConvolution, GivesStatisticsInF16AndNhwcAndIsOfferedWithoutThem) {
   const auto backend = cuda::make_emulated_backend();
-  for (const KernelCase& one : batch_norm_cases(DType::f16)) {
+  for (const KernelCase& one : cases_with_batch_norm(DType::f16)) {
     const Graph graph = case_graph(one, {.dtype = DType::f16, .gradients = false});
     const auto node = std::find_if(graph.nodes().begin(), graph.nodes().end(),
                                    [](const Node& other) { return other.op == &kConv2d; });
@@ -225,7 +128,7 @@ TEST(EmulatedConvolution, GivesStatisticsInF16AndNhwcAndIsOfferedWithoutThem) {
       }
     }
   }
-  for (const KernelCase& one : batch_norm_cases(DType::f32)) {
+  for (const KernelCase& one : cases_with_batch_norm(DType::f32)) {
     const Graph graph = case_graph(one, {.dtype = DType::f32, .gradients = false});
     EXPECT_FALSE(backend->supports(graph, graph.nodes()[0])) << one.name;
   }
@@ -246,21 +149,23 @@ INSTANTIATE_TEST_SUITE_P(F16, Conformance, conformance_parameters(emulated(), DT
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(Bf16, Conformance, conformance_parameters(emulated(), DType::bf16),
                          conformance_name);
-INSTANTIATE_TEST_SUITE_P(BehindF32, Conformance, behind_parameters(DType::f32), conformance_name);
-INSTANTIATE_TEST_SUITE_P(BehindF16, Conformance, behind_parameters(DType::f16), conformance_name);
-INSTANTIATE_TEST_SUITE_P(BehindBf16, Conformance, behind_parameters(DType::bf16), conformance_name);
-INSTANTIATE_TEST_SUITE_P(DepthwiseF32, Conformance, depthwise_parameters(DType::f32),
+INSTANTIATE_TEST_SUITE_P(BehindF32, Conformance,
+                         behind_parameters(make_repeating_backend, DType::f32), conformance_name);
+INSTANTIATE_TEST_SUITE_P(BehindF16, Conformance,
+                         behind_parameters(make_repeating_backend, DType::f16), conformance_name);
+INSTANTIATE_TEST_SUITE_P(BehindBf16, Conformance,
+                         behind_parameters(make_repeating_backend, DType::bf16), conformance_name);
+INSTANTIATE_TEST_SUITE_P(DepthwiseF32, Conformance,
+                         depthwise_parameters(make_repeating_backend, DType::f32),
                          conformance_name);
-INSTANTIATE_TEST_SUITE_P(DepthwiseF16, Conformance, depthwise_parameters(DType::f16),
+INSTANTIATE_TEST_SUITE_P(DepthwiseF16, Conformance,
+                         depthwise_parameters(make_repeating_backend, DType::f16),
                          conformance_name);
-INSTANTIATE_TEST_SUITE_P(DepthwiseBf16, Conformance, depthwise_parameters(DType::bf16),
+INSTANTIATE_TEST_SUITE_P(DepthwiseBf16, Conformance,
+                         depthwise_parameters(make_repeating_backend, DType::bf16),
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(StatisticsBehindF16, Conformance,
-                         testing::Combine(testing::Values(epilogues_behind()),
-                                          testing::Values(DataFormat::nhwc),
-                                          testing::Values(DType::f16),
-                                          testing::ValuesIn(batch_norm_cases(DType::f16))),
-                         conformance_name);
+                         statistics_behind_parameters(make_repeating_backend), conformance_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, OptimizerConformance, optimizer_parameters(emulated()),
                          optimizer_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, Tuning,

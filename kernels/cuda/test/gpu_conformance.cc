@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-#include "kernels/cuda/test/gpu_under_test.h"
+#include "kernels/cuda/test/gpu_ways.h"
 #include "kernels/gpu_provider.h"
 
 namespace bench {
@@ -12,8 +12,38 @@ namespace {
 
 constexpr int kSkipped = 77;
 
-BackendUnderTest present() {
-  return gpu_under_test("gpu", [] { return open_gpu_provider().make_backend(0, {}); });
+std::unique_ptr<Backend> make_present() { return open_gpu_provider().make_backend(0, {}); }
+
+BackendUnderTest present() { return gpu_under_test("gpu", make_present); }
+
+/// The cases in which a channel's sums are shared among blocks, the last of which joins them.
+std::vector<KernelCase> cases_of_several_blocks(DType dtype) {
+  std::vector<KernelCase> cases = cases_in(dtype);
+  std::erase_if(cases, [](const KernelCase& one) {
+    return one.name.find("several_blocks") == std::string::npos &&
+           one.name.find("batch_norm_many_pixels") == std::string::npos;
+  });
+  return cases;
+}
+
+TEST(SharedSums, LeaveTheSameBitsWhicheverBlockComesLast) {
+  constexpr int kTimes = 200;
+  const auto gpu = make_present();
+  for (const DType dtype : {DType::f32, DType::f16}) {
+    const std::vector<KernelCase> cases = cases_of_several_blocks(dtype);
+    ASSERT_FALSE(cases.empty());
+    for (const KernelCase& one : cases) {
+      for (const DataFormat format : {DataFormat::nchw, DataFormat::nhwc}) {
+        CaseRunner runner(one, {.dtype = dtype, .format = format}, *gpu);
+        const CaseData data = draw_case_data(one, test_seed());
+        const CaseOutputs first = runner.run(data);
+        for (int time = 1; time < kTimes; ++time) {
+          ASSERT_EQ(runner.run(data), first)
+              << one.name << ", " << name_of(format) << ", run " << time;
+        }
+      }
+    }
+  }
 }
 
 int run(int argc, char** argv) {
@@ -35,6 +65,20 @@ INSTANTIATE_TEST_SUITE_P(F16, Conformance, conformance_parameters(present(), DTy
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(Bf16, Conformance, conformance_parameters(present(), DType::bf16),
                          conformance_name);
+INSTANTIATE_TEST_SUITE_P(BehindF32, Conformance, behind_parameters(make_present, DType::f32),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(BehindF16, Conformance, behind_parameters(make_present, DType::f16),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(BehindBf16, Conformance, behind_parameters(make_present, DType::bf16),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(DepthwiseF32, Conformance, depthwise_parameters(make_present, DType::f32),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(DepthwiseF16, Conformance, depthwise_parameters(make_present, DType::f16),
+                         conformance_name);
+INSTANTIATE_TEST_SUITE_P(DepthwiseBf16, Conformance,
+                         depthwise_parameters(make_present, DType::bf16), conformance_name);
+INSTANTIATE_TEST_SUITE_P(StatisticsBehindF16, Conformance,
+                         statistics_behind_parameters(make_present), conformance_name);
 INSTANTIATE_TEST_SUITE_P(Gpu, OptimizerConformance, optimizer_parameters(present()),
                          optimizer_name);
 INSTANTIATE_TEST_SUITE_P(Gpu, StreamConformance, testing::Values(present()), backend_name);
