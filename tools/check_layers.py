@@ -245,6 +245,17 @@ def check_headers(tree: Tree) -> Iterator[Violation]:
             yield Violation(path, 1, "has no `#pragma once`")
 
 
+def check_own_headers(tree: Tree) -> Iterator[Violation]:
+    """A source's own header comes first, which shows that it needs nothing before it."""
+    for path in tree.files:
+        own = path.removesuffix(".cc") + ".h"
+        if not path.endswith(".cc") or own not in tree.files:
+            continue
+        first = next(tree.includes(path), None)
+        if first is None or first.path != own:
+            yield Violation(path, first.line if first else 1, f'includes "{own}" not first')
+
+
 def check_lengths(tree: Tree) -> Iterator[Violation]:
     for path, lines in tree.files.items():
         generated = any("Made by tools/" in line for line in lines[:3])
@@ -261,7 +272,8 @@ def check_text(tree: Tree) -> Iterator[Violation]:
                     yield Violation(path, number, f"names {what}: {match[0]}")
 
 
-CHECKS = (check_direction, check_doors, check_tests, check_confined, check_headers, check_lengths, check_text)
+CHECKS = (check_direction, check_doors, check_tests, check_confined, check_headers, check_own_headers, check_lengths,
+          check_text)
 
 
 def violations(root: pathlib.Path) -> list[Violation]:

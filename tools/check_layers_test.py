@@ -99,6 +99,14 @@ class LayerTest(unittest.TestCase):
         self.assertEqual(self.found({"variable_mgmt/a.cc": include, **helper}),
                          ['variable_mgmt/a.cc:1: includes "kernels/test/helper.h", which is for tests'])
 
+    def test_puts_a_sources_own_header_first(self):
+        own = '#include "models/base/shape.h"\n'
+        self.assert_good("models/base/shape.cc", "// What it is.\n" + own + "#include <array>\n")
+        self.assertEqual(self.found({"models/base/shape.cc": "#include <array>\n" + own}),
+                         ['models/base/shape.cc:1: includes "models/base/shape.h" not first'])
+        self.assertEqual(self.found({"models/base/shape.cc": "\n"}),
+                         ['models/base/shape.cc:1: includes "models/base/shape.h" not first'])
+
     def test_confines_libraries_to_their_rooms(self):
         for header, room in (
             ("oneapi/dnnl/dnnl.hpp", "kernels/onednn/a.cc"),

@@ -1,9 +1,10 @@
+#include "bench/runs/run_host.h"
+
 #include <utility>
 
 #include "bench/host/machine.h"
 #include "bench/host/process_age.h"
 #include "bench/plan/watched_backend.h"
-#include "bench/runs/run_host.h"
 #include "kernels/cpu/affinity.h"
 #include "models/base/errors.h"
 
