@@ -14,6 +14,15 @@ namespace bench {
 /// Order of the axes of a batch of images, outermost first.
 enum class SlotLayout : std::uint8_t { nchw, nhwc };
 
+/// What a slot holds of each channel of each pixel.
+enum class SlotType : std::uint8_t {
+  /// Normalised (models/base/normalization.h), as tf_cnn_benchmarks computes it.
+  f32,
+  /// From 0 to 255, not normalised: rounded to nearest, ties to even, which after a resize moves it
+  /// by at most half of 1. In SlotLayout::nhwc alone.
+  u8,
+};
+
 /// The most classes a network may have, as --num_classes accepts them.
 inline constexpr std::int64_t kMostClasses = 1 << 24;
 
@@ -24,15 +33,19 @@ struct InputSpec {
   std::int64_t height = 0;
   std::int64_t width = 0;
   SlotLayout layout = SlotLayout::nchw;
+  SlotType type = SlotType::f32;
   std::int32_t num_classes = 0;  ///< labels are 0 .. num_classes - 1
   std::int32_t first_label = 0;  ///< of a dataset's file; it becomes label 0
   std::uint64_t seed = 0;
 };
 
-/// One filled batch: images f32, batch x channels x height x width in the spec's layout; labels:
-/// batch.
+/// One filled batch: images of the spec's type, batch x channels x height x width in its layout;
+/// labels: batch.
 struct InputBatch {
+  /// In f32; null where the slots are u8.
   const float* images = nullptr;
+  /// In u8; null where the slots are f32.
+  const std::uint8_t* pixels = nullptr;
   const std::int32_t* labels = nullptr;
   /// How often all images had been handed out before the last of these; from 1 on some of them may
   /// not be new.

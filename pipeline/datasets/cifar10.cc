@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/base/errors.h"
+#include "models/base/normalization.h"
 #include "pipeline/input.h"
 #include "pipeline/stages/batch_loader.h"
 #include "pipeline/stages/cpu_clock.h"
@@ -95,13 +96,14 @@ class Cifar10Worker final : public SampleWorker {
  public:
   Cifar10Worker(const InputSpec& spec, bool distort) : spec_(spec), distort_(distort) {}
 
-  SampleCost prepare(const Sample& sample, float* image, std::int32_t* label) override {
+  SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) override {
     SampleCost cost;
     CpuLap clock;
     const std::string_view data = sample.record.data();
     *label = read_label(sample.record);
     cost.parse = clock.lap();
-    write(data.substr(1), distort_ ? draw(sample) : Distortion{}, image);
+    const Distortion distortion = distort_ ? draw(sample) : Distortion{};
+    std::visit([&](auto* place) { write(data.substr(1), distortion, place); }, image);
     cost.resize = clock.lap();
     return cost;
   }
@@ -127,7 +129,14 @@ class Cifar10Worker final : public SampleWorker {
     return distortion;
   }
 
-  void write(std::string_view planes, const Distortion& distortion, float* image) const {
+  static void store(std::uint8_t pixel, float& value) {
+    constexpr Normalization kRange;
+    value = static_cast<float>(pixel) / kRange.deviation - kRange.mean / kRange.deviation;
+  }
+  static void store(std::uint8_t pixel, std::uint8_t& value) { value = pixel; }
+
+  template <class T>
+  void write(std::string_view planes, const Distortion& distortion, T* image) const {
     const bool nhwc = spec_.layout == SlotLayout::nhwc;
     const std::int64_t pixel_step = nhwc ? kChannels : 1;
     const std::int64_t channel_step = nhwc ? 1 : kPlane;
@@ -139,9 +148,8 @@ class Cifar10Worker final : public SampleWorker {
               (distortion.flip ? kSide - 1 - x : x) + distortion.right - kPad;
           const bool inside = 0 <= from_y && from_y < kSide && 0 <= from_x && from_x < kSide;
           const auto place = static_cast<std::size_t>(c * kPlane + from_y * kSide + from_x);
-          const float value =
-              inside ? static_cast<float>(static_cast<unsigned char>(planes[place])) : 0.0F;
-          image[c * channel_step + (y * kSide + x) * pixel_step] = value / 127.5F - 1;
+          store(inside ? static_cast<std::uint8_t>(planes[place]) : std::uint8_t{0},
+                image[c * channel_step + (y * kSide + x) * pixel_step]);
         }
       }
     }
@@ -152,6 +160,7 @@ class Cifar10Worker final : public SampleWorker {
 };
 
 void check_input(const InputSpec& spec, const DatasetOptions& options) {
+  check(spec.type == SlotType::f32 || spec.layout == SlotLayout::nhwc, "slots of u8 are NHWC");
   if (spec.channels != kChannels || spec.height != kSide || spec.width != kSide) {
     throw UsageError(cat("cifar10 images are ", kSide, " x ", kSide, " pixels in ", kChannels,
                          " channels, not ", spec.height, " x ", spec.width, " in ", spec.channels));
@@ -201,6 +210,7 @@ std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
   return std::make_unique<BatchLoader>(
       LoaderOptions{.batch = spec.batch,
                     .image_elements = kChannels * kPlane,
+                    .type = spec.type,
                     .num_threads = options.num_threads > 0 ? options.num_threads : available,
                     .num_slots = options.prefetch_batches,
                     .shards = static_cast<std::int64_t>(files.size()),

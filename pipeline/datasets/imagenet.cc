@@ -32,7 +32,7 @@ class ImagenetWorker final : public SampleWorker {
         scanner_(feature_names()),
         preprocessor_(options) {}
 
-  SampleCost prepare(const Sample& sample, float* image, std::int32_t* label) override {
+  SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) override {
     try {
       return prepare_record(sample, image, label);
     } catch (const DataError& error) {
@@ -42,7 +42,7 @@ class ImagenetWorker final : public SampleWorker {
   }
 
  private:
-  SampleCost prepare_record(const Sample& sample, float* image, std::int32_t* label) {
+  SampleCost prepare_record(const Sample& sample, ImagePlace image, std::int32_t* label) {
     SampleCost cost;
     CpuLap clock;
     check_data_crc(sample.record.data(), sample.record.masked_crc);
@@ -60,7 +60,7 @@ class ImagenetWorker final : public SampleWorker {
     cost.grey = header.components == 1;
     cost.cmyk = header.components == 4;
 
-    preprocessor_.pack(image);
+    std::visit([&](auto* place) { preprocessor_.pack(place); }, image);
     cost.resize = clock.lap();
     return cost;
   }
@@ -148,6 +148,7 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
                          spec.width, " pixels and ", spec.num_classes,
                          " classes; sizes are positive, sides at most ", kLargestSide));
   }
+  check(spec.type == SlotType::f32 || spec.layout == SlotLayout::nhwc, "slots of u8 are NHWC");
   if (spec.channels != 3) {
     throw UsageError(cat("imagenet images have 3 channels, not ", spec.channels));
   }
@@ -211,6 +212,7 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
   return std::make_unique<BatchLoader>(
       LoaderOptions{.batch = spec.batch,
                     .image_elements = spec.channels * spec.height * spec.width,
+                    .type = spec.type,
                     .num_threads = threads_to_use(options.num_threads),
                     .num_slots = options.prefetch_batches,
                     .shards = static_cast<std::int64_t>(shards.size()),

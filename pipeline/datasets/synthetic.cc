@@ -103,6 +103,7 @@ class SyntheticInput final : public InputSource {
 std::unique_ptr<InputSource> make_synthetic_input(const InputSpec& spec,
                                                   std::shared_ptr<HostAllocator> allocator,
                                                   const Watch& watch) {
+  check(spec.type == SlotType::f32, "synthetic images are f32");
   if (spec.batch <= 0 || spec.channels <= 0 || spec.height <= 0 || spec.width <= 0 ||
       spec.num_classes < 2) {
     throw UsageError(cat("synthetic input of ", spec.batch, " x ", spec.channels, " x ",

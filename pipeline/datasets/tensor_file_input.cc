@@ -125,6 +125,7 @@ class TensorFileInput final : public InputSource {
 
 std::unique_ptr<InputSource> make_tensor_file_input(const InputSpec& spec, const std::string& path,
                                                     std::shared_ptr<HostAllocator> allocator) {
+  check(spec.type == SlotType::f32, "images of tensor files are f32");
   return std::make_unique<TensorFileInput>(
       spec, path, allocator != nullptr ? std::move(allocator) : make_host_allocator());
 }

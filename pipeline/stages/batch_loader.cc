@@ -16,14 +16,15 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
             options.num_slots >= 2,
         "a loader has a batch, a worker and two slots");
   const auto batch = static_cast<std::size_t>(options.batch);
+  const std::size_t bytes = batch * static_cast<std::size_t>(options.image_elements) *
+                            (options.type == SlotType::u8 ? sizeof(std::uint8_t) : sizeof(float));
   for (int i = 0; i < options.num_slots; ++i) {
-    slots_.push_back(
-        {.images = {allocator, batch * static_cast<std::size_t>(options.image_elements)},
-         .labels = {allocator, batch},
-         .filled = 0,
-         .epoch = 0,
-         .error = nullptr,
-         .error_row = 0});
+    slots_.push_back({.images = {allocator, bytes},
+                      .labels = {allocator, batch},
+                      .filled = 0,
+                      .epoch = 0,
+                      .error = nullptr,
+                      .error_row = 0});
   }
   statistics_.threads = options.num_threads;
   statistics_.shards = options.shards;
@@ -57,6 +58,14 @@ void BatchLoader::stop() {
 
 BatchLoader::Slot& BatchLoader::slot_of(std::int64_t batch_index) {
   return slots_[static_cast<std::size_t>(batch_index % options_.num_slots)];
+}
+
+ImagePlace BatchLoader::place_of(const Slot& slot, std::int64_t row) const {
+  const std::int64_t first = row * options_.image_elements;
+  if (options_.type == SlotType::u8) {
+    return reinterpret_cast<std::uint8_t*>(slot.images.data()) + first;
+  }
+  return reinterpret_cast<float*>(slot.images.data()) + first;
 }
 
 void BatchLoader::read(const MakeOrder& make_order) {
@@ -122,8 +131,7 @@ void BatchLoader::work(SampleWorker& worker) {
       const Slot& slot = slot_of(task.position / options_.batch);
       const std::int64_t row = task.position % options_.batch;
       try {
-        cost = worker.prepare(task.sample, slot.images.data() + row * options_.image_elements,
-                              slot.labels.data() + row);
+        cost = worker.prepare(task.sample, place_of(slot, row), slot.labels.data() + row);
       } catch (...) {
         error = std::current_exception();
       }
@@ -180,7 +188,13 @@ InputBatch BatchLoader::next() {
   }
   ++next_batch_;
   statistics_.images_delivered += options_.batch;
-  return {.images = slot.images.data(), .labels = slot.labels.data(), .epoch = slot.epoch};
+  InputBatch batch{.labels = slot.labels.data(), .epoch = slot.epoch};
+  if (const ImagePlace images = place_of(slot, 0); options_.type == SlotType::u8) {
+    batch.pixels = std::get<std::uint8_t*>(images);
+  } else {
+    batch.images = std::get<float*>(images);
+  }
+  return batch;
 }
 
 InputStatistics BatchLoader::statistics() const {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "pipeline/host_allocator.h"
@@ -27,18 +29,22 @@ struct SampleCost {
   bool cmyk = false;
 };
 
+/// Where an image of a slot lies: of one of the slots' types.
+using ImagePlace = std::variant<float*, std::uint8_t*>;
+
 /// Turns samples into images. Each worker thread has one of its own; the result depends on the
 /// sample alone.
 class SampleWorker {
  public:
   virtual ~SampleWorker() = default;
   /// Writes the whole image and its label. Throws DataError with file, offset and reason.
-  virtual SampleCost prepare(const Sample& sample, float* image, std::int32_t* label) = 0;
+  virtual SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) = 0;
 };
 
 struct LoaderOptions {
   std::int64_t batch = 0;
   std::int64_t image_elements = 0;
+  SlotType type = SlotType::f32;
   int num_threads = 1;
   int num_slots = 3;
   std::int64_t shards = 0;        ///< for the statistics
@@ -67,7 +73,8 @@ class BatchLoader final : public InputSource {
 
  private:
   struct Slot {
-    HostArray<float> images;
+    /// Elements of the slots' type.
+    HostArray<std::byte> images;
     HostArray<std::int32_t> labels;
     std::int64_t filled = 0;
     std::int64_t epoch = 0;  ///< of its last image
@@ -89,6 +96,7 @@ class BatchLoader final : public InputSource {
   bool push(Task task);
   void complete(const Task& task, const SampleCost& cost, std::exception_ptr error);
   [[nodiscard]] Slot& slot_of(std::int64_t batch_index);
+  [[nodiscard]] ImagePlace place_of(const Slot& slot, std::int64_t row) const;
 
   LoaderOptions options_;
   std::size_t longest_queue_;

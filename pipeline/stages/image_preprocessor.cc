@@ -45,6 +45,10 @@ void ImagePreprocessor::pack(float* output) {
   resizer_.run(pixels_, columns_, rows_, options_.layout, output);
 }
 
+void ImagePreprocessor::pack(std::uint8_t* output) {
+  resizer_.run(pixels_, columns_, rows_, output);
+}
+
 void ImagePreprocessor::plan_training(ImageSize image, std::span<const RelativeBox> boxes,
                                       RandomStream& random) {
   const ImageSize& output = options_.output;

@@ -21,8 +21,8 @@ struct PreprocessOptions {
   DctMethod dct = DctMethod::accurate;
 };
 
-/// Turns one encoded image into the floats of a batch row: window, flip (training), resize,
-/// normalise. One preprocessor serves one thread.
+/// Turns one encoded image into a batch row: window, flip (training), resize, and normalise or
+/// round. One preprocessor serves one thread.
 class ImagePreprocessor {
  public:
   explicit ImagePreprocessor(const PreprocessOptions& options);
@@ -32,6 +32,8 @@ class ImagePreprocessor {
   JpegHeader decode(std::string_view jpeg, std::span<const RelativeBox> boxes, RandomStream random);
   /// Writes the image decoded last: 3 x height x width floats in the layout.
   void pack(float* output);
+  /// The same in u8, NHWC whatever the layout, and not normalised.
+  void pack(std::uint8_t* output);
 
   /// Warnings the decoder has given so far.
   [[nodiscard]] std::int64_t warnings() const { return decoder_.warnings(); }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/base/errors.h"
+#include "models/base/normalization.h"
 
 // This file is compiled once per instruction set; highway includes it again and again.
 #undef HWY_TARGET_INCLUDE
@@ -43,14 +44,23 @@ void mix_columns(const std::uint32_t* HWY_RESTRICT pixels, const std::int32_t* H
   }
 }
 
-/// Mixes two rows of one channel and normalises; returns one vector from position x on.
+/// Mixes two rows of one channel; returns one vector from position x on.
 template <class D>
 HWY_INLINE hn::Vec<D> mix_rows(D d, const float* upper, const float* lower, std::size_t x,
                                hn::Vec<D> weight) {
   const auto top = hn::LoadU(d, upper + x);
   const auto bottom = hn::LoadU(d, lower + x);
-  const auto mixed = hn::Add(top, hn::Mul(hn::Sub(bottom, top), weight));
-  return hn::Sub(hn::Mul(mixed, hn::Set(d, 1.0F / 127.5F)), hn::Set(d, 1.0F));
+  return hn::Add(top, hn::Mul(hn::Sub(bottom, top), weight));
+}
+
+/// The same, normalised.
+template <class D>
+HWY_INLINE hn::Vec<D> mix_and_normalise(D d, const float* upper, const float* lower, std::size_t x,
+                                        hn::Vec<D> weight) {
+  constexpr Normalization kRange;
+  const auto mixed = mix_rows(d, upper, lower, x, weight);
+  return hn::Sub(hn::Mul(mixed, hn::Set(d, 1.0F / kRange.deviation)),
+                 hn::Set(d, kRange.mean / kRange.deviation));
 }
 
 /// One channel of an output row in NCHW.
@@ -61,11 +71,11 @@ void pack_plane(const float* HWY_RESTRICT upper, const float* HWY_RESTRICT lower
   const auto w = hn::Set(d, weight);
   std::size_t x = 0;
   for (; x + lanes <= width; x += lanes) {
-    hn::StoreU(mix_rows(d, upper, lower, x, w), d, out + x);
+    hn::StoreU(mix_and_normalise(d, upper, lower, x, w), d, out + x);
   }
   if (x < width) {
     HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)];
-    hn::Store(mix_rows(d, upper, lower, x, w), d, rest);
+    hn::Store(mix_and_normalise(d, upper, lower, x, w), d, rest);
     for (std::size_t i = 0; x + i < width; ++i) {
       out[x + i] = rest[i];
     }
@@ -79,15 +89,42 @@ void pack_interleaved(const float* HWY_RESTRICT upper, const float* HWY_RESTRICT
   const std::size_t lanes = hn::Lanes(d);
   const auto w = hn::Set(d, weight);
   for (std::size_t x = 0; x < width; x += lanes) {
-    const auto red = mix_rows(d, upper, lower, x, w);
-    const auto green = mix_rows(d, upper + plane, lower + plane, x, w);
-    const auto blue = mix_rows(d, upper + 2 * plane, lower + 2 * plane, x, w);
+    const auto red = mix_and_normalise(d, upper, lower, x, w);
+    const auto green = mix_and_normalise(d, upper + plane, lower + plane, x, w);
+    const auto blue = mix_and_normalise(d, upper + 2 * plane, lower + 2 * plane, x, w);
     if (x + lanes <= width) {
       hn::StoreInterleaved3(red, green, blue, d, out + 3 * x);
       continue;
     }
     float rest[std::size_t{3} * HWY_MAX_BYTES / sizeof(float)];
     hn::StoreInterleaved3(red, green, blue, d, rest);
+    for (std::size_t i = 0; i < 3 * (width - x); ++i) {
+      out[3 * x + i] = rest[i];
+    }
+  }
+}
+
+/// A whole output row of pixels in u8, NHWC.
+void pack_pixels(const float* HWY_RESTRICT upper, const float* HWY_RESTRICT lower, float weight,
+                 std::size_t width, std::size_t plane, std::uint8_t* HWY_RESTRICT out) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto w = hn::Set(d, weight);
+  const auto rounded = [&](std::size_t channel, std::size_t x) HWY_ATTR {
+    const std::size_t place = channel * plane + x;
+    return hn::DemoteTo(bytes, hn::NearestInt(mix_rows(d, upper, lower, place, w)));
+  };
+  for (std::size_t x = 0; x < width; x += lanes) {
+    const auto red = rounded(0, x);
+    const auto green = rounded(1, x);
+    const auto blue = rounded(2, x);
+    if (x + lanes <= width) {
+      hn::StoreInterleaved3(red, green, blue, bytes, out + 3 * x);
+      continue;
+    }
+    std::uint8_t rest[std::size_t{3} * HWY_MAX_BYTES];
+    hn::StoreInterleaved3(red, green, blue, bytes, rest);
     for (std::size_t i = 0; i < 3 * (width - x); ++i) {
       out[3 * x + i] = rest[i];
     }
@@ -105,6 +142,7 @@ namespace {
 HWY_EXPORT(mix_columns);
 HWY_EXPORT(pack_plane);
 HWY_EXPORT(pack_interleaved);
+HWY_EXPORT(pack_pixels);
 
 /// Planes are this much padded, so that whole vectors fit on every machine.
 constexpr std::size_t kPlaneMultiple = 64;
@@ -115,10 +153,19 @@ std::vector<std::int32_t> padded(const std::vector<std::int32_t>& values, std::s
   return out;
 }
 
+/// What an output row is made of: two rows that were mixed along x, in planes.
+struct Mixed {
+  const float* upper;
+  const float* lower;
+  float weight;
+  std::size_t plane;
+};
+
 }  // namespace
 
-void Resizer::run(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows,
-                  SlotLayout layout, float* output) {
+template <class Pack>
+void Resizer::mix(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows,
+                  const Pack& pack) {
   check(columns.size() > 0 && rows.size() > 0 && columns.lowest() >= 0 && rows.lowest() >= 0 &&
             columns.highest() < source.width && rows.highest() < source.height,
         "resize taps lie within the source");
@@ -153,18 +200,38 @@ void Resizer::run(const RgbxView& source, const AxisTaps& columns, const AxisTap
       mix_columns(lower, lower_);
       lower_row = lower;
     }
-    const float* below = lower == upper ? upper_.data() : lower_.data();
+    pack(y, Mixed{.upper = upper_.data(),
+                  .lower = lower == upper ? upper_.data() : lower_.data(),
+                  .weight = rows.weight[y],
+                  .plane = plane});
+  }
+}
+
+void Resizer::run(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows,
+                  SlotLayout layout, float* output) {
+  const auto width = static_cast<std::size_t>(columns.size());
+  const auto height = static_cast<std::size_t>(rows.size());
+  mix(source, columns, rows, [&](std::size_t y, const Mixed& row) {
     if (layout == SlotLayout::nhwc) {
       HWY_DYNAMIC_DISPATCH(pack_interleaved)
-      (upper_.data(), below, rows.weight[y], width, plane, output + 3 * width * y);
-      continue;
+      (row.upper, row.lower, row.weight, width, row.plane, output + 3 * width * y);
+      return;
     }
     for (std::size_t c = 0; c < 3; ++c) {
       HWY_DYNAMIC_DISPATCH(pack_plane)
-      (upper_.data() + c * plane, below + c * plane, rows.weight[y], width,
+      (row.upper + c * row.plane, row.lower + c * row.plane, row.weight, width,
        output + (c * height + y) * width);
     }
-  }
+  });
+}
+
+void Resizer::run(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows,
+                  std::uint8_t* output) {
+  const auto width = static_cast<std::size_t>(columns.size());
+  mix(source, columns, rows, [&](std::size_t y, const Mixed& row) {
+    HWY_DYNAMIC_DISPATCH(pack_pixels)
+    (row.upper, row.lower, row.weight, width, row.plane, output + 3 * width * y);
+  });
 }
 
 }  // namespace bench

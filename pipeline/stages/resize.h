@@ -19,8 +19,16 @@ class Resizer {
   /// within `source`.
   void run(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows, SlotLayout layout,
            float* output);
+  /// The same in u8, NHWC: what was mixed, to nearest, ties to even, in place of what is
+  /// normalised.
+  void run(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows,
+           std::uint8_t* output);
 
  private:
+  /// Calls pack(y, Mixed) for each output row.
+  template <class Pack>
+  void mix(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows, const Pack& pack);
+
   std::vector<float> upper_;
   std::vector<float> lower_;
 };

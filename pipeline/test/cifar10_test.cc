@@ -86,6 +86,25 @@ TEST(Cifar10Input, EvaluatesInOrderAndScalesToOne) {
   }
 }
 
+TEST(Cifar10Input, GivesTheFilesPixelsInBytes) {
+  const TemporaryFolder folder;
+  write_dataset(folder);
+  const DatasetOptions options{.data_dir = folder.path(), .distortions = true};
+  InputSpec spec = spec_of(3, SlotLayout::nhwc);
+  const auto floats = make_cifar10_input(spec, options);
+  spec.type = SlotType::u8;
+  const auto bytes = make_cifar10_input(spec, options);
+  for (int i = 0; i < 3; ++i) {
+    const InputBatch expected = floats->next();
+    const InputBatch given = bytes->next();
+    ASSERT_EQ(given.images, nullptr);
+    EXPECT_TRUE(std::equal(given.labels, given.labels + 3, expected.labels));
+    for (std::size_t p = 0; p < 3 * kImage; ++p) {
+      ASSERT_EQ(static_cast<float>(given.pixels[p]) / 127.5F - 1, expected.images[p]);
+    }
+  }
+}
+
 TEST(Cifar10Input, SaysWhichBatchesMayHoldWhatCameBefore) {
   const TemporaryFolder folder;
   write_dataset(folder);

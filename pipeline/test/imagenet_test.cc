@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -73,6 +74,38 @@ TEST(ImagenetInput, GivesTheSameBitsForAnyNumberOfThreadsAndSlots) {
   EXPECT_EQ(batches(8, 3), one);
   EXPECT_EQ(batches(3, 2), one);
   EXPECT_EQ(batches(5, 7), one);
+}
+
+TEST(ImagenetInput, GivesPixelsAtMostHalfAGreyLevelFromTheFloats) {
+  const TemporaryFolder folder;
+  write_shards(folder, {.shards = 3}, examples(25));
+  for (const ResizeMethod method : {ResizeMethod::bilinear, ResizeMethod::crop}) {
+    const auto open = [&](SlotType type) {
+      InputSpec spec = small_spec(5);
+      spec.layout = SlotLayout::nhwc;
+      spec.type = type;
+      return make_imagenet_input(
+          spec, {.data_dir = folder.path(), .resize_method = method, .num_threads = 2});
+    };
+    const auto floats = open(SlotType::f32);
+    const auto bytes = open(SlotType::u8);
+    float furthest = 0;
+    for (int i = 0; i < 8; ++i) {
+      const InputBatch expected = floats->next();
+      const InputBatch given = bytes->next();
+      ASSERT_EQ(given.images, nullptr);
+      ASSERT_EQ(expected.pixels, nullptr);
+      EXPECT_TRUE(std::equal(given.labels, given.labels + 5, expected.labels));
+      for (std::size_t p = 0; p < 5 * kImage; ++p) {
+        const float pixel = (expected.images[p] + 1) * 127.5F;
+        furthest = std::max(furthest, std::abs(static_cast<float>(given.pixels[p]) - pixel));
+      }
+    }
+    // What was normalised and comes back is itself rounded: 255 to 2^-16.
+    constexpr float kRounding = 1.0F / 4096;
+    EXPECT_LE(furthest, method == ResizeMethod::crop ? kRounding : 0.5F + kRounding);
+    EXPECT_GE(furthest, method == ResizeMethod::crop ? 0 : 0.4F) << "a resize leaves fractions";
+  }
 }
 
 TEST(ImagenetInput, GivesEveryImageOncePerEpochInAnOrderAndAFormOfItsOwn) {

@@ -33,8 +33,8 @@ struct Output {
   int height;
 };
 
-/// TensorFlow 1's ResizeBilinear with align_corners false, written plainly, then x / 127.5 - 1.
-float reference(const RgbxView& source, Output output, int x, int y, int channel, bool mirrored) {
+/// TensorFlow 1's ResizeBilinear with align_corners false, written plainly.
+float mixed(const RgbxView& source, Output output, int x, int y, int channel, bool mirrored) {
   const float x_scale = static_cast<float>(source.width) / static_cast<float>(output.width);
   const float y_scale = static_cast<float>(source.height) / static_cast<float>(output.height);
   const float in_x = static_cast<float>(x) * x_scale;
@@ -51,15 +51,14 @@ float reference(const RgbxView& source, Output output, int x, int y, int channel
   };
   const float upper = at(left, top) + (at(right, top) - at(left, top)) * part_x;
   const float lower = at(left, bottom) + (at(right, bottom) - at(left, bottom)) * part_x;
-  const float mixed = upper + (lower - upper) * part_y;
-  return mixed * (1.0F / 127.5F) - 1.0F;
+  return upper + (lower - upper) * part_y;
 }
 
 AxisTaps all_taps(int from, int to) {
   return resize_taps({.from = from, .to = to, .begin = 0, .count = to}, Interpolation::bilinear);
 }
 
-TEST(Resizer, EqualsTheScalarReferenceBitForBitInBothLayouts) {
+TEST(Resizer, EqualsTheScalarReferenceBitForBitInBothLayoutsAndRounded) {
   RandomStream random(11);
   const std::vector<Output> sizes = {{1, 1}, {3, 5}, {16, 16}, {17, 4}, {224, 31}, {75, 224}};
   Resizer resizer;
@@ -78,23 +77,40 @@ TEST(Resizer, EqualsTheScalarReferenceBitForBitInBothLayouts) {
       constexpr float kSentinel = 1e9F;
       std::vector<float> nchw(3 * pixels + 1, kSentinel);
       std::vector<float> nhwc(3 * pixels + 1, kSentinel);
+      constexpr std::uint8_t kUntouched = 0xA5;
+      std::vector<std::uint8_t> rounded(3 * pixels + 1, kUntouched);
       resizer.run(source.view, columns, rows, SlotLayout::nchw, nchw.data());
       resizer.run(source.view, columns, rows, SlotLayout::nhwc, nhwc.data());
+      resizer.run(source.view, columns, rows, rounded.data());
+      ASSERT_EQ(rounded.back(), kUntouched);
       ASSERT_EQ(nchw.back(), kSentinel);
       ASSERT_EQ(nhwc.back(), kSentinel);
       for (int y = 0; y < output.height; ++y) {
         for (int x = 0; x < output.width; ++x) {
           const auto place = static_cast<std::size_t>(y * output.width + x);
           for (int c = 0; c < 3; ++c) {
-            const float expected = reference(source.view, output, x, y, c, mirrored);
+            const float value = mixed(source.view, output, x, y, c, mirrored);
+            const float expected = value * (1.0F / 127.5F) - 1.0F;
             const auto channel = static_cast<std::size_t>(c);
             ASSERT_EQ(nchw[channel * pixels + place], expected) << x << "," << y << "," << c;
             ASSERT_EQ(nhwc[3 * place + channel], expected) << x << "," << y << "," << c;
+            // nearbyint: to nearest, ties to even.
+            ASSERT_EQ(static_cast<float>(rounded[3 * place + channel]), std::nearbyint(value))
+                << x << "," << y << "," << c;
           }
         }
       }
     }
   }
+}
+
+TEST(Resizer, RoundsTiesToEven) {
+  // Half way between two columns is half of an odd number.
+  const std::vector<std::uint32_t> pixels{rgbx(0, 1, 252), rgbx(1, 2, 255)};
+  const RgbxView view{.pixels = pixels.data(), .width = 2, .height = 1, .stride = 2};
+  std::vector<std::uint8_t> out(3 * 4);
+  Resizer().run(view, all_taps(2, 4), all_taps(1, 1), out.data());
+  EXPECT_EQ(out, (std::vector<std::uint8_t>{0, 1, 252, 0, 2, 254, 1, 2, 255, 1, 2, 255}));
 }
 
 TEST(Resizer, LeavesAConstantImageExactlyUnchanged) {
