@@ -12,6 +12,7 @@
 
 #include "kernels/optimizer.h"
 #include "kernels/stream.h"
+#include "models/base/normalization.h"
 #include "models/ir/graph.h"
 #include "models/passes/rewrite.h"
 
@@ -154,6 +155,11 @@ class Backend {
   /// A kernel that brings a tensor into another layout, another floating type (to nearest), or
   /// both; a copy when neither differs. The shapes are one.
   virtual std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) = 0;
+  /// A kernel that reads pixels of images, u8 in NHWC, and writes them as networks read them: the
+  /// difference, then the quotient in f32 (f64 where that is asked), to nearest in `images`' type.
+  /// The default works in the host's memory, on host_threads(), and writes "nchw" and "nhwc".
+  virtual std::unique_ptr<Kernel> make_normalization(const Normalization& range,
+                                                     const Placed& images);
   [[nodiscard]] virtual double reorder_seconds(const TensorType& type, const Layout& from,
                                                const Layout& to) = 0;
   /// How the elements of a variable lie in a copy of it in 16 bits; none where no tiles of

@@ -4,38 +4,26 @@
 #include <cstring>
 #include <optional>
 
+#include "kernels/runtime/bound_inputs.h"
 #include "kernels/runtime/bound_plan.h"
 #include "kernels/runtime/conversions.h"
-#include "kernels/runtime/input_landing.h"
 #include "kernels/runtime/poison.h"
 #include "kernels/runtime/recorded_parts.h"
 #include "models/base/errors.h"
 
 namespace bench {
 struct Executor::State {
-  /// A graph input, the kernels' arguments that are it, and memory of the executor's own where the
-  /// plan has none for it.
-  struct InputPlace {
-    std::size_t buffer = 0;
-    std::vector<TensorView*> uses;
-    std::unique_ptr<DeviceMemory> own;
-    bool given = false;
-  };
-
   State(const Graph& original, Backend& device, const ExecutorOptions& options)
       : backend(device),
         plan(original, device, options.lowering(), options.poison ? Poison::kGuardBytes : 0),
         bound(admitted(options), device),
         stream(device.make_stream()),
+        inputs(plan, bound, device, *stream),
         conversions(device, *stream),
         results(device.allocate_staging(plan.memory.results)) {
-    if (!device.shares_host_memory()) {
-      landing = std::make_unique<InputLanding>(plan, device, *stream);
-    }
     if (options.poison) {
       poison.emplace(plan, bound);
     }
-    find_inputs();
     find_scalars();
   }
 
@@ -52,21 +40,6 @@ struct Executor::State {
 
   [[nodiscard]] const Buffer& buffer(std::size_t index) const {
     return plan.lowered.buffers[index];
-  }
-
-  void find_inputs() {
-    for (const ValueId id : plan.graph.inputs()) {
-      InputPlace& place = inputs.emplace_back();
-      place.buffer = plan.lowered.buffer_of[at(id)];
-      for (std::size_t s = 0; s < bound.steps().size(); ++s) {
-        const std::vector<std::size_t>& read = plan.lowered.steps[s].inputs;
-        for (std::size_t i = 0; i < read.size(); ++i) {
-          if (read[i] == place.buffer) {
-            place.uses.push_back(&bound.steps()[s].inputs[i]);
-          }
-        }
-      }
-    }
   }
 
   void find_scalars() {
@@ -132,42 +105,11 @@ struct Executor::State {
     return plan.lowered.buffer_of[at(plan.graph.output(name))];
   }
 
-  InputPlace& input_place(Input input) { return inputs[static_cast<std::size_t>(input)]; }
-
-  static void bind(InputPlace& input, void* data) {
-    for (TensorView* use : input.uses) {
-      use->data = data;
-    }
-    input.given = true;
-  }
-
-  /// The memory that the plan or else the executor has for an input, bound.
-  TensorView own_memory(InputPlace& input) {
-    TensorView view = bound.view(input.buffer);
-    if (view.data == nullptr) {
-      if (input.own == nullptr) {
-        input.own = backend.allocate(view.bytes);
-      }
-      view.data = input.own->data();
-    }
-    bind(input, view.data);
-    return view;
-  }
-
-  /// Throws InternalError unless every input was given; looks once only.
-  void check_inputs() {
-    if (inputs_checked) {
-      return;
-    }
-    for (const InputPlace& input : inputs) {
-      check(input.given, cat("executor: input ", buffer(input.buffer).name, " is not bound"));
-    }
-    inputs_checked = true;
-  }
-
   /// In canonical order, each element of the type that `dtype` is.
   template <class T>
   std::vector<T> read(std::size_t index, DType dtype, std::vector<T> result = {}) {
+    check(buffer(index).region != Buffer::Region::input,
+          cat("executor: ", buffer(index).name, " is an input, which is no output"));
     result.resize(conversions.bytes(buffer(index), dtype) / sizeof(T));
     conversions.read(buffer(index), bound.view(index), dtype,
                      std::as_writable_bytes(std::span(result)));
@@ -195,7 +137,7 @@ struct Executor::State {
   }
 
   void enqueue(bool timed) {
-    check_inputs();
+    inputs.check_given();
     announced = 0;
     if (poison) {
       poison->spread(*stream);
@@ -231,8 +173,7 @@ struct Executor::State {
   Plan plan;
   BoundPlan bound;
   std::unique_ptr<Stream> stream;
-  /// Null where the device shares the host's memory.
-  std::unique_ptr<InputLanding> landing;
+  BoundInputs inputs;
   Conversions conversions;
   std::optional<Poison> poison;
   GradientsFinal gradients_final;
@@ -242,8 +183,6 @@ struct Executor::State {
   /// Gradients of this run that were told of.
   std::size_t announced = 0;
   const std::vector<OptimizerSegment> segments = optimizer_segments(plan);
-  std::vector<InputPlace> inputs;
-  bool inputs_checked = false;
   std::vector<ScalarPlace> scalars;
   /// Before the first step of a timed run, and behind each; none before there was one.
   std::vector<std::unique_ptr<Event>> events;
@@ -262,40 +201,38 @@ const MemoryReport& Executor::memory() const { return state_->plan.memory.report
 Stream& Executor::stream() { return *state_->stream; }
 
 Executor::Input Executor::input(const std::string& name) const {
-  const auto& inputs = state_->inputs;
-  const auto found = std::find_if(
-      inputs.begin(), inputs.end(),
-      [&](const State::InputPlace& input) { return state_->buffer(input.buffer).name == name; });
-  check(found != inputs.end(), cat("executor: no input is named ", name));
-  return static_cast<Input>(found - inputs.begin());
+  return static_cast<Input>(state_->inputs.find(name));
 }
 
 const Layout& Executor::input_layout(const std::string& name) const {
-  return state_->buffer(state_->input_place(input(name)).buffer).layout;
+  return state_->inputs.buffer(state_->inputs.find(name)).layout;
 }
 
 void Executor::feed(Input input, std::span<const std::byte> host) {
-  State& state = *state_;
-  State::InputPlace& place = state.input_place(input);
-  const Buffer& buffer = state.buffer(place.buffer);
-  if (host.size() != buffer.bytes) {
-    throw InternalError(
-        cat("executor: ", buffer.name, " takes ", buffer.bytes, " bytes, given ", host.size()));
-  }
-  if (state.backend.shares_host_memory()) {
-    // Kernels only read their inputs.
-    State::bind(place, const_cast<std::byte*>(host.data()));  // NOLINT(*-const-cast)
-    return;
-  }
-  state.landing->bring(place.buffer, host, state.own_memory(place).data);
+  state_->inputs.feed(static_cast<std::size_t>(input), host);
 }
 
-void Executor::place(Input input, void* device) { State::bind(state_->input_place(input), device); }
+void Executor::feed_pixels(Input input, std::span<const std::uint8_t> host) {
+  state_->inputs.feed_pixels(static_cast<std::size_t>(input), host);
+}
+
+void Executor::place(Input input, void* device) {
+  state_->inputs.place(static_cast<std::size_t>(input), device);
+}
 
 void Executor::write_input(const std::string& name, std::span<const std::byte> canonical) {
-  State::InputPlace& place = state_->input_place(input(name));
-  const Buffer& buffer = state_->buffer(place.buffer);
-  state_->conversions.write(buffer, state_->own_memory(place), buffer.type.dtype, canonical);
+  const std::size_t place = state_->inputs.find(name);
+  const Buffer& buffer = state_->inputs.buffer(place);
+  state_->conversions.write(buffer, state_->inputs.own_memory(place), buffer.type.dtype, canonical);
+}
+
+std::vector<float> Executor::read_input(const std::string& name) {
+  const std::size_t place = state_->inputs.find(name);
+  const Buffer& buffer = state_->inputs.buffer(place);
+  std::vector<float> values(state_->conversions.bytes(buffer, DType::f32) / sizeof(float));
+  state_->conversions.read(buffer, state_->inputs.own_memory(place), DType::f32,
+                           std::as_writable_bytes(std::span(values)));
+  return values;
 }
 
 void Executor::write_variable(const std::string& name, std::span<const float> canonical) {
@@ -363,7 +300,7 @@ std::vector<Executor::StepTime> Executor::step_times() const {
 
 void Executor::record() {
   State& state = *state_;
-  state.check_inputs();
+  state.inputs.check_given();
   check(!state.poison, "executor: a poisoned run is not recorded");
   const auto launch = [&](std::size_t begin, std::size_t end) {
     for (; begin < end; ++begin) {
@@ -417,7 +354,7 @@ double Executor::value(Scalar scalar) const {
 
 void Executor::run_observed(const Observer& observer) {
   State& state = *state_;
-  state.check_inputs();
+  state.inputs.check_given();
   std::vector<BoundStep>& steps = state.bound.steps();
   state.stream->synchronize();
   for (std::size_t s = 0; s < std::min(observer.steps, steps.size()); ++s) {

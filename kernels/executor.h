@@ -55,10 +55,16 @@ class Executor {
   /// has to stay as it is until they are done. Where the device does not share the host's memory,
   /// it is copied on a stream of its own while runs that were enqueued before go on.
   void feed(Input input, std::span<const std::byte> host);
+  /// The same with pixels of images in their place, u8 in NHWC, which the device normalises as
+  /// those of all datasets (Backend::make_normalization) into memory of the executor's own.
+  void feed_pixels(Input input, std::span<const std::uint8_t> host);
   /// The same with memory of the device that is the caller's: what lies there when a run begins.
   void place(Input input, void* device);
   /// Copies a graph input in canonical order into memory of the executor's own; waits.
   void write_input(const std::string& name, std::span<const std::byte> canonical);
+  /// What write_input() or feed_pixels() put there last, in canonical order, converted to f32;
+  /// waits.
+  [[nodiscard]] std::vector<float> read_input(const std::string& name);
 
   /// Copies a variable from or to canonical order, converting from and to f32 (an s8 variable takes
   /// whole numbers); waits. Writing it makes its copies anew.

@@ -35,6 +35,10 @@ class ForwardingBackend : public Backend {
   std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) override {
     return inner_.make_reorder(from, to);
   }
+  std::unique_ptr<Kernel> make_normalization(const Normalization& range,
+                                             const Placed& images) override {
+    return inner_.make_normalization(range, images);
+  }
   [[nodiscard]] double reorder_seconds(const TensorType& type, const Layout& from,
                                        const Layout& to) override {
     return inner_.reorder_seconds(type, from, to);

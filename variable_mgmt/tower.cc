@@ -81,6 +81,15 @@ void Tower::feed(const float* images, const std::int32_t* labels) {
     std::copy(images, images + wide_images_.size(), wide_images_.begin());
     executor_.feed(images_, std::as_bytes(std::span(wide_images_)));
   }
+  feed_labels(labels);
+}
+
+void Tower::feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels) {
+  executor_.feed_pixels(images_, std::span(pixels, image_elements_));
+  feed_labels(labels);
+}
+
+void Tower::feed_labels(const std::int32_t* labels) {
   if (labels_) {
     executor_.feed(*labels_, std::as_bytes(std::span(labels, label_elements_)));
   }

@@ -29,6 +29,8 @@ class Tower {
   /// The parts of it, of which the last two may be recorded: gives the batch; brings the orders to
   /// the device, once they were set; runs.
   void feed(const float* images, const std::int32_t* labels);
+  /// The same with images as pixels, u8 in NHWC, which the device normalises.
+  void feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels);
   /// Whether the next batch may be given while a run that is enqueued goes on; wait() waits for it
   /// too. Otherwise that run would read it.
   [[nodiscard]] bool feeds_ahead() const { return !backend_.shares_host_memory(); }
@@ -68,6 +70,7 @@ class Tower {
   [[nodiscard]] Backend& backend() { return backend_; }
 
  private:
+  void feed_labels(const std::int32_t* labels);
   void place_scalar(const std::string& input, std::size_t offset);
   void write_batch(std::span<const float> images, std::span<const std::int32_t> labels);
 

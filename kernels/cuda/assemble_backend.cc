@@ -3,6 +3,7 @@
 #include "kernels/cuda/backend_parts.h"
 #include "kernels/cuda/ceiling.h"
 #include "kernels/cuda/context.h"
+#include "kernels/cuda/gpu_normalization.h"
 #include "kernels/cuda/gpu_optimizer.h"
 #include "kernels/cuda/gpu_reorder.h"
 #include "kernels/cuda/makers.h"
@@ -74,6 +75,11 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) override {
     return make_gpu_reorder(from, to);
+  }
+
+  std::unique_ptr<Kernel> make_normalization(const Normalization& range,
+                                             const Placed& images) override {
+    return make_gpu_normalization(range, images);
   }
 
   [[nodiscard]] double reorder_seconds(const TensorType& type, const Layout& /*from*/,

@@ -16,8 +16,7 @@ std::size_t Conversions::bytes(const Buffer& buffer, DType dtype) const {
 
 void Conversions::read(const Buffer& buffer, TensorView from, DType dtype,
                        std::span<std::byte> host) {
-  check(!buffer.type.opaque && buffer.region != Buffer::Region::input,
-        cat("executor: ", buffer.name, " is opaque or an input and cannot be read"));
+  check(!buffer.type.opaque, cat("executor: ", buffer.name, " is opaque and cannot be read"));
   launch(from, {.type = buffer.type, .layout = buffer.layout}, staging_.output(host),
          canonical(buffer, dtype));
   staging_.finish_output();

@@ -1,5 +1,7 @@
 #include "kernels/runtime/input_landing.h"
 
+#include "models/base/errors.h"
+
 namespace bench {
 
 InputLanding::InputLanding(const Plan& plan, Backend& backend, Stream& kernels)
@@ -9,7 +11,9 @@ InputLanding::InputLanding(const Plan& plan, Backend& backend, Stream& kernels)
       memory_(backend.allocate(plan.memory.report.landing)),
       copies_(backend.make_stream()) {}
 
-void InputLanding::bring(std::size_t buffer, std::span<const std::byte> host, void* to) {
+void InputLanding::bring(std::size_t buffer, std::span<const std::byte> host, const TensorView& to,
+                         Kernel* through) {
+  check(host.size() <= to.bytes, "input landing: more arrives than there is a place for");
   const auto [entry, first] = landed_.try_emplace(buffer, backend_);
   Landed& landed = entry->second;
   if (!first) {
@@ -20,7 +24,12 @@ void InputLanding::bring(std::size_t buffer, std::span<const std::byte> host, vo
   copies_->upload(host, place);
   copies_->record(*landed.arrived);
   kernels_.wait(*landed.arrived);
-  kernels_.copy(place, to, host.size());
+  if (through == nullptr) {
+    kernels_.copy(place, to.data, host.size());
+  } else {
+    const TensorView arrived{.data = place, .bytes = host.size()};
+    through->launch(kernels_, {&arrived, 1}, {&to, 1}, nullptr);
+  }
   kernels_.record(*landed.taken);
 }
 

@@ -14,6 +14,8 @@ namespace bench {
 ///
 ///     copies    upload 1 | upload 2 .........| upload 3 ..
 ///     kernels            | take 1 | step 1 ..| take 2 | step 2 ..
+///
+/// Taking is a copy, or a kernel that makes something else of what has arrived.
 class InputLanding {
  public:
   /// All outlive this; `kernels` is the stream that the plan's steps run on.
@@ -23,9 +25,11 @@ class InputLanding {
   InputLanding& operator=(const InputLanding&) = delete;
 
   /// What `kernels` does from now on finds these bytes in the plan's place, `to`, of an input's
-  /// buffer. Does not wait; the host's memory has to stay as it is until the work that `kernels`
-  /// has by then is done.
-  void bring(std::size_t buffer, std::span<const std::byte> host, void* to);
+  /// buffer, or where there is one what `through` makes of them, which are no more than `to` has.
+  /// Does not wait; the host's memory has to stay as it is until the work that `kernels` has by
+  /// then is done.
+  void bring(std::size_t buffer, std::span<const std::byte> host, const TensorView& to,
+             Kernel* through = nullptr);
 
  private:
   struct Landed {

@@ -6,6 +6,7 @@ bench_library(bench_case_runner
   LINK bench_runtime bench_cases bench_reference)
 
 set(BENCH_CONFORMANCE_SUITE "${CMAKE_CURRENT_SOURCE_DIR}/test/conformance_suite.cc"
+    "${CMAKE_CURRENT_SOURCE_DIR}/test/normalization_suite.cc"
     "${CMAKE_CURRENT_SOURCE_DIR}/test/optimizer_suite.cc"
     "${CMAKE_CURRENT_SOURCE_DIR}/test/stream_suite.cc")
 

@@ -9,14 +9,15 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "kernels/cases/cases.h"
 #include "kernels/test/case_runner.h"
 
 namespace bench {
 
-/// The suite every backend must pass. A backend's test program compiles conformance_suite.cc and
-/// instantiates both suites:
+/// The suites every backend must pass. A backend's test program compiles their sources and
+/// instantiates them all:
 ///
 ///   INSTANTIATE_TEST_SUITE_P(Mine, Conformance, conformance_parameters({"mine", make_my_backend},
 ///   DType::f32),
@@ -110,6 +111,29 @@ class StreamConformance : public BackendSuite,
  protected:
   [[nodiscard]] Backend& device() const { return backend(GetParam()); }
 };
+
+/// Backend::make_normalization() of images in a layout and a type that the device's graphs take:
+///
+///   INSTANTIATE_TEST_SUITE_P(Mine, NormalizationConformance,
+///                            normalization_parameters({"mine", make_my_backend},
+///                                                     {DType::f32, DType::bf16}),
+///                            normalization_name);
+using NormalizationParameter = std::tuple<BackendUnderTest, DataFormat, DType>;
+
+class NormalizationConformance : public BackendSuite,
+                                 public testing::WithParamInterface<NormalizationParameter> {};
+
+inline auto normalization_parameters(const BackendUnderTest& backend,
+                                     const std::vector<DType>& dtypes) {
+  return testing::Combine(testing::Values(backend),
+                          testing::Values(DataFormat::nchw, DataFormat::nhwc),
+                          testing::ValuesIn(dtypes));
+}
+
+inline std::string normalization_name(const testing::TestParamInfo<NormalizationParameter>& info) {
+  const auto& [backend, format, dtype] = info.param;
+  return cat(backend.name, "_", name_of(dtype), "_", name_of(format));
+}
 
 inline std::string backend_name(const testing::TestParamInfo<BackendUnderTest>& info) {
   return info.param.name;

@@ -63,6 +63,11 @@ INSTANTIATE_TEST_SUITE_P(Lacking, Conformance,
 INSTANTIATE_TEST_SUITE_P(F32, OptimizerConformance,
                          optimizer_parameters({"reference", make_reference_backend}),
                          optimizer_name);
+INSTANTIATE_TEST_SUITE_P(Reference, NormalizationConformance,
+                         normalization_parameters({"reference", make_reference_backend},
+                                                  {DType::f32, DType::f16, DType::bf16,
+                                                   DType::f64}),
+                         normalization_name);
 INSTANTIATE_TEST_SUITE_P(Reference, StreamConformance,
                          testing::Values(BackendUnderTest{"reference", make_reference_backend}),
                          backend_name);

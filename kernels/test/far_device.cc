@@ -371,6 +371,11 @@ class FarBackend final : private OwnedBackend, public ForwardingBackend {
   std::unique_ptr<Kernel> make_reorder(const Placed& from, const Placed& to) override {
     return std::make_unique<FarKernel>(device_, ForwardingBackend::make_reorder(from, to), 0);
   }
+  std::unique_ptr<Kernel> make_normalization(const Normalization& range,
+                                             const Placed& images) override {
+    return std::make_unique<FarKernel>(device_,
+                                       ForwardingBackend::make_normalization(range, images), 0);
+  }
   std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                             std::vector<OptimizerSegment> segments) override {
     std::size_t elements = 0;

@@ -41,6 +41,9 @@ INSTANTIATE_TEST_SUITE_P(Far, Conformance, conformance_parameters(late_reference
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(Far, OptimizerConformance, optimizer_parameters(late_reference()),
                          optimizer_name);
+INSTANTIATE_TEST_SUITE_P(Far, NormalizationConformance,
+                         normalization_parameters(late_reference(), {DType::f32, DType::f64}),
+                         normalization_name);
 
 std::vector<BackendUnderTest> on_far_schedules() {
   std::vector<BackendUnderTest> backends;

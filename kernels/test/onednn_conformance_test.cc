@@ -25,6 +25,9 @@ INSTANTIATE_TEST_SUITE_P(OnednnF16, Conformance, conformance_parameters(onednn()
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(Onednn, OptimizerConformance, optimizer_parameters(onednn()),
                          optimizer_name);
+INSTANTIATE_TEST_SUITE_P(Onednn, NormalizationConformance,
+                         normalization_parameters(onednn(), {DType::f32, DType::f16, DType::bf16}),
+                         normalization_name);
 INSTANTIATE_TEST_SUITE_P(Onednn, StreamConformance, testing::Values(onednn()), backend_name);
 
 }  // namespace bench

@@ -2,35 +2,10 @@
 
 #include "kernels/cuda/gpu/activation.h"
 #include "kernels/cuda/gpu/element.h"
+#include "kernels/cuda/gpu/element_walk.h"
 
 namespace bench::cuda {
 namespace {
-
-constexpr int kLanes = 256;
-
-template <int kCount>
-struct Width {
-  static constexpr int value = kCount;
-};
-
-/// Calls body(index of the first, Width of how many) for this lane's elements: N at once, but one
-/// by one at the end of the tensor.
-template <int N, class Body>
-__device__ void for_elements_of_lane(std::int64_t count, const Body& body) {
-  const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * kLanes + threadIdx.x) * N;
-  if (first + N <= count) {
-    body(first, Width<N>{});
-    return;
-  }
-  for (std::int64_t i = first; i < count; ++i) {
-    body(i, Width<1>{});
-  }
-}
-
-template <int N>
-LaunchShape shape_for(const char* name, std::int64_t count) {
-  return {name, dim3(blocks_for(count, std::int64_t{kLanes} * N)), dim3(kLanes)};
-}
 
 template <class T>
 __global__ void activation_kernel(ActivationKind kind, std::int64_t count, const T* x, T* y) {

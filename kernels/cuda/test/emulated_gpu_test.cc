@@ -168,6 +168,10 @@ INSTANTIATE_TEST_SUITE_P(StatisticsBehindF16, Conformance,
                          statistics_behind_parameters(make_repeating_backend), conformance_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, OptimizerConformance, optimizer_parameters(emulated()),
                          optimizer_name);
+INSTANTIATE_TEST_SUITE_P(EmulatedGpu, NormalizationConformance,
+                         normalization_parameters(emulated(),
+                                                  {DType::f32, DType::f16, DType::bf16}),
+                         normalization_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, Tuning,
                          testing::Values(TunedDevice{.name = "emulated_gpu",
                                                      .make = cuda::make_emulated_backend}),

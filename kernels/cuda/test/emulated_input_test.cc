@@ -122,7 +122,7 @@ bool each_kernel_finds_its_batch(std::uint64_t seed, const Waits& waits) {
     InputLanding landing(plan, copying, kernels);
     for (int step = 0; step < kSteps; ++step) {
       given.set(step, batch_of(step));
-      landing.bring(buffer, given.bytes(step), place->data());
+      landing.bring(buffer, given.bytes(step), {.data = place->data(), .bytes = Pinned::kBytes});
       kernels.download(place->data(), found.bytes(step));
     }
     kernels.synchronize();
@@ -187,6 +187,56 @@ void run_ahead(bool recorded) {
     cuda::emulator::set_schedule(0);
   }
 }
+
+/// y = relu(images).
+Graph image_graph() {
+  Graph graph;
+  const ValueId x = graph.add_input("images", {.dtype = DType::f32, .shape = {1, 2, 4, 5}});
+  graph.set_output(
+      "y", graph.add_node(kActivation, "y", ActivationAttributes{ActivationKind::relu}, {x})[0]);
+  return graph;
+}
+
+/// As run_ahead(), with pixels that the device normalises: each step has another grey.
+void run_pixels_ahead(bool recorded) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const auto backend = cuda::make_emulated_backend();
+    cuda::emulator::set_schedule(seed);
+    {
+      const auto slots = backend->allocate_staging(2 * kElements);
+      Executor executor(image_graph(), *backend, {});
+      const Executor::Input input = executor.input("images");
+      const auto grey = [](int step) { return static_cast<std::uint8_t>(200 + step); };
+      const auto feed = [&](int step) {
+        auto* const slot = reinterpret_cast<std::uint8_t*>(slots->data()) + step % 2 * kElements;
+        std::fill_n(slot, kElements, grey(step));
+        executor.feed_pixels(input, std::span(slot, kElements));
+      };
+      feed(0);
+      executor.stream().synchronize();
+      if (recorded) {
+        executor.record();
+      }
+      for (int step = 0; step < kSteps; ++step) {
+        if (recorded) {
+          executor.enqueue_recorded();
+        } else {
+          executor.enqueue();
+        }
+        feed(step + 1);
+        executor.stream().synchronize();
+        const float value = (static_cast<float>(grey(step)) - 127.5F) / 127.5F;
+        EXPECT_EQ(executor.read_output_as_floats("y"), std::vector<float>(kElements, value))
+            << "seed " << seed;
+      }
+    }
+    cuda::emulator::set_schedule(0);
+  }
+}
+
+TEST(EmulatedInput, ArrivesAsPixelsWhileAStepRuns) { run_pixels_ahead(false); }
+
+TEST(EmulatedInput, ArrivesAsPixelsWhileARecordingIsReplayed) { run_pixels_ahead(true); }
 
 TEST(EmulatedInput, ArrivesWhileAStepRuns) { run_ahead(false); }
 

@@ -81,6 +81,9 @@ INSTANTIATE_TEST_SUITE_P(StatisticsBehindF16, Conformance,
                          statistics_behind_parameters(make_present), conformance_name);
 INSTANTIATE_TEST_SUITE_P(Gpu, OptimizerConformance, optimizer_parameters(present()),
                          optimizer_name);
+INSTANTIATE_TEST_SUITE_P(Gpu, NormalizationConformance,
+                         normalization_parameters(present(), {DType::f32, DType::f16, DType::bf16}),
+                         normalization_name);
 INSTANTIATE_TEST_SUITE_P(Gpu, StreamConformance, testing::Values(present()), backend_name);
 
 }  // namespace bench

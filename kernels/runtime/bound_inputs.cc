@@ -1,0 +1,106 @@
+#include "kernels/runtime/bound_inputs.h"
+
+#include "models/base/errors.h"
+
+namespace bench {
+
+BoundInputs::BoundInputs(const Plan& plan, BoundPlan& bound, Backend& backend, Stream& kernels)
+    : plan_(plan), bound_(bound), backend_(backend), kernels_(kernels) {
+  if (!backend.shares_host_memory()) {
+    landing_ = std::make_unique<InputLanding>(plan, backend, kernels);
+  }
+  for (const ValueId id : plan.graph.inputs()) {
+    Place& place = places_.emplace_back();
+    place.buffer = plan.lowered.buffer_of[at(id)];
+    for (std::size_t s = 0; s < bound.steps().size(); ++s) {
+      const std::vector<std::size_t>& read = plan.lowered.steps[s].inputs;
+      for (std::size_t i = 0; i < read.size(); ++i) {
+        if (read[i] == place.buffer) {
+          place.uses.push_back(&bound.steps()[s].inputs[i]);
+        }
+      }
+    }
+  }
+}
+
+std::size_t BoundInputs::find(const std::string& name) const {
+  for (std::size_t input = 0; input < places_.size(); ++input) {
+    if (buffer(input).name == name) {
+      return input;
+    }
+  }
+  throw InternalError(cat("executor: no input is named ", name));
+}
+
+const Buffer& BoundInputs::buffer(std::size_t input) const {
+  return plan_.lowered.buffers[places_[input].buffer];
+}
+
+void BoundInputs::bind(Place& place, void* data) {
+  for (TensorView* use : place.uses) {
+    use->data = data;
+  }
+  place.given = true;
+}
+
+void BoundInputs::feed(std::size_t input, std::span<const std::byte> host) {
+  Place& place = places_[input];
+  const Buffer& wanted = buffer(input);
+  if (host.size() != wanted.bytes) {
+    throw InternalError(
+        cat("executor: ", wanted.name, " takes ", wanted.bytes, " bytes, given ", host.size()));
+  }
+  if (landing_ == nullptr) {
+    // Kernels only read their inputs.
+    bind(place, const_cast<std::byte*>(host.data()));  // NOLINT(*-const-cast)
+    return;
+  }
+  landing_->bring(place.buffer, host, own_memory(input));
+}
+
+void BoundInputs::feed_pixels(std::size_t input, std::span<const std::uint8_t> host) {
+  Place& place = places_[input];
+  const Buffer& wanted = buffer(input);
+  if (static_cast<std::int64_t>(host.size()) != wanted.type.shape.elements()) {
+    throw InternalError(cat("executor: ", wanted.name, " takes ", wanted.type.shape.elements(),
+                            " bytes of pixels, given ", host.size()));
+  }
+  if (place.normalization == nullptr) {
+    place.normalization =
+        backend_.make_normalization({}, {.type = wanted.type, .layout = wanted.layout});
+  }
+  const TensorView to = own_memory(input);
+  if (landing_ != nullptr) {
+    landing_->bring(place.buffer, std::as_bytes(host), to, place.normalization.get());
+    return;
+  }
+  // Kernels only read their inputs.
+  const TensorView pixels{.data = const_cast<std::uint8_t*>(host.data()),  // NOLINT(*-const-cast)
+                          .bytes = host.size()};
+  place.normalization->launch(kernels_, {&pixels, 1}, {&to, 1}, nullptr);
+}
+
+TensorView BoundInputs::own_memory(std::size_t input) {
+  Place& place = places_[input];
+  TensorView view = bound_.view(place.buffer);
+  if (view.data == nullptr) {
+    if (place.own == nullptr) {
+      place.own = backend_.allocate(view.bytes);
+    }
+    view.data = place.own->data();
+  }
+  bind(place, view.data);
+  return view;
+}
+
+void BoundInputs::check_given() {
+  if (checked_) {
+    return;
+  }
+  for (std::size_t input = 0; input < places_.size(); ++input) {
+    check(places_[input].given, cat("executor: input ", buffer(input).name, " is not bound"));
+  }
+  checked_ = true;
+}
+
+}  // namespace bench

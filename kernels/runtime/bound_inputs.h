@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/runtime/bound_plan.h"
+#include "kernels/runtime/input_landing.h"
+
+namespace bench {
+
+/// A plan's graph inputs, in the graph's order: what is given for them becomes the arguments of the
+/// kernels that read them. Executor says what each call does.
+class BoundInputs {
+ public:
+  /// All outlive this; `kernels` is the stream that the plan's steps run on.
+  BoundInputs(const Plan& plan, BoundPlan& bound, Backend& backend, Stream& kernels);
+
+  /// Throws InternalError where no input has that name.
+  [[nodiscard]] std::size_t find(const std::string& name) const;
+  [[nodiscard]] const Buffer& buffer(std::size_t input) const;
+  void feed(std::size_t input, std::span<const std::byte> host);
+  void feed_pixels(std::size_t input, std::span<const std::uint8_t> host);
+  void place(std::size_t input, void* device) { bind(places_[input], device); }
+  /// The memory that the plan or else this has for an input, bound.
+  TensorView own_memory(std::size_t input);
+  /// Throws InternalError unless every input was given; looks once only.
+  void check_given();
+
+ private:
+  /// A graph input, the kernels' arguments that are it, and memory of our own where the plan has
+  /// none for it.
+  struct Place {
+    std::size_t buffer = 0;
+    std::vector<TensorView*> uses;
+    std::unique_ptr<DeviceMemory> own;
+    /// What pixels become the input through; null before there were any.
+    std::unique_ptr<Kernel> normalization;
+    bool given = false;
+  };
+
+  static void bind(Place& place, void* data);
+
+  const Plan& plan_;
+  const BoundPlan& bound_;
+  Backend& backend_;
+  Stream& kernels_;
+  std::vector<Place> places_;
+  bool checked_ = false;
+  /// Null where the device shares the host's memory.
+  std::unique_ptr<InputLanding> landing_;
+};
+
+}  // namespace bench
