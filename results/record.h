@@ -74,6 +74,9 @@ struct BatchChoice {
 
 struct Dataset {
   std::string name{};
+  /// What the input hands to the device: the type of its numbers, and bytes of an image.
+  std::string image_type{};
+  std::int64_t image_bytes = 0;
   Captured<std::int64_t> shards{};
   Captured<std::int64_t> records{};
   Captured<std::int64_t> bytes{};

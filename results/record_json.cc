@@ -84,6 +84,8 @@ void put_batch_choice(Section out, const BatchChoice& choice) {
 
 void put_dataset(Section out, const Dataset& dataset) {
   out.put("name", dataset.name);
+  out.put("image_type", dataset.image_type);
+  out.put("image_bytes", dataset.image_bytes);
   out.put("shards", dataset.shards);
   out.put("records", dataset.records);
   out.put("bytes", dataset.bytes);

@@ -13,6 +13,7 @@
 #include "bench/host/process_settings.h"
 #include "bench/host/storage.h"
 #include "bench/plan/graph_counts.h"
+#include "bench/plan/memory_check.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "pipeline/input.h"
@@ -50,6 +51,8 @@ results::FlagValues explicit_flags(const RunSettings& settings, const ParseResul
   return values;
 }
 
+bool pixels_travel(const RunSettings& settings) { return settings.input.type == SlotType::u8; }
+
 /// All flags with the values that took effect: those with a rule for "unset" filled in.
 results::FlagValues effective_flags(const RunSettings& settings, const ParseResult& parsed) {
   results::FlagValues values;
@@ -76,6 +79,7 @@ results::FlagValues effective_flags(const RunSettings& settings, const ParseResu
   values["data_format"] = std::string(name_of(settings.format));
   values["autotune"] = std::string(name_of(settings.autotune));
   values["data_name"] = std::string(settings.dataset->name);
+  values["input_transfer"] = std::string(pixels_travel(settings) ? "uint8" : "float");
   return values;
 }
 
@@ -244,6 +248,8 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .flags_all = effective_flags(settings, parsed),
                      .cmdline = command_line};
   record.dataset.name = std::string(settings.dataset->name);
+  record.dataset.image_type = pixels_travel(settings) ? "u8" : "f32";
+  record.dataset.image_bytes = static_cast<std::int64_t>(slot_image_bytes(settings));
   record.dataset.storage = storage_of(settings, files);
   record.source = results::source_info();
   record.build = results::build_info();

@@ -1,5 +1,7 @@
 #include "bench/after/fingerprint_tolerances.h"
 
+#include <limits>
+
 #include "models/base/errors.h"
 
 namespace bench {
@@ -67,5 +69,7 @@ FingerprintTolerance fingerprint_tolerance(FingerprintKind kind, DType dtype) {
 double update_tolerance() { return 1e-6; }
 
 double l2_tolerance() { return 1e-5; }
+
+double pixel_tolerance() { return std::numeric_limits<float>::epsilon(); }
 
 }  // namespace bench

@@ -22,4 +22,8 @@ double update_tolerance();
 /// The largest relative deviation of the L2 term.
 double l2_tolerance();
 
+/// The largest difference of a pixel that was normalised, which is at most 1: an epsilon of f32,
+/// where its quotient is rounded once.
+double pixel_tolerance();
+
 }  // namespace bench

@@ -88,7 +88,15 @@ class StepTensors {
 
 void dump_first_step(const RunSettings& settings, const RunTensorFiles& files, Tower& tower,
                      const InputBatch& batch, const Watch& watch) {
-  tower.run(batch.images, batch.labels, layer_step(settings, 0));
+  if (batch.pixels != nullptr) {
+    tower.feed_pixels(batch.pixels, batch.labels);
+  } else {
+    tower.feed(batch.images, batch.labels);
+  }
+  tower.set_orders({.number = layer_step(settings, 0)});
+  tower.upload_orders();
+  tower.enqueue_run();
+  tower.wait();
   tell(watch, 1, 1);
   StepTensors step(tower.executor());
   step.add_output("logits");

@@ -131,6 +131,44 @@ void check_l2_term(const RunSettings& settings, Tower& tower, const FingerprintS
       l2_term(executor.graph(), stimulus.values, settings.optimizer.weight_decay), l2_tolerance()));
 }
 
+/// What the device makes of pixels: the largest difference to what it should, in f32.
+double largest_pixel_difference(Tower& tower) {
+  Executor& executor = tower.executor();
+  const Shape& shape = tower.find_input("images")->shape;
+  const std::int64_t plane = shape[2] * shape[3];
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(shape.elements()));
+  std::uint32_t state = 0;
+  for (std::uint8_t& pixel : pixels) {
+    constexpr std::uint32_t kGoldenRatio = 2654435769U;
+    constexpr int kUpperByte = 24;
+    pixel = static_cast<std::uint8_t>((state += kGoldenRatio) >> kUpperByte);
+  }
+  executor.feed_pixels(executor.input("images"), pixels);
+  const std::vector<float> images = executor.read_input("images");
+  constexpr Normalization kRange;
+  double largest = 0;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    // Canonical order is NCHW, that of pixels NHWC.
+    const auto place = static_cast<std::int64_t>(i);
+    const std::int64_t row = place / plane;
+    const std::int64_t pixel = (row / shape[1] * plane + place % plane) * shape[1] + row % shape[1];
+    const double expected =
+        (pixels[static_cast<std::size_t>(pixel)] - double{kRange.mean}) / double{kRange.deviation};
+    const double difference = std::abs(static_cast<double>(images[i]) - expected);
+    largest = difference <= largest ? largest : difference;
+  }
+  return largest;
+}
+
+void check_pixels(Tower& tower, Verification& result) {
+  const double difference = largest_pixel_difference(tower);
+  result.numbers.push_back({.name = "pixels",
+                            .measured = difference,
+                            .stored = 0,
+                            .deviation = difference,
+                            .tolerance = pixel_tolerance()});
+}
+
 /// With the gradients that the runs left.
 void check_update(const RunSettings& settings, const VerifiedRun& run,
                   const FingerprintStimulus& stimulus, Verification& result) {
@@ -235,6 +273,9 @@ Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
                               .stored = 0,
                               .deviation = kernel.deviation,
                               .tolerance = kernel.tolerance});
+  }
+  if (settings.input.type == SlotType::u8) {
+    check_pixels(tower, result);
   }
   if (settings.training()) {
     check_update(settings, run, stimulus, result);

@@ -197,8 +197,13 @@ class Session {
   /// Gives a tower its part.
   void feed(int number, const InputBatch& batch) {
     const auto place = static_cast<std::size_t>(number);
-    parts_.towers[number].feed(batch.images + place * image_elements_,
-                               batch.labels + place * static_cast<std::size_t>(settings_.batch));
+    const std::int32_t* const labels =
+        batch.labels + place * static_cast<std::size_t>(settings_.batch);
+    if (batch.pixels != nullptr) {
+      parts_.towers[number].feed_pixels(batch.pixels + place * image_elements_, labels);
+    } else {
+      parts_.towers[number].feed(batch.images + place * image_elements_, labels);
+    }
   }
 
   /// Whether the next step's batch is to be on its way while this one runs.

@@ -240,6 +240,7 @@ constexpr std::array kRules = {
     Rule{"use_tf32", unless_gpu_in_f32},
     Rule{"cuda_graph", unless_gpu},
     Rule{"conv_statistics", unless_gpu_trains},
+    Rule{"input_transfer", unless_data},
 };
 
 /// Whether the value is the default, and that is false or 0.

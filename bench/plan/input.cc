@@ -12,13 +12,15 @@ std::int32_t first_label(const RunSettings& settings) {
 std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images,
                                             const Watch& watch,
                                             const std::shared_ptr<HostAllocator>& allocator) {
-  const bool nhwc = images.token() == "nhwc";
-  check(nhwc || images.token() == "nchw", cat("the plan wants images in layout ", images));
+  const bool planned_nhwc = images.token() == "nhwc";
+  check(planned_nhwc || images.token() == "nchw", cat("the plan wants images in layout ", images));
+  const bool nhwc = planned_nhwc || settings.input.type == SlotType::u8;
   const InputSpec spec{.batch = settings.global_batch(),
                        .channels = settings.dataset->channels,
                        .height = settings.image_size,
                        .width = settings.image_size,
                        .layout = nhwc ? SlotLayout::nhwc : SlotLayout::nchw,
+                       .type = settings.input.type,
                        .num_classes = static_cast<std::int32_t>(settings.num_classes),
                        .first_label = first_label(settings),
                        .seed = settings.seed};

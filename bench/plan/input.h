@@ -12,9 +12,9 @@ namespace bench {
 std::int32_t first_label(const RunSettings& settings);
 
 /// The run's batches, for all towers together, in the layout that the plan wants images in ("nchw"
-/// or "nhwc"): synthetic, the dataset's, or a file's. They lie where `allocator` says, in ordinary
-/// memory where it is null. `watch` hears how far synthetic images are. Throws UsageError or
-/// DataError when the data cannot be used.
+/// or "nhwc"), or as pixels where the settings say so: synthetic, the dataset's, or a file's. They
+/// lie where `allocator` says, in ordinary memory where it is null. `watch` hears how far synthetic
+/// images are. Throws UsageError or DataError when the data cannot be used.
 std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images,
                                             const Watch& watch = {},
                                             const std::shared_ptr<HostAllocator>& allocator = {});

@@ -129,17 +129,30 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend,
     (backend.shares_host_memory() ? memory.check.host : memory.check.device) +=
         memory.towers * executor.gradients;
   }
-  const std::size_t slot = image_bytes(settings, batch) * memory.towers;
-  memory.input_slots =
-      settings.input.dataset
-          ? slot * static_cast<std::size_t>(settings.input.dataset->prefetch_batches)
-          : slot;
+  const std::size_t images = image_bytes(settings, batch) * memory.towers;
+  if (!settings.input.dataset) {
+    memory.input_slots = images;
+    return memory;
+  }
+  const bool pixels = settings.input.type == SlotType::u8;
+  const std::size_t slot =
+      pixels ? slot_image_bytes(settings) * static_cast<std::size_t>(batch) * memory.towers
+             : images;
+  memory.input_slots = slot * static_cast<std::size_t>(settings.input.dataset->prefetch_batches);
+  if (pixels && backend.shares_host_memory()) {
+    memory.input_slots += images;  // What they are normalised into.
+  }
   return memory;
 }
 
 std::size_t image_elements(const RunSettings& settings) {
   const std::int64_t size = settings.image_size;
   return static_cast<std::size_t>(settings.dataset->channels * size * size);
+}
+
+std::size_t slot_image_bytes(const RunSettings& settings) {
+  return image_elements(settings) *
+         (settings.input.type == SlotType::u8 ? sizeof(std::uint8_t) : sizeof(float));
 }
 
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {

@@ -63,7 +63,10 @@ PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std
 /// Elements of one image.
 std::size_t image_elements(const RunSettings& settings);
 
-/// Bytes of one batch of images.
+/// Bytes of one image as the input hands it over.
+std::size_t slot_image_bytes(const RunSettings& settings);
+
+/// Bytes of one batch of images, as the network reads them.
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
 
 /// What the check of the network takes after the steps, beside the plan: on the host images,

@@ -34,8 +34,10 @@ std::int64_t images_at_once(std::int64_t batch) {
 /// The run's input, and what comes behind the batches that calibration learns from.
 class CalibrationInput {
  public:
-  explicit CalibrationInput(const RunSettings& settings)
-      : settings_(settings), source_(make_run_input(settings, kLayout)) {}
+  explicit CalibrationInput(const RunSettings& settings) : settings_(settings) {
+    settings_.input.type = SlotType::f32;  // Calibration reads it itself.
+    source_ = make_run_input(settings_, kLayout);
+  }
 
   InputBatch next() { return source_->next(); }
 

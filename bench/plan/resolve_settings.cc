@@ -173,6 +173,27 @@ InputSettings input_of(const Flags& flags) {
   return input;
 }
 
+/// What the slots of a run with --data_dir hold.
+SlotType slot_type_of(const Flags& flags, RunDevice device) {
+  const bool automatic = flags.input_transfer == "auto";
+  const bool pixels = automatic ? device == RunDevice::gpu : flags.input_transfer == "uint8";
+  return flags.data_dir && pixels ? SlotType::u8 : SlotType::f32;
+}
+
+/// Tells of pixels; whether they are rounded depends on the resize.
+void add_notice_of_pixels(RunSettings& settings) {
+  if (settings.input.type != SlotType::u8) {
+    return;
+  }
+  const bool mixed = settings.dataset->format == "tfrecord" &&
+                     settings.input.dataset->resize_method == ResizeMethod::bilinear;
+  settings.notices.push_back(
+      cat("images are handed to the device as uint8 and normalised there: ",
+          mixed ? "each pixel is rounded after the resize, by at most half a grey level, which "
+                  "tf_cnn_benchmarks does not do; --input_transfer=float leaves that out"
+                : "nothing is rounded, since no pixels are mixed"));
+}
+
 RunFiles files_of(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   return {.flag_files = parsed.flag_files,
@@ -328,6 +349,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   const auto given = parsed.given.find("device");
   settings.device_label = given == parsed.given.end() ? placement.device : given->second;
   settings.gpu = gpu_of(flags);
+  settings.input.type = slot_type_of(flags, settings.device);
   settings.towers = static_cast<int>(std::max(flags.num_gpus, flags.virtual_gpus));
   check_plan_for(settings);
   if (settings.gpu.virtual_towers && settings.device != RunDevice::gpu) {
@@ -348,6 +370,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   add_notices(parsed.notices);
   add_notices(placement.notices);
   add_notices(idle_flag_notices(settings, parsed));
+  add_notice_of_pixels(settings);
   settings.image_size = flags.image_size.value_or(settings.model->image_size);
   settings.num_classes =
       flags.num_classes.value_or(own_classes(*settings.model, *settings.dataset));

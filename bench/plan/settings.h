@@ -65,6 +65,8 @@ struct InputSettings {
   std::optional<DatasetOptions> dataset = {};
   /// A safetensors file.
   std::optional<std::string> file = {};
+  /// Of the dataset's slots: u8 is normalised by the device.
+  SlotType type = SlotType::f32;
 };
 
 /// Other files that a run reads and writes; unset: none.

@@ -10,6 +10,7 @@
 #include "bench/after/profile.h"
 #include "bench/after/verification.h"
 #include "bench/loop/report.h"
+#include "bench/plan/memory_check.h"
 #include "bench/plan/network.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
@@ -20,8 +21,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-void print_closing_notes(const SessionResult& session, const InputStatistics& input,
-                         std::ostream& err) {
+void print_closing_notes(const RunSettings& settings, const SessionResult& session,
+                         const InputStatistics& input, std::ostream& err) {
   if (session.skipped_updates > 0) {
     err << "skipped updates: " << session.skipped_updates
         << ", for gradients that were not finite; the loss scale was halved each time\n";
@@ -38,7 +39,8 @@ void print_closing_notes(const SessionResult& session, const InputStatistics& in
       << " % of the step time";
   if (input.threads > 0) {
     err << " (" << input.threads << (input.threads == 1 ? " thread prepares" : " threads prepare")
-        << " images)";
+        << " images of " << slot_image_bytes(settings) << " bytes in "
+        << (settings.input.type == SlotType::u8 ? "u8" : "f32") << ")";
   }
   err << "\n";
   print_shares(err, session.shares, steps);
@@ -160,7 +162,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   const RunStreams& streams = host.streams;
   const SessionResult& session = measured.session;
   RecordFile& file = begun.file;
-  print_closing_notes(session, measured.input, streams.err);
+  print_closing_notes(settings, session, measured.input, streams.err);
   print_gpus(file.record(), streams.err);
   Attempt attempt = measured.attempt;
   attempt.at([&] {

@@ -75,6 +75,53 @@ says "$out" 'planned memory'
 run 2 $quick --device=gpu --forward_only --dtype=int8
 says "$err" 'runs no layer of lenet in int8: int8 is for the CPU'
 
+# --- pixels ----------------------------------------------------------------------------------------
+
+make_pictures "$work/idx"
+for set in train t10k; do
+  { head -c 16 "$work/idx/$set-images-idx3-ubyte"; seq 1000 2000 | head -c 2048 | tr '0-9\n' '\012\050\074\120\144\170\214\240\264\310\346'; } \
+    >"$work/pictures" && mv "$work/pictures" "$work/idx/$set-images-idx3-ubyte"
+done
+make_shards data "$work/idx"
+data="--model=lenet --batch_size=4 --num_warmup_batches=1 --num_batches=4 --num_classes=3 --data_name=imagenet
+  --data_dir=$work/data --datasets_num_private_threads=1 --init_learning_rate=0.01"
+# shellcheck disable=SC2086
+run 0 $data --device=cpu --num_intra_threads=1 --result_file="$work/floats.json"
+lacks "$err" 'uint8'
+says "$err" '(1 thread prepares images of 9408 bytes in f32)'
+record_holds "r['dataset']['image_type'] == 'f32' and r['dataset']['image_bytes'] == 9408" "$work/floats.json"
+# shellcheck disable=SC2086
+run 0 $data --device=cpu --num_intra_threads=1 --input_transfer=uint8 --result_file="$work/pixels.json"
+says "$err" 'rounded after the resize, by at most half a grey level'
+agree "$work/pixels.json" "$work/floats.json" 4e-3
+record_holds "r['series']['loss'] != json.load(open('$work/floats.json'))['series']['loss']" "$work/pixels.json"
+for format in NHWC NCHW; do
+  # shellcheck disable=SC2086
+  run 0 $data --device=gpu --data_format=$format --result_file="$work/gpu.json"
+  says "$err" 'rounded after the resize, by at most half a grey level'
+  says "$err" '(1 thread prepares images of 2352 bytes in u8)'
+  says "$err" 'numbers match the reference'
+  record_holds "'pixels' in [n['name'] for n in r['verification']['numbers']]" "$work/gpu.json"
+  agree "$work/gpu.json" "$work/pixels.json"
+  record_holds "r['dataset']['image_type'] == 'u8' and r['dataset']['image_bytes'] == 2352" "$work/gpu.json"
+  record_holds "r['workload']['flags_all']['input_transfer'] == 'uint8'" "$work/gpu.json"
+done
+# Each tower has its rows of the batch.
+# shellcheck disable=SC2086
+run 0 $data --batch_size=2 --virtual_gpus=2 --device=gpu --variable_update=replicated --gradient_reduction=mean \
+  --result_file="$work/towers.json"
+agree "$work/towers.json" "$work/pixels.json"
+# shellcheck disable=SC2086
+run 0 $data --device=gpu --input_transfer=float --result_file="$work/gpu.json"
+lacks "$err" 'uint8'
+agree "$work/gpu.json" "$work/floats.json"
+# shellcheck disable=SC2086
+run 0 $data --device=gpu --resize_method=crop
+says "$err" 'nothing is rounded'
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --input_transfer=uint8
+says "$err" 'note: --input_transfer: no effect without --data_dir'
+
 # --- statistics of batch norm from convolutions ----------------------------------------------------
 
 # After a warm-up step of such a rate rounding is all that tells the two apart.

@@ -167,6 +167,8 @@ TEST(RecordJson, HoldsWhatARunIsCalledAndWhatWentOnAroundIt) {
                    .idle_watts = Unknown{"no"},
                    .coverage = "processors"};
   record.cpu_watched.mhz = std::vector<double>{2000, 3000};
+  record.dataset.image_type = "u8";
+  record.dataset.image_bytes = 150528;
   record.dataset.storage =
       Storage{.filesystem = "ext4", .device = "/dev/sda", .rotational = false, .scheduler = "none"};
   out = json::parse(record_json(record));
@@ -179,6 +181,8 @@ TEST(RecordJson, HoldsWhatARunIsCalledAndWhatWentOnAroundIt) {
   EXPECT_EQ(out["energy"]["domains"][0]["joules"], 12.5);
   EXPECT_EQ(out["cpu_watched"]["mhz_spread"], json::parse(R"({"mean": 2500.0, "min": 2000.0,
                                                               "max": 3000.0})"));
+  EXPECT_EQ(out["dataset"]["image_type"], "u8");
+  EXPECT_EQ(out["dataset"]["image_bytes"], 150528);
   EXPECT_EQ(out["dataset"]["storage"]["fs"], "ext4");
 }
 

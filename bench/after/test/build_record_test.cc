@@ -198,6 +198,8 @@ TEST(Record, TellsTheFilesOfADatasetAndWhySyntheticImagesHaveNone) {
   EXPECT_THAT(read.records.why(), HasSubstr("count"));
   EXPECT_EQ(measured({.shards = 1, .records = 64}, system).dataset.records.value(), 64);
   const results::Dataset synthetic = measured({}, system).dataset;
+  EXPECT_EQ(synthetic.image_type, "f32");
+  EXPECT_EQ(synthetic.image_bytes, 3 * 28 * 28 * 4);
   EXPECT_THAT(synthetic.shards.why(), HasSubstr("synthetic"));
   EXPECT_THAT(synthetic.bytes.why(), HasSubstr("synthetic"));
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "bench/after/verification.h"
+#include "bench/flags/test/usage_error.h"
 #include "bench/host/clock.h"
 #include "bench/loop/session.h"
 #include "bench/loop/test/lone_tower.h"
@@ -17,6 +18,7 @@
 #include "bench/plan/resolve_settings.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/far_device.h"
+#include "pipeline/test/support.h"
 #include "variable_mgmt/fold_values.h"
 
 namespace bench {
@@ -119,6 +121,37 @@ TEST(FarRun, InfersInInt8) {
   settings.mode = RunMode::forward_only;
   settings.int8 = true;
   EXPECT_FALSE(run_near_and_far(settings).logits.empty());
+}
+
+TEST(FarRun, TrainsOnPixelsThatTheDeviceNormalisesAsOnFloatsButForTheirRounding) {
+  const test::TemporaryFolder folder;
+  std::vector<std::string> examples;
+  for (int i = 1; i <= 12; ++i) {
+    const test::Picture picture{
+        .width = 40 + i, .height = 70 - i, .seed = static_cast<std::uint64_t>(i)};
+    examples.push_back(test::image_example(test::wavy_jpeg(picture), i % 3));
+  }
+  test::write_shards(folder, {.shards = 1}, examples);
+  const auto train = [&](const std::string& transfer) {
+    const std::string data = cat("--data_dir=", folder.path().string());
+    const std::string flag = cat("--input_transfer=", transfer);
+    const RunSettings settings = resolve_settings(
+        parse({"--model=lenet", "--data_name=imagenet", data, flag, "--num_classes=3",
+               "--device=reference", "--batch_size=4", "--num_batches=4", "--num_warmup_batches=0",
+               "--init_learning_rate=0.01"}));
+    EXPECT_EQ(settings.input.type == SlotType::u8, transfer == "uint8");
+    return run_near_and_far(settings, Check::none, /*seeds=*/2).losses;
+  };
+  const std::vector<double> floats = train("float");
+  EXPECT_EQ(train("auto"), floats);
+  const std::vector<double> pixels = train("uint8");
+  ASSERT_EQ(pixels.size(), floats.size());
+  EXPECT_NE(pixels, floats);
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    // Half a grey level is 1/255 of the range from -1 to 1; the errors of an image's pixels differ
+    // in sign, so that far less is left of them in a loss.
+    EXPECT_NEAR(pixels[i], floats[i], floats[i] / 255) << "step " << i;
+  }
 }
 
 TEST(FarRun, IsVerified) {

@@ -11,6 +11,7 @@
 #include "bench/loop/test/several_towers.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
+#include "kernels/forwarding_backend.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/zoo/builder.h"
@@ -243,6 +244,29 @@ TEST(Verification, NamesPartsThatAreStoredAndWereNotMeasured) {
     EXPECT_THAT(names, Contains(part));
   }
   EXPECT_THAT(names, Not(Contains("inference logits")));
+}
+
+/// Takes the pixels' middle for another one.
+class OffByOneGrey final : public ForwardingBackend {
+ public:
+  explicit OffByOneGrey(Backend& inner) : ForwardingBackend(inner) {}
+  std::unique_ptr<Kernel> make_normalization(const Normalization& range,
+                                             const Placed& images) override {
+    return ForwardingBackend::make_normalization(
+        {.mean = range.mean + 1, .deviation = range.deviation}, images);
+  }
+};
+
+TEST(Verification, ChecksWhatTheDeviceMakesOfPixelsWhereItIsGivenSome) {
+  RunSettings settings = lenet(2, /*training=*/false);
+  const auto backend = make_reference_backend();
+  const std::size_t numbers = verify(settings, *backend).numbers.size();
+  settings.input.type = SlotType::u8;
+  const Verification right = verify(settings, *backend);
+  EXPECT_TRUE(right.passed()) << right.failures();
+  EXPECT_EQ(right.numbers.size(), numbers + 1);
+  OffByOneGrey wrong(*backend);
+  EXPECT_THAT(failed(verify(settings, wrong)), ElementsAre("pixels"));
 }
 
 TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {

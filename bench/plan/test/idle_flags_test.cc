@@ -68,7 +68,7 @@ TEST(IdleFlags, AreThoseOfDataWithoutAny) {
   for (const std::string_view flag :
        {"--resize_method=crop", "--nofuse_decode_and_crop", "--datasets_repeat_cached_sample",
         "--datasets_num_private_threads=2", "--datasets_use_caching",
-        "--datasets_parallel_interleave_cycle_length=2"}) {
+        "--datasets_parallel_interleave_cycle_length=2", "--input_transfer=uint8"}) {
     const std::string start(flag.substr(0, flag.find('=')));
     const std::string name = start.starts_with("--no") ? cat("--", start.substr(4)) : start;
     EXPECT_THAT(idle({flag}), ElementsAre(cat(name, ": no effect without --data_dir")));

@@ -174,6 +174,20 @@ TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
             kSlot * DatasetOptions{}.prefetch_batches);
 }
 
+TEST(RunMemory, CountsPixelsAndOnTheHostWhatTheyAreNormalisedInto) {
+  constexpr std::size_t kPixels = std::size_t{4} * 3 * 28 * 28;
+  RunSettings reading = lenet();
+  reading.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
+  reading.input.type = SlotType::u8;
+  const std::size_t ring = kPixels * DatasetOptions{}.prefetch_batches;
+  const auto near = make_reference_backend();
+  EXPECT_EQ(run_memory(reading, *near, {}, 4).input_slots, ring + kPixels * sizeof(float));
+  const auto far = make_far_backend(make_reference_backend(), {});
+  EXPECT_EQ(run_memory(reading, *far, {}, 4).input_slots, ring);
+  EXPECT_EQ(slot_image_bytes(reading), kPixels / 4);
+  EXPECT_EQ(slot_image_bytes(lenet()), kPixels);
+}
+
 TEST(RunMemory, CountsTheOptimizersSlotsWhenTraining) {
   const auto backend = make_reference_backend();
   const MemoryReport executor{.variables = 4000, .gradients = 4000};

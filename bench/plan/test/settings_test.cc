@@ -21,6 +21,7 @@ namespace bench {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 RunSettings settings_for(const std::vector<std::string_view>& arguments) {
   return resolve_settings(parse(arguments));
@@ -291,6 +292,38 @@ TEST(Settings, SmoothTheLabelsOfTheLoss) {
 TEST(Settings, DistortImagesOfCifar10Alone) {
   EXPECT_THAT(settings_refusal({"--model=lenet", "--distortions"}),
               HasSubstr("not built yet for imagenet"));
+}
+
+TEST(Settings, HandPixelsToTheDeviceWhereAskedAndSayWhetherTheyAreRounded) {
+  const ScratchFolder folder;
+  std::ofstream(folder.path() / "data_batch_1.bin") << "x";
+  std::ofstream(folder.path() / "train-00000-of-00001") << "x";
+  const std::string data = cat("--data_dir=", folder.path().string());
+  const auto notices = [&](std::vector<std::string_view> arguments, SlotType expected) {
+    arguments.insert(arguments.end(), {data, "--device=cpu"});
+    const RunSettings settings = settings_for(arguments);
+    EXPECT_EQ(settings.input.type, expected);
+    std::string text;
+    for (const std::string& notice : settings.notices) {
+      text += notice + "\n";
+    }
+    return text;
+  };
+  const std::vector<std::string_view> lenet{"--model=lenet", "--data_name=imagenet"};
+  const auto with = [](std::vector<std::string_view> arguments, std::string_view more) {
+    arguments.push_back(more);
+    return arguments;
+  };
+  EXPECT_THAT(notices(lenet, SlotType::f32), Not(HasSubstr("uint8")));
+  EXPECT_THAT(notices(with(lenet, "--input_transfer=float"), SlotType::f32),
+              Not(HasSubstr("uint8")));
+  const auto pixels = with(lenet, "--input_transfer=uint8");
+  EXPECT_THAT(notices(pixels, SlotType::u8), HasSubstr("by at most half a grey level"));
+  EXPECT_THAT(notices(with(pixels, "--resize_method=crop"), SlotType::u8),
+              HasSubstr("nothing is rounded"));
+  EXPECT_THAT(
+      notices({"--model=resnet20", "--data_name=cifar10", "--input_transfer=uint8"}, SlotType::u8),
+      HasSubstr("nothing is rounded"));
 }
 
 TEST(FirstLabel, IsOneWhereTheNetworkHasNoClassForTheBackground) {
