@@ -86,7 +86,7 @@ std::string if_nothing_is_copied_ahead(const Asked& asked) {
   return !idle.empty() ? idle
                        : cat("with --device=", name_of(asked.settings.device),
                              asked.settings.device == RunDevice::gpu
-                                 ? ", to which a batch is copied when its step begins"
+                                 ? ", to which every batch is copied while the step before it runs"
                                  : ", to which no batch is copied");
 }
 

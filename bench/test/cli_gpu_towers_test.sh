@@ -32,12 +32,15 @@ same_bits() {
 
 # --- every strategy on one card --------------------------------------------------------------------
 
-for update in replicated parameter_server; do
-  # shellcheck disable=SC2086
-  same_bits $lenet --virtual_gpus=2 --variable_update=$update --allreduce_bucket_mb=1
-  says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
-  says "$err" 'note: steps are replayed from recordings of their parts: the gradients of several towers meet on the host'
-done
+in_parts='note: steps are replayed from recordings of their parts'
+# shellcheck disable=SC2086
+same_bits $lenet --virtual_gpus=2 --variable_update=replicated --allreduce_bucket_mb=1
+says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
+says "$err" "$in_parts: the gradients of several towers meet on the host"
+# shellcheck disable=SC2086
+same_bits $lenet --virtual_gpus=2 --variable_update=parameter_server --allreduce_bucket_mb=1
+says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
+says "$err" "$in_parts: several towers wait for each other on the host, between copies from device to device"
 # shellcheck disable=SC2086
 under 2 $lenet --virtual_gpus=2 --variable_update=independent
 lacks "$err" 'note: steps are '
