@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "models/base/errors.h"
 #include "results/formats/imported_record.h"
@@ -28,25 +29,36 @@ double google_unit_seconds(const std::string& unit) {
   return unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit == "ns" ? 1e-9 : 0;
 }
 
+/// Leaves out what the record does not know: the form's readers take a number there for measured.
 Ordered google_context(const StoredRun& run) {
   const json& record = run.record;
-  Ordered caches = Ordered::array();
   Ordered load = Ordered::array();
   for (const char* name : {"loadavg_1m", "loadavg_5m", "loadavg_15m"}) {
     if (const auto value = number_field(record, cat("load.before.", name))) load.push_back(*value);
   }
-  const auto base = number_field(record, "cpu.base_mhz");
-  return {
-      {"date", utc_by(run.start_ms, "%Y-%m-%dT%H:%M:%S+00:00")},
-      {"host_name", text_field(record, "host.hostname")},
-      {"executable", "bench"},
-      {"num_cpus", integer_field(record, "cpu.threads").value_or(0)},
-      {"mhz_per_cpu", base.value_or(number_field(record, "cpu.max_mhz").value_or(0))},
-      {"cpu_scaling_enabled", text_field(record, "cpu.governor", "performance") != "performance"},
-      {"caches", caches},
-      {"load_avg", load},
-      {"library_build_type",
-       text_field(record, "build.build_type") == "Debug" ? "debug" : "release"}};
+  Ordered context = {{"date", utc_by(run.start_ms, "%Y-%m-%dT%H:%M:%S+00:00")},
+                     {"host_name", text_field(record, "host.hostname")},
+                     {"executable", "bench"}};
+  if (const auto threads = integer_field(record, "cpu.threads")) context["num_cpus"] = *threads;
+  for (const char* path : {"cpu.base_mhz", "cpu.max_mhz"}) {
+    const auto mhz = number_field(record, path);
+    if (mhz && !context.contains("mhz_per_cpu")) context["mhz_per_cpu"] = *mhz;
+  }
+  if (const std::string governor = text_field(record, "cpu.governor"); !governor.empty()) {
+    context["cpu_scaling_enabled"] = governor != "performance";
+  }
+  context["caches"] = Ordered::array();
+  context["load_avg"] = load;
+  context["library_build_type"] =
+      text_field(record, "build.build_type") == "Debug" ? "debug" : "release";
+  return context;
+}
+
+/// How many steps were timed: a run may end before those it was asked for.
+std::optional<std::int64_t> google_iterations(const StoredRun& run) {
+  const auto steps = metric_value(run, "step_time.n");
+  if (!steps) return std::nullopt;
+  return static_cast<std::int64_t>(*steps);
 }
 
 /// The context is the first run's: the form has one.
@@ -61,7 +73,6 @@ Outputs write_google(std::span<const StoredRun> runs) {
   Ordered list = Ordered::array();
   for (const StoredRun& run : runs) {
     const std::string name = "bench/" + word_of(run.workload);
-    const auto steps = integer_field(run.record, "workload.num_batches").value_or(1);
     const double mean = metric_value(run, "step_time.mean").value_or(0) * 1e3;
     Ordered entry = {{"name", name},
                      {"family_index", families[run.workload_key]},
@@ -70,12 +81,10 @@ Outputs write_google(std::span<const StoredRun> runs) {
                      {"run_type", "iteration"},
                      {"repetitions", repetitions[run.workload_key]},
                      {"repetition_index", next[run.workload_key]++},
-                     {"threads", 1},
-                     {"iterations", steps},
-                     {"real_time", mean},
-                     {"cpu_time", mean},
-                     {"time_unit", "ms"},
-                     {"label", run.machine}};
+                     {"threads", 1}};
+    if (const auto steps = google_iterations(run)) entry["iterations"] = *steps;
+    entry.update(
+        {{"real_time", mean}, {"cpu_time", mean}, {"time_unit", "ms"}, {"label", run.machine}});
     for (const auto& [metric, value] : run.metrics) entry[metric] = value.value;
     list.push_back(entry);
   }

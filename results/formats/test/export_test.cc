@@ -207,6 +207,32 @@ TEST(MlperfSystem, HasEveryFieldOfTheDescription) {
   EXPECT_EQ(written("mlperf-system", {example_run(), example_run()}).size(), 1U);
 }
 
+TEST(GoogleBenchmark, CountsTheStepsThatRanAndLeavesOutWhatIsNotKnown) {
+  Record record = example_record();
+  record.workload.num_batches = 5000;  // It ended after three, as by --max_seconds.
+  const auto exported = [](const Record& what) {
+    const StoredRun run = run_of(nlohmann::json::parse(record_json(what)));
+    return nlohmann::json::parse(written("google-benchmark", {run})[0].contents);
+  };
+  const nlohmann::json known = exported(record);
+  EXPECT_EQ(known["benchmarks"][0]["iterations"], 3);
+  EXPECT_EQ(known["context"]["mhz_per_cpu"], 3700.0);
+  EXPECT_EQ(known["context"]["num_cpus"], 4);
+  EXPECT_FALSE(known["context"].contains("cpu_scaling_enabled"));  // Its governor is not known.
+  record.cpu.max_mhz = Unknown{"no cpufreq"};
+  record.cpu.base_mhz = Unknown{"no cpufreq"};
+  record.cpu.governor = std::string("powersave");
+  record.cpu.threads = Unknown{"not told"};
+  record.metrics.clear();
+  const nlohmann::json unknown = exported(record);
+  EXPECT_FALSE(unknown["benchmarks"][0].contains("iterations"));
+  EXPECT_FALSE(unknown["context"].contains("mhz_per_cpu"));
+  EXPECT_FALSE(unknown["context"].contains("num_cpus"));
+  EXPECT_EQ(unknown["context"]["cpu_scaling_enabled"], true);
+  record.cpu.governor = std::string("performance");
+  EXPECT_EQ(exported(record)["context"]["cpu_scaling_enabled"], false);
+}
+
 TEST(Github, RepeatsAreOneEntryOfTheirMedian) {
   const nlohmann::json list =
       nlohmann::json::parse(written("github", {example_run(), example_run()})[0].contents);
