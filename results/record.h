@@ -36,9 +36,10 @@ struct Time {
 /// What was run: what must be equal for two runs to be comparable.
 struct Workload {
   std::string model{};
-  std::string mode{};     ///< train, fwd or eval.
-  std::string backend{};  ///< onednn, reference, ...
-  std::string data{};     ///< synthetic, file, or the files' format: tfrecord, cifar10_bin.
+  std::string printed_model{};  ///< Its name as tf_cnn_benchmarks prints it: lenet5 of lenet.
+  std::string mode{};           ///< train, fwd or eval.
+  std::string backend{};        ///< onednn, reference, ...
+  std::string data{};           ///< synthetic, file, or the files' format: tfrecord, cifar10_bin.
   std::int64_t batch_per_device = 0;
   int devices = 0;
   std::int64_t global_batch = 0;
@@ -48,6 +49,7 @@ struct Workload {
   std::string optimizer{};
   std::string variable_update{};
   std::int64_t num_batches = 0;  ///< Steps asked for, warm-up not counted.
+  double num_epochs = 0;         ///< The same in passes over the dataset.
   std::int64_t warmup = 0;       ///< Warm-up steps that ran.
   std::int64_t seed = 0;
   FlagValues flags{};      ///< Those the user gave.
@@ -236,7 +238,9 @@ struct Roof {
 
 struct Series {
   std::vector<std::chrono::nanoseconds> step_ns{};  ///< Every timed step, in order.
-  std::vector<double> loss{};  ///< The reported loss of each; empty when none is computed.
+  std::vector<double> loss{};   ///< The reported loss of each; empty when none is computed.
+  std::vector<double> top_1{};  ///< Accuracies of each; empty when none are computed.
+  std::vector<double> top_5{};
 };
 
 /// One of several towers: where the time of a measured step went, in seconds, means.
@@ -352,6 +356,8 @@ struct Record {
   std::optional<std::string> timed_all_reduce{};
   Process process{};
   std::map<std::string, std::string> env{};  ///< The variables that change speed, by name.
+  /// Those of TensorFlow, which change nothing here: its logs list them (--benchmark_log_dir).
+  std::map<std::string, std::string> tensorflow_env{};
   Load load{};
   CpuWatched cpu_watched{};
   Energy energy{};

@@ -50,6 +50,7 @@ void put_flags(Section out, const FlagValues& flags) {
 
 void put_workload(Section out, const Workload& workload) {
   out.put("model", workload.model);
+  out.put("printed_model", workload.printed_model);
   out.put("mode", workload.mode);
   out.put("backend", workload.backend);
   out.put("data", workload.data);
@@ -62,6 +63,7 @@ void put_workload(Section out, const Workload& workload) {
   out.put("optimizer", workload.optimizer);
   out.put("variable_update", workload.variable_update);
   out.put("num_batches", workload.num_batches);
+  out.put("num_epochs", workload.num_epochs);
   out.put("warmup", workload.warmup);
   out.put("seed", workload.seed);
   put_flags(out.child("flags"), workload.flags);
@@ -305,6 +307,7 @@ std::string record_json(const Record& record) {
   if (record.scaling) put_scaling(out.child("scaling"), *record.scaling);
   put_process(out.child("process"), record.process);
   out.put("env", record.env);
+  out.put("tensorflow_env", record.tensorflow_env);
   put_load(out.child("load"), record.load);
   put_cpu_watched(out.child("cpu_watched"), record.cpu_watched);
   put_energy(out.child("energy"), record.energy);
@@ -319,6 +322,8 @@ std::string record_json(const Record& record) {
   Section series = out.child("series");
   series.put("step_ns", counts(record.series.step_ns));
   series.put("loss", record.series.loss);
+  series.put("top_1", record.series.top_1);
+  series.put("top_5", record.series.top_5);
   out.put_list("implementations", record.implementations,
                [](Section& item, const Implementation& implementation) {
                  item.put("op", implementation.op);

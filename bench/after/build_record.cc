@@ -231,6 +231,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
   record.labels = settings.record.labels;
   record.cost = settings.record.cost;
   record.workload = {.model = std::string(settings.model->name),
+                     .printed_model = std::string(settings.model->printed_name),
                      .mode = settings.training() ? "train" : "fwd",
                      .data = data_of(settings),
                      .batch_per_device = settings.batch,
@@ -242,6 +243,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .optimizer = std::string(row_of(settings.optimizer.rule).name),
                      .variable_update = std::string(settings.strategy->name),
                      .num_batches = settings.steps.num_batches,
+                     .num_epochs = settings.steps.num_epochs,
                      .warmup = settings.warmup.num_batches,
                      .seed = static_cast<std::int64_t>(settings.seed),
                      .flags = explicit_flags(settings, parsed),
@@ -258,6 +260,9 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
   record.memory = capture_memory(files);
   record.process = capture_process(files);
   record.env = capture_environment_variables(environ);
+  if (settings.files.benchmark_logs) {
+    record.tensorflow_env = capture_tensorflow_variables(environ);
+  }
   record.load.before = capture_load(files);
   return record;
 }
@@ -353,6 +358,10 @@ void add_measurements(results::Record& record, const RunSettings& settings,
   }
   record.series.step_ns = session.steps;
   record.series.loss = session.losses;
+  for (const report::Accuracies& step : session.accuracies) {
+    record.series.top_1.push_back(step.top_1);
+    record.series.top_5.push_back(step.top_5);
+  }
   record.workload.warmup = session.warmup_steps;
   add_dataset(record.dataset, measured.input);
   record.load.after = capture_load(files);

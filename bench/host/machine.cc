@@ -176,6 +176,21 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
+/// The variables whose names are wanted.
+template <class Wanted>
+std::map<std::string, std::string> variables_of(const char* const* environment,
+                                                const Wanted& wanted) {
+  std::map<std::string, std::string> out;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    const std::size_t equals = entry.find('=');
+    if (equals == entry.npos) continue;
+    const std::string_view name = entry.substr(0, equals);
+    if (wanted(name)) out.emplace(name, entry.substr(equals + 1));
+  }
+  return out;
+}
+
 }  // namespace
 
 results::Host capture_host(const SystemFiles& files) {
@@ -292,18 +307,18 @@ std::map<std::string, std::string> capture_environment_variables(const char* con
                                                        "TCMALLOC_",  "GLIBC_TUNABLES",
                                                        "LD_PRELOAD", "LD_LIBRARY_PATH",
                                                        "LD_BIND_NOW"};
-  std::map<std::string, std::string> out;
-  for (; environment != nullptr && *environment != nullptr; ++environment) {
-    const std::string_view entry = *environment;
-    const std::size_t equals = entry.find('=');
-    if (equals == entry.npos) continue;
-    const std::string_view name = entry.substr(0, equals);
-    const bool wanted = std::any_of(kNames.begin(), kNames.end(), [&](std::string_view row) {
+  return variables_of(environment, [&](std::string_view name) {
+    return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view row) {
       return row.ends_with('_') ? name.starts_with(row) : name == row;
     });
-    if (wanted) out.emplace(name, entry.substr(equals + 1));
-  }
-  return out;
+  });
+}
+
+std::map<std::string, std::string> capture_tensorflow_variables(const char* const* environment) {
+  return variables_of(environment, [](std::string_view name) {
+    return name.starts_with("TF_") && !name.starts_with("TF_VAR_") &&
+           !name.starts_with("TF_TOKEN_");
+  });
 }
 
 }  // namespace bench

@@ -33,6 +33,7 @@ class Session {
         static_cast<std::size_t>(std::min(parts.stopping.limits().steps, kReservedSteps));
     result_.steps.reserve(expected);
     result_.losses.reserve(settings.training() ? expected : 0);
+    result_.accuracies.reserve(settings.accuracies() ? expected : 0);
   }
 
   ~Session() { drop_steps(); }
@@ -148,6 +149,7 @@ class Session {
         result_.losses.push_back(outcome.loss);
       }
       if (settings_.accuracies()) {
+        result_.accuracies.push_back(outcome.accuracies);
         top_1 += outcome.accuracies.top_1;
         top_5 += outcome.accuracies.top_5;
         result_.top_1 = top_1 / static_cast<double>(i);

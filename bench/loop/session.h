@@ -37,6 +37,8 @@ struct SessionResult {
   std::vector<std::chrono::nanoseconds> steps;
   /// The reported loss of each of them; empty for a forward-only run.
   std::vector<double> losses;
+  /// Their accuracies; empty where none are computed.
+  std::vector<report::Accuracies> accuracies;
   /// From the end of warm-up to the end of the last step.
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};

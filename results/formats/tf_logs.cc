@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "models/base/errors.h"
 #include "results/formats/imported_record.h"
@@ -58,6 +59,49 @@ std::string tf_devices(const json& record) {
   return cat("[", list, "]");
 }
 
+/// A record of before it had the printed name, and one of another tool's file, have one name.
+std::string tf_model(const json& record) {
+  return text_field(record, "workload.printed_model", text_field(record, "workload.model"));
+}
+
+/// What the original has: NHWC or NCHW. Of `auto` the one in which most of the plan is, of the
+/// images and of what its steps give; oneDNN's blocks of channels, such as nChw16c, count as NCHW.
+std::string tf_data_format(const json& record) {
+  const std::string asked = text_field(record, "workload.layout");
+  if (asked != "auto") return asked;
+  std::int64_t nhwc = 0;
+  std::int64_t nchw = 0;
+  const auto count = [&](const std::string& layout, std::int64_t times) {
+    if (layout == "nhwc") nhwc += times;
+    if (layout.starts_with("nchw") || layout.starts_with("nChw")) nchw += times;
+  };
+  count(text_field(record, "choices.held.images"), 1);
+  if (const json* steps = field(record, "implementations"); steps != nullptr && steps->is_array()) {
+    for (const json& step : *steps) {
+      count(text_field(step, "layout"), integer_field(step, "count").value_or(0));
+    }
+  }
+  if (nhwc + nchw == 0) return asked;
+  return nhwc > nchw ? "NHWC" : "NCHW";
+}
+
+/// Sorted by name.
+Ordered tf_environment(const json& record) {
+  Ordered list = Ordered::array();
+  const json* variables = field(record, "tensorflow_env");
+  if (variables == nullptr || !variables->is_object()) return list;
+  for (const auto& [name, value] : variables->items()) {
+    list.push_back({{"name", name}, {"value", value}});
+  }
+  return list;
+}
+
+/// As another program's logs told it where the record comes from them.
+std::string tf_version(const json& record) {
+  const std::string version = text_field(record, "source.bench_version");
+  return version.empty() ? text_field(record, "workload.backend") : cat("bench ", version);
+}
+
 /// Sorted by name, each with its value under the name of its type; booleans are texts.
 Ordered tf_run_parameters(const json& record) {
   const auto number = [&](const char* name, const char* path) {
@@ -66,17 +110,18 @@ Ordered tf_run_parameters(const json& record) {
   const auto text = [](const char* name, const std::string& value) {
     return Ordered{{"name", name}, {"string_value", value}};
   };
+  const auto epochs = number_field(record, "workload.num_epochs");
   return Ordered::array({
       number("batch_size", "workload.global_batch"),
       number("batch_size_per_device", "workload.batch_per_device"),
-      text("data_format", text_field(record, "workload.layout")),
+      text("data_format", tf_data_format(record)),
       text("dataset", tf_dataset(record)),
       text("devices", tf_devices(record)),
       text("mode", tf_mode(record)),
-      text("model", text_field(record, "workload.model")),
+      text("model", tf_model(record)),
       number("num_batches", "workload.num_batches"),
       Ordered{{"name", "num_epochs"},
-              {"float_value", number_field(record, "workload.flags_all.num_epochs").value_or(0)}},
+              {"float_value", epochs ? Ordered(*epochs) : Ordered(nullptr)}},
       text("optimizer", text_field(record, "workload.optimizer")),
       text("rewrite_config", "None"),
       text("session_config", ""),
@@ -102,16 +147,15 @@ Ordered tf_machine(const json& record) {
 std::string tf_run_log(const StoredRun& run) {
   const json& record = run.record;
   const json* test_id = field(record, "workload.flags_all.benchmark_test_id");
-  const Ordered log = {{"model_name", text_field(record, "workload.model")},
-                       {"dataset", {{"name", tf_dataset(record)}}},
-                       {"machine_config", tf_machine(record)},
-                       {"test_id", test_id == nullptr ? Ordered(nullptr) : Ordered(*test_id)},
-                       {"run_date", tf_timestamp(static_cast<double>(run.start_ms) / 1e3)},
-                       {"tensorflow_version",
-                        {{"version", cat("bench ", text_field(record, "source.bench_version"))},
-                         {"git_hash", run.git_rev}}},
-                       {"tensorflow_environment_variables", Ordered::array()},
-                       {"run_parameters", tf_run_parameters(record)}};
+  const Ordered log = {
+      {"model_name", tf_model(record)},
+      {"dataset", {{"name", tf_dataset(record)}}},
+      {"machine_config", tf_machine(record)},
+      {"test_id", test_id == nullptr ? Ordered(nullptr) : Ordered(*test_id)},
+      {"run_date", tf_timestamp(static_cast<double>(run.start_ms) / 1e3)},
+      {"tensorflow_version", {{"version", tf_version(record)}, {"git_hash", run.git_rev}}},
+      {"tensorflow_environment_variables", tf_environment(record)},
+      {"run_parameters", tf_run_parameters(record)}};
   return python_json(log) + "\n";
 }
 
@@ -123,6 +167,14 @@ std::string tf_metric_line(const char* name, double value, std::int64_t step, do
                         {"timestamp", tf_timestamp(seconds)},
                         {"extras", Ordered::array()}};
   return python_json(line) + "\n";
+}
+
+/// The accuracy of the step that is number `step` from 0; nothing of a run that computes none.
+std::optional<double> tf_accuracy(const json& record, const char* path, std::size_t step) {
+  const json* list = field(record, path);
+  if (list == nullptr || !list->is_array() || step >= list->size()) return std::nullopt;
+  const json& value = (*list)[step];
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
 /// The lines of the steps that a run prints, then the total.
@@ -138,13 +190,22 @@ std::string tf_metric_log(const StoredRun& run) {
     sum += steps[i];
     if (i != 0 && (i + 1) % every != 0) continue;
     const double speed = batch * static_cast<double>(i + 1) / sum;
-    log += tf_metric_line("current_examples_per_sec", speed, static_cast<std::int64_t>(i + 1),
-                          ends[i]);
+    const auto number = static_cast<std::int64_t>(i + 1);
+    log += tf_metric_line("current_examples_per_sec", speed, number, ends[i]);
+    for (const auto& [name, path] : {std::pair{"top_1_accuracy", "series.top_1"},
+                                     std::pair{"top_5_accuracy", "series.top_5"}}) {
+      if (const auto accuracy = tf_accuracy(run.record, path, i)) {
+        log += tf_metric_line(name, *accuracy, number, ends[i]);
+      }
+    }
   }
   if (const auto total = metric_value(run, "images_per_sec")) {
-    log +=
-        tf_metric_line("average_examples_per_sec", *total, static_cast<std::int64_t>(steps.size()),
-                       static_cast<double>(end_ms(run)) / 1e3);
+    // A record of another program's logs has no steps.
+    const std::int64_t count = steps.empty()
+                                   ? integer_field(run.record, "workload.num_batches").value_or(0)
+                                   : static_cast<std::int64_t>(steps.size());
+    log += tf_metric_line("average_examples_per_sec", *total, count,
+                          static_cast<double>(end_ms(run)) / 1e3);
   }
   return log;
 }
@@ -201,6 +262,7 @@ void read_tf_run(const ForeignFile& source, ImportedRecord& record) {
   parameter("workload.global_batch", "batch_size");
   parameter("workload.batch_per_device", "batch_size_per_device");
   parameter("workload.num_batches", "num_batches");
+  parameter("workload.num_epochs", "num_epochs");
   parameter("workload.layout", "data_format");
   parameter("workload.optimizer", "optimizer");
   const json mode = tf_parameter(log, "mode");
@@ -230,6 +292,16 @@ void read_tf_run(const ForeignFile& source, ImportedRecord& record) {
   set("label", "test_id");
   record.set("workload.backend", text_field(log, "tensorflow_version.version"));
   set("source.git_rev", "tensorflow_version.git_hash");
+  if (const json* variables = field(log, "tensorflow_environment_variables");
+      variables != nullptr && variables->is_array()) {
+    json values = json::object();
+    for (const json& variable : *variables) {
+      if (const std::string name = text_field(variable, "name"); !name.empty()) {
+        values[name] = text_field(variable, "value");
+      }
+    }
+    record.set("tensorflow_env", values);
+  }
   record.starts(utc_ms(text_field(log, "run_date")));
 }
 

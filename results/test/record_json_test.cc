@@ -40,6 +40,8 @@ Record small_record() {
        .better = Better::kLower}};
   record.series.step_ns = {nanoseconds(5'000'000'000), nanoseconds(7)};
   record.series.loss = {1.0 / 3, 2.5};
+  record.series.top_1 = {0.25, 0};
+  record.series.top_5 = {1, 0.5};
   record.implementations = {{"conv2d", "brgconv:avx512_core", "NHWC", 53}};
   record.choices = {
       .by = "timed",
@@ -60,9 +62,9 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
                   "schema", "record_id", "run_uuid", "group_id", "repeat_index", "order_index",
                   "label", "tags", "reason", "reportable", "violations", "status", "partial",
                   "status_reason", "time", "workload", "batch_choice", "dataset", "source", "build",
-                  "host", "cpu", "memory", "gpu", "towers", "process", "env", "load", "cpu_watched",
-                  "energy", "roof", "cost", "metrics", "series", "implementations", "choices",
-                  "verification", "quality", "capture_errors"));
+                  "host", "cpu", "memory", "gpu", "towers", "process", "env", "tensorflow_env",
+                  "load", "cpu_watched", "energy", "roof", "cost", "metrics", "series",
+                  "implementations", "choices", "verification", "quality", "capture_errors"));
   EXPECT_EQ(out["schema"], "bench.record/1");
 }
 
@@ -214,6 +216,8 @@ TEST(RecordJson, KeepsTypesAndEveryStep) {
   EXPECT_EQ(out["cpu"]["processors_used"], json::array({0, 2}));
   EXPECT_EQ(out["series"]["step_ns"], json::array({5'000'000'000, 7}));
   EXPECT_EQ(out["series"]["loss"], json::array({1.0 / 3, 2.5}));
+  EXPECT_EQ(out["series"]["top_1"], json::array({0.25, 0.0}));
+  EXPECT_EQ(out["series"]["top_5"], json::array({1.0, 0.5}));
   EXPECT_EQ(out["metrics"][0]["value"], 12.5);
   EXPECT_EQ(out["metrics"][0]["better"], "higher");
   EXPECT_EQ(out["implementations"][0]["count"], 53);

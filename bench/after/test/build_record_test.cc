@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "bench/flags/test/usage_error.h"
 #include "bench/host/test/fake_system.h"
 #include "bench/plan/network.h"
@@ -32,6 +34,7 @@ TEST(Record, BeginsWithTheWorkloadAndBothGivenAndEffectiveFlags) {
   const results::Record record =
       begun({"--model=lenet", "--forward_only", "--device=CPU"}, system.files());
   EXPECT_EQ(record.workload.model, "lenet");
+  EXPECT_EQ(record.workload.printed_model, "lenet5");
   EXPECT_EQ(record.workload.mode, "fwd");
   EXPECT_EQ(record.workload.data, "synthetic");
   EXPECT_EQ(record.workload.global_batch, record.workload.batch_per_device);
@@ -41,6 +44,7 @@ TEST(Record, BeginsWithTheWorkloadAndBothGivenAndEffectiveFlags) {
   EXPECT_EQ(text_of(record.workload.flags.at("device")), "cpu");
   EXPECT_EQ(text_of(record.workload.flags_all.at("device")), "cpu");
   EXPECT_EQ(record.workload.flags_all.at("num_batches"), results::FlagValue(std::int64_t{100}));
+  EXPECT_DOUBLE_EQ(record.workload.num_epochs, 100.0 * 32 / 1281167);
   EXPECT_EQ(record.workload.flags_all.at("num_classes"), results::FlagValue(std::int64_t{1001}));
 }
 
@@ -70,6 +74,16 @@ TEST(Record, NamesTheFilesOfARunThatHasItsOwn) {
     EXPECT_EQ(text_of(flags.at("trace_file")), "t");
   }
   EXPECT_FALSE(record.workload.flags.contains("save_variables"));
+}
+
+TEST(Record, HoldsTensorFlowsVariablesWhereItsLogsAreAskedFor) {
+  const FakeSystem system;
+  ASSERT_EQ(::setenv("TF_BENCH_RECORD_TEST", "1", 1), 0);
+  EXPECT_TRUE(begun({}, system.files()).tensorflow_env.empty());
+  const results::Record record = begun({"--benchmark_log_dir=logs"}, system.files());
+  EXPECT_EQ(::unsetenv("TF_BENCH_RECORD_TEST"), 0);
+  EXPECT_THAT(record.tensorflow_env, testing::Contains(testing::Pair("TF_BENCH_RECORD_TEST", "1")));
+  EXPECT_FALSE(record.env.contains("TF_BENCH_RECORD_TEST"));
 }
 
 TEST(Record, NamesTheSourceOfTheImages) {
@@ -154,6 +168,7 @@ results::Record measured(const InputStatistics& input, const FakeSystem& system)
   SessionResult session;
   session.steps = {milliseconds(100), milliseconds(300)};
   session.losses = {2.5, 2.25};
+  session.accuracies = {{.top_1 = 0.25, .top_5 = 0.5}, {.top_1 = 0, .top_5 = 0.75}};
   session.wall = milliseconds(500);
   add_measurements(record, settings,
                    {.session = session,
@@ -180,6 +195,8 @@ TEST(Record, HoldsEveryStepAndBothSpeeds) {
   const results::Record record = measured({}, system);
   EXPECT_THAT(record.series.step_ns, ElementsAre(milliseconds(100), milliseconds(300)));
   EXPECT_THAT(record.series.loss, ElementsAre(2.5, 2.25));
+  EXPECT_THAT(record.series.top_1, ElementsAre(0.25, 0));
+  EXPECT_THAT(record.series.top_5, ElementsAre(0.5, 0.75));
   EXPECT_DOUBLE_EQ(metric(record, "images_per_sec"), 16);
   EXPECT_DOUBLE_EQ(metric(record, "images_per_sec_steps"), 20);
   EXPECT_DOUBLE_EQ(metric(record, "peak_rss"), 1 << 20);

@@ -227,6 +227,14 @@ TEST(CaptureEnvironmentVariables, TakesWhatChangesSpeedAndNothingElse) {
       (std::map<std::string, std::string>{{"OMP_NUM_THREADS", "2"}, {"LD_PRELOAD", "a=b.so"}}));
 }
 
+TEST(CaptureTensorflowVariables, TakesTheirsAndNoSecretsOfAnotherProgram) {
+  const char* const environment[] = {"TF_CPP_MIN_LOG_LEVEL=1", "TFX=no",      "TF_VAR_password=x",
+                                     "TF_TOKEN_host=y",        "TF_FLAG=a=b", nullptr};
+  EXPECT_EQ(
+      capture_tensorflow_variables(environment),
+      (std::map<std::string, std::string>{{"TF_CPP_MIN_LOG_LEVEL", "1"}, {"TF_FLAG", "a=b"}}));
+}
+
 TEST(LoadedLibraries, KnowTheCLibraryOfThisProcess) {
   const std::vector<results::Library> libraries = loaded_libraries();
   const auto libc = std::find_if(libraries.begin(), libraries.end(), [](const auto& library) {

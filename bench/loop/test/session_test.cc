@@ -221,6 +221,9 @@ TEST(Session, AddsAccuraciesOnRequest) {
   tiny.last_biases = {7, 6, 5, 4, 3, 2, 1};
   tiny.labels = {0, 4};
   tiny.run();
+  ASSERT_EQ(tiny.result.accuracies.size(), 1U);
+  EXPECT_EQ(tiny.result.accuracies[0].top_1, 0.5);
+  EXPECT_EQ(tiny.result.accuracies[0].top_5, 1.0);
   EXPECT_THAT(tiny.out.str(), HasSubstr("Step\tImg/sec\ttotal_loss\ttop_1_accuracy\t"
                                         "top_5_accuracy\n1\timages/sec: 20.0 +/- 0.0 (jitter = "
                                         "0.0)\t"));

@@ -22,6 +22,7 @@ inline Record example_record() {
   record.time.start_utc = std::chrono::sys_days(std::chrono::January / 31 / 2026) + 12h;
   record.time.end_utc = record.time.start_utc + 3s;
   record.workload.model = "lenet";
+  record.workload.printed_model = "lenet5";
   record.workload.mode = "train";
   record.workload.backend = "onednn";
   record.workload.data = "synthetic";
@@ -32,9 +33,10 @@ inline Record example_record() {
   record.workload.layout = "NHWC";
   record.workload.optimizer = "sgd";
   record.workload.num_batches = 3;
+  record.workload.num_epochs = 24.0 / 1281167;
   record.workload.seed = 7;
   record.workload.flags_all["display_every"] = std::int64_t{3};
-  record.workload.flags_all["num_epochs"] = 0.0;
+  record.tensorflow_env = {{"TF_XLA_FLAGS", "--a"}, {"TF_CPP_MIN_LOG_LEVEL", "1"}};
   record.dataset.name = "imagenet";
   record.source.git_rev = std::string("abc123");
   record.source.bench_version = "0.1.0";

@@ -3,6 +3,8 @@
 
 #include <cstring>
 #include <fstream>
+#include <sstream>
+#include <utility>
 
 #include "models/base/crc32c.h"
 #include "models/base/errors.h"
@@ -28,19 +30,21 @@ TEST(TfLogs, AreTheOriginalsByteForByte) {
   EXPECT_EQ(outputs[0].name, "benchmark_run.log");
   EXPECT_EQ(
       outputs[0].contents,
-      R"j({"model_name": "lenet", "dataset": {"name": "imagenet (synthetic)"}, "machine_config": )j"
+      R"j({"model_name": "lenet5", "dataset": {"name": "imagenet (synthetic)"}, "machine_config": )j"
       R"({"cpu_info": {"num_cores": 4, "cpu_info": "EPYC <9654>", "mhz_per_cpu": 3700.0}, )"
       R"("gpu_info": {"count": 0}, "memory_total": 8589934592, "memory_available": 4294967296}, )"
       R"("test_id": null, "run_date": "2026-01-31T12:00:00.000000Z", "tensorflow_version": )"
-      R"({"version": "bench 0.1.0", "git_hash": "abc123"}, "tensorflow_environment_variables": [], )"
+      R"({"version": "bench 0.1.0", "git_hash": "abc123"}, "tensorflow_environment_variables": )"
+      R"([{"name": "TF_CPP_MIN_LOG_LEVEL", "value": "1"}, )"
+      R"({"name": "TF_XLA_FLAGS", "value": "--a"}], )"
       R"("run_parameters": [{"name": "batch_size", "long_value": 8}, )"
       R"({"name": "batch_size_per_device", "long_value": 8}, )"
       R"({"name": "data_format", "string_value": "NHWC"}, )"
       R"j({"name": "dataset", "string_value": "imagenet (synthetic)"}, )j"
       R"({"name": "devices", "string_value": "['/cpu:0']"}, )"
       R"({"name": "mode", "string_value": "training"}, )"
-      R"({"name": "model", "string_value": "lenet"}, {"name": "num_batches", "long_value": 3}, )"
-      R"({"name": "num_epochs", "float_value": 0.0}, )"
+      R"({"name": "model", "string_value": "lenet5"}, {"name": "num_batches", "long_value": 3}, )"
+      R"({"name": "num_epochs", "float_value": 1.873292084482351e-05}, )"
       R"({"name": "optimizer", "string_value": "sgd"}, )"
       R"({"name": "rewrite_config", "string_value": "None"}, )"
       R"({"name": "session_config", "string_value": ""}, )"
@@ -59,6 +63,62 @@ TEST(TfLogs, AreTheOriginalsByteForByte) {
       R"({"name": "average_examples_per_sec", "value": 24.0, "unit": null, "global_step": 3, )"
       R"("timestamp": "2026-01-31T12:00:03.000000Z", "extras": []})"
       "\n");
+}
+
+TEST(TfLogs, HaveTheAccuraciesOfEachPrintedStep) {
+  Record record = example_record();
+  record.series.top_1 = {0.125, 0.25, 0.5};
+  record.series.top_5 = {0.5, 0.75, 1};
+  const StoredRun run = run_of(nlohmann::json::parse(record_json(record)));
+  const std::string log = written("tf-logs", {run})[1].contents;
+  std::istringstream lines(log);
+  std::vector<std::string> seen;
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json entry = nlohmann::json::parse(line);
+    seen.push_back(cat(entry["global_step"].get<int>(), " ", entry["name"].get<std::string>(), " ",
+                       entry["value"].get<double>()));
+  }
+  EXPECT_THAT(seen, ::testing::ElementsAre("1 current_examples_per_sec 16",
+                                           "1 top_1_accuracy 0.125", "1 top_5_accuracy 0.5",
+                                           "3 current_examples_per_sec 24", "3 top_1_accuracy 0.5",
+                                           "3 top_5_accuracy 1", "3 average_examples_per_sec 24"));
+}
+
+/// data_format in the log of a run whose layers chose, with the images held so.
+std::string logged_format(const std::string& images, std::vector<Implementation> steps) {
+  Record record = example_record();
+  record.workload.layout = "auto";
+  record.choices.held = {{"images", images}, {"fc.weight", "nhwc"}};
+  record.implementations = std::move(steps);
+  const StoredRun run = run_of(nlohmann::json::parse(record_json(record)));
+  const nlohmann::json log = nlohmann::json::parse(written("tf-logs", {run})[0].contents);
+  for (const nlohmann::json& one : log["run_parameters"]) {
+    if (one["name"] == "data_format") return one["string_value"];
+  }
+  return "";
+}
+
+TEST(TfLogs, NameTheFormatInWhichMostOfAnAutoPlanIs) {
+  const auto conv = [](const char* layout, std::int64_t count) {
+    return Implementation{.op = "conv2d", .implementation = "x", .layout = layout, .count = count};
+  };
+  EXPECT_EQ(logged_format("nchw", {conv("nChw16c", 1), conv("nc", 9)}), "NCHW");
+  EXPECT_EQ(logged_format("nchw", {conv("nhwc", 3), conv("nchw", 1)}), "NHWC");
+  EXPECT_EQ(logged_format("nhwc", {conv("w:Acdb16a", 5)}), "NHWC");
+  EXPECT_EQ(logged_format("x", {}), "auto");
+}
+
+TEST(TfLogs, OfAnotherProgramKeepItsVersionAndItsSteps) {
+  Record record = example_record();
+  record.source.bench_version = "";
+  record.workload.backend = "1.15.5";
+  record.series = {};
+  const StoredRun run = run_of(nlohmann::json::parse(record_json(record)));
+  const Outputs outputs = written("tf-logs", {run});
+  EXPECT_THAT(outputs[0].contents, HasSubstr(R"("tensorflow_version": {"version": "1.15.5")"));
+  EXPECT_THAT(
+      outputs[1].contents,
+      HasSubstr(R"("average_examples_per_sec", "value": 24.0, "unit": null, "global_step": 3)"));
 }
 
 TEST(TfLogs, OfSeveralRunsLieInFolders) {

@@ -43,13 +43,15 @@ TEST(RoundTrip, TensorFlowsLogsKeepWhatWasRun) {
   EXPECT_EQ(back.start_ms, sent.start_ms);
   EXPECT_EQ(back.git_rev, sent.git_rev);
   for (const char* path :
-       {"workload.model", "workload.mode", "workload.data", "workload.batch_per_device",
-        "workload.global_batch", "workload.devices", "workload.layout", "workload.optimizer",
-        "workload.num_batches", "dataset.name", "cpu.model", "cpu.threads", "memory.total",
-        "memory.available", "time.end_utc"}) {
+       {"workload.mode", "workload.data", "workload.batch_per_device", "workload.global_batch",
+        "workload.devices", "workload.layout", "workload.optimizer", "workload.num_batches",
+        "workload.num_epochs", "tensorflow_env", "dataset.name", "cpu.model", "cpu.threads",
+        "memory.total", "memory.available", "time.end_utc"}) {
     ASSERT_NE(field(back.record, path), nullptr) << path;
     EXPECT_EQ(*field(back.record, path), *field(sent.record, path)) << path;
   }
+  // The logs know it by the name that is printed.
+  EXPECT_EQ(text_field(back.record, "workload.model"), "lenet5");
 }
 
 TEST(RoundTrip, CsvKeepsEveryColumnAndMetric) {
