@@ -22,15 +22,18 @@ std::string prefix_of(const std::filesystem::path& beside) {
   return cat(".", beside.filename().string(), ".");
 }
 
-/// Whether the name is one that TemporaryFile gives: prefix, process, perhaps "-1", suffix.
-bool is_ours(std::string_view name, std::string_view prefix) {
-  if (name.size() <= prefix.size() + kSuffix.size() || !name.starts_with(prefix) ||
-      !name.ends_with(kSuffix)) {
-    return false;
+/// What stands before the number where the name is one that TemporaryFile gives: prefix, process,
+/// perhaps "-1", suffix; else nothing.
+std::string_view prefix_in(std::string_view name) {
+  if (!name.ends_with(kSuffix)) {
+    return {};
   }
-  name.remove_prefix(prefix.size());
   name.remove_suffix(kSuffix.size());
-  return name.find_first_not_of("0123456789-") == name.npos;
+  const std::size_t last = name.find_last_not_of("0123456789-");
+  if (last == name.npos || last + 1 == name.size() || name.front() != '.' || name[last] != '.') {
+    return {};
+  }
+  return name.substr(0, last + 1);
 }
 
 void remove_if_abandoned(const std::filesystem::path& path) {
@@ -44,6 +47,20 @@ void remove_if_abandoned(const std::filesystem::path& path) {
     (void)::unlink(path.c_str());
   }
   (void)::close(fd);
+}
+
+/// Of the temporary files in this folder those whose prefix is wanted.
+template <class Wanted>
+void remove_where(const std::filesystem::path& folder, const Wanted& wanted) {
+  std::error_code error;
+  std::filesystem::directory_iterator entries(folder, error);
+  for (const std::filesystem::directory_iterator end; !error && entries != end;
+       entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    if (const std::string_view prefix = prefix_in(name); !prefix.empty() && wanted(prefix)) {
+      remove_if_abandoned(entries->path());
+    }
+  }
 }
 
 }  // namespace
@@ -93,14 +110,14 @@ bool TemporaryFile::rename_to(const std::filesystem::path& path) {
 
 void remove_abandoned(const std::filesystem::path& beside) {
   const std::string prefix = prefix_of(beside);
-  std::error_code error;
-  std::filesystem::directory_iterator entries(beside.parent_path(), error);
-  for (const std::filesystem::directory_iterator end; !error && entries != end;
-       entries.increment(error)) {
-    if (is_ours(entries->path().filename().string(), prefix)) {
-      remove_if_abandoned(entries->path());
-    }
-  }
+  remove_where(beside.parent_path(), [&](std::string_view found) { return found == prefix; });
+}
+
+void remove_abandoned_in(const std::filesystem::path& folder, std::string_view ending) {
+  const std::string end = cat(ending, ".");
+  remove_where(folder, [&](std::string_view found) {
+    return found.size() > end.size() + 1 && found.ends_with(end);
+  });
 }
 
 }  // namespace bench

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace bench {
 
@@ -27,5 +28,7 @@ class TemporaryFile {
 /// Removes the temporary files of `beside` that no program has open any more: those of programs
 /// that were killed while they wrote. What cannot be looked at stays.
 void remove_abandoned(const std::filesystem::path& beside);
+/// The same of every file of this folder whose name ends in `ending`, such as ".json".
+void remove_abandoned_in(const std::filesystem::path& folder, std::string_view ending);
 
 }  // namespace bench

@@ -10,6 +10,7 @@
 
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
+#include "models/base/temporary_file.h"
 #include "results/identity.h"
 #include "results/store/members.h"
 #include "results/store/record_files.h"
@@ -36,16 +37,24 @@ void write_file(const fs::path& path, const std::string& text) {
   AtomicFile(path, "record").write(text);
 }
 
-/// Of the files that are where records are; by record_id.
-std::map<std::string, fs::path> record_files(const fs::path& folder) {
-  std::map<std::string, fs::path> files;
+/// The folders in which the records of a year are.
+std::vector<fs::path> year_folders(const fs::path& folder) {
+  std::vector<fs::path> years;
   const auto digits = [](const std::string& name, std::size_t count) {
     return name.size() == count && name.find_first_not_of("0123456789") == std::string::npos;
   };
   for (const auto& year : fs::directory_iterator(folder)) {
-    if (!year.is_directory() || !digits(year.path().filename().string(), 4)) {
-      continue;
+    if (year.is_directory() && digits(year.path().filename().string(), 4)) {
+      years.push_back(year.path());
     }
+  }
+  return years;
+}
+
+/// Of the files that are where records are; by record_id.
+std::map<std::string, fs::path> record_files(const fs::path& folder) {
+  std::map<std::string, fs::path> files;
+  for (const fs::path& year : year_folders(folder)) {
     for (const auto& entry : fs::recursive_directory_iterator(year)) {
       if (entry.path().extension() == ".json") {
         files[entry.path().stem().string()] = entry.path();
@@ -111,6 +120,15 @@ bool write_record(const fs::path& folder, const StoredRun& run) {
   const bool there = fs::exists(path);
   write_file(path, run.record.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
   return !there;
+}
+
+void remove_half_written(const fs::path& folder) {
+  for (const fs::path& year : year_folders(folder)) {
+    for (const auto& entry : fs::directory_iterator(year)) {
+      if (entry.is_directory()) remove_abandoned_in(entry.path(), ".json");
+    }
+  }
+  remove_abandoned_in(folder / "notes", ".jsonl");
 }
 
 std::vector<std::string> refresh_index(const fs::path& folder, const Database& index) {

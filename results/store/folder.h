@@ -21,6 +21,9 @@ bool write_record(const std::filesystem::path& folder, const StoredRun& run);
 /// Makes `index` hold what the files do; returns a sentence for each file that is no record.
 std::vector<std::string> refresh_index(const std::filesystem::path& folder, const Database& index);
 
+/// Removes what programs that were killed left half-written; what one is writing now stays.
+void remove_half_written(const std::filesystem::path& folder);
+
 /// Writes the rows of `table` to notes/<table>.jsonl, sorted.
 void write_notes(const std::filesystem::path& folder, const Database& index,
                  const std::string& table);

@@ -90,10 +90,11 @@ std::unique_ptr<Database> open_index(const fs::path& folder) {
   return index;
 }
 
-void ignore_index(const fs::path& folder) {
+/// The index, and what is being written, is nothing for git.
+void write_ignored(const fs::path& folder) {
   const fs::path path = folder / ".gitignore";
   if (!fs::exists(path)) {
-    std::ofstream(path) << "index.sqlite*\n";
+    std::ofstream(path) << "index.sqlite*\n.*.tmp\n";
   }
 }
 
@@ -127,7 +128,8 @@ Store::Store(const fs::path& path, Access access) {
   }
   if (access == Access::kWrite) {
     make_folder(path);
-    ignore_index(path);
+    write_ignored(path);
+    remove_half_written(path);
   } else if (!fs::exists(path)) {
     throw DataError(cat(path.string(), ": no such folder"));
   }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "models/base/errors.h"
+#include "models/base/temporary_file.h"
 #include "results/store/folder.h"
 #include "results/store/test/made_record.h"
 #include "results/store/test/temporary_store.h"
@@ -330,6 +331,42 @@ TEST_F(AFolder, IsIndexedAnewFromItsFiles) {
   EXPECT_THROW(Store(path_, Store::Access::kRead), DataError);
   EXPECT_EQ(reindex(path_), 5);
   EXPECT_EQ(Store(path_, Store::Access::kRead).baselines().size(), 1);
+}
+
+TEST_F(AFolder, LosesWhatKilledProgramsLeftWhenItIsWrittenTo) {
+  const StoredRun run = run_number(0);
+  const fs::path month = record_path(path_, run).parent_path();
+  fs::create_directories(month);
+  const fs::path beside = month / "0123456789abcdef.json";
+  pid_t killed = -1;
+  {
+    const TemporaryFile being_written(beside);  // Of a program that goes on.
+    ASSERT_TRUE(being_written.open());
+    killed = ::fork();
+    ASSERT_GE(killed, 0);
+    if (killed == 0) {
+      const TemporaryFile half(beside);
+      ::kill(::getpid(), SIGKILL);
+    }
+    ::waitpid(killed, nullptr, 0);
+    const fs::path left = month / cat(".0123456789abcdef.json.", killed, ".tmp");
+    ASSERT_TRUE(fs::exists(left));
+    write_text(month / ".mine.tmp", "of somebody else");
+    static_cast<void>(Store(path_, Store::Access::kRead).size());
+    EXPECT_TRUE(fs::exists(left));  // A reader removes nothing.
+    Store(path_, Store::Access::kWrite).add(run);
+    EXPECT_FALSE(fs::exists(left));
+    EXPECT_TRUE(fs::exists(month / cat(".0123456789abcdef.json.", ::getpid(), ".tmp")));
+    EXPECT_TRUE(fs::exists(month / ".mine.tmp"));
+  }
+  EXPECT_EQ(Store(path_, Store::Access::kRead).size(), 1);
+}
+
+TEST_F(AFolder, KeepsItsIndexAndWhatIsBeingWrittenFromGit) {
+  Store(path_, Store::Access::kWrite).add(run_number(0));
+  std::ifstream file(path_ / ".gitignore");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(text, "index.sqlite*\n.*.tmp\n");
 }
 
 TEST_F(AFolder, LeavesOutADamagedFileAndSaysSo) {
