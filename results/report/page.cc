@@ -91,8 +91,8 @@ std::string definitions() {
          "<li>Ratio: Hodges-Lehmann estimate of the logarithms, with the interval that the "
          "Mann-Whitney "
          "test does not reject.</li>\n"
-         "<li>Geometric mean: of the ratios of medians over works; interval by a BCa bootstrap "
-         "over runs.</li>\n"
+         "<li>Geometric mean: e to the mean, over works, of the difference of the medians of the "
+         "logarithms of the speeds; interval by a BCa bootstrap over runs.</li>\n"
          "<li>Works differ in model, mode, batch, type or data; speeds of different works are "
          "never averaged.</li>\n"
          "</ul>\n";

@@ -17,7 +17,7 @@ struct ModelRuns {
 };
 
 struct GeometricMean {
-  double log_ratio = 0;                ///< Weighted mean of the models' log-ratios of medians.
+  double log_ratio = 0;                ///< Weighted mean of the models' differences of medians.
   std::optional<Interval> interval{};  ///< None where some model has fewer than three runs.
 };
 

@@ -71,6 +71,18 @@ TEST(Page, DisclosesOnceWhatAllSystemsAndRunsShare) {
   EXPECT_EQ(times_in(page, "--model=lenet"), 4U);
 }
 
+TEST(Page, SaysOfTheGeometricMeanWhatIsComputed) {
+  // Two runs each: the median of 100 and 400 is 250, that of their logarithms is 200's.
+  const std::vector<StoredRun> runs = {
+      made_run({.threads = 1, .speed = 100}), made_run({.threads = 1, .speed = 100}, 1),
+      made_run({.threads = 2, .speed = 100}, 2), made_run({.threads = 2, .speed = 400}, 3)};
+  const std::string page = report_page(runs, {});
+  const std::size_t means = page.find("id=\"means\"");
+  ASSERT_NE(means, std::string::npos);
+  EXPECT_NE(page.find("2.00×", means), std::string::npos);
+  EXPECT_THAT(page, HasSubstr("difference of the medians of the logarithms"));
+}
+
 TEST(Page, HasEverySectionAndADrawingPerWork) {
   const std::string page = page_of();
   for (const char* id : {"systems", "matrix", "means", "ratios", "runs", "scaling", "energy",
