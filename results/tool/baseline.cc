@@ -58,7 +58,8 @@ int set_baseline(const Arguments& arguments, Streams streams) {
     throw UsageError(cat("'", name, "': a baseline's name has no space, @, : or /"));
   }
   const std::span<const std::string> selectors = std::span(words).subspan(2);
-  const std::vector<StoredRun> runs = select_runs(arguments, selectors, Detail::kSummaries);
+  const std::vector<StoredRun> runs =
+      select_runs(arguments, selectors, streams.err, Detail::kSummaries);
   check_runs(runs);
   Baseline baseline{.name = name, .created_ms = now_ms(), .note = arguments.text("note")};
   for (const std::string& selector : selectors) {

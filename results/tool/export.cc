@@ -35,7 +35,7 @@ int run_export(const Arguments& arguments, Streams streams) {
   if (arguments.operands().empty()) {
     throw UsageError("export: name runs: ids, files or a filter");
   }
-  const Outputs outputs = format.write(select_runs(arguments, arguments.operands()));
+  const Outputs outputs = format.write(select_runs(arguments, arguments.operands(), streams.err));
   const auto folder = arguments.given("output");
   if (folder) {
     write_outputs(outputs, *folder);

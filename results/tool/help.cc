@@ -16,7 +16,8 @@ constexpr const char* kSelectors =
     "  4f2a91c03be7d865      a run or a group of runs in the store, by the start of its id\n"
     "  @name                 a baseline\n"
     "  'model:resnet50 since:30d tag.site:ams'\n"
-    "                        a filter over the store; bench_results list --help has its language\n";
+    "                        a filter over the store; bench_results list --help has its language\n"
+    "Several name the runs of any of them; several words in one pair of quotes are one filter.\n";
 
 constexpr const char* kStatuses =
     "Exit status: 0 fine, 1 a regression, 2 a wrong command line, 3 records that cannot be read "

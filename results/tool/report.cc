@@ -43,7 +43,7 @@ int run_report(const Arguments& arguments, Streams streams) {
   options.report.anonymize = arguments.has("anonymize");
   if (const auto cost = arguments.given("cost")) options.cost = read_cost_file(*cost);
   const std::string output = arguments.text("output");
-  const std::vector<StoredRun> runs = select_runs(arguments, arguments.operands());
+  const std::vector<StoredRun> runs = select_runs(arguments, arguments.operands(), streams.err);
   const std::string page = report_page(runs, options);
   if (output.empty() || output == "-") {
     streams.out << page;

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "models/base/errors.h"
 #include "models/base/near_names.h"
+#include "models/base/text.h"
 #include "results/formats/format.h"
 
 namespace bench::results {
@@ -48,14 +50,30 @@ class Selector {
       return runs;
     }
     if (selector.empty() || selector.find(':') != std::string::npos) {
-      return needed(from_store(parse_filter(selector, now_ms())), cat("'", selector, "'"),
-                    "no run in the store is so");
+      auto runs = needed(from_store(parse_filter(selector, now_ms())), cat("'", selector, "'"),
+                         "no run in the store is so");
+      filters_.emplace_back(selector, runs.size());
+      return runs;
     }
     if (selector.find('/') != std::string::npos || selector.ends_with(".json")) {
       throw DataError(cat(selector, ": no such file"));
     }
     throw UsageError(cat("'", selector, "' names no runs: it is no file and no id; a baseline is @",
                          selector, ", a filter is key:value, such as model:", selector));
+  }
+
+  /// That the runs of several filters were added, `count` in all.
+  void tell_union(std::size_t count, std::ostream& notes) const {
+    if (filters_.size() < 2) return;
+    std::string each;
+    std::string joined;
+    for (const auto& [filter, runs] : filters_) {
+      each += cat(each.empty() ? "" : " or ", filter.empty() ? "''" : filter, " (", runs, ")");
+      joined += cat(joined.empty() || filter.empty() ? "" : " ", filter);
+    }
+    notes << printable(cat("bench_results: note: ", count, " runs, each that is ", each,
+                           "; for those that are all of it write one SELECTOR: '", joined, "'"))
+          << "\n";
   }
 
  private:
@@ -111,7 +129,16 @@ class Selector {
   const Arguments& arguments_;
   Detail detail_;
   std::optional<Store> store_;
+  /// Selectors that are filters, and how many runs each found.
+  std::vector<std::pair<std::string, std::size_t>> filters_{};
 };
+
+/// Oldest first.
+std::vector<StoredRun> in_order(std::vector<StoredRun> runs) {
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const StoredRun& a, const StoredRun& b) { return a.start_ms < b.start_ms; });
+  return runs;
+}
 
 }  // namespace
 
@@ -125,7 +152,8 @@ Store open_store(const Arguments& arguments, Store::Access access) {
 }
 
 std::vector<StoredRun> select_runs(const Arguments& arguments,
-                                   std::span<const std::string> selectors, Detail detail) {
+                                   std::span<const std::string> selectors, std::ostream& notes,
+                                   Detail detail) {
   Selector select(arguments, detail);
   std::vector<StoredRun> runs;
   std::set<std::string> seen;
@@ -136,14 +164,13 @@ std::vector<StoredRun> select_runs(const Arguments& arguments,
       }
     }
   }
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const StoredRun& a, const StoredRun& b) { return a.start_ms < b.start_ms; });
-  return runs;
+  select.tell_union(runs.size(), notes);
+  return in_order(std::move(runs));
 }
 
 std::vector<StoredRun> select_runs(const Arguments& arguments, const std::string& selector,
                                    Detail detail) {
-  return select_runs(arguments, std::span(&selector, 1), detail);
+  return in_order(Selector(arguments, detail).runs_of(selector));
 }
 
 std::int64_t now_ms() {

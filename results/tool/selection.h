@@ -22,10 +22,12 @@ enum class Detail : std::uint8_t { kRecords, kSummaries };
 /// What `selectors` name, each once, oldest first: files and folders of records, ids of runs and of
 /// groups, baselines, filters over the store that `arguments` name (which must have kStoreOption).
 /// The store is opened only where a selector needs it. Throws UsageError for a selector that means
-/// nothing, DataError for one that finds no run.
+/// nothing, DataError for one that finds no run. Says on `notes` where several are filters, since
+/// `list` takes the same words for one filter, whose runs are fewer.
 std::vector<StoredRun> select_runs(const Arguments& arguments,
-                                   std::span<const std::string> selectors,
+                                   std::span<const std::string> selectors, std::ostream& notes,
                                    Detail detail = Detail::kRecords);
+/// What one names.
 std::vector<StoredRun> select_runs(const Arguments& arguments, const std::string& selector,
                                    Detail detail = Detail::kRecords);
 

@@ -141,7 +141,7 @@ int run_show(const Arguments& arguments, Streams streams) {
     throw UsageError("show: name a run: an id, a file or a filter");
   }
   bool first = true;
-  for (const StoredRun& run : select_runs(arguments, arguments.operands())) {
+  for (const StoredRun& run : select_runs(arguments, arguments.operands(), streams.err)) {
     if (arguments.has("json")) {
       streams.out << run.record.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
       continue;

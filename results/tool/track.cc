@@ -275,7 +275,8 @@ int run_track(const Arguments& arguments, Streams streams) {
   selection.canary = arguments.text("canary");
   const TrackOptions options = track_options(arguments);
   for (const std::string& name : arguments.all("write")) (void)form_of(name);
-  const std::vector<StoredRun> runs = select_runs(arguments, selectors, Detail::kSummaries);
+  const std::vector<StoredRun> runs =
+      select_runs(arguments, selectors, streams.err, Detail::kSummaries);
   const std::vector<NightlySeries> series = series_of(runs, selection);
   if (series.empty()) {
     throw DataError(cat("no run that ended well has the metric ", selection.metrics.front()));

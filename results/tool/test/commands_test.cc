@@ -165,6 +165,25 @@ TEST_F(Commands, SetABaselineOfFiveRunsOrMore) {
   EXPECT_THAT(run("baseline", {}).out, Not(HasSubstr("v1")));
 }
 
+TEST_F(Commands, SayWhenSeveralFiltersAreAddedAndNotJoined) {
+  std::vector<std::string> files;
+  for (int i = 0; i < 6; ++i) {
+    file_of_run(std::to_string(i) + ".json", i, i < 5 ? "v1" : "other");
+    files.push_back(path(std::to_string(i) + ".json"));
+  }
+  run("store", files);
+  const Outcome added = run("baseline", {"set", "v1", "label:v1", "model:resnet50"});
+  EXPECT_EQ(added.out, "@v1: 6 runs\n");
+  EXPECT_EQ(added.err,
+            "bench_results: note: 6 runs, each that is label:v1 (5) or model:resnet50 (6); for "
+            "those that are all of it write one SELECTOR: 'label:v1 model:resnet50'\n");
+  EXPECT_THAT(run("track", {"label:v1", "model:resnet50"}).err, HasSubstr("note: 6 runs"));
+  const Outcome joined = run("baseline", {"set", "v1", "label:v1 model:resnet50"});
+  EXPECT_EQ(joined.out, "@v1: 5 runs\n");
+  EXPECT_EQ(joined.err, "");
+  EXPECT_EQ(run("export", {files[0], files[1], "--format=csv"}).err, "");
+}
+
 TEST_F(Commands, RefuseABaselineOfRunsThatAreInNoStore) {
   for (int i = 0; i < 5; ++i) file_of_run(std::to_string(i) + ".json", i);
   std::ofstream(path("other"));
