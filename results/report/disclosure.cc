@@ -139,11 +139,15 @@ std::string system_tables(const ReportData& data, bool anonymize) {
   return html;
 }
 
+/// Flags of which each run of a group has a value of its own, and that say nothing of the work.
+constexpr std::array kOwnFiles = {"result_file", "trace_file", "save_variables"};
+
 std::string command_text(const StoredRun& run, bool anonymize) {
   const json* words = field(run.record, "workload.flags");
   std::string text;
   if (words == nullptr || !words->is_object()) return text;
   for (const auto& [name, value] : words->items()) {
+    if (std::find(kOwnFiles.begin(), kOwnFiles.end(), name) != kOwnFiles.end()) continue;
     const std::string given = value_text(value);
     if (anonymize && given.find('/') != std::string::npos) continue;
     text += cat(text.empty() ? "" : " ", "--", name, "=", given);
@@ -193,7 +197,7 @@ void add_run(HtmlTable& table, const StoredRun& run, const std::string& system, 
              score ? short_number(*score) : "none", html_text(run.status)});
 }
 
-/// Who shares flags stands in one row.
+/// Runs that share flags, but for files of their own, stand in one row.
 std::string flags_table(const ReportData& data, bool anonymize) {
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> counts;
   const auto count = [&](const StoredRun& run, const std::string& system) {
