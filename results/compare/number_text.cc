@@ -16,9 +16,10 @@ std::string fixed(double value, int decimals) {
   return text.data();
 }
 
-/// Per cent with so many digits as make three of a small number, one of a large one.
+/// Per cent with so many digits as make three of a small number, one of a large one. No -0.00.
 std::string percent_number(double relative) {
   const double size = std::abs(100 * relative);
+  if (size < 0.005) return "0.00";
   return fixed(100 * relative, size < 0.095 ? 2 : size < 99.95 ? 1 : 0);
 }
 

@@ -77,7 +77,9 @@ RatioText ratio_text(double log_ratio, const std::optional<stats::Interval>& int
   const double high = interval ? interval->high : log_ratio;
   const bool factors = std::max({high, log_ratio, -low, -log_ratio}) >= kFactor;
   const auto text = [&](double log) {
-    return factors ? formatted("%.2f", std::exp(log)) : formatted("%+.1f", 100 * std::expm1(log));
+    if (factors) return formatted("%.2f", std::exp(log));
+    const double percent = 100 * std::expm1(log);
+    return formatted("%+.1f", std::abs(percent) < 0.05 ? 0.0 : percent);  // No -0.0.
   };
   const char* unit = factors ? "×" : "%";
   RatioText out{.ratio = cat(text(log_ratio), unit)};

@@ -49,6 +49,8 @@ TEST(Numbers, HaveFourDigitsAndThousandsApart) {
 TEST(Numbers, ChangesHaveASign) {
   EXPECT_EQ(change_text(-0.0312), "-3.1%");
   EXPECT_EQ(change_text(0.0004), "+0.04%");
+  EXPECT_EQ(change_text(-0.00004), "+0.00%");
+  EXPECT_EQ(change_text(-0.00006), "-0.01%");
   EXPECT_EQ(change_text(1.5), "+150%");
 }
 

@@ -55,6 +55,7 @@ TEST(Numbers, AreShortAndRatiosHaveOneUnit) {
   EXPECT_EQ(small.ratio, "+3.1%");
   EXPECT_EQ(small.interval, "[-1.0, +5.2]%");
   const RatioText large = ratio_text(std::log(1.5), stats::Interval{std::log(0.9), std::log(2.5)});
+  EXPECT_EQ(ratio_text(-0.0001, std::nullopt).ratio, "+0.0%");
   EXPECT_EQ(large.ratio, "1.50×");
   EXPECT_EQ(large.interval, "[0.90, 2.50]×");
 }
