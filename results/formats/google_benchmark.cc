@@ -19,6 +19,8 @@ using Ordered = nlohmann::ordered_json;
 using nlohmann::json;
 
 constexpr const char* kGoogleName = "google-benchmark";
+/// Before the work in the name of an entry.
+constexpr const char* kGooglePrefix = "bench/";
 
 constexpr std::array kGoogleOwn = {"family_index", "per_family_instance_index",
                                    "repetitions",  "repetition_index",
@@ -72,7 +74,7 @@ Outputs write_google(std::span<const StoredRun> runs) {
   std::map<std::string, std::size_t> next;
   Ordered list = Ordered::array();
   for (const StoredRun& run : runs) {
-    const std::string name = "bench/" + word_of(run.workload);
+    const std::string name = kGooglePrefix + word_of(run.workload);
     const double mean = metric_value(run, "step_time.mean").value_or(0) * 1e3;
     Ordered entry = {{"name", name},
                      {"family_index", families[run.workload_key]},
@@ -121,7 +123,10 @@ json read_google_entry(const ForeignFile& source, const json& root, const json& 
   const json* context = field(root, "context");
   ImportedRecord record(source, kGoogleName);
   const auto name = needed_member(source, entry, "name", where, json::value_t::string);
-  record.set("workload.model", text_field(entry, "run_name", name.get<std::string>()));
+  const bool from_bench = text_field(*context, "executable") == "bench";
+  record.set("workload.model",
+             without_prefix(text_field(entry, "run_name", name.get<std::string>()),
+                            from_bench ? kGooglePrefix : ""));
   record.starts(utc_ms(text_field(*context, "date")));
   record.set("host.hostname", text_field(*context, "host_name"));
   record.set("cpu.threads", context->value("num_cpus", 0));
@@ -137,7 +142,7 @@ json read_google_entry(const ForeignFile& source, const json& root, const json& 
     record.failed(text_field(entry, "error_message", "its benchmark failed"));
     return std::move(record).finish();
   }
-  read_google_times(source, entry, where, text_field(*context, "executable") == "bench", record);
+  read_google_times(source, entry, where, from_bench, record);
   for (const auto& [member, value] : entry.items()) {
     if (value.is_number() && !is_own_member(member)) record.metric(member, value.get<double>());
   }

@@ -20,6 +20,8 @@ using Ordered = nlohmann::ordered_json;
 using nlohmann::json;
 
 constexpr const char* kLntName = "lnt";
+/// Before the work in the name of a test.
+constexpr const char* kLntPrefix = "bench.";
 
 struct LntMetric {
   const char* theirs;
@@ -49,7 +51,7 @@ Outputs write_lnt(std::span<const StoredRun> runs) {
       first = std::min(first, run->start_ms);
       last = std::max(last, end_ms(*run));
       Ordered& test = tests[run->workload_key];
-      test["name"] = "bench." + word_of(run->workload);
+      test["name"] = kLntPrefix + word_of(run->workload);
       for (const LntMetric& metric : kLntMetrics) {
         if (const auto value = metric_value(*run, metric.ours))
           test[metric.theirs].push_back(*value);
@@ -91,7 +93,8 @@ json read_lnt_sample(const ForeignFile& source, const json& root, const json& te
                      std::size_t sample, const std::string& where) {
   ImportedRecord record(source, kLntName);
   const bool from_bench = text_field(root, "run.producer") == "bench";
-  record.set("workload.model", text_field(test, "name"));
+  record.set("workload.model",
+             without_prefix(text_field(test, "name"), from_bench ? kLntPrefix : ""));
   record.set("host.hostname", text_field(root, "machine.name"));
   record.set("cpu.model", text_field(root, "machine.hardware"));
   record.set("host.os", text_field(root, "machine.os"));

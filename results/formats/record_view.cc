@@ -83,6 +83,10 @@ std::string utc_by(std::int64_t ms, const char* format) {
   return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
 }
 
+std::string without_prefix(std::string text, std::string_view prefix) {
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
 std::string word_of(std::string_view text) {
   std::string word;
   for (const char c : text) {

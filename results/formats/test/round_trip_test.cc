@@ -82,6 +82,18 @@ TEST(RoundTrip, LntKeepsSpeedStepTimeMemoryAndRevision) {
   EXPECT_EQ(back.git_rev, "abc123");
 }
 
+TEST(RoundTrip, ASecondTimeTheNamesAreThoseOfTheFirst) {
+  for (const char* format : {"google-benchmark", "lnt"}) {
+    const std::vector<StoredRun> sent = {example_run()};
+    const std::vector<StoredRun> back = {there_and_back(format)};
+    const auto name = [&](const std::vector<StoredRun>& runs) {
+      const auto root = nlohmann::json::parse(format_to_write(format).write(runs)[0].contents);
+      return root[root.contains("tests") ? "tests" : "benchmarks"][0]["name"];
+    };
+    EXPECT_EQ(name(back), name(sent)) << format;
+  }
+}
+
 TEST(Imported, WhatTheFileDoesNotTellIsNullWithAReason) {
   const nlohmann::json record = there_and_back("tf-logs").record;
   std::set<std::string> nulls;
