@@ -290,6 +290,7 @@ void read_tf_run(const ForeignFile& source, ImportedRecord& record) {
   set("memory.total", "machine_config.memory_total");
   set("memory.available", "machine_config.memory_available");
   set("label", "test_id");
+  set("workload.flags_all.benchmark_test_id", "test_id");
   record.set("workload.backend", text_field(log, "tensorflow_version.version"));
   set("source.git_rev", "tensorflow_version.git_hash");
   if (const json* variables = field(log, "tensorflow_environment_variables");

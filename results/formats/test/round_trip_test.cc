@@ -54,6 +54,17 @@ TEST(RoundTrip, TensorFlowsLogsKeepWhatWasRun) {
   EXPECT_EQ(text_field(back.record, "workload.model"), "lenet5");
 }
 
+TEST(RoundTrip, TensorFlowsRunLogIsTheSameASecondTime) {
+  Record record = example_record();
+  record.workload.flags_all["benchmark_test_id"] = std::string("night 7");
+  const std::vector<StoredRun> sent = {run_of(nlohmann::json::parse(record_json(record)))};
+  const ScratchFolder folder;
+  const Outputs first = format_to_write("tf-logs").write(sent);
+  write_outputs(first, folder.path());
+  const std::vector<StoredRun> back = {run_of(read_foreign(folder.path() / first[0].name)[0])};
+  EXPECT_EQ(format_to_write("tf-logs").write(back)[0].contents, first[0].contents);
+}
+
 TEST(RoundTrip, CsvKeepsEveryColumnAndMetric) {
   const StoredRun back = there_and_back("csv");
   const StoredRun sent = example_run();
