@@ -42,7 +42,7 @@ std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values);
 
 /// One op with attributes and inputs, for conformance and gradient tests and for benchmarks. The
 /// inputs' floating types are f32; a test may replace them. A gradient flows into the first output
-/// only, and only when the op has a gradient rule.
+/// only, and only when there is a gradient rule.
 struct KernelCase {
   /// Unique among all cases; letters, digits and underscores.
   std::string name;
@@ -58,6 +58,8 @@ struct KernelCase {
   bool exact = false;
   /// False where ties or zeros at a kink are meant: no finite differences there.
   bool smooth = true;
+  /// False where the op has a gradient rule, but not for a node like this one.
+  bool gradients = true;
   /// Length of the longest sum behind one element of an output or a gradient.
   std::int64_t reduction = 1;
   /// Allowed error, in units of the type's epsilon times the square root of `reduction`, relative

@@ -103,7 +103,10 @@ Picks picks_of(const Graph& graph, const Node& node) {
     return picks;
   }
   picks.inputs[1] = along(graph, node.inputs[1], way == Way::forward ? 0 : 1, every);
-  for (std::size_t i = 2; i < node.inputs.size(); ++i) {  // A bias, a residual, an added gradient.
+  // A bias, a residual, an added gradient; not a prologue's, which have x's channels.
+  const std::size_t prologue =
+      node.op == &kConv2d ? prologue_count(node.attributes.as<Conv2dAttributes>().prologue) : 0;
+  for (std::size_t i = 2; i + prologue < node.inputs.size(); ++i) {
     picks.inputs[i] = along(graph, node.inputs[i], 1, every);
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {  // A batch norm's statistics, too.

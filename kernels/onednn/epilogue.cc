@@ -25,6 +25,13 @@ Support supports_epilogue(const Node& node) {
   if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().batch_norm) {
     return {.yes = false, .why_not = "onednn's conv2d carries no batch norm"};
   }
+  if (has_prologue(node)) {
+    return {.yes = false,
+            .why_not = cat("onednn's ", node.op->name, " carries no batch norm before it")};
+  }
+  if (node.op == &kBatchNormBackward && node.attributes.as<BatchNormAttributes>().mask_from_x) {
+    return {.yes = false, .why_not = "onednn's batch_norm_backward takes its mask from y"};
+  }
   if (node.op == &kConv2d) {
     return carries(node, node.attributes.as<Conv2dAttributes>().epilogue.activation, is_post_op);
   }

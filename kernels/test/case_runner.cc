@@ -217,7 +217,7 @@ Graph case_graph(const KernelCase& kernel_case, const CaseOptions& options) {
       graph.set_output(cat("out", i), node.outputs[i]);
     }
   }
-  if (options.gradients && node.op->gradient != nullptr &&
+  if (options.gradients && kernel_case.gradients && node.op->gradient != nullptr &&
       is_floating(graph.type(node.outputs[0]).dtype)) {
     add_case_gradients(graph, node, inputs);
   }

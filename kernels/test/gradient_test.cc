@@ -19,6 +19,8 @@
 #include "models/ops/pool.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
+#include "models/passes/fuse_batch_norm.h"
+#include "models/passes/normalize_where_read.h"
 
 namespace bench {
 namespace {
@@ -38,7 +40,9 @@ double rms(const std::vector<double>& values) {
 
 std::vector<KernelCase> differentiable_cases() {
   std::vector<KernelCase> cases = all_cases();
-  std::erase_if(cases, [](const KernelCase& c) { return c.op->gradient == nullptr || !c.smooth; });
+  std::erase_if(cases, [](const KernelCase& c) {
+    return c.op->gradient == nullptr || !c.gradients || !c.smooth;
+  });
   return cases;
 }
 
@@ -152,10 +156,15 @@ TEST_P(Gradients, AgreeWithCentralDifferences) {
 /// reads twice (through L2).
 class Network {
  public:
-  explicit Network(DType dtype) : dtype_(dtype) {
+  /// chain: with convolutions that read nothing but a batch norm, and alone.
+  explicit Network(DType dtype, bool chain = false) : dtype_(dtype) {
     ValueId x = graph_.add_input("images", {.dtype = dtype, .shape = {4, 3, 8, 8}});
     const ValueId labels = graph_.add_input("labels", {.dtype = DType::s32, .shape = {4}});
     x = relu("bn1", norm("bn1", conv("conv1", x, 6, 3, 1)));
+    if (chain) {
+      x = relu("bn_next", norm("bn_next", conv("conv_next", x, 8, 3, 1)));
+      x = relu("bn_last", norm("bn_last", conv("conv_last", x, 6, 1, 0)));
+    }
     const auto pooled = graph_.add_node(
         kMaxPool, "pool",
         PoolAttributes{.window = {.kernel = {3, 3}, .stride = {2, 2}, .pad_after = {1, 1}},
@@ -278,37 +287,51 @@ TEST(WholeGraph, EveryVariablesGradientAgreesWithCentralDifferences) {
   }
 }
 
-TEST(WholeGraph, FusionChangesNoGradient) {
-  const Graph forward = Network(DType::f64).graph();
-  const Graph fused = fuse(forward, [](const Graph&, const Node&) { return Support{}; });
-  const auto has_epilogue = [](const Node& node) {
-    return node.op->fused != nullptr && node.op->fused(node);
-  };
-  // bn1+relu, bn2+sum+relu, conv3+bias+relu, fc+bias.
-  EXPECT_EQ(std::count_if(fused.nodes().begin(), fused.nodes().end(), has_epilogue), 4);
-
+/// Expects the loss and all gradients of `actual` to be those of `expected`, graphs with one.
+void expect_same_gradients(const Graph& forward, const Graph& actual, const Graph& expected) {
   const auto backend = make_reference_backend();
   const auto run = [&](const Graph& graph) {
-    const Graph backward = add_backward(graph, "loss");
-    auto runner = std::make_unique<GraphRunner>(variables_as_inputs(backward), *backend,
-                                                DataFormat::automatic);
-    set_all(*runner, draw_network_data(graph));
+    auto runner =
+        std::make_unique<GraphRunner>(variables_as_inputs(graph), *backend, DataFormat::automatic);
+    set_all(*runner, draw_network_data(forward));
     runner->set("loss_scale", std::vector{1.0});
     runner->run();
     return runner;
   };
-  const auto expected = run(forward);
-  const auto actual = run(fused);
-  EXPECT_DOUBLE_EQ(actual->output("loss")[0], expected->output("loss")[0]);
+  const auto right = run(expected);
+  const auto found = run(actual);
+  EXPECT_DOUBLE_EQ(found->output("loss")[0], right->output("loss")[0]);
   for (const Variable& variable : forward.variables()) {
     const std::string name = "gradient/" + forward.value(variable.value).name;
-    const auto a = actual->output(name);
-    const auto b = expected->output(name);
+    const auto a = found->output(name);
+    const auto b = right->output(name);
     ASSERT_EQ(a.size(), b.size()) << name;
     for (std::size_t i = 0; i < a.size(); ++i) {
       EXPECT_NEAR(a[i], b[i], 1e-13 * (std::abs(b[i]) + rms(b))) << name << " element " << i;
     }
   }
+}
+
+Support everything_runs(const Graph&, const Node&) { return {}; }
+
+TEST(WholeGraph, NormalizingWhereItIsReadChangesNoGradient) {
+  const Graph forward = Network(DType::f64, true).graph();
+  const Graph fused = fuse_batch_norm(fuse(forward, everything_runs), everything_runs);
+  const Graph graph = normalize_where_read(add_backward(fused, "loss"), everything_runs);
+  // Of the last two of the three in the chain, the convolution and its filter gradient.
+  EXPECT_EQ(std::ranges::count_if(graph.nodes(), has_prologue), 4);
+  expect_same_gradients(forward, graph, add_backward(forward, "loss"));
+}
+
+TEST(WholeGraph, FusionChangesNoGradient) {
+  const Graph forward = Network(DType::f64).graph();
+  const Graph fused = fuse(forward, everything_runs);
+  const auto has_epilogue = [](const Node& node) {
+    return node.op->fused != nullptr && node.op->fused(node);
+  };
+  // bn1+relu, bn2+sum+relu, conv3+bias+relu, fc+bias.
+  EXPECT_EQ(std::count_if(fused.nodes().begin(), fused.nodes().end(), has_epilogue), 4);
+  expect_same_gradients(forward, add_backward(fused, "loss"), add_backward(forward, "loss"));
 }
 
 }  // namespace

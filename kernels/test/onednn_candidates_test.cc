@@ -41,17 +41,22 @@ auto parameters(DType dtype) {
 /// the type `asked_for`.
 Graph runnable_graph(const KernelCase& kernel_case, DType asked_for, DType dtype,
                      const Backend& backend) {
-  const Graph asked = case_graph(kernel_case, {.dtype = asked_for});
   std::set<std::string> taken_apart;
-  for (const Node& node : asked.nodes()) {
-    if (!backend.supports(asked, node)) {
-      taken_apart.insert(node.name);
+  const auto parts = [&](DType type) {
+    return decompose_unsupported(
+        case_graph(kernel_case, {.dtype = type}), [&](const Graph&, const Node& node) {
+          return Support{.yes = taken_apart.count(node.name) == 0, .why_not = ""};
+        });
+  };
+  // Of a part, too, not all may run.
+  for (bool more = true; more;) {
+    const Graph asked = parts(asked_for);
+    more = false;
+    for (const Node& node : asked.nodes()) {
+      more = (!backend.supports(asked, node) && taken_apart.insert(node.name).second) || more;
     }
   }
-  return decompose_unsupported(
-      case_graph(kernel_case, {.dtype = dtype}), [&](const Graph&, const Node& node) {
-        return Support{.yes = taken_apart.count(node.name) == 0, .why_not = ""};
-      });
+  return parts(dtype);
 }
 
 /// Every value of a graph in f64, as the reference computes it from inputs that `dtype` holds;

@@ -53,7 +53,8 @@ TensorType statistics_type(const OpContext& context, std::size_t x) {
 void check_forward(const OpContext& context,
                    BatchNormInputs (*positions)(const BatchNormAttributes&)) {
   const BatchNormAttributes& attributes = check_inputs(context, positions, 0);
-  check(!attributes.two_gradients, "batch_norm: only its backward op reads gradients");
+  check(!attributes.two_gradients && !attributes.mask_from_x,
+        "batch_norm: only its backward op reads gradients or makes masks");
 }
 
 std::vector<TensorType> infer(const OpContext& context) {
@@ -94,7 +95,7 @@ std::vector<ValueId> gradient(GradientContext& context) {
 
 bool fused(const Node& node) {
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
-  return !attributes.epilogue.empty() || attributes.two_gradients;
+  return !attributes.epilogue.empty() || attributes.two_gradients || attributes.mask_from_x;
 }
 
 /// The forward ops' parts: the plain node, then the epilogue behind its first output.
@@ -131,6 +132,9 @@ std::vector<ValueId> decompose_inference(Graph& graph, const Node& node) {
 
 std::vector<TensorType> infer_backward(const OpContext& context) {
   const auto& attributes = check_inputs(context, batch_norm_backward_inputs, 1);
+  check(!attributes.mask_from_x || (attributes.epilogue.activation != ActivationKind::none &&
+                                    !attributes.epilogue.residual),
+        "batch_norm_backward: only of an activation without a residual x tells the mask");
   require_same_shape(context, 0, 1);
   if (attributes.two_gradients) {
     const int second = batch_norm_backward_inputs(attributes).second_dy;
@@ -147,7 +151,33 @@ std::vector<TensorType> infer_backward(const OpContext& context) {
   return outputs;
 }
 
+/// The node with y, which is computed before.
+std::vector<ValueId> decompose_mask(Graph& graph, const Node& node) {
+  auto attributes = node.attributes.as<BatchNormAttributes>();
+  const BatchNormInputs positions = batch_norm_backward_inputs(attributes);
+  std::vector<ValueId> forward{node.inputs[1]};
+  for (const int position : {positions.gamma, positions.beta, positions.mean, positions.variance}) {
+    if (position >= 0) {
+      forward.push_back(at(node, position));
+    }
+  }
+  const ValueId y = graph.add_node(
+      kBatchNormInference, node.name + "/y",
+      BatchNormAttributes{.epsilon = attributes.epsilon,
+                          .scale = attributes.scale,
+                          .epilogue = {.activation = attributes.epilogue.activation}},
+      std::move(forward))[0];
+  std::vector<ValueId> inputs = node.inputs;
+  inputs.insert(inputs.begin() + positions.variance + 1, y);
+  inputs.erase(inputs.begin() + positions.beta);
+  attributes.mask_from_x = false;
+  return graph.add_node(kBatchNormBackward, node.name, attributes, std::move(inputs));
+}
+
 std::vector<ValueId> decompose_backward(Graph& graph, const Node& node) {
+  if (node.attributes.as<BatchNormAttributes>().mask_from_x) {
+    return decompose_mask(graph, node);
+  }
   auto attributes = node.attributes.as<BatchNormAttributes>();
   const Epilogue epilogue = attributes.epilogue;
   const BatchNormInputs positions = batch_norm_backward_inputs(attributes);
@@ -177,7 +207,8 @@ std::vector<ValueId> decompose_backward(Graph& graph, const Node& node) {
 
 std::ostream& operator<<(std::ostream& out, const BatchNormAttributes& attributes) {
   return out << "epsilon " << attributes.epsilon << (attributes.scale ? " scale" : "")
-             << attributes.epilogue << (attributes.two_gradients ? " of two gradients" : "");
+             << attributes.epilogue << (attributes.two_gradients ? " of two gradients" : "")
+             << (attributes.mask_from_x ? " mask from x" : "");
 }
 
 BatchNormInputs batch_norm_inputs(const BatchNormAttributes& attributes) {
@@ -206,9 +237,11 @@ BatchNormInputs batch_norm_backward_inputs(const BatchNormAttributes& attributes
   BatchNormInputs inputs;
   int next = 2;
   inputs.gamma = attributes.scale ? next++ : -1;
+  inputs.beta = attributes.mask_from_x ? next++ : -1;
   inputs.mean = next++;
   inputs.variance = next++;
-  inputs.y = attributes.epilogue.activation != ActivationKind::none ? next++ : -1;
+  const bool y = attributes.epilogue.activation != ActivationKind::none && !attributes.mask_from_x;
+  inputs.y = y ? next++ : -1;
   inputs.second_dy = attributes.two_gradients ? next++ : -1;
   inputs.count = next;
   return inputs;

@@ -15,6 +15,9 @@ struct BatchNormAttributes {
   Epilogue epilogue = {};
   /// Of kBatchNormBackward alone: dy is the sum of two inputs, as where paths meet.
   bool two_gradients = false;
+  /// Of kBatchNormBackward alone: the activation's mask comes from what x gives again, with beta,
+  /// where nobody has kept y. There is no residual then.
+  bool mask_from_x = false;
   bool operator==(const BatchNormAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const BatchNormAttributes& attributes);
@@ -41,8 +44,9 @@ BatchNormInputs batch_norm_inputs(const BatchNormAttributes& attributes);
 extern const OpDef kBatchNormInference;
 BatchNormInputs batch_norm_inference_inputs(const BatchNormAttributes& attributes);
 
-/// (dy, x, [gamma], mean, variance, [y], [second dy]) -> (dx, dbeta, [dgamma], [dresidual]), the
-/// derivative of kBatchNorm with the same attributes. y is there when an activation is.
+/// (dy, x, [gamma], [beta], mean, variance, [y], [second dy]) -> (dx, dbeta, [dgamma],
+/// [dresidual]), the derivative of kBatchNorm with the same attributes. When an activation is
+/// there, so is y, or beta where the mask comes from x.
 extern const OpDef kBatchNormBackward;
 BatchNormInputs batch_norm_backward_inputs(const BatchNormAttributes& attributes);
 

@@ -8,17 +8,50 @@
 namespace bench {
 namespace {
 
+/// Throws unless x and the last inputs are those of a prologue.
+void check_prologue(const OpContext& context, const std::optional<BatchNormAttributes>& prologue,
+                    std::size_t x) {
+  if (!prologue) {
+    return;
+  }
+  const Attributes attributes = *prologue;
+  std::vector<TensorType> inputs{context.inputs[x]};
+  const auto count = static_cast<std::ptrdiff_t>(prologue_count(prologue));
+  inputs.insert(inputs.end(), context.inputs.end() - count, context.inputs.end());
+  kBatchNormInference.infer(
+      {.op = context.op, .node = context.node, .attributes = attributes, .inputs = inputs});
+}
+
+/// The node with what its prologue makes of the input at `x`, computed before.
+template <class T>
+std::vector<ValueId> decompose_prologue(Graph& graph, const Node& node, std::size_t x) {
+  auto attributes = node.attributes.as<T>();
+  const auto count = static_cast<std::ptrdiff_t>(prologue_count(attributes.prologue));
+  std::vector<ValueId> inputs = node.inputs;
+  std::vector<ValueId> read{inputs[x]};
+  read.insert(read.end(), inputs.end() - count, inputs.end());
+  inputs.resize(inputs.size() - static_cast<std::size_t>(count));
+  inputs[x] = graph.add_node(kBatchNormInference, node.name + "/prologue", *attributes.prologue,
+                             std::move(read))[0];
+  attributes.prologue.reset();
+  return graph.add_node(*node.op, node.name, attributes, std::move(inputs));
+}
+
 /// The outputs of a batch norm behind a result of that type, and the result.
-std::vector<TensorType> with_batch_norm(const OpContext& context, const BatchNormAttributes& norm,
-                                        const TensorType& y) {
-  check(context.attributes.as<Conv2dAttributes>().epilogue.empty(),
+std::vector<TensorType> with_batch_norm(const OpContext& context, const TensorType& y) {
+  const auto& convolution = context.attributes.as<Conv2dAttributes>();
+  check(convolution.epilogue.empty(),
         "conv2d: an epilogue of its own stands before its batch norm");
-  const Attributes attributes = norm;
+  const Attributes attributes = *convolution.batch_norm;
   std::vector<TensorType> inputs{y};
-  inputs.insert(inputs.end(), context.inputs.begin() + 2, context.inputs.end());
+  inputs.insert(
+      inputs.end(), context.inputs.begin() + 2,
+      context.inputs.end() - static_cast<std::ptrdiff_t>(prologue_count(convolution.prologue)));
   std::vector<TensorType> outputs = kBatchNorm.infer(
       {.op = context.op, .node = context.node, .attributes = attributes, .inputs = inputs});
-  outputs.push_back(y);
+  if (!convolution.statistics_only) {
+    outputs.push_back(y);
+  }
   return outputs;
 }
 
@@ -28,9 +61,12 @@ std::vector<TensorType> infer(const OpContext& context) {
       attributes.batch_norm
           ? static_cast<std::size_t>(batch_norm_inputs(*attributes.batch_norm).count) - 1
           : attributes.epilogue.inputs();
-  require_inputs(context, 2 + behind);
+  check(attributes.batch_norm || !attributes.statistics_only,
+        "conv2d: statistics are a batch norm's");
+  require_inputs(context, 2 + behind + prologue_count(attributes.prologue));
   require_rank(context, 0, 4);
   require_rank(context, 1, 4);
+  check_prologue(context, attributes.prologue, 0);
   const Shape& x = context.inputs[0].shape;
   const Shape& w = context.inputs[1].shape;
   require_extent(context, {.subject = "input has",
@@ -56,13 +92,14 @@ std::vector<TensorType> infer(const OpContext& context) {
   const auto [height, width] = output_extents(context, attributes.window, x);
   const TensorType y{.dtype = context.inputs[0].dtype, .shape = {x[0], w[0], height, width}};
   if (attributes.batch_norm) {
-    return with_batch_norm(context, *attributes.batch_norm, y);
+    return with_batch_norm(context, y);
   }
   check_epilogue(context, attributes.epilogue, 2, y.shape);
   return {y};
 }
 
-/// A convolution with a batch norm as the two: without outputs and the batch norm's first input.
+/// A convolution with a batch norm, and no prologue, as the two: without outputs and the batch
+/// norm's first input.
 struct Parts {
   Node convolution;
   Node norm;
@@ -77,6 +114,7 @@ Parts parts_of(const Node& node) {
   parts.norm.inputs = {ValueId()};
   parts.norm.inputs.insert(parts.norm.inputs.end(), node.inputs.begin() + 2, node.inputs.end());
   attributes.batch_norm.reset();
+  attributes.statistics_only = false;
   parts.convolution.attributes = attributes;
   parts.convolution.inputs.resize(2);
   return parts;
@@ -111,6 +149,8 @@ std::vector<ValueId> gradient_with_batch_norm(GradientContext& context) {
 std::vector<ValueId> gradient(GradientContext& context) {
   const Node node = context.node;
   const auto& attributes = node.attributes.as<Conv2dAttributes>();
+  check(!attributes.prologue && !attributes.statistics_only,
+        "conv2d: prologues come behind the backward pass");
   if (attributes.batch_norm) {
     return gradient_with_batch_norm(context);
   }
@@ -160,7 +200,8 @@ std::int64_t multiply_adds_forward(const Graph& graph, const Node& node) {
 
 bool fused(const Node& node) {
   const auto& attributes = node.attributes.as<Conv2dAttributes>();
-  return !attributes.epilogue.empty() || attributes.batch_norm.has_value();
+  return !attributes.epilogue.empty() || attributes.batch_norm.has_value() ||
+         attributes.prologue.has_value();
 }
 
 std::vector<ValueId> decompose_batch_norm(Graph& graph, const Node& node) {
@@ -170,11 +211,18 @@ std::vector<ValueId> decompose_batch_norm(Graph& graph, const Node& node) {
   parts.norm.inputs[0] = y;
   std::vector<ValueId> outputs = graph.add_node(kBatchNorm, parts.norm.name, parts.norm.attributes,
                                                 std::move(parts.norm.inputs));
-  outputs.push_back(y);
+  if (node.attributes.as<Conv2dAttributes>().statistics_only) {
+    outputs[0] = y;
+  } else {
+    outputs.push_back(y);
+  }
   return outputs;
 }
 
 std::vector<ValueId> decompose(Graph& graph, const Node& node) {
+  if (node.attributes.as<Conv2dAttributes>().prologue) {
+    return decompose_prologue<Conv2dAttributes>(graph, node, 0);
+  }
   if (node.attributes.as<Conv2dAttributes>().batch_norm) {
     return decompose_batch_norm(graph, node);
   }
@@ -204,9 +252,10 @@ std::int64_t multiply_adds_backward_data(const Graph& graph, const Node& node) {
 }
 
 std::vector<TensorType> infer_backward_weights(const OpContext& context) {
-  require_inputs(context, 2);
-  require_rank(context, 0, 4);
   const auto& attributes = context.attributes.as<Conv2dBackwardWeightsAttributes>();
+  require_inputs(context, 2 + prologue_count(attributes.prologue));
+  require_rank(context, 0, 4);
+  check_prologue(context, attributes.prologue, 1);
   require_extent(context, {.subject = "gradient has",
                            .given = context.inputs[0].shape[1],
                            .unit = "channels",
@@ -226,11 +275,15 @@ std::int64_t multiply_adds_backward_weights(const Graph& graph, const Node& node
 }
 
 bool backward_weights_fused(const Node& node) {
-  return node.attributes.as<Conv2dBackwardWeightsAttributes>().bias;
+  const auto& attributes = node.attributes.as<Conv2dBackwardWeightsAttributes>();
+  return attributes.bias || attributes.prologue.has_value();
 }
 
 std::vector<ValueId> decompose_backward_weights(Graph& graph, const Node& node) {
   auto attributes = node.attributes.as<Conv2dBackwardWeightsAttributes>();
+  if (attributes.prologue) {
+    return decompose_prologue<Conv2dBackwardWeightsAttributes>(graph, node, 1);
+  }
   attributes.bias = false;
   const ValueId weights =
       graph.add_node(kConv2dBackwardWeights, node.name, attributes, node.inputs)[0];
@@ -239,6 +292,27 @@ std::vector<ValueId> decompose_backward_weights(Graph& graph, const Node& node) 
 }
 
 }  // namespace
+
+bool has_prologue(const Node& node) {
+  return (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().prologue) ||
+         (node.op == &kConv2dBackwardWeights &&
+          node.attributes.as<Conv2dBackwardWeightsAttributes>().prologue);
+}
+
+std::size_t prologue_count(const std::optional<BatchNormAttributes>& prologue) {
+  return prologue ? static_cast<std::size_t>(batch_norm_inference_inputs(*prologue).count) - 1 : 0;
+}
+
+BatchNormInputs prologue_inputs(const BatchNormAttributes& prologue, std::size_t inputs) {
+  BatchNormInputs positions = batch_norm_inference_inputs(prologue);
+  const int moved = static_cast<int>(inputs) - positions.count;
+  for (int* const position : {&positions.gamma, &positions.beta, &positions.mean,
+                              &positions.variance, &positions.residual}) {
+    *position += *position < 0 ? 0 : moved;
+  }
+  positions.count = static_cast<int>(inputs);
+  return positions;
+}
 
 std::int64_t Window::output_extent(std::size_t axis, std::int64_t input) const {
   const std::int64_t reach = dilation[axis] * (kernel[axis] - 1) + 1;
@@ -284,7 +358,11 @@ std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes) 
   }
   out << attributes.epilogue;
   if (attributes.batch_norm) {
-    out << " batch norm " << *attributes.batch_norm;
+    out << (attributes.statistics_only ? " statistics for batch norm " : " batch norm ")
+        << *attributes.batch_norm;
+  }
+  if (attributes.prologue) {
+    out << " behind batch norm " << *attributes.prologue;
   }
   return out;
 }
@@ -294,8 +372,12 @@ std::ostream& operator<<(std::ostream& out, const Conv2dBackwardDataAttributes& 
 }
 
 std::ostream& operator<<(std::ostream& out, const Conv2dBackwardWeightsAttributes& attributes) {
-  return out << attributes.window << " groups " << attributes.groups << " to " << attributes.weights
-             << (attributes.bias ? "+bias" : "");
+  out << attributes.window << " groups " << attributes.groups << " to " << attributes.weights
+      << (attributes.bias ? "+bias" : "");
+  if (attributes.prologue) {
+    out << " behind batch norm " << *attributes.prologue;
+  }
+  return out;
 }
 
 constexpr EpilogueCarrier kCarrier = carrier_of<Conv2dAttributes>(true, true);

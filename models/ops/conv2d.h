@@ -34,15 +34,22 @@ struct Conv2dAttributes {
   /// The batch norm behind it, for training. What computes both can take the statistics while it
   /// writes the convolution's result. There is no other epilogue then but the batch norm's own.
   std::optional<BatchNormAttributes> batch_norm = {};
+  /// Of the batch norm only the statistics are wanted: who reads what it would normalise does that
+  /// itself, in a prologue.
+  bool statistics_only = false;
+  /// What x goes through before: kBatchNormInference.
+  std::optional<BatchNormAttributes> prologue = {};
   bool operator==(const Conv2dAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes);
 
 /// (x[N,C,H,W], w[O,C/groups,KH,KW], epilogue inputs) -> y[N,O,H',W'], cross-correlation. With a
 /// batch norm (x, w, kBatchNorm's inputs but the first) -> (kBatchNorm's outputs, what it
-/// normalised).
+/// normalised); with its statistics alone -> (what it would normalise, mean, variance). A
+/// prologue's inputs, but the first, come last. Prologues and lone statistics have no gradient
+/// rule: they come behind the backward pass.
 extern const OpDef kConv2d;
-/// Position of the last of these outputs.
+/// Position of what its batch norm normalised.
 inline constexpr std::size_t kNormalised = 3;
 
 struct Conv2dBackwardDataAttributes {
@@ -61,11 +68,20 @@ struct Conv2dBackwardWeightsAttributes {
   std::int64_t groups = 1;
   Shape weights = {};
   bool bias = false;
+  /// The convolution's.
+  std::optional<BatchNormAttributes> prologue = {};
   bool operator==(const Conv2dBackwardWeightsAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Conv2dBackwardWeightsAttributes& attributes);
 
-/// (dy, x) -> dw of shape `weights`, and with `bias` the bias's gradient [O].
+/// (dy, x) -> dw of shape `weights`, and with `bias` the bias's gradient [O]. A prologue's inputs,
+/// but the first, come last.
 extern const OpDef kConv2dBackwardWeights;
+
+/// Whether it is one of the two with a prologue.
+bool has_prologue(const Node& node);
+/// How many inputs a prologue adds, and where they are among so many inputs of a node.
+std::size_t prologue_count(const std::optional<BatchNormAttributes>& prologue);
+BatchNormInputs prologue_inputs(const BatchNormAttributes& prologue, std::size_t inputs);
 
 }  // namespace bench
