@@ -77,6 +77,33 @@ KernelCase make_two_gradients_case(const Spec& spec) {
   return result;
 }
 
+/// dy, x, gamma, beta and statistics.
+KernelCase make_mask_case(const Spec& spec, bool two_gradients) {
+  const BatchNormAttributes attributes{.epsilon = spec.epsilon,
+                                       .scale = spec.scale,
+                                       .epilogue = spec.epilogue,
+                                       .two_gradients = two_gradients,
+                                       .mask_from_x = true};
+  KernelCase result{.name = "batch_norm_mask_from_x_" + spec.name,
+                    .op = &kBatchNormBackward,
+                    .attributes = attributes,
+                    .inputs = {{.shape = spec.x}, {.shape = spec.x}},
+                    .fills = {{.mean = 0.1}, spec.fill},
+                    .weights = {},
+                    .reduction = spec.x[0] * spec.x[2] * spec.x[3]};
+  if (spec.scale) {
+    add_vector(result, spec.x[1], {.mean = 1, .scale = 0.5});
+  }
+  add_vector(result, spec.x[1], spec.beta);
+  add_vector(result, spec.x[1], {.mean = spec.fill.mean, .scale = 0.1});
+  add_vector(result, spec.x[1], {.kind = InputFill::Kind::positive, .mean = 0.5});
+  if (two_gradients) {
+    result.inputs.push_back({.shape = spec.x});
+    result.fills.push_back({});
+  }
+  return result;
+}
+
 std::vector<KernelCase> make_cases() {
   constexpr auto kRelu = ActivationKind::relu;
   constexpr auto kRelu6 = ActivationKind::relu6;
@@ -164,6 +191,25 @@ std::vector<KernelCase> make_cases() {
   for (const Spec& spec : joined) {
     cases.push_back(make_two_gradients_case(spec));
   }
+  const std::vector<Spec> masked{
+      {.name = "relu", .x = {4, 16, 6, 6}, .epilogue = {.activation = kRelu}},
+      {.name = "no_scale_odd",
+       .x = {3, 13, 5, 7},
+       .scale = false,
+       .epilogue = {.activation = kRelu}},
+      {.name = "large_mean",
+       .x = {4, 24, 6, 6},
+       .epilogue = {.activation = kRelu},
+       .fill = {.mean = 10}},
+      {.name = "several_blocks", .x = {2, 64, 16, 20}, .epilogue = {.activation = kRelu}},
+      // One that kernels may leave to its parts.
+      {.name = "sigmoid", .x = {4, 16, 5, 5}, .epilogue = {.activation = ActivationKind::sigmoid}},
+  };
+  for (const Spec& spec : masked) {
+    cases.push_back(make_mask_case(spec, false));
+  }
+  cases.push_back(make_mask_case(
+      {.name = "two_gradients", .x = {4, 32, 6, 6}, .epilogue = {.activation = kRelu}}, true));
   return cases;
 }
 

@@ -1,76 +1,8 @@
-#include "models/ops/conv2d.h"
-
-#include <algorithm>
-#include <optional>
-
 #include "kernels/cases/cases.h"
+#include "kernels/cases/conv2d_case.h"
 
 namespace bench {
 namespace {
-
-struct Spec {
-  std::string name;
-  Shape x;
-  std::int64_t filters = 0;
-  Window window = {};
-  std::int64_t groups = 1;
-  Epilogue epilogue = {};
-  bool exact = false;
-  std::optional<BatchNormAttributes> batch_norm = {};
-  InputFill fill = {};
-};
-
-void add_batch_norm(KernelCase& result, const BatchNormAttributes& norm, const Shape& y) {
-  const auto add_vector = [&](const InputFill& fill) {
-    result.weights.push_back(result.inputs.size());
-    result.inputs.push_back({.shape = {y[1]}});
-    result.fills.push_back(fill);
-  };
-  if (norm.scale) {
-    add_vector({.mean = 1, .scale = 0.5});
-  }
-  add_vector({});
-  if (norm.epilogue.residual) {
-    result.inputs.push_back({.shape = y});
-    result.fills.push_back({});
-  }
-}
-
-KernelCase make_case(const Spec& spec) {
-  const Window& window = spec.window;
-  const auto [kernel_height, kernel_width] = window.kernel;
-  const Shape w{spec.filters, spec.x[1] / spec.groups, kernel_height, kernel_width};
-  const Shape y{spec.x[0], spec.filters, window.output_extent(0, spec.x[2]),
-                window.output_extent(1, spec.x[3])};
-  const InputFill fill =
-      spec.exact ? InputFill{.kind = InputFill::Kind::integers, .scale = 4.0} : spec.fill;
-  const std::int64_t taps = kernel_height * kernel_width;
-  KernelCase result{
-      .name = "conv2d_" + spec.name,
-      .op = &kConv2d,
-      .attributes = Conv2dAttributes{.window = window,
-                                     .groups = spec.groups,
-                                     .epilogue = spec.epilogue,
-                                     .batch_norm = spec.batch_norm},
-      .inputs = {{.shape = spec.x}, {.shape = w}},
-      .fills = {fill, fill},
-      .weights = {1},
-      .exact = spec.exact,
-      .reduction = std::max({w[1] * taps, w[0] / spec.groups * taps, y[0] * y[2] * y[3]})};
-  if (spec.epilogue.bias) {
-    result.weights.push_back(result.inputs.size());
-    result.inputs.push_back({.shape = {spec.filters}});
-    result.fills.push_back(fill);
-  }
-  if (spec.epilogue.residual) {
-    result.inputs.push_back({.shape = y});
-    result.fills.push_back(fill);
-  }
-  if (spec.batch_norm) {
-    add_batch_norm(result, *spec.batch_norm, y);
-  }
-  return result;
-}
 
 constexpr Window square(std::int64_t kernel, std::int64_t stride, std::int64_t before,
                         std::int64_t after) {
@@ -84,7 +16,7 @@ std::vector<KernelCase> make_cases() {
   constexpr auto kRelu = ActivationKind::relu;
   const Window same3 = square(3, 1, 1, 1);
   std::vector<KernelCase> cases;
-  for (const Spec& spec : std::vector<Spec>{
+  for (const ConvolutionSpec& spec : std::vector<ConvolutionSpec>{
            {.name = "1x1", .x = {2, 32, 7, 7}, .filters = 64, .window = square(1, 1, 0, 0)},
            {.name = "1x1_stride2", .x = {2, 16, 8, 8}, .filters = 32, .window = square(1, 2, 0, 0)},
            {.name = "1x1_stride2_odd",
@@ -372,7 +304,82 @@ std::vector<KernelCase> make_cases() {
            .batch_norm = BatchNormAttributes{},
            .fill = {.mean = 1}},
        }) {
-    cases.push_back(make_case(spec));
+    cases.push_back(make_convolution_case(spec));
+  }
+  const BatchNormAttributes relu{.epilogue = {.activation = kRelu}};
+  const BatchNormAttributes no_scale{.scale = false, .epilogue = {.activation = kRelu}};
+  // With batch norm before the convolution, and statistics, behind it, that others use.
+  const std::vector<ConvolutionSpec> chained{
+      {.name = "statistics_only",
+       .x = {4, 16, 6, 6},
+       .filters = 32,
+       .window = same3,
+       .batch_norm = relu,
+       .statistics_only = true},
+      {.name = "statistics_only_many_pixels",
+       .x = {3, 16, 30, 30},
+       .filters = 64,
+       .window = square(1, 1, 0, 0),
+       .batch_norm = relu,
+       .statistics_only = true},
+      {.name = "prologue_statistics",
+       .x = {4, 16, 7, 6},
+       .filters = 32,
+       .window = same3,
+       .batch_norm = relu,
+       .statistics_only = true,
+       .prologue = relu},
+      {.name = "prologue_batch_norm_residual_relu",
+       .x = {4, 24, 6, 6},
+       .filters = 40,
+       .window = square(1, 1, 0, 0),
+       .batch_norm = BatchNormAttributes{.epilogue = {.residual = true, .activation = kRelu}},
+       .prologue = relu},
+      {.name = "prologue_no_scale_stride2",
+       .x = {4, 16, 9, 9},
+       .filters = 16,
+       .window = square(3, 2, 0, 1),
+       .batch_norm = BatchNormAttributes{.scale = false},
+       .prologue = no_scale},
+      {.name = "prologue_odd_channels",
+       .x = {3, 13, 6, 5},
+       .filters = 21,
+       .window = same3,
+       .batch_norm = relu,
+       .statistics_only = true,
+       .prologue = relu},
+  };
+  for (const ConvolutionSpec& spec : chained) {
+    cases.push_back(make_convolution_case(spec));
+    if (spec.prologue) {
+      cases.push_back(make_filter_gradient_case(spec));
+    }
+  }
+  // Others that are computed in parts.
+  for (const ConvolutionSpec& spec :
+       std::vector<ConvolutionSpec>{{.name = "prologue_bias_relu",
+       .x = {2, 16, 6, 6},
+       .filters = 16,
+       .window = same3,
+       .epilogue = {.bias = true, .activation = kRelu},
+       .prologue = relu},
+                                    {.name = "prologue_linear",
+                                    .x = {2, 16, 6, 6},
+                                    .filters = 24,
+                                    .window = same3,
+                                    .batch_norm = relu,
+                                    .prologue = BatchNormAttributes{}},
+                                    {.name = "prologue_grouped",
+                                    .x = {2, 24, 6, 6},
+                                    .filters = 24,
+                                    .window = same3,
+                                    .groups = 3,
+                                    .batch_norm = relu,
+                                    .prologue = relu}}) {
+    cases.push_back(make_convolution_case(spec));
+    if (spec.epilogue.empty()) {
+      cases.push_back(make_filter_gradient_case(spec));
+    }
   }
   return cases;
 }

@@ -32,19 +32,26 @@ struct ConvolutionProblem {
   Epilogue epilogue = {};
   /// Whether y's sums per channel, and those of its squares, come with it.
   bool statistics = false;
+  /// Whether x is scaled and shifted per channel and goes through ReLU before the convolution reads
+  /// it, where the pass is forward or filter.
+  bool prologue = false;
   bool operator==(const ConvolutionProblem&) const = default;
 };
 
 /// Whether engines that run a convolution in one graph with what is behind it, or without anything,
 /// may be there. cuDNN has ready ones on tensor cores for a bias, with or without a residual before
-/// it, and ReLU or nothing behind; and for statistics of f16 in NHWC, without an epilogue. Others
-/// it compiles at run time or computes without tensor cores.
+/// it, and ReLU or nothing behind; and for statistics of f16 in NHWC, without an epilogue. There a
+/// prologue may come before, and before the filter gradient too. Others it compiles at run time or
+/// computes without tensor cores.
 constexpr bool in_one_graph(const ConvolutionProblem& problem) {
   const Epilogue& epilogue = problem.epilogue;
   const bool forward = problem.pass == ConvolutionProblem::Pass::forward;
-  if (problem.statistics) {
-    return forward && epilogue == Epilogue{} && problem.dtype == DType::f16 &&
-           problem.order == Order::nhwc;
+  if (problem.statistics || problem.prologue) {
+    const bool pass = forward
+                          ? problem.statistics
+                          : problem.pass == ConvolutionProblem::Pass::filter && !problem.statistics;
+    return pass && epilogue == Epilogue{} && problem.dtype == DType::f16 &&
+           problem.order == Order::nhwc && !(problem.prologue && problem.groups != 1);
   }
   return epilogue == Epilogue{} || (forward && epilogue.bias &&
                                     (epilogue.activation == ActivationKind::none ||
@@ -63,6 +70,9 @@ struct ConvolutionMemory {
   /// The statistics: an f32 number per channel of y each.
   float* sums = nullptr;
   float* squares = nullptr;
+  /// The prologue's, an element of the problem's type per channel of x each.
+  const void* scale = nullptr;
+  const void* shift = nullptr;
   void* workspace = nullptr;
   bool operator==(const ConvolutionMemory&) const = default;
 };

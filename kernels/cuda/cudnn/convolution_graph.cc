@@ -1,5 +1,6 @@
 #include "kernels/cuda/cudnn/convolution_graph.h"
 
+#include <cstdlib>
 #include <optional>
 #include <span>
 
@@ -124,12 +125,21 @@ std::array<std::array<std::int64_t, 4>, 3> extents_of(const ConvolutionProblem& 
   return {problem.y, problem.x, problem.filter};
 }
 
-/// `result` in place of the tensor that a launch's third one is.
-Descriptor convolution_operation(const ConvolutionProblem& problem, const Descriptor& result) {
+/// Where x stands among a launch's first, second and result.
+std::size_t position_of_x(Pass pass) { return pass == Pass::forward ? 0 : 1; }
+
+/// `result` in place of the tensor that a launch's third one is, and `x`, where it is not null, in
+/// place of x.
+Descriptor convolution_operation(const ConvolutionProblem& problem, const Descriptor& result,
+                                 const Descriptor* x = nullptr) {
   const Wiring wiring = wiring_of(problem.pass);
   const auto extents = extents_of(problem);
   Descriptor operation(wiring.operation);
   for (const std::size_t i : {0U, 1U}) {
+    if (x != nullptr && i == position_of_x(problem.pass)) {
+      operation.set_descriptor(wiring.tensors[i], *x);
+      continue;
+    }
     operation.set_descriptor(
         wiring.tensors[i],
         tensor_descriptor(kConvolutionTensors[i], problem.dtype, extents[i], problem.order));
@@ -203,6 +213,30 @@ std::vector<Descriptor> fused_operations(const ConvolutionProblem& problem) {
   return operations;
 }
 
+/// Appends the operations that make of x what the convolution reads, and returns that.
+Descriptor add_prologue(const ConvolutionProblem& problem, std::vector<Descriptor>& operations) {
+  const std::array<std::int64_t, 4> per_channel{1, problem.x[1], 1, 1};
+  const auto vector = [&](std::int64_t id) {
+    return tensor_descriptor(id, problem.dtype, per_channel, problem.order);
+  };
+  const auto between = [&](std::int64_t number) {
+    return describe(
+        {.id = kFirstVirtualTensor + number, .dtype = problem.dtype, .in_memory = false}, problem.x,
+        problem.order);
+  };
+  const Descriptor x = tensor_descriptor(kConvolutionTensors[position_of_x(problem.pass)],
+                                         problem.dtype, problem.x, problem.order);
+  const Descriptor scale = vector(kScaleTensor);
+  const Descriptor shift = vector(kShiftTensor);
+  const Descriptor scaled = between(0);
+  const Descriptor shifted = between(1);
+  Descriptor result = between(2);
+  operations.push_back(pointwise_operation(CUDNN_POINTWISE_MUL, x, &scale, scaled));
+  operations.push_back(pointwise_operation(CUDNN_POINTWISE_ADD, scaled, &shift, shifted));
+  operations.push_back(pointwise_operation(CUDNN_POINTWISE_RELU_FWD, shifted, nullptr, result));
+  return result;
+}
+
 /// The sums and the sums of squares of y, over all but its channels.
 Descriptor statistics_operation(const ConvolutionProblem& problem, const Descriptor& y) {
   const std::array<std::int64_t, 4> per_channel{1, problem.y[1], 1, 1};
@@ -223,14 +257,20 @@ Descriptor statistics_operation(const ConvolutionProblem& problem, const Descrip
 
 std::vector<Descriptor> operations_of(const ConvolutionProblem& problem) {
   check(in_one_graph(problem), cat("cudnn: no graph of a convolution with ", problem.epilogue,
-                                   problem.statistics ? " and statistics" : ""));
+                                   problem.statistics ? " and statistics" : "",
+                                   problem.prologue ? " and a prologue" : ""));
   if (!problem.epilogue.empty()) {
     return fused_operations(problem);
   }
   const Descriptor result = tensor_descriptor(kConvolutionTensors[2], problem.dtype,
                                               extents_of(problem)[2], problem.order);
   std::vector<Descriptor> operations;
-  operations.push_back(convolution_operation(problem, result));
+  if (problem.prologue) {
+    const Descriptor x = add_prologue(problem, operations);
+    operations.push_back(convolution_operation(problem, result, &x));
+  } else {
+    operations.push_back(convolution_operation(problem, result));
+  }
   if (problem.statistics) {
     operations.push_back(statistics_operation(problem, result));
   }

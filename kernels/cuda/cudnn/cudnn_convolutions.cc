@@ -57,6 +57,9 @@ std::vector<std::int64_t> tensors_of(const ConvolutionProblem& problem) {
   if (problem.statistics) {
     names.insert(names.end(), {kSumsTensor, kSquaresTensor});
   }
+  if (problem.prologue) {
+    names.insert(names.end(), {kScaleTensor, kShiftTensor});
+  }
   return names;
 }
 
@@ -67,6 +70,7 @@ class CudnnPlan final : public ConvolutionPlan {
       : handle_(std::move(handle)),
         epilogue_(problem.epilogue),
         statistics_(problem.statistics),
+        prologue_(problem.prologue),
         names_(tensors_of(problem)),
         graph_(problem, handle_->get()),
         plan_(make_plan(graph_.graph, choice, {.handle = handle_->get()})) {
@@ -96,6 +100,10 @@ class CudnnPlan final : public ConvolutionPlan {
     if (statistics_) {
       pointers.insert(pointers.end(), {memory.sums, memory.squares});
     }
+    if (prologue_) {
+      pointers.insert(pointers.end(),
+                      {const_cast<void*>(memory.scale), const_cast<void*>(memory.shift)});
+    }
     return pointers;
   }
 
@@ -118,6 +126,7 @@ class CudnnPlan final : public ConvolutionPlan {
   std::shared_ptr<Handle> handle_;
   Epilogue epilogue_;
   bool statistics_;
+  bool prologue_;
   std::vector<std::int64_t> names_;
   ConvolutionGraph graph_;
   Descriptor plan_;
@@ -144,7 +153,7 @@ std::vector<std::int64_t> key_of(const ConvolutionProblem& problem) {
   append(problem.window.pad_after);
   append(std::array{std::int64_t{problem.epilogue.bias}, std::int64_t{problem.epilogue.residual},
                     static_cast<std::int64_t>(problem.epilogue.activation),
-                    std::int64_t{problem.statistics}});
+                    std::int64_t{problem.statistics}, std::int64_t{problem.prologue}});
   return key;
 }
 
@@ -154,11 +163,7 @@ class CudnnConvolutions final : public Convolutions {
       : device_(device_descriptor(device)), capability_(device.capability), tf32_(tf32) {}
 
   std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) override {
-    // What cuDNN's documentation has them for; asked for others, as 8.9, it may name engines too.
-    constexpr std::array kWithStatistics{80, 86, 90, 100};
-    if (!in_one_graph(problem) ||
-        (problem.statistics &&
-         std::ranges::find(kWithStatistics, capability_) == kWithStatistics.end())) {
+    if (!in_one_graph(problem) || !taken(problem)) {
       return {};
     }
     const std::vector<std::int64_t> key = key_of(problem);
@@ -168,15 +173,15 @@ class CudnnConvolutions final : public Convolutions {
                   .emplace(key, find_engines(ConvolutionGraph(problem, nullptr).graph, device_,
                                              {.dtype = problem.dtype,
                                               .tf32 = tf32_,
-                                              .compiled = !problem.statistics}))
+                                              .compiled = !with_batch_norm(problem)}))
                   .first;
     }
     std::vector<ConvolutionChoice> result;
     for (const EngineChoice& engine : entry->second) {
       result.push_back({.implementation = cat("cudnn:", engine.name()),
                         .workspace_bytes = engine.workspace_bytes,
-                        // Those with statistics, for f16 alone, mostly lack the note.
-                        .tensor_cores = engine.tensor_cores || problem.statistics,
+                        // Those for batch norm, for f16 alone, mostly lack the note.
+                        .tensor_cores = engine.tensor_cores || with_batch_norm(problem),
                         .deterministic = engine.deterministic,
                         .make = [handle = handle_, problem, engine] {
                           return std::make_unique<CudnnPlan>(handle, problem, engine);
@@ -188,6 +193,22 @@ class CudnnConvolutions final : public Convolutions {
   [[nodiscard]] std::string version() const override { return version_text(cudnnGetVersion()); }
 
  private:
+  static bool with_batch_norm(const ConvolutionProblem& problem) {
+    return problem.statistics || problem.prologue;
+  }
+
+  /// Whether engines are taken on the device: those that cuDNN's documentation has, since asked for
+  /// others, as 8.9, it may name some too; with a prologue where the forward's repeat, as 10.0's do
+  /// not.
+  [[nodiscard]] bool taken(const ConvolutionProblem& problem) const {
+    constexpr std::array kWithStatistics{80, 86, 90, 100};
+    constexpr std::array kWithPrologue{80, 86, 90};
+    const auto among = [this](const auto& capabilities) {
+      return std::ranges::find(capabilities, capability_) != capabilities.end();
+    };
+    return problem.prologue ? among(kWithPrologue) : !problem.statistics || among(kWithStatistics);
+  }
+
   Descriptor device_;
   int capability_;
   bool tf32_;

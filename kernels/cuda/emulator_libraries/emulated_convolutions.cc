@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/emulator_libraries/emulated_elements.h"
 #include "kernels/reference/product.h"
-#include "models/base/errors.h"
+#include "models/base/half.h"
 
 namespace bench::cuda {
 namespace {
@@ -121,15 +121,33 @@ class Patches {
   std::vector<double> scratch_;
 };
 
+/// What a prologue makes of x, rounded as what tensor cores read.
+void apply_prologue(const ConvolutionProblem& problem, const ConvolutionMemory& memory,
+                    std::vector<double>& x) {
+  const auto [batch, channels, height, width] = problem.x;
+  const std::vector<double> scale = read_elements(memory.scale, problem.dtype, channels);
+  const std::vector<double> shift = read_elements(memory.shift, problem.dtype, channels);
+  const std::int64_t spatial = height * width;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto channel =
+        static_cast<std::size_t>(static_cast<std::int64_t>(i) / spatial % channels);
+    const double y = x[i] * scale[channel] + shift[channel];
+    x[i] = y < 0 ? 0 : widen(narrow_to_float16(y));
+  }
+}
+
 /// The result in the order N, C, H, W.
 std::vector<double> compute(const ConvolutionProblem& problem, const ConvolutionMemory& memory) {
   const auto read = [&](const void* from, const Extents& extents) {
     return read_tensor(from, problem.dtype, extents, problem.order);
   };
   const bool forward = problem.pass == Pass::forward;
-  const std::vector<double> first = read(memory.first, forward ? problem.x : problem.y);
-  const std::vector<double> second =
+  std::vector<double> first = read(memory.first, forward ? problem.x : problem.y);
+  std::vector<double> second =
       read(memory.second, problem.pass == Pass::filter ? problem.x : problem.filter);
+  if (problem.prologue) {
+    apply_prologue(problem, memory, forward ? first : second);
+  }
   std::vector<double> result(static_cast<std::size_t>(elements(result_of(problem))));
   Patches patches(problem);
   for (std::int64_t image = 0; image < problem.x[0]; ++image) {

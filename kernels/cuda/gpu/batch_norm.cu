@@ -229,7 +229,7 @@ __global__ void __launch_bounds__(kChannelLanes)
 
 }  // namespace
 
-void batch_norm_forward(cudaStream_t stream, const BatchNormForward& args) {
+void batch_norm_statistics(cudaStream_t stream, const BatchNormForward& args) {
   const Statistics to{.joined = joined_tiling(args.view, args.dtype),
                       .partials = static_cast<float*>(args.workspace),
                       .tickets = args.tickets,
@@ -247,6 +247,10 @@ void batch_norm_forward(cudaStream_t stream, const BatchNormForward& args) {
     launch(stream, {"batch_norm_join_moments", joining_grid(tiling), joining_block(tiling)},
            join_moments_kernel, to);
   }
+}
+
+void batch_norm_forward(cudaStream_t stream, const BatchNormForward& args) {
+  batch_norm_statistics(stream, args);
   batch_norm_inference(stream, {.view = args.view,
                                 .dtype = args.dtype,
                                 .x = args.x,

@@ -44,6 +44,10 @@ struct BatchNormForward {
 /// where the mean is much larger than the deviation.
 void batch_norm_forward(cudaStream_t stream, const BatchNormForward& args);
 
+/// Its statistics alone: the first launch, or two; y, gamma, beta and what they go with are not
+/// looked at.
+void batch_norm_statistics(cudaStream_t stream, const BatchNormForward& args);
+
 /// kBatchNormInference: the same with given statistics; one pass, no workspace.
 struct BatchNormInference {
   View view;
@@ -69,11 +73,14 @@ struct BatchNormBackward {
   const void* second_dy = nullptr;
   const void* x = nullptr;
   const float* gamma = nullptr;
+  /// Read only where y is made again.
+  const float* beta = nullptr;
   const float* mean = nullptr;
   const float* variance = nullptr;
   /// One with derivative_from_output.
   ActivationKind activation = ActivationKind::none;
-  /// The forward's output, for the activation's slope; not read without an activation.
+  /// The forward's output, for the activation's slope; not read without an activation. Null: it is
+  /// made again from x, in f32.
   const void* y = nullptr;
   double epsilon = 1e-3;
   /// May be any of dy, second_dy, x and y, but not dresidual.

@@ -45,9 +45,32 @@ __device__ GradientPacks<T, N> load_gradient(const Gradient<T>& from, std::int64
   return packs;
 }
 
-template <class T, int N>
+/// What makes the activation's input of x again, of a lane's channels.
+template <int N>
+struct Normalization {
+  float mean[N];
+  /// gamma over the deviation.
+  float scale[N];
+  float beta[N];
+};
+
+template <int N>
+__device__ void load_scale(const ChannelTiling& tiling, std::int64_t channel, const float* gamma,
+                           const float* variance, float epsilon, float (&scale)[N]) {
+  load_channels(tiling, channel, gamma, 1.0F, scale);
+  float of_channels[N];
+  load_channels(tiling, channel, variance, 1.0F, of_channels);
+  BENCH_UNROLL
+  for (int k = 0; k < N; ++k) {
+    scale[k] *= 1.0F / sqrtf(of_channels[k] + epsilon);
+  }
+}
+
+/// With the slope at y, or where y is made again by `norm` at that.
+template <bool kFromX, class T, int N>
 __device__ void compute_dz(const Gradient<T>& from, ActivationKind activation,
-                           const GradientPacks<T, N>& packs, float (&dz)[N]) {
+                           const Normalization<N>& norm, const GradientPacks<T, N>& packs,
+                           float (&dz)[N]) {
   to_floats(packs.dy, dz);
   if (from.second_dy != nullptr) {
     BENCH_UNROLL
@@ -58,7 +81,12 @@ __device__ void compute_dz(const Gradient<T>& from, ActivationKind activation,
   with_activation(activation, [&](auto tag) {
     BENCH_UNROLL
     for (int k = 0; k < N; ++k) {
-      dz[k] *= activation_slope(decltype(tag)::value, widened(packs.y.values[k]));
+      float y = widened(packs.y.values[k]);
+      if constexpr (kFromX) {
+        const float difference = widened(packs.x.values[k]) - norm.mean[k];
+        y = activated(decltype(tag)::value, fmaf(norm.scale[k], difference, norm.beta[k]));
+      }
+      dz[k] *= activation_slope(decltype(tag)::value, y);
     }
   });
 }
@@ -118,25 +146,32 @@ struct GradientSums {
   JoinedSums to;
   Gradient<T> gradient;
   const float* mean;
+  /// Where y is made again.
+  const float* gamma;
+  const float* beta;
   /// Where dz goes; null: nowhere.
   T* dz;
 };
 
-template <class T, int N>
+template <class T, int N, bool kFromX>
 __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
     gradient_sums_kernel(GradientSums<T> args, ActivationKind activation) {
   const ChannelTiling& tiling = args.to.joined.tiling;
   const LanePacks packs = lane_packs(tiling, blockIdx.x, blockIdx.y);
-  float mean[N] = {};
+  Normalization<N> norm = {};
   if (has_packs(packs)) {
-    load_channels(tiling, packs.channel, args.mean, 0.0F, mean);
+    load_channels(tiling, packs.channel, args.mean, 0.0F, norm.mean);
+    if constexpr (kFromX) {
+      load_scale(tiling, packs.channel, args.gamma, args.to.variance, args.to.epsilon, norm.scale);
+      load_channels(tiling, packs.channel, args.beta, 0.0F, norm.beta);
+    }
   }
   float sums[kSums * N] = {};
   for_each_pack<1>(
       packs, [&](std::int64_t offset) { return load_gradient<N>(args.gradient, offset); },
       [&](const GradientPacks<T, N>& loaded, std::int64_t offset) {
         float dz[N];
-        compute_dz(args.gradient, activation, loaded, dz);
+        compute_dz<kFromX>(args.gradient, activation, norm, loaded, dz);
         if (args.dz != nullptr) {
           // The second pass reads dz as it is rounded here, and its mean has to be that one's.
           const Pack<T, N> rounded = to_pack<T>(dz);
@@ -146,7 +181,7 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
         BENCH_UNROLL
         for (int k = 0; k < N; ++k) {
           sums[k] += dz[k];
-          sums[N + k] = fmaf(dz[k], widened(loaded.x.values[k]) - mean[k], sums[N + k]);
+          sums[N + k] = fmaf(dz[k], widened(loaded.x.values[k]) - norm.mean[k], sums[N + k]);
         }
       });
   if (join_block<kSums, N>(tiling, packs, sums)) {
@@ -190,6 +225,7 @@ struct InputGradient {
   Gradient<T> gradient;
   T* dx;
   const float* gamma;
+  const float* beta;
   const float* mean;
   const float* variance;
   const float* dbeta;
@@ -197,7 +233,7 @@ struct InputGradient {
 };
 
 /// Chunks are taken from the last one on, as in the forward.
-template <class T, int N>
+template <class T, int N, bool kFromX>
 __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
     input_gradient_kernel(InputGradient<T> args, ActivationKind activation, float epsilon) {
   const ChannelTiling& tiling = args.tiling;
@@ -206,12 +242,11 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
     return;
   }
   // dx = scale * dz + slope * (x - mean) + shift.
-  float mean[N];
-  float scale[N];
+  Normalization<N> norm = {};
   float slope[N];
   float shift[N];
-  load_channels(tiling, packs.channel, args.mean, 0.0F, mean);
-  load_channels(tiling, packs.channel, args.gamma, 1.0F, scale);
+  load_channels(tiling, packs.channel, args.mean, 0.0F, norm.mean);
+  load_channels(tiling, packs.channel, args.gamma, 1.0F, norm.scale);
   load_channels(tiling, packs.channel, args.dgamma, 0.0F, slope);
   load_channels(tiling, packs.channel, args.dbeta, 0.0F, shift);
   {
@@ -221,26 +256,29 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
     BENCH_UNROLL
     for (int k = 0; k < N; ++k) {
       const float inverse_deviation = 1.0F / sqrtf(variance[k] + epsilon);
-      scale[k] *= inverse_deviation;
-      slope[k] *= -scale[k] * inverse_deviation * share;
-      shift[k] *= -scale[k] * share;
+      norm.scale[k] *= inverse_deviation;
+      slope[k] *= -norm.scale[k] * inverse_deviation * share;
+      shift[k] *= -norm.scale[k] * share;
     }
+  }
+  if constexpr (kFromX) {
+    load_channels(tiling, packs.channel, args.beta, 0.0F, norm.beta);
   }
   for_each_pack<1>(
       packs, [&](std::int64_t offset) { return load_gradient<N>(args.gradient, offset); },
       [&](const GradientPacks<T, N>& loaded, std::int64_t offset) {
         float dx[N];
-        compute_dz(args.gradient, activation, loaded, dx);
+        compute_dz<kFromX>(args.gradient, activation, norm, loaded, dx);
         BENCH_UNROLL
         for (int k = 0; k < N; ++k) {
-          const float of_x = fmaf(slope[k], widened(loaded.x.values[k]) - mean[k], shift[k]);
-          dx[k] = fmaf(scale[k], dx[k], of_x);
+          const float of_x = fmaf(slope[k], widened(loaded.x.values[k]) - norm.mean[k], shift[k]);
+          dx[k] = fmaf(norm.scale[k], dx[k], of_x);
         }
         store_pack(args.dx + offset, to_pack<T>(dx));
       });
 }
 
-template <class T, int N>
+template <class T, int N, bool kFromX>
 void enqueue(cudaStream_t stream, const BatchNormBackward& args, const JoinedTiling& joined,
              const ChannelTiling& to_apply) {
   const ChannelTiling& for_sums = joined.tiling;
@@ -265,10 +303,12 @@ void enqueue(cudaStream_t stream, const BatchNormBackward& args, const JoinedTil
                       .dbeta = args.dbeta,
                       .dgamma = dgamma};
   launch(stream, {"batch_norm_gradient_sums", grid_of(for_sums), block_of(for_sums)},
-         gradient_sums_kernel<T, N>,
+         gradient_sums_kernel<T, N, kFromX>,
          GradientSums<T>{.to = to,
                          .gradient = gradient,
                          .mean = args.mean,
+                         .gamma = args.gamma,
+                         .beta = args.beta,
                          .dz = dz_is_dy && args.dresidual == args.dy ? nullptr : dresidual},
          activation);
   if (!joined.by_last_block) {
@@ -280,11 +320,12 @@ void enqueue(cudaStream_t stream, const BatchNormBackward& args, const JoinedTil
     activation = ActivationKind::none;
   }
   launch(stream, {"batch_norm_input_gradient", grid_of(to_apply), block_of(to_apply)},
-         input_gradient_kernel<T, N>,
+         input_gradient_kernel<T, N, kFromX>,
          InputGradient<T>{.tiling = to_apply,
                           .gradient = gradient,
                           .dx = static_cast<T*>(args.dx),
                           .gamma = args.gamma,
+                          .beta = args.beta,
                           .mean = args.mean,
                           .variance = args.variance,
                           .dbeta = args.dbeta,
@@ -310,7 +351,12 @@ void batch_norm_backward(cudaStream_t stream, const BatchNormBackward& args) {
   with_element(args.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     with_pack<T>(to_apply.pack, [&](auto pack) {
-      enqueue<T, decltype(pack)::value>(stream, args, joined, to_apply);
+      if (args.activation != ActivationKind::none && args.y == nullptr) {
+        check(args.dresidual == nullptr, "batch_norm_backward: x does not tell y with a residual");
+        enqueue<T, decltype(pack)::value, true>(stream, args, joined, to_apply);
+      } else {
+        enqueue<T, decltype(pack)::value, false>(stream, args, joined, to_apply);
+      }
     });
   });
 }

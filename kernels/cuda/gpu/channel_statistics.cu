@@ -21,6 +21,20 @@ __global__ void __launch_bounds__(kFinishingLanes) finish_statistics_kernel(Fini
   args.variance[channel] = variance < 0 ? 0.0F : static_cast<float>(variance);
 }
 
+template <class T>
+__global__ void __launch_bounds__(kFinishingLanes) scale_and_shift_kernel(ScaleAndShift args) {
+  const std::int64_t channel =
+      static_cast<std::int64_t>(blockIdx.x) * kFinishingLanes + threadIdx.x;
+  if (channel >= args.channels) {
+    return;
+  }
+  const float gamma = args.gamma == nullptr ? 1.0F : args.gamma[channel];
+  const float scale = gamma / sqrtf(args.variance[channel] + static_cast<float>(args.epsilon));
+  const float shift = fmaf(-args.mean[channel], scale, args.beta[channel]);
+  static_cast<T*>(args.scale)[channel] = narrowed<T>(scale);
+  static_cast<T*>(args.shift)[channel] = narrowed<T>(shift);
+}
+
 }  // namespace
 
 void finish_statistics(cudaStream_t stream, const FinishStatistics& args) {
@@ -28,6 +42,15 @@ void finish_statistics(cudaStream_t stream, const FinishStatistics& args) {
          {"finish_statistics", dim3(blocks_for(args.channels, kFinishingLanes)),
           dim3(kFinishingLanes)},
          finish_statistics_kernel, args);
+}
+
+void scale_and_shift(cudaStream_t stream, const ScaleAndShift& args) {
+  with_element(args.dtype, [&](auto tag) {
+    launch(stream,
+           {"scale_and_shift", dim3(blocks_for(args.channels, kFinishingLanes)),
+            dim3(kFinishingLanes)},
+           scale_and_shift_kernel<typename decltype(tag)::type>, args);
+  });
 }
 
 }  // namespace bench::cuda

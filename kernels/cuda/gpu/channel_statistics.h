@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/runtime.h"
+#include "models/base/dtype.h"
 
 namespace bench::cuda {
 
@@ -21,5 +22,24 @@ struct FinishStatistics {
 /// with each rounding of a sum. That matters where the mean is many times the deviation; elements
 /// in f16 have lost digits of the deviation before, 2^-11 * mean of each.
 void finish_statistics(cudaStream_t stream, const FinishStatistics& args);
+
+/// A batch norm with given statistics as the two factors of x * scale + shift.
+struct ScaleAndShift {
+  std::int64_t channels = 0;
+  /// Null: all ones.
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+  const float* mean = nullptr;
+  const float* variance = nullptr;
+  double epsilon = 1e-3;
+  /// Of what is written: f32, f16 or bf16.
+  DType dtype = DType::f32;
+  void* scale = nullptr;
+  void* shift = nullptr;
+};
+/// scale = gamma / sqrt(variance + epsilon), shift = beta - mean * scale, each rounded once; in
+/// 16 bits shift keeps 2^-11 of itself (f16), which where the mean is many times the deviation is
+/// as much as the elements have lost. Enqueues and returns without waiting.
+void scale_and_shift(cudaStream_t stream, const ScaleAndShift& args);
 
 }  // namespace bench::cuda

@@ -7,6 +7,7 @@
 #include "kernels/cuda/gpu/epilogue.h"
 #include "kernels/cuda/ops/depthwise.h"
 #include "kernels/cuda/ops/layers.h"
+#include "kernels/cuda/ops/prologue.h"
 #include "models/base/errors.h"
 
 namespace bench::cuda {
@@ -26,6 +27,8 @@ struct Layer {
   Shape filter = {};
   Shape y = {};
   Epilogue epilogue = {};
+  /// Of a filter gradient.
+  std::optional<BatchNormAttributes> prologue = {};
 };
 
 std::size_t aligned(std::size_t bytes) {
@@ -43,6 +46,8 @@ struct Runner {
   bool fused = false;
   /// Of y where there is an epilogue.
   View view = {};
+  /// Of a filter gradient, whose x is its second input.
+  std::optional<PrologueRunner> prologue = {};
 
   /// A result of more digits than the plan writes is widened behind it.
   [[nodiscard]] std::size_t narrow_bytes() const {
@@ -53,7 +58,8 @@ struct Runner {
   /// What is written and read again between the plan and the kernels behind it.
   [[nodiscard]] std::int64_t intermediate_bytes() const {
     const bool behind = result != dtype || (!fused && !epilogue.empty());
-    return behind ? 2 * result_elements * static_cast<std::int64_t>(size_of(dtype)) : 0;
+    return (behind ? 2 * result_elements * static_cast<std::int64_t>(size_of(dtype)) : 0) +
+           (prologue ? prologue->intermediate_bytes() : 0);
   }
 
   /// A plan with an epilogue adds a bias of the type of its other tensors.
@@ -62,12 +68,18 @@ struct Runner {
     return !fused || given ? 0 : aligned(static_cast<std::size_t>(view.channels) * size_of(dtype));
   }
 
-  [[nodiscard]] std::size_t own_bytes() const { return narrow_bytes() + bias_bytes(); }
+  [[nodiscard]] std::size_t prologue_bytes() const {
+    return prologue ? prologue->workspace_bytes() : 0;
+  }
+
+  [[nodiscard]] std::size_t own_bytes() const {
+    return narrow_bytes() + bias_bytes() + prologue_bytes();
+  }
 
   /// Estimated, of what runs beside the plan.
   [[nodiscard]] double own_seconds(const Context& context) const {
     const auto between = static_cast<double>(intermediate_bytes());
-    return (bias_bytes() > 0 ? kLaunchSeconds : 0.0) +
+    return (bias_bytes() > 0 ? kLaunchSeconds : 0.0) + (prologue ? kLaunchSeconds : 0.0) +
            (between > 0 ? memory_seconds(context, between) : 0.0);
   }
 
@@ -78,12 +90,16 @@ struct Runner {
     if (bias_bytes() > 0) {
       convert_bias(launch, converted);
     }
-    plan.launch(launch.stream, {.first = launch.in(0),
-                                .second = launch.in(1),
-                                .result = narrow > 0 ? launch.workspace : launch.out(0),
-                                .bias = bias_bytes() > 0 ? converted : launch.in(bias()),
-                                .residual = launch.in(residual()),
-                                .workspace = workspace + own_bytes()});
+    ConvolutionMemory memory{.first = launch.in(0),
+                             .second = launch.in(1),
+                             .result = narrow > 0 ? launch.workspace : launch.out(0),
+                             .bias = bias_bytes() > 0 ? converted : launch.in(bias()),
+                             .residual = launch.in(residual()),
+                             .workspace = workspace + own_bytes()};
+    if (prologue) {
+      prologue->run(launch, workspace + narrow + bias_bytes(), memory.second, memory);
+    }
+    plan.launch(launch.stream, memory);
     if (narrow > 0) {
       cast(launch.stream, {.count = result_elements,
                            .from = dtype,
@@ -129,7 +145,7 @@ class LayerCandidates {
 
   /// Of the problem with its tensors in `layout`.
   void add(const ConvolutionProblem& problem, const Layout& layout, const Runner& runner,
-           const std::string& suffix = {}) {
+           const std::string& suffix = {}, const std::string& prefix = {}) {
     double seconds = 0;
     for (ConvolutionChoice& choice : convolution_choices(context_, problem)) {
       seconds = seconds > 0 ? seconds * (1 + kNextChoice)
@@ -139,7 +155,7 @@ class LayerCandidates {
                                                  .tensor_cores = choice.tensor_cores,
                                                  .workspace_bytes = choice.workspace_bytes});
       Candidate candidate;
-      candidate.implementation = choice.implementation + suffix;
+      candidate.implementation = prefix + choice.implementation + suffix;
       candidate.inputs = layouts_of(graph_, node_.inputs, layout);
       candidate.outputs = {layout};
       candidate.workspace_bytes = runner.own_bytes() + choice.workspace_bytes;
@@ -170,6 +186,17 @@ class LayerCandidates {
   std::vector<Candidate> candidates_;
 };
 
+/// Those whose plan normalises x itself, and those behind a kernel that does.
+void add_with_prologue(LayerCandidates& candidates, const Graph& graph, const Node& node,
+                       const BatchNormAttributes& prologue, ConvolutionProblem problem,
+                       const Layout& layout, Runner runner) {
+  runner.prologue.emplace(graph, node, prologue, 1, layout, false);
+  candidates.add(problem, layout, runner, "", "cuda+");
+  problem.prologue = true;
+  runner.prologue.emplace(graph, node, prologue, 1, layout, true);
+  candidates.add(problem, layout, runner, "+prologue");
+}
+
 std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const Node& node,
                                      DataFormat format, const Layer& layer) {
   const TensorType& result = graph.type(node.outputs[0]);
@@ -190,6 +217,10 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
                   .view = view_of(layer.y, layout)};
     ConvolutionProblem whole = problem;
     whole.epilogue = layer.epilogue;
+    if (layer.prologue) {
+      add_with_prologue(candidates, graph, node, *layer.prologue, problem, layout, runner);
+      continue;
+    }
     candidates.add(depthwise_candidate(context, graph, node, whole, layout));
     if (layer.epilogue.empty()) {
       candidates.add(problem, layout, runner);
@@ -244,7 +275,8 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
                         .groups = attributes.groups,
                         .x = graph.shape(node.inputs[1]),
                         .filter = attributes.weights,
-                        .y = graph.shape(node.inputs[0])});
+                        .y = graph.shape(node.inputs[0]),
+                        .prologue = attributes.prologue});
 }
 
 }  // namespace bench::cuda

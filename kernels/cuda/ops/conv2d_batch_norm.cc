@@ -1,17 +1,20 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "kernels/cuda/context.h"
 #include "kernels/cuda/gpu/batch_norm.h"
 #include "kernels/cuda/gpu/channel_statistics.h"
 #include "kernels/cuda/ops/layers.h"
+#include "kernels/cuda/ops/prologue.h"
 #include "kernels/cuda/ops/tickets.h"
 #include "models/base/errors.h"
 #include "models/ops/conv2d.h"
 
 // A convolution and its batch norm, in two ways. With statistics from an engine the convolution
 // writes z and adds up its channels, and one pass over z makes y; otherwise batch norm reads z once
-// more before that.
+// more before that. Where only the statistics are wanted there is no y and no pass that makes it.
+// What x goes through before is computed by the engine that gives statistics, or ahead of one.
 
 namespace bench::cuda {
 namespace {
@@ -19,7 +22,11 @@ namespace {
 constexpr int kYOutput = 0;
 constexpr int kMeanOutput = 1;
 constexpr int kVarianceOutput = 2;
-constexpr int kZOutput = kNormalised;
+
+/// Of z.
+int z_output(const Conv2dAttributes& attributes) {
+  return attributes.statistics_only ? 0 : static_cast<int>(kNormalised);
+}
 
 /// From the inputs alone: a node that is only thought of has no outputs yet.
 ConvolutionProblem normalised_problem(const Graph& graph, const Node& node, Order order) {
@@ -38,10 +45,12 @@ ConvolutionProblem normalised_problem(const Graph& graph, const Node& node, Orde
 
 /// What runs behind the plan.
 struct NormBehind {
-  explicit NormBehind(const BatchNormAttributes& attributes)
-      : epsilon(attributes.epsilon),
-        activation(attributes.epilogue.activation),
-        at(batch_norm_inputs(attributes)) {
+  explicit NormBehind(const Conv2dAttributes& attributes)
+      : epsilon(attributes.batch_norm->epsilon),
+        activation(attributes.batch_norm->epilogue.activation),
+        at(batch_norm_inputs(*attributes.batch_norm)),
+        z(z_output(attributes)),
+        statistics_only(attributes.statistics_only) {
     // Of the node: the filter comes before batch norm's own inputs.
     for (int* const position : {&at.gamma, &at.beta, &at.residual}) {
       *position += *position < 0 ? 0 : 1;
@@ -51,23 +60,30 @@ struct NormBehind {
   double epsilon;
   ActivationKind activation;
   BatchNormInputs at;
+  int z;
+  bool statistics_only;
   View view = {};
   DType dtype = DType::f32;
 
   void run(const Launch& launch, unsigned* tickets) const {
-    batch_norm_forward(launch.stream, {.view = view,
-                                       .dtype = dtype,
-                                       .x = launch.out(kZOutput),
-                                       .gamma = launch.floats_in(at.gamma),
-                                       .beta = launch.floats_in(at.beta),
-                                       .residual = launch.in(at.residual),
-                                       .activation = activation,
-                                       .epsilon = epsilon,
-                                       .y = launch.out(kYOutput),
-                                       .mean = launch.floats_out(kMeanOutput),
-                                       .variance = launch.floats_out(kVarianceOutput),
-                                       .workspace = launch.workspace,
-                                       .tickets = tickets});
+    const BatchNormForward args{.view = view,
+                                .dtype = dtype,
+                                .x = launch.out(z),
+                                .gamma = launch.floats_in(at.gamma),
+                                .beta = launch.floats_in(at.beta),
+                                .residual = launch.in(at.residual),
+                                .activation = activation,
+                                .epsilon = epsilon,
+                                .y = statistics_only ? nullptr : launch.out(kYOutput),
+                                .mean = launch.floats_out(kMeanOutput),
+                                .variance = launch.floats_out(kVarianceOutput),
+                                .workspace = launch.workspace,
+                                .tickets = tickets};
+    if (statistics_only) {
+      batch_norm_statistics(launch.stream, args);
+    } else {
+      batch_norm_forward(launch.stream, args);
+    }
   }
 
   /// Where the sums are in the places of mean and variance.
@@ -76,9 +92,12 @@ struct NormBehind {
                                       .count = view.batch * view.spatial,
                                       .mean = launch.floats_out(kMeanOutput),
                                       .variance = launch.floats_out(kVarianceOutput)});
+    if (statistics_only) {
+      return;
+    }
     batch_norm_inference(launch.stream, {.view = view,
                                          .dtype = dtype,
-                                         .x = launch.out(kZOutput),
+                                         .x = launch.out(z),
                                          .gamma = launch.floats_in(at.gamma),
                                          .beta = launch.floats_in(at.beta),
                                          .mean = launch.floats_out(kMeanOutput),
@@ -90,20 +109,37 @@ struct NormBehind {
   }
 };
 
-void run_both(ConvolutionPlan& plan, const NormBehind& norm, bool statistics, const Launch& launch,
-              unsigned* tickets) {
-  plan.launch(launch.stream, {.first = launch.in(0),
-                              .second = launch.in(1),
-                              .result = launch.out(kZOutput),
-                              .sums = statistics ? launch.floats_out(kMeanOutput) : nullptr,
-                              .squares = statistics ? launch.floats_out(kVarianceOutput) : nullptr,
-                              .workspace = launch.workspace});
-  if (statistics) {
-    norm.run_with_sums(launch);
-  } else {
-    norm.run(launch, tickets);
+/// How a candidate computes the three parts.
+struct Parts {
+  NormBehind norm;
+  /// By the plan.
+  bool statistics = false;
+  std::optional<PrologueRunner> prologue = {};
+
+  /// Of the workspace's first bytes, which the plan does not have.
+  [[nodiscard]] std::size_t prologue_bytes() const {
+    return prologue ? prologue->workspace_bytes() : 0;
   }
-}
+
+  void run(ConvolutionPlan& plan, const Launch& launch, unsigned* tickets) const {
+    ConvolutionMemory memory{
+        .first = launch.in(0),
+        .second = launch.in(1),
+        .result = launch.out(norm.z),
+        .sums = statistics ? launch.floats_out(kMeanOutput) : nullptr,
+        .squares = statistics ? launch.floats_out(kVarianceOutput) : nullptr,
+        .workspace = static_cast<std::byte*>(launch.workspace) + prologue_bytes()};
+    if (prologue) {
+      prologue->run(launch, launch.workspace, memory.first, memory);
+    }
+    plan.launch(launch.stream, memory);
+    if (statistics) {
+      norm.run_with_sums(launch);
+    } else {
+      norm.run(launch, tickets);
+    }
+  }
+};
 
 std::int64_t bytes_of(const Graph& graph, ValueId id) {
   const TensorType& type = graph.type(id);
@@ -116,71 +152,99 @@ class NormCandidates {
       : context_(context),
         graph_(graph),
         node_(node),
-        norm_(*node.attributes.as<Conv2dAttributes>().batch_norm),
-        z_bytes_(bytes_of(graph, node.outputs[kNormalised])) {
-    norm_.dtype = graph.type(node.inputs[0]).dtype;
+        attributes_(node.attributes.as<Conv2dAttributes>()),
+        parts_{.norm = NormBehind(attributes_)},
+        z_bytes_(bytes_of(graph, node.outputs[static_cast<std::size_t>(parts_.norm.z)])) {
+    parts_.norm.dtype = graph.type(node.inputs[0]).dtype;
   }
 
   void add(const Layout& layout) {
-    const TensorType& z = graph_.type(node_.outputs[kNormalised]);
-    norm_.view = view_of(z.shape, layout);
-    ConvolutionProblem problem = normalised_problem(graph_, node_, norm_.view.order);
+    const auto z = static_cast<std::size_t>(parts_.norm.z);
+    parts_.norm.view = view_of(graph_.type(node_.outputs[z]).shape, layout);
+    ConvolutionProblem problem = normalised_problem(graph_, node_, parts_.norm.view.order);
+    parts_.statistics = false;
+    set_prologue(layout, false);
     const double behind = add(layout, problem, 0);
-    problem.statistics = true;
+    problem.statistics = parts_.statistics = true;
     add(layout, problem, behind);
+    if (attributes_.prologue) {
+      problem.prologue = true;
+      set_prologue(layout, true);
+      add(layout, problem, behind);
+    }
   }
 
   std::vector<Candidate> take() { return std::move(candidates_); }
 
  private:
+  void set_prologue(const Layout& layout, bool in_plan) {
+    if (attributes_.prologue) {
+      parts_.prologue.emplace(graph_, node_, *attributes_.prologue, 0, layout, in_plan);
+    }
+  }
+
+  /// What is read and written besides the node's inputs and outputs.
+  [[nodiscard]] std::int64_t intermediate_bytes() const {
+    // z again: for the statistics, and for y.
+    const int times = (parts_.statistics ? 0 : 1) + (attributes_.statistics_only ? 0 : 1);
+    return times * z_bytes_ + (parts_.prologue ? parts_.prologue->intermediate_bytes() : 0);
+  }
+
   /// Estimated.
-  [[nodiscard]] double seconds(const ConvolutionChoice& choice, bool statistics) const {
+  [[nodiscard]] double seconds(const ConvolutionChoice& choice) const {
     const Work all = work_of(graph_, node_);
-    const std::int64_t operands =
-        bytes_of(graph_, node_.inputs[0]) + bytes_of(graph_, node_.inputs[1]);
+    const std::int64_t of_convolution =
+        bytes_of(graph_, node_.inputs[0]) + bytes_of(graph_, node_.inputs[1]) + z_bytes_;
     const double convolution =
-        layer_seconds(context_, {.multiply_adds = all.multiply_adds, .bytes = operands + z_bytes_},
-                      {.dtype = norm_.dtype,
+        layer_seconds(context_, {.multiply_adds = all.multiply_adds, .bytes = of_convolution},
+                      {.dtype = parts_.norm.dtype,
                        .tensor_cores = choice.tensor_cores,
                        .workspace_bytes = choice.workspace_bytes});
-    const std::int64_t passes = all.bytes - operands + (statistics ? 0 : z_bytes_);
+    const std::int64_t passes = all.bytes - of_convolution + intermediate_bytes();
+    const int launches = (parts_.statistics ? 0 : 1) + (parts_.prologue ? 1 : 0) + 1;
     return convolution + memory_seconds(context_, static_cast<double>(passes)) +
-           (statistics ? 1 : 2) * kLaunchSeconds;
+           launches * kLaunchSeconds;
+  }
+
+  [[nodiscard]] std::string name_of_parts(const std::string& choice) const {
+    const bool ahead = parts_.prologue && !parts_.prologue->in_plan();
+    const bool in_plan = parts_.prologue && parts_.prologue->in_plan();
+    return cat(ahead ? "cuda+" : "", choice, in_plan ? "+prologue" : "",
+               parts_.statistics ? "+statistics" : "", "+cuda");
   }
 
   /// Those by the choices for one problem. Choices that give other bits each time come behind
   /// `least`. Returns the estimate of the slowest one.
   double add(const Layout& layout, const ConvolutionProblem& problem, double least) {
-    const bool statistics = problem.statistics;
+    const NormBehind& norm = parts_.norm;
     double last = 0;
     for (ConvolutionChoice& choice : convolution_choices(context_, problem)) {
-      last = last > 0 ? last * (1 + kNextChoice) : seconds(choice, statistics);
+      last = last > 0 ? last * (1 + kNextChoice) : seconds(choice);
       if (!choice.deterministic) {
         last = std::max(last, least * (1 + kNextChoice));
       }
       Candidate& candidate = candidates_.emplace_back();
-      candidate.implementation =
-          cat(choice.implementation, statistics ? "+statistics+cuda" : "+cuda");
+      candidate.implementation = name_of_parts(choice.implementation);
       candidate.inputs = layouts_of(graph_, node_.inputs, layout);
       candidate.outputs = layouts_of(graph_, node_.outputs, layout);
       candidate.workspace_bytes =
-          std::max(choice.workspace_bytes,
-                   statistics ? 0 : batch_norm_workspace_bytes(norm_.view, norm_.dtype));
-      candidate.intermediate_bytes = statistics ? z_bytes_ : 2 * z_bytes_;
+          std::max(parts_.prologue_bytes() + choice.workspace_bytes,
+                   parts_.statistics ? 0 : batch_norm_workspace_bytes(norm.view, norm.dtype));
+      candidate.intermediate_bytes = intermediate_bytes();
       candidate.seconds = last;
       candidate.deterministic = choice.deterministic;
-      if (norm_.at.residual >= 0) {
+      if (norm.at.residual >= 0) {
         candidate.may_overwrite = {
-            {.output = kYOutput, .input = static_cast<std::size_t>(norm_.at.residual)}};
+            {.output = kYOutput, .input = static_cast<std::size_t>(norm.at.residual)}};
       }
-      candidate.make = [norm = norm_, statistics, make = std::move(choice.make),
-                        bytes = statistics ? 0 : batch_norm_ticket_bytes(norm_.view, norm_.dtype)] {
-        const std::shared_ptr<ConvolutionPlan> plan = make();
-        return make_with_tickets(bytes,
-                                 [norm, statistics, plan](const Launch& launch, unsigned* tickets) {
-                                   run_both(*plan, norm, statistics, launch, tickets);
-                                 })();
-      };
+      candidate.make =
+          [parts = parts_, make = std::move(choice.make),
+           bytes = parts_.statistics ? 0 : batch_norm_ticket_bytes(norm.view, norm.dtype)] {
+            const std::shared_ptr<ConvolutionPlan> plan = make();
+            return make_with_tickets(bytes, [parts, plan](const Launch& launch, unsigned* tickets) {
+              parts.run(*plan, launch, tickets);
+            })();
+          };
     }
     return last;
   }
@@ -188,7 +252,8 @@ class NormCandidates {
   Context& context_;
   const Graph& graph_;
   const Node& node_;
-  NormBehind norm_;
+  const Conv2dAttributes& attributes_;
+  Parts parts_;
   std::int64_t z_bytes_;
   std::vector<Candidate> candidates_;
 };
@@ -200,6 +265,11 @@ std::string why_no_batch_norm(const Context& context, const Graph& graph, const 
   problem.statistics = true;
   if (problem.groups != 1) {
     return "a convolution in groups has faster kernels apart from its batch norm";
+  }
+  const auto& prologue = node.attributes.as<Conv2dAttributes>().prologue;
+  problem.prologue = prologue.has_value();
+  if (prologue) {
+    return why_no_prologue(context, *prologue, problem);
   }
   if (!context.convolutions.choices(problem).empty()) {
     return "";

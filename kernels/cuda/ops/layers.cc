@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/ops/prologue.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/ops/conv2d.h"
@@ -42,6 +43,23 @@ std::string why_no_product(const Context& context, const Graph& graph, const Nod
              problem.bias ? " with a bias in f32" : "");
 }
 
+std::string why_no_filter_prologue(const Context& context, const Graph& graph, const Node& node) {
+  const auto& attributes = node.attributes.as<Conv2dBackwardWeightsAttributes>();
+  if (attributes.bias) {
+    return "cuda's conv2d_backward_weights leaves the bias to bias_backward";
+  }
+  const TensorType& x = graph.type(node.inputs[1]);
+  return why_no_prologue(context, *attributes.prologue,
+                         {.pass = ConvolutionProblem::Pass::filter,
+                          .dtype = x.dtype,
+                          .x = extents_of(x.shape),
+                          .filter = extents_of(attributes.weights),
+                          .y = extents_of(graph.shape(node.inputs[0])),
+                          .window = attributes.window,
+                          .groups = attributes.groups,
+                          .prologue = true});
+}
+
 }  // namespace
 
 std::string why_no_layer(const Context& context, const Graph& graph, const Node& node) {
@@ -53,6 +71,13 @@ std::string why_no_layer(const Context& context, const Graph& graph, const Node&
   }
   if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().batch_norm) {
     return why_no_batch_norm(context, graph, node);
+  }
+  if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().prologue) {
+    return "cuda's convolutions normalise what they read where they give statistics too";
+  }
+  if (node.op == &kConv2dBackwardWeights &&
+      node.attributes.as<Conv2dBackwardWeightsAttributes>().prologue) {
+    return why_no_filter_prologue(context, graph, node);
   }
   const bool with_bias = (node.op == &kConv2dBackwardWeights &&
                           node.attributes.as<Conv2dBackwardWeightsAttributes>().bias) ||

@@ -56,56 +56,6 @@ std::vector<double> expected_with_epilogue(const ConvolutionProblem& problem, co
   return y;
 }
 
-/// An element of each tensor for a place in y; an extent of 1 stands for all.
-std::size_t offset_of(const ToldTensor& tensor, const Extents& index) {
-  std::size_t offset = 0;
-  for (std::size_t axis = 0; axis < index.size(); ++axis) {
-    if (tensor.extents.at(axis) > 1) {
-      offset += static_cast<std::size_t>(index.at(axis) * tensor.strides.at(axis));
-    }
-  }
-  return offset;
-}
-
-/// Adds or activates as cuDNN was told; false where that is outside of a tensor. Throws
-/// InternalError for what these graphs do not have.
-bool run_pointwise(const nlohmann::json& graph, const nlohmann::json& node, Memories& memories) {
-  const ToldTensor x = told_tensor(graph, node.at("X"));
-  const ToldTensor y = told_tensor(graph, node.at("Y"));
-  const std::string mode = node.at("pointwiseMode");
-  const bool add = mode == "CUDNN_POINTWISE_ADD";
-  check(add || mode == "CUDNN_POINTWISE_RELU_FWD", mode);
-  const std::optional<ToldTensor> other =
-      add ? std::optional(told_tensor(graph, node.at("B"))) : std::nullopt;
-  for (std::int64_t n = 0; n < y.extents[0]; ++n) {
-    for (std::int64_t c = 0; c < y.extents[1]; ++c) {
-      for (std::int64_t h = 0; h < y.extents[2]; ++h) {
-        for (std::int64_t w = 0; w < y.extents[3]; ++w) {
-          const Extents index{n, c, h, w};
-          bool inside = true;
-          const auto at = [&](const ToldTensor& tensor) -> double* {
-            std::vector<double>& memory = memories.at(tensor.id);
-            const std::size_t offset = offset_of(tensor, index);
-            inside = inside && offset < memory.size();
-            return inside ? &memory[offset] : nullptr;
-          };
-          const double* const value = at(x);
-          const double* const added = other ? at(*other) : nullptr;
-          double* const result = at(y);
-          if (!inside) {
-            return false;
-          }
-          *result = other ? node.at("alpha1").get<double>() * *value +
-                                node.at("alpha2").get<double>() * *added
-                          : std::clamp(*value, node.at("lowerClip").get<double>(),
-                                       node.at("upperClip").get<double>());
-        }
-      }
-    }
-  }
-  return true;
-}
-
 /// What the graph gives, every tensor in memory found by its id; none where that is outside
 /// of them.
 std::optional<std::vector<double>> compute_graph(const nlohmann::json& graph, const Given& given) {
@@ -114,23 +64,7 @@ std::optional<std::vector<double>> compute_graph(const nlohmann::json& graph, co
                     {3, given.tensors[2]},
                     {kBiasTensor, given.bias},
                     {kResidualTensor, given.residual}};
-  for (const nlohmann::json& tensor : graph.at("tensors")) {
-    const std::vector<std::int64_t> extents = tensor.at("dim");
-    if (tensor.at("isVirtual").get<bool>()) {
-      const std::string name = tensor.at("name");
-      memories[std::stoll(name)].resize(
-          static_cast<std::size_t>(extents[0] * extents[1] * extents[2] * extents[3]));
-    }
-  }
-  for (const nlohmann::json& node : graph.at("nodes")) {
-    const bool inside = node.contains("pointwiseMode")
-                            ? run_pointwise(graph, node, memories)
-                            : convolve(told_convolution(graph, node), memories);
-    if (!inside) {
-      return std::nullopt;
-    }
-  }
-  return memories.at(3);
+  return run_graph(graph, memories) ? std::optional(memories.at(3)) : std::nullopt;
 }
 
 /// The conformance suite's convolutions with each epilogue that is computed in one graph.

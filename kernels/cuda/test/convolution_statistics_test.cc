@@ -43,40 +43,6 @@ Results expected_with_statistics(const ConvolutionProblem& problem, const Tensor
   return results;
 }
 
-/// Adds up as cuDNN was told; false where that is outside of a tensor. An extent of 1 stands for
-/// all elements.
-bool add_up(const nlohmann::json& graph, const nlohmann::json& node, Memories& memories) {
-  const ToldTensor x = told_tensor(graph, node.at("X"));
-  bool inside = true;
-  double outside = 0;
-  const auto at = [&](const ToldTensor& tensor, const Extents& index) -> double& {
-    std::size_t offset = 0;
-    for (std::size_t axis = 0; axis < index.size(); ++axis) {
-      if (tensor.extents.at(axis) > 1) {
-        offset += static_cast<std::size_t>(index.at(axis) * tensor.strides.at(axis));
-      }
-    }
-    std::vector<double>& memory = memories.at(tensor.id);
-    inside = inside && offset < memory.size();
-    return inside ? memory[offset] : outside;
-  };
-  const ToldTensor sums = told_tensor(graph, node.at("Sum"));
-  const ToldTensor squares = told_tensor(graph, node.at("SqSum"));
-  for (std::int64_t n = 0; n < x.extents[0]; ++n) {
-    for (std::int64_t c = 0; c < x.extents[1]; ++c) {
-      for (std::int64_t h = 0; h < x.extents[2]; ++h) {
-        for (std::int64_t w = 0; w < x.extents[3]; ++w) {
-          const Extents index{n, c, h, w};
-          const double value = at(x, index);
-          at(sums, index) += value;
-          at(squares, index) += value * value;
-        }
-      }
-    }
-  }
-  return inside;
-}
-
 /// What the graph gives, every tensor found by its id; none where that is outside of them.
 std::optional<Results> compute_graph(const nlohmann::json& graph, const ConvolutionProblem& problem,
                                      const Tensors& tensors) {
@@ -86,12 +52,8 @@ std::optional<Results> compute_graph(const nlohmann::json& graph, const Convolut
                     {3, tensors[2]},
                     {kSumsTensor, per_channel},
                     {kSquaresTensor, per_channel}};
-  for (const nlohmann::json& node : graph.at("nodes")) {
-    const bool inside = node.contains("SqSum") ? add_up(graph, node, memories)
-                                               : convolve(told_convolution(graph, node), memories);
-    if (!inside) {
-      return std::nullopt;
-    }
+  if (!run_graph(graph, memories)) {
+    return std::nullopt;
   }
   return Results{.y = memories.at(3),
                  .sums = memories.at(kSumsTensor),
@@ -140,15 +102,6 @@ TEST(ConvolutionStatistics, AreSummedAndKeptInF32) {
   for (const nlohmann::json& node : graph.at("nodes")) {
     EXPECT_EQ(node.at("mathPrec"), "CUDNN_DATA_FLOAT");
   }
-}
-
-nlohmann::json& told_tensor_in(nlohmann::json& graph, const std::string& name) {
-  for (nlohmann::json& tensor : graph.at("tensors")) {
-    if (tensor.at("name") == name) {
-      return tensor;
-    }
-  }
-  throw InternalError(cat("no tensor ", name));
 }
 
 TEST(ConvolutionStatistics, EveryPlantedFaultIsFoundByTheComparison) {

@@ -134,6 +134,56 @@ TEST(EmulatedConvolution, GivesStatisticsInF16AndNhwcAndIsOfferedWithoutThem) {
   }
 }
 
+TEST(EmulatedConvolution, NormalizesWhatItReadsInF16AndNhwcAndIsOfferedBehindAKernelThatDoes) {
+  const auto backend = cuda::make_emulated_backend();
+  int seen = 0;
+  for (const KernelCase& one : chained_cases(DType::f16)) {
+    const Graph graph = case_graph(one, {.dtype = DType::f16, .gradients = false});
+    const Node& node = graph.nodes().back();
+    ASSERT_EQ(node.op, one.op);
+    if (!has_prologue(node) || !backend->supports(graph, node)) {
+      continue;
+    }
+    ++seen;
+    const TensorType& x = graph.type(node.inputs[node.op == &kConv2d ? 0 : 1]);
+    for (const DataFormat format : {DataFormat::nhwc, DataFormat::nchw}) {
+      std::map<bool, double> seconds;
+      std::map<bool, std::int64_t> bytes;
+      for (const Candidate& candidate : backend->candidates(graph, node, format)) {
+        const bool in_plan = normalizes_in_plan(candidate);
+        EXPECT_EQ(candidate.implementation.starts_with("cuda+"), !in_plan);
+        const bool alike = node.op != &kConv2d || takes_statistics(candidate);
+        if (format == DataFormat::nchw || alike) {
+          seconds.try_emplace(in_plan, candidate.seconds);
+          bytes.try_emplace(in_plan, candidate.intermediate_bytes);
+        }
+      }
+      ASSERT_TRUE(seconds.contains(false)) << one.name;
+      EXPECT_EQ(seconds.contains(true), format == DataFormat::nhwc) << one.name;
+      if (seconds.contains(true)) {
+        EXPECT_LT(seconds.at(true), seconds.at(false)) << one.name;
+        // What is normalised is not written and read again.
+        EXPECT_EQ(bytes.at(false) - bytes.at(true), 2 * 2 * x.shape.elements()) << one.name;
+      }
+    }
+  }
+  EXPECT_EQ(seen, 8);
+}
+
+TEST(EmulatedConvolution, NormalizesNothingInOtherTypesAndFormsThanCudnn) {
+  const auto backend = cuda::make_emulated_backend();
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (const KernelCase& one : chained_cases(dtype)) {
+      const Graph graph = case_graph(one, {.dtype = dtype, .gradients = false});
+      const bool other_form = one.name.ends_with("linear") || one.name.ends_with("grouped") ||
+                              one.name.ends_with("bias_relu");
+      EXPECT_EQ(static_cast<bool>(backend->supports(graph, graph.nodes().back())),
+                dtype == DType::f16 && !other_form)
+          << one.name;
+    }
+  }
+}
+
 TEST(EmulatedClock, IsThatOfTheCyclesThatAKernelCounts) {
   // Of the emulator's device.h.
   EXPECT_DOUBLE_EQ(cuda::make_emulated_backend()->measure_clock().value(), 1.5e9);
@@ -166,6 +216,8 @@ INSTANTIATE_TEST_SUITE_P(DepthwiseBf16, Conformance,
                          conformance_name);
 INSTANTIATE_TEST_SUITE_P(StatisticsBehindF16, Conformance,
                          statistics_behind_parameters(make_repeating_backend), conformance_name);
+INSTANTIATE_TEST_SUITE_P(ChainedBehindF16, Conformance,
+                         chained_behind_parameters(make_repeating_backend), conformance_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, OptimizerConformance, optimizer_parameters(emulated()),
                          optimizer_name);
 INSTANTIATE_TEST_SUITE_P(EmulatedGpu, NormalizationConformance,

@@ -79,6 +79,8 @@ INSTANTIATE_TEST_SUITE_P(DepthwiseBf16, Conformance,
                          depthwise_parameters(make_present, DType::bf16), conformance_name);
 INSTANTIATE_TEST_SUITE_P(StatisticsBehindF16, Conformance,
                          statistics_behind_parameters(make_present), conformance_name);
+INSTANTIATE_TEST_SUITE_P(ChainedBehindF16, Conformance, chained_behind_parameters(make_present),
+                         conformance_name);
 INSTANTIATE_TEST_SUITE_P(Gpu, OptimizerConformance, optimizer_parameters(present()),
                          optimizer_name);
 INSTANTIATE_TEST_SUITE_P(Gpu, NormalizationConformance,

@@ -43,20 +43,30 @@ class EpiloguesBehind final : public ForwardingBackend {
   std::unique_ptr<Backend> owned_;
 };
 
+/// Whether it normalises what it reads, or leaves what it writes to be normalised.
+inline bool is_chained(const KernelCase& one) {
+  const Node node{
+      .name = one.name, .op = one.op, .attributes = one.attributes, .inputs = {}, .outputs = {}};
+  return has_prologue(node) ||
+         (one.op == &kConv2d && one.attributes.as<Conv2dAttributes>().statistics_only);
+}
+
 /// The cases whose epilogues are in one graph where they are not kept apart.
 inline std::vector<KernelCase> fused_cases(DType dtype) {
   std::vector<KernelCase> cases = cases_in(dtype);
   std::erase_if(cases, [](const KernelCase& one) {
-    return one.op != &kConv2d || one.attributes.as<Conv2dAttributes>().epilogue.empty();
+    return one.op != &kConv2d || one.attributes.as<Conv2dAttributes>().epilogue.empty() ||
+           is_chained(one);
   });
   return cases;
 }
 
-/// The cases with a batch norm behind the convolution.
+/// The cases with a batch norm behind the convolution, and nothing before it.
 inline std::vector<KernelCase> cases_with_batch_norm(DType dtype) {
   std::vector<KernelCase> cases = cases_in(dtype);
   std::erase_if(cases, [](const KernelCase& one) {
-    return one.op != &kConv2d || !one.attributes.as<Conv2dAttributes>().batch_norm;
+    return one.op != &kConv2d || !one.attributes.as<Conv2dAttributes>().batch_norm ||
+           is_chained(one);
   });
   return cases;
 }
@@ -77,6 +87,45 @@ inline auto statistics_behind_parameters(const MakeGpu& make) {
   return testing::Combine(testing::Values(epilogues_behind(make)),
                           testing::Values(DataFormat::nhwc), testing::Values(DType::f16),
                           testing::ValuesIn(cases_with_batch_norm(DType::f16)));
+}
+
+/// The cases of convolutions, and of their filter gradients, in a chain of batch norms that they
+/// compute.
+inline std::vector<KernelCase> chained_cases(DType dtype) {
+  std::vector<KernelCase> cases = cases_in(dtype);
+  std::erase_if(cases, [](const KernelCase& one) { return !is_chained(one); });
+  return cases;
+}
+
+inline bool normalizes_in_plan(const Candidate& candidate) {
+  return candidate.implementation.find("+prologue") != std::string::npos;
+}
+
+/// Where a kernel of ours normalises what a convolution reads, though its plan could.
+class ProloguesAhead final : public ForwardingBackend {
+ public:
+  explicit ProloguesAhead(std::unique_ptr<Backend> inner)
+      : ForwardingBackend(*inner), owned_(std::move(inner)) {}
+
+  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
+                                    DataFormat format) override {
+    std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
+    std::erase_if(all, normalizes_in_plan);
+    return all;
+  }
+
+ private:
+  std::unique_ptr<Backend> owned_;
+};
+
+/// In the order and the type in which plans normalise.
+inline auto chained_behind_parameters(const MakeGpu& make) {
+  return testing::Combine(
+      testing::Values(epilogues_behind(make),
+                      gpu_under_test("prologues_ahead",
+                                     [make] { return std::make_unique<ProloguesAhead>(make()); })),
+      testing::Values(DataFormat::nhwc), testing::Values(DType::f16),
+      testing::ValuesIn(chained_cases(DType::f16)));
 }
 
 /// The cases of depthwise convolutions that there are kernels for: all but those whose groups have

@@ -1,5 +1,8 @@
 #include "kernels/cuda/test/told_convolution.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "kernels/cuda/cudnn/convolution_graph.h"
 #include "kernels/cuda/cudnn/engine_search.h"
 #include "models/base/errors.h"
@@ -188,6 +191,115 @@ bool convolve(const Told& told, Memories& memories) {
     }
   }
   return inside;
+}
+
+namespace {
+
+/// An element of each tensor for a place; an extent of 1 stands for all.
+std::size_t offset_of(const ToldTensor& tensor, const Extents& index) {
+  std::size_t offset = 0;
+  for (std::size_t axis = 0; axis < index.size(); ++axis) {
+    if (tensor.extents.at(axis) > 1) {
+      offset += static_cast<std::size_t>(index.at(axis) * tensor.strides.at(axis));
+    }
+  }
+  return offset;
+}
+
+/// Calls act(index) for each place in a tensor, until it gives false; whether it never did.
+template <class Act>
+bool for_each_place(const ToldTensor& tensor, const Act& act) {
+  for (std::int64_t n = 0; n < tensor.extents[0]; ++n) {
+    for (std::int64_t c = 0; c < tensor.extents[1]; ++c) {
+      for (std::int64_t h = 0; h < tensor.extents[2]; ++h) {
+        for (std::int64_t w = 0; w < tensor.extents[3]; ++w) {
+          if (!act(Extents{n, c, h, w})) {
+            return false;
+          }
+        }
+      }
+    }
+  }
+  return true;
+}
+
+/// Null outside of the tensor.
+double* element_at(Memories& memories, const ToldTensor& tensor, const Extents& index) {
+  std::vector<double>& memory = memories.at(tensor.id);
+  const std::size_t offset = offset_of(tensor, index);
+  return offset < memory.size() ? &memory[offset] : nullptr;
+}
+
+/// Adds, multiplies or activates as cuDNN was told.
+bool run_pointwise(const nlohmann::json& graph, const nlohmann::json& node, Memories& memories) {
+  const ToldTensor x = told_tensor(graph, node.at("X"));
+  const ToldTensor y = told_tensor(graph, node.at("Y"));
+  const std::string mode = node.at("pointwiseMode");
+  const bool add = mode == "CUDNN_POINTWISE_ADD";
+  const bool multiply = mode == "CUDNN_POINTWISE_MUL";
+  check(add || multiply || mode == "CUDNN_POINTWISE_RELU_FWD", mode);
+  const std::optional<ToldTensor> other =
+      add || multiply ? std::optional(told_tensor(graph, node.at("B"))) : std::nullopt;
+  return for_each_place(y, [&](const Extents& index) {
+    const double* const value = element_at(memories, x, index);
+    const double* const second = other ? element_at(memories, *other, index) : value;
+    double* const result = element_at(memories, y, index);
+    if (value == nullptr || second == nullptr || result == nullptr) {
+      return false;
+    }
+    const double a = node.at("alpha1").get<double>() * *value;
+    const double b = node.at("alpha2").get<double>() * *second;
+    *result = add        ? a + b
+              : multiply ? a * b
+                         : std::clamp(*value, node.at("lowerClip").get<double>(),
+                                      node.at("upperClip").get<double>());
+    return true;
+  });
+}
+
+/// Adds up as cuDNN was told.
+bool add_up(const nlohmann::json& graph, const nlohmann::json& node, Memories& memories) {
+  const ToldTensor x = told_tensor(graph, node.at("X"));
+  const ToldTensor sums = told_tensor(graph, node.at("Sum"));
+  const ToldTensor squares = told_tensor(graph, node.at("SqSum"));
+  return for_each_place(x, [&](const Extents& index) {
+    const double* const value = element_at(memories, x, index);
+    double* const sum = element_at(memories, sums, index);
+    double* const square = element_at(memories, squares, index);
+    if (value == nullptr || sum == nullptr || square == nullptr) {
+      return false;
+    }
+    *sum += *value;
+    *square += *value * *value;
+    return true;
+  });
+}
+
+}  // namespace
+
+bool run_graph(const nlohmann::json& graph, Memories& memories) {
+  for (const nlohmann::json& tensor : graph.at("tensors")) {
+    const std::vector<std::int64_t> extents = tensor.at("dim");
+    if (tensor.at("isVirtual").get<bool>()) {
+      const std::string name = tensor.at("name");
+      memories[std::stoll(name)].resize(
+          static_cast<std::size_t>(extents[0] * extents[1] * extents[2] * extents[3]));
+    }
+  }
+  return std::ranges::all_of(graph.at("nodes"), [&](const nlohmann::json& node) {
+    return node.contains("pointwiseMode") ? run_pointwise(graph, node, memories)
+           : node.contains("SqSum")       ? add_up(graph, node, memories)
+                                          : convolve(told_convolution(graph, node), memories);
+  });
+}
+
+nlohmann::json& told_tensor_in(nlohmann::json& graph, const std::string& name) {
+  for (nlohmann::json& tensor : graph.at("tensors")) {
+    if (tensor.at("name") == name) {
+      return tensor;
+    }
+  }
+  throw InternalError(cat("no tensor ", name));
 }
 
 }  // namespace bench::cuda

@@ -10,8 +10,8 @@
 #include "kernels/cuda/convolutions.h"
 #include "kernels/cuda/test/convolution_cases.h"
 
-// A convolution as cuDNN was told of it, read back from its own plans and computed with plain loops
-// over strides; and the same as a problem asks for it.
+// A convolution, and what is in one graph with it, as cuDNN was told of it, read back from its own
+// plans and computed with plain loops over strides; and the same as a problem asks for it.
 
 namespace bench::cuda {
 
@@ -69,5 +69,13 @@ using Memories = std::map<std::int64_t, std::vector<double>>;
 /// Adds that convolution to the memory of its result; false where it reads or writes outside of its
 /// tensors or y's extents are not those of the window.
 bool convolve(const Told& told, Memories& memories);
+
+/// Computes all operations of a graph in the order told, with memory for what is in none; false
+/// where one reads or writes outside of its tensors. Throws InternalError for an operation that our
+/// graphs do not have.
+bool run_graph(const nlohmann::json& graph, Memories& memories);
+
+/// For faults to be planted: that tensor of the graph.
+nlohmann::json& told_tensor_in(nlohmann::json& graph, const std::string& name);
 
 }  // namespace bench::cuda
