@@ -108,6 +108,12 @@ std::string unless_gpu_trains(const Asked& asked) {
   return idle.empty() ? unless_training(asked) : idle;
 }
 
+std::string unless_statistics_are_given(const Asked& asked) {
+  const std::string idle = unless_gpu_trains(asked);
+  return !idle.empty() || asked.settings.gpu.conv_statistics ? idle
+                                                             : "with --conv_statistics=false";
+}
+
 std::string if_steps_end_finished(const Asked& asked) {
   return cat("with --device=", name_of(asked.settings.device),
              ", which has finished by the end of each step");
@@ -240,6 +246,7 @@ constexpr std::array kRules = {
     Rule{"use_tf32", unless_gpu_in_f32},
     Rule{"cuda_graph", unless_gpu},
     Rule{"conv_statistics", unless_gpu_trains},
+    Rule{"conv_prologue", unless_statistics_are_given},
     Rule{"input_transfer", unless_data},
 };
 

@@ -7,6 +7,7 @@
 #include "models/passes/gather_averages.h"
 #include "models/passes/gradient_sums.h"
 #include "models/passes/mixed_precision.h"
+#include "models/passes/normalize_where_read.h"
 
 namespace bench {
 namespace {
@@ -59,7 +60,11 @@ Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph 
   if (settings.gpu.conv_statistics) {
     fused = fuse_batch_norm(fused, supports);
   }
-  return sum_gradients_where_read(add_backward(gather_moving_averages(fused), "loss"), supports);
+  Graph graph = add_backward(gather_moving_averages(fused), "loss");
+  if (settings.gpu.conv_prologue) {
+    graph = normalize_where_read(graph, supports);
+  }
+  return sum_gradients_where_read(graph, supports);
 }
 
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {

@@ -278,6 +278,7 @@ GpuSettings gpu_of(const Flags& flags) {
           .virtual_towers = flags.virtual_gpus > 0,
           .tf32 = flags.use_tf32,
           .conv_statistics = flags.conv_statistics,
+          .conv_prologue = flags.conv_prologue,
           .recording = flags.cuda_graph == "off"  ? StepRecording::off
                        : flags.cuda_graph == "on" ? StepRecording::on
                                                   : StepRecording::automatic};

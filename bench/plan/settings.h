@@ -37,6 +37,8 @@ struct GpuSettings {
   bool tf32 = false;
   /// Batch norms are given to their convolutions where the card takes both.
   bool conv_statistics = true;
+  /// And are left to the convolutions that read them.
+  bool conv_prologue = true;
   StepRecording recording = StepRecording::automatic;
 };
 

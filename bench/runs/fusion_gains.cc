@@ -36,6 +36,9 @@ std::vector<std::string> fusions_of(const Node& node) {
       add_fusions(kBatchNorm, norm->epilogue, parts);
     }
   }
+  if (has_prologue(node)) {
+    parts.push_back(cat(node.op->name, ": batch norm before it"));
+  }
   if (node.op == &kBatchNormBackward && node.attributes.as<BatchNormAttributes>().two_gradients) {
     parts.push_back(cat(node.op->name, ": sum of gradients"));
   }
@@ -72,7 +75,8 @@ class EpiloguesBehind final : public ForwardingBackend {
     const auto in_one = [](const Candidate& candidate) {
       return candidate.intermediate_bytes == 0;
     };
-    const bool fused = node.op->epilogue != nullptr && !fusions_of(node).empty();
+    const EpilogueCarrier* const carrier = node.op->epilogue;
+    const bool fused = carrier != nullptr && !carrier->get(node.attributes).empty();
     if (fused && !std::all_of(all.begin(), all.end(), in_one)) {
       left_out_ = std::erase_if(all, in_one) > 0 || left_out_;
     }

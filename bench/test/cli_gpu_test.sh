@@ -155,6 +155,33 @@ agree "$work/chosen.json" "$work/statistics_true.json" 0
 run 2 $resnet20 --choices_file="$work/choices.json" --conv_statistics=false
 says "$err" 'the choices are of another network'
 
+# --- batch norm where a convolution reads it ---------------------------------------------------------
+
+# shellcheck disable=SC2086
+run 0 $resnet20 --conv_prologue=false --result_file="$work/prologue_false.json"
+says "$err" 'fingerprint: matches the reference'
+agree "$work/prologue_false.json" "$work/statistics_true.json" 1e-3
+agree "$work/prologue_false.json" "$work/statistics_false.json" 1e-3
+# shellcheck disable=SC2086
+run 0 $resnet20 --dump=plan
+says "$out" '+prologue+statistics+cuda'
+says "$out" '+prologue '
+# shellcheck disable=SC2086
+run 0 $resnet20 --dump=plan --conv_prologue=false
+says "$out" '+statistics+cuda'
+lacks "$out" '+prologue'
+for unlike in --data_format=NCHW --dtype=bf16 --dtype=f32 --conv_statistics=false; do
+  # shellcheck disable=SC2086
+  run 0 $resnet20 --dump=plan $unlike
+  lacks "$out" '+prologue'
+done
+# shellcheck disable=SC2086
+run 2 $resnet20 --choices_file="$work/choices.json" --conv_prologue=false
+says "$err" 'the choices are of another network'
+# shellcheck disable=SC2086
+run 0 $resnet20 --conv_statistics=false --conv_prologue=true --dump=plan
+says "$err" '--conv_prologue: no effect with --conv_statistics=false'
+
 # --- its sensors -----------------------------------------------------------------------------------
 
 # shellcheck disable=SC2086

@@ -72,6 +72,10 @@ Candidate pinned_candidate(const Choices& pinned, const Node& node,
     throw of_another_network(node.name);
   }
   const NodeChoice& choice = entry->second;
+  if (choice.inputs.size() != node.inputs.size() || choice.outputs.size() != node.outputs.size()) {
+    throw ChoicesError(cat("the choices are of another network: there ", node.name,
+                           " has other inputs or outputs"));
+  }
   const auto found =
       std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
         return candidate.implementation == choice.implementation &&

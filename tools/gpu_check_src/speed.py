@@ -24,6 +24,7 @@ _OPTIONS = {
     "f16": {"--cuda_graph=off": ("--dtype=f16", "--cuda_graph=off"),
             "--data_format=NCHW": ("--dtype=f16", "--data_format=NCHW"),
             "--data_format=auto": ("--dtype=f16", "--data_format=auto"),
+            "--conv_prologue=false": ("--dtype=f16", "--conv_prologue=false"),
             "--conv_statistics=false": ("--dtype=f16", "--conv_statistics=false"),
             "--dtype=bf16": ("--dtype=bf16",),
             "--forward_only": ("--dtype=f16", "--forward_only")},

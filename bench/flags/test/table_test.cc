@@ -58,8 +58,8 @@ constexpr std::string_view kOwnFlags =
     "dump list_models list_variables help version flagfile undefok "
     "init_from init_from_partial save_variables input_file dump_tensors deterministic_layers "
     "choices_file autotune deterministic plan_for use_tf32 cuda_graph "
-    "conv_statistics input_transfer gradient_reduction virtual_gpus allreduce_bucket_mb overlap "
-    "nccl_timeout scaling_sweep";
+    "conv_statistics conv_prologue input_transfer gradient_reduction virtual_gpus "
+    "allreduce_bucket_mb overlap nccl_timeout scaling_sweep";
 
 std::vector<std::string_view> names_in_table(bool own) {
   std::vector<std::string_view> names;

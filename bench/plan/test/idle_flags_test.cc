@@ -118,6 +118,9 @@ TEST(IdleFlags, AreThoseOfOtherModes) {
 }
 
 TEST(IdleFlags, AreThoseOfAGpuThatIsNotThere) {
+  for (const std::string_view flag : {"--noconv_statistics", "--noconv_prologue"}) {
+    EXPECT_THAT(idle({flag}), ElementsAre(HasSubstr("no effect with --device=cpu")));
+  }
   EXPECT_THAT(idle({"--sync_on_finish"}),
               ElementsAre("--sync_on_finish: no effect with --device=cpu, which has finished by "
                           "the end of each step"));

@@ -79,6 +79,10 @@ TEST(Choices, OfAnotherNetworkAreRefused) {
   pinned.held["x"] = Layout("a");
   EXPECT_EQ(refusal(graph, backend, pinned),
             "the choices are of another network: it does not have x");
+  pinned = whole;
+  pinned.nodes.at("relu").inputs.emplace_back("a");
+  EXPECT_EQ(refusal(graph, backend, pinned),
+            "the choices are of another network: there relu has other inputs or outputs");
 }
 
 TEST(Choices, OfAnotherDeviceAreRefused) {
