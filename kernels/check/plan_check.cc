@@ -162,6 +162,14 @@ double PlanCheck::factor_of(const Node& node, const Shape& small, const Shape& w
   return sums_over_images(node) && small == whole ? copies_ : 1;
 }
 
+double PlanCheck::share_of(const Node& node, DType dtype) const {
+  if (!has_prologue(node)) {
+    return moved_share(dtype);
+  }
+  // What is normalised has the type of what is not: of dy, too.
+  return moved_share_between(small_.type(node.inputs[0]).dtype);
+}
+
 void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node) {
   NodeInputs read_by{.node = node, .inputs = std::move(inputs_)};
   read_by.node.attributes = picked_attributes(small_, node);
@@ -194,7 +202,7 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
     CheckedKernel judged = judge(found, {}, type.dtype, expected[i].size());
     if (!(judged.deviation <= judged.tolerance)) {
       if (moved.empty()) {
-        moved = reference.compute_moved(moved_share(type.dtype));
+        moved = reference.compute_moved(share_of(node, type.dtype));
       }
       Distance carried = distances(moved[i], expected[i]).difference;
       carried.norm *= factor;

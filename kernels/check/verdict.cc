@@ -109,6 +109,13 @@ double moved_share(DType dtype) {
                                                      : std::numeric_limits<float>::epsilon());
 }
 
+double moved_share_between(DType dtype) {
+  constexpr double kRoundings = 2;
+  const double rounding = dtype == DType::f16 ? 0x1.0p-11 : dtype == DType::bf16 ? 0x1.0p-8 : 0;
+  // They are no sum's: judge() is not to allow them many times.
+  return std::max(moved_share(dtype), kRoundings * rounding / kMovedTimes);
+}
+
 Distances distances(const HostTensor& measured, std::span<const double> expected, double factor) {
   return measured.type.dtype == DType::f64
              ? measure(elements_of<double>(measured), expected, factor)

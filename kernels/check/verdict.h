@@ -35,6 +35,9 @@ Distances distances(std::span<const double> measured, std::span<const double> ex
 
 /// A few roundings of the type in which sums are made of elements of `dtype`.
 double moved_share(DType dtype);
+/// The same of a kernel that rounds to `dtype` what is between its parts, of which no output tells:
+/// of a normalised tensor and its factors, a rounding of each.
+double moved_share_between(DType dtype);
 
 /// What of a result of so many elements is compared: the sharper of norm and largest element,
 /// against what rounding to `dtype` may do. `moved` is how far a result moves when its inputs do,

@@ -29,6 +29,23 @@ TEST(Judge, AllowsMoreWhereTermsCancel) {
   EXPECT_TRUE(passes(off_by(3, 1), DType::f32, {.norm = 0.1, .largest = 0.1}));
 }
 
+TEST(MovedShare, IsOnceWhatIsRoundedBetweenPartsAndManyTimesWhatSumsRound) {
+  // Of a result that moves as its inputs do and is nothing but what cancels.
+  const auto allowed = [](double share) {
+    double most = 0;
+    for (double difference = 1e-6;
+         passes(off_by(1e-3 + difference, 1), DType::f32, {.norm = share, .largest = share});
+         difference *= 1.01) {
+      most = difference;
+    }
+    return most;
+  };
+  EXPECT_NEAR(allowed(moved_share_between(DType::f16)), 0x1.0p-10, 0x1.0p-15);
+  EXPECT_NEAR(allowed(moved_share_between(DType::bf16)), 0x1.0p-7, 0x1.0p-12);
+  EXPECT_EQ(moved_share_between(DType::f32), moved_share(DType::f32));
+  EXPECT_LT(allowed(moved_share(DType::f32)), allowed(moved_share_between(DType::f16)) / 16);
+}
+
 TEST(Judge, SeesOneElementThatIsFarOff) {
   const Distance whole{.norm = 100, .largest = 1};
   EXPECT_TRUE(passes({.difference = {5e-3, 5e-3}, .result = whole}, DType::f32));
