@@ -288,6 +288,9 @@ struct Choices {
   std::map<std::string, std::string> made_for{};  ///< The flags that it depends on.
   std::map<std::string, LayerChoice> nodes{};
   std::map<std::string, std::string> held{};  ///< Layouts of inputs and variables.
+  /// Where the gradients of several towers are added: host, devices or nccl; empty where they are
+  /// not.
+  std::string gradients_meet{};
 };
 
 /// One number of the run's check: of the fingerprint beside the stored one, or of a kernel or an

@@ -247,6 +247,7 @@ void put_choices(Section out, const Choices& choices) {
     node.put("outputs", choice.outputs);
   }
   out.put("held", choices.held);
+  out.put("gradients_meet", choices.gradients_meet);
 }
 
 std::vector<std::int64_t> counts(const std::vector<std::chrono::nanoseconds>& times) {

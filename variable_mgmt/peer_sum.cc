@@ -18,6 +18,7 @@ constexpr std::size_t kChunk = std::size_t{1} << 19;
 
 PeerSum::PeerSum(Backend& backend, DType dtype, std::size_t elements)
     : dtype_(dtype),
+      elements_(elements),
       chunk_(make_adder(backend, std::min(elements, kChunk))),
       rest_(make_adder(backend, elements % kChunk)),
       sum_(backend.allocate(chunk_.elements * size_of(dtype))),
@@ -48,13 +49,12 @@ PeerSum::Adder PeerSum::make_adder(Backend& backend, std::size_t elements) const
           .workspace = backend.allocate(chosen->workspace_bytes)};
 }
 
-void PeerSum::enqueue(Stream& stream, std::span<const std::byte* const> terms, std::byte* to,
-                      std::size_t elements) {
+void PeerSum::enqueue(Stream& stream, std::span<const std::byte* const> terms, std::byte* to) {
   std::size_t first = 0;
-  for (; elements - first >= kChunk; first += kChunk) {
+  for (; elements_ - first >= kChunk; first += kChunk) {
     enqueue_chunk(stream, terms, to, first, chunk_);
   }
-  if (first < elements) {
+  if (first < elements_) {
     enqueue_chunk(stream, terms, to, first, rest_);
   }
 }

@@ -12,13 +12,12 @@ namespace bench {
 /// stream copies a device's elements beside the sum and adds them.
 class PeerSum {
  public:
-  /// Up to `elements` at once. Throws UsageError where the backend does not add that type.
+  /// Of `elements` at a time. Throws UsageError where the backend does not add that type.
   PeerSum(Backend& backend, DType dtype, std::size_t elements);
 
-  /// Enqueues that `to` becomes the sum of `elements` from each of `terms`, added in their order.
+  /// Enqueues that `to` becomes the sum of the elements at each of `terms`, added in their order.
   /// It may be one of them.
-  void enqueue(Stream& stream, std::span<const std::byte* const> terms, std::byte* to,
-               std::size_t elements);
+  void enqueue(Stream& stream, std::span<const std::byte* const> terms, std::byte* to);
 
  private:
   /// a + b onto a.
@@ -32,6 +31,7 @@ class PeerSum {
                      std::size_t first, const Adder& adder);
 
   const DType dtype_;
+  const std::size_t elements_;
   /// Of whole chunks, and of what is left behind the last of them.
   Adder chunk_;
   Adder rest_;

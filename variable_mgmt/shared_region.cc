@@ -93,6 +93,12 @@ void SharedRegion::meet() {
   group_.arrive();
 }
 
+void SharedRegion::prepare_to_add() {
+  if (by_peers_) {
+    sum_ = std::make_unique<PeerSum>(owner_.backend(), dtype_, own().count());
+  }
+}
+
 bool SharedRegion::reaches_all_peers() const {
   return std::all_of(peers_.memory.begin(), peers_.memory.end(),
                      [&](const std::byte* memory) { return owner_.backend().reaches(memory); });
@@ -125,15 +131,13 @@ void SharedRegion::take(RegionRange range) {
 }
 
 void SharedRegion::sum_own_part_of_peers() {
-  if (sum_ == nullptr) {
-    sum_ = std::make_unique<PeerSum>(owner_.backend(), dtype_, own().count());
-  }
+  check(sum_ != nullptr, "a shared region adds without prepare_to_add()");
   const std::size_t first = own().first * size_of(dtype_);
   std::vector<const std::byte*> terms;
   for (const std::byte* const memory : peers_.memory) {
     terms.push_back(memory + first);
   }
-  sum_->enqueue(owner_.stream(), terms, region_ + first, own().count());
+  sum_->enqueue(owner_.stream(), terms, region_ + first);
   owner_.wait();
 }
 

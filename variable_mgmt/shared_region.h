@@ -47,6 +47,8 @@ class SharedRegion {
   [[nodiscard]] RegionRange own() const { return parts_[index(tower_)]; }
   /// Whether the towers' devices read each other's memory.
   [[nodiscard]] bool by_peers() const { return by_peers_; }
+  /// Before the first reduce_to_owners(): makes what that takes. Meets nobody.
+  void prepare_to_add();
   /// Each owner's part becomes the sum of all towers' there, added in the order of their numbers;
   /// the other parts hold what they held.
   void reduce_to_owners();
@@ -77,7 +79,7 @@ class SharedRegion {
   /// Null where the others see the region itself.
   std::unique_ptr<DeviceMemory> staging_;
   bool by_peers_ = false;
-  /// Made when it first adds.
+  /// Of prepare_to_add().
   std::unique_ptr<PeerSum> sum_;
   /// Where the others see it.
   std::byte* seen_;

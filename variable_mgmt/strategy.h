@@ -39,6 +39,9 @@ class UpdateStrategy {
   virtual void watch() {}
   /// The tower has failed: ends what its device waits for of others.
   virtual void abandon() noexcept {}
+  /// Where the gradients of several towers are added: "host"; "devices", which read each other's
+  /// memory; "nccl". Empty where they are not.
+  [[nodiscard]] virtual std::string_view gradients_meet() const { return {}; }
   /// Why begin_step(), the tower's run and update() cannot be recorded and replayed as a whole, but
   /// in parts of the run alone; empty where they can.
   [[nodiscard]] virtual std::string why_not_recorded() const { return {}; }

@@ -29,6 +29,10 @@ class RepeatedStep {
   /// What there is to say where steps are to be replayed and are not, or not as a whole; else
   /// empty.
   [[nodiscard]] const std::string& remark() const { return remark_; }
+  /// UpdateStrategy::gradients_meet(); empty for a forward-only run.
+  [[nodiscard]] std::string_view gradients_meet() const {
+    return strategy_ == nullptr ? std::string_view() : strategy_->gradients_meet();
+  }
 
  private:
   void enqueue_kernels();

@@ -34,6 +34,9 @@ class Session {
     result_.steps.reserve(expected);
     result_.losses.reserve(settings.training() ? expected : 0);
     result_.accuracies.reserve(settings.accuracies() ? expected : 0);
+    if (steps_.size() > 1) {
+      result_.gradients_meet = steps_.front()->gradients_meet();
+    }
   }
 
   ~Session() { drop_steps(); }

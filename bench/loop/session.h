@@ -39,6 +39,8 @@ struct SessionResult {
   std::vector<double> losses;
   /// Their accuracies; empty where none are computed.
   std::vector<report::Accuracies> accuracies;
+  /// UpdateStrategy::gradients_meet() of several towers; else empty.
+  std::string gradients_meet;
   /// From the end of warm-up to the end of the last step.
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};

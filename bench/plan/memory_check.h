@@ -27,7 +27,8 @@ struct PlannedMemory {
   std::size_t towers_per_device = 1;
   /// Of all towers, as what follows.
   std::size_t optimizer_slots = 0;
-  /// Of the host, where the towers of devices with memory of their own meet.
+  /// Of the host, where the towers of devices with memory of their own meet. Devices that turn out
+  /// to read each other's memory take none.
   std::size_t meeting = 0;
   std::size_t input_slots = 0;
   /// What the check after the steps takes beside.

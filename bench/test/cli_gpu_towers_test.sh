@@ -37,10 +37,12 @@ in_parts='note: steps are replayed from recordings of their parts'
 same_bits $lenet --virtual_gpus=2 --variable_update=replicated --allreduce_bucket_mb=1
 says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
 says "$err" "$in_parts: the gradients of several towers meet on the host"
+record_holds "r['choices']['gradients_meet'] == 'host'" "$work/2.json"
 # shellcheck disable=SC2086
 same_bits $lenet --virtual_gpus=2 --variable_update=parameter_server --allreduce_bucket_mb=1
 says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
 says "$err" "$in_parts: several towers wait for each other on the host, between copies from device to device"
+record_holds "r['choices']['gradients_meet'] == 'devices'" "$work/2.json"
 # shellcheck disable=SC2086
 under 2 $lenet --virtual_gpus=2 --variable_update=independent
 lacks "$err" 'note: steps are '
@@ -55,6 +57,7 @@ says "$err" 'fingerprint: matches the reference'
 same_bits $lenet --num_gpus=2 --variable_update=replicated
 says "$err" 'note: gradients are added by NCCL 2.28.9'
 says "$out" 'AllReduce:   nccl'
+record_holds "r['choices']['gradients_meet'] == 'nccl'" "$work/2.json"
 lacks "$err" 'note: steps are '
 run 0 --verify --model=lenet --device=gpu --num_gpus=2 --variable_update=replicated
 says "$out" ' ok; '

@@ -17,7 +17,7 @@ std::unique_ptr<DeviceMemory> allocate_pinned_memory(std::size_t bytes);
 std::size_t free_gpu_memory();
 
 /// Whether that device, the current one, reads that memory of a GPU's over a link between the two,
-/// or as its own. Turns this on; it stays so.
+/// or as its own. Turns this on, and it stays so; false where that is refused.
 bool reaches_memory(int device, const void* memory);
 
 }  // namespace bench::cuda

@@ -55,7 +55,9 @@ class GpuEvent final : public Event {
 class GpuRecording final : public Recording {
  public:
   explicit GpuRecording(cudaGraph_t graph) {
-    const cudaError_t status = cudaGraphInstantiate(&executable_, graph, 0);
+    // Kernels keep the ranks of the streams that they were recorded on.
+    const cudaError_t status =
+        cudaGraphInstantiate(&executable_, graph, cudaGraphInstantiateFlagUseNodePriority);
     static_cast<void>(cudaGraphDestroy(graph));
     check_cuda(status, "cudaGraphInstantiate");
   }

@@ -48,7 +48,8 @@ Record small_record() {
       .made_for = {{"model", "resnet50"}},
       .nodes = {{"conv1",
                  {.implementation = "brg", .inputs = {"nhwc", "oihw"}, .outputs = {"nhwc"}}}},
-      .held = {{"images", "nhwc"}}};
+      .held = {{"images", "nhwc"}},
+      .gradients_meet = "devices"};
   record.quality.warnings = {"busy"};
   return record;
 }
@@ -223,7 +224,7 @@ TEST(RecordJson, KeepsTypesAndEveryStep) {
   EXPECT_EQ(out["implementations"][0]["count"], 53);
   EXPECT_EQ(out["choices"], json::parse(R"({"by": "timed", "made_for": {"model": "resnet50"},
     "nodes": {"conv1": {"implementation": "brg", "inputs": ["nhwc", "oihw"], "outputs": ["nhwc"]}},
-    "held": {"images": "nhwc"}})"));
+    "held": {"images": "nhwc"}, "gradients_meet": "devices"})"));
   EXPECT_EQ(out["quality"]["warnings"][0], "busy");
 }
 

@@ -29,6 +29,7 @@ class ParameterServer final : public UpdateStrategy {
         number_(static_cast<std::size_t>(seat.number)),
         optimizer_(seat.tower, settings.optimizer, gradients_.own()),
         automatic_(settings.optimizer.loss_scale.automatic) {
+    gradients_.prepare_to_add();
     if (settings.staged) {
       held_ = tower_.backend().allocate(tower_.executor().variables().bytes);
       before_ = tower_.backend().allocate(tower_.executor().gradients().bytes);
@@ -64,6 +65,9 @@ class ParameterServer final : public UpdateStrategy {
   }
 
   [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
+  [[nodiscard]] std::string_view gradients_meet() const override {
+    return gradients_.by_peers() ? "devices" : "host";
+  }
   [[nodiscard]] std::string why_not_recorded() const override {
     return gradients_.by_peers() ? kMeetBetweenCopies : kMeetOnTheHost;
   }

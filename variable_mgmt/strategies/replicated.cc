@@ -44,6 +44,9 @@ class Replicated final : public UpdateStrategy {
   void abandon() noexcept override { sums_.abandon(); }
 
   [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
+  [[nodiscard]] std::string_view gradients_meet() const override {
+    return sums_.is_enqueued() ? "nccl" : "host";
+  }
   [[nodiscard]] std::string why_not_recorded() const override {
     return sums_.is_enqueued() ? "" : kMeetOnTheHost;
   }

@@ -111,7 +111,10 @@ cudaError_t Machine::capture_task(CUstream_st& stream, Task task) {
   for (const std::size_t before : stream.tail) {
     nodes[before].followers.push_back(number);
   }
-  nodes.push_back({.task = std::move(task), .after = stream.tail, .followers = {}});
+  nodes.push_back({.task = std::move(task),
+                   .after = stream.tail,
+                   .followers = {},
+                   .priority = stream.priority});
   stream.tail = {number};
   return cudaSuccess;
 }

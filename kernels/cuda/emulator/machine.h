@@ -35,6 +35,8 @@ struct TaskGraph {
     std::vector<std::size_t> after;
     /// Those that come after it.
     std::vector<std::size_t> followers;
+    /// Of the stream that it was recorded on.
+    int priority = 0;
   };
   std::vector<Node> nodes;
 };

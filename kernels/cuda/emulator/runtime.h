@@ -185,6 +185,11 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+enum cudaGraphInstantiateFlags {
+  cudaGraphInstantiateFlagUseNodePriority = 8,
+};
+/// A graph of work from streams of several ranks is refused where they are not kept; with CUDA all
+/// of it would have that of the stream it is launched on.
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0);
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);

@@ -10,6 +10,7 @@ using bench::cuda::emulator::call;
 using bench::cuda::emulator::Call;
 using bench::cuda::emulator::Machine;
 using bench::cuda::emulator::refused;
+using bench::cuda::emulator::TaskGraph;
 
 namespace {
 
@@ -227,8 +228,15 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags) {
   return call(Call::work, [&](Machine& machine) {
-    if (find(machine.graphs, graph) == machine.graphs.end() || flags != 0) {
+    if (find(machine.graphs, graph) == machine.graphs.end() ||
+        (flags & ~static_cast<unsigned long long>(cudaGraphInstantiateFlagUseNodePriority)) != 0) {
       return cudaErrorInvalidValue;
+    }
+    const auto& nodes = graph->tasks->nodes;
+    if (flags == 0 && std::any_of(nodes.begin(), nodes.end(), [&](const TaskGraph::Node& node) {
+          return node.priority != nodes.front().priority;
+        })) {
+      return refused(cudaErrorNotSupported, "a graph of several ranks without keeping them");
     }
     machine.execs.push_back(std::make_unique<CUgraphExec_st>());
     *exec = machine.execs.back().get();

@@ -63,6 +63,39 @@ TEST_F(DevicesTest, StreamsHaveRanksOfTheDevices) {
   }
 }
 
+/// What instantiating a graph says whose work is of two streams, the second of that rank.
+cudaError_t instantiate_of_ranks(int priority, unsigned long long flags) {
+  const OnDevice<float> memory(all_of(0));
+  const Stream origin;
+  const Event begun;
+  const Event joined;
+  cudaStream_t other = nullptr;
+  require(cudaStreamCreateWithPriority(&other, cudaStreamNonBlocking, priority));
+  require(cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal));
+  require(cudaMemsetAsync(memory.data(), 0, kBytes, origin));
+  require(cudaEventRecord(begun, origin));
+  require(cudaStreamWaitEvent(other, begun));
+  require(cudaMemsetAsync(memory.data(), 0, kBytes, other));
+  require(cudaEventRecord(joined, other));
+  require(cudaStreamWaitEvent(origin, joined));
+  cudaGraph_t graph = nullptr;
+  require(cudaStreamEndCapture(origin, &graph));
+  cudaGraphExec_t executable = nullptr;
+  const cudaError_t status = asked(cudaGraphInstantiate(&executable, graph, flags));
+  if (status == cudaSuccess) {
+    require(cudaGraphExecDestroy(executable));
+  }
+  require(cudaGraphDestroy(graph));
+  require(cudaStreamDestroy(other));
+  return status;
+}
+
+TEST_F(DevicesTest, GraphsOfSeveralRanksHaveToKeepThem) {
+  EXPECT_EQ(instantiate_of_ranks(0, 0), cudaSuccess);
+  EXPECT_EQ(instantiate_of_ranks(-1, 0), cudaErrorNotSupported);
+  EXPECT_EQ(instantiate_of_ranks(-1, cudaGraphInstantiateFlagUseNodePriority), cudaSuccess);
+}
+
 TEST_F(DevicesTest, EveryThreadHasOneOfSeveralDevices) {
   EXPECT_EQ(asked(cudaSetDevice(1)), cudaErrorInvalidDevice);
   set_devices(2);
