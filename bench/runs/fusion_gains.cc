@@ -111,10 +111,10 @@ void add_row(TextTable& table, const std::string& title, const RunSettings& sett
 
 void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostream& out) {
   TextTable table({{.title = "left out"},
-                   {.title = "launches", .right = true},
+                   {.title = "steps", .right = true},
                    {.title = "GB", .right = true},
                    {.title = "estimated ms", .right = true},
-                   {.title = "images/sec", .right = true}});
+                   {.title = "at most images/sec", .right = true}});
   const Graph graph = build_run_graph(settings, backend, settings.batch);
   add_row(table, "nothing", settings, Plan(graph, backend, settings.lowering()));
   std::set<std::string> fusions;
