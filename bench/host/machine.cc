@@ -10,6 +10,7 @@
 #include <ctime>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -176,17 +177,20 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-/// The variables whose names are wanted.
-template <class Wanted>
-std::map<std::string, std::string> variables_of(const char* const* environment,
-                                                const Wanted& wanted) {
+/// Those variables that a row names: one that ends in '_' is the beginning of a name, any other a
+/// whole name.
+std::map<std::string, std::string> variables_named(const char* const* environment,
+                                                   std::span<const std::string_view> rows) {
   std::map<std::string, std::string> out;
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::size_t equals = entry.find('=');
     if (equals == entry.npos) continue;
     const std::string_view name = entry.substr(0, equals);
-    if (wanted(name)) out.emplace(name, entry.substr(equals + 1));
+    const bool wanted = std::any_of(rows.begin(), rows.end(), [&](std::string_view row) {
+      return row.ends_with('_') ? name.starts_with(row) : name == row;
+    });
+    if (wanted) out.emplace(name, entry.substr(equals + 1));
   }
   return out;
 }
@@ -298,7 +302,6 @@ bool reset_peak_rss() {
 }
 
 std::map<std::string, std::string> capture_environment_variables(const char* const* environment) {
-  // A row that ends in '_' is the beginning of a name, any other a whole name.
   constexpr std::array<std::string_view, 15> kNames = {"OMP_",       "KMP_",
                                                        "GOMP_",      "MKL_",
                                                        "DNNL_",      "ONEDNN_",
@@ -307,18 +310,37 @@ std::map<std::string, std::string> capture_environment_variables(const char* con
                                                        "TCMALLOC_",  "GLIBC_TUNABLES",
                                                        "LD_PRELOAD", "LD_LIBRARY_PATH",
                                                        "LD_BIND_NOW"};
-  return variables_of(environment, [&](std::string_view name) {
-    return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view row) {
-      return row.ends_with('_') ? name.starts_with(row) : name == row;
-    });
-  });
+  return variables_named(environment, kNames);
 }
 
 std::map<std::string, std::string> capture_tensorflow_variables(const char* const* environment) {
-  return variables_of(environment, [](std::string_view name) {
-    return name.starts_with("TF_") && !name.starts_with("TF_VAR_") &&
-           !name.starts_with("TF_TOKEN_");
-  });
+  // Other programs' names begin with TF_ too, and Terraform's hold passwords and keys
+  // (TF_HTTP_PASSWORD, TF_ENCRYPTION, TF_VAR_*). TF_CONFIG names the hosts of a cluster.
+  constexpr std::array<std::string_view, 24> kNames = {"TF_AUTO_MIXED_PRECISION_",
+                                                       "TF_AUTOTUNE_",
+                                                       "TF_CPP_",
+                                                       "TF_CUBLAS_",
+                                                       "TF_CUDA_",
+                                                       "TF_CUDNN_",
+                                                       "TF_DATA_EXPERIMENT_",
+                                                       "TF_DETERMINISTIC_",
+                                                       "TF_DISABLE_",
+                                                       "TF_ENABLE_",
+                                                       "TF_FORCE_",
+                                                       "TF_FP16_",
+                                                       "TF_GPU_",
+                                                       "TF_MATMUL_",
+                                                       "TF_MKL_",
+                                                       "TF_MLIR_",
+                                                       "TF_NUM_",
+                                                       "TF_ONEDNN_",
+                                                       "TF_PROFILER_",
+                                                       "TF_ROCM_",
+                                                       "TF_SYNC_",
+                                                       "TF_TRT_",
+                                                       "TF_USE_",
+                                                       "TF_XLA_"};
+  return variables_named(environment, kNames);
 }
 
 }  // namespace bench

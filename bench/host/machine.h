@@ -37,8 +37,8 @@ bool reset_peak_rss();
 /// Those variables of an environment ("NAME=value", ended by a null pointer) that change how fast a
 /// program runs: of OpenMP, allocators, the loader, oneDNN, MKL, CUDA and NCCL.
 std::map<std::string, std::string> capture_environment_variables(const char* const* environment);
-/// Those that TensorFlow may read, TF_*, but for TF_VAR_* and TF_TOKEN_*: these are Terraform's,
-/// and may be secret.
+/// Those that TensorFlow reads, by the beginnings of its names (TF_CPP_*, TF_GPU_*, ...); others
+/// that begin with TF_ are other programs', such as Terraform's, and may be secret.
 std::map<std::string, std::string> capture_tensorflow_variables(const char* const* environment);
 
 /// The shared libraries this process has loaded, by name, with path, build id and the version in

@@ -78,12 +78,13 @@ TEST(Record, NamesTheFilesOfARunThatHasItsOwn) {
 
 TEST(Record, HoldsTensorFlowsVariablesWhereItsLogsAreAskedFor) {
   const FakeSystem system;
-  ASSERT_EQ(::setenv("TF_BENCH_RECORD_TEST", "1", 1), 0);
+  ASSERT_EQ(::setenv("TF_CPP_BENCH_RECORD_TEST", "1", 1), 0);
   EXPECT_TRUE(begun({}, system.files()).tensorflow_env.empty());
   const results::Record record = begun({"--benchmark_log_dir=logs"}, system.files());
-  EXPECT_EQ(::unsetenv("TF_BENCH_RECORD_TEST"), 0);
-  EXPECT_THAT(record.tensorflow_env, testing::Contains(testing::Pair("TF_BENCH_RECORD_TEST", "1")));
-  EXPECT_FALSE(record.env.contains("TF_BENCH_RECORD_TEST"));
+  EXPECT_EQ(::unsetenv("TF_CPP_BENCH_RECORD_TEST"), 0);
+  EXPECT_THAT(record.tensorflow_env,
+              testing::Contains(testing::Pair("TF_CPP_BENCH_RECORD_TEST", "1")));
+  EXPECT_FALSE(record.env.contains("TF_CPP_BENCH_RECORD_TEST"));
 }
 
 TEST(Record, NamesTheSourceOfTheImages) {

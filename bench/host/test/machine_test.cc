@@ -228,11 +228,24 @@ TEST(CaptureEnvironmentVariables, TakesWhatChangesSpeedAndNothingElse) {
 }
 
 TEST(CaptureTensorflowVariables, TakesTheirsAndNoSecretsOfAnotherProgram) {
-  const char* const environment[] = {"TF_CPP_MIN_LOG_LEVEL=1", "TFX=no",      "TF_VAR_password=x",
-                                     "TF_TOKEN_host=y",        "TF_FLAG=a=b", nullptr};
-  EXPECT_EQ(
-      capture_tensorflow_variables(environment),
-      (std::map<std::string, std::string>{{"TF_CPP_MIN_LOG_LEVEL", "1"}, {"TF_FLAG", "a=b"}}));
+  const char* const environment[] = {"TF_CPP_MIN_LOG_LEVEL=1",
+                                     "TFX=no",
+                                     "TF_XLA_FLAGS=--a=b",
+                                     "TF_GPU_THREAD_MODE=gpu_private",
+                                     "TF_VAR_password=x",
+                                     "TF_TOKEN_host=x",
+                                     "TF_HTTP_PASSWORD=x",
+                                     "TF_HTTP_CLIENT_PRIVATE_KEY_PEM=x",
+                                     "TF_ENCRYPTION=x",
+                                     "TF_CLI_ARGS=-var password=x",
+                                     "TF_DATA_DIR=x",
+                                     "TF_LOG=x",
+                                     "TF_CONFIG={\"cluster\": {\"worker\": [\"node7:1\"]}}",
+                                     nullptr};
+  EXPECT_EQ(capture_tensorflow_variables(environment),
+            (std::map<std::string, std::string>{{"TF_CPP_MIN_LOG_LEVEL", "1"},
+                                                {"TF_XLA_FLAGS", "--a=b"},
+                                                {"TF_GPU_THREAD_MODE", "gpu_private"}}));
 }
 
 TEST(LoadedLibraries, KnowTheCLibraryOfThisProcess) {
