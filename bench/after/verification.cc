@@ -155,7 +155,10 @@ double largest_pixel_difference(Tower& tower) {
     const double expected =
         (pixels[static_cast<std::size_t>(pixel)] - double{kRange.mean}) / double{kRange.deviation};
     const double difference = std::abs(static_cast<double>(images[i]) - expected);
-    largest = difference <= largest ? largest : difference;
+    // What is no number stays, whatever comes behind it.
+    if (!(difference <= largest) && !std::isnan(largest)) {
+      largest = difference;
+    }
   }
   return largest;
 }

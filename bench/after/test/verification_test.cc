@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "bench/after/test/planted_faults.h"
 #include "bench/loop/session.h"
@@ -257,6 +258,31 @@ class OffByOneGrey final : public ForwardingBackend {
   }
 };
 
+/// Leaves one place in the middle of the images that holds no number.
+class HoledNormalization final : public ForwardingBackend {
+ public:
+  explicit HoledNormalization(Backend& inner) : ForwardingBackend(inner) {}
+  std::unique_ptr<Kernel> make_normalization(const Normalization& range,
+                                             const Placed& images) override {
+    return std::make_unique<Holed>(ForwardingBackend::make_normalization(range, images));
+  }
+
+ private:
+  class Holed final : public Kernel {
+   public:
+    explicit Holed(std::unique_ptr<Kernel> inner) : inner_(std::move(inner)) {}
+    void launch(Stream& stream, std::span<const TensorView> inputs,
+                std::span<const TensorView> outputs, void* workspace) override {
+      inner_->launch(stream, inputs, outputs, workspace);
+      const std::size_t elements = outputs[0].bytes / sizeof(float);
+      outputs[0].as<float>()[elements / 2] = std::numeric_limits<float>::quiet_NaN();
+    }
+
+   private:
+    std::unique_ptr<Kernel> inner_;
+  };
+};
+
 TEST(Verification, ChecksWhatTheDeviceMakesOfPixelsWhereItIsGivenSome) {
   RunSettings settings = lenet(2, /*training=*/false);
   const auto backend = make_reference_backend();
@@ -267,6 +293,8 @@ TEST(Verification, ChecksWhatTheDeviceMakesOfPixelsWhereItIsGivenSome) {
   EXPECT_EQ(right.numbers.size(), numbers + 1);
   OffByOneGrey wrong(*backend);
   EXPECT_THAT(failed(verify(settings, wrong)), ElementsAre("pixels"));
+  HoledNormalization holed(*backend);
+  EXPECT_THAT(failed(verify(settings, holed)), ElementsAre("pixels"));
 }
 
 TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
