@@ -82,12 +82,16 @@ std::string unless_data(const Asked& asked) {
 }
 
 std::string if_nothing_is_copied_ahead(const Asked& asked) {
-  const std::string idle = unless_data(asked);
-  return !idle.empty() ? idle
-                       : cat("with --device=", name_of(asked.settings.device),
-                             asked.settings.device == RunDevice::gpu
-                                 ? ", to which every batch is copied while the step before it runs"
-                                 : ", to which no batch is copied");
+  if (const std::string idle = unless_data(asked); !idle.empty()) {
+    return idle;
+  }
+  if (asked.settings.device != RunDevice::gpu) {
+    return cat("with --device=", name_of(asked.settings.device), ", to which no batch is copied");
+  }
+  return asked.settings.towers > 1
+             ? "with several GPUs, to which a batch is copied when its step begins"
+             : "with --device=gpu, to which a batch is copied while the step before it runs, the "
+               "first one before its own";
 }
 
 std::string unless_gpu(const Asked& asked) {

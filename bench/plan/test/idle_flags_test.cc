@@ -92,6 +92,17 @@ TEST(IdleFlags, AreThoseOfACopyThatNoDeviceNeeds) {
                             "batch is copied"));
     EXPECT_THAT(idle({flag}), ElementsAre("--datasets_use_prefetch: no effect without --data_dir"));
   }
+  const std::vector<std::string_view> arguments{"--model=resnet20", "--data_name=cifar10", data,
+                                                "--datasets_use_prefetch"};
+  RunSettings settings = resolve_settings(parse(arguments));
+  settings.device = RunDevice::gpu;
+  EXPECT_THAT(
+      idle_flag_notices(settings, parse(arguments)),
+      ElementsAre(HasSubstr("while the step before it runs, the first one before its own")));
+  settings.towers = 2;
+  EXPECT_THAT(idle_flag_notices(settings, parse(arguments)),
+              ElementsAre(HasSubstr("with several GPUs, to which a batch is copied when its step "
+                                    "begins")));
 }
 
 TEST(IdleFlags, AreThoseOfATypeThatIsNotComputedIn) {
