@@ -79,6 +79,18 @@ constexpr std::array kSettingFlags = {"num_intra_threads",
                                       "batchnorm_persistent",
                                       "winograd_nonfused"};
 
+/// What runs did before there was a flag for it, as the flag's value; on the CPU, where it does
+/// nothing, its default.
+struct LaterFlag {
+  const char* name;
+  const char* on_cpu;
+  const char* on_gpu;
+};
+constexpr std::array kLaterFlags = {
+    LaterFlag{.name = "conv_statistics", .on_cpu = "true", .on_gpu = "false"},
+    LaterFlag{.name = "conv_prologue", .on_cpu = "true", .on_gpu = "false"},
+    LaterFlag{.name = "input_transfer", .on_cpu = "\"float\"", .on_gpu = "\"float\""}};
+
 constexpr std::array kCpuHardware = {
     "vendor", "model", "family_model_stepping", "sockets", "cores", "threads", "isa_used"};
 
@@ -215,6 +227,21 @@ Fields environment_fields(const json& record) {
     add(fields, record, cat("workload.flags_all.", name));
   }
   add(fields, record, "dataset.storage.fs");
+  return fields;
+}
+
+Fields comparable_environment(const json& record) {
+  Fields fields = environment_fields(record);
+  // Another tool's file tells no flags of ours.
+  if (member_at(record, "workload.flags_all") == nullptr ||
+      member_at(record, "imported") != nullptr) {
+    return fields;
+  }
+  const json* gpus = member_at(record, "gpu");
+  const bool on_gpu = gpus != nullptr && gpus->is_array() && !gpus->empty();
+  for (const LaterFlag& flag : kLaterFlags) {
+    fields.try_emplace(cat("workload.flags_all.", flag.name), on_gpu ? flag.on_gpu : flag.on_cpu);
+  }
   return fields;
 }
 

@@ -23,6 +23,10 @@ Fields machine_fields(const nlohmann::json& record);
 /// work.
 Fields environment_fields(const nlohmann::json& record);
 
+/// The same, to be held against that of other records: a setting for which there was no flag yet
+/// when bench wrote the record has the value by which the run went.
+Fields comparable_environment(const nlohmann::json& record);
+
 /// 16 hexadecimal digits, equal for equal fields.
 std::string key_of(const Fields& fields);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/base/errors.h"
+#include "results/compare/differences.h"
 #include "results/compare/number_text.h"
 #include "results/compare/test/made_runs.h"
 
@@ -17,7 +18,9 @@ namespace {
 
 using stats::ChangeVerdict;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Comparison compared(const std::vector<StoredRun>& base, const std::vector<StoredRun>& other,
                     const CompareOptions& options = {}) {
@@ -224,6 +227,35 @@ TEST(Comparison, LeavesOutRunsThatFailed) {
 
 TEST(Comparison, OfAMetricThatNobodyHasIsRefused) {
   EXPECT_THROW(compared({made_run({})}, {made_run({})}, {.metrics = {"speed"}}), DataError);
+}
+
+/// How a run from before some flags differs from one with them, on the CPU or a GPU.
+std::vector<std::string> differences_to_before(const nlohmann::json& flags, bool on_gpu) {
+  StoredRun before = made_run({});
+  before.record["workload"]["flags_all"] = {{"cuda_graph", "auto"}};
+  if (on_gpu) before.record["gpu"] = {{{"name", "NVIDIA H100"}}};
+  StoredRun now = before;
+  now.record["workload"]["flags_all"].update(flags);
+  const StoredRun* const base = &before;
+  const StoredRun* const other = &now;
+  std::vector<std::string> texts;
+  for (const auto& difference :
+       environment_differences(std::span(&base, 1), std::span(&other, 1))) {
+    texts.push_back(text_of(difference));
+  }
+  return texts;
+}
+
+TEST(Comparison, TellsOfALaterFlagWhatItChangedSinceTheRunsBeforeIt) {
+  nlohmann::json flags = {
+      {"conv_statistics", true}, {"conv_prologue", true}, {"input_transfer", "float"}};
+  EXPECT_THAT(differences_to_before(flags, /*on_gpu=*/false), IsEmpty());
+  EXPECT_THAT(differences_to_before(flags, /*on_gpu=*/true),
+              ElementsAre("workload.flags_all.conv_prologue false -> true",
+                          "workload.flags_all.conv_statistics false -> true"));
+  flags = {{"conv_statistics", false}, {"conv_prologue", false}, {"input_transfer", "uint8"}};
+  EXPECT_THAT(differences_to_before(flags, /*on_gpu=*/true),
+              ElementsAre("workload.flags_all.input_transfer float -> uint8"));
 }
 
 TEST(Comparison, OfTheSameTwoHundredTimesIsRarelyARegression) {

@@ -85,6 +85,36 @@ TEST(RecordFields, AContainersNameIsNoMachine) {
   EXPECT_EQ(machine_text(json_of(record)), "AMD EPYC 9654, 2 threads, avx512");
 }
 
+TEST(RecordFields, ASettingOfBeforeItsFlagIsThatByWhichTheRunWent) {
+  nlohmann::json record = json_of(made_record());
+  const std::string flags = "workload.flags_all.";
+  const auto value = [&](const char* flag) {
+    const Fields fields = comparable_environment(record);
+    const auto found = fields.find(flags + flag);
+    return found == fields.end() ? "absent" : found->second;
+  };
+  EXPECT_EQ(value("input_transfer"), "\"float\"");
+  EXPECT_EQ(value("conv_statistics"), "true");
+  EXPECT_EQ(value("conv_prologue"), "true");
+  EXPECT_EQ(value("cuda_graph"), "absent");
+  // The key stays that of the day on which the record was stored.
+  EXPECT_EQ(environment_fields(record).count(flags + "input_transfer"), 0);
+  record["gpu"] = {{{"name", "NVIDIA H100"}}};
+  EXPECT_EQ(value("input_transfer"), "\"float\"");
+  EXPECT_EQ(value("conv_statistics"), "false");
+  EXPECT_EQ(value("conv_prologue"), "false");
+  record["workload"]["flags_all"]["conv_statistics"] = true;
+  record["workload"]["flags_all"]["input_transfer"] = "uint8";
+  EXPECT_EQ(value("conv_statistics"), "true");
+  EXPECT_EQ(value("input_transfer"), "\"uint8\"");
+}
+
+TEST(RecordFields, AnotherToolsFileHasNoSettingsOfOurs) {
+  nlohmann::json record = json_of(made_record());
+  record["imported"] = {{"format", "tf-logs"}};
+  EXPECT_EQ(comparable_environment(record), environment_fields(record));
+}
+
 TEST(RecordFields, ARecordWithoutThemHasNone) {
   const nlohmann::json record = {{"workload", {{"model", "imported"}}}};
   EXPECT_THAT(workload_fields(record), ElementsAre(Pair("workload.model", "\"imported\"")));
