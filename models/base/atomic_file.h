@@ -15,9 +15,9 @@ namespace bench {
 class AtomicFile {
  public:
   /// Checks by making a temporary file in the folder of `path` and removing it; removes those that
-  /// killed programs left there for this path. A symbolic link stands for what it points to, also
-  /// when that is not there yet. Throws what find_output() does, and UsageError when no file can be
-  /// made in the folder. `what` is how messages call it.
+  /// killed programs left there for this path more than an hour ago. A symbolic link stands for
+  /// what it points to, also when that is not there yet. Throws what find_output() does, and
+  /// UsageError when no file can be made in the folder. `what` is how messages call it.
   explicit AtomicFile(const std::filesystem::path& path, std::string_view what = "result file");
 
   /// Writes a temporary file in the same folder, flushes it to the disk and renames it; waits for

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <system_error>
 
@@ -36,14 +37,21 @@ std::string_view prefix_in(std::string_view name) {
   return name.substr(0, last + 1);
 }
 
+/// Longer than a program stops in the midst of a file, and longer than clocks are apart.
+constexpr std::time_t kAbandonedAfterSeconds = 3600;
+
 void remove_if_abandoned(const std::filesystem::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  // NFS refuses a lock for one alone to a file that is open for reading only.
+  const int fd = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) {
     return;
   }
   struct stat status {};
-  const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-  if (regular && ::flock(fd, LOCK_EX | LOCK_NB) == 0) {
+  const bool old = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                   std::time(nullptr) - status.st_mtime >= kAbandonedAfterSeconds;
+  // The lock alone says too little: that of another machine is not seen where a file system keeps
+  // locks to each machine, as Lustre (localflock) and NFS (local_lock) may.
+  if (old && ::flock(fd, LOCK_EX | LOCK_NB) == 0) {
     (void)::unlink(path.c_str());
   }
   (void)::close(fd);

@@ -25,8 +25,9 @@ class TemporaryFile {
   int fd_ = -1;
 };
 
-/// Removes the temporary files of `beside` that no program has open any more: those of programs
-/// that were killed while they wrote. What cannot be looked at stays.
+/// Removes the temporary files of `beside` that no program has open any more and that have not
+/// changed for an hour: those of programs that were killed while they wrote. A program on another
+/// machine may be unseen, but not that it writes. What cannot be looked at stays.
 void remove_abandoned(const std::filesystem::path& beside);
 /// The same of every file of this folder whose name ends in `ending`, such as ".json".
 void remove_abandoned_in(const std::filesystem::path& folder, std::string_view ending);

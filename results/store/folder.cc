@@ -24,6 +24,9 @@ namespace fs = std::filesystem;
 
 constexpr std::array kNoteTables = {"baseline", "changepoint", "annotation"};
 
+/// The index, and what is being written.
+constexpr std::array kNotForGit = {"index.sqlite*", ".*.tmp"};
+
 fs::path notes_path(const fs::path& folder, const std::string& table) {
   return folder / "notes" / (table + ".jsonl");
 }
@@ -120,6 +123,24 @@ bool write_record(const fs::path& folder, const StoredRun& run) {
   const bool there = fs::exists(path);
   write_file(path, run.record.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
   return !there;
+}
+
+void keep_from_git(const fs::path& folder) {
+  const fs::path path = folder / ".gitignore";
+  try {
+    std::ifstream file(path);
+    if (!file.is_open() && fs::exists(path)) return;
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    const std::size_t before = text.size();
+    for (const char* line : kNotForGit) {
+      if (cat("\n", text).find(cat("\n", line, "\n")) == std::string::npos) text += cat(line, "\n");
+    }
+    if (text.size() > before) AtomicFile(path, "list of what git ignores").write(text);
+  } catch (const std::runtime_error&) {
+    // Not read or not written: in a folder that others may not change, say. That is no reason to
+    // lose a record.
+  }
 }
 
 void remove_half_written(const fs::path& folder) {

@@ -21,7 +21,12 @@ bool write_record(const std::filesystem::path& folder, const StoredRun& run);
 /// Makes `index` hold what the files do; returns a sentence for each file that is no record.
 std::vector<std::string> refresh_index(const std::filesystem::path& folder, const Database& index);
 
-/// Removes what programs that were killed left half-written; what one is writing now stays.
+/// Puts into .gitignore what of the folder is nothing for git, where the lines are not there yet
+/// and it can be changed.
+void keep_from_git(const std::filesystem::path& folder);
+
+/// Removes what programs that were killed left half-written more than an hour ago; what one is
+/// writing now stays.
 void remove_half_written(const std::filesystem::path& folder);
 
 /// Writes the rows of `table` to notes/<table>.jsonl, sorted.

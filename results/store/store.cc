@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
@@ -90,14 +89,6 @@ std::unique_ptr<Database> open_index(const fs::path& folder) {
   return index;
 }
 
-/// The index, and what is being written, is nothing for git.
-void write_ignored(const fs::path& folder) {
-  const fs::path path = folder / ".gitignore";
-  if (!fs::exists(path)) {
-    std::ofstream(path) << "index.sqlite*\n.*.tmp\n";
-  }
-}
-
 /// All of them or none; returns how many were not there already.
 std::size_t insert_runs(const Database& database, std::span<const StoredRun> runs) {
   Transaction transaction(database);
@@ -128,7 +119,7 @@ Store::Store(const fs::path& path, Access access) {
   }
   if (access == Access::kWrite) {
     make_folder(path);
-    write_ignored(path);
+    keep_from_git(path);
     remove_half_written(path);
   } else if (!fs::exists(path)) {
     throw DataError(cat(path.string(), ": no such folder"));

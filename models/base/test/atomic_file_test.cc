@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -20,6 +21,7 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -61,12 +63,18 @@ TEST(AtomicFile, GoesByTheNameItIsGiven) {
               ThrowsMessage<UsageError>(HasSubstr("cannot write the file of --save '/absent/x'")));
 }
 
+/// Makes a file as it is when nobody has written to it for so long.
+void make_old(const fs::path& path, std::string_view text, std::chrono::minutes age) {
+  std::ofstream(path) << text;
+  fs::last_write_time(path, fs::file_time_type::clock::now() - age);
+}
+
 TEST(AtomicFile, RemovesWhatKilledRunsLeft) {
   const ScratchFolder folder;
-  std::ofstream(folder.path() / cat(".r.json.", getpid(), ".tmp")) << "half";
-  std::ofstream(folder.path() / ".r.json.1-2.tmp") << "half";
-  std::ofstream(folder.path() / ".other.json.1.tmp") << "not for us";
-  std::ofstream(folder.path() / ".r.json.mine.tmp") << "not ours";
+  make_old(folder.path() / cat(".r.json.", getpid(), ".tmp"), "half", 61min);
+  make_old(folder.path() / ".r.json.1-2.tmp", "half", 61min);
+  make_old(folder.path() / ".other.json.1.tmp", "not for us", 61min);
+  make_old(folder.path() / ".r.json.mine.tmp", "not ours", 61min);
   const AtomicFile file(folder.path() / "r.json");
   EXPECT_EQ(files_in(folder.path()), 2);
   file.write("whole");
@@ -74,11 +82,20 @@ TEST(AtomicFile, RemovesWhatKilledRunsLeft) {
   EXPECT_EQ(files_in(folder.path()), 3);
 }
 
+TEST(AtomicFile, LeavesAloneWhatMayBeWrittenOnAnotherMachine) {
+  const ScratchFolder folder;
+  const fs::path theirs = folder.path() / ".r.json.1.tmp";
+  make_old(theirs, "half", 50min);
+  AtomicFile(folder.path() / "r.json").write("ours");
+  EXPECT_TRUE(fs::exists(theirs));
+}
+
 TEST(AtomicFile, LeavesAloneWhatAnotherIsWriting) {
   const ScratchFolder folder;
   const fs::path theirs = folder.path() / cat(".r.json.", getpid(), ".tmp");
   const int fd = open(theirs.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   ASSERT_EQ(flock(fd, LOCK_EX), 0);
+  fs::last_write_time(theirs, fs::file_time_type::clock::now() - 61min);
   AtomicFile(folder.path() / "r.json").write("ours");
   EXPECT_TRUE(fs::exists(theirs));
   EXPECT_EQ(contents(folder.path() / "r.json"), "ours");

@@ -352,6 +352,11 @@ TEST_F(AFolder, LosesWhatKilledProgramsLeftWhenItIsWrittenTo) {
     const fs::path left = month / cat(".0123456789abcdef.json.", killed, ".tmp");
     ASSERT_TRUE(fs::exists(left));
     write_text(month / ".mine.tmp", "of somebody else");
+    const auto hour_ago = fs::file_time_type::clock::now() - std::chrono::minutes(61);
+    fs::last_write_time(month / cat(".0123456789abcdef.json.", ::getpid(), ".tmp"), hour_ago);
+    Store(path_, Store::Access::kWrite);
+    EXPECT_TRUE(fs::exists(left));  // It may be another machine's, whose lock is not seen.
+    fs::last_write_time(left, hour_ago);
     static_cast<void>(Store(path_, Store::Access::kRead).size());
     EXPECT_TRUE(fs::exists(left));  // A reader removes nothing.
     Store(path_, Store::Access::kWrite).add(run);
@@ -367,6 +372,21 @@ TEST_F(AFolder, KeepsItsIndexAndWhatIsBeingWrittenFromGit) {
   std::ifstream file(path_ / ".gitignore");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(text, "index.sqlite*\n.*.tmp\n");
+}
+
+TEST_F(AFolder, KeepsFromGitWhatALaterVersionMakesToo) {
+  fs::create_directories(path_);
+  write_text(path_ / ".gitignore", "index.sqlite*\nmine");
+  const auto ignored = [this] {
+    std::ifstream file(path_ / ".gitignore");
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  static_cast<void>(Store(path_, Store::Access::kRead).size());
+  EXPECT_EQ(ignored(), "index.sqlite*\nmine");
+  for (int i = 0; i < 2; ++i) {
+    Store(path_, Store::Access::kWrite).add(run_number(i));
+    EXPECT_EQ(ignored(), "index.sqlite*\nmine\n.*.tmp\n");
+  }
 }
 
 TEST_F(AFolder, LeavesOutADamagedFileAndSaysSo) {
