@@ -1,6 +1,5 @@
 #include "kernels/cuda/cudnn/convolution_graph.h"
 
-#include <cstdlib>
 #include <optional>
 #include <span>
 
@@ -152,7 +151,7 @@ Descriptor convolution_operation(const ConvolutionProblem& problem, const Descri
   return operation;
 }
 
-/// y = x + other, or f(x) where `other` is null; all in f32.
+/// y = x + other or x * other, or f(x) where `other` is null, by the mode; all in f32.
 Descriptor pointwise_operation(cudnnPointwiseMode_t mode, const Descriptor& x,
                                const Descriptor* other, const Descriptor& y) {
   Descriptor pointwise(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);

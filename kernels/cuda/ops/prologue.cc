@@ -41,10 +41,6 @@ std::int64_t PrologueRunner::intermediate_bytes() const {
   return in_plan_ ? 0 : 2 * view_.elements() * static_cast<std::int64_t>(size_of(dtype_));
 }
 
-double PrologueRunner::seconds(const Context& context) const {
-  return kLaunchSeconds + memory_seconds(context, static_cast<double>(intermediate_bytes()));
-}
-
 void PrologueRunner::run(const Launch& launch, void* workspace, const void*& x,
                          ConvolutionMemory& memory) const {
   if (!in_plan_) {

@@ -21,8 +21,6 @@ class PrologueRunner {
   [[nodiscard]] std::size_t workspace_bytes() const;
   /// What is read and written besides x, which the node's work counts.
   [[nodiscard]] std::int64_t intermediate_bytes() const;
-  /// Estimated, of what is launched before the plan.
-  [[nodiscard]] double seconds(const Context& context) const;
   [[nodiscard]] bool in_plan() const { return in_plan_; }
 
   /// Enqueues what comes before the plan, and gives the plan's memory what it reads in place of x.

@@ -208,6 +208,52 @@ TEST(ConvolutionPrologue, EveryPlantedFaultOfTheFilterGradientIsFoundByTheCompar
   expect_found(Pass::filter, faults);
 }
 
+/// The same convolution of an x that has the zeros of its padding already.
+ConvolutionProblem padded_before(const ConvolutionProblem& problem) {
+  ConvolutionProblem padded = problem;
+  for (const std::size_t axis : {0U, 1U}) {
+    padded.x.at(2 + axis) += problem.window.pad_before.at(axis) + problem.window.pad_after.at(axis);
+  }
+  padded.window.pad_before = {};
+  padded.window.pad_after = {};
+  return padded;
+}
+
+GivenBehind padded_before(const ConvolutionProblem& problem, const GivenBehind& given) {
+  const ConvolutionProblem padded = padded_before(problem);
+  const std::size_t position = problem.pass == Pass::forward ? 0 : 1;
+  GivenBehind result = given;
+  std::vector<double>& x = result.tensors.at(position);
+  x.assign(static_cast<std::size_t>(padded.x[0] * padded.x[1] * padded.x[2] * padded.x[3]), 0);
+  for_each_index(problem.x, [&](const Extents& index) {
+    const Extents moved{index[0], index[1], index[2] + problem.window.pad_before[0],
+                        index[3] + problem.window.pad_before[1]};
+    x.at(place(padded.x, padded.order, moved)) =
+        given.tensors.at(position).at(place(problem.x, problem.order, index));
+  });
+  return result;
+}
+
+// Padding is of what is read, 0 whatever the shift is.
+TEST(ConvolutionPrologue, PaddingThatIsNormalisedIsFoundByTheComparison) {
+  for (const Pass pass : {Pass::forward, Pass::filter}) {
+    const ConvolutionProblem problem = example_behind(pass);
+    const ConvolutionProblem padded = padded_before(problem);
+    const nlohmann::json graph = told_graph(padded);
+    GivenBehind given = draw_given_behind(problem);
+    const auto wrong = compute_behind(graph, padded, padded_before(problem, given));
+    ASSERT_TRUE(wrong);
+    EXPECT_NE(*wrong, expected_with_prologue(problem, given));
+    // Shifts below 0 leave zeros zeros.
+    for (double& shift : given.shift) {
+      shift = std::min(shift, 0.0);
+    }
+    const auto right = compute_behind(graph, padded, padded_before(problem, given));
+    ASSERT_TRUE(right);
+    EXPECT_EQ(*right, expected_with_prologue(problem, given));
+  }
+}
+
 /// As ResNet-50 has them, at half its batch.
 ConvolutionProblem resnet_layer_behind(Pass pass, std::int64_t kernel) {
   return with_prologue({.pass = pass,
