@@ -59,7 +59,13 @@ const Node* PlanCheck::node_of(const Step& step) const {
   }
   const auto found = nodes_.find(cat(step.op, " ", step.name));
   check(found != nodes_.end(), cat("plan check: the smaller batch has no node ", step.name));
-  return found->second;
+  const Node& node = *found->second;
+  // A device may support another form of a node for another batch.
+  check(step.inputs.size() == node.inputs.size() && step.outputs.size() == node.outputs.size(),
+        cat("plan check: ", step.name, " has ", step.inputs.size(), " inputs and ",
+            step.outputs.size(), " outputs, and in the smaller batch ", node.inputs.size(), " and ",
+            node.outputs.size()));
+  return &node;
 }
 
 std::vector<HostTensor> PlanCheck::read(const Values& values, Arena& arena) {
@@ -162,14 +168,6 @@ double PlanCheck::factor_of(const Node& node, const Shape& small, const Shape& w
   return sums_over_images(node) && small == whole ? copies_ : 1;
 }
 
-double PlanCheck::share_of(const Node& node, DType dtype) const {
-  if (!has_prologue(node)) {
-    return moved_share(dtype);
-  }
-  // What is normalised has the type of what is not: of dy, too.
-  return moved_share_between(small_.type(node.inputs[0]).dtype);
-}
-
 void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node) {
   NodeInputs read_by{.node = node, .inputs = std::move(inputs_)};
   read_by.node.attributes = picked_attributes(small_, node);
@@ -202,7 +200,7 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
     CheckedKernel judged = judge(found, {}, type.dtype, expected[i].size());
     if (!(judged.deviation <= judged.tolerance)) {
       if (moved.empty()) {
-        moved = reference.compute_moved(share_of(node, type.dtype));
+        moved = reference.compute_moved(moved_shares(small_, node, type.dtype));
       }
       Distance carried = distances(moved[i], expected[i]).difference;
       carried.norm *= factor;

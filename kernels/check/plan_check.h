@@ -54,8 +54,6 @@ class PlanCheck {
   std::vector<HostTensor> read(const Values& values, Arena& arena);
   /// What the small batch's result has to be multiplied with.
   [[nodiscard]] double factor_of(const Node& node, const Shape& small, const Shape& whole) const;
-  /// By what share the inputs of a node are moved, one output of which is of `dtype`.
-  [[nodiscard]] double share_of(const Node& node, DType dtype) const;
   /// What of a reordered tensor is looked at: of one for each image, the first ones.
   [[nodiscard]] Shape shape_of_reorder(const Step& step) const;
   void add(const Executor::ObservedStep& step, std::span<const CheckedKernel> outputs);

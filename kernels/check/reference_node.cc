@@ -63,6 +63,7 @@ ReferenceNode::ReferenceNode(const Graph& graph, const NodeInputs& node,
       }
       inputs.push_back(whole.add_input(cat("in", inputs_.size()), widened(entry.inputs[i].type)));
       inputs_.push_back(widened(entry.inputs[i], threads_, arena_));
+      positions_.push_back(&entry == &node ? i : 0);
     }
     return whole.add_node(*entry.node.op, entry.node.name, entry.node.attributes, inputs);
   };
@@ -117,12 +118,13 @@ std::vector<std::span<const double>> ReferenceNode::compute() {
   return results;
 }
 
-std::vector<std::span<const double>> ReferenceNode::compute_moved(double share) {
+std::vector<std::span<const double>> ReferenceNode::compute_moved(std::span<const double> shares) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const ValueId id = parts_.inputs()[i];
     if (parts_.type(id).dtype != DType::f64) {
       continue;
     }
+    const double share = shares[positions_[i]];
     const std::span<double> moved = arena_.take<double>(inputs_[i].size());
     RandomStream random(1, hash_name(parts_.value(id).name));
     std::transform(inputs_[i].begin(), inputs_[i].end(), moved.begin(), [&](double value) {

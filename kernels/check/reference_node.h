@@ -32,8 +32,9 @@ class ReferenceNode {
   /// floating are left empty.
   [[nodiscard]] std::vector<std::span<const double>> compute();
   /// The same with every floating input first moved by so small a share, up or down at random: what
-  /// that changes shows how far rounding of what is added up carries. Once.
-  [[nodiscard]] std::vector<std::span<const double>> compute_moved(double share);
+  /// that changes shows how far rounding of what is added up carries. `shares` has one for each
+  /// input of the node, and the first is its producers', too. Once.
+  [[nodiscard]] std::vector<std::span<const double>> compute_moved(std::span<const double> shares);
 
  private:
   const HostThreads& threads_;
@@ -41,6 +42,8 @@ class ReferenceNode {
   Graph parts_;
   /// By the inputs of the graph, in f64.
   std::vector<std::span<double>> inputs_;
+  /// Which of the node's inputs each is.
+  std::vector<std::size_t> positions_;
   /// By the node's outputs; empty for one that is left out.
   std::vector<std::string> outputs_;
 };

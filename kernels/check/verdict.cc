@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "models/base/errors.h"
+#include "models/ops/conv2d.h"
 
 namespace bench {
 namespace {
@@ -114,6 +115,21 @@ double moved_share_between(DType dtype) {
   const double rounding = dtype == DType::f16 ? 0x1.0p-11 : dtype == DType::bf16 ? 0x1.0p-8 : 0;
   // They are no sum's: judge() is not to allow them many times.
   return std::max(moved_share(dtype), kRoundings * rounding / kMovedTimes);
+}
+
+std::vector<double> moved_shares(const Graph& graph, const Node& node, DType dtype) {
+  std::vector<double> shares(node.inputs.size(), moved_share(dtype));
+  if (!has_prologue(node)) {
+    return shares;
+  }
+  const bool forward = node.op == &kConv2d;
+  const auto& prologue = forward ? node.attributes.as<Conv2dAttributes>().prologue
+                                 : node.attributes.as<Conv2dBackwardWeightsAttributes>().prologue;
+  const std::size_t x = forward ? 0 : 1;
+  const double between = moved_share_between(graph.type(node.inputs[x]).dtype);
+  shares[x] = between;
+  std::fill_n(shares.rbegin(), prologue_count(prologue), between);
+  return shares;
 }
 
 Distances distances(const HostTensor& measured, std::span<const double> expected, double factor) {

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/check/canonical_reader.h"
+#include "models/ir/graph.h"
 
 namespace bench {
 
@@ -38,10 +40,13 @@ double moved_share(DType dtype);
 /// The same of a kernel that rounds to `dtype` what is between its parts, of which no output tells:
 /// of a normalised tensor and its factors, a rounding of each.
 double moved_share_between(DType dtype);
+/// By what share each input of a node is to be moved to see how far rounding carries in an output
+/// of `dtype`: by moved_share(), but by moved_share_between() what a prologue reads.
+std::vector<double> moved_shares(const Graph& graph, const Node& node, DType dtype);
 
 /// What of a result of so many elements is compared: the sharper of norm and largest element,
 /// against what rounding to `dtype` may do. `moved` is how far a result moves when its inputs do,
-/// by moved_share(); where terms cancel that is what rounding carries.
+/// by moved_shares(); where terms cancel that is what rounding carries.
 CheckedKernel judge(const Distances& found, const Distance& moved, DType dtype,
                     std::size_t elements);
 

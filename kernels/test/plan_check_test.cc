@@ -48,6 +48,13 @@ ValueId build_repeating(NetworkBuilder& net, ValueId x) {
   return net.head(net.flatten("flatten", x));
 }
 
+template <bool scale>
+ValueId build_normalised(NetworkBuilder& net, ValueId x) {
+  x = net.conv("conv", x, {.channels = 16, .window = {.kernel = 3}, .bias = false});
+  x = net.relu("relu", net.batch_norm("norm", x, {.scale = scale}));
+  return net.head(net.flatten("flatten", x));
+}
+
 struct Setup {
   std::int64_t batch = 2;
   DType dtype = DType::f32;
@@ -67,9 +74,9 @@ Graph graph_of(const Setup& setup, std::int64_t batch, const Backend& backend) {
   return runnable(add_backward(fuse(network, supports), "loss"), backend);
 }
 
-std::vector<CheckedKernel> checked(const Setup& setup, Backend& backend) {
+std::vector<CheckedKernel> checked(const Setup& setup, Backend& backend, const Setup& of_small) {
   const std::int64_t images = setup.batch % 2 == 0 ? 2 : 1;
-  const Graph small = graph_of(setup, images, backend);
+  const Graph small = graph_of(of_small, images, backend);
   Executor executor(graph_of(setup, setup.batch, backend), backend, {});
   const Graph& graph = executor.graph();
   for (const Variable& variable : graph.variables()) {
@@ -104,6 +111,10 @@ std::vector<CheckedKernel> checked(const Setup& setup, Backend& backend) {
   step = 3;
   executor.run_observed(check.observer(PlanCheck::Kernels::that_draw));
   return check.kernels();
+}
+
+std::vector<CheckedKernel> checked(const Setup& setup, Backend& backend) {
+  return checked(setup, backend, setup);
 }
 
 std::vector<std::string> failed(const std::vector<CheckedKernel>& kernels) {
@@ -192,6 +203,17 @@ TEST(PlanCheck, FindsTheOneKernelThatIsWrongAndNoOther) {
   for (const std::int64_t batch : {1, 2, 16}) {
     EXPECT_THAT(failed(checked({.batch = batch}, spoiled)),
                 ElementsAre(testing::StartsWith("conv2d branch ")));
+  }
+}
+
+TEST(PlanCheck, RefusesASmallerBatchWhoseNodesHaveOtherInputs) {
+  const auto backend = make_reference_backend();
+  try {
+    checked({.build = build_normalised<true>}, *backend, {.build = build_normalised<false>});
+    ADD_FAILURE() << "it was checked";
+  } catch (const InternalError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("plan check: norm has 3 inputs and 3 outputs, and "
+                                                 "in the smaller batch 2 and 3"));
   }
 }
 

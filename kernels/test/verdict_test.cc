@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "models/ops/conv2d.h"
+
 namespace bench {
 namespace {
 
@@ -44,6 +46,35 @@ TEST(MovedShare, IsOnceWhatIsRoundedBetweenPartsAndManyTimesWhatSumsRound) {
   EXPECT_NEAR(allowed(moved_share_between(DType::bf16)), 0x1.0p-7, 0x1.0p-12);
   EXPECT_EQ(moved_share_between(DType::f32), moved_share(DType::f32));
   EXPECT_LT(allowed(moved_share(DType::f32)), allowed(moved_share_between(DType::f16)) / 16);
+}
+
+TEST(MovedShares, AreLargerForWhatAPrologueReadsAndForNothingElse) {
+  Graph graph;
+  const TensorType x{.dtype = DType::f16, .shape = {2, 4, 3, 3}};
+  const TensorType filter{.dtype = DType::f16, .shape = {4, 4, 1, 1}};
+  std::vector<ValueId> forward{graph.add_input("x", x), graph.add_input("filter", filter),
+                               graph.add_input("residual", x)};
+  std::vector<ValueId> gradient{graph.add_input("dy", x), forward[0]};
+  for (const char* name : {"gamma", "beta", "mean", "variance"}) {
+    forward.push_back(graph.add_input(name, {.shape = {4}}));
+    gradient.push_back(forward.back());
+  }
+  Conv2dAttributes attributes{.epilogue = {.residual = true}};
+  graph.add_node(kConv2d, "plain", attributes, {forward[0], forward[1], forward[2]});
+  attributes.prologue = BatchNormAttributes{};
+  graph.add_node(kConv2d, "forward", attributes, forward);
+  graph.add_node(
+      kConv2dBackwardWeights, "gradient",
+      Conv2dBackwardWeightsAttributes{.weights = filter.shape, .prologue = BatchNormAttributes{}},
+      gradient);
+  const double few = moved_share(DType::f32);
+  const double between = moved_share_between(DType::f16);
+  const auto shares = [&](std::size_t node) {
+    return moved_shares(graph, graph.nodes()[node], DType::f32);
+  };
+  EXPECT_EQ(shares(0), (std::vector{few, few, few}));
+  EXPECT_EQ(shares(1), (std::vector{between, few, few, between, between, between, between}));
+  EXPECT_EQ(shares(2), (std::vector{few, between, between, between, between, between}));
 }
 
 TEST(Judge, SeesOneElementThatIsFarOff) {
