@@ -348,6 +348,15 @@ std::vector<KernelCase> make_cases() {
        .batch_norm = relu,
        .statistics_only = true,
        .prologue = relu},
+      // Of several deviations: so much more the rounding of a shift weighs.
+      {.name = "prologue_of_a_mean",
+       .x = {4, 16, 7, 6},
+       .filters = 32,
+       .window = same3,
+       .batch_norm = relu,
+       .statistics_only = true,
+       .prologue = relu,
+       .x_mean = 4},
   };
   for (const ConvolutionSpec& spec : chained) {
     cases.push_back(make_convolution_case(spec));
@@ -356,26 +365,28 @@ std::vector<KernelCase> make_cases() {
     }
   }
   // Others that are computed in parts.
-  for (const ConvolutionSpec& spec :
-       std::vector<ConvolutionSpec>{{.name = "prologue_bias_relu",
+  const std::vector<ConvolutionSpec> in_parts{
+      {.name = "prologue_bias_relu",
        .x = {2, 16, 6, 6},
        .filters = 16,
        .window = same3,
        .epilogue = {.bias = true, .activation = kRelu},
        .prologue = relu},
-                                    {.name = "prologue_linear",
-                                    .x = {2, 16, 6, 6},
-                                    .filters = 24,
-                                    .window = same3,
-                                    .batch_norm = relu,
-                                    .prologue = BatchNormAttributes{}},
-                                    {.name = "prologue_grouped",
-                                    .x = {2, 24, 6, 6},
-                                    .filters = 24,
-                                    .window = same3,
-                                    .groups = 3,
-                                    .batch_norm = relu,
-                                    .prologue = relu}}) {
+      {.name = "prologue_linear",
+       .x = {2, 16, 6, 6},
+       .filters = 24,
+       .window = same3,
+       .batch_norm = relu,
+       .prologue = BatchNormAttributes{}},
+      {.name = "prologue_grouped",
+       .x = {2, 24, 6, 6},
+       .filters = 24,
+       .window = same3,
+       .groups = 3,
+       .batch_norm = relu,
+       .prologue = relu},
+  };
+  for (const ConvolutionSpec& spec : in_parts) {
     cases.push_back(make_convolution_case(spec));
     if (spec.epilogue.empty()) {
       cases.push_back(make_filter_gradient_case(spec));

@@ -22,11 +22,13 @@ void add_batch_norm(KernelCase& result, const BatchNormAttributes& norm, const S
 }
 
 /// gamma, beta, mean and variance of x.
-void add_prologue(KernelCase& result, const std::optional<BatchNormAttributes>& prologue,
-                  std::int64_t channels) {
+void add_prologue(KernelCase& result, const ConvolutionSpec& spec, std::size_t x) {
+  const std::optional<BatchNormAttributes>& prologue = spec.prologue;
   if (!prologue) {
     return;
   }
+  const std::int64_t channels = spec.x[1];
+  result.fills[x].mean += spec.x_mean;
   const auto add_vector = [&](const InputFill& fill) {
     result.inputs.push_back({.shape = {channels}});
     result.fills.push_back(fill);
@@ -35,7 +37,7 @@ void add_prologue(KernelCase& result, const std::optional<BatchNormAttributes>& 
     add_vector({.mean = 1, .scale = 0.5});
   }
   add_vector({.scale = 0.5});
-  add_vector({.scale = 0.5});
+  add_vector({.mean = spec.x_mean, .scale = 0.5});
   add_vector({.kind = InputFill::Kind::positive, .mean = 0.5});
   // The backward pass is there already.
   result.gradients = false;
@@ -57,7 +59,7 @@ KernelCase make_filter_gradient_case(const ConvolutionSpec& spec) {
       .inputs = {{.shape = y}, {.shape = spec.x}},
       .fills = {{}, spec.fill},
       .reduction = y[0] * y[2] * y[3]};
-  add_prologue(result, spec.prologue, spec.x[1]);
+  add_prologue(result, spec, 1);
   return result;
 }
 
@@ -97,7 +99,7 @@ KernelCase make_convolution_case(const ConvolutionSpec& spec) {
     add_batch_norm(result, *spec.batch_norm, y);
     result.gradients = !spec.statistics_only;
   }
-  add_prologue(result, spec.prologue, spec.x[1]);
+  add_prologue(result, spec, 0);
   return result;
 }
 

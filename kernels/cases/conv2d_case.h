@@ -21,6 +21,8 @@ struct ConvolutionSpec {
   InputFill fill = {};
   bool statistics_only = false;
   std::optional<BatchNormAttributes> prologue = {};
+  /// With a prologue: of x, and so of what the prologue takes for it.
+  double x_mean = 0;
 };
 
 /// Of kConv2d.

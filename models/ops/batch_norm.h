@@ -16,7 +16,9 @@ struct BatchNormAttributes {
   /// Of kBatchNormBackward alone: dy is the sum of two inputs, as where paths meet.
   bool two_gradients = false;
   /// Of kBatchNormBackward alone: the activation's mask comes from what x gives again, with beta,
-  /// where nobody has kept y. There is no residual then.
+  /// where nobody has kept y. There is no residual then. The y of a reader that rounds its factors
+  /// to f16 is off by up to 2^-11 of beta - mean * scale, and of y - beta: an element that is
+  /// nearer to 0 may have the mask of the other side.
   bool mask_from_x = false;
   bool operator==(const BatchNormAttributes&) const = default;
 };

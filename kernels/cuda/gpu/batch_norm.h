@@ -80,7 +80,7 @@ struct BatchNormBackward {
   /// One with derivative_from_output.
   ActivationKind activation = ActivationKind::none;
   /// The forward's output, for the activation's slope; not read without an activation. Null: it is
-  /// made again from x, in f32.
+  /// made again from x, to the bits that batch_norm_inference gives.
   const void* y = nullptr;
   double epsilon = 1e-3;
   /// May be any of dy, second_dy, x and y, but not dresidual.

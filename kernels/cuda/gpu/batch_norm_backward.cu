@@ -45,28 +45,26 @@ __device__ GradientPacks<T, N> load_gradient(const Gradient<T>& from, std::int64
   return packs;
 }
 
-/// What makes the activation's input of x again, of a lane's channels.
+/// What makes the activation's input of x again, of a lane's channels: the two factors of
+/// normalize_kernel, to the bit.
 template <int N>
 struct Normalization {
-  float mean[N];
   /// gamma over the deviation.
   float scale[N];
-  float beta[N];
+  float shift[N];
 };
 
 template <int N>
-__device__ void load_scale(const ChannelTiling& tiling, std::int64_t channel, const float* gamma,
-                           const float* variance, float epsilon, float (&scale)[N]) {
-  load_channels(tiling, channel, gamma, 1.0F, scale);
-  float of_channels[N];
-  load_channels(tiling, channel, variance, 1.0F, of_channels);
+__device__ void load_shift(const ChannelTiling& tiling, std::int64_t channel, const float* beta,
+                           const float (&mean)[N], Normalization<N>& norm) {
+  load_channels(tiling, channel, beta, 0.0F, norm.shift);
   BENCH_UNROLL
   for (int k = 0; k < N; ++k) {
-    scale[k] *= 1.0F / sqrtf(of_channels[k] + epsilon);
+    norm.shift[k] = fmaf(-mean[k], norm.scale[k], norm.shift[k]);
   }
 }
 
-/// With the slope at y, or where y is made again by `norm` at that.
+/// With the slope at y, or where `norm` makes y again, rounded as it would be kept, at that.
 template <bool kFromX, class T, int N>
 __device__ void compute_dz(const Gradient<T>& from, ActivationKind activation,
                            const Normalization<N>& norm, const GradientPacks<T, N>& packs,
@@ -83,8 +81,8 @@ __device__ void compute_dz(const Gradient<T>& from, ActivationKind activation,
     for (int k = 0; k < N; ++k) {
       float y = widened(packs.y.values[k]);
       if constexpr (kFromX) {
-        const float difference = widened(packs.x.values[k]) - norm.mean[k];
-        y = activated(decltype(tag)::value, fmaf(norm.scale[k], difference, norm.beta[k]));
+        const float normalised = fmaf(widened(packs.x.values[k]), norm.scale[k], norm.shift[k]);
+        y = widened(narrowed<T>(activated(decltype(tag)::value, normalised)));
       }
       dz[k] *= activation_slope(decltype(tag)::value, y);
     }
@@ -158,12 +156,19 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
     gradient_sums_kernel(GradientSums<T> args, ActivationKind activation) {
   const ChannelTiling& tiling = args.to.joined.tiling;
   const LanePacks packs = lane_packs(tiling, blockIdx.x, blockIdx.y);
+  float mean[N] = {};
   Normalization<N> norm = {};
   if (has_packs(packs)) {
-    load_channels(tiling, packs.channel, args.mean, 0.0F, norm.mean);
+    load_channels(tiling, packs.channel, args.mean, 0.0F, mean);
     if constexpr (kFromX) {
-      load_scale(tiling, packs.channel, args.gamma, args.to.variance, args.to.epsilon, norm.scale);
-      load_channels(tiling, packs.channel, args.beta, 0.0F, norm.beta);
+      float variance[N];
+      load_channels(tiling, packs.channel, args.to.variance, 1.0F, variance);
+      load_channels(tiling, packs.channel, args.gamma, 1.0F, norm.scale);
+      BENCH_UNROLL
+      for (int k = 0; k < N; ++k) {
+        norm.scale[k] /= sqrtf(variance[k] + args.to.epsilon);
+      }
+      load_shift(tiling, packs.channel, args.beta, mean, norm);
     }
   }
   float sums[kSums * N] = {};
@@ -181,7 +186,7 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
         BENCH_UNROLL
         for (int k = 0; k < N; ++k) {
           sums[k] += dz[k];
-          sums[N + k] = fmaf(dz[k], widened(loaded.x.values[k]) - norm.mean[k], sums[N + k]);
+          sums[N + k] = fmaf(dz[k], widened(loaded.x.values[k]) - mean[k], sums[N + k]);
         }
       });
   if (join_block<kSums, N>(tiling, packs, sums)) {
@@ -243,9 +248,10 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
   }
   // dx = scale * dz + slope * (x - mean) + shift.
   Normalization<N> norm = {};
+  float mean[N];
   float slope[N];
   float shift[N];
-  load_channels(tiling, packs.channel, args.mean, 0.0F, norm.mean);
+  load_channels(tiling, packs.channel, args.mean, 0.0F, mean);
   load_channels(tiling, packs.channel, args.gamma, 1.0F, norm.scale);
   load_channels(tiling, packs.channel, args.dgamma, 0.0F, slope);
   load_channels(tiling, packs.channel, args.dbeta, 0.0F, shift);
@@ -255,14 +261,14 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
     load_channels(tiling, packs.channel, args.variance, 1.0F, variance);
     BENCH_UNROLL
     for (int k = 0; k < N; ++k) {
-      const float inverse_deviation = 1.0F / sqrtf(variance[k] + epsilon);
-      norm.scale[k] *= inverse_deviation;
-      slope[k] *= -norm.scale[k] * inverse_deviation * share;
+      const float deviation = sqrtf(variance[k] + epsilon);
+      norm.scale[k] /= deviation;
+      slope[k] *= -norm.scale[k] / deviation * share;
       shift[k] *= -norm.scale[k] * share;
     }
   }
   if constexpr (kFromX) {
-    load_channels(tiling, packs.channel, args.beta, 0.0F, norm.beta);
+    load_shift(tiling, packs.channel, args.beta, mean, norm);
   }
   for_each_pack<1>(
       packs, [&](std::int64_t offset) { return load_gradient<N>(args.gradient, offset); },
@@ -271,7 +277,7 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
         compute_dz<kFromX>(args.gradient, activation, norm, loaded, dx);
         BENCH_UNROLL
         for (int k = 0; k < N; ++k) {
-          const float of_x = fmaf(slope[k], widened(loaded.x.values[k]) - norm.mean[k], shift[k]);
+          const float of_x = fmaf(slope[k], widened(loaded.x.values[k]) - mean[k], shift[k]);
           dx[k] = fmaf(norm.scale[k], dx[k], of_x);
         }
         store_pack(args.dx + offset, to_pack<T>(dx));

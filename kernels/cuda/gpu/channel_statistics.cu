@@ -29,9 +29,11 @@ __global__ void __launch_bounds__(kFinishingLanes) scale_and_shift_kernel(ScaleA
     return;
   }
   const float gamma = args.gamma == nullptr ? 1.0F : args.gamma[channel];
-  const float scale = gamma / sqrtf(args.variance[channel] + static_cast<float>(args.epsilon));
-  const float shift = fmaf(-args.mean[channel], scale, args.beta[channel]);
-  static_cast<T*>(args.scale)[channel] = narrowed<T>(scale);
+  const T scale =
+      narrowed<T>(gamma / sqrtf(args.variance[channel] + static_cast<float>(args.epsilon)));
+  // Of the scale as x is multiplied with it: so the mean gives beta whatever that lost.
+  const float shift = fmaf(-args.mean[channel], widened(scale), args.beta[channel]);
+  static_cast<T*>(args.scale)[channel] = scale;
   static_cast<T*>(args.shift)[channel] = narrowed<T>(shift);
 }
 

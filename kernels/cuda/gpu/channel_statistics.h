@@ -37,9 +37,10 @@ struct ScaleAndShift {
   void* scale = nullptr;
   void* shift = nullptr;
 };
-/// scale = gamma / sqrt(variance + epsilon), shift = beta - mean * scale, each rounded once; in
-/// 16 bits shift keeps 2^-11 of itself (f16), which where the mean is many times the deviation is
-/// as much as the elements have lost. Enqueues and returns without waiting.
+/// scale = gamma / sqrt(variance + epsilon), rounded, then shift = beta - mean * that, rounded. So
+/// the rounding of scale weighs on x - mean alone; that of shift is 2^-11 of itself in f16, which
+/// where the mean is many times the deviation is as much as the elements have lost. A shift beyond
+/// 65504 becomes infinite there. Enqueues and returns without waiting.
 void scale_and_shift(cudaStream_t stream, const ScaleAndShift& args);
 
 }  // namespace bench::cuda

@@ -167,7 +167,7 @@ TEST(EmulatedConvolution, NormalizesWhatItReadsInF16AndNhwcAndIsOfferedBehindAKe
       }
     }
   }
-  EXPECT_EQ(seen, 8);
+  EXPECT_EQ(seen, 10);
 }
 
 TEST(EmulatedConvolution, NormalizesNothingInOtherTypesAndFormsThanCudnn) {
