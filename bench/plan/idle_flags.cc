@@ -113,9 +113,12 @@ std::string unless_gpu_trains(const Asked& asked) {
 }
 
 std::string unless_statistics_are_given(const Asked& asked) {
-  const std::string idle = unless_gpu_trains(asked);
-  return !idle.empty() || asked.settings.gpu.conv_statistics ? idle
-                                                             : "with --conv_statistics=false";
+  if (const std::string idle = unless_gpu_trains(asked); !idle.empty()) {
+    return idle;
+  }
+  return !asked.settings.gpu.conv_statistics         ? "with --conv_statistics=false"
+         : asked.settings.format == DataFormat::nchw ? "with --data_format=NCHW"
+                                                     : "";
 }
 
 std::string if_steps_end_finished(const Asked& asked) {

@@ -37,7 +37,8 @@ std::vector<std::string> fusions_of(const Node& node) {
     }
   }
   if (has_prologue(node)) {
-    parts.push_back(cat(node.op->name, ": batch norm before it"));
+    // Where one of the two is left out, so is the other.
+    parts.push_back(cat(kConv2d.name, ": batch norm before it"));
   }
   if (node.op == &kBatchNormBackward && node.attributes.as<BatchNormAttributes>().two_gradients) {
     parts.push_back(cat(node.op->name, ": sum of gradients"));

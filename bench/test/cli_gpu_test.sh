@@ -163,17 +163,23 @@ says "$err" 'fingerprint: matches the reference'
 agree "$work/prologue_false.json" "$work/statistics_true.json" 1e-3
 agree "$work/prologue_false.json" "$work/statistics_false.json" 1e-3
 # shellcheck disable=SC2086
-run 0 $resnet20 --dump=plan
+run 0 $resnet20 --dump=graph,plan
+says "$out" 'behind batch norm'
 says "$out" '+prologue+statistics+cuda'
 says "$out" '+prologue '
 # shellcheck disable=SC2086
 run 0 $resnet20 --dump=plan --conv_prologue=false
 says "$out" '+statistics+cuda'
 lacks "$out" '+prologue'
+# shellcheck disable=SC2086
+run 0 $resnet20 --dump=fusions
+says "$out" 'conv2d: batch norm before it'
+lacks "$out" 'conv2d_backward_weights: batch norm before it'
 for unlike in --data_format=NCHW --dtype=bf16 --dtype=f32 --conv_statistics=false; do
   # shellcheck disable=SC2086
-  run 0 $resnet20 --dump=plan $unlike
+  run 0 $resnet20 --dump=graph,plan $unlike
   lacks "$out" '+prologue'
+  lacks "$out" 'behind batch norm'
 done
 # Of filter gradients in so deep a network most cancels, and not what is rounded before they are added up.
 # shellcheck disable=SC2086
@@ -183,8 +189,19 @@ says "$err" 'fingerprint: matches the reference'
 run 2 $resnet20 --choices_file="$work/choices.json" --conv_prologue=false
 says "$err" 'the choices are of another network'
 # shellcheck disable=SC2086
+run 0 $resnet20 --conv_prologue=false --dump=choices
+cp "$out" "$work/older.json"
+# shellcheck disable=SC2086
+run 2 $resnet20 --choices_file="$work/older.json"
+says "$err" 'those from before such nodes normalised what they read want --conv_prologue=false'
+# shellcheck disable=SC2086
+run 0 $resnet20 --choices_file="$work/older.json" --conv_prologue=false --dump=plan
+# shellcheck disable=SC2086
 run 0 $resnet20 --conv_statistics=false --conv_prologue=true --dump=plan
 says "$err" '--conv_prologue: no effect with --conv_statistics=false'
+# shellcheck disable=SC2086
+run 0 $resnet20 --data_format=NCHW --conv_prologue=true --dump=plan
+says "$err" '--conv_prologue: no effect with --data_format=NCHW'
 
 # --- its sensors -----------------------------------------------------------------------------------
 

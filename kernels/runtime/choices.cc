@@ -74,7 +74,8 @@ Candidate pinned_candidate(const Choices& pinned, const Node& node,
   const NodeChoice& choice = entry->second;
   if (choice.inputs.size() != node.inputs.size() || choice.outputs.size() != node.outputs.size()) {
     throw ChoicesError(cat("the choices are of another network: there ", node.name,
-                           " has other inputs or outputs"));
+                           " has other inputs or outputs; those from before such nodes normalised "
+                           "what they read want --conv_prologue=false"));
   }
   const auto found =
       std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {

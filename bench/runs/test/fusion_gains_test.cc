@@ -16,7 +16,7 @@ using ::testing::Contains;
 using ::testing::Key;
 
 struct Row {
-  int launches = 0;
+  int steps = 0;
   double gigabytes = 0;
 };
 
@@ -30,13 +30,13 @@ std::map<std::string, Row> rows_of(const std::string& table) {
     const std::size_t end = line.find("  ");
     Row row;
     std::istringstream numbers(line.substr(end));
-    numbers >> row.launches >> row.gigabytes;
+    numbers >> row.steps >> row.gigabytes;
     rows[line.substr(0, end)] = row;
   }
   return rows;
 }
 
-TEST(FusionGains, EveryFusionSavesLaunchesAndBytes) {
+TEST(FusionGains, EveryFusionSavesStepsAndBytes) {
   SmallRun small({"--model=resnet50", "--device=cpu", "--batch_size=2", "--dump=fusions"});
   EXPECT_EQ(small.run().status, 0);
   const auto rows = rows_of(small.out());
@@ -44,11 +44,11 @@ TEST(FusionGains, EveryFusionSavesLaunchesAndBytes) {
     EXPECT_THAT(rows, Contains(Key(fusion))) << small.out();
   }
   const Row whole = rows.at("nothing");
-  EXPECT_GT(whole.launches, 100);
+  EXPECT_GT(whole.steps, 100);
   EXPECT_GT(rows.size(), 2U);
   for (const auto& [fusion, row] : rows) {
     if (fusion != "nothing") {
-      EXPECT_GT(row.launches, whole.launches) << fusion;
+      EXPECT_GT(row.steps, whole.steps) << fusion;
       EXPECT_GE(row.gigabytes, whole.gigabytes) << fusion;
     }
   }

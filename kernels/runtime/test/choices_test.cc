@@ -81,8 +81,10 @@ TEST(Choices, OfAnotherNetworkAreRefused) {
             "the choices are of another network: it does not have x");
   pinned = whole;
   pinned.nodes.at("relu").inputs.emplace_back("a");
-  EXPECT_EQ(refusal(graph, backend, pinned),
-            "the choices are of another network: there relu has other inputs or outputs");
+  EXPECT_EQ(
+      refusal(graph, backend, pinned),
+      "the choices are of another network: there relu has other inputs or outputs; those from "
+      "before such nodes normalised what they read want --conv_prologue=false");
 }
 
 TEST(Choices, OfAnotherDeviceAreRefused) {
