@@ -111,10 +111,9 @@ double moved_share(DType dtype) {
 }
 
 double moved_share_between(DType dtype) {
-  constexpr double kRoundings = 2;
   const double rounding = dtype == DType::f16 ? 0x1.0p-11 : dtype == DType::bf16 ? 0x1.0p-8 : 0;
   // They are no sum's: judge() is not to allow them many times.
-  return std::max(moved_share(dtype), kRoundings * rounding / kMovedTimes);
+  return std::max(moved_share(dtype), rounding / kMovedTimes);
 }
 
 std::vector<double> moved_shares(const Graph& graph, const Node& node, DType dtype) {

@@ -38,7 +38,7 @@ Distances distances(std::span<const double> measured, std::span<const double> ex
 /// A few roundings of the type in which sums are made of elements of `dtype`.
 double moved_share(DType dtype);
 /// The same of a kernel that rounds to `dtype` what is between its parts, of which no output tells:
-/// of a normalised tensor and its factors, a rounding of each.
+/// of a normalised tensor and its factors, one rounding each.
 double moved_share_between(DType dtype);
 /// By what share each input of a node is to be moved to see how far rounding carries in an output
 /// of `dtype`: by moved_share(), but by moved_share_between() what a prologue reads.
