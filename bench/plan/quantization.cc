@@ -7,6 +7,7 @@
 #include <memory>
 #include <ostream>
 #include <span>
+#include <utility>
 
 #include "bench/plan/input.h"
 #include "bench/plan/memory_check.h"
@@ -34,7 +35,7 @@ std::int64_t images_at_once(std::int64_t batch) {
 /// The run's input, and what comes behind the batches that calibration learns from.
 class CalibrationInput {
  public:
-  explicit CalibrationInput(const RunSettings& settings) : settings_(settings) {
+  explicit CalibrationInput(RunSettings settings) : settings_(std::move(settings)) {
     settings_.input.type = SlotType::f32;  // Calibration reads it itself.
     source_ = make_run_input(settings_, kLayout);
   }

@@ -83,8 +83,8 @@ std::string utc_by(std::int64_t ms, const char* format) {
   return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
 }
 
-std::string without_prefix(std::string text, std::string_view prefix) {
-  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+std::string without_prefix(std::string_view text, std::string_view prefix) {
+  return std::string(text.starts_with(prefix) ? text.substr(prefix.size()) : text);
 }
 
 std::string word_of(std::string_view text) {

@@ -40,7 +40,7 @@ std::int64_t end_ms(const StoredRun& run);
 std::string utc_by(std::int64_t ms, const char* format);
 
 /// The rest of a text that begins with `prefix`; the text where it does not.
-std::string without_prefix(std::string text, std::string_view prefix);
+std::string without_prefix(std::string_view text, std::string_view prefix);
 
 /// Such as "resnet50_train_bs64_f32": the workload's text as one word of letters, digits, `_`, `-`
 /// and `.`.
