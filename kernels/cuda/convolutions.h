@@ -51,7 +51,7 @@ constexpr bool in_one_graph(const ConvolutionProblem& problem) {
                           ? problem.statistics
                           : problem.pass == ConvolutionProblem::Pass::filter && !problem.statistics;
     return pass && epilogue == Epilogue{} && problem.dtype == DType::f16 &&
-           problem.order == Order::nhwc && !(problem.prologue && problem.groups != 1);
+           problem.order == Order::nhwc && (!problem.prologue || problem.groups == 1);
   }
   return epilogue == Epilogue{} || (forward && epilogue.bias &&
                                     (epilogue.activation == ActivationKind::none ||

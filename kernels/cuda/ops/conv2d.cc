@@ -155,7 +155,7 @@ class LayerCandidates {
                                                  .tensor_cores = choice.tensor_cores,
                                                  .workspace_bytes = choice.workspace_bytes});
       Candidate candidate;
-      candidate.implementation = prefix + choice.implementation + suffix;
+      candidate.implementation = cat(prefix, choice.implementation, suffix);
       candidate.inputs = layouts_of(graph_, node_.inputs, layout);
       candidate.outputs = {layout};
       candidate.workspace_bytes = runner.own_bytes() + choice.workspace_bytes;
