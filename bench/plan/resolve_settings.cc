@@ -299,7 +299,7 @@ void check_plan_for(RunSettings& settings) {
         cat("--plan_for=", *settings.gpu.plan_for,
             " plans for a card that need not be there: add what to print, as --dump=plan"));
   }
-  settings.notices.push_back(
+  settings.notices.emplace_back(
       "times are bounds for one device, at the speeds of its data sheet; nothing is measured");
 }
 
