@@ -10,8 +10,8 @@
 namespace bench {
 namespace {
 
-/// So many that a copy takes longer than to start it; few enough to stay in a device's cache and to
-/// need no place in a plan of its memory.
+/// 2 MiB of f32: few enough to stay in a device's cache, and to need no place in a plan of its
+/// memory.
 constexpr std::size_t kChunk = std::size_t{1} << 19;
 
 }  // namespace
