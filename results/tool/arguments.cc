@@ -168,13 +168,18 @@ double Arguments::number(std::string_view option) const {
 
 double Arguments::share(std::string_view option) const {
   constexpr double kPerCent = 100;
+  constexpr const char* kKind = "share from 0 to below 100 %, such as 1% or 0.01";
   std::string given = text(option);
   const bool per_cent = given.ends_with('%');
   if (per_cent) {
     given.pop_back();
   }
-  const double value = parse_number(option, given, "share such as 1% or 0.01");
-  return per_cent ? value / kPerCent : value;
+  const double value = parse_number(option, given, kKind) / (per_cent ? kPerCent : 1);
+  const bool is_share = value >= 0 && value < 1;  // False for what is not a number, too.
+  if (!is_share) {
+    throw UsageError(cat("--", option, "=", text(option), ": is no ", kKind));
+  }
+  return value;
 }
 
 }  // namespace bench::results

@@ -56,7 +56,7 @@ class Arguments {
   /// Throw UsageError, naming the option, where its value is no such number.
   [[nodiscard]] std::int64_t integer(std::string_view option, std::int64_t least = 0) const;
   [[nodiscard]] double number(std::string_view option) const;
-  /// "1%" and "0.01" are the same.
+  /// From 0 to below 1; "1%" and "0.01" are the same.
   [[nodiscard]] double share(std::string_view option) const;
 
  private:

@@ -22,7 +22,7 @@ constexpr std::array kCompareOptions = {
     Option{.name = "min-effect",
            .value = "SHARE",
            .fallback = "1%",
-           .meaning = "the smallest change that matters"},
+           .meaning = "the smallest change that matters, as 2% or 0.02"},
     Option{.name = "alpha", .value = "P", .fallback = "0.05", .meaning = "error rate"},
     Option{.name = "metric",
            .value = "NAME",
@@ -66,10 +66,6 @@ CompareOptions compare_options(const Arguments& arguments) {
   if (options.alpha <= 0 || options.alpha >= 0.5) {
     throw UsageError(cat("compare: --alpha takes a probability above 0 and below 0.5, not ",
                          arguments.text("alpha")));
-  }
-  if (options.margin < 0) {
-    throw UsageError(cat("compare: --min-effect takes a share of 0 or more, not ",
-                         arguments.text("min-effect")));
   }
   options.family_wise = arguments.has("fwer");
   options.metrics = arguments.all("metric");

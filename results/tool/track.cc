@@ -27,7 +27,9 @@ constexpr std::array kTrackOptions = {
     Option{.name = "min-effect",
            .value = "SHARE",
            .fallback = "1%",
-           .meaning = "the smallest change that matters; a noisier series' noise counts instead"},
+           .meaning =
+               "the smallest change that matters, as 2% or 0.02; a noisier series' noise counts "
+               "instead"},
     Option{.name = "alpha", .value = "P", .fallback = "0.05", .meaning = "error rate"},
     Option{.name = "since",
            .value = "TIME",
@@ -122,8 +124,9 @@ TrackOptions track_options(const Arguments& arguments) {
   TrackOptions options;
   options.margin = arguments.share("min-effect");
   options.alpha = arguments.share("alpha");
-  if (options.margin < 0 || options.alpha <= 0 || options.alpha >= 0.5) {
-    throw UsageError("track: --min-effect takes a share of 0 or more, --alpha one below 0.5");
+  if (options.alpha <= 0 || options.alpha >= 0.5) {
+    throw UsageError(cat("track: --alpha takes a probability above 0 and below 0.5, not ",
+                         arguments.text("alpha")));
   }
   options.least_segment = arguments.has("fast") ? 3 : 5;
   if (const auto since = arguments.given("since")) options.since_ms = parse_time(*since, now_ms());

@@ -11,6 +11,7 @@ namespace bench::results {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ThrowsMessage;
 
 constexpr std::array kOptions = {
     Option{.name = "format",
@@ -85,6 +86,21 @@ TEST(Arguments, RefuseWhatIsNoNumber) {
   EXPECT_THROW(static_cast<void>(parse({"-n", "many"}).integer("runs")), UsageError);
   EXPECT_THROW(static_cast<void>(parse({"-n", "0"}).integer("runs", 1)), UsageError);
   EXPECT_THROW(static_cast<void>(parse({"--min-effect=1%%"}).share("min-effect")), UsageError);
+}
+
+TEST(Arguments, TakeAShareBelowOneOnly) {
+  const auto share = [](const std::string& text) {
+    return parse({"--min-effect=" + text}).share("min-effect");
+  };
+  EXPECT_DOUBLE_EQ(share("0"), 0);
+  EXPECT_DOUBLE_EQ(share("0.01"), share("1%"));
+  EXPECT_DOUBLE_EQ(share("99.5%"), 0.995);
+  for (const std::string text : {"1", "5", "100%", "-1%", "nan"}) {
+    EXPECT_THAT(
+        [&] { share(text); },
+        ThrowsMessage<UsageError>("--min-effect=" + text +
+                                  ": is no share from 0 to below 100 %, such as 1% or 0.01"));
+  }
 }
 
 TEST(Arguments, AnOptionThatTheTableLacksIsOurMistake) {
