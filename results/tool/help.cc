@@ -20,10 +20,9 @@ constexpr const char* kSelectors =
     "Several name the runs of any of them; several words in one pair of quotes are one filter.\n";
 
 constexpr const char* kStatuses =
-    "Exit status: 0 fine, 1 a regression, 2 a wrong command line, 3 records that cannot be read "
-    "or\n"
-    "compared, 4 inconclusive (with --strict), 70 an error of the program, 74 a write that "
-    "failed.\n";
+    "Exit status: 0 fine, 1 a regression, 2 a wrong command line, 3 no such runs, or records that\n"
+    "cannot be read or compared, 4 inconclusive (with --strict), 70 an error of the program, 74 a\n"
+    "write that failed.\n";
 
 std::string spelling(const Option& option) {
   const std::string letter = option.letter == 0 ? "" : cat("-", option.letter, ", ");

@@ -50,6 +50,9 @@ std::vector<std::string> columns_of(const std::string& text) {
   return columns;
 }
 
+/// As main() exits where a selector of the other commands finds no run.
+constexpr int kNothingListed = 3;
+
 bool is_time(const std::string& column) {
   const StoredColumn* found = find_column(column);
   return found != nullptr && found->type == StoredColumn::Type::kTime;
@@ -85,7 +88,12 @@ int run_list(const Arguments& arguments, Streams streams) {
   table.rows = store.list(table.columns, parsed, limit);
   write_times(table);
   print_table(streams.out, table, arguments.text("format"));
-  return 0;
+  if (!table.rows.empty()) return 0;
+  streams.err << "bench_results: "
+              << (filter.empty() ? "the store holds no run"
+                                 : printable(cat("'", filter, "': no run in the store is so")))
+              << "\n";
+  return kNothingListed;
 }
 
 }  // namespace bench::results

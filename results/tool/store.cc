@@ -19,6 +19,7 @@ constexpr std::array kStoreOptions = {
 /// So many are put in at once; a kill loses no others.
 constexpr std::size_t kTogether = 100;
 
+/// As main() exits for records that cannot be used.
 constexpr int kSomeRefused = 3;
 
 struct Tally {
@@ -32,6 +33,21 @@ void put(Store& store, std::vector<StoredRun>& runs, Tally& tally) {
   tally.added += added;
   tally.known += runs.size() - added;
   runs.clear();
+}
+
+/// Those of all operands; says of a folder that holds none.
+std::vector<std::filesystem::path> files_to_store(const Arguments& arguments, Streams streams,
+                                                  Tally& tally) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& operand : arguments.operands()) {
+    const std::vector<std::filesystem::path> found = files_with_runs(operand);
+    if (found.empty()) {
+      streams.err << "bench_results: " << printable(operand) << ": holds no record\n";
+      ++tally.refused;
+    }
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
 }
 
 std::string runs_text(std::size_t count) { return cat(count, count == 1 ? " run" : " runs"); }
@@ -48,23 +64,26 @@ int run_store(const Arguments& arguments, Streams streams) {
   } else if (arguments.operands().empty()) {
     throw UsageError("store: name the files, or the folders of files, to put in");
   }
+  Tally tally;
+  const std::vector<std::filesystem::path> files = files_to_store(arguments, streams, tally);
+  if (files.empty() && !arguments.operands().empty()) {
+    return kSomeRefused;  // And makes no store.
+  }
   Store store(path, Store::Access::kWrite);
   for (const std::string& warning : store.warnings()) {
     streams.err << "bench_results: left out: " << printable(warning) << "\n";
+    ++tally.refused;
   }
-  Tally tally{.refused = store.warnings().size()};
   std::vector<StoredRun> runs;
-  for (const std::string& operand : arguments.operands()) {
-    for (const std::filesystem::path& file : files_with_runs(operand)) {
-      try {
-        for (StoredRun& run : runs_in(file)) runs.push_back(std::move(run));
-      } catch (const DataError& error) {
-        // The others are stored all the same.
-        streams.err << "bench_results: not stored: " << printable(error.what()) << "\n";
-        ++tally.refused;
-      }
-      if (runs.size() >= kTogether) put(store, runs, tally);
+  for (const std::filesystem::path& file : files) {
+    try {
+      for (StoredRun& run : runs_in(file)) runs.push_back(std::move(run));
+    } catch (const DataError& error) {
+      // The others are stored all the same.
+      streams.err << "bench_results: not stored: " << printable(error.what()) << "\n";
+      ++tally.refused;
     }
+    if (runs.size() >= kTogether) put(store, runs, tally);
   }
   put(store, runs, tally);
   if (!arguments.operands().empty()) {

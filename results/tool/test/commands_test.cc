@@ -90,6 +90,29 @@ TEST_F(Commands, StoreTheOthersWhereAFileIsBad) {
   EXPECT_THAT(outcome.err, HasSubstr("bad.json: is cut off"));
 }
 
+TEST_F(Commands, SayThatThereIsNothingToStore) {
+  std::filesystem::create_directory(path("empty"));
+  const Outcome nothing = run("store", {path("empty")});
+  EXPECT_EQ(nothing.status, 3);
+  EXPECT_EQ(nothing.out, "");
+  EXPECT_EQ(nothing.err, "bench_results: " + path("empty") + ": holds no record\n");
+  EXPECT_FALSE(std::filesystem::exists(path("s.sqlite")));
+  file_of_run("a.json", 1);
+  const Outcome one = run("store", {path("empty"), path("a.json")});
+  EXPECT_EQ(one.status, 3);
+  EXPECT_THAT(one.out, HasSubstr("1 run stored, 1 refused"));
+}
+
+TEST_F(Commands, SayThatThereIsNothingToList) {
+  file_of_run("a.json", 1);
+  run("store", {path("a.json")});
+  EXPECT_EQ(run("list", {"model:resnet50"}).status, 0);
+  const Outcome none = run("list", {"model:vgg16", "batch:64", "--format=json"});
+  EXPECT_EQ(none.status, 3);
+  EXPECT_EQ(json::parse(none.out), json::array());
+  EXPECT_EQ(none.err, "bench_results: 'model:vgg16 batch:64': no run in the store is so\n");
+}
+
 TEST_F(Commands, ListInEveryForm) {
   file_of_run("a.json", 1, "x, \"y\" | z");
   run("store", {path("a.json")});
