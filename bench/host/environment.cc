@@ -37,25 +37,25 @@ double busy_with_others(const ProcessorTimes& before, const ProcessorTimes& afte
   return std::min(std::max({running, worked, 0.0}), static_cast<double>(after.online));
 }
 
-std::string fewer_threads(double processors) {
-  const int whole = static_cast<int>(processors);
-  return whole >= 1 ? cat(" or use fewer threads (--num_intra_threads=", whole, ")") : "";
+/// Of a run that is to make do with so many processors; nothing where not each of its devices can
+/// have a whole one.
+std::string fewer_threads(double processors, const ProcessorUse& use) {
+  const int threads = use.devices == 0 ? 0 : static_cast<int>(processors) / use.devices;
+  return threads >= 1 ? cat(" or use fewer threads (--num_intra_threads=", threads, ")") : "";
 }
 
 void warn_of_neighbours(std::vector<std::string>& out, const ProcessorTimes& before,
-                        const ProcessorTimes& after, int processors_used) {
+                        const ProcessorTimes& after, const ProcessorUse& use) {
   // Less than this is a machine's ordinary housekeeping.
   constexpr double kTolerated = 0.25;
   const double others = busy_with_others(before, after);
-  if (others < kTolerated || others + processors_used <= after.online) return;
-  std::string sentence = cat("other work keeps about ", decimal(others, 1), " of ", after.online,
-                             " processors busy, and this run uses ", processors_used,
-                             ": numbers will be low and unsteady; stop the other work");
-  if (processors_used > 1) {
-    // Each part of a step waits for its last thread.
-    sentence += fewer_threads(std::max(1.0, after.online - std::ceil(others)));
-  }
-  out.push_back(std::move(sentence));
+  if (others < kTolerated || others + use.processors <= after.online) return;
+  // Whole ones: each part of a step waits for its last thread.
+  const double left = after.online - std::ceil(others);
+  out.push_back(cat("other work keeps about ", decimal(others, 1), " of ", after.online,
+                    " processors busy, and this run uses ", use.processors,
+                    ": numbers will be low and unsteady; stop the other work",
+                    fewer_threads(left, use)));
 }
 
 void warn_of_steal(std::vector<std::string>& out, const ProcessorTimes& before,
@@ -83,12 +83,12 @@ void warn_of_governors(std::vector<std::string>& out, const std::map<int, std::s
 }
 
 void warn_of_quota(std::vector<std::string>& out, const std::optional<CpuQuota>& quota,
-                   int processors_used) {
-  if (!quota || quota->processors >= processors_used) return;
+                   const ProcessorUse& use) {
+  if (!quota || quota->processors >= use.processors) return;
   out.push_back(cat("the control group grants the time of ", decimal(quota->processors, 2),
-                    " processors (", quota->file, "), and this run uses ", processors_used,
+                    " processors (", quota->file, "), and this run uses ", use.processors,
                     ": it will be stopped in every period; raise the quota",
-                    fewer_threads(quota->processors)));
+                    fewer_threads(quota->processors, use)));
 }
 
 }  // namespace
@@ -144,14 +144,14 @@ EnvironmentSnapshot read_environment(const SystemFiles& files, std::span<const i
 
 std::vector<std::string> environment_warnings(const EnvironmentSnapshot& before,
                                               const EnvironmentSnapshot& after,
-                                              int processors_used) {
+                                              const ProcessorUse& use) {
   std::vector<std::string> out;
   if (before.times.known() && after.times.known()) {
-    warn_of_neighbours(out, before.times.value(), after.times.value(), processors_used);
+    warn_of_neighbours(out, before.times.value(), after.times.value(), use);
     warn_of_steal(out, before.times.value(), after.times.value());
   }
   warn_of_governors(out, after.governors);
-  warn_of_quota(out, after.quota, processors_used);
+  warn_of_quota(out, after.quota, use);
   return out;
 }
 

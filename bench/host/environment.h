@@ -41,11 +41,19 @@ struct EnvironmentSnapshot {
 /// Reads a snapshot of the processors the run will use; does not wait.
 EnvironmentSnapshot read_environment(const SystemFiles& files, std::span<const int> processors);
 
+/// What a run will use.
+struct ProcessorUse {
+  int processors = 0;
+  /// Of the CPU, that compute at once, each with --num_intra_threads of its own; 0: no device whose
+  /// threads that flag sets.
+  int devices = 1;
+};
+
 /// One sentence per thing that will make the numbers low or unsteady, each saying what to do about
-/// it. Judges by what happened between two snapshots, a tenth of a second or more apart, at both of
-/// which this process ran one thread. `processors_used` counts those the run will use.
+/// it that can be done. Judges by what happened between two snapshots, a tenth of a second or more
+/// apart, at both of which this process ran one thread.
 std::vector<std::string> environment_warnings(const EnvironmentSnapshot& before,
                                               const EnvironmentSnapshot& after,
-                                              int processors_used);
+                                              const ProcessorUse& use);
 
 }  // namespace bench

@@ -155,7 +155,8 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   }
 }
 
-std::vector<std::string> warnings_before(const SystemFiles& files, std::span<const Device> devices,
+std::vector<std::string> warnings_before(const RunSettings& settings, const SystemFiles& files,
+                                         std::span<const Device> devices,
                                          const EnvironmentSnapshot& before) {
   std::set<int> used;
   for (const Device& device : devices) {
@@ -164,7 +165,9 @@ std::vector<std::string> warnings_before(const SystemFiles& files, std::span<con
   const std::vector<int> processors(used.begin(), used.end());
   const EnvironmentSnapshot after = read_environment(files, processors);
   std::vector<std::string> warnings =
-      environment_warnings(before, after, static_cast<int>(processors.size()));
+      environment_warnings(before, after,
+                           {.processors = static_cast<int>(processors.size()),
+                            .devices = settings.device == RunDevice::cpu ? settings.towers : 0});
   for (const Device& device : devices) {
     warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
   }
@@ -325,7 +328,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   }
   add_plan(record, settings, devices, tower.executor());
   auto sensors = describe_gpus(devices, record);
-  record.quality.warnings = warnings_before(host.files, devices, begun.before);
+  record.quality.warnings = warnings_before(settings, host.files, devices, begun.before);
   for (const std::string& warning : record.quality.warnings) {
     LOG(WARNING) << "warning: " << warning;
   }

@@ -135,7 +135,8 @@ void add_warnings(std::vector<Finding>& findings, const SystemFiles& files, doub
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   EnvironmentSnapshot after = read_environment(files, processors);
   after.governors.clear();  // Told apart from these.
-  const std::vector<std::string> warnings = environment_warnings(before, after, online);
+  const std::vector<std::string> warnings =
+      environment_warnings(before, after, {.processors = online});
   for (const std::string& warning : warnings) {
     findings.push_back({"now", "disturbed", warning});
   }

@@ -10,9 +10,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 /// A machine with 4 processors where nothing happened for 0.1 s.
 EnvironmentSnapshot before() {
@@ -34,36 +34,39 @@ EnvironmentSnapshot after(ProcessorTimes added) {
 }
 
 TEST(EnvironmentWarnings, AreNoneOnAQuietMachine) {
-  EXPECT_THAT(environment_warnings(before(), after({.idle_ticks = 40}), 4), IsEmpty());
-  EXPECT_THAT(environment_warnings(before(), after({}), 4), IsEmpty());
+  EXPECT_THAT(environment_warnings(before(), after({.idle_ticks = 40}), {.processors = 4}),
+              IsEmpty());
+  EXPECT_THAT(environment_warnings(before(), after({}), {.processors = 4}), IsEmpty());
 }
 
 TEST(EnvironmentWarnings, TellOfWorkThatOthersDo) {
-  EXPECT_THAT(environment_warnings(before(), after({.busy_ticks = 20, .idle_ticks = 20}), 4),
+  EXPECT_THAT(environment_warnings(before(), after({.busy_ticks = 20, .idle_ticks = 20}),
+                                   {.processors = 4}),
               ElementsAre(AllOf(HasSubstr("about 2.0 of 4 processors"),
                                 HasSubstr("--num_intra_threads=2"))));
 }
 
 TEST(EnvironmentWarnings, DoNotBlameOthersForOurOwnWork) {
-  EXPECT_THAT(environment_warnings(before(),
-                                   after({.busy_ticks = 20, .idle_ticks = 20, .own_ticks = 20}), 4),
-              IsEmpty());
+  EXPECT_THAT(
+      environment_warnings(before(), after({.busy_ticks = 20, .idle_ticks = 20, .own_ticks = 20}),
+                           {.processors = 4}),
+      IsEmpty());
 }
 
 TEST(EnvironmentWarnings, LetOthersHaveWhatTheRunDoesNotUse) {
   const auto later = after({.busy_ticks = 10, .idle_ticks = 30});
-  EXPECT_THAT(environment_warnings(before(), later, 3), IsEmpty());
-  EXPECT_EQ(environment_warnings(before(), later, 4).size(), 1U);
+  EXPECT_THAT(environment_warnings(before(), later, {.processors = 3}), IsEmpty());
+  EXPECT_EQ(environment_warnings(before(), later, {.processors = 4}).size(), 1U);
 }
 
 TEST(EnvironmentWarnings, SeeATaskThatRanAtBothMoments) {
   EnvironmentSnapshot first = before();
   const auto second = after({.procs_running = 1});
-  EXPECT_THAT(environment_warnings(first, second, 4), IsEmpty());
+  EXPECT_THAT(environment_warnings(first, second, {.processors = 4}), IsEmpty());
   ProcessorTimes times = first.times.value();
   times.procs_running = 2;
   first.times = times;
-  EXPECT_THAT(environment_warnings(first, second, 4),
+  EXPECT_THAT(environment_warnings(first, second, {.processors = 4}),
               ElementsAre(HasSubstr("about 1.0 of 4 processors")));
 }
 
@@ -72,27 +75,40 @@ TEST(EnvironmentWarnings, CountNoMoreNeighboursThanProcessors) {
   ProcessorTimes times = crowd.times.value();
   times.procs_running = 30;
   crowd.times = times;
-  EXPECT_THAT(environment_warnings(crowd, crowd, 4),
+  EXPECT_THAT(environment_warnings(crowd, crowd, {.processors = 4}),
               ElementsAre(HasSubstr("about 4.0 of 4 processors")));
 }
 
-TEST(EnvironmentWarnings, AdviseOneThreadWhereNoProcessorIsFree) {
+TEST(EnvironmentWarnings, AdviseNoThreadsWhereNoProcessorIsFree) {
   const auto crowded = after({.busy_ticks = 40, .idle_ticks = 0});
-  EXPECT_THAT(environment_warnings(before(), crowded, 4),
-              ElementsAre(HasSubstr("--num_intra_threads=1")));
-  EXPECT_THAT(environment_warnings(before(), crowded, 1),
-              ElementsAre(Not(HasSubstr("num_intra_threads"))));
+  const auto half_free = after({.busy_ticks = 35, .idle_ticks = 5});
+  for (const EnvironmentSnapshot& later : {crowded, half_free}) {
+    EXPECT_THAT(environment_warnings(before(), later, {.processors = 4}),
+                ElementsAre(EndsWith("stop the other work")));
+  }
+}
+
+TEST(EnvironmentWarnings, AdviseThreadsOfEachDevice) {
+  const auto later = after({.busy_ticks = 18, .idle_ticks = 22});
+  const auto warning = [&](int devices) {
+    return environment_warnings(before(), later, {.processors = 4, .devices = devices}).at(0);
+  };
+  EXPECT_THAT(warning(1), EndsWith("(--num_intra_threads=2)"));
+  EXPECT_THAT(warning(2), EndsWith("(--num_intra_threads=1)"));
+  EXPECT_THAT(warning(4), EndsWith("stop the other work"));
+  EXPECT_THAT(warning(0), EndsWith("stop the other work"));
 }
 
 TEST(EnvironmentWarnings, TellOfSteal) {
-  EXPECT_THAT(environment_warnings(before(), after({.idle_ticks = 95, .steal_ticks = 5}), 1),
+  EXPECT_THAT(environment_warnings(before(), after({.idle_ticks = 95, .steal_ticks = 5}),
+                                   {.processors = 1}),
               ElementsAre(HasSubstr("takes 5.0 % of the processor time")));
 }
 
 TEST(EnvironmentWarnings, TellOfGovernorsThatChangeTheClock) {
   EnvironmentSnapshot later = after({.idle_ticks = 40});
   later.governors = {{0, "performance"}, {1, "powersave"}, {2, "powersave"}};
-  EXPECT_THAT(environment_warnings(before(), later, 3),
+  EXPECT_THAT(environment_warnings(before(), later, {.processors = 3}),
               ElementsAre(AllOf(HasSubstr("2 of 3 processors"), HasSubstr("'powersave'"),
                                 HasSubstr("cpupower frequency-set -g performance"))));
 }
@@ -100,14 +116,14 @@ TEST(EnvironmentWarnings, TellOfGovernorsThatChangeTheClock) {
 TEST(EnvironmentWarnings, TellOfAQuotaSmallerThanTheRun) {
   EnvironmentSnapshot later = after({.idle_ticks = 40});
   later.quota = CpuQuota{.processors = 1.5, .file = "/sys/fs/cgroup/cpu.max"};
-  EXPECT_THAT(environment_warnings(before(), later, 4),
+  EXPECT_THAT(environment_warnings(before(), later, {.processors = 4}),
               ElementsAre(AllOf(HasSubstr("1.50 processors (/sys/fs/cgroup/cpu.max)"),
                                 HasSubstr("--num_intra_threads=1"))));
-  EXPECT_THAT(environment_warnings(before(), later, 1), IsEmpty());
+  EXPECT_THAT(environment_warnings(before(), later, {.processors = 1}), IsEmpty());
 }
 
 TEST(EnvironmentWarnings, AreNoneWhereTheMachineTellsNothing) {
-  EXPECT_THAT(environment_warnings({}, {}, 4), IsEmpty());
+  EXPECT_THAT(environment_warnings({}, {}, {.processors = 4}), IsEmpty());
 }
 
 TEST(StealShare, IsOfAllProcessorTime) {
