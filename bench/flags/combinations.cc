@@ -52,6 +52,8 @@ void check_horovod(const Flags& flags) {
   if (flags.variable_update != "horovod") {
     return;
   }
+  refuse_if(flags.scaling_sweep.has_value(),
+            "--variable_update=horovod has one device per process: leave --scaling_sweep out");
   refuse_if(flags.num_gpus > 1,
             "--variable_update=horovod has one device per process: --num_gpus must be 1");
   refuse_if(is_distributed(flags),
@@ -80,11 +82,12 @@ void check_towers(const Flags& flags) {
               cat("--virtual_gpus puts towers on a GPU and cannot be combined with --device=",
                   flags.device.value_or("")));
   }
-  if (flags.num_gpus == 1 && flags.virtual_gpus <= 1) {
+  if (flags.num_gpus == 1 && flags.virtual_gpus <= 1 && !flags.scaling_sweep) {
     return;
   }
-  const std::string start = flags.virtual_gpus > 0 ? cat("--virtual_gpus=", flags.virtual_gpus)
-                                                   : cat("--num_gpus=", flags.num_gpus);
+  const std::string start = flags.scaling_sweep      ? cat("--scaling_sweep=", *flags.scaling_sweep)
+                            : flags.virtual_gpus > 0 ? cat("--virtual_gpus=", flags.virtual_gpus)
+                                                     : cat("--num_gpus=", flags.num_gpus);
   for (const auto& [name, given] :
        {std::pair<std::string_view, bool>{"--dump_tensors", flags.dump_tensors.has_value()},
         {"--dtype=int8", flags.dtype == "int8"}}) {
@@ -182,7 +185,10 @@ void check_variable_update(const Flags& flags) {
   refuse_if(flags.gradient_reduction && update == "independent",
             cat(start, " joins no gradients: leave --gradient_reduction out"));
   refuse_if(flags.hierarchical_copy && flags.num_gpus == 1 && flags.virtual_gpus <= 1,
-            "--hierarchical_copy is for several devices: give --num_gpus");
+            flags.scaling_sweep
+                ? "--hierarchical_copy is for several devices: give --num_gpus, and leave "
+                  "--scaling_sweep out"
+                : "--hierarchical_copy is for several devices: give --num_gpus");
   refuse_if(flags.hierarchical_copy && !flags.all_reduce_spec.value_or("").empty(),
             "--hierarchical_copy and --all_reduce_spec exclude each other; give one of them");
   const std::string spec = flags.all_reduce_spec.value_or("");

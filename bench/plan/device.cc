@@ -1,5 +1,6 @@
 #include "bench/plan/device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iomanip>
 #include <set>
@@ -59,10 +60,26 @@ void note_inherited_threads(Device& device) {
   }
 }
 
+/// The flag that asked for the towers, as it was given.
+std::string towers_asked(const RunSettings& settings) {
+  std::string counts;
+  for (const int count : settings.record.device_counts) {
+    counts += cat(counts.empty() ? "" : ",", count);
+  }
+  return counts.empty() ? cat("--num_gpus=", settings.towers) : cat("--scaling_sweep=", counts);
+}
+
 ShareRequest share_request(const RunSettings& settings, const Topology& topology) {
   return {.towers = settings.towers,
           .threads = settings.threads,
-          .within_nodes = settings.numa_affinity && numa_nodes_of(topology).size() > 1};
+          .within_nodes = settings.numa_affinity && numa_nodes_of(topology).size() > 1,
+          .asked = towers_asked(settings)};
+}
+
+void check_shares(const RunSettings& settings, const Topology& topology) {
+  if (settings.device == RunDevice::cpu) {
+    share_processors(topology, share_request(settings, topology));
+  }
 }
 
 /// Gives the device the processors of its tower, and from now on its thread the memory of their
@@ -104,9 +121,11 @@ std::size_t gpu_of_tower(const RunSettings& settings, const FoundGpus& found, in
   }
   const std::size_t usable = found.gpus.size();
   if (static_cast<std::size_t>(settings.towers) > usable) {
-    throw UsageError(cat("--num_gpus=", settings.towers, ": this host has ", usable,
-                         usable == 1 ? " GPU that can be used" : " GPUs that can be used",
-                         "; --virtual_gpus=", settings.towers, " puts as many towers on one"));
+    const bool one_count = settings.record.device_counts.empty();
+    throw UsageError(cat(
+        towers_asked(settings), ": this host has ", usable,
+        usable == 1 ? " GPU that can be used" : " GPUs that can be used",
+        one_count ? cat("; --virtual_gpus=", settings.towers, " puts as many towers on one") : ""));
   }
   return static_cast<std::size_t>(tower);
 }
@@ -193,12 +212,14 @@ void drop_backends(std::span<Device> devices, TowerThreads& threads) {
   });
 }
 
+void check_processors(const RunSettings& settings) { check_shares(settings, discover_topology()); }
+
 int default_threads(const RunSettings& settings, int towers) {
   const Topology topology = discover_topology();
   ShareRequest request = share_request(settings, topology);
   request.towers = towers;
   request.threads.reset();
-  return threads_per_tower(topology, request);
+  return std::min(threads_per_tower(topology, request), onednn_most_threads());
 }
 
 Device make_device(const RunSettings& settings) {
@@ -215,9 +236,7 @@ std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& thre
     devices.front() = make_tower_device(settings, {.topology = topology});
     return devices;
   }
-  if (settings.device == RunDevice::cpu) {
-    share_processors(topology, share_request(settings, topology));  // One refusal, not one each.
-  }
+  check_shares(settings, topology);  // One refusal, not one each.
   try {
     threads.run([&](int tower) {
       devices[static_cast<std::size_t>(tower)] =

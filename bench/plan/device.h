@@ -43,6 +43,9 @@ Device make_device(const RunSettings& settings);
 /// the first one for all). Throws UsageError where there are too few.
 std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& threads);
 
+/// Throws UsageError where the run's towers are of the CPU and there are too few processors.
+void check_processors(const RunSettings& settings);
+
 /// How many threads each of so many devices of the CPU has where nobody says.
 int default_threads(const RunSettings& settings, int towers);
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
-#include <string>
 
 #include "models/base/errors.h"
 
@@ -61,7 +60,7 @@ std::size_t threads_in(const std::vector<Room>& rooms, const ShareRequest& reque
 
 [[noreturn]] void refuse(const std::vector<Room>& rooms, const ShareRequest& request,
                          std::size_t threads) {
-  std::string asked = cat("--num_gpus=", request.towers);
+  std::string asked = request.asked.empty() ? cat("--num_gpus=", request.towers) : request.asked;
   if (request.threads) {
     asked += cat(" --num_intra_threads=", threads);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/cpu/topology.h"
@@ -14,6 +15,8 @@ struct ShareRequest {
   std::optional<int> threads = {};
   /// Each tower's processors are of one NUMA node.
   bool within_nodes = false;
+  /// The flag that asked for the towers, for a refusal; empty: --num_gpus.
+  std::string asked = {};
 };
 
 /// What one tower gets.

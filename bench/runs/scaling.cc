@@ -164,6 +164,10 @@ int scale(
 int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost& host) {
   refuse_what_is_given_twice(settings, parsed);
   const std::vector<int>& counts = settings.record.device_counts;
+  // Before --num_gpus and --num_intra_threads, which nobody gave, stand in the words of each run.
+  RunSettings largest = settings;
+  largest.towers = counts.back();
+  check_processors(largest);
   const auto arguments_of = [&](int devices) {
     std::vector<std::string> words = host.command_line;
     const std::vector<std::string> own = words_of(settings, devices);

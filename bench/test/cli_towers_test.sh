@@ -89,7 +89,10 @@ json.load(open('$work/s.devices1.json'))['group_id']" "$work/s.devices2.json"
 refused 'write 1,2,4' $scaled --scaling_sweep=2,1
 # shellcheck disable=SC2086
 refused 'leave --num_gpus out' $scaled --scaling_sweep=1,2 --num_gpus=2
-refused 'this process may use ' --model=lenet --device=cpu --scaling_sweep=1,64
+refused '--scaling_sweep=1,64: this process may use ' --model=lenet --device=cpu --scaling_sweep=1,64
+lacks "$err" 'num_'
+refused '--scaling_sweep=1,2 --num_intra_threads=4096: this process may use ' \
+  --model=lenet --device=cpu --scaling_sweep=1,2 --num_intra_threads=4096
 # shellcheck disable=SC2086
 refused "file of a run 'sub/r.json'" $scaled --scaling_sweep=1,2 --result_file=sub/r.json
 

@@ -124,6 +124,12 @@ const std::vector<BrokenRule> kRules = {
      {"--num_gpus=2", "--dtype=int8", "--forward_only"}},
     {"--num_gpus=2 cannot be combined with --batch_size=auto",
      {"--num_gpus=2", "--batch_size=auto"}},
+    {"--scaling_sweep=1,2 cannot be combined with --dtype=int8",
+     {"--scaling_sweep=1,2", "--dtype=int8", "--forward_only"}},
+    {"--scaling_sweep=1,2 cannot be combined with --batch_size=auto",
+     {"--scaling_sweep=1,2", "--batch_size=auto"}},
+    {"leave --scaling_sweep out", {"--variable_update=horovod", "--scaling_sweep=1,2"}},
+    {"leave --scaling_sweep out", {"--hierarchical_copy", "--scaling_sweep=1,2"}},
 };
 
 TEST(Validate, TellsOfEveryRuleThatACommandLineBreaks) {

@@ -11,6 +11,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 /// The processors of each tower.
 std::vector<std::vector<int>> shared(const std::string& machine, const ShareRequest& request) {
@@ -60,6 +61,8 @@ TEST(ShareProcessors, RefusesMoreThanThereAre) {
       refusal("core:3 pu:1", {.towers = 2, .threads = 2}),
       HasSubstr("--num_gpus=2 --num_intra_threads=2: this process may use 3 processors, and "
                 "each device takes 2 of its own"));
+  EXPECT_THAT(refusal("core:3 pu:1", {.towers = 4, .asked = "--scaling_sweep=1,2,4"}),
+              StartsWith("--scaling_sweep=1,2,4: this process may use 3 processors"));
 }
 
 TEST(ShareProcessors, KeepsEachTowerToOneNodeWhereAsked) {
