@@ -86,6 +86,14 @@ std::string state_of(const FlagRow& row) {
   return notice_of(support);
 }
 
+// What holds without the flag; empty where its help says so itself.
+std::string default_of(const FlagRow& row) {
+  if (row.default_text) {
+    return cat("default ", row.default_text->empty() ? "empty" : *row.default_text);
+  }
+  return row.help.find("unset: ") == std::string_view::npos ? "unset by default" : "";
+}
+
 std::string value_of(const FlagRow& row) {
   std::string text =
       row.accepted.values.empty() ? describe_bounds(row.accepted) : describe_accepted(row);
@@ -96,10 +104,8 @@ std::string value_of(const FlagRow& row) {
   if (!words.empty()) {
     text += cat("; also ", join(words));
   }
-  // Our own flags with a default are switches, whose default goes without saying.
-  if (row.default_text && row.group != FlagGroup::kOwn) {
-    text += cat(text.empty() ? "" : "; ", "default ",
-                row.default_text->empty() ? "empty" : *row.default_text);
+  if (const std::string without = default_of(row); !without.empty()) {
+    text += cat(text.empty() ? "" : "; ", without);
   }
   return text;
 }

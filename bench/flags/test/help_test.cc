@@ -98,9 +98,27 @@ TEST(Help, ShowsDefaultsAndAcceptedValues) {
   EXPECT_EQ(entry("momentum"),
             "--momentum=NUM momentum of --optimizer=momentum (at least 0; default 0.9)");
   EXPECT_THAT(entry("optimizer"), HasSubstr("(one of sgd, momentum, rmsprop, adam; default sgd)"));
-  EXPECT_THAT(entry("dtype"), HasSubstr("(one of f32, bf16, f16, f64, int8; also fp32, float32, "
-                                        "bfloat16, fp16, float16, half, fp64, float64)"));
+  EXPECT_THAT(entry("dtype"),
+              HasSubstr("(one of f32, bf16, f16, f64, int8; also fp32, float32, "
+                        "bfloat16, fp16, float16, half, fp64, float64; default f32)"));
   EXPECT_THAT(entry("fuse_decode_and_crop"), HasSubstr("(default true)"));
+}
+
+TEST(Help, SaysOfEveryFlagWhatHoldsWithoutIt) {
+  for (const FlagRow& row : flag_table()) {
+    if (row.default_text) {
+      const std::string value(row.default_text->empty() ? "empty" : *row.default_text);
+      EXPECT_THAT(entry(row.name), HasSubstr(cat("default ", value, ")")));
+    } else {
+      EXPECT_THAT(entry(row.name),
+                  testing::AnyOf(HasSubstr("unset: "), HasSubstr("unset by default)")));
+    }
+  }
+  EXPECT_EQ(entry("label_smoothing"),
+            "--label_smoothing=NUM share of the loss's target that is spread evenly over all "
+            "classes (from 0 to below 1; default 0)");
+  EXPECT_THAT(entry("overlap"), HasSubstr("(default true)"));
+  EXPECT_THAT(entry("result_file"), HasSubstr("(unset by default)"));
 }
 
 TEST(Help, MarksWhatIsNotBuilt) {
