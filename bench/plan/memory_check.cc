@@ -23,24 +23,32 @@ struct NeedText {
   std::string device;
 };
 
-void check_need(const RunSettings& settings, const MemoryNeed& need, const MemoryLimits& limits,
-                const NeedForBatch& need_for, const NeedText& text) {
-  const auto check_place = [&](std::size_t bytes, const Captured<MemoryLimit>& limit,
-                               const std::string& what) {
-    if (fits(bytes, limit)) {
-      return;
-    }
-    const std::int64_t largest = largest_batch(settings, limits, need_for, settings.batch).batch;
-    throw UsageError(
-        cat("--batch_size=", settings.batch, " needs ", format_bytes(bytes), what, ", ",
-            format_bytes(static_cast<std::size_t>(limit.value().bytes)), " may be used (",
-            limit.value().set_by, "); ",
-            largest == 0 ? "no batch fits" : cat("the largest batch that fits is ", largest)));
+/// What is short, in the first place that is; none where all fits.
+std::optional<std::string> shortage(const RunSettings& settings, const MemoryNeed& need,
+                                    const MemoryLimits& limits, const NeedText& text) {
+  const auto of_place = [&](std::size_t bytes, const MemoryLimit& limit, const std::string& what) {
+    return cat("--batch_size=", settings.batch, " needs ", format_bytes(bytes), what, ", ",
+               format_bytes(static_cast<std::size_t>(limit.bytes)), " may be used (", limit.set_by,
+               ")");
   };
-  check_place(need.host, limits.host, text.host);
-  if (limits.device) {
-    check_place(need.device, *limits.device, text.device);
+  if (!fits(need.host, limits.host)) {
+    return of_place(need.host, limits.host.value(), text.host);
   }
+  if (limits.device && !fits(need.device, *limits.device)) {
+    return of_place(need.device, *limits.device, text.device);
+  }
+  return std::nullopt;
+}
+
+void check_need(const RunSettings& settings, const MemoryLimits& limits,
+                const NeedForBatch& need_for, const std::optional<std::string>& short_of) {
+  if (!short_of) {
+    return;
+  }
+  const std::int64_t largest = largest_batch(settings, limits, need_for, settings.batch).batch;
+  throw UsageError(
+      cat(*short_of, "; ",
+          largest == 0 ? "no batch fits" : cat("the largest batch that fits is ", largest)));
 }
 
 /// The images of a batch, which a device with memory of its own has too.
@@ -96,6 +104,14 @@ MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend) {
   MemoryLimits limits{.host = std::move(host)};
   if (const auto free = backend.memory_traits().free_bytes) {
     limits.device = {.bytes = static_cast<std::int64_t>(*free), .set_by = "free on the device"};
+  }
+  return limits;
+}
+
+MemoryLimits of_described_card(const Backend& planner) {
+  MemoryLimits limits = with_device(Unknown{"the card's host is not known"}, planner);
+  if (limits.device) {
+    limits.device->set_by = "all memory of the card";
   }
   return limits;
 }
@@ -209,12 +225,13 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
 
 void check_images_memory(const RunSettings& settings, const MemoryLimits& limits,
                          const NeedForBatch& need_for) {
-  check_need(settings, images_need(settings, settings.batch), limits, need_for,
-             {.host = " for its images alone", .device = " for its images alone"});
+  check_need(settings, limits, need_for,
+             shortage(settings, images_need(settings, settings.batch), limits,
+                      {.host = " for its images alone", .device = " for its images alone"}));
 }
 
-void check_memory(const RunSettings& settings, const PlannedMemory& memory,
-                  const MemoryLimits& limits, const NeedForBatch& need_for) {
+std::optional<std::string> memory_shortage(const RunSettings& settings, const PlannedMemory& memory,
+                                           const MemoryLimits& limits) {
   const auto with_check = [](const std::string& text, std::size_t bytes) {
     return bytes == 0 ? text : cat(text, ", check after the steps ", format_bytes(bytes));
   };
@@ -222,10 +239,15 @@ void check_memory(const RunSettings& settings, const PlannedMemory& memory,
   const std::string rest =
       cat(memory.executor, ", optimizer ", format_bytes(memory.optimizer_slots));
   const std::string host = limits.device ? input : cat(rest, ", ", input);
-  check_need(
-      settings, limits.need_of(memory), limits, need_for,
+  return shortage(
+      settings, limits.need_of(memory), limits,
       {.host = cat(" (", with_check(host, memory.check.host), ")"),
        .device = cat(" of the device's memory (", with_check(rest, memory.check.device), ")")});
+}
+
+void check_memory(const RunSettings& settings, const PlannedMemory& memory,
+                  const MemoryLimits& limits, const NeedForBatch& need_for) {
+  check_need(settings, limits, need_for, memory_shortage(settings, memory, limits));
 }
 
 }  // namespace bench

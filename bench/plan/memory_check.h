@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bench/host/memory_limit.h"
@@ -54,6 +55,8 @@ struct MemoryLimits {
 };
 /// The host's limit with that of the device now.
 MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend);
+/// Those of the card of --plan_for: all its memory, in a host that nobody knows.
+MemoryLimits of_described_card(const Backend& planner);
 
 /// The whole of a run's memory around what its executor plans.
 PlannedMemory run_memory(const RunSettings& settings, Backend& backend,
@@ -95,8 +98,12 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
 void check_images_memory(const RunSettings& settings, const MemoryLimits& limits,
                          const NeedForBatch& need_for);
 
-/// Throws UsageError, naming the need, the limit and what set it, and the largest batch that fits,
-/// unless the memory fits into the limits.
+/// The need, the limit and what set it, in a sentence; none where the memory fits into the limits.
+std::optional<std::string> memory_shortage(const RunSettings& settings, const PlannedMemory& memory,
+                                           const MemoryLimits& limits);
+
+/// Throws UsageError with that sentence and the largest batch that fits, unless the memory fits
+/// into the limits.
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,
                   const MemoryLimits& limits, const NeedForBatch& need_for);
 

@@ -145,10 +145,13 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   const std::unique_ptr<Plan> planned = naming_choices(
       settings, [&] { return std::make_unique<Plan>(graph, backend, settings.lowering()); });
   const Plan& plan = *planned;
+  const PlannedMemory memory = run_memory(settings, backend, plan.memory.report, settings.batch);
+  if (const auto short_of = memory_shortage(settings, memory, limits)) {
+    LOG(INFO) << "note: a run would be refused: " << *short_of;
+  }
   if (settings.dump.plan) {
     out << plan.lowered;
-    out << "planned memory: " << run_memory(settings, backend, plan.memory.report, settings.batch)
-        << "\n";
+    out << "planned memory: " << memory << "\n";
   }
   if (settings.dump.choices) {
     out << to_text({.choices = plan.lowered.choices, .made_for = flags_of_choices(settings)});
@@ -252,7 +255,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   }
   tell_towers(settings, devices);
   check_choices(settings);
-  const MemoryLimits limits = with_device(host_limit, *device.backend);
+  const MemoryLimits limits = settings.gpu.plan_for ? of_described_card(*device.backend)
+                                                    : with_device(host_limit, *device.backend);
   if (settings.dump.any()) {
     dump(settings, device, limits, host);
     return std::nullopt;

@@ -286,6 +286,11 @@ if [ -n "$plugin" ]; then
   run 0 --model=resnet50 --batch_size=8 --dtype=f16 --plan_for=sm_90 --dump=plan
   says "$out" 'cudnn'
   says "$out" 'planned memory'
+  lacks "$err" 'would be refused'
+  run 0 --model=resnet50 --batch_size=100000 --plan_for=sm_90 --dump=plan
+  says "$out" 'planned memory'
+  says "$err" 'note: a run would be refused: --batch_size=100000 needs '
+  says "$err" ', 80.0 GiB may be used (all memory of the card)'
 else
   refused 'this build has no support for GPUs' --model=lenet --plan_for=sm_90 --dump=plan
 fi

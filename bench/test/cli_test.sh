@@ -40,6 +40,9 @@ refused 'it is a folder' $quick --result_file="$work/empty"
 # A need of many TiB, planned without taking it.
 refused 'the largest batch that fits is ' --model=lenet --batch_size=100000000 --num_intra_threads=1
 refused 'the largest batch that fits is ' --model=resnet50 --batch_size=10000000 --num_intra_threads=1
+run 0 --model=lenet --device=cpu --batch_size=100000000 --dump=plan
+says "$out" 'planned memory: '
+says "$err" 'note: a run would be refused: --batch_size=100000000 needs '
 says "$err" 'may be used'
 
 # --- help, version, dumps ------------------------------------------------------------------------

@@ -131,6 +131,19 @@ TEST(MemoryLimits, AreTheDevicesOwnWhereItHasMemoryOfItsOwn) {
   EXPECT_EQ(with_device(limit_of(64), *far).host.value().bytes, 64 * kMiB);
 }
 
+TEST(MemoryLimits, OfADescribedCardAreAllItsMemoryAndNoHost) {
+  const auto card = make_far_backend(make_reference_backend(), {.memory_bytes = 512 * kMiB});
+  const MemoryLimits limits = of_described_card(*card);
+  PlannedMemory memory;
+  memory.input_slots = std::size_t{1} << 60;  // Of a host that is not this one.
+  memory.executor.activations = 512 * kMiB;
+  EXPECT_EQ(memory_shortage(lenet(), memory, limits), std::nullopt);
+  memory.executor.activations += 1;
+  const std::string text = memory_shortage(lenet(), memory, limits).value_or("");
+  EXPECT_THAT(text, StartsWith("--batch_size=32 needs 512.0 MiB of the device's memory ("));
+  EXPECT_THAT(text, EndsWith("), 512.0 MiB may be used (all memory of the card)"));
+}
+
 TEST(MemoryCheck, SaysSoWhenNoBatchFits) {
   EXPECT_THAT(Need().refusal(100, limit_of(10)), EndsWith("; no batch fits"));
   EXPECT_THAT(Need().refusal(1, limit_of(10)), EndsWith("; no batch fits"));
