@@ -47,11 +47,6 @@ std::string joined(const std::vector<std::string>& values) {
 
 }  // namespace
 
-std::string plain_text(const std::string& json) {
-  const bool quoted = json.size() >= 2 && json.front() == '"' && json.back() == '"';
-  return quoted ? json.substr(1, json.size() - 2) : json;
-}
-
 std::vector<EnvironmentDifference> environment_differences(
     std::span<const StoredRun* const> base, std::span<const StoredRun* const> other) {
   const Values ours = values_of(base);

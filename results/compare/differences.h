@@ -23,9 +23,6 @@ std::vector<EnvironmentDifference> environment_differences(std::span<const Store
 /// Such as "host.kernel 6.1.0-28 -> 6.1.0-31"; long values are cut in the middle.
 std::string text_of(const EnvironmentDifference& difference);
 
-/// A field's value without the quotes of JSON texts, which say nothing to readers.
-std::string plain_text(const std::string& json);
-
 /// What the runs say lowered or disturbed their numbers, each warning once, with how many have it.
 std::vector<std::string> quality_notes(std::span<const StoredRun* const> runs);
 

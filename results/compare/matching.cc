@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "models/base/errors.h"
-#include "results/compare/differences.h"
 #include "results/store/record_fields.h"
+#include "results/store/work_names.h"
 
 namespace bench::results {
 namespace {
@@ -64,6 +64,16 @@ std::string text_of(const Difference& difference) {
         cat(text.empty() ? "" : ", ", path, " (", values.first, " against ", values.second, ")");
   }
   return text;
+}
+
+/// Names that tell the works apart.
+void name_works(std::vector<MatchedWork>& works, const IgnoredFields& ignored) {
+  std::vector<NamedWork> named;
+  for (const MatchedWork& work : works) {
+    named.push_back({.text = work.workload, .fields = work_fields(*work.base.front(), ignored)});
+  }
+  const std::vector<std::string> names = distinct_names(named);
+  for (std::size_t i = 0; i < works.size(); ++i) works[i].workload = names[i];
 }
 
 std::string lacking(const char* side, const StoredRun& run, const Works& others,
@@ -137,6 +147,7 @@ Matching match_work(std::span<const StoredRun> base, std::span<const StoredRun> 
     throw DataError(cat("the runs are of different work, they differ in ", text_of(*nearest),
                         "; --ignore=FIELD compares them nevertheless"));
   }
+  name_works(matching.works, ignored);
   std::stable_sort(
       matching.works.begin(), matching.works.end(),
       [](const MatchedWork& a, const MatchedWork& b) { return a.workload < b.workload; });

@@ -25,13 +25,13 @@ std::string fields_text(const StoredRun& run, const std::vector<std::string>& na
 
 /// Runs of the same work on two sides.
 struct MatchedWork {
-  std::string workload{};  ///< As readers know it.
+  std::string workload{};  ///< As readers know it; unlike the other works'.
   std::vector<const StoredRun*> base{};
   std::vector<const StoredRun*> other{};
 };
 
 struct Matching {
-  std::vector<MatchedWork> works{};      ///< By the workload's text.
+  std::vector<MatchedWork> works{};      ///< By the workload's name.
   std::vector<std::string> unmatched{};  ///< A sentence for each work that one side lacks.
 };
 

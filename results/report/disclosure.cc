@@ -185,28 +185,45 @@ std::size_t warnings_of(const StoredRun& run) {
   return warnings != nullptr && warnings->is_array() ? warnings->size() : 0;
 }
 
-void add_run(HtmlTable& table, const StoredRun& run, const std::string& system, bool anonymize) {
+struct NamedRun {
+  const StoredRun& run;
+  std::string work;
+  std::string system;
+};
+
+/// All of the page, those that are left out last.
+std::vector<NamedRun> runs_of(const ReportData& data) {
+  std::vector<NamedRun> runs;
+  for (const ReportSystem& system : data.systems) {
+    for (const StoredRun* run : system.runs) {
+      runs.push_back({.run = *run, .work = name_of_work(data, *run), .system = system.name});
+    }
+  }
+  for (const StoredRun* run : data.left_out) {
+    runs.push_back({.run = *run, .work = name_of_work(data, *run), .system = "left out"});
+  }
+  return runs;
+}
+
+void add_run(HtmlTable& table, const NamedRun& named, bool anonymize) {
+  const StoredRun& run = named.run;
   const auto speed = metric_value(run, "images_per_sec");
   const auto spread = metric_value(run, "step_time.cv");
   const auto score = number_field(run.record, "quality.score");
   table.row({anonymize ? html_text(utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S"))
                        : cat(html_text(run.record_id), "<br><small>",
                              utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S"), "</small>"),
-             html_text(system), html_text(run.workload), speed ? short_number(*speed) : "none",
+             html_text(named.system), html_text(named.work), speed ? short_number(*speed) : "none",
              spread ? short_number(100 * *spread) + "%" : "unknown", cat(warnings_of(run)),
              score ? short_number(*score) : "none", html_text(run.status)});
 }
 
 /// Runs that share flags, but for files of their own, stand in one row.
-std::string flags_table(const ReportData& data, bool anonymize) {
+std::string flags_table(const std::vector<NamedRun>& named, bool anonymize) {
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> counts;
-  const auto count = [&](const StoredRun& run, const std::string& system) {
-    ++counts[{run.workload, system, command_text(run, anonymize)}];
-  };
-  for (const ReportSystem& system : data.systems) {
-    for (const StoredRun* run : system.runs) count(*run, system.name);
+  for (const NamedRun& each : named) {
+    ++counts[{each.work, each.system, command_text(each.run, anonymize)}];
   }
-  for (const StoredRun* run : data.left_out) count(*run, "left out");
   HtmlTable table("Flags that were given", {"work", "system", "runs", "flags"}, {1, 3});
   for (const auto& [row, runs] : counts) {
     const auto& [work, system, flags] = row;
@@ -222,12 +239,10 @@ std::string disclosure(const ReportData& data, bool anonymize) {
                  {anonymize ? "start (UTC)" : "record", "system", "work", "images/s",
                   "spread of steps", "warnings", "score of 100", "status"},
                  {1, 2, 7});
-  for (const ReportSystem& system : data.systems) {
-    for (const StoredRun* run : system.runs) add_run(runs, *run, system.name, anonymize);
-  }
-  for (const StoredRun* run : data.left_out) add_run(runs, *run, "left out", anonymize);
+  const std::vector<NamedRun> named = runs_of(data);
+  for (const NamedRun& run : named) add_run(runs, run, anonymize);
   return cat(system_tables(data, anonymize), "<h3>Runs</h3>\n", runs.html(),
-             flags_table(data, anonymize));
+             flags_table(named, anonymize));
 }
 
 std::string quality_table(const ReportData& data) {

@@ -14,6 +14,7 @@
 #include "results/statistics.h"
 #include "results/stats/mann_whitney.h"
 #include "results/store/record_fields.h"
+#include "results/store/work_names.h"
 
 namespace bench::results {
 namespace {
@@ -113,6 +114,24 @@ std::vector<ReportSystem> systems_of(const std::vector<const StoredRun*>& runs,
   return systems;
 }
 
+/// Of the row's first run.
+const StoredRun& a_run_of(const ReportRow& row) {
+  const auto cell = std::find_if(row.cells.begin(), row.cells.end(),
+                                 [](const ReportCell& each) { return !each.empty(); });
+  return *cell->runs.front();
+}
+
+void name_rows(std::vector<ReportRow>& rows) {
+  std::vector<NamedWork> works;
+  for (const ReportRow& row : rows) {
+    const StoredRun& run = a_run_of(row);
+    works.push_back({.text = run.workload.empty() ? row.key : run.workload,
+                     .fields = workload_fields(run.record)});
+  }
+  std::vector<std::string> names = distinct_names(works);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].name = std::move(names[i]);
+}
+
 std::vector<ReportRow> rows_of(const std::vector<const StoredRun*>& runs,
                                const std::vector<ReportSystem>& systems) {
   std::vector<const StoredRun*> sorted = runs;
@@ -124,9 +143,8 @@ std::vector<ReportRow> rows_of(const std::vector<const StoredRun*>& runs,
   for (const StoredRun* run : sorted) {
     const auto [place, is_new] = index.emplace(run->workload_key, rows.size());
     if (is_new) {
-      rows.push_back({.key = run->workload_key,
-                      .name = run->workload.empty() ? run->workload_key : run->workload,
-                      .cells = std::vector<ReportCell>(systems.size())});
+      rows.push_back(
+          {.key = run->workload_key, .name = {}, .cells = std::vector<ReportCell>(systems.size())});
     }
     const auto system = std::find_if(systems.begin(), systems.end(), [&](const ReportSystem& one) {
       return one.key == run->machine_key;
@@ -136,6 +154,7 @@ std::vector<ReportRow> rows_of(const std::vector<const StoredRun*>& runs,
     cell.runs.push_back(run);
     cell.speeds.push_back(*metric_value(*run, kSpeed));
   }
+  name_rows(rows);
   for (ReportRow& row : rows) {
     for (ReportCell& cell : row.cells) {
       finish_cell(cell);
@@ -200,15 +219,10 @@ void add_scaling(ReportData& data) {
   for (const ReportRow& row : data.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       for (const StoredRun* run : row.cells[i].runs) {
-        const nlohmann::json& record = run->record;
-        const auto devices = integer_field(record, "workload.devices");
-        const std::string work =
-            cat(text_field(record, "workload.model"), " ", text_field(record, "workload.mode"),
-                " bs", integer_field(record, "workload.batch_per_device").value_or(0), " ",
-                text_field(record, "workload.dtype"));
+        const auto devices = integer_field(run->record, "workload.devices");
         if (!devices || *devices < 1) continue;
-        Series& series = all[scaling_key(record, *devices)];
-        if (*devices == 1) series.name = cat(work, ", ", data.systems[i].name);
+        Series& series = all[scaling_key(run->record, *devices)];
+        if (*devices == 1) series.name = cat(row.name, ", ", data.systems[i].name);
         series.speeds[*devices].push_back(*metric_value(*run, kSpeed));
       }
     }
@@ -230,6 +244,13 @@ void add_scaling(ReportData& data) {
 }
 
 }  // namespace
+
+const std::string& name_of_work(const ReportData& data, const StoredRun& run) {
+  const auto row = std::find_if(data.rows.begin(), data.rows.end(), [&](const ReportRow& each) {
+    return each.key == run.workload_key;
+  });
+  return row == data.rows.end() ? run.workload : row->name;
+}
 
 ReportData report_data(std::span<const StoredRun> runs, const ReportOptions& options) {
   ReportData data;

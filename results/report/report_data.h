@@ -40,7 +40,7 @@ struct ReportSystem {
 /// A work as one row, with a cell per system.
 struct ReportRow {
   std::string key{};
-  std::string name{};  ///< Such as "resnet50 train bs64 f32".
+  std::string name{};  ///< Such as "resnet50 train bs64 f32"; unlike the others' names.
   std::vector<ReportCell> cells{};
 };
 
@@ -65,6 +65,9 @@ struct ReportOptions {
   std::string reference{};  ///< Part of a system's text; empty: the system with the most works.
   bool anonymize = false;   ///< Host names out of the systems' names.
 };
+
+/// The name of a run's work on the page; where no row has it, as its record tells.
+const std::string& name_of_work(const ReportData& data, const StoredRun& run);
 
 /// `runs` must outlive what is returned. Throws UsageError when none has a speed, or when the
 /// reference names no system, or several.

@@ -15,9 +15,13 @@ using nlohmann::json;
 
 /// Members of `workload` that say what was run. The layout is asked for, not what a layer has.
 constexpr std::array kWorkMembers = {
-    "model",  "mode",   "backend",      "data",         "batch_per_device", "devices",
-    "dtype",  "layout", "image_size",   "optimizer",    "variable_update",  "num_batches",
-    "warmup", "seed",   "model_params", "global_batch", "workload_version", "flops_per_image"};
+    "model",           "mode",        "backend", "data",       "batch_per_device",
+    "devices",         "dtype",       "layout",  "image_size", "optimizer",
+    "variable_update", "num_batches", "warmup",  "seed"};
+
+/// Members of `workload` that follow from what was run.
+constexpr std::array kDerivedMembers = {"model_params", "global_batch", "workload_version",
+                                        "flops_per_image"};
 
 /// Flags that change the work and that no member of `workload` tells.
 constexpr std::array kWorkFlags = {"num_classes",
@@ -186,14 +190,25 @@ void append(std::string& text, std::string_view separator, const std::string& pa
 
 Fields workload_fields(const json& record) {
   Fields fields;
+  for (const std::string& path : workload_paths()) {
+    add(fields, record, path);
+  }
+  return fields;
+}
+
+std::vector<std::string> workload_paths() {
+  std::vector<std::string> paths;
   for (const char* name : kWorkMembers) {
-    add(fields, record, cat("workload.", name));
+    paths.push_back(cat("workload.", name));
   }
   for (const char* name : kWorkFlags) {
-    add(fields, record, cat("workload.flags_all.", name));
+    paths.push_back(cat("workload.flags_all.", name));
   }
-  add(fields, record, "dataset.name");
-  return fields;
+  paths.emplace_back("dataset.name");
+  for (const char* name : kDerivedMembers) {
+    paths.push_back(cat("workload.", name));
+  }
+  return paths;
 }
 
 Fields machine_fields(const json& record) {
@@ -243,6 +258,11 @@ Fields comparable_environment(const json& record) {
     fields.try_emplace(cat("workload.flags_all.", flag.name), on_gpu ? flag.on_gpu : flag.on_cpu);
   }
   return fields;
+}
+
+std::string plain_text(const std::string& json) {
+  const bool quoted = json.size() >= 2 && json.front() == '"' && json.back() == '"';
+  return quoted ? json.substr(1, json.size() - 2) : json;
 }
 
 std::string key_of(const Fields& fields) { return sha256_hex(compact(json(fields))).substr(0, 16); }

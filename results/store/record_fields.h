@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace bench::results {
 
@@ -15,6 +16,9 @@ using Fields = std::map<std::string, std::string>;
 /// that a default that was given and one that was not are the same.
 Fields workload_fields(const nlohmann::json& record);
 
+/// The paths of these fields: first what a user chooses, last what follows from it.
+std::vector<std::string> workload_paths();
+
 /// On what: processor, how many threads on which instruction set, GPUs, the host. Inside of a
 /// container, whose host name is made anew each time, the host is left out.
 Fields machine_fields(const nlohmann::json& record);
@@ -26,6 +30,9 @@ Fields environment_fields(const nlohmann::json& record);
 /// The same, to be held against that of other records: a setting for which there was no flag yet
 /// when bench wrote the record has the value by which the run went.
 Fields comparable_environment(const nlohmann::json& record);
+
+/// A field's value without the quotes of JSON texts, which say nothing to readers.
+std::string plain_text(const std::string& json);
 
 /// 16 hexadecimal digits, equal for equal fields.
 std::string key_of(const Fields& fields);

@@ -9,6 +9,8 @@
 
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
+#include "results/store/record_fields.h"
+#include "results/store/work_names.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
 #include "results/track/forms.h"
@@ -102,6 +104,29 @@ class SeriesRecords {
   const Arguments& arguments_;
   std::map<std::string, const StoredRun*> given_{};
 };
+
+/// Gives works whose texts are equal names that tell them apart, which takes a record of each.
+void name_works(std::vector<NightlySeries>& series, const SeriesRecords& records) {
+  std::map<std::string, std::map<std::string, std::string>> runs;  // Of texts, then of works.
+  for (const NightlySeries& one : series) {
+    runs[one.workload].emplace(one.workload_key, one.nights.front().run_ids.front());
+  }
+  std::map<std::string, std::string> names;
+  for (const auto& [text, works] : runs) {
+    if (works.size() == 1) continue;
+    std::vector<NamedWork> named;
+    for (const auto& [key, run] : works) {
+      named.push_back({.text = text, .fields = workload_fields(records.run(run).record)});
+    }
+    std::vector<std::string> distinct = distinct_names(named);
+    std::size_t i = 0;
+    for (const auto& [key, run] : works) names[key] = std::move(distinct[i++]);
+  }
+  for (NightlySeries& one : series) {
+    const auto name = names.find(one.workload_key);
+    if (name != names.end()) one.workload = name->second;
+  }
+}
 
 /// What differs across each change, but for the revision, which is told beside it, and the program
 /// that was built of it.
@@ -280,16 +305,17 @@ int run_track(const Arguments& arguments, Streams streams) {
   for (const std::string& name : arguments.all("write")) (void)form_of(name);
   const std::vector<StoredRun> runs =
       select_runs(arguments, selectors, streams.err, Detail::kSummaries);
-  const std::vector<NightlySeries> series = series_of(runs, selection);
+  std::vector<NightlySeries> series = series_of(runs, selection);
   if (series.empty()) {
     throw DataError(cat("no run that ended well has the metric ", selection.metrics.front()));
   }
+  const SeriesRecords records(arguments, runs);
+  name_works(series, records);
   const Notes notes = read_notes(arguments);
   Tracked tracked = track(series, options, notes.changes, notes.annotations);
   for (const std::string& why : tracked.left_out) {
     streams.err << "bench_results: warning: left out: " << why << "\n";
   }
-  const SeriesRecords records(arguments, runs);
   bool interrupted = false;
   if (const auto command = arguments.given("rerun-cmd")) {
     interrupted = !rerun_suspects(

@@ -46,6 +46,15 @@ TEST(Matching, AnIgnoredFieldMayDiffer) {
   EXPECT_THROW(check_fields(base, {"out"}, "ignore"), UsageError);
 }
 
+TEST(Matching, WorksOfOneTextHaveNamesOfTheirOwn) {
+  const std::vector<StoredRun> both = {made_run({.layout = "NHWC"}), made_run({.layout = "NCHW"})};
+  const Matching matching = match_work(both, both, {});
+  ASSERT_EQ(matching.works.size(), 2);
+  EXPECT_EQ(matching.works[0].workload, "resnet50 train bs64 f32 (layout NCHW)");
+  EXPECT_EQ(matching.works[1].workload, "resnet50 train bs64 f32 (layout NHWC)");
+  EXPECT_EQ(matching.works[1].base.front()->record.at("workload").at("layout"), "NHWC");
+}
+
 TEST(Matching, WhatOneSideLacksIsTold) {
   const std::vector<StoredRun> base = {made_run({}), made_run({.batch = 32})};
   const std::vector<StoredRun> other = {made_run({})};

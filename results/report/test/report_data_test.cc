@@ -8,6 +8,7 @@
 #include "models/base/errors.h"
 #include "models/base/test/scratch_folder.h"
 #include "results/report/cost.h"
+#include "results/report/disclosure.h"
 #include "results/report/test/made_runs.h"
 #include "results/stats/mann_whitney.h"
 
@@ -17,7 +18,9 @@ namespace bench::results {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
+using ::testing::UnorderedElementsAre;
 
 /// Two models on three systems, the third with one model only.
 std::vector<StoredRun> grid() {
@@ -71,6 +74,24 @@ TEST(ReportData, GeometricMeansAreOverTheWorksInCommon) {
   EXPECT_EQ(data.systems[2].works_in_mean, 1U);
   ASSERT_TRUE(data.systems[1].geometric_mean->interval.has_value());
   EXPECT_TRUE(data.systems[1].geometric_mean->interval->contains(std::log(std::sqrt(3.6))));
+}
+
+TEST(ReportData, RowsOfDifferentWorksHaveDifferentNames) {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.threads = 2, .speed = 100});
+  add_repeats(runs, {.threads = 2, .optimizer = "adam", .speed = 80});
+  add_repeats(runs, {.model = "alexnet", .threads = 2, .speed = 80});
+  add_repeats(runs, {.threads = 8, .devices = 4, .optimizer = "adam", .speed = 200});
+  const ReportData data = report_data(runs, {});
+  std::vector<std::string> names;
+  for (const ReportRow& row : data.rows) names.push_back(row.name);
+  EXPECT_THAT(
+      names, UnorderedElementsAre("alexnet train bs8 f32", "lenet train bs8 f32 (optimizer adam)",
+                                  "lenet train bs8 f32 (optimizer sgd)", "lenet train bs8 x4 f32"));
+  ASSERT_EQ(data.scaling.size(), 1U);
+  EXPECT_THAT(data.scaling[0].name, StartsWith("lenet train bs8 f32 (optimizer adam), "));
+  EXPECT_EQ(name_of_work(data, runs.front()), "lenet train bs8 f32 (optimizer sgd)");
+  EXPECT_THAT(disclosure(data, false), HasSubstr(">lenet train bs8 f32 (optimizer adam)</td>"));
 }
 
 TEST(ReportData, AReferenceMustNameOneSystem) {

@@ -30,6 +30,7 @@ struct MadeNights {
   double factor = 0.95;   ///< so much as fast.
   std::string label{};
   std::string git_rev{};  ///< Of all; empty: each has its own.
+  int num_batches = 100;
 };
 
 /// `bench_results track` over a store with a run per night.
@@ -66,6 +67,7 @@ class TrackCommand : public testing::Test {
       record.source.git_rev = made.git_rev.empty() ? cat("rev", i) : made.git_rev;
       json night = json_of(record);
       night["label"] = made.label;
+      night["workload"]["num_batches"] = made.num_batches;
       runs.push_back(stored_run(sealed(night), "made"));
       ids.push_back(runs.back().record_id);
     }
@@ -79,6 +81,14 @@ class TrackCommand : public testing::Test {
 
   TemporaryFolder folder_;
 };
+
+TEST_F(TrackCommand, SeriesOfDifferentWorksHaveDifferentNames) {
+  store_nights({.factor = 1});
+  store_nights({.factor = 1, .num_batches = 20});
+  const std::string told = track({"--all"}).out;
+  EXPECT_THAT(told, HasSubstr("resnet50 train bs64 f32 (num_batches 100) on "));
+  EXPECT_THAT(told, HasSubstr("resnet50 train bs64 f32 (num_batches 20) on "));
+}
 
 TEST_F(TrackCommand, PrintsOneFormAtATime) {
   store_nights({});

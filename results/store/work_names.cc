@@ -1,0 +1,90 @@
+#include "results/store/work_names.h"
+
+#include <charconv>
+#include <iomanip>
+#include <map>
+#include <set>
+
+#include "models/base/errors.h"
+
+namespace bench::results {
+namespace {
+
+constexpr std::string_view kMember = "workload.";
+constexpr std::string_view kFlag = "workload.flags_all.";
+
+std::size_t count_different(const std::vector<std::string>& texts) {
+  return std::set(texts.begin(), texts.end()).size();
+}
+
+std::string value_of_field(const Fields& fields, const std::string& path) {
+  const auto found = fields.find(path);
+  if (found == fields.end()) return "not recorded";
+  if (found->second != "null") return plain_text(found->second);
+  return path.starts_with(kFlag) ? "unset" : "unknown";
+}
+
+/// A fraction in six digits, all else as it is.
+std::string shortened(const std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const bool is_fraction =
+      error == std::errc() && stop == end && text.find_first_of(".eE") != std::string::npos;
+  return is_fraction ? cat(std::setprecision(6), number) : text;
+}
+
+/// The field's values of the works, in few digits where these tell as much.
+std::vector<std::string> values_of_field(const std::vector<const Fields*>& works,
+                                         const std::string& path) {
+  std::vector<std::string> values;
+  std::vector<std::string> few_digits;
+  for (const Fields* work : works) {
+    values.push_back(value_of_field(*work, path));
+    few_digits.push_back(shortened(values.back()));
+  }
+  return count_different(few_digits) == count_different(values) ? few_digits : values;
+}
+
+/// "init_learning_rate".
+std::string field_name(const std::string& path) {
+  const std::string_view prefix = path.starts_with(kFlag)     ? kFlag
+                                  : path.starts_with(kMember) ? kMember
+                                                              : std::string_view();
+  return path.substr(prefix.size());
+}
+
+/// What tells works of one text apart, of each; empty where there is one work only.
+std::vector<std::string> tell_apart(const std::vector<const Fields*>& works) {
+  std::vector<std::string> told(works.size());
+  for (const std::string& path : workload_paths()) {
+    const std::size_t before = count_different(told);
+    if (before == works.size()) break;
+    const std::vector<std::string> values = values_of_field(works, path);
+    std::vector<std::string> more = told;
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      more[i] += cat(more[i].empty() ? "" : ", ", field_name(path), " ", values[i]);
+    }
+    if (count_different(more) > before) told = std::move(more);
+  }
+  return told;
+}
+
+}  // namespace
+
+std::vector<std::string> distinct_names(std::span<const NamedWork> works) {
+  std::map<std::string_view, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < works.size(); ++i) alike[works[i].text].push_back(i);
+  std::vector<std::string> names(works.size());
+  for (const auto& [text, indices] : alike) {
+    std::vector<const Fields*> fields;
+    for (const std::size_t i : indices) fields.push_back(&works[i].fields);
+    const std::vector<std::string> told = tell_apart(fields);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      names[indices[i]] = told[i].empty() ? std::string(text) : cat(text, " (", told[i], ")");
+    }
+  }
+  return names;
+}
+
+}  // namespace bench::results
