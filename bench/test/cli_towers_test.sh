@@ -117,6 +117,7 @@ if [ "$(nproc)" -ge 2 ] && [ -r /proc/self/task ]; then
   all=$(processors_of $$)
   make_pictures "$work/idx"
   make_shards pictures "$work/idx"
+  : >"$out"
   $interruptible "$bench" --model=lenet --device=cpu --num_gpus=2 --num_intra_threads=1 --batch_size=2 \
     --num_classes=3 --data_name=imagenet --data_dir="$work/pictures" --num_batches=10000000 \
     >"$out" 2>"$err" &
@@ -159,6 +160,7 @@ esac
 # --- the end ---------------------------------------------------------------------------------------
 
 case_name='a signal to several towers'
+: >"$out"
 # shellcheck disable=SC2086
 $interruptible "$bench" $towers --num_gpus=2 --variable_update=replicated --num_batches=100000 \
   --result_file="$work/ended.json" >"$out" 2>"$err" &
