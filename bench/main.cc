@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -11,6 +12,7 @@
 #include "bench/plan/resolve_settings.h"
 #include "bench/runs/benchmark.h"
 #include "bench/runs/listing.h"
+#include "kernels/core_library.h"
 #include "kernels/cpu/openmp_environment.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
@@ -59,6 +61,12 @@ int fail(std::ostream& err, const std::exception& error, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!bench::core_is_of_this_build()) {
+    (void)std::fputs(
+        "bench: libbench_core.so is of another build than this program; take both from one build\n",
+        stderr);
+    return kFailed;
+  }
   bench::restart_with_short_waits(argv);
   bench::start_logging(argv[0]);
   bench::LineBuffer lines(STDERR_FILENO);
