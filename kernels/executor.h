@@ -10,6 +10,7 @@
 
 #include "kernels/backend.h"
 #include "kernels/runtime/plan.h"
+#include "models/base/content_id.h"
 
 namespace bench {
 
@@ -53,11 +54,12 @@ class Executor {
   [[nodiscard]] const Layout& input_layout(const std::string& name) const;
   /// Gives a graph input to the runs enqueued from now on: memory of the host, in its layout, which
   /// has to stay as it is until they are done. Where the device does not share the host's memory,
-  /// it is copied on a stream of its own while runs that were enqueued before go on.
-  void feed(Input input, std::span<const std::byte> host);
+  /// it is copied on a stream of its own while runs that were enqueued before go on; but not where
+  /// what was copied last is the same `content` of the same memory.
+  void feed(Input input, std::span<const std::byte> host, const ContentId& content = {});
   /// The same with pixels of images in their place, u8 in NHWC, which the device normalises as
   /// those of all datasets (Backend::make_normalization) into memory of the executor's own.
-  void feed_pixels(Input input, std::span<const std::uint8_t> host);
+  void feed_pixels(Input input, std::span<const std::uint8_t> host, const ContentId& content = {});
   /// The same with memory of the device that is the caller's: what lies there when a run begins.
   void place(Input input, void* device);
   /// Copies a graph input in canonical order into memory of the executor's own; waits.

@@ -52,7 +52,8 @@ struct MemoryLayout {
 /// Lays out a lowered graph. Trained variables and their gradients come first in their regions, at
 /// equal offsets, in the order of LoweredGraph::trained. Activations that live at different times
 /// share memory, and an output takes its input's place where the kernel allows it. Values named in
-/// `kept` (outputs) survive to the end; those of one number lie together.
+/// `kept` (outputs) survive to the end; those of one number lie together. Inputs share memory with
+/// nothing: what was fed stays for the next run.
 MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::size_t>& kept,
                             const Spacing& spacing);
 
