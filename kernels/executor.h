@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/backend.h"
@@ -20,6 +21,7 @@ struct ExecutorOptions {
   const Choices* pinned = nullptr;
   Tuner tuner = {};
   bool deterministic = false;
+  std::string_view pixels = {};
   /// For tests: before each run everything but inputs and variables is filled with NaN bytes, and
   /// guard bytes behind every variable and gradient are checked afterwards (InternalError), for
   /// which every run waits.
@@ -28,7 +30,11 @@ struct ExecutorOptions {
   std::function<void(const MemoryReport&)> admit = {};
 
   [[nodiscard]] LoweringOptions lowering() const {
-    return {.format = format, .pinned = pinned, .tuner = tuner, .deterministic = deterministic};
+    return {.format = format,
+            .pinned = pinned,
+            .tuner = tuner,
+            .deterministic = deterministic,
+            .pixels = pixels};
   }
 };
 
@@ -58,7 +64,8 @@ class Executor {
   /// what was copied last is the same `content` of the same memory.
   void feed(Input input, std::span<const std::byte> host, const ContentId& content = {});
   /// The same with pixels of images in their place, u8 in NHWC, which the device normalises as
-  /// those of all datasets (Backend::make_normalization) into memory of the executor's own.
+  /// those of all datasets (Backend::make_normalization) into memory of the executor's own. What
+  /// ExecutorOptions::pixels names is not to be fed in another way.
   void feed_pixels(Input input, std::span<const std::uint8_t> host, const ContentId& content = {});
   /// The same with memory of the device that is the caller's: what lies there when a run begins.
   void place(Input input, void* device);

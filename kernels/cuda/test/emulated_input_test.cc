@@ -204,7 +204,7 @@ void run_pixels_ahead(bool recorded) {
     cuda::emulator::set_schedule(seed);
     {
       const auto slots = backend->allocate_staging(2 * kElements);
-      Executor executor(image_graph(), *backend, {});
+      Executor executor(image_graph(), *backend, {.pixels = "images"});
       const Executor::Input input = executor.input("images");
       const auto grey = [](int step) { return static_cast<std::uint8_t>(200 + step); };
       const auto feed = [&](int step) {
