@@ -208,12 +208,13 @@ const Layout& Executor::input_layout(const std::string& name) const {
   return state_->inputs.buffer(state_->inputs.find(name)).layout;
 }
 
-void Executor::feed(Input input, std::span<const std::byte> host) {
-  state_->inputs.feed(static_cast<std::size_t>(input), host);
+void Executor::feed(Input input, std::span<const std::byte> host, const ContentId& content) {
+  state_->inputs.feed(static_cast<std::size_t>(input), host, content);
 }
 
-void Executor::feed_pixels(Input input, std::span<const std::uint8_t> host) {
-  state_->inputs.feed_pixels(static_cast<std::size_t>(input), host);
+void Executor::feed_pixels(Input input, std::span<const std::uint8_t> host,
+                           const ContentId& content) {
+  state_->inputs.feed_pixels(static_cast<std::size_t>(input), host, content);
 }
 
 void Executor::place(Input input, void* device) {

@@ -6,10 +6,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/backend.h"
 #include "kernels/runtime/plan.h"
+#include "models/base/content_id.h"
 
 namespace bench {
 
@@ -19,6 +21,7 @@ struct ExecutorOptions {
   const Choices* pinned = nullptr;
   Tuner tuner = {};
   bool deterministic = false;
+  std::string_view pixels = {};
   /// For tests: before each run everything but inputs and variables is filled with NaN bytes, and
   /// guard bytes behind every variable and gradient are checked afterwards (InternalError), for
   /// which every run waits.
@@ -27,7 +30,11 @@ struct ExecutorOptions {
   std::function<void(const MemoryReport&)> admit = {};
 
   [[nodiscard]] LoweringOptions lowering() const {
-    return {.format = format, .pinned = pinned, .tuner = tuner, .deterministic = deterministic};
+    return {.format = format,
+            .pinned = pinned,
+            .tuner = tuner,
+            .deterministic = deterministic,
+            .pixels = pixels};
   }
 };
 
@@ -53,11 +60,13 @@ class Executor {
   [[nodiscard]] const Layout& input_layout(const std::string& name) const;
   /// Gives a graph input to the runs enqueued from now on: memory of the host, in its layout, which
   /// has to stay as it is until they are done. Where the device does not share the host's memory,
-  /// it is copied on a stream of its own while runs that were enqueued before go on.
-  void feed(Input input, std::span<const std::byte> host);
+  /// it is copied on a stream of its own while runs that were enqueued before go on; but not where
+  /// what was copied last is the same `content` of the same memory.
+  void feed(Input input, std::span<const std::byte> host, const ContentId& content = {});
   /// The same with pixels of images in their place, u8 in NHWC, which the device normalises as
-  /// those of all datasets (Backend::make_normalization) into memory of the executor's own.
-  void feed_pixels(Input input, std::span<const std::uint8_t> host);
+  /// those of all datasets (Backend::make_normalization) into memory of the executor's own. What
+  /// ExecutorOptions::pixels names is not to be fed in another way.
+  void feed_pixels(Input input, std::span<const std::uint8_t> host, const ContentId& content = {});
   /// The same with memory of the device that is the caller's: what lies there when a run begins.
   void place(Input input, void* device);
   /// Copies a graph input in canonical order into memory of the executor's own; waits.

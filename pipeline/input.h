@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "models/base/content_id.h"
 #include "models/base/watch.h"
 #include "pipeline/host_allocator.h"
 
@@ -47,6 +48,8 @@ struct InputBatch {
   /// In u8; null where the slots are f32.
   const std::uint8_t* pixels = nullptr;
   const std::int32_t* labels = nullptr;
+  /// Of the images, or pixels, where the source keeps them from one batch to the next.
+  ContentId content = {};
   /// How often all images had been handed out before the last of these; from 1 on some of them may
   /// not be new.
   std::int64_t epoch = 0;

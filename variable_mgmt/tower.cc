@@ -74,18 +74,20 @@ void Tower::fetch_state() {
   stream().download(state(), std::as_writable_bytes(std::span(&host_->seen, 1)));
 }
 
-void Tower::feed(const float* images, const std::int32_t* labels) {
+void Tower::feed(const float* images, const std::int32_t* labels, const ContentId& content) {
   if (images != nullptr && wide_images_.empty()) {
-    executor_.feed(images_, std::as_bytes(std::span(images, image_elements_)));
+    executor_.feed(images_, std::as_bytes(std::span(images, image_elements_)), content);
   } else if (images != nullptr) {
     std::copy(images, images + wide_images_.size(), wide_images_.begin());
+    // Memory of our own, written anew each time: `content` tells nothing of it.
     executor_.feed(images_, std::as_bytes(std::span(wide_images_)));
   }
   feed_labels(labels);
 }
 
-void Tower::feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels) {
-  executor_.feed_pixels(images_, std::span(pixels, image_elements_));
+void Tower::feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
+                        const ContentId& content) {
+  executor_.feed_pixels(images_, std::span(pixels, image_elements_), content);
   feed_labels(labels);
 }
 

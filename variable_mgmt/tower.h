@@ -26,11 +26,13 @@ class Tower {
   /// executor().input_layout("images"), widened where the graph computes in f64; labels s32. Both
   /// have to stay as they are until wait(), which has to come before the next step is enqueued.
   void enqueue(const float* images, const std::int32_t* labels, const StepOrders& orders);
-  /// The parts of it, of which the last two may be recorded: gives the batch; brings the orders to
+  /// The parts of it, of which the last two may be recorded: gives the batch, whose images need no
+  /// bringing where they are the same `content` as before (Executor::feed()); brings the orders to
   /// the device, once they were set; runs.
-  void feed(const float* images, const std::int32_t* labels);
+  void feed(const float* images, const std::int32_t* labels, const ContentId& content = {});
   /// The same with images as pixels, u8 in NHWC, which the device normalises.
-  void feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels);
+  void feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
+                   const ContentId& content = {});
   /// Whether the next batch may be given while a run that is enqueued goes on; wait() waits for it
   /// too. Otherwise that run would read it.
   [[nodiscard]] bool feeds_ahead() const { return !backend_.shares_host_memory(); }

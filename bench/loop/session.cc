@@ -205,9 +205,10 @@ class Session {
     const std::int32_t* const labels =
         batch.labels + place * static_cast<std::size_t>(settings_.batch);
     if (batch.pixels != nullptr) {
-      parts_.towers[number].feed_pixels(batch.pixels + place * image_elements_, labels);
+      parts_.towers[number].feed_pixels(batch.pixels + place * image_elements_, labels,
+                                        batch.content);
     } else {
-      parts_.towers[number].feed(batch.images + place * image_elements_, labels);
+      parts_.towers[number].feed(batch.images + place * image_elements_, labels, batch.content);
     }
   }
 

@@ -206,7 +206,8 @@ struct RunSettings {
   [[nodiscard]] LoweringOptions lowering() const {
     return {.format = format,
             .pinned = choices == nullptr ? nullptr : &choices->choices,
-            .deterministic = deterministic};
+            .deterministic = deterministic,
+            .pixels = input.type == SlotType::u8 ? "images" : ""};
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "bench/plan/network.h"
 #include "bench/runs/text_table.h"
+#include "kernels/filtering_backend.h"
 #include "kernels/forwarding_backend.h"
 #include "kernels/runtime/plan.h"
 #include "models/base/errors.h"
@@ -64,32 +65,15 @@ class WithoutFusion final : public ForwardingBackend {
   std::string fusion_;
 };
 
-/// The same device where no node is computed in one kernel with its epilogue, if it can be
-/// otherwise.
-class EpiloguesBehind final : public ForwardingBackend {
- public:
-  using ForwardingBackend::ForwardingBackend;
-
-  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
-                                    DataFormat format) override {
-    std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
-    const auto in_one = [](const Candidate& candidate) {
-      return candidate.intermediate_bytes == 0;
-    };
-    const EpilogueCarrier* const carrier = node.op->epilogue;
-    const bool fused = carrier != nullptr && !carrier->get(node.attributes).empty();
-    if (fused && !std::all_of(all.begin(), all.end(), in_one)) {
-      left_out_ = std::erase_if(all, in_one) > 0 || left_out_;
-    }
-    return all;
-  }
-
-  /// Whether anything was.
-  [[nodiscard]] bool left_out() const { return left_out_; }
-
- private:
-  bool left_out_ = false;
-};
+/// Leaves a node no kernel that computes its epilogue in one with it, if there is another; whether
+/// it took any away.
+bool take_epilogues_behind(const Node& node, std::vector<Candidate>& candidates) {
+  const auto in_one = [](const Candidate& candidate) { return candidate.intermediate_bytes == 0; };
+  const EpilogueCarrier* const carrier = node.op->epilogue;
+  const bool fused = carrier != nullptr && !carrier->get(node.attributes).empty();
+  return fused && !std::all_of(candidates.begin(), candidates.end(), in_one) &&
+         std::erase_if(candidates, in_one) > 0;
+}
 
 std::string fixed(double number, int digits) {
   std::ostringstream text;
@@ -129,9 +113,12 @@ void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostr
     add_row(table, fusion, settings,
             Plan(build_run_graph(settings, without, settings.batch), without, settings.lowering()));
   }
-  EpiloguesBehind behind(backend);
+  bool left_out = false;
+  FilteringBackend behind(backend, [&](const Node& node, std::vector<Candidate>& candidates) {
+    left_out = take_epilogues_behind(node, candidates) || left_out;
+  });
   const Plan in_parts(graph, behind, settings.lowering());
-  if (behind.left_out()) {
+  if (left_out) {
     add_row(table, "one kernel with the epilogue", settings, in_parts);
   }
   out << table;

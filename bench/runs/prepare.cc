@@ -288,7 +288,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   report::print_initializing_graph(host.streams.out);
   ExecutorOptions options{.format = settings.format,
                           .pinned = settings.lowering().pinned,
-                          .deterministic = settings.deterministic};
+                          .deterministic = settings.deterministic,
+                          .pixels = settings.lowering().pixels};
   // Apart, or GCC takes the options for uninitialised where the copy throws.
   options.admit = admit;
   TowerSources sources{.backends = {},

@@ -29,7 +29,9 @@ RunSettings settings_for(const ParseResult& parsed, const Model& model, bool tra
 Verification verify_model(const RunSettings& settings, std::span<const Device> devices,
                           TowerThreads& threads, PhaseWatch& phases) {
   Backend& backend = *devices.front().backend;
-  const ExecutorOptions options{.format = settings.format, .deterministic = settings.deterministic};
+  const ExecutorOptions options{.format = settings.format,
+                                .deterministic = settings.deterministic,
+                                .pixels = settings.lowering().pixels};
   const InitialValues values = fingerprint_stimulus(settings).values;
   TowerSources sources{.backends = {},
                        .graph =

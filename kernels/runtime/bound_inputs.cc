@@ -43,7 +43,8 @@ void BoundInputs::bind(Place& place, void* data) {
   place.given = true;
 }
 
-void BoundInputs::feed(std::size_t input, std::span<const std::byte> host) {
+void BoundInputs::feed(std::size_t input, std::span<const std::byte> host,
+                       const ContentId& content) {
   Place& place = places_[input];
   const Buffer& wanted = buffer(input);
   if (host.size() != wanted.bytes) {
@@ -55,10 +56,11 @@ void BoundInputs::feed(std::size_t input, std::span<const std::byte> host) {
     bind(place, const_cast<std::byte*>(host.data()));  // NOLINT(*-const-cast)
     return;
   }
-  landing_->bring(place.buffer, host, own_memory(input));
+  fill(place, {.host = host, .content = content}, nullptr);
 }
 
-void BoundInputs::feed_pixels(std::size_t input, std::span<const std::uint8_t> host) {
+void BoundInputs::feed_pixels(std::size_t input, std::span<const std::uint8_t> host,
+                              const ContentId& content) {
   Place& place = places_[input];
   const Buffer& wanted = buffer(input);
   if (static_cast<std::int64_t>(host.size()) != wanted.type.shape.elements()) {
@@ -69,19 +71,33 @@ void BoundInputs::feed_pixels(std::size_t input, std::span<const std::uint8_t> h
     place.normalization =
         backend_.make_normalization({}, {.type = wanted.type, .layout = wanted.layout});
   }
-  const TensorView to = own_memory(input);
-  if (landing_ != nullptr) {
-    landing_->bring(place.buffer, std::as_bytes(host), to, place.normalization.get());
+  fill(place, {.host = std::as_bytes(host), .content = content}, place.normalization.get());
+}
+
+void BoundInputs::fill(Place& place, const Fed& fed, Kernel* through) {
+  const TensorView memory = bind_own_memory(place);
+  if (fed.same_as(place.fed)) {
     return;
   }
-  // Kernels only read their inputs.
-  const TensorView pixels{.data = const_cast<std::uint8_t*>(host.data()),  // NOLINT(*-const-cast)
-                          .bytes = host.size()};
-  place.normalization->launch(kernels_, {&pixels, 1}, {&to, 1}, nullptr);
+  place.fed = {};  // Where the filling fails nobody knows what is there.
+  if (landing_ != nullptr) {
+    landing_->bring(place.buffer, fed.host, memory, through);
+  } else {
+    // Kernels only read their inputs.
+    const TensorView given{.data = const_cast<std::byte*>(fed.host.data()),  // NOLINT(*-const-cast)
+                           .bytes = fed.host.size()};
+    through->launch(kernels_, {&given, 1}, {&memory, 1}, nullptr);
+  }
+  place.fed = fed;
 }
 
 TensorView BoundInputs::own_memory(std::size_t input) {
   Place& place = places_[input];
+  place.fed = {};
+  return bind_own_memory(place);
+}
+
+TensorView BoundInputs::bind_own_memory(Place& place) {
   TensorView view = bound_.view(place.buffer);
   if (view.data == nullptr) {
     if (place.own == nullptr) {

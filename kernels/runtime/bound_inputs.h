@@ -9,6 +9,7 @@
 
 #include "kernels/runtime/bound_plan.h"
 #include "kernels/runtime/input_landing.h"
+#include "models/base/content_id.h"
 
 namespace bench {
 
@@ -22,15 +23,25 @@ class BoundInputs {
   /// Throws InternalError where no input has that name.
   [[nodiscard]] std::size_t find(const std::string& name) const;
   [[nodiscard]] const Buffer& buffer(std::size_t input) const;
-  void feed(std::size_t input, std::span<const std::byte> host);
-  void feed_pixels(std::size_t input, std::span<const std::uint8_t> host);
+  void feed(std::size_t input, std::span<const std::byte> host, const ContentId& content);
+  void feed_pixels(std::size_t input, std::span<const std::uint8_t> host, const ContentId& content);
   void place(std::size_t input, void* device) { bind(places_[input], device); }
-  /// The memory that the plan or else this has for an input, bound.
+  /// The memory that the plan or else this has for an input, bound, for who may write it: what was
+  /// fed is taken to be there no longer.
   TensorView own_memory(std::size_t input);
   /// Throws InternalError unless every input was given; looks once only.
   void check_given();
 
  private:
+  /// Memory of the host, and what it holds.
+  struct Fed {
+    std::span<const std::byte> host;
+    ContentId content;
+    [[nodiscard]] bool same_as(const Fed& other) const {
+      return content.same_as(other.content) && host.data() == other.host.data() &&
+             host.size() == other.host.size();
+    }
+  };
   /// A graph input, the kernels' arguments that are it, and memory of our own where the plan has
   /// none for it.
   struct Place {
@@ -39,10 +50,16 @@ class BoundInputs {
     std::unique_ptr<DeviceMemory> own;
     /// What pixels become the input through; null before there were any.
     std::unique_ptr<Kernel> normalization;
+    /// What the plan's memory, or ours, was filled with: nothing else writes there.
+    Fed fed = {};
     bool given = false;
   };
 
   static void bind(Place& place, void* data);
+  TensorView bind_own_memory(Place& place);
+  /// Brings what is fed into the input's own memory, through a kernel if there is one, unless it
+  /// lies there already.
+  void fill(Place& place, const Fed& fed, Kernel* through);
 
   const Plan& plan_;
   const BoundPlan& bound_;

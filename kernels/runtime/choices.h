@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/backend.h"
@@ -55,6 +56,8 @@ struct LoweringOptions {
   Tuner tuner = {};
   /// Candidates that do not give the same bits each time are left out.
   bool deterministic = false;
+  /// Of the memory around it: the graph input that is fed as pixels, by name; empty: none.
+  std::string_view pixels = {};
 };
 
 /// A graph of which all is chosen.

@@ -13,14 +13,14 @@ InputLanding::InputLanding(const Plan& plan, Backend& backend, Stream& kernels)
 
 void InputLanding::bring(std::size_t buffer, std::span<const std::byte> host, const TensorView& to,
                          Kernel* through) {
-  check(host.size() <= to.bytes, "input landing: more arrives than there is a place for");
+  const MemoryLayout::Landing& planned = plan_.memory.landings.at(buffer);
+  check(host.size() <= planned.bytes, "input landing: more arrives than there is a place for");
   const auto [entry, first] = landed_.try_emplace(buffer, backend_);
   Landed& landed = entry->second;
   if (!first) {
     copies_->wait(*landed.taken);
   }
-  // Regions are laid out alike.
-  std::byte* const place = memory_->data() + plan_.memory.offsets[buffer];
+  std::byte* const place = memory_->data() + planned.offset;
   copies_->upload(host, place);
   copies_->record(*landed.arrived);
   kernels_.wait(*landed.arrived);

@@ -25,9 +25,9 @@ class InputLanding {
   InputLanding& operator=(const InputLanding&) = delete;
 
   /// What `kernels` does from now on finds these bytes in the plan's place, `to`, of an input's
-  /// buffer, or where there is one what `through` makes of them, which are no more than `to` has.
-  /// Does not wait; the host's memory has to stay as it is until the work that `kernels` has by
-  /// then is done.
+  /// buffer, or where there is one what `through` makes of them. There are no more of them than
+  /// were planned. Does not wait; the host's memory has to stay as it is until the work that
+  /// `kernels` has by then is done.
   void bring(std::size_t buffer, std::span<const std::byte> host, const TensorView& to,
              Kernel* through = nullptr);
 

@@ -203,4 +203,19 @@ MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::
   return layout;
 }
 
+void lay_out_landings(const LoweredGraph& lowered, std::string_view pixels, const Spacing& spacing,
+                      MemoryLayout& layout) {
+  Region region(spacing);
+  for (std::size_t b = 0; b < lowered.buffers.size(); ++b) {
+    const Buffer& buffer = lowered.buffers[b];
+    if (buffer.region == Buffer::Region::input) {
+      const std::size_t bytes = buffer.name == pixels
+                                    ? static_cast<std::size_t>(buffer.type.shape.elements())
+                                    : buffer.bytes;
+      layout.landings[b] = {.offset = region.place(bytes), .bytes = bytes};
+    }
+  }
+  layout.report.landing = region.bytes();
+}
+
 }  // namespace bench

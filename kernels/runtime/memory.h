@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,12 @@ std::string format_bytes(std::size_t bytes);
 /// Where each buffer of a lowered graph lies: offsets in its region.
 struct MemoryLayout {
   std::vector<std::size_t> offsets;
+  /// Where what is fed of a graph input arrives, by its buffer.
+  struct Landing {
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+  };
+  std::map<std::size_t, Landing> landings;
   /// Bytes at the beginning of the activations that hold the outputs of one floating number.
   std::size_t results = 0;
   MemoryReport report;
@@ -52,8 +59,14 @@ struct MemoryLayout {
 /// Lays out a lowered graph. Trained variables and their gradients come first in their regions, at
 /// equal offsets, in the order of LoweredGraph::trained. Activations that live at different times
 /// share memory, and an output takes its input's place where the kernel allows it. Values named in
-/// `kept` (outputs) survive to the end; those of one number lie together.
+/// `kept` (outputs) survive to the end; those of one number lie together. Inputs share memory with
+/// nothing: what was fed stays for the next run.
 MemoryLayout lay_out_memory(const LoweredGraph& lowered, const std::vector<std::size_t>& kept,
                             const Spacing& spacing);
+
+/// Lays out where the inputs arrive, in the order of their buffers: a byte for each element of that
+/// named `pixels`, of the others as many as they have.
+void lay_out_landings(const LoweredGraph& lowered, std::string_view pixels, const Spacing& spacing,
+                      MemoryLayout& layout);
 
 }  // namespace bench

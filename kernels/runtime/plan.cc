@@ -43,6 +43,10 @@ std::size_t largest_canonical(const Graph& graph, const LoweredGraph& lowered, B
   return largest;
 }
 
+Spacing spacing_of(const Backend& backend, std::size_t guard_bytes) {
+  return {.alignment = backend.memory_traits().alignment, .guard_bytes = guard_bytes};
+}
+
 }  // namespace
 
 Graph runnable(const Graph& graph, const Backend& backend) {
@@ -54,13 +58,12 @@ Plan::Plan(const Graph& original, Backend& backend, const LoweringOptions& optio
            std::size_t guard_bytes)
     : graph(runnable(original, backend)),
       lowered(lower(graph, backend, options)),
-      memory(lay_out_memory(
-          lowered, output_buffers(graph, lowered),
-          {.alignment = backend.memory_traits().alignment, .guard_bytes = guard_bytes})) {
+      memory(lay_out_memory(lowered, output_buffers(graph, lowered),
+                            spacing_of(backend, guard_bytes))) {
   if (backend.shares_host_memory()) {
     memory.report.inputs = 0;  // They are the host's.
   } else {
-    memory.report.landing = memory.report.inputs;
+    lay_out_landings(lowered, options.pixels, spacing_of(backend, guard_bytes), memory);
     memory.report.staging = largest_canonical(graph, lowered, backend);
   }
 }

@@ -71,6 +71,8 @@ class CaseRunner {
  public:
   CaseRunner(KernelCase kernel_case, const CaseOptions& options, Backend& backend);
   CaseOutputs run(const CaseData& data);
+  /// Another run, on the inputs as the one before has left them.
+  CaseOutputs run_again();
   /// The graph as it runs, fused nodes taken apart where the backend wants that.
   [[nodiscard]] const Graph& graph() const { return runner_.graph(); }
   /// The type that stands for an output's digits: its own, but that of the activations where their

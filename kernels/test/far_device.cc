@@ -100,6 +100,8 @@ class Device {
     return patient;
   }
   [[nodiscard]] std::int64_t waits() const { return waits_; }
+  void count_upload(std::size_t bytes) { uploaded_ += bytes; }
+  [[nodiscard]] std::size_t uploaded() const { return uploaded_; }
   /// Lets the device go on by one operation.
   void run_a_bit() {
     worker_.run([&] { run_one(); });
@@ -128,6 +130,7 @@ class Device {
   std::size_t taken_ = 0;
   std::vector<Queue*> queues_;
   std::int64_t waits_ = 0;
+  std::size_t uploaded_ = 0;
   Worker worker_;
 };
 
@@ -205,7 +208,10 @@ class FarStream final : public Stream {
   void upload(std::span<const std::byte> from, void* to) override {
     if (!from.empty()) {
       check_ours(to, from.size());
-      enqueue([this, from, to] { inner().upload(from, find(to, from.size())); });
+      enqueue([this, from, to] {
+        inner().upload(from, find(to, from.size()));
+        device_.count_upload(from.size());
+      });
     }
   }
   void download(const void* from, std::span<std::byte> to) override {
@@ -402,6 +408,7 @@ class FarBackend final : private OwnedBackend, public ForwardingBackend {
     return {.alignment = kAlignment, .free_bytes = device_.free_bytes()};
   }
   [[nodiscard]] std::int64_t waits() const { return device_.waits(); }
+  [[nodiscard]] std::size_t uploaded() const { return device_.uploaded(); }
 
  private:
   Device device_;
@@ -424,5 +431,9 @@ std::unique_ptr<Backend> make_far_backend(std::unique_ptr<Backend> inner,
 }
 
 std::int64_t waits_for(const Backend& far) { return dynamic_cast<const FarBackend&>(far).waits(); }
+
+std::size_t uploaded_to(const Backend& far) {
+  return dynamic_cast<const FarBackend&>(far).uploaded();
+}
 
 }  // namespace bench

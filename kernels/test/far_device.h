@@ -38,4 +38,7 @@ std::unique_ptr<Backend> make_far_backend(std::unique_ptr<Backend> inner,
 /// How often anybody waited for such a device.
 std::int64_t waits_for(const Backend& far);
 
+/// Bytes that were copied to such a device from the host.
+std::size_t uploaded_to(const Backend& far);
+
 }  // namespace bench

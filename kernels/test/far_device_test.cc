@@ -189,6 +189,29 @@ TEST(FarNetwork, IsPlannedWithMemoryForItsInputsAtTheDevicesAlignment) {
   EXPECT_EQ(near.inputs + near.staging, 0U);
 }
 
+// A byte lands for each element of pixels, and no more memory is taken for them.
+TEST(FarNetwork, IsPlannedWithAPlaceForPixelsWhereTheyAreWhatIsFed) {
+  constexpr std::size_t kPixels = kBatch * 3 * kSize * kSize;
+  const auto far = make_far({});
+  const Plan floats(residual_network(), *far, {});
+  const Plan pixels(residual_network(), *far, {.pixels = "images"});
+  ASSERT_EQ(kPixels % far->memory_traits().alignment, 0U);
+  EXPECT_EQ(floats.memory.report.landing, floats.memory.report.inputs);
+  EXPECT_EQ(floats.memory.report.landing - pixels.memory.report.landing,
+            kPixels * (sizeof(float) - 1));
+  EXPECT_EQ(pixels.memory.report.inputs, floats.memory.report.inputs);
+  std::size_t end = 0;
+  for (const auto& [buffer, landing] : pixels.memory.landings) {
+    const Buffer& input = pixels.lowered.buffers[buffer];
+    EXPECT_EQ(landing.bytes, input.name == "images" ? kPixels : input.bytes);
+    EXPECT_GE(landing.offset, end) << input.name;
+    EXPECT_EQ(landing.offset % far->memory_traits().alignment, 0U) << input.name;
+    end = landing.offset + landing.bytes;
+  }
+  EXPECT_EQ(pixels.memory.landings.size(), 4U);
+  EXPECT_LE(end, pixels.memory.report.landing);
+}
+
 /// What is taken of a device's memory while an executor stands that was read and written, and what
 /// was planned.
 struct MemoryUse {
@@ -213,6 +236,34 @@ TEST(FarNetwork, TakesTheMemoryThatWasPlannedAndNoMore) {
   EXPECT_EQ(far->memory_traits().free_bytes, kMemory);
   const auto small = make_far({.memory_bytes = use.planned / 2});
   EXPECT_THROW(train_a_step(*small), DeviceError);
+}
+
+TEST(FarNetwork, TakesTheMemoryThatWasPlannedForPixelsAndNoMore) {
+  constexpr std::size_t kPixels = kBatch * 3 * kSize * kSize;
+  const std::vector<std::uint8_t> grey(kPixels, 200);
+  const std::array<std::int32_t, kBatch> labels{1, 0, 4, 2};
+  const auto use = [&](std::string_view pixels) {
+    const auto far = make_far({.memory_bytes = kMemory});
+    Executor executor(residual_network(), *far, {.pixels = pixels});
+    const Executor::Input images = executor.input("images");
+    executor.feed_pixels(images, grey);
+    executor.feed(executor.input("labels"), std::as_bytes(std::span(labels)));
+    executor.stream().synchronize();
+    EXPECT_EQ(executor.read_input("images"), std::vector<float>(kPixels, (200 - 127.5F) / 127.5F));
+    const MemoryUse both = use_of(*far, executor);
+    EXPECT_EQ(both.taken, both.planned);
+    return both.taken;
+  };
+  EXPECT_EQ(use("") - use("images"), kPixels * (sizeof(float) - 1));
+}
+
+TEST(FarNetwork, TakesNoFloatsWhereItIsPlannedForPixels) {
+  const auto far = make_far({});
+  Executor executor(residual_network(), *far, {.pixels = "images"});
+  const std::vector<float> images(kBatch * 3 * kSize * kSize);
+  EXPECT_THAT(
+      [&] { executor.feed(executor.input("images"), std::as_bytes(std::span(images))); },
+      testing::ThrowsMessage<InternalError>(HasSubstr("more arrives than there is a place for")));
 }
 
 // The host reads and writes them in f32.

@@ -84,7 +84,7 @@ class SyntheticInput final : public InputSource {
     // Each batch is all images there are.
     const std::int64_t epoch = statistics_.images_delivered / static_cast<std::int64_t>(batch_);
     statistics_.images_delivered += static_cast<std::int64_t>(batch_);
-    return {.images = images_.data(), .labels = labels, .epoch = epoch};
+    return {.images = images_.data(), .labels = labels, .content = content_, .epoch = epoch};
   }
 
   [[nodiscard]] InputStatistics statistics() const override { return statistics_; }
@@ -93,6 +93,8 @@ class SyntheticInput final : public InputSource {
   std::size_t batch_;
   std::uint32_t num_classes_;
   HostArray<float> images_;
+  /// Of the images, which are drawn once.
+  const ContentId content_ = ContentId::fresh();
   HostArray<std::int32_t> labels_;
   RandomStream random_;
   InputStatistics statistics_;

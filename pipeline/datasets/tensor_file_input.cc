@@ -72,6 +72,7 @@ class TensorFileInput final : public InputSource {
     const std::int64_t batch = passed_ % batches_;
     const bool there_already = batches_ == 1 && passed_ > 0;
     if (!there_already) {
+      content_ = ContentId::fresh();
       fill(batch);
       statistics_.images_prepared += spec_.batch;
     }
@@ -80,6 +81,7 @@ class TensorFileInput final : public InputSource {
     ++passed_;
     return {.images = slot_.data(),
             .labels = labels_.data() + batch * spec_.batch,
+            .content = content_,
             .epoch = statistics_.epoch};
   }
 
@@ -117,6 +119,8 @@ class TensorFileInput final : public InputSource {
   std::size_t image_elements_;
   std::int64_t batches_;
   HostArray<float> slot_;
+  /// Of the slot.
+  ContentId content_;
   std::int64_t passed_ = 0;
   InputStatistics statistics_;
 };

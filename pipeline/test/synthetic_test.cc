@@ -63,12 +63,13 @@ TEST(SyntheticInput, ShowsTheSameImagesInBothLayouts) {
 
 TEST(SyntheticInput, KeepsItsImagesAndDrawsFreshLabels) {
   const auto input = make_synthetic_input(kSpec);
-  const float* images = input->next().images;
+  const InputBatch first = input->next();
   std::set<std::int32_t> seen;
   std::set<std::vector<std::int32_t>> batches;
   for (int step = 0; step < 200; ++step) {
     const InputBatch batch = input->next();
-    EXPECT_EQ(batch.images, images);
+    EXPECT_EQ(batch.images, first.images);
+    EXPECT_TRUE(batch.content.same_as(first.content));
     const std::vector<std::int32_t> labels(batch.labels, batch.labels + 4);
     seen.insert(labels.begin(), labels.end());
     batches.insert(labels);

@@ -81,14 +81,30 @@ TEST(TensorFileInput, SaysWhichBatchesComeAgain) {
   }
 }
 
+const Contents kSingleBatch = {.shape = {2, 3, 1, 2}, .labels = {3, 1}, .labels_shape = {2}};
+
 TEST(TensorFileInput, RepeatsASingleBatch) {
   const test::TemporaryFolder folder;
-  const auto input = make_tensor_file_input(
-      kSpec, write(folder, {.shape = {2, 3, 1, 2}, .labels = {3, 1}, .labels_shape = {2}}));
+  const auto input = make_tensor_file_input(kSpec, write(folder, kSingleBatch));
   const Taken first = take(*input);
   const Taken again = take(*input);
   EXPECT_EQ(first.images, again.images);
   EXPECT_THAT(again.labels, ElementsAre(3, 1));
+}
+
+// The batches of a file of several are all in one place, one after the other.
+TEST(TensorFileInput, SaysOfASingleBatchAloneThatItIsStillTheSame) {
+  const test::TemporaryFolder folder;
+  const auto single = make_tensor_file_input(kSpec, write(folder, kSingleBatch));
+  const ContentId first = single->next().content;
+  EXPECT_TRUE(single->next().content.same_as(first));
+  const auto several = make_tensor_file_input(kSpec, write(folder, {}));
+  ContentId before = several->next().content;
+  for (int i = 0; i < 4; ++i) {
+    const ContentId now = several->next().content;
+    EXPECT_FALSE(now.same_as(before)) << i;
+    before = now;
+  }
 }
 
 TEST(TensorFileInput, PutsChannelsLastWhenTheLayoutAsksForIt) {

@@ -47,7 +47,7 @@ Outcome run(const RunSettings& settings, Backend& backend, Check check) {
   LoneTower lone(
       settings,
       quantization ? quantization->graph() : build_run_graph(settings, backend, settings.batch),
-      backend, {.format = settings.format}, values);
+      backend, {.format = settings.format, .pixels = settings.lowering().pixels}, values);
   Tower& tower = lone.tower();
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const SteadyClock clock;

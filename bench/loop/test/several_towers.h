@@ -18,7 +18,7 @@ class SeveralTowers {
       : threads_(settings.towers), backends_(static_cast<std::size_t>(settings.towers)) {
     threads_.run(
         [&](int tower) { backends_[static_cast<std::size_t>(tower)] = make_backend(tower); });
-    const ExecutorOptions options{.format = settings.format};
+    const ExecutorOptions options{.format = settings.format, .pixels = settings.lowering().pixels};
     TowerSources sources{.backends = {},
                          .graph =
                              [&](int tower) {

@@ -201,6 +201,17 @@ TEST(RunMemory, CountsPixelsAndOnTheHostWhatTheyAreNormalisedInto) {
   EXPECT_EQ(slot_image_bytes(lenet()), kPixels);
 }
 
+TEST(RunMemory, CountsOfPixelsOnADeviceABatchOfFloatsAndOneOfBytes) {
+  RunSettings reading = lenet();
+  reading.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
+  const auto far = make_far_backend(make_reference_backend(), {});
+  const std::size_t floats = plan_run_memory(reading, *far, 256).executor.landing;
+  reading.input.type = SlotType::u8;
+  const MemoryReport pixels = plan_run_memory(reading, *far, 256).executor;
+  EXPECT_EQ(floats - pixels.landing, std::size_t{256} * 3 * 28 * 28 * (sizeof(float) - 1));
+  EXPECT_EQ(pixels.inputs, floats);
+}
+
 TEST(RunMemory, CountsTheOptimizersSlotsWhenTraining) {
   const auto backend = make_reference_backend();
   const MemoryReport executor{.variables = 4000, .gradients = 4000};

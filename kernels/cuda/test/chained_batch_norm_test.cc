@@ -232,7 +232,7 @@ class ChainInF16 : public testing::Test {
 TEST_F(ChainInF16, GivesTheSameBitsWhereAKernelOfOursNormalises) {
   const Graph where_read = graph(true);
   ASSERT_EQ(std::ranges::count_if(where_read.nodes(), has_prologue), 4);
-  ProloguesAhead ahead(make_emulated_backend());
+  FilteringBackend ahead(make_emulated_backend(), prologues_ahead);
   EXPECT_EQ(gradients(where_read, ahead), gradients(graph(false), *device_));
 }
 

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/cuda/test/gpu_under_test.h"
-#include "kernels/forwarding_backend.h"
+#include "kernels/filtering_backend.h"
 #include "models/ops/conv2d.h"
 
 namespace bench {
@@ -14,6 +15,14 @@ namespace bench {
 /// What there are several ways for on a GPU, emulated or not, in those that its estimates do not
 /// take. `make` makes the GPU.
 using MakeGpu = std::function<std::unique_ptr<Backend>()>;
+
+/// One of which a filter takes candidates away.
+inline BackendUnderTest filtered_gpu(std::string name, const MakeGpu& make,
+                                     FilteringBackend::Filter filter) {
+  return gpu_under_test(std::move(name), [make, filter = std::move(filter)] {
+    return std::make_unique<FilteringBackend>(make(), filter);
+  });
+}
 
 inline constexpr const char* kDepthwise = "cuda:depthwise";
 
@@ -23,25 +32,13 @@ inline bool takes_statistics(const Candidate& candidate) {
 
 /// Where an epilogue, or batch norm's statistics, are computed behind a convolution, though one
 /// graph could hold both.
-class EpiloguesBehind final : public ForwardingBackend {
- public:
-  explicit EpiloguesBehind(std::unique_ptr<Backend> inner)
-      : ForwardingBackend(*inner), owned_(std::move(inner)) {}
-
-  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
-                                    DataFormat format) override {
-    std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
-    if (node.op == &kConv2d && node.op->fused(node)) {
-      std::erase_if(all, [](const Candidate& one) {
-        return one.intermediate_bytes == 0 || takes_statistics(one);
-      });
-    }
-    return all;
+inline void epilogues_behind_convolutions(const Node& node, std::vector<Candidate>& candidates) {
+  if (node.op == &kConv2d && node.op->fused(node)) {
+    std::erase_if(candidates, [](const Candidate& one) {
+      return one.intermediate_bytes == 0 || takes_statistics(one);
+    });
   }
-
- private:
-  std::unique_ptr<Backend> owned_;
-};
+}
 
 /// Whether it normalises what it reads, or leaves what it writes to be normalised.
 inline bool is_chained(const KernelCase& one) {
@@ -72,8 +69,7 @@ inline std::vector<KernelCase> cases_with_batch_norm(DType dtype) {
 }
 
 inline BackendUnderTest epilogues_behind(const MakeGpu& make) {
-  return gpu_under_test("epilogues_behind",
-                        [make] { return std::make_unique<EpiloguesBehind>(make()); });
+  return filtered_gpu("epilogues_behind", make, epilogues_behind_convolutions);
 }
 
 inline auto behind_parameters(const MakeGpu& make, DType dtype) {
@@ -102,30 +98,16 @@ inline bool normalizes_in_plan(const Candidate& candidate) {
 }
 
 /// Where a kernel of ours normalises what a convolution reads, though its plan could.
-class ProloguesAhead final : public ForwardingBackend {
- public:
-  explicit ProloguesAhead(std::unique_ptr<Backend> inner)
-      : ForwardingBackend(*inner), owned_(std::move(inner)) {}
-
-  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
-                                    DataFormat format) override {
-    std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
-    std::erase_if(all, normalizes_in_plan);
-    return all;
-  }
-
- private:
-  std::unique_ptr<Backend> owned_;
-};
+inline void prologues_ahead(const Node& /*node*/, std::vector<Candidate>& candidates) {
+  std::erase_if(candidates, normalizes_in_plan);
+}
 
 /// In the order and the type in which plans normalise.
 inline auto chained_behind_parameters(const MakeGpu& make) {
-  return testing::Combine(
-      testing::Values(epilogues_behind(make),
-                      gpu_under_test("prologues_ahead",
-                                     [make] { return std::make_unique<ProloguesAhead>(make()); })),
-      testing::Values(DataFormat::nhwc), testing::Values(DType::f16),
-      testing::ValuesIn(chained_cases(DType::f16)));
+  return testing::Combine(testing::Values(epilogues_behind(make),
+                                          filtered_gpu("prologues_ahead", make, prologues_ahead)),
+                          testing::Values(DataFormat::nhwc), testing::Values(DType::f16),
+                          testing::ValuesIn(chained_cases(DType::f16)));
 }
 
 /// The cases of depthwise convolutions that there are kernels for: all but those whose groups have
@@ -138,31 +120,18 @@ inline std::vector<KernelCase> depthwise_cases(DType dtype) {
 }
 
 /// Our kernels alone, also where the estimates prefer others.
-class DepthwiseAlone final : public ForwardingBackend {
- public:
-  explicit DepthwiseAlone(std::unique_ptr<Backend> inner)
-      : ForwardingBackend(*inner), owned_(std::move(inner)) {}
-
-  std::vector<Candidate> candidates(const Graph& graph, const Node& node,
-                                    DataFormat format) override {
-    std::vector<Candidate> all = ForwardingBackend::candidates(graph, node, format);
-    if (node.op == &kConv2d || node.op == &kConv2dBackwardData ||
-        node.op == &kConv2dBackwardWeights) {
-      std::erase_if(all, [](const Candidate& one) { return one.implementation != kDepthwise; });
-    }
-    return all;
+inline void depthwise_alone(const Node& node, std::vector<Candidate>& candidates) {
+  if (node.op == &kConv2d || node.op == &kConv2dBackwardData ||
+      node.op == &kConv2dBackwardWeights) {
+    std::erase_if(candidates,
+                  [](const Candidate& one) { return one.implementation != kDepthwise; });
   }
-
- private:
-  std::unique_ptr<Backend> owned_;
-};
+}
 
 inline auto depthwise_parameters(const MakeGpu& make, DType dtype) {
-  return testing::Combine(
-      testing::Values(gpu_under_test("depthwise_alone",
-                                     [make] { return std::make_unique<DepthwiseAlone>(make()); })),
-      testing::Values(DataFormat::nchw, DataFormat::nhwc), testing::Values(dtype),
-      testing::ValuesIn(depthwise_cases(dtype)));
+  return testing::Combine(testing::Values(filtered_gpu("depthwise_alone", make, depthwise_alone)),
+                          testing::Values(DataFormat::nchw, DataFormat::nhwc),
+                          testing::Values(dtype), testing::ValuesIn(depthwise_cases(dtype)));
 }
 
 }  // namespace bench
