@@ -66,7 +66,7 @@ void check_slots(const OptimizerRule& rule, std::size_t slots);
 
 /// What an optimizer does in every update, over flat regions of variables, gradients and slots that
 /// share their offsets. The rule's g is gradient * gradient_scale + (decayed ? weight_decay * w :
-/// 0), clamped to +-clip.
+/// 0), clamped to +-clip; the w of the decay is that of OptimizerMemory::decaying.
 struct OptimizerSettings {
   OptimizerRule rule = {};
   double weight_decay = 0;
@@ -125,6 +125,8 @@ struct OptimizerSegment {
 struct OptimizerMemory {
   void* variables = nullptr;
   const void* gradients = nullptr;
+  /// The variables that the gradients were computed with, of which the decay is; null: `variables`.
+  const void* decaying = nullptr;
   std::span<void* const> slots = {};
   /// May be null where no segment has a copy.
   void* copies = nullptr;

@@ -26,6 +26,9 @@ struct Updates {
   std::vector<StepOrders> orders;
   /// So many of them come before there are gradients.
   std::size_t without = 0;
+  /// Of so many updates before come the variables that an update's gradients were computed with, if
+  /// not the first ones.
+  std::size_t lag = 0;
   /// In this one the gradients are larger by kNudge of what they were added up from.
   std::optional<std::size_t> nudged = {};
 };
@@ -35,6 +38,7 @@ Updates updates_of(const StrategySettings& settings) {
   if (settings.relaxed || settings.staged) {
     updates.orders.insert(updates.orders.begin(), kUpdateWithout);
     updates.without = 1;
+    updates.lag = settings.relaxed ? 1 : 2;
   }
   return updates;
 }
@@ -121,15 +125,19 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
     nudged[i] += kNudge * samples.added[i];
   }
   for (std::size_t i = 0; i < updates.orders.size(); ++i) {
+    const std::vector<double> decaying =
+        i < updates.without ? none : course[i - std::min(i, updates.lag)];
     course.push_back(course.back());
     state.orders = updates.orders[i];
     const std::vector<double>& gradients = i < updates.without   ? none
                                            : i == updates.nudged ? nudged
                                                                  : samples.gradients;
-    optimizer->launch(
-        *stream,
-        {.variables = course.back().data(), .gradients = gradients.data(), .slots = places},
-        &state);
+    optimizer->launch(*stream,
+                      {.variables = course.back().data(),
+                       .gradients = gradients.data(),
+                       .decaying = decaying.data(),
+                       .slots = places},
+                      &state);
   }
   stream->synchronize();
   return course;

@@ -20,6 +20,8 @@ struct OptimizerRun {
   std::size_t count = 0;
   float* variables = nullptr;
   const float* gradients = nullptr;
+  /// What decays, which may be the variables.
+  const float* decaying = nullptr;
   /// Whole slots, in which the elements begin at `offset`.
   std::span<void* const> slots;
   std::size_t offset = 0;
@@ -54,10 +56,11 @@ HWY_INLINE void update_each(const OptimizerRun& run, const Update& update) {
   const Vector lowest = hn::Set(d, -run.clip);
   float* const variables = run.variables;
   const float* const gradients = run.gradients;
+  const float* const decaying = run.decaying;
   sweep(run.count, [&](std::size_t i, auto lanes) HWY_ATTR {
     const Vector variable = load(variables + i, lanes);
     const Vector scaled = hn::Mul(load(gradients + i, lanes), gradient_scale);
-    const Vector whole = hn::MulAdd(decay, variable, scaled);
+    const Vector whole = hn::MulAdd(decay, load(decaying + i, lanes), scaled);
     // Unlike Min and Max, comparisons keep a NaN on every target.
     const Vector below = hn::IfThenElse(hn::Gt(whole, highest), highest, whole);
     const Vector g = hn::IfThenElse(hn::Lt(below, lowest), lowest, below);
@@ -202,11 +205,13 @@ void OptimizerKernel::update(ThreadTeam& team, const OptimizerMemory& memory,
             std::all_of(segments_.begin(), segments_.end(),
                         [](const OptimizerSegment& segment) { return segment.copies.empty(); }),
         "optimizer: there is no memory for the copies");
+  const void* const decaying = memory.decaying == nullptr ? memory.variables : memory.decaying;
   const auto update = [&](const OptimizerSegment& segment, std::size_t begin, std::size_t count) {
     const std::size_t place = segment.offset + begin;
     OptimizerRun run{.count = count,
                      .variables = static_cast<float*>(memory.variables) + place,
                      .gradients = static_cast<const float*>(memory.gradients) + place,
+                     .decaying = static_cast<const float*>(decaying) + place,
                      .slots = memory.slots,
                      .offset = place,
                      .gradient_scale = static_cast<float>(scalars.gradient_scale)};

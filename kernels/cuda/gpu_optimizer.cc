@@ -112,6 +112,7 @@ class GpuOptimizer final : public Optimizer {
                          .loss_scale = settings_.loss_scale,
                          .variables = static_cast<float*>(memory.variables),
                          .gradients = static_cast<const float*>(memory.gradients),
+                         .decaying = static_cast<const float*>(memory.decaying),
                          .slots = checked(memory.slots),
                          .copies = memory.copies,
                          .state = state};

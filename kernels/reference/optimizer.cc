@@ -99,12 +99,14 @@ class ReferenceOptimizer : public Optimizer {
               const UpdateScalars& scalars) const {
     auto* const variables = static_cast<T*>(memory.variables);
     const auto* const gradients = static_cast<const T*>(memory.gradients);
+    const auto* const decaying =
+        memory.decaying == nullptr ? variables : static_cast<const T*>(memory.decaying);
     std::vector<double> slots(memory.slots.size());
     for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
       const double w = variables[i];
       double g = gradients[i] * scalars.gradient_scale;
       if (segment.decayed) {
-        g += settings_.weight_decay * w;
+        g += settings_.weight_decay * decaying[i];
       }
       if (settings_.clip) {
         g = std::clamp(g, -*settings_.clip, *settings_.clip);

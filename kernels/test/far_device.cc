@@ -323,6 +323,7 @@ class FarOptimizer final : public Optimizer {
           device_.inner_stream(),
           {.variables = find(memory.variables),
            .gradients = find(memory.gradients),
+           .decaying = memory.decaying == nullptr ? nullptr : find(memory.decaying),
            .slots = theirs,
            .copies = copies_bytes_ == 0 ? nullptr
                                         : device_.addresses().find(memory.copies, copies_bytes_)},

@@ -83,6 +83,7 @@ class OptimizerRun {
         optimizer_(backend.make_optimizer(settings, std::move(segments))),
         variables_(backend, *stream_, variables),
         gradients_(backend, *stream_, variables),
+        decaying_(backend, *stream_, variables),
         copies_(backend, *stream_, std::vector<std::uint16_t>(variables.size(), kNoCopy)),
         state_(backend.allocate(sizeof(StepState))) {
     for (std::size_t slot = 0; slot < row_of(settings.rule).slots(); ++slot) {
@@ -92,14 +93,20 @@ class OptimizerRun {
     write({.updates = 7});
     optimizer_->reset(*stream_, places_, device_state());
   }
-  void update(const std::vector<float>& gradients, const StepOrders& orders) {
+  /// Without `decaying` the variables decay as they are.
+  void update(const std::vector<float>& gradients, const StepOrders& orders,
+              const std::vector<float>* decaying = nullptr) {
     StepState state = read();
     state.orders = orders;
     write(state);
     gradients_.write(gradients);
+    if (decaying != nullptr) {
+      decaying_.write(*decaying);
+    }
     optimizer_->launch(*stream_,
                        {.variables = variables_.data(),
                         .gradients = gradients_.data(),
+                        .decaying = decaying == nullptr ? nullptr : decaying_.data(),
                         .slots = places_,
                         .copies = copies_.data()},
                        device_state());
@@ -138,6 +145,7 @@ class OptimizerRun {
   std::unique_ptr<Optimizer> optimizer_;
   DeviceNumbers<float> variables_;
   DeviceNumbers<float> gradients_;
+  DeviceNumbers<float> decaying_;
   DeviceNumbers<std::uint16_t> copies_;
   std::vector<DeviceNumbers<float>> slots_;
   std::vector<void*> places_;
@@ -212,11 +220,15 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
   }
   EXPECT_EQ(actual.slots(), expected.slots());
   constexpr std::int64_t kSteps = 4;
+  // In the last the gradients were computed with other variables.
+  const std::vector<float> others = draw_floats();
   for (std::int64_t step = 1; step <= kSteps; ++step) {
     const auto gradients = draw_floats();
     for (OptimizerRun* run : {&expected, &actual}) {
-      run->update(gradients, {.learning_rate = 0.0625 / static_cast<double>(step),
-                              .gradient_scale = optimizer_case.gradient_scale});
+      run->update(gradients,
+                  {.learning_rate = 0.0625 / static_cast<double>(step),
+                   .gradient_scale = optimizer_case.gradient_scale},
+                  step == kSteps ? &others : nullptr);
     }
   }
   const auto expect_near = [](const std::vector<float>& given, const std::vector<float>& right,

@@ -1,5 +1,7 @@
 #include <cstddef>
+#include <optional>
 
+#include "variable_mgmt/strategies/late_gradients.h"
 #include "variable_mgmt/strategies/own_strategies.h"
 #include "variable_mgmt/strategies/range_optimizer.h"
 
@@ -32,8 +34,8 @@ class ParameterServer final : public UpdateStrategy {
     gradients_.prepare_to_add();
     if (settings.staged) {
       held_ = tower_.backend().allocate(tower_.executor().variables().bytes);
-      before_ = tower_.backend().allocate(tower_.executor().gradients().bytes);
-      stage();
+      late_.emplace(tower_);
+      hold();
     }
   }
   ~ParameterServer() override { finish(tower_.stream()); }
@@ -53,9 +55,10 @@ class ParameterServer final : public UpdateStrategy {
       optimizer_.launch(variables.data, gradients.data);
     } else {
       // What the towers compute with next is what was held before this update.
+      late_->note_variables();
       tower_.stream().copy(held_->data(), variables.data, variables.bytes);
-      optimizer_.launch(held_->data(), before_->data());
-      tower_.stream().copy(gradients.data, before_->data(), gradients.bytes);
+      optimizer_.launch(held_->data(), late_->gradients(), late_->variables());
+      late_->renew();
     }
     const auto updated = std::chrono::steady_clock::now();
     variables_.spread_from_owners();
@@ -75,16 +78,16 @@ class ParameterServer final : public UpdateStrategy {
   void reset() override {
     optimizer_.reset();
     if (held_ != nullptr) {
-      stage();
+      late_->forget();
+      hold();
     }
   }
 
  private:
-  /// The held variables are those that the tower has, and there was no gradient yet.
-  void stage() {
+  /// The held variables become those that the tower has.
+  void hold() {
     const TensorView variables = tower_.executor().variables();
     tower_.stream().copy(variables.data, held_->data(), variables.bytes);
-    tower_.stream().fill(before_->data(), std::byte{0}, tower_.executor().gradients().bytes);
   }
 
   /// Each holder sees its own part of the gradients; the update is one, or none.
@@ -114,7 +117,7 @@ class ParameterServer final : public UpdateStrategy {
   /// Where the towers compute with the variables of the step before: those that are updated, and
   /// the gradients that they are updated with next.
   std::unique_ptr<DeviceMemory> held_;
-  std::unique_ptr<DeviceMemory> before_;
+  std::optional<LateGradients> late_;
 };
 
 }  // namespace
@@ -129,8 +132,10 @@ std::unique_ptr<UpdateStrategy> make_parameter_server(const TowerSeat& seat,
 std::size_t parameter_server_bytes(std::size_t elements, int towers,
                                    const StrategySettings& settings) {
   // A region of its own per tower, of which a holder's part is used.
-  const std::size_t held = settings.staged ? 2 * elements * size_of(settings.optimizer.dtype) : 0;
-  return slot_bytes(settings.optimizer, elements) + static_cast<std::size_t>(towers) * held;
+  const std::size_t held =
+      static_cast<std::size_t>(towers) * elements * size_of(settings.optimizer.dtype);
+  return slot_bytes(settings.optimizer, elements) +
+         (settings.staged ? held + late_gradients_bytes(elements, towers, settings) : 0);
 }
 
 }  // namespace bench

@@ -41,13 +41,16 @@ void RangeOptimizer::judge(const void* gradients) {
                     tower_.state());
 }
 
-void RangeOptimizer::launch(void* variables, const void* gradients) {
-  optimizer_->launch(tower_.stream(),
-                     {.variables = static_cast<std::byte*>(variables) + first_byte(),
-                      .gradients = static_cast<const std::byte*>(gradients) + first_byte(),
-                      .slots = slots_,
-                      .copies = tower_.executor().copies().data},
-                     tower_.state());
+void RangeOptimizer::launch(void* variables, const void* gradients, const void* decaying) {
+  optimizer_->launch(
+      tower_.stream(),
+      {.variables = static_cast<std::byte*>(variables) + first_byte(),
+       .gradients = static_cast<const std::byte*>(gradients) + first_byte(),
+       .decaying =
+           decaying == nullptr ? nullptr : static_cast<const std::byte*>(decaying) + first_byte(),
+       .slots = slots_,
+       .copies = tower_.executor().copies().data},
+      tower_.state());
 }
 
 void RangeOptimizer::reset() { optimizer_->reset(tower_.stream(), slots_, tower_.state()); }

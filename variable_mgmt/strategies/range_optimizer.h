@@ -16,9 +16,10 @@ class RangeOptimizer {
   RangeOptimizer(const RangeOptimizer&) = delete;
   RangeOptimizer& operator=(const RangeOptimizer&) = delete;
 
-  /// All enqueue. `variables` and `gradients` are whole regions of the tower's device.
+  /// All enqueue. `variables`, `gradients` and `decaying`, as OptimizerMemory has it, are whole
+  /// regions of the tower's device.
   void judge(const void* gradients);
-  void launch(void* variables, const void* gradients);
+  void launch(void* variables, const void* gradients, const void* decaying = nullptr);
   void reset();
 
  private:

@@ -1,3 +1,6 @@
+#include <optional>
+
+#include "variable_mgmt/strategies/late_gradients.h"
 #include "variable_mgmt/strategies/own_strategies.h"
 #include "variable_mgmt/strategies/range_optimizer.h"
 
@@ -14,8 +17,7 @@ class Replicated final : public UpdateStrategy {
         optimizer_(seat.tower, settings.optimizer, whole_range(seat.tower.executor())),
         automatic_(settings.optimizer.loss_scale.automatic) {
     if (settings.relaxed) {
-      before_ = tower_.backend().allocate(tower_.executor().gradients().bytes);
-      forget();
+      late_.emplace(tower_);
     }
   }
   ~Replicated() override { finish(tower_.stream()); }
@@ -32,10 +34,13 @@ class Replicated final : public UpdateStrategy {
     if (automatic_) {
       optimizer_.judge(gradients.data);
     }
-    const void* const applied = before_ == nullptr ? gradients.data : before_->data();
-    optimizer_.launch(tower_.executor().variables().data, applied);
-    if (before_ != nullptr) {
-      tower_.stream().copy(gradients.data, before_->data(), gradients.bytes);
+    void* const variables = tower_.executor().variables().data;
+    if (late_) {
+      late_->note_variables();
+      optimizer_.launch(variables, late_->gradients(), late_->variables());
+      late_->renew();
+    } else {
+      optimizer_.launch(variables, gradients.data);
     }
     tower_.fetch_state();
   }
@@ -53,23 +58,19 @@ class Replicated final : public UpdateStrategy {
 
   void reset() override {
     optimizer_.reset();
-    if (before_ != nullptr) {
-      forget();
+    if (late_) {
+      late_->forget();
     }
   }
 
  private:
-  void forget() {
-    tower_.stream().fill(before_->data(), std::byte{0}, tower_.executor().gradients().bytes);
-  }
-
   Tower& tower_;
   GradientSums sums_;
   RangeOptimizer optimizer_;
   std::chrono::nanoseconds exchanged_{};
   bool automatic_;
-  /// The sums of the step before, where they are what is applied.
-  std::unique_ptr<DeviceMemory> before_;
+  /// Where the sums of the step before are what is applied.
+  std::optional<LateGradients> late_;
 };
 
 }  // namespace
@@ -83,8 +84,8 @@ std::unique_ptr<UpdateStrategy> make_replicated(const TowerSeat& seat,
 }
 
 std::size_t replicated_bytes(std::size_t elements, int towers, const StrategySettings& settings) {
-  const std::size_t before = settings.relaxed ? elements * size_of(settings.optimizer.dtype) : 0;
-  return independent_bytes(elements, towers, settings) + static_cast<std::size_t>(towers) * before;
+  return independent_bytes(elements, towers, settings) +
+         (settings.relaxed ? late_gradients_bytes(elements, towers, settings) : 0);
 }
 
 }  // namespace bench

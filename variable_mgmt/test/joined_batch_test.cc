@@ -94,7 +94,6 @@ TEST(JoinedBatch, UpdatesAsOneDeviceDoesInF32) {
 
 TEST(JoinedBatch, IsAppliedOneStepLaterWhereThatIsAskedFor) {
   JoinedRun strong = run_of(kJoinings[0], MomentumRule{}, DType::f64);
-  strong.settings.optimizer.weight_decay = 0;
   strong.towers = 2;
   strong.steps = 1;
   JoinedRun relaxed = strong;
@@ -106,11 +105,39 @@ TEST(JoinedBatch, IsAppliedOneStepLaterWhereThatIsAskedFor) {
   EXPECT_EQ(run_joined(relaxed).variables, run_joined(strong).variables);
 }
 
+/// What the first two gradients give by weight decay, which is a part of them: both are computed
+/// with the first variables, and the second is applied to others.
+void expect_late_decay(JoinedRun late, int steps) {
+  late.towers = 2;
+  late.steps = 0;
+  const VariableValues first = run_joined(late).variables.front();
+  late.steps = steps;
+  const VariableValues decayed = run_joined(late).variables.front();
+  late.settings.optimizer.weight_decay = 0;
+  const VariableValues plain = run_joined(late).variables.front();
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < first.at("all").size(); ++i) {
+    const double decay = plain.at("all")[i] - decayed.at("all")[i];
+    if (decay == 0) continue;
+    ++differing;
+    EXPECT_NEAR(decay, 2 * kLearningRate * kDecay * first.at("all")[i], 1e-15) << i;
+  }
+  EXPECT_GT(differing, first.at("all").size() / 2);
+}
+
+TEST(JoinedBatch, DecaysWhatItsGradientsWereComputedWithWhereTheyAreLate) {
+  JoinedRun relaxed = run_of(kJoinings[0], SgdRule{}, DType::f64);
+  relaxed.settings.relaxed = true;
+  expect_late_decay(relaxed, 3);
+  JoinedRun staged = run_of(kJoinings[1], SgdRule{}, DType::f64);
+  staged.settings.staged = true;
+  expect_late_decay(staged, 4);
+}
+
 TEST(JoinedBatch, IsAppliedAndSeenOneStepLaterEachWithStagedVariables) {
   for (const bool one_holder : {false, true}) {
     JoinedRun strong = run_of(kJoinings[1], MomentumRule{}, DType::f64);
     strong.settings.one_holder = one_holder;
-    strong.settings.optimizer.weight_decay = 0;
     strong.towers = 2;
     strong.steps = 1;
     JoinedRun staged = strong;

@@ -22,6 +22,7 @@ namespace bench {
 inline constexpr std::int64_t kJoinedBatch = 24;
 inline constexpr std::int64_t kJoinedPixels = 5;
 inline constexpr std::int64_t kJoinedClasses = 7;
+inline constexpr double kLearningRate = 0.05;
 
 /// Without batch norm, whose statistics would be those of a tower; dropout's choices are those of
 /// one device, on a number of elements per image that no counter of four fits.
@@ -163,7 +164,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
         tower.enqueue(
             batch.images.data() + batch.images.size() / count * place,
             batch.labels.data() + batch.labels.size() / count * place,
-            {.learning_rate = 0.05,
+            {.learning_rate = kLearningRate,
              .gradient_scale = run.gradient_factor *
                                (run.reduction == GradientReduction::mean ? 1.0 / run.towers : 1.0),
              .number = step});

@@ -17,6 +17,7 @@ struct UpdateArguments {
   float clip;
   float* variables;
   const float* gradients;
+  const float* decaying;
   float* slots[kMostOptimizerSlots];
   void* copies;
   const StepState* state;
@@ -83,13 +84,17 @@ __global__ void __launch_bounds__(kLanes)
     constexpr int kSlots = Rule::kSlots;
     auto variables = load_pack<kElements>(arguments.variables + place);
     const auto gradients = load_pack<kElements>(arguments.gradients + place);
+    auto decaying = variables;
+    if (arguments.decaying != nullptr) {
+      decaying = load_pack<kElements>(arguments.decaying + place);
+    }
     Pack<float, kElements> slots[kSlots > 0 ? kSlots : 1];
     for (int slot = 0; slot < kSlots; ++slot) {
       slots[slot] = load_pack<kElements>(arguments.slots[slot] + place);
     }
     for (int j = 0; j < kElements; ++j) {
       const float w = variables.values[j];
-      float g = fmaf(decay, w, gradients.values[j] * gradient_scale);
+      float g = fmaf(decay, decaying.values[j], gradients.values[j] * gradient_scale);
       // Unlike fminf and fmaxf, comparisons keep a NaN.
       g = g > arguments.clip ? arguments.clip : g;
       g = g < -arguments.clip ? -arguments.clip : g;
@@ -182,6 +187,7 @@ void update_variables(cudaStream_t stream, const OptimizerUpdate& args) {
                                   .clip = static_cast<float>(args.clip),
                                   .variables = args.variables,
                                   .gradients = args.gradients,
+                                  .decaying = args.decaying,
                                   .slots = {args.slots[0], args.slots[1]},
                                   .copies = args.copies,
                                   .state = args.state};

@@ -76,6 +76,8 @@ struct OptimizerUpdate {
   LossScaleRule loss_scale = {};
   float* variables = nullptr;
   const float* gradients = nullptr;
+  /// Null: `variables`.
+  const float* decaying = nullptr;
   OptimizerSlots slots = {};
   /// May be null where there are none.
   void* copies = nullptr;
