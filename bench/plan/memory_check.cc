@@ -87,12 +87,9 @@ std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
 }
 
 MemoryNeed MemoryLimits::need_of(const PlannedMemory& memory) const {
-  // Slots that are spread are about equal shares.
-  const std::size_t slots =
-      memory.optimizer_slots * memory.towers_per_device / std::max<std::size_t>(memory.towers, 1);
   return device ? MemoryNeed{.host = memory.input_slots + memory.meeting + memory.check.host,
-                             .device = memory.towers_per_device * memory.executor.total() + slots +
-                                       memory.check.device}
+                             .device = memory.towers_per_device * memory.executor.total() +
+                                       memory.slots_of_a_device + memory.check.device}
                 : MemoryNeed{.host = memory.total() + memory.check.host};
 }
 
@@ -106,6 +103,17 @@ MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend) {
     limits.device = {.bytes = static_cast<std::int64_t>(*free), .set_by = "free on the device"};
   }
   return limits;
+}
+
+MemoryLimits with_devices(Captured<MemoryLimit> host, std::span<const Device> devices) {
+  const auto free_of = [](const Device& device) {
+    return device.backend->memory_traits().free_bytes.value_or(0);
+  };
+  return with_device(
+      std::move(host),
+      *std::min_element(devices.begin(), devices.end(), [&](const Device& a, const Device& b) {
+         return free_of(a) < free_of(b);
+       })->backend);
 }
 
 MemoryLimits of_described_card(const Backend& planner) {
@@ -133,9 +141,16 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend,
                        .check = fingerprint_need(settings, backend, batch)};
   memory.towers_per_device = settings.gpu.virtual_towers ? memory.towers : 1;
   if (settings.training()) {
-    memory.optimizer_slots =
-        settings.strategy->bytes(memory.executor.variables / size_of(settings.optimizer.dtype),
-                                 settings.towers, strategy_settings(settings));
+    const auto slots_of = [&](std::size_t towers) {
+      return settings.strategy->bytes(memory.executor.variables / size_of(settings.optimizer.dtype),
+                                      static_cast<int>(towers), strategy_settings(settings));
+    };
+    memory.optimizer_slots = slots_of(memory.towers);
+    // One holder has what one device would have; else there are about equal shares.
+    memory.slots_of_a_device =
+        settings.sharing.one_holder
+            ? slots_of(memory.towers_per_device)
+            : memory.optimizer_slots * memory.towers_per_device / memory.towers;
   }
   if (settings.training() && settings.towers > 1) {
     if (settings.reduction && !backend.shares_host_memory()) {

@@ -2,10 +2,12 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bench/host/memory_limit.h"
+#include "bench/plan/device.h"
 #include "bench/plan/settings.h"
 #include "kernels/executor.h"
 
@@ -26,8 +28,10 @@ struct PlannedMemory {
   std::size_t towers = 1;
   /// How many of the towers are on one device.
   std::size_t towers_per_device = 1;
-  /// Of all towers, as what follows.
+  /// Of all towers, as what follows but for the next.
   std::size_t optimizer_slots = 0;
+  /// Of the device that has the most of them.
+  std::size_t slots_of_a_device = 0;
   /// Of the host, where the towers of devices with memory of their own meet. Devices that turn out
   /// to read each other's memory take none.
   std::size_t meeting = 0;
@@ -53,8 +57,9 @@ struct MemoryLimits {
   /// Whether there is room; an unknown limit lets everything pass.
   [[nodiscard]] bool fit(const MemoryNeed& need) const;
 };
-/// The host's limit with that of the device now.
+/// The host's limit with that of the device now; of several, of the one that has the least.
 MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend);
+MemoryLimits with_devices(Captured<MemoryLimit> host, std::span<const Device> devices);
 /// Those of the card of --plan_for: all its memory, in a host that nobody knows.
 MemoryLimits of_described_card(const Backend& planner);
 

@@ -226,6 +226,23 @@ TEST(RunMemory, CountsTheOptimizersSlotsWhenTraining) {
             0U);
 }
 
+TEST(RunMemory, CountsSlotsWhereTheirDeviceIs) {
+  const auto far = make_far_backend(make_reference_backend(), {});
+  const MemoryReport executor{.variables = 4000, .gradients = 4000};
+  const auto of_a_device = [&](std::vector<std::string_view> more) {
+    more.insert(more.end(), {"--num_gpus=4", "--optimizer=adam"});
+    const RunSettings settings = lenet(more);
+    const PlannedMemory memory = run_memory(settings, *far, executor, 4);
+    const MemoryLimits limits{.host = limit_of(1), .device = MemoryLimit{}};
+    EXPECT_EQ(limits.need_of(memory).device,
+              executor.total() + memory.slots_of_a_device + memory.check.device);
+    return memory.slots_of_a_device;
+  };
+  EXPECT_EQ(of_a_device({}), 2000U);
+  EXPECT_EQ(of_a_device({"--local_parameter_device=cpu"}), 8000U);
+  EXPECT_EQ(of_a_device({"--variable_update=replicated"}), 8000U);
+}
+
 TEST(RunMemory, GrowsWithTheBatchAndNotTheVariables) {
   const auto backend = make_reference_backend();
   const RunSettings settings = lenet();
