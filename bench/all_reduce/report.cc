@@ -27,7 +27,7 @@ std::string describe_bound() {
   return "bound: every byte of every tower is read once and written once, 2 x towers x bytes in "
          "all; "
          "its time is that in which the towers' threads, all at once, double their own elements in "
-         "place. % is the bound's time / the algorithm's.";
+         "place, which bounds sizes that no cache holds. % is the bound's time / the algorithm's.";
 }
 
 std::string table_of(std::span<const CaseResult> results, int towers) {
