@@ -260,9 +260,9 @@ Fields comparable_environment(const json& record) {
   return fields;
 }
 
-std::string plain_text(const std::string& json) {
-  const bool quoted = json.size() >= 2 && json.front() == '"' && json.back() == '"';
-  return quoted ? json.substr(1, json.size() - 2) : json;
+std::string plain_text(const std::string& text) {
+  const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+  return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
 std::string key_of(const Fields& fields) { return sha256_hex(compact(json(fields))).substr(0, 16); }

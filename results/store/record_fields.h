@@ -32,7 +32,7 @@ Fields environment_fields(const nlohmann::json& record);
 Fields comparable_environment(const nlohmann::json& record);
 
 /// A field's value without the quotes of JSON texts, which say nothing to readers.
-std::string plain_text(const std::string& json);
+std::string plain_text(const std::string& text);
 
 /// 16 hexadecimal digits, equal for equal fields.
 std::string key_of(const Fields& fields);
