@@ -136,7 +136,10 @@ void check_support(const GivenFlag& flag, const TypedValue& value) {
     }
   }
   const std::string& text = row.type == FlagType::kBool ? value.text : flag.text;
-  throw UsageError(cat(written(row, text), ": ", refusal_of(support), advice(row)));
+  const bool has_reason = !support.unbuilt.empty() && value.text == support.unbuilt;
+  throw UsageError(cat(written(row, text), ": ",
+                       has_reason ? std::string(support.unbuilt_why) : refusal_of(support),
+                       advice(row)));
 }
 
 }  // namespace bench

@@ -56,6 +56,9 @@ void check_horovod(const Flags& flags) {
             "--variable_update=horovod has one device per process: leave --scaling_sweep out");
   refuse_if(flags.num_gpus > 1,
             "--variable_update=horovod has one device per process: --num_gpus must be 1");
+  refuse_if(flags.virtual_gpus > 1,
+            cat("--variable_update=horovod has one device per process: leave --virtual_gpus=",
+                flags.virtual_gpus, " out"));
   refuse_if(is_distributed(flags),
             "--variable_update=horovod cannot be combined with --job_name: MPI assigns the roles");
 }
@@ -168,6 +171,19 @@ void check_counts(const Flags& flags) {
                         flags.eval_during_training_at_specified_epochs, 0);
 }
 
+/// --hierarchical_copy with each number of devices of a sweep; what is no number is told elsewhere.
+void check_swept_halves(const std::string& sweep) {
+  for (const std::string& word : split_text(sweep, ',')) {
+    int devices = 0;
+    const char* end = word.data() + word.size();
+    const auto [read, error] = std::from_chars(word.data(), end, devices);
+    refuse_if(error == std::errc() && read == end && devices % 2 != 0,
+              cat("--scaling_sweep=", sweep,
+                  " cannot be combined with --hierarchical_copy, which halves the devices: leave ",
+                  word, " out of the sweep"));
+  }
+}
+
 void check_variable_update(const Flags& flags) {
   const std::string& update = flags.variable_update;
   const std::string start = cat("--variable_update=", update);
@@ -184,16 +200,22 @@ void check_variable_update(const Flags& flags) {
       "--staged_vars computes with the variables of the step before: leave --save_variables out");
   refuse_if(flags.gradient_reduction && update == "independent",
             cat(start, " joins no gradients: leave --gradient_reduction out"));
-  refuse_if(flags.hierarchical_copy && flags.num_gpus == 1 && flags.virtual_gpus <= 1,
-            flags.scaling_sweep
-                ? "--hierarchical_copy is for several devices: give --num_gpus, and leave "
-                  "--scaling_sweep out"
-                : "--hierarchical_copy is for several devices: give --num_gpus");
+  if (flags.hierarchical_copy && flags.scaling_sweep) {
+    check_swept_halves(*flags.scaling_sweep);
+  } else {
+    refuse_if(flags.hierarchical_copy && flags.num_gpus == 1 && flags.virtual_gpus <= 1,
+              "--hierarchical_copy is for several devices: give --num_gpus");
+  }
   refuse_if(flags.hierarchical_copy && !flags.all_reduce_spec.value_or("").empty(),
             "--hierarchical_copy and --all_reduce_spec exclude each other; give one of them");
   const std::string spec = flags.all_reduce_spec.value_or("");
   refuse_if(update == "replicated" && spec.find(':') != std::string::npos,
             cat(start, " takes one algorithm for all sizes, not --all_reduce_spec=", spec));
+  refuse_if(
+      update == "collective_all_reduce" && !spec.empty() &&
+          (spec.substr(0, spec.find('#')) != "collective" || spec.find(':') != std::string::npos),
+      cat(start, " takes --all_reduce_spec=collective, not ", spec,
+          "; leave it out, or take --variable_update=distributed_all_reduce"));
 }
 
 // What the original finds out only after its constructor.

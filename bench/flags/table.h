@@ -72,6 +72,8 @@ struct FlagSupport {
   std::string_view not_applicable = {};  ///< why others are refused; empty: not built yet
   std::string_view no_effect = {};       ///< why the flag does nothing; said once when given
   std::string_view notice = {};          ///< another thing to say once when given
+  std::string_view unbuilt = {};         ///< a value that `unbuilt_why` is said of
+  std::string_view unbuilt_why = {};     ///< why that one is refused: "needs wings, ..."
   /// Of kDefaultOnly: a value beside the default that asks for nothing either, and so is taken.
   std::optional<std::string_view> idle_value = {};
 
@@ -88,6 +90,12 @@ struct FlagSupport {
   constexpr FlagSupport unless(std::string_view value) const {
     FlagSupport changed = *this;
     changed.idle_value = value;
+    return changed;
+  }
+  constexpr FlagSupport lacking(std::string_view value, std::string_view why) const {
+    FlagSupport changed = *this;
+    changed.unbuilt = value;
+    changed.unbuilt_why = why;
     return changed;
   }
   constexpr FlagSupport noticed(std::string_view text) const {

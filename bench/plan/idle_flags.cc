@@ -174,6 +174,60 @@ std::string unless_sums_are_everywhere(const Asked& asked) {
                    ", where no device but a variable's own has its sums");
 }
 
+std::string unless_sent_in_16_bits(const Asked& asked) {
+  for (const std::string& idle : {unless_16_bits(asked), unless_several_train(asked)}) {
+    if (!idle.empty()) {
+      return idle;
+    }
+  }
+  const std::string& update = asked.flags.variable_update;
+  return update == "replicated" ? ""
+                                : cat("with --variable_update=", update, ": it is for replicated");
+}
+
+std::string if_repacked(const Asked& asked) {
+  return asked.flags.gradient_repacking > 0 ? "with --gradient_repacking, which packs all gradients"
+                                            : "";
+}
+
+std::string unless_small_are_packed(const Asked& asked) {
+  if (const std::string idle = unless_sums_are_everywhere(asked); !idle.empty()) {
+    return idle;
+  }
+  if (const std::string idle = if_repacked(asked); !idle.empty()) {
+    return idle;
+  }
+  return asked.flags.agg_small_grads_max_bytes < 0    ? "below 1, which packs none"
+         : asked.flags.agg_small_grads_max_group <= 0 ? "with --agg_small_grads_max_group below 1"
+                                                      : "";
+}
+
+std::string unless_packs_are_bounded(const Asked& asked) {
+  if (const std::string idle = unless_sums_are_everywhere(asked); !idle.empty()) {
+    return idle;
+  }
+  if (const std::string idle = if_repacked(asked); !idle.empty()) {
+    return idle;
+  }
+  return asked.flags.agg_small_grads_max_bytes > 0 ? ""
+                                                   : "without --agg_small_grads_max_bytes above 0";
+}
+
+std::string unless_added_in_buckets(const Asked& asked) {
+  if (const std::string idle = unless_sums_are_everywhere(asked); !idle.empty()) {
+    return idle;
+  }
+  if (const std::string idle = if_repacked(asked); !idle.empty()) {
+    return idle;
+  }
+  if (asked.flags.agg_small_grads_max_bytes > 0) {
+    return "with --agg_small_grads_max_bytes, whose packs are added instead";
+  }
+  return asked.flags.all_reduce_spec.value_or("").find(':') != std::string::npos
+             ? "with an --all_reduce_spec by size, which is of whole gradients"
+             : "";
+}
+
 std::string unless_all_reduced(const Asked& asked) {
   // One GPU's NCCL is there to be tried.
   const bool tries_nccl = asked.settings.device == RunDevice::gpu &&
@@ -239,11 +293,13 @@ constexpr std::array kRules = {
     Rule{"local_parameter_device", unless_variables_are_shared},
     Rule{"gradient_reduction", unless_several_train},
     Rule{"all_reduce_spec", unless_all_reduced},
-    Rule{"agg_small_grads_max_bytes", unless_sums_are_everywhere},
+    Rule{"agg_small_grads_max_bytes", unless_small_are_packed},
+    Rule{"agg_small_grads_max_group", unless_packs_are_bounded},
+    Rule{"compact_gradient_transfer", unless_sent_in_16_bits},
     Rule{"gradient_repacking", unless_sums_are_everywhere},
     Rule{"hierarchical_copy", unless_sums_are_everywhere},
     Rule{"network_topology", unless_hierarchical},
-    Rule{"allreduce_bucket_mb", unless_sums_are_everywhere},
+    Rule{"allreduce_bucket_mb", unless_added_in_buckets},
     Rule{"overlap", unless_sums_are_everywhere},
     Rule{"nccl_timeout", unless_nccl_adds},
     Rule{"staged_vars", unless_training},

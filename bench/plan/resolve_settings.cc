@@ -388,7 +388,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
                         .clip = flags.gradient_clip,
                         .dtype = accumulation_type(settings.dtype)};
   settings.learning_rate = learning_rate_of(flags, *settings.model, examples);
-  resolve_sharing(settings, flags);
+  resolve_sharing(settings, parsed);
   suit_synthetic_images(settings);
   const BatchRequest& request = settings.batch_request;
   return with_batch(settings, request.rule == BatchRequest::Rule::given

@@ -1,7 +1,11 @@
 #include "bench/plan/resolve_sharing.h"
 
+#include <algorithm>
+
+#include "bench/flags/combinations.h"
 #include "kernels/nccl_library.h"
 #include "models/base/errors.h"
+#include "variable_mgmt/collectives/topology.h"
 
 namespace bench {
 namespace {
@@ -78,10 +82,67 @@ void time_nccl(RunSettings& settings) {
   }
 }
 
+/// What several towers whose gradients are summed on each of them cannot do.
+void check_sums(RunSettings& settings, const Flags& flags) {
+  if (flags.hierarchical_copy) {
+    hierarchical_leaders(flags.network_topology, settings.towers, 0);
+  }
+  // tf_cnn_benchmarks sends no others in 16 bits.
+  if (!asks_for_16_bits(flags) || flags.variable_update != "replicated") {
+    return;
+  }
+  if (flags.compact_gradient_transfer) {
+    throw UsageError(
+        "--compact_gradient_transfer: not built yet; gradients are added in f32 whatever the type, "
+        "accepted is --nocompact_gradient_transfer");
+  }
+  settings.notices.emplace_back(
+      "gradients are added in f32; tf_cnn_benchmarks sends them in 16 bits by default "
+      "(--compact_gradient_transfer, not built yet)");
+}
+
 }  // namespace
 
-void resolve_sharing(RunSettings& settings, const Flags& flags) {
+std::string joined_gradients_notice(const RunSettings& settings) {
+  if (settings.towers == 1 || !settings.training() || !settings.reduction) {
+    return "";
+  }
+  const bool summed = settings.reduction == GradientReduction::sum;
+  const LearningRate rate(settings.learning_rate);
+  const std::int64_t last = settings.warmup.num_batches + settings.steps.num_batches - 1;
+  const auto over_the_run = [&](double factor) {
+    const double begin = rate.at(0) * factor;
+    const double end = rate.at(std::max<std::int64_t>(last, 0)) * factor;
+    return begin == end ? cat(begin) : cat(begin, " at the first step and ", end, " at the last");
+  };
+  const std::string start = cat("the gradients of ", settings.towers,
+                                " devices are joined by their ", name_of(*settings.reduction));
+  const std::string_view optimizer = row_of(settings.optimizer.rule).name;
+  if (summed && optimizer != "sgd" && optimizer != "momentum") {
+    return cat(start, ": the learning rate is ", over_the_run(1), ", and how much more an update ",
+               "is than that of their mean (--gradient_reduction=mean) is up to ", optimizer);
+  }
+  if (!summed) {
+    return cat(start, ": the effective learning rate is ", over_the_run(1));
+  }
+  const LearningRateRequest& request = settings.learning_rate.request;
+  const bool divided = settings.learning_rate.model == ModelRate::resnet &&
+                       !request.init_learning_rate && !request.piecewise_schedule;
+  return cat(start, ": the effective learning rate is ", over_the_run(settings.towers),
+             divided ? cat(", that of their mean: ResNet's own rate is divided by ",
+                           settings.towers, " before")
+                     : cat(", ", settings.towers,
+                           " times that of their mean (--gradient_reduction=mean)"));
+}
+
+void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
+  const Flags& flags = parsed.flags;
   const std::string spec = flags.all_reduce_spec.value_or("");
+  if (flags.staged_vars && flags.datasets_use_prefetch &&
+      parsed.given.contains("datasets_use_prefetch")) {
+    throw UsageError(
+        "--staged_vars cannot be combined with --datasets_use_prefetch; leave one of them out");
+  }
   settings.sharing = {
       .one_holder = flags.local_parameter_device == "cpu",
       .relaxed = flags.variable_consistency == "relaxed",
@@ -92,7 +153,7 @@ void resolve_sharing(RunSettings& settings, const Flags& flags) {
                .buckets = {.bytes = static_cast<std::size_t>(flags.allreduce_bucket_mb) << 20U},
                .overlap = flags.overlap,
                .nccl_timeout = std::chrono::seconds(flags.nccl_timeout)},
-      .timed = spec == "auto"};
+      .timed = spec == "auto" && all_reduces(settings)};
   settings.reduction = settings.strategy->reduction;
   if (flags.gradient_reduction) {
     settings.reduction =
@@ -104,6 +165,13 @@ void resolve_sharing(RunSettings& settings, const Flags& flags) {
     settings.sharing.sums.spec = parse_all_reduce_spec(spec);
   }
   if (all_reduces(settings)) {
+    if (settings.towers > 1) {
+      check_sums(settings, flags);
+    }
+    // One GPU tries NCCL.
+    if (!spec.empty() && (settings.towers > 1 || adds_by_nccl(settings.sharing.sums.spec))) {
+      check_all_reduce_spec(spec, settings.towers);
+    }
     if (adds_by_nccl(settings.sharing.sums.spec)) {
       check_nccl(settings);
       try_nccl(settings);
@@ -116,15 +184,9 @@ void resolve_sharing(RunSettings& settings, const Flags& flags) {
   if (settings.towers == 1 || !settings.training() || !settings.reduction) {
     return;
   }
-  const bool summed = settings.reduction == GradientReduction::sum;
   // ResNet's own rate makes up for it.
-  settings.learning_rate.summed_devices = summed ? settings.towers : 1;
-  settings.notices.push_back(
-      cat("the gradients of ", settings.towers, " devices are joined by their ",
-          name_of(*settings.reduction),
-          summed ? cat(": at the same learning rate an update is ", settings.towers,
-                       " times that of their mean (--gradient_reduction=mean)")
-                 : ""));
+  settings.learning_rate.summed_devices =
+      settings.reduction == GradientReduction::sum ? settings.towers : 1;
 }
 
 }  // namespace bench

@@ -16,6 +16,7 @@
 #include "bench/plan/first_values.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
+#include "bench/plan/resolve_sharing.h"
 #include "bench/plan/staging_allocator.h"
 #include "bench/plan/tuning.h"
 #include "bench/runs/attempt.h"
@@ -247,6 +248,9 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   std::vector<std::string> notices = settings.notices;
   for (const Device& each : devices) {
     notices.insert(notices.end(), each.notices.begin(), each.notices.end());
+  }
+  if (const std::string joined = joined_gradients_notice(settings); !joined.empty()) {
+    notices.push_back(joined);
   }
   for (const auto& all : {notices, tensor_files.notices()}) {
     for (const std::string& notice : all) {

@@ -26,7 +26,8 @@ run 0 $towers --num_gpus=2
 says "$err" 'note: the gradients of 2 devices are joined by their mean'
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2 --variable_update=replicated
-says "$err" 'are joined by their sum: at the same learning rate an update is 2 times that of their mean'
+says "$err" 'are joined by their sum: the effective learning rate is '
+says "$err" ', 2 times that of their mean'
 says "$out" 'AllReduce:   None'
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=3 --variable_update=replicated --all_reduce_spec=auto --result_file="$work/auto.json"
@@ -47,6 +48,28 @@ done
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2 --forward_only
 says "$out" 'total images/sec'
+
+# Nothing is timed where no algorithm adds.
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=2 --all_reduce_spec=auto --result_file="$work/untimed.json"
+says "$err" 'note: --all_reduce_spec: no effect with --variable_update=parameter_server'
+lacks "$err" 'note: --all_reduce_spec=auto: '
+record_holds "'timed_all_reduce' not in r or not r['timed_all_reduce']" "$work/untimed.json"
+
+# The loss scale moves alike in all that add alike.
+losses() { sed -n 's/^[0-9]*\timages.*\t//p' "$out"; }
+half='--dtype=f16 --fp16_enable_auto_loss_scale --fp16_inc_loss_scale_every_n=1 --display_every=1'
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=2 $half --variable_update=replicated --result_file="$work/half.json"
+says "$err" 'note: gradients are added in f32; tf_cnn_benchmarks sends them in 16 bits by default'
+record_holds "r['workload']['flags_all']['compact_gradient_transfer'] is False" "$work/half.json"
+replicated=$(losses)
+[ -n "$replicated" ] || fail 'no losses'
+for update in distributed_all_reduce collective_all_reduce; do
+  # shellcheck disable=SC2086
+  run 0 $towers --num_gpus=2 $half --variable_update=$update
+  [ "$(losses)" = "$replicated" ] || fail "$update has other losses than replicated"
+done
 
 # --- profile, trace and check -----------------------------------------------------------------------
 
@@ -106,6 +129,12 @@ refused '--virtual_gpus puts towers on a GPU and cannot be combined with --devic
 refused 'warp' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=warp
 # shellcheck disable=SC2086
 refused 'nccl' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl
+
+# shellcheck disable=SC2086
+refused "part 1 (character 1) is 'xring#3'; accepted is xring with 1 to 2 shards" \
+  $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=xring#3
+# shellcheck disable=SC2086
+refused 'needs several hosts' $towers --num_gpus=2 --variable_update=distributed_replicated
 
 # --- processors -------------------------------------------------------------------------------------
 

@@ -56,6 +56,11 @@ std::string describe_algorithms() {
   return text;
 }
 
+/// Those that have their place in a range of sizes.
+std::string describe_algorithms_of_one_host() {
+  return "xring, pscpu, psgpu, collective, shm, rechd, tree";
+}
+
 AllReduceRange read_algorithm(std::string_view spec, const SpecPart& part) {
   const std::size_t mark = std::min(part.text.find('#'), part.text.size());
   AllReduceRange range{.algorithm = std::string(part.text.substr(0, mark))};
@@ -116,6 +121,38 @@ std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec) {
                          "'; accepted is an algorithm for larger sizes behind it"));
   }
   return ranges;
+}
+
+void check_all_reduce_spec(std::string_view spec, int members) {
+  const std::vector<SpecPart> parts = split_spec(spec);
+  const std::vector<AllReduceRange> ranges = parse_all_reduce_spec(spec);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const SpecPart& part = parts[2 * i];
+    const AllReduceRange& range = ranges[i];
+    const std::string& name = range.algorithm;
+    if (name.find('/') != std::string::npos) {
+      refuse_part(
+          spec, part,
+          cat("one of ", describe_algorithms_of_one_host(), "; ", name, " is for several hosts"));
+    }
+    const bool for_all_sizes = name == "nccl" || name == "auto";
+    if (for_all_sizes && ranges.size() > 1) {
+      refuse_part(spec, part,
+                  cat("one of ", describe_algorithms_of_one_host(), "; ", name,
+                      " is for all sizes and stands alone"));
+    }
+    const bool splits = name == "xring" || name == "psgpu" || name == "collective";
+    if (!splits && range.shards != 1) {
+      refuse_part(
+          spec, part,
+          cat(name, " without shards",
+              name == "pscpu" ? ", since a shard of pscpu is a host, and there is one" : ""));
+    }
+    if (range.shards > members) {
+      refuse_part(spec, part,
+                  cat(name, " with 1 to ", members, " shards, the number of devices that add"));
+    }
+  }
 }
 
 const AllReduceRange& range_for(std::span<const AllReduceRange> ranges, std::size_t bytes) {

@@ -28,6 +28,10 @@ std::span<const std::string_view> all_reduce_algorithms();
 /// accepted there.
 std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec);
 
+/// Throws UsageError, as parse_all_reduce_spec() does, for a spec or a part of it that so many
+/// members of one host cannot add by.
+void check_all_reduce_spec(std::string_view spec, int members);
+
 /// The first range that takes so many bytes. (tf_cnn_benchmarks compares its limits with the number
 /// of elements, against its own documentation.)
 const AllReduceRange& range_for(std::span<const AllReduceRange> ranges, std::size_t bytes);

@@ -128,9 +128,11 @@ TEST(ParseFlags, SaysWhatIsBuiltInstead) {
 
 TEST(ParseFlags, SendsNobodyFromOneThingThatIsNotBuiltToAnother) {
   EXPECT_EQ(refusal({"--eval"}), "--eval: not built yet; accepted is --noeval");
-  EXPECT_EQ(refusal({"--variable_update=distributed_replicated"}),
-            "--variable_update=distributed_replicated: not built yet; built are parameter_server, "
-            "replicated, distributed_all_reduce, collective_all_reduce, horovod, independent");
+  EXPECT_EQ(
+      refusal({"--variable_update=distributed_replicated"}),
+      "--variable_update=distributed_replicated: needs several hosts, which is not built yet; "
+      "built are parameter_server, replicated, distributed_all_reduce, collective_all_reduce, "
+      "horovod, independent");
   EXPECT_EQ(refusal({"--init_from_partial"}), "--init_from_partial needs --init_from");
 }
 

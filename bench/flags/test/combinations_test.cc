@@ -129,7 +129,16 @@ const std::vector<BrokenRule> kRules = {
     {"--scaling_sweep=1,2 cannot be combined with --batch_size=auto",
      {"--scaling_sweep=1,2", "--batch_size=auto"}},
     {"leave --scaling_sweep out", {"--variable_update=horovod", "--scaling_sweep=1,2"}},
-    {"leave --scaling_sweep out", {"--hierarchical_copy", "--scaling_sweep=1,2"}},
+    {"--variable_update=horovod has one device per process: leave --virtual_gpus=2 out",
+     {"--variable_update=horovod", "--virtual_gpus=2"}},
+    {"which halves the devices: leave 1 out of the sweep",
+     {"--hierarchical_copy", "--scaling_sweep=1,2"}},
+    {"which halves the devices: leave 3 out of the sweep",
+     {"--hierarchical_copy", "--scaling_sweep=2,3"}},
+    {"takes --all_reduce_spec=collective, not xring",
+     {"--variable_update=collective_all_reduce", "--all_reduce_spec=xring"}},
+    {"takes --all_reduce_spec=collective, not collective:2k:collective",
+     {"--variable_update=collective_all_reduce", "--all_reduce_spec=collective:2k:collective"}},
 };
 
 TEST(Validate, TellsOfEveryRuleThatACommandLineBreaks) {
@@ -139,8 +148,8 @@ TEST(Validate, TellsOfEveryRuleThatACommandLineBreaks) {
 }
 
 TEST(Validate, AsksForNothingBesideWhatIsNotBuilt) {
-  for (const std::string_view flag : {"--stop_at_top_1_accuracy=0.5", "--trt_mode=FP16", "--eval",
-                                      "--variable_update=distributed_replicated"}) {
+  for (const std::string_view flag :
+       {"--stop_at_top_1_accuracy=0.5", "--trt_mode=FP16", "--eval"}) {
     EXPECT_THAT(refusal({flag}), Not(HasSubstr("need"))) << flag;
     EXPECT_THAT(refusal({flag}), AnyOf(HasSubstr("not built yet"), HasSubstr("not applicable")))
         << flag;
@@ -198,6 +207,24 @@ TEST(Validate, AcceptsWhatTheOriginalAccepts) {
     f.variable_update = "distributed_all_reduce";
     f.all_reduce_spec = "pscpu:2k:xring";
   }));
+  EXPECT_TRUE(accepts([](Flags& f) {
+    f.variable_update = "collective_all_reduce";
+    f.all_reduce_spec = "collective#2";
+  }));
+}
+
+TEST(Validate, LetsASweepOfEvenNumbersCopyInTwoLevels) {
+  EXPECT_NO_THROW(parse({"--scaling_sweep=2", "--hierarchical_copy"}));
+  EXPECT_NO_THROW(parse({"--scaling_sweep=2,4", "--hierarchical_copy"}));
+}
+
+// One process adds as `replicated` does whichever of them is asked for; the original refuses them.
+TEST(Validate, MovesTheLossScaleWhereverOneProcessAdds) {
+  for (const char* update :
+       {"--variable_update=distributed_all_reduce", "--variable_update=collective_all_reduce",
+        "--variable_update=horovod"}) {
+    EXPECT_NO_THROW(parse({"--use_fp16", "--fp16_enable_auto_loss_scale", update})) << update;
+  }
 }
 
 TEST(LearningRateRequest, CarriesTheFlags) {

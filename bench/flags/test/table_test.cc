@@ -121,6 +121,10 @@ TEST(FlagTable, HasTheOriginalsDefaults) {
   EXPECT_EQ(default_of("trt_max_workspace_size_bytes"), "4294967296");
 }
 
+TEST(FlagTable, HasTheDefaultThatRunsWhereTheOriginalsIsNotBuilt) {
+  EXPECT_EQ(default_of("compact_gradient_transfer"), "false");
+}
+
 TEST(FlagTable, GivesAReasonForEveryVerdictThatTakesSomethingAway) {
   for (const FlagRow& row : flag_table()) {
     const bool noticed = !row.support.no_effect.empty();

@@ -158,6 +158,49 @@ TEST(IdleFlags, AreThoseOfSeveralDevicesOnOne) {
               ElementsAre("--network_topology: no effect without --hierarchical_copy"));
 }
 
+std::vector<std::string> idle_of_replicated(std::vector<std::string_view> arguments) {
+  arguments.insert(arguments.begin(), {"--num_gpus=2", "--variable_update=replicated"});
+  return idle(arguments);
+}
+
+TEST(IdleFlags, AreThoseOfPacksThatOthersTakeThePlaceOf) {
+  EXPECT_THAT(idle_of_replicated({"--agg_small_grads_max_bytes=-3"}),
+              ElementsAre("--agg_small_grads_max_bytes: no effect below 1, which packs none"));
+  EXPECT_THAT(idle_of_replicated({"--agg_small_grads_max_group=5"}),
+              ElementsAre("--agg_small_grads_max_group: no effect without "
+                          "--agg_small_grads_max_bytes above 0"));
+  EXPECT_THAT(
+      idle_of_replicated({"--agg_small_grads_max_group=0", "--agg_small_grads_max_bytes=4096"}),
+      ElementsAre("--agg_small_grads_max_bytes: no effect with --agg_small_grads_max_group below "
+                  "1"));
+  EXPECT_THAT(
+      idle_of_replicated({"--agg_small_grads_max_group=5", "--agg_small_grads_max_bytes=4096"}),
+      IsEmpty());
+  const std::string_view repacked = "no effect with --gradient_repacking, which packs all";
+  EXPECT_THAT(idle_of_replicated({"--gradient_repacking=2", "--agg_small_grads_max_bytes=4096",
+                                  "--agg_small_grads_max_group=5", "--allreduce_bucket_mb=1"}),
+              ElementsAre(HasSubstr(cat("--agg_small_grads_max_bytes: ", repacked)),
+                          HasSubstr(cat("--agg_small_grads_max_group: ", repacked)),
+                          HasSubstr(cat("--allreduce_bucket_mb: ", repacked))));
+  EXPECT_THAT(idle_of_replicated({"--agg_small_grads_max_bytes=4096", "--allreduce_bucket_mb=1"}),
+              ElementsAre(HasSubstr("with --agg_small_grads_max_bytes, whose packs are added")));
+  EXPECT_THAT(idle({"--num_gpus=2", "--variable_update=distributed_all_reduce",
+                    "--all_reduce_spec=pscpu:2k:xring", "--allreduce_bucket_mb=1"}),
+              ElementsAre(HasSubstr("with an --all_reduce_spec by size")));
+  EXPECT_THAT(idle_of_replicated({"--allreduce_bucket_mb=1"}), IsEmpty());
+}
+
+TEST(IdleFlags, AreThoseOf16BitsThatNobodySends) {
+  EXPECT_THAT(idle_of_replicated({"--compact_gradient_transfer"}),
+              ElementsAre(HasSubstr("--compact_gradient_transfer: no effect without --use_fp16")));
+  EXPECT_THAT(idle({"--compact_gradient_transfer", "--dtype=bf16"}),
+              ElementsAre(HasSubstr("no effect with one device")));
+  EXPECT_THAT(idle({"--compact_gradient_transfer", "--dtype=bf16", "--num_gpus=2",
+                    "--variable_update=distributed_all_reduce"}),
+              ElementsAre(HasSubstr("with --variable_update=distributed_all_reduce: it is for")));
+  EXPECT_THAT(idle_of_replicated({"--nocompact_gradient_transfer", "--dtype=bf16"}), IsEmpty());
+}
+
 TEST(IdleFlags, AreNotThoseThatAskForNothing) {
   EXPECT_THAT(idle({"--nodistortions", "--num_learning_rate_warmup_epochs=0", "--label_smoothing=0",
                     "--forward_only", "--noaux_head", "--nodeterministic_layers"}),

@@ -61,6 +61,38 @@ TEST(AllReduceSpec, NamesThePlaceOfAMistake) {
   EXPECT_THAT(refusal("pscpu:2k"), HasSubstr("ends with the limit '2k'"));
 }
 
+std::string refusal_of_four(const std::string& spec) {
+  try {
+    check_all_reduce_spec(spec, 4);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(AllReduceSpec, NamesThePlaceOfWhatSoManyMembersCannot) {
+  for (const char* spec : {"shm", "nccl", "auto", "xring#4", "psgpu#4", "collective#2", "rechd",
+                           "pscpu:2k:psgpu#2:64k:tree"}) {
+    EXPECT_EQ(refusal_of_four(spec), "taken");
+  }
+  EXPECT_EQ(refusal_of_four("pscpu:2k:psgpu#5"),
+            "--all_reduce_spec=pscpu:2k:psgpu#5: part 3 (character 10) is 'psgpu#5'; accepted is "
+            "psgpu with 1 to 4 shards, the number of devices that add");
+  EXPECT_THAT(refusal_of_four("xring#5"), HasSubstr("is 'xring#5'; accepted is xring with 1 to 4"));
+  EXPECT_THAT(refusal_of_four("shm:2k:nccl/xring"),
+              HasSubstr("part 3 (character 8) is 'nccl/xring'; accepted is one of xring, "));
+  EXPECT_THAT(refusal_of_four("nccl/xring"), HasSubstr("nccl/xring is for several hosts"));
+  EXPECT_THAT(refusal_of_four("auto:32k:xring"),
+              HasSubstr("part 1 (character 1) is 'auto'; accepted is one of xring, pscpu, psgpu, "
+                        "collective, shm, rechd, tree; auto is for all sizes and stands alone"));
+  EXPECT_THAT(refusal_of_four("xring:32k:nccl"), HasSubstr("nccl is for all sizes"));
+  for (const char* spec : {"nccl#2", "auto#2", "rechd#2", "tree#4", "shm#4", "pscpu#2"}) {
+    const std::string name = std::string(spec).substr(0, std::string(spec).find('#'));
+    EXPECT_THAT(refusal_of_four(spec), HasSubstr(cat("part 1 (character 1) is '", spec,
+                                                     "'; accepted is ", name, " without shards")));
+  }
+}
+
 TEST(AllReduceSpec, ChoosesByBytesUpToTheLimit) {
   const auto ranges = parse_all_reduce_spec("pscpu:2k:psgpu#2:64k:xring");
   EXPECT_EQ(range_for(ranges, 0).algorithm, "pscpu");

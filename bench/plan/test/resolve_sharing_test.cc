@@ -1,0 +1,113 @@
+#include "bench/plan/resolve_sharing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/flags/test/usage_error.h"
+#include "bench/plan/resolve_settings.h"
+
+namespace bench {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+RunSettings sharing_of(std::vector<std::string_view> arguments) {
+  arguments.insert(arguments.begin(), "--device=cpu");
+  return resolve_settings(parse(arguments));
+}
+
+std::string sharing_refusal(const std::vector<std::string_view>& arguments) {
+  return usage_error([&] { sharing_of(arguments); });
+}
+
+std::string joined(std::vector<std::string_view> arguments) {
+  arguments.insert(arguments.begin(), "--num_gpus=2");
+  return joined_gradients_notice(sharing_of(arguments));
+}
+
+TEST(Sharing, TimesAlgorithmsOnlyWhereEveryTowerNeedsTheSums) {
+  for (const auto& [update, timed] : {std::pair{"--variable_update=parameter_server", false},
+                                      {"--variable_update=independent", false},
+                                      {"--variable_update=replicated", true}}) {
+    EXPECT_EQ(sharing_of({"--num_gpus=2", "--all_reduce_spec=auto", update}).sharing.timed, timed)
+        << update;
+  }
+}
+
+TEST(Sharing, SaysTheEffectiveLearningRate) {
+  EXPECT_EQ(joined({"--model=lenet", "--init_learning_rate=0.5"}),
+            "the gradients of 2 devices are joined by their mean: the effective learning rate is "
+            "0.5");
+  EXPECT_EQ(joined({"--model=lenet", "--init_learning_rate=0.5", "--variable_update=replicated"}),
+            "the gradients of 2 devices are joined by their sum: the effective learning rate is 1, "
+            "2 times that of their mean (--gradient_reduction=mean)");
+  EXPECT_THAT(joined({"--model=lenet", "--piecewise_learning_rate_schedule=0.5;1;0.25",
+                      "--variable_update=replicated", "--num_epochs=2"}),
+              HasSubstr("is 1 at the first step and 0.5 at the last, 2 times"));
+  EXPECT_THAT(joined({"--model=lenet", "--optimizer=adam", "--init_learning_rate=0.5",
+                      "--variable_update=replicated"}),
+              HasSubstr("the learning rate is 0.5, and how much more an update is"));
+  EXPECT_EQ(joined_gradients_notice(sharing_of({"--model=lenet"})), "");
+}
+
+// ResNet's rate is 0.128 for 256 images, at the end of a ramp from 0 over five epochs.
+TEST(Sharing, SaysThatResnetsOwnRateMakesUpForTheSum) {
+  const std::string mean = joined({"--model=resnet50", "--batch_size=128", "--num_epochs=6"});
+  EXPECT_THAT(mean, HasSubstr("is 0 at the first step and 0.128 at the last"));
+  const std::string sum = joined(
+      {"--model=resnet50", "--batch_size=128", "--num_epochs=6", "--variable_update=replicated"});
+  EXPECT_THAT(sum, HasSubstr("is 0 at the first step and 0.128 at the last, that of their mean: "
+                             "ResNet's own rate is divided by 2 before"));
+  EXPECT_THAT(
+      joined({"--model=resnet50", "--init_learning_rate=0.5", "--variable_update=replicated"}),
+      HasSubstr("is 1, 2 times that of their mean"));
+}
+
+TEST(Sharing, RefusesAPrefetchThatIsAskedForBesideStagedVariables) {
+  EXPECT_THAT(sharing_refusal({"--staged_vars", "--datasets_use_prefetch"}),
+              HasSubstr("--staged_vars cannot be combined with --datasets_use_prefetch"));
+  EXPECT_NO_THROW(sharing_of({"--staged_vars"}));
+  EXPECT_NO_THROW(sharing_of({"--staged_vars", "--nodatasets_use_prefetch"}));
+}
+
+TEST(Sharing, AddsGradientsOf16BitsInF32AndSaysSo) {
+  const std::vector<std::string_view> half{"--num_gpus=2", "--dtype=bf16",
+                                           "--variable_update=replicated"};
+  EXPECT_THAT(sharing_of(half).notices, Contains(HasSubstr("gradients are added in f32")));
+  EXPECT_THAT(sharing_of({"--num_gpus=2", "--variable_update=replicated"}).notices,
+              Not(Contains(HasSubstr("gradients are added in f32"))));
+  std::vector<std::string_view> compact = half;
+  compact.emplace_back("--compact_gradient_transfer");
+  EXPECT_THAT(sharing_refusal(compact), HasSubstr("--compact_gradient_transfer: not built yet"));
+  compact.back() = "--nocompact_gradient_transfer";
+  EXPECT_NO_THROW(sharing_of(compact));
+  EXPECT_NO_THROW(
+      sharing_of({"--num_gpus=2", "--variable_update=replicated", "--compact_gradient_transfer"}));
+}
+
+TEST(Sharing, NamesThePartOfASpecThatSoManyTowersCannotAddBy) {
+  const auto refused = [](std::string_view devices, std::string_view spec) {
+    return sharing_refusal({"--variable_update=distributed_all_reduce", devices, spec});
+  };
+  EXPECT_THAT(refused("--num_gpus=2", "--all_reduce_spec=pscpu:2k:xring#3"),
+              HasSubstr("--all_reduce_spec=pscpu:2k:xring#3: part 3 (character 10) is 'xring#3'; "
+                        "accepted is xring with 1 to 2 shards"));
+  EXPECT_THAT(refused("--num_gpus=2", "--all_reduce_spec=nccl#2"),
+              HasSubstr("accepted is nccl without shards"));
+  EXPECT_EQ(refused("--num_gpus=3", "--all_reduce_spec=pscpu:2k:xring#3"), "no UsageError");
+  EXPECT_EQ(sharing_refusal({"--num_gpus=2", "--all_reduce_spec=pscpu#2"}), "no UsageError");
+}
+
+TEST(Sharing, NamesDevicesThatHaveNoTwoLevelsBeforeTheRun) {
+  EXPECT_THAT(
+      sharing_refusal({"--num_gpus=3", "--variable_update=replicated", "--hierarchical_copy"}),
+      HasSubstr("--hierarchical_copy halves the devices; 3 were given"));
+  EXPECT_THAT(sharing_refusal({"--num_gpus=2", "--variable_update=replicated",
+                               "--hierarchical_copy", "--network_topology=gcp_v100"}),
+              HasSubstr("--network_topology=gcp_v100 is of 8 devices; 2 were given"));
+}
+
+}  // namespace
+}  // namespace bench
