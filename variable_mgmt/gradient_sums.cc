@@ -25,13 +25,16 @@ std::vector<Pack> packs_of(const std::vector<OptimizerSegment>& segments, DType 
   return settings.packs > 0 ? repack(sizes, settings.packs) : pack_small(sizes, settings.small);
 }
 
+/// Whether there can be packs of small gradients.
+bool packs_any(const SmallGradients& small) { return small.max_bytes > 0 && small.max_group > 0; }
+
 }  // namespace
 
 std::vector<SumPiece> sum_pieces(const std::vector<OptimizerSegment>& segments, DType dtype,
                                  const SumSettings& settings) {
   const std::vector<FlatPiece> places = places_of(segments, dtype);
   std::vector<SumPiece> pieces;
-  if (settings.packs > 0 || settings.small.max_bytes > 0 || settings.spec.size() > 1) {
+  if (settings.packs > 0 || packs_any(settings.small) || settings.spec.size() > 1) {
     for (const Pack& pack : packs_of(segments, dtype, settings)) {
       pieces.push_back({.bytes = piece_of(pack, places, dtype), .ready = pack.back().tensor + 1});
     }

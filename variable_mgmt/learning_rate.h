@@ -58,6 +58,11 @@ class LearningRate {
 
   /// The rate with which the step numbered `global_step` (from 0) updates.
   double at(std::int64_t global_step) const;
+  /// Whether all steps through that one have the same.
+  [[nodiscard]] bool is_constant_through(std::int64_t global_step) const {
+    return (pieces_.size() == 1 || global_step <= pieces_.front().last_step) &&
+           (decay_steps_ == 0 || global_step < decay_steps_) && ramp_steps_ == 0;
+  }
 
  private:
   /// `value` holds through step `last_step`.

@@ -220,7 +220,7 @@ std::string unless_added_in_buckets(const Asked& asked) {
   if (const std::string idle = if_repacked(asked); !idle.empty()) {
     return idle;
   }
-  if (asked.flags.agg_small_grads_max_bytes > 0) {
+  if (asked.flags.agg_small_grads_max_bytes > 0 && asked.flags.agg_small_grads_max_group > 0) {
     return "with --agg_small_grads_max_bytes, whose packs are added instead";
   }
   return asked.flags.all_reduce_spec.value_or("").find(':') != std::string::npos

@@ -146,7 +146,8 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend,
                                       static_cast<int>(towers), strategy_settings(settings));
     };
     memory.optimizer_slots = slots_of(memory.towers);
-    // One holder has what one device would have; else there are about equal shares.
+    // One holder has what one device would have; else there are about equal shares, where no
+    // variable is larger than those.
     memory.slots_of_a_device =
         settings.sharing.one_holder
             ? slots_of(memory.towers_per_device)

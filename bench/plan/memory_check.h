@@ -30,7 +30,7 @@ struct PlannedMemory {
   std::size_t towers_per_device = 1;
   /// Of all towers, as what follows but for the next.
   std::size_t optimizer_slots = 0;
-  /// Of the device that has the most of them.
+  /// Of the device that has the most of them, where variables spread evenly.
   std::size_t slots_of_a_device = 0;
   /// Of the host, where the towers of devices with memory of their own meet. Devices that turn out
   /// to read each other's memory take none.

@@ -113,7 +113,9 @@ std::string joined_gradients_notice(const RunSettings& settings) {
   const auto over_the_run = [&](double factor) {
     const double begin = rate.at(0) * factor;
     const double end = rate.at(std::max<std::int64_t>(last, 0)) * factor;
-    return begin == end ? cat(begin) : cat(begin, " at the first step and ", end, " at the last");
+    return rate.is_constant_through(last)
+               ? cat(begin)
+               : cat(begin, " at the first step and ", end, " at the last");
   };
   const std::string start = cat("the gradients of ", settings.towers,
                                 " devices are joined by their ", name_of(*settings.reduction));

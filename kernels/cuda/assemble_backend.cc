@@ -131,7 +131,7 @@ class CudaBackend final : public Backend {
 
   [[nodiscard]] MemoryTraits memory_traits() const override {
     return {.alignment = kAlignment,
-            .free_bytes = index_ >= 0 ? free_gpu_memory()
+            .free_bytes = index_ >= 0 ? free_gpu_memory(index_)
                                       : static_cast<std::size_t>(context_.device.memory_bytes),
             .cache_bytes = static_cast<std::size_t>(context_.device.l2_bytes)};
   }

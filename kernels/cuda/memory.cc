@@ -90,8 +90,12 @@ bool reaches_memory(int device, const void* memory) {
   return status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled;
 }
 
-std::size_t free_gpu_memory() {
+std::size_t free_gpu_memory(int device) {
+  int current = 0;
+  check_cuda(cudaGetDevice(&current), "cudaGetDevice");
+  check_cuda(cudaSetDevice(device), "cudaSetDevice");
   const std::size_t free = GpuMemory::free_bytes();
+  check_cuda(cudaSetDevice(current), "cudaSetDevice");
   return free > kLibraryBytes ? free - kLibraryBytes : 0;
 }
 

@@ -15,7 +15,7 @@ struct NamedWork {
 };
 
 /// A name of each that the others do not have: its text, and where works with the same text differ
-/// in their fields, behind it the fewest of these that tell them apart, such as "lenet train bs8
+/// in their fields, behind it a few of these that tell them apart, such as "lenet train bs8
 /// f32 (num_batches 20)". What follows from others, as the number of parameters does, is named
 /// last.
 std::vector<std::string> distinct_names(std::span<const NamedWork> works);

@@ -22,7 +22,7 @@ struct AllReduceRange {
 /// The algorithms that --all_reduce_spec knows, tf_cnn_benchmarks' first.
 std::span<const std::string_view> all_reduce_algorithms();
 
-/// `algorithm[#shards][:limit:algorithm[#shards]]...`, as "pscpu:2k:pscpu#2:64k:xring". A limit is
+/// `algorithm[#shards][:limit:algorithm[#shards]]...`, as "pscpu:2k:psgpu#2:64k:xring". A limit is
 /// a whole number of bytes, optionally of K or k, M, G or T (times 1024, 1024^2, ...), each larger
 /// than the one before. Throws UsageError that names the part, where it begins, and what is
 /// accepted there.

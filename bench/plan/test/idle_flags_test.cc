@@ -184,6 +184,9 @@ TEST(IdleFlags, AreThoseOfPacksThatOthersTakeThePlaceOf) {
                           HasSubstr(cat("--allreduce_bucket_mb: ", repacked))));
   EXPECT_THAT(idle_of_replicated({"--agg_small_grads_max_bytes=4096", "--allreduce_bucket_mb=1"}),
               ElementsAre(HasSubstr("with --agg_small_grads_max_bytes, whose packs are added")));
+  EXPECT_THAT(idle_of_replicated({"--agg_small_grads_max_bytes=4096", "--allreduce_bucket_mb=1",
+                                  "--agg_small_grads_max_group=0"}),
+              ElementsAre(HasSubstr("--agg_small_grads_max_bytes: no effect")));
   EXPECT_THAT(idle({"--num_gpus=2", "--variable_update=distributed_all_reduce",
                     "--all_reduce_spec=pscpu:2k:xring", "--allreduce_bucket_mb=1"}),
               ElementsAre(HasSubstr("with an --all_reduce_spec by size")));

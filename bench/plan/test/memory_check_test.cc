@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "bench/flags/test/usage_error.h"
@@ -129,6 +130,19 @@ TEST(MemoryLimits, AreTheDevicesOwnWhereItHasMemoryOfItsOwn) {
   const auto held = far->allocate(12 * kMiB);
   EXPECT_EQ(with_device(limit_of(64), *far).device.value().bytes, 500 * kMiB);
   EXPECT_EQ(with_device(limit_of(64), *far).host.value().bytes, 64 * kMiB);
+}
+
+TEST(MemoryLimits, OfSeveralDevicesAreThoseOfTheOneWithTheLeast) {
+  std::vector<Device> devices(3);
+  const std::array<std::size_t, 3> bytes{3 * kMiB, kMiB, 2 * kMiB};
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    FarSchedule schedule;
+    schedule.memory_bytes = bytes[i];
+    devices[i].backend = make_far_backend(make_reference_backend(), schedule);
+  }
+  const MemoryLimits limits = with_devices(limit_of(1), devices);
+  ASSERT_TRUE(limits.device.has_value());
+  EXPECT_EQ(limits.device->bytes, static_cast<std::int64_t>(kMiB));
 }
 
 TEST(MemoryLimits, OfADescribedCardAreAllItsMemoryAndNoHost) {

@@ -46,6 +46,13 @@ TEST(Sharing, SaysTheEffectiveLearningRate) {
   EXPECT_THAT(joined({"--model=lenet", "--piecewise_learning_rate_schedule=0.5;1;0.25",
                       "--variable_update=replicated", "--num_epochs=2"}),
               HasSubstr("is 1 at the first step and 0.5 at the last, 2 times"));
+  // It may come back to what it was.
+  EXPECT_THAT(joined({"--model=lenet", "--piecewise_learning_rate_schedule=0.5;1;0.25;2;0.5",
+                      "--num_epochs=3"}),
+              HasSubstr("is 0.5 at the first step and 0.5 at the last"));
+  EXPECT_THAT(
+      joined({"--model=lenet", "--piecewise_learning_rate_schedule=0.5;1;0.25", "--num_batches=3"}),
+      HasSubstr("is 0.5"));
   EXPECT_THAT(joined({"--model=lenet", "--optimizer=adam", "--init_learning_rate=0.5",
                       "--variable_update=replicated"}),
               HasSubstr("the learning rate is 0.5, and how much more an update is"));
