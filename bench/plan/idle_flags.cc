@@ -185,16 +185,17 @@ std::string unless_sent_in_16_bits(const Asked& asked) {
                                 : cat("with --variable_update=", update, ": it is for replicated");
 }
 
-std::string if_repacked(const Asked& asked) {
+/// Of what decides which gradients are added together, unless all are packed.
+std::string unless_gradients_stay_apart(const Asked& asked) {
+  if (const std::string idle = unless_sums_are_everywhere(asked); !idle.empty()) {
+    return idle;
+  }
   return asked.flags.gradient_repacking > 0 ? "with --gradient_repacking, which packs all gradients"
                                             : "";
 }
 
 std::string unless_small_are_packed(const Asked& asked) {
-  if (const std::string idle = unless_sums_are_everywhere(asked); !idle.empty()) {
-    return idle;
-  }
-  if (const std::string idle = if_repacked(asked); !idle.empty()) {
+  if (const std::string idle = unless_gradients_stay_apart(asked); !idle.empty()) {
     return idle;
   }
   return asked.flags.agg_small_grads_max_bytes < 0    ? "below 1, which packs none"
@@ -203,10 +204,7 @@ std::string unless_small_are_packed(const Asked& asked) {
 }
 
 std::string unless_packs_are_bounded(const Asked& asked) {
-  if (const std::string idle = unless_sums_are_everywhere(asked); !idle.empty()) {
-    return idle;
-  }
-  if (const std::string idle = if_repacked(asked); !idle.empty()) {
+  if (const std::string idle = unless_gradients_stay_apart(asked); !idle.empty()) {
     return idle;
   }
   return asked.flags.agg_small_grads_max_bytes > 0 ? ""
@@ -214,10 +212,7 @@ std::string unless_packs_are_bounded(const Asked& asked) {
 }
 
 std::string unless_added_in_buckets(const Asked& asked) {
-  if (const std::string idle = unless_sums_are_everywhere(asked); !idle.empty()) {
-    return idle;
-  }
-  if (const std::string idle = if_repacked(asked); !idle.empty()) {
+  if (const std::string idle = unless_gradients_stay_apart(asked); !idle.empty()) {
     return idle;
   }
   if (asked.flags.agg_small_grads_max_bytes > 0 && asked.flags.agg_small_grads_max_group > 0) {
