@@ -73,6 +73,10 @@ class Kernel {
 struct Candidate {
   /// The name under which a record shows it, e.g. "brgconv:avx512_core".
   std::string implementation;
+  /// What it has in common with candidates that divide the node's work among kernels in the same
+  /// way, whichever of a library's kernels they use: e.g. "+cuda" where kernels of ours compute the
+  /// epilogue, empty where the library does. Tuning tries each way that a node has.
+  std::string way = {};
   std::vector<Layout> inputs;
   std::vector<Layout> outputs;
   /// Bytes of each opaque output, by output position; 0 for tensors.
@@ -82,6 +86,8 @@ struct Candidate {
   /// What it writes and reads again between kernels of its own, beside the node's inputs and
   /// outputs.
   std::int64_t intermediate_bytes = 0;
+  /// Kernels, copies and fills that one launch enqueues.
+  int launches = 1;
   /// Estimated time, comparable among one backend's candidates and reorders only.
   double seconds = 0;
   /// Whether each launch on the same inputs gives the same bits.

@@ -106,6 +106,27 @@ std::vector<std::size_t> alike(std::span<const Candidate> candidates, std::size_
   return found;
 }
 
+/// Of candidates that are ordered by their estimates, those that are timed, in the same order: the
+/// first of each way, then the first of the others, `most` in all unless there are more ways.
+std::vector<std::size_t> timed(std::span<const Candidate> candidates,
+                               const std::vector<std::size_t>& ordered, std::size_t most) {
+  std::set<std::string_view> ways;
+  for (const std::size_t i : ordered) {
+    ways.insert(candidates[i].way);
+  }
+  std::size_t others = most > ways.size() ? most - ways.size() : 0;
+  std::vector<std::size_t> found;
+  for (const std::size_t i : ordered) {
+    if (ways.erase(candidates[i].way) > 0) {
+      found.push_back(i);
+    } else if (others > 0) {
+      found.push_back(i);
+      --others;
+    }
+  }
+  return found;
+}
+
 /// Which of the candidates that share the layouts of number `chosen` takes least; `chosen` where
 /// none can be timed.
 std::size_t tuned(const Tuner& tuner, const Graph& graph, const Node& node,
@@ -115,8 +136,8 @@ std::size_t tuned(const Tuner& tuner, const Graph& graph, const Node& node,
   if (!tuner.seconds || reads_opaque) {
     return chosen;
   }
-  std::vector<std::size_t> compared = alike(candidates, chosen);
-  compared.resize(std::min(compared.size(), tuner.most));
+  const std::vector<std::size_t> compared =
+      timed(candidates, alike(candidates, chosen), tuner.most);
   if (compared.size() < 2) {
     return chosen;
   }

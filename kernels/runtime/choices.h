@@ -44,7 +44,8 @@ struct Tuner {
   /// How long a candidate of a node takes; none where it cannot be run. Empty: nothing is timed.
   /// Not asked about nodes that read opaque values, whose memory their producers alone know.
   std::function<std::optional<double>(const Graph&, const Node&, const Candidate&)> seconds = {};
-  /// So many of them, the best by their estimates, are timed.
+  /// So many of them are timed, or one of each way where there are more ways: the best of each way
+  /// by their estimates, then the best of all.
   std::size_t most = std::numeric_limits<std::size_t>::max();
 };
 

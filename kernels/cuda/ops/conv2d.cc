@@ -156,6 +156,7 @@ class LayerCandidates {
                                                  .workspace_bytes = choice.workspace_bytes});
       Candidate candidate;
       candidate.implementation = cat(prefix, choice.implementation, suffix);
+      candidate.way = cat(prefix, suffix);
       candidate.inputs = layouts_of(graph_, node_.inputs, layout);
       candidate.outputs = {layout};
       candidate.workspace_bytes = runner.own_bytes() + choice.workspace_bytes;

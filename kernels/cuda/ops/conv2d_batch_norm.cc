@@ -225,6 +225,7 @@ class NormCandidates {
       }
       Candidate& candidate = candidates_.emplace_back();
       candidate.implementation = name_of_parts(choice.implementation);
+      candidate.way = name_of_parts("");
       candidate.inputs = layouts_of(graph_, node_.inputs, layout);
       candidate.outputs = layouts_of(graph_, node_.outputs, layout);
       candidate.workspace_bytes =

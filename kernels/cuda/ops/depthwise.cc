@@ -63,6 +63,7 @@ std::optional<Candidate> depthwise_candidate(const Context& context, const Graph
   }
   Candidate candidate;
   candidate.implementation = "cuda:depthwise";
+  candidate.way = "cuda:depthwise";
   candidate.inputs = layouts_of(graph, node.inputs, layout);
   candidate.outputs = {layout};
   candidate.seconds = layer_seconds(context, work_of(graph, node), {.dtype = problem.dtype});

@@ -106,6 +106,8 @@ class TwoWaysBackend final : public TwoLayoutBackend {
   std::vector<std::string> ways = {" first", " second"};
   /// By way; true otherwise.
   std::map<std::string, bool> deterministic = {};
+  /// Of those that are named, what they have in common with others.
+  std::map<std::string, std::string> groups = {};
 
   std::vector<Candidate> candidates(const Graph& graph, const Node& node,
                                     DataFormat format) override {
@@ -115,6 +117,7 @@ class TwoWaysBackend final : public TwoLayoutBackend {
       for (const std::string& way : ways) {
         all.push_back(candidate);
         all.back().implementation += way;
+        all.back().way = groups.contains(way) ? groups.at(way) : "";
         all.back().seconds *= slower++;
         all.back().deterministic = !deterministic.contains(way) || deterministic.at(way);
       }
@@ -183,6 +186,22 @@ TEST(Tuner, AsksAboutSoManyAsItIsTold) {
   ways.asked.clear();
   lower(graph, backend, {.tuner = ways.tuner(1)});
   EXPECT_THAT(ways.asked, IsEmpty());
+}
+
+TEST(Tuner, TimesTheBestOfEachWayBeforeTheOthers) {
+  const Graph graph = example();
+  TwoWaysBackend backend;
+  backend.ways = {" first", " second", " third", " fused", " fused too"};
+  backend.groups = {{" fused", "fused"}, {" fused too", "fused"}};
+  TimedWays ways{.times = {{"pool a fused", 1.0}}};
+  const LoweredGraph lowered = lower(graph, backend, {.tuner = ways.tuner(3)});
+  EXPECT_THAT(ways.asked, ElementsAre("pool a first", "pool a second", "pool a fused",
+                                      "relu a first", "relu a second", "relu a fused"));
+  EXPECT_THAT(implementations(lowered), ElementsAre("a fused", "a first"));
+  ways.asked.clear();
+  lower(graph, backend, {.tuner = ways.tuner(1)});
+  EXPECT_THAT(ways.asked,
+              ElementsAre("pool a first", "pool a fused", "relu a first", "relu a fused"));
 }
 
 TEST(Tuner, IsNotAskedWhereThereIsNothingToDecide) {
