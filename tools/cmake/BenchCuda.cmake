@@ -3,6 +3,11 @@
 
 set(BENCH_CUDA_PREFIX "" CACHE PATH "Where nvcc, cuDNN and cuBLAS are taken from before all other places")
 
+# Keeps what is missing in the cache, where tools/setup reads it; empty where nothing is.
+function(bench_miss_for_gpus missing)
+  set(BENCH_GPUS_MISSING "${missing}" CACHE INTERNAL "What support for GPUs takes and is not found")
+endfunction()
+
 # Sets `result` to the number that the header `file` defines as `macro`, empty where it does not.
 function(bench_defined_number file macro result)
   set(line)
@@ -33,8 +38,7 @@ macro(bench_find_cuda_part name title version)
   endif()
 endmacro()
 
-# Sets BENCH_NVCC, and CUDNN_ and CUBLASLT_INCLUDE_DIR and _LIBRARY. What is missing is in BENCH_GPUS_MISSING, which
-# tools/setup reads from the cache; empty where nothing is.
+# Sets BENCH_NVCC, and CUDNN_ and CUBLASLT_INCLUDE_DIR and _LIBRARY, and BENCH_GPUS_MISSING.
 macro(bench_find_cuda)
   set(missing)
   set(nvcc_hints ${BENCH_CUDA_PREFIX})
@@ -68,7 +72,7 @@ macro(bench_find_cuda)
     LIBRARY cublasLt libcublasLt.so.13
     HINTS ${BENCH_CUDA_PREFIX} ${cuda_toolkit} /usr/local/cuda)
   list(JOIN missing ", " missing)
-  set(BENCH_GPUS_MISSING "${missing}" CACHE INTERNAL "What support for GPUs takes and is not found")
+  bench_miss_for_gpus("${missing}")
   if(BENCH_CUDA_PREFIX AND NOT BENCH_NVCC STREQUAL "${BENCH_CUDA_PREFIX}/bin/nvcc")
     message(FATAL_ERROR "BENCH_CUDA_PREFIX=${BENCH_CUDA_PREFIX}: nvcc is ${BENCH_NVCC}; give a folder with bin/nvcc of "
                         "CUDA 13, and configure with --fresh where another was used before")

@@ -22,7 +22,8 @@ cache_entry() {
 }
 
 is_usable() {
-  [ -x "$1/bin/nvcc" ] && [ -x "$1/nvvm/bin/cicc" ] && [ -f "$1/include/cudnn.h" ] && [ -f "$1/include/cublasLt.h" ]
+  [ -x "$1/bin/nvcc" ] && [ -x "$1/nvvm/bin/cicc" ] && [ -f "$1/include/cudnn.h" ] && [ -f "$1/include/cublasLt.h" ] &&
+    [ -e "$1/lib/libcudart.so" ]
 }
 
 # make_from_wheels PART PREFIX: downloads the wheels, and lays their files out as a toolkit is installed. What is
@@ -41,8 +42,12 @@ make_from_wheels() {
     cp -Rl "$wheel_folder/." "$2" || return
   done
   mv "$1"/unpacked/*.dist-info "$2/dist-info" || return
-  # A wheel knows neither permissions nor links. nvcc looks in targets/ for headers and libraries.
+  # A wheel knows neither permissions nor links. CMake looks for libcudart.so, and nvcc in targets/.
   chmod +x "$2"/bin/* "$2"/nvvm/bin/* || return
+  for wheel_library in "$2"/lib/lib*.so.*; do
+    wheel_name=${wheel_library##*/}
+    ln -sf "$wheel_name" "$2/lib/${wheel_name%%.so.*}.so"
+  done
   ln -s lib "$2/lib64"
   ln -s ../../include ../../lib "$2/targets/$target"
 }

@@ -89,8 +89,8 @@ configure() {
 # tell_gpus FOLDER: says of a build folder without support for GPUs what would bring it.
 tell_gpus() {
   tell_missing=$(gpus_missing "$1")
-  [ -z "$tell_missing" ] || note "without support for GPUs, for which are not found: $tell_missing;" \
-    "install them, or set BENCH_CUDA=wheels to fetch them (0.9 GiB)"
+  [ -z "$tell_missing" ] || note "no support for GPUs, since these are not found: $tell_missing;" \
+    "install them, or set BENCH_CUDA=wheels to fetch all (0.9 GiB)"
 }
 
 # build PRESET [TARGET...]: builds the targets in build/PRESET; one process at a time.

@@ -127,7 +127,7 @@ expect "with support for GPUs it is, whatever is installed since" 0 "" with_setu
   touch "$cuda_folders/include/cudnn.h"; is_configured "$folder"'
 expect "it is not for CUDA from elsewhere" 1 "" with_setup "$configured"'cuda_prefix=/w; is_configured "$folder"'
 expect "what is missing for GPUs is told with what brings it" 0 \
-  "not found: cuDNN 9 (no cudnn.h); install them, or set BENCH_CUDA=wheels to fetch them" \
+  "since these are not found: cuDNN 9 (no cudnn.h); install them, or set BENCH_CUDA=wheels to fetch all" \
   with_setup "$configured"'tell_gpus "$folder"'
 expect "a build with support for GPUs has nothing to tell" 0 "silent" with_setup "$configured"'
   sed -i "s/\(MISSING:INTERNAL=\).*/\1/" "$folder/CMakeCache.txt"; test -z "$(tell_gpus "$folder" 2>&1)" && echo silent'
@@ -144,10 +144,10 @@ case "\$*" in
 esac
 END
 }
-fake_wheels 'printf "%s\n" nvidia/cu13/bin/nvcc nvidia/cu13/nvvm/bin/cicc nvidia/cu13/include/cublasLt.h nvidia/cudnn/include/cudnn.h nvidia/cu13/lib/a.so.13 a.dist-info/RECORD'
-expect "wheels of CUDA become a toolkit" 0 "nvidia/cu13/lib/a.so.13" sh -euc '
+fake_wheels 'printf "%s\n" nvidia/cu13/bin/nvcc nvidia/cu13/nvvm/bin/cicc nvidia/cu13/include/cublasLt.h nvidia/cudnn/include/cudnn.h nvidia/cu13/lib/libcudart.so.13 a.dist-info/RECORD'
+expect "wheels of CUDA become a toolkit" 0 "nvidia/cu13/lib/libcudart.so.13" sh -euc '
   prefix=$(sh "$1/tools/setup/cuda_wheels.sh" ensure)
-  test -x "$prefix/bin/nvcc" && test -d "$prefix/dist-info/a.dist-info" && cat "$prefix/targets/x86_64-linux/lib/a.so.13"
+  test -x "$prefix/bin/nvcc" && test -d "$prefix/dist-info/a.dist-info" && cat "$prefix/targets/x86_64-linux/lib/libcudart.so"
   test "$(sh "$1/tools/setup/cuda_wheels.sh" find)" = "$prefix"' test "$root"
 expect "what was fetched is taken where nothing is installed" 0 "/cuda-13" with_setup "$configured"'
   root=$1; choose_cuda find; echo "$cuda_prefix"'
