@@ -319,7 +319,8 @@ class MainTest(WithMachine):
             ended = subprocess.run([Path(main.__file__).parents[1] / "gpu_check"], capture_output=True, text=True,
                                    env={**os.environ, "PYTHON": python}, check=False)
             self.assertEqual((ended.returncode, ended.stderr),
-                             (2, f"gpu_check: Python 3.10 or later is needed; {python} is none\n"))
+                             (2, "gpu_check: Python 3.10 or later with its standard library is needed; "
+                                 f"{python} is none\n"))
 
     def test_a_terminated_check_ends_its_programs_and_sums_up(self):
         bench = self.tree()
