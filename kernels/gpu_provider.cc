@@ -36,9 +36,12 @@ GpuProvider& open_gpu_provider() {
   const char* const named = named_library();
   const std::filesystem::path path = named != nullptr ? named : own_folder() / kLibrary;
   if (!std::filesystem::exists(path)) {
-    throw UsageError(named != nullptr ? cat("BENCH_GPU_LIBRARY=", named, ": there is no such file")
-                                      : cat("this build has no support for GPUs: ", kLibrary,
-                                            " is not beside the program's other libraries"));
+    throw UsageError(named != nullptr
+                         ? cat("BENCH_GPU_LIBRARY=", named, ": there is no such file")
+                         : cat("this build has no support for GPUs: ", kLibrary,
+                               " is not beside the program's other libraries; it is "
+                               "built where nvcc of CUDA 13, cuDNN 9 and cuBLAS 13 are "
+                               "found, or from wheels with BENCH_CUDA=wheels tools/bench"));
   }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

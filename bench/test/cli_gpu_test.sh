@@ -292,7 +292,7 @@ if [ -n "$plugin" ]; then
   says "$err" 'note: a run would be refused: --batch_size=100000 needs '
   says "$err" ', 80.0 GiB may be used (all memory of the card)'
 else
-  refused 'this build has no support for GPUs' --model=lenet --plan_for=sm_90 --dump=plan
+  refused 'from wheels with BENCH_CUDA=wheels tools/bench' --model=lenet --plan_for=sm_90 --dump=plan
 fi
 
 finish

@@ -3,7 +3,7 @@
 import enum
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Sequence
 
@@ -48,6 +48,8 @@ class Check:
     budget: Budget
     # For what is to be kept beside the log.
     output: Path
+    # Images per second of bench and its rivals by name, as medians.
+    rates: dict[str, float] = field(default_factory=dict)
 
     def say(self, line: str = "") -> None:
         self.log.say(line)
@@ -58,9 +60,11 @@ class Check:
     def ours(self, program: str, *flags: str, limit: float | None = None, name: str = "",
              environment: dict[str, str] | None = None,
              on_line: Callable[[str], None] = _ignore) -> Outcome:
-        """Runs a program of ours, within what is left for the part."""
+        """Runs a program of ours, within what is left for the part. What it times and keeps for later runs is kept
+        beside the log, so that earlier ones of other programs decide nothing."""
+        own = {"BENCH_CACHE_DIR": str((self.output / "cache").resolve())}
         return self.runner.run([self.machine.program(program), *flags], self._within(limit),
-                               {**self.machine.environment(), **(environment or {})}, on_line, name)
+                               {**self.machine.environment(), **own, **(environment or {})}, on_line, name)
 
     def models(self) -> list[Model]:
         """All networks. Throws PartError."""

@@ -126,8 +126,8 @@ def sanitizer(check: Check) -> Verdict:
         for model in _SANITIZED:
             outcome = check.runner.run(
                 [check.machine.sanitizer, f"--tool={tool}", "--error-exitcode=99", check.machine.program("bench"),
-                 "--device=gpu", *f"--model={model}".split(), "--cuda_graph=off", "--num_warmup_batches=0",
-                 "--num_batches=1"], check.left(), check.machine.environment())
+                 "--device=gpu", *f"--model={model}".split(), "--autotune=off", "--cuda_graph=off",
+                 "--num_warmup_batches=0", "--num_batches=1"], check.left(), check.machine.environment())
             name = f"{tool} {model.split()[0]}"
             result = "clean" if outcome.ended_well else outcome.why()
             check.say(f"{name}: {result}")

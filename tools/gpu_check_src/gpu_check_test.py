@@ -1,10 +1,10 @@
-"""Shows that gpu_check divides its time, reads what programs print, goes on after a failure and sums up as
-tools/README.md says. Needs no card: a script of a few lines stands in for the programs."""
+"""Shows that gpu_check divides its time, reads what programs print, finds what is on a machine, goes on after a failure
+and sums up as tools/README.md says. Needs no card; gpu_check_parts_test.py shows the parts."""
 
 import contextlib
 import io
-import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,42 +17,18 @@ from unittest import mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from gpu_check_src import correctness, main, readers, speed, towers  # noqa: E402
+from gpu_check_src import machine, main, marks, readers  # noqa: E402
 from gpu_check_src.budget import Budget  # noqa: E402
-from gpu_check_src.check import Check, PartError, State, Verdict  # noqa: E402
-from gpu_check_src.machine import (Libraries, Machine, MachineError, find_bench, find_libraries,  # noqa: E402
+from gpu_check_src.check import State, Verdict  # noqa: E402
+from gpu_check_src.machine import (Libraries, MachineError, check_card, find_bench, find_libraries,  # noqa: E402
                                    needed_libraries)
-from gpu_check_src.runner import Log, Runner  # noqa: E402
+from gpu_check_src.gpu_check_parts_test import MODELS, SUITE, VERIFIED, WithMachine, record  # noqa: E402
 
-_MODELS = """model                  dataset   image  batch  parameters  GFLOP/image  devices
-lenet                  imagenet     28     32     2173353       0.0281  cpu gpu reference
-resnet20               cifar10      32    128      269787       0.0811  cpu gpu reference
-"""
-_VERIFIED = """model                     dataset    numbers of limit  verdict, and the number nearest to its limit
-lenet                     imagenet        56    3.3 %  ok; update: deviation 3.3e-08
-"""
-_SUITE = """on a card, with libraries
-Note: This is test shard 1 of 2.
-[==========] Running 4 tests from 2 test suites.
-[ RUN      ] F16/Conformance.Matches/gpu_f16_nhwc_conv
-[       OK ] F16/Conformance.Matches/gpu_f16_nhwc_conv (3 ms)
-[ RUN      ] F16/Conformance.Matches/gpu_f16_nhwc_pool
-off by one
-[  FAILED  ] F16/Conformance.Matches/gpu_f16_nhwc_pool, where GetParam() = (gpu, nhwc) (3 ms)
-[ RUN      ] Gpu/StreamConformance.Waits/gpu
-[  SKIPPED ] Gpu/StreamConformance.Waits/gpu (0 ms)
-[ RUN      ] F16/Conformance.Matches/gpu_f16_nhwc_relu
-"""
 _SUITE_END = """[==========] 4 tests from 2 test suites ran. (9 ms total)
 [  PASSED  ] 2 tests.
 [  FAILED  ] 1 test, listed below:
 [  FAILED  ] F16/Conformance.Matches/gpu_f16_nhwc_pool, where GetParam() = (gpu, nhwc)
 """
-
-
-def _record(rate: float, status: str = "ok") -> str:
-    return json.dumps({"status": status, "status_reason": "why", "metrics": [
-        {"name": "wall_time", "value": 2.0}, {"name": "images_per_sec", "value": rate}]})
 
 
 class BudgetTest(unittest.TestCase):
@@ -84,28 +60,28 @@ class BudgetTest(unittest.TestCase):
 
 class ReadersTest(unittest.TestCase):
     def test_a_suite_that_was_ended_counts_what_it_did(self):
-        suite = readers.suite_of(_SUITE.splitlines())
+        suite = readers.suite_of(SUITE.splitlines())
         self.assertEqual((suite.tests, len(suite.passed), len(suite.failed), len(suite.skipped)), (4, 1, 1, 1))
         self.assertEqual(suite.open, "F16/Conformance.Matches/gpu_f16_nhwc_relu")
 
     def test_the_list_at_a_suites_end_counts_nothing_twice(self):
-        text = _SUITE + "[       OK ] F16/Conformance.Matches/gpu_f16_nhwc_relu (3 ms)\n" + _SUITE_END
+        text = SUITE + "[       OK ] F16/Conformance.Matches/gpu_f16_nhwc_relu (3 ms)\n" + _SUITE_END
         suite = readers.suite_of(text.splitlines())
         self.assertEqual((suite.done, suite.tests, suite.open), (4, 4, ""))
         self.assertEqual(suite.failed, {"F16/Conformance.Matches/gpu_f16_nhwc_pool"})
 
     def test_verdicts_and_models_are_read_from_their_tables(self):
-        self.assertEqual(readers.verified(_VERIFIED.splitlines()),
+        self.assertEqual(readers.verified(VERIFIED.splitlines()),
                          {"lenet imagenet": "ok; update: deviation 3.3e-08"})
-        self.assertEqual(readers.models(_MODELS.splitlines()),
+        self.assertEqual(readers.models(MODELS.splitlines()),
                          [readers.Model("lenet", "imagenet", 32), readers.Model("resnet20", "cifar10", 128)])
 
     def test_a_rate_is_read_or_the_reason_told(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "r.json"
-            path.write_text(_record(12.5))
+            path.write_text(record(12.5))
             self.assertEqual(readers.bench_rate(path), 12.5)
-            path.write_text(_record(12.5, "failed"))
+            path.write_text(record(12.5, "failed"))
             with self.assertRaisesRegex(readers.NoRateError, "failed: why"):
                 readers.bench_rate(path)
             with self.assertRaisesRegex(readers.NoRateError, "no record"):
@@ -151,47 +127,43 @@ class MachineTest(unittest.TestCase):
             self.assertEqual(found.environment(), {"LD_LIBRARY_PATH": f"{self.root}/x:{self.root}/y:/z"})
 
     def test_a_missing_program_is_told_in_a_sentence(self):
-        with self.assertRaisesRegex(MachineError, "no program .*/none: unpack a bundle"):
+        with self.assertRaisesRegex(MachineError, "no program .*/none: unpack a bundle, .*or give --bench=FILE$"):
             find_bench(f"{self.root}/none")
 
+    def test_a_tree_without_programs_tells_what_a_build_lacks(self):
+        self.place("tools/setup/packages.txt", b"# Names.\nlibthis-dev\nlibthat-dev # of old\n")
+        told = {"dpkg-query": "installed libthat-dev\n", "sh": ""}
+        with mock.patch.object(machine, "_ROOT", self.root), \
+                mock.patch.object(machine, "_printed", lambda command: told[command[0]]), \
+                mock.patch.object(machine.shutil, "which", lambda name: name):
+            with self.assertRaisesRegex(MachineError, "for which this machine lacks libthis-dev, oneDNN 3$"):
+                find_bench(None)
+            told.update({"dpkg-query": "installed libthat-dev\ninstalled libthis-dev\n", "sh": "/usr\n"})
+            with self.assertRaisesRegex(MachineError, "or build one here with tools/bundle$"):
+                find_bench(None)
+            with mock.patch.object(machine.shutil, "which", lambda name: None), \
+                    self.assertRaisesRegex(MachineError, "what these Debian packages hold: libthis-dev, libthat-dev$"):
+                find_bench(None)
 
-class WithMachine(unittest.TestCase):
-    """A machine whose programs are one shell script."""
+    def driver(self, status: int, cards: int) -> None:
+        """A library that answers as NVIDIA's driver does; the one that is found first."""
+        source = self.place("driver.c", f"int cuInit(unsigned flags) {{ return (int)flags + {status}; }}\n"
+                            f"int cuDeviceGetCount(int* count) {{ *count = {cards}; return 0; }}\n".encode())
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.root / "libcuda.so.1", source], check=True)
 
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-        self.said: list[str] = []
-        for name, text in {"models": _MODELS, "verified": _VERIFIED, "suite": _SUITE, "rate": _record(100)}.items():
-            (self.root / name).write_text(text)
-
-    def program(self, name: str, body: str) -> Path:
-        path = self.root / name
-        path.write_text(f"#!/bin/sh\ncd '{self.root}'\n{body}\n")
-        path.chmod(0o755)
-        return path
-
-    def bench(self, on_run: str = 'cp rate "$record"') -> None:
-        """Lists and verifies; else does `on_run`, with the record's path in $record."""
-        self.program("bench", f"""
-          for flag; do case $flag in --result_file=*) record=${{flag#*=}} ;; esac; done
-          case "$*" in
-            *--list_models*) cat models ;;
-            *--verify*) cat verified ;;
-            *) {on_run} ;;
-          esac""")
-
-    def check(self, seconds: float = 60, torch: str | None = None, sanitizer: str | None = None) -> Check:
-        log = Log(self.root / "log")
-        self.addCleanup(log.close)
-        log.say = lambda line="": (log.write(line), self.said.append(line))
-        budget = Budget(seconds, {"part": 1})
-        budget.begin("part")
-        return Check(Machine(self.root / "bench", torch, sanitizer), Runner(log), log, budget, self.root)
-
-    def says(self, text: str) -> None:
-        self.assertTrue([line for line in self.said if text in line], f"{text!r} is not in {self.said}")
+    @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+    def test_without_a_card_a_sentence_says_where_it_was_looked_for(self):
+        with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": "7"}):
+            self.driver(0, 1)
+            check_card()
+            for status, cards, text in ((100, 0, "libcuda.so.1 of the NVIDIA driver answers with error 100, and "),
+                                        (0, 0, "the NVIDIA driver shows no GPU, .*; CUDA_VISIBLE_DEVICES is '7'$")):
+                self.driver(status, cards)
+                with self.assertRaisesRegex(MachineError, f"^no GPU, so nothing is checked: {text}"):
+                    check_card()
+            self.place("libcuda.so.1", b"no library")
+            with self.assertRaisesRegex(MachineError, "cannot be opened"):
+                check_card()
 
 
 class RunnerTest(WithMachine):
@@ -228,135 +200,32 @@ class RunnerTest(WithMachine):
         self.assertEqual(self.check().runner.run(["true"], 0).why(), "no time was left")
 
 
-class PartsTest(WithMachine):
-    def test_properties_are_kept_and_compared_with_cudnns(self):
-        card = {"name": "H100", "capability": 90, "multiprocessors": 132, "memory_bytes": 2**36}
-        found = {"cuda_of_driver": 13000, "libraries": ["cuDNN 9"],
-                 "gpus": [{"description": card, "for_cudnn": {"warpSize": 32}, "of_cudnn": {"warpSize": 64}}]}
-        self.program("gpu_properties", f"echo '{json.dumps(found)}'")
-        self.assertEqual(correctness.properties(self.check()).state, State.PASSED)
-        self.says("described differently: warpSize: 32, and cuDNN says 64")
-        self.assertEqual(json.loads((self.root / "device_properties.json").read_text()), found)
-        self.program("gpu_properties", "echo 'no GPU can be used'; exit 2")
-        self.assertEqual(correctness.properties(self.check()).summary, "ended with 2: no GPU can be used")
+class MarksTest(unittest.TestCase):
+    def judged(self, state: State | None, **rates: float) -> list[str]:
+        verdicts = {} if state is None else {"conformance": Verdict(state, "9 of 9")}
+        lines = marks.marks(verdicts, {name.replace("_", " "): rate for name, rate in rates.items()})
+        return [line.partition(":")[0] for line in lines]
 
-    def test_conformance_joins_its_shards_and_names_failures(self):
-        self.program("gpu_conformance", 'echo "$GTEST_SHARD_INDEX of $GTEST_TOTAL_SHARDS" >>shards; cat suite; exit 1')
-        with mock.patch.object(os, "sched_getaffinity", return_value=set(range(4))):
-            verdict = correctness.conformance(self.check())
-        self.assertEqual(sorted((self.root / "shards").read_text().split("\n")), ["", "0 of 2", "1 of 2"])
-        self.assertEqual(verdict.state, State.FAILED)
-        self.says("failed: F16/Conformance.Matches/gpu_f16_nhwc_pool")
+    def test_a_mark_is_passed_from_its_number_on(self):
+        self.assertEqual(self.judged(State.PASSED, bench=4500, torch_eager=2000, torch_compiled=4500 / 1.3 - 1),
+                         ["passed"] * 3)
+        self.assertEqual(self.judged(State.FAILED, bench=4499, torch_eager=2000, torch_compiled=4500 / 1.3),
+                         ["missed"] * 3)
 
-    def test_a_conformance_that_dies_names_the_test_that_it_died_in(self):
-        self.program("gpu_conformance", "grep -v -e FAILED suite; kill -SEGV $$")
-        self.assertEqual(correctness.conformance(self.check()).state, State.FAILED)
-        self.says("SIGSEGV")
-        self.says("in F16/Conformance.Matches/gpu_f16_nhwc_relu")
+    def test_what_was_not_measured_is_neither_passed_nor_missed(self):
+        self.assertEqual(self.judged(None), ["not measured"] * 3)
+        self.assertEqual(self.judged(State.UNFINISHED, torch_eager=1, torch_compiled=1), ["not measured"] * 3)
+        self.assertEqual(self.judged(State.NOT_REACHED, bench=5000, torch_eager=1),
+                         ["not measured", "not measured", "passed"])
 
-    def test_a_conformance_without_failures_at_its_limit_is_unfinished(self):
-        self.program("gpu_conformance", "grep -v -e FAILED suite; exec sleep 100")
-        self.assertEqual(correctness.conformance(self.check(seconds=1)).state, State.UNFINISHED)
-
-    def test_a_conformance_that_runs_nothing_fails(self):
-        self.program("gpu_conformance", "echo '[==========] Running 0 tests from 0 test suites.'")
-        self.assertEqual(correctness.conformance(self.check()).state, State.FAILED)
-        self.program("gpu_conformance", "echo 'SKIPPED  no GPU can be used'; exit 77")
-        self.assertEqual(correctness.conformance(self.check()).state, State.FAILED)
-        self.says("ended with 77")
-
-    def test_verify_passes_only_where_every_network_is_ok(self):
-        self.bench()
-        self.assertEqual(correctness.verify(self.check()), Verdict(State.PASSED, "5 of 5 ok"))
-        (self.root / "verified").write_text(_VERIFIED.replace("ok; update", "MISMATCH: update"))
-        self.assertEqual(correctness.verify(self.check()), Verdict(State.FAILED, "0 of 5 ok"))
-        self.says("MISMATCH: update")
-
-    def train(self, many: str = "2.0, 1.0", recorded: str = "2.0, 1.0",
-              told: str = "note: NCCL 2.28.9 adds the gradients of one GPU") -> Verdict:
-        """The part over runs with these losses, on several towers and with NCCL in a recorded step."""
-        for name, found in {"alone": "2.0, 1.0", "many": many, "recorded": recorded}.items():
-            (self.root / name).write_text(f'{{"status": "ok", "series": {{"loss": [{found}]}}}}')
-        self.bench(f"""case "$*" in *--virtual_gpus=4*--batch_size=8*) cp many "$record" ;;
-            *--batch_size=32*=nccl*--cuda_graph=on*) echo '{told}'; cp recorded "$record" ;;
-            *--batch_size=32*) cp alone "$record" ;; esac""")
-        return towers.towers(self.check())
-
-    def test_towers_pass_where_they_and_nccl_train_as_one_tower_does(self):
-        self.assertEqual(self.train(many="2.0, 1.00001"), Verdict(
-            State.PASSED, "right: --virtual_gpus=4 parameter_server, --virtual_gpus=4 replicated, NCCL"))
-
-    def test_towers_that_train_otherwise_fail(self):
-        for found in ("2.0, 1.001", "2.0"):
-            self.assertIn("wrong: --virtual_gpus=4 parameter_server, --virtual_gpus=4 replicated",
-                          self.train(many=found).summary)
-        for verdict in (self.train(recorded="2.0, 2.0"), self.train(told="note: nothing")):
-            self.assertEqual(verdict, Verdict(State.FAILED, verdict.summary))
-            self.assertIn("wrong: NCCL", verdict.summary)
-
-    def test_a_missing_nccl_is_told_and_does_not_fail(self):
-        verdict = self.train(told="note: the gradients of one GPU are not added: NCCL cannot be opened: none")
-        self.assertEqual(verdict.state, State.PASSED)
-        self.assertIn("NCCL not tried: NCCL cannot be opened: none", verdict.summary)
-        self.bench("echo 'bench: no memory'; exit 1")
-        self.assertEqual(towers.towers(self.check()).summary, "one tower: ended with 1: bench: no memory")
-
-    def test_a_list_that_is_missing_ends_the_part_with_the_reason(self):
-        self.program("bench", "echo 'bench: broken'; exit 2")
-        with self.assertRaisesRegex(PartError, "--list_models: ended with 2: bench: broken"):
-            speed.zoo(self.check())
-
-    def test_bench_and_torch_take_turns(self):
-        self.bench('echo ours >>turns; cp rate "$record"')
-        torch = self.program("torch", 'echo theirs >>turns; echo "{\\"images_per_sec\\": 50}"')
-        verdict = speed.against_torch(self.check(torch=str(torch)))
-        self.assertEqual(verdict.state, State.PASSED)
-        self.assertIn("2.00 times the better of torch's", verdict.summary)
-        self.assertEqual((self.root / "resnet50_v1.5.json").read_text(), _record(100))
-        # A round is ours and three of PyTorch's; behind our first one comes the profile.
-        turns = (self.root / "turns").read_text().split()
-        self.assertEqual(turns, ["ours", *["theirs"] * 3, "ours", *["ours", *["theirs"] * 3] * 2])
-
-    def test_without_torch_bench_runs_alone(self):
-        self.bench()
-        verdict = speed.against_torch(self.check())
-        self.assertEqual(verdict, Verdict(State.PASSED, "bench 100 images/s"))
-        self.says("no Python here has PyTorch")
-
-    def test_a_torch_that_fails_is_told_and_left_out(self):
-        self.bench()
-        torch = self.program("torch", "echo 'RuntimeError: out of memory'; exit 1")
-        verdict = speed.against_torch(self.check(torch=str(torch)))
-        self.assertEqual(verdict, Verdict(State.PASSED, "bench 100 images/s"))
-        self.says("torch eager              ended with 1: RuntimeError: out of memory")
-
-    def test_options_are_compared_with_their_base(self):
-        self.bench("""case "$*" in *--data_format=NCHW*) sed s/100/50/ rate >"$record" ;;
-            *--use_tf32*) echo 'bench: refused'; exit 2 ;; *) cp rate "$record" ;; esac""")
-        self.assertEqual(speed.options(self.check()), Verdict(State.FAILED, "9 of 10 measured"))
-        self.says("f16 --data_format=NCHW        50.0 images/s, 0.50 times f16")
-        self.says("bench: refused")
-
-    def test_options_without_their_base_are_left_out(self):
-        self.bench("""case "$*" in *--dtype=f16*) echo 'bench: too large'; exit 2 ;; *) cp rate "$record" ;; esac""")
-        self.assertEqual(speed.options(self.check()), Verdict(State.FAILED, "2 of 10 measured"))
-        self.assertEqual(sum("too large" in line for line in self.said), 1)
-
-    def test_the_zoo_goes_as_far_as_its_time(self):
-        self.bench()
-        self.assertEqual(speed.zoo(self.check()), Verdict(State.PASSED, "2 of 2 measured"))
-        self.says("resnet20 cifar10                   batch  128      100.0 images/s")
-        self.bench("exec sleep 100")
-        self.assertEqual(speed.zoo(self.check(seconds=1)).state, State.UNFINISHED)
-
-    def test_the_sanitizer_is_asked_about_small_networks(self):
-        self.bench()
-        self.assertEqual(correctness.sanitizer(self.check()),
-                         Verdict(State.SKIPPED, "compute-sanitizer is not installed"))
-        tool = self.program("sanitizer", 'case "$*" in *racecheck*resnet20*) echo "ERROR SUMMARY: 1 error"; exit 99;; esac')
-        verdict = correctness.sanitizer(self.check(sanitizer=str(tool)))
-        self.assertEqual(verdict, Verdict(State.FAILED, "3 clean, 1 not: racecheck resnet20"))
-        self.says("racecheck resnet20: ended with 99: ERROR SUMMARY: 1 error")
+    def test_each_line_says_why(self):
+        lines = marks.marks({"conformance": Verdict(State.UNFINISHED, "8 of 9")},
+                            {"bench": 4000.0, "torch eager": 3000.0, "torch compiled": 3200.0})
+        self.assertEqual(lines[0], "not measured: conformance is whole: not finished in its time: 8 of 9")
+        self.assertIn("missed: ResNet-50 v1.5 trains in f16 at least 1.3 times", lines[1])
+        self.assertIn(": 1.25 times torch compiled, 4000 to 3200 images/s", lines[1])
+        self.assertEqual(marks.marks({}, {"bench": 1.0})[1].rpartition(": ")[2],
+                         "there is no rate of torch eager, torch compiled")
 
 
 class MainTest(WithMachine):
@@ -387,11 +256,13 @@ class MainTest(WithMachine):
         verdicts, _ = main.check_all(check, ["a"], {"a": (1, passes)})
         self.assertEqual(verdicts["a"].state, State.NOT_REACHED)
 
-    def call(self, *arguments: str) -> tuple[int, str]:
+    def call(self, *arguments: str, card: bool = True) -> tuple[int, str]:
         out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        without = None if card else MachineError("no GPU: looked everywhere")
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), \
+                mock.patch.object(main, "check_card", side_effect=without):
             try:
-                status = main.main(arguments, "gpu_check")
+                status = main.main(arguments)
             except SystemExit as error:
                 status = error.code
         return status, out.getvalue()
@@ -424,13 +295,42 @@ class MainTest(WithMachine):
         status, _ = self.call(f"--bench={bench}", f"--output={self.root}/out", "--parts=zoo", "--python=/none")
         self.assertEqual(status, 0)
 
+    def test_without_a_card_one_sentence_is_said_and_nothing_run(self):
+        bench = self.tree()
+        self.assertEqual(self.call(f"--bench={bench}", f"--output={self.root}/out", card=False),
+                         (2, "gpu_check: no GPU: looked everywhere\n"))
+        self.assertFalse((self.root / "out").exists())
+
+    def test_marks_stand_below_the_summary_and_leave_the_status(self):
+        bench = self.tree()
+        status, said = self.call(f"--bench={bench}", f"--output={self.root}/out", "--parts=torch", "--python=/none")
+        self.assertEqual(status, 0)
+        self.assertIn("missed: and with at least 4500 images/s: 100 images/s", said[said.index("== marks"):])
+        self.assertIn("not measured: conformance is whole: the part conformance was not asked for", said)
+
+    def test_what_is_timed_is_kept_beside_the_log(self):
+        bench = self.tree()
+        bench.write_text("#!/bin/sh\necho \"cache: $BENCH_CACHE_DIR\"\n")
+        self.call(f"--bench={bench}", f"--output={self.root}/out", "--parts=torch", "--python=/none")
+        self.assertIn(f"cache: {self.root.resolve()}/out/cache", (self.root / "out/gpu_check.log").read_text())
+
+    def test_without_python_the_shell_says_a_sentence(self):
+        for python in ("/none", "false"):
+            ended = subprocess.run([Path(main.__file__).parents[1] / "gpu_check"], capture_output=True, text=True,
+                                   env={**os.environ, "PYTHON": python}, check=False)
+            self.assertEqual((ended.returncode, ended.stderr),
+                             (2, "gpu_check: Python 3.10 or later with its standard library is needed; "
+                                 f"{python} is none\n"))
+
     def test_a_terminated_check_ends_its_programs_and_sums_up(self):
         bench = self.tree()
         bench.write_text(f"#!/bin/sh\ncase \"$*\" in *--list_models*) cat '{self.root}/models' ;; "
                          f"*) : >'{self.root}/begun'; exec sleep 100 ;; esac\n")
         process = subprocess.Popen(
-            [sys.executable, "-B", Path(main.__file__).parents[1] / "gpu_check", f"--bench={bench}",
-             f"--output={self.root}/out", "--parts=verify,zoo", "--python=/none"], stdout=subprocess.PIPE, text=True)
+            [sys.executable, "-B", "-c", "import sys; from gpu_check_src import main; main.check_card = lambda: None; "
+             "sys.exit(main.main(sys.argv[1:]))", f"--bench={bench}", f"--output={self.root}/out",
+             "--parts=verify,zoo", "--python=/none"],
+            stdout=subprocess.PIPE, text=True, cwd=Path(main.__file__).parents[1])
         while not (self.root / "begun").exists():
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Mapping, Sequence
@@ -22,14 +23,66 @@ class MachineError(RuntimeError):
     """Something without which nothing can be checked is not there; the message says what."""
 
 
+# Ends with a line that says what keeps the driver from giving a card, empty where nothing does.
+_ASK_DRIVER = """
+import ctypes
+try:
+    driver = ctypes.CDLL("libcuda.so.1")
+except OSError as error:
+    print("libcuda.so.1 of the NVIDIA driver cannot be opened (%s)" % error)
+else:
+    count = ctypes.c_int()
+    status = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+    print("libcuda.so.1 of the NVIDIA driver answers with error %d" % status if status
+          else "" if count.value else "the NVIDIA driver shows no GPU")
+"""
+
+
+def _building_takes(root: Path) -> str:
+    """What of that which tools/bundle builds from is not there, as the end of a sentence."""
+    setup = root / "tools/setup"
+    names = [word for line in (setup / "packages.txt").read_text(encoding="utf-8").splitlines()
+             for word in line.partition("#")[0].split()]
+    have_onednn = bool(_printed(["sh", str(setup / "onednn.sh"), "find"]).strip())
+    onednn = [] if have_onednn else ["oneDNN 3"]
+    if shutil.which("dpkg-query") is None:
+        return f", which takes what these Debian packages hold: {', '.join([*names, *onednn])}"
+    installed = _printed(["dpkg-query", "-W", "-f=${db:Status-Status} ${Package}\n", *names]).splitlines()
+    lacking = [name for name in names if f"installed {name}" not in installed] + onednn
+    return f", for which this machine lacks {', '.join(lacking)}" if lacking else ""
+
+
 def find_bench(given: str | None) -> Path:
     """The program: the flag's, the bundle's, or the tree's. Throws MachineError."""
     places = [Path(given)] if given else [_ROOT / "bin/bench", _ROOT / "build/release/bin/bench"]
     for place in places:
         if os.access(place, os.X_OK) and place.is_file():
             return place.resolve()
-    raise MachineError(f"no program {' nor '.join(map(str, places))}: unpack a bundle, make one with tools/bundle, or "
-                       "give --bench=FILE")
+    missing = f"no program {' nor '.join(map(str, places))}: unpack a bundle, which needs nothing more, or "
+    if given or not (_ROOT / "tools/setup").is_dir():
+        raise MachineError(f"{missing}give --bench=FILE")
+    raise MachineError(f"{missing}build one here with tools/bundle{_building_takes(_ROOT)}")
+
+
+def find_plugin(bench: Path) -> Path:
+    """Throws MachineError."""
+    plugin = bench.parent.parent / "lib/libbench_cuda.so"
+    if not plugin.exists():
+        raise MachineError(f"{plugin} is not there: this bench is without support for GPUs")
+    return plugin
+
+
+def check_card() -> None:
+    """Throws MachineError where there is no GPU that a program could use."""
+    said = _printed([sys.executable, "-c", _ASK_DRIVER]).splitlines()
+    why = said[-1] if said else "the NVIDIA driver gives no answer"
+    if not why:
+        return
+    seen = sorted(glob.glob("/dev/nvidia[0-9]*"))
+    files = f"there is {', '.join(seen)}" if seen else "there is no /dev/nvidia0"
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    raise MachineError(f"no GPU, so nothing is checked: {why}, and {files}"
+                       f"{f'; CUDA_VISIBLE_DEVICES is {chosen!r}' if chosen is not None else ''}")
 
 
 def torch_script() -> Path:
@@ -105,11 +158,8 @@ class Machine:
         return self.libraries.environment()
 
 
-def look_around(bench: Path, python: str | None) -> Machine:
+def look_around(bench: Path, plugin: Path, python: str | None) -> Machine:
     pythons = [python] if python else [name for name in ("python3", "python") if shutil.which(name)]
-    plugin = bench.parent.parent / "lib/libbench_cuda.so"
-    if not plugin.exists():
-        raise MachineError(f"{plugin} is not there: this bench is without support for GPUs")
     libraries = find_libraries(needed_libraries(plugin), plugin.parent, library_folders(pythons),
                                _printed(["ldconfig", "-p"]) or _printed(["/sbin/ldconfig", "-p"]))
     with_torch = [name for name in pythons

@@ -10,9 +10,19 @@ from typing import Callable, Sequence
 from . import correctness, speed, towers
 from .budget import Budget
 from .check import Check, PartError, State, Verdict
-from .machine import Machine, MachineError, find_bench, look_around
+from .machine import Machine, MachineError, check_card, find_bench, find_plugin, look_around
+from .marks import marks
 from .runner import Log, Runner
 
+_DESCRIPTION = """Tells within minutes how bench does on a GPU: whether it computes what it should, and how fast. See
+tools/README.md.
+
+    gpu_check --output=FOLDER                 everything, in nine minutes
+    gpu_check --parts=verify,zoo              these parts alone
+    gpu_check --seconds=120 --bench=FILE      in two minutes, with this program and those beside it
+
+Ends with 2 where there is no card, with 1 where a part failed.
+"""
 _INTERRUPTED = 130
 # Below this a part is not begun.
 _LEAST_SECONDS = 3
@@ -21,18 +31,20 @@ Part = Callable[[Check], Verdict]
 # Most telling first, each with its weight in the division of the time.
 PARTS: dict[str, tuple[float, Part]] = {
     "properties": (10, correctness.properties),
-    "conformance": (120, correctness.conformance),
-    "verify": (80, correctness.verify),
+    "conformance": (110, correctness.conformance),
+    "torch": (150, speed.against_torch),
+    "tuning": (50, speed.tuning),
+    "fusions": (40, speed.fusions),
+    "verify": (70, correctness.verify),
     "towers": (20, towers.towers),
-    "torch": (170, speed.against_torch),
-    "options": (60, speed.options),
     "sanitizer": (40, correctness.sanitizer),
-    "zoo": (60, speed.zoo),
+    "options": (40, speed.options),
+    "zoo": (40, speed.zoo),
 }
 
 
-def parse(arguments: Sequence[str], description: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="gpu_check", description=description,
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="gpu_check", description=_DESCRIPTION,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=Path("gpu_check_output"),
                         help="folder for the log and the card's properties; made if missing")
@@ -83,6 +95,10 @@ def _summarize(check: Check, verdicts: dict[str, Verdict]) -> None:
     check.say("== summary")
     for name, verdict in verdicts.items():
         check.say(f"{name:12} {verdict.state.value}: {verdict.summary}")
+    check.say()
+    check.say("== marks")
+    for line in marks(verdicts, check.rates):
+        check.say(line)
 
 
 def _interrupt(number: int, frame: object) -> None:
@@ -103,14 +119,16 @@ def check_all(check: Check, names: Sequence[str], parts: dict[str, tuple[float, 
     return verdicts, True
 
 
-def main(arguments: Sequence[str], description: str) -> int:
-    options = parse(arguments, description)
+def main(arguments: Sequence[str]) -> int:
+    options = parse(arguments)
     try:
         bench = find_bench(options.bench)
+        plugin = find_plugin(bench)
+        check_card()
         options.output.mkdir(parents=True, exist_ok=True)
         log = Log(options.output / "gpu_check.log")
         budget = Budget(options.seconds, {name: PARTS[name][0] for name in options.parts})
-        machine = look_around(bench, options.python)
+        machine = look_around(bench, plugin, options.python)
     except (MachineError, OSError) as error:
         print(f"gpu_check: {error}", file=sys.stderr)
         return 2

@@ -1,10 +1,11 @@
 """The parts that ask how fast it is."""
 
 import statistics
-from typing import Callable
+from typing import Callable, Sequence
 
-from .check import Check, State, Verdict
+from .check import SHORT_SECONDS, Check, State, Verdict
 from .machine import torch_script
+from .marks import BENCH, TORCH_COMPILED, TORCH_EAGER
 from .readers import NoRateError
 
 _ROUNDS = 3
@@ -13,8 +14,8 @@ _RESNET_F16 = (*_RESNET, "--dtype=f16")
 _TORCH = ("--model=resnet50", "--batch_size=256", "--dtype=fp16", "--layout=NHWC", "--device=cuda",
           "--num_warmup_batches=10", "--num_batches=100")
 _SIDES_OF_TORCH = {
-    "torch eager": (),
-    "torch compiled": ("--compile", "--compile_mode=max-autotune"),
+    TORCH_EAGER: (),
+    TORCH_COMPILED: ("--compile", "--compile_mode=max-autotune"),
     "torch eager, CUDA graph": ("--cuda_graph",),
 }
 _STEPS = ("--num_warmup_batches=20", "--num_batches=100")
@@ -24,12 +25,18 @@ _OPTIONS = {
     "f16": {"--cuda_graph=off": ("--dtype=f16", "--cuda_graph=off"),
             "--data_format=NCHW": ("--dtype=f16", "--data_format=NCHW"),
             "--data_format=auto": ("--dtype=f16", "--data_format=auto"),
-            "--conv_prologue=false": ("--dtype=f16", "--conv_prologue=false"),
-            "--conv_statistics=false": ("--dtype=f16", "--conv_statistics=false"),
-            "--dtype=bf16": ("--dtype=bf16",),
-            "--forward_only": ("--dtype=f16", "--forward_only")},
+            "--dtype=bf16": ("--dtype=bf16",)},
     "f32": {"--use_tf32": ("--dtype=f32", "--use_tf32")},
 }
+# What each tier of fusion adds to the one before it: its name, that one's name, and the flags.
+_FUSIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "training, batch norm apart": ("", ("--conv_statistics=false",)),
+    "training, statistics in the convolution": ("training, batch norm apart", ("--conv_prologue=false",)),
+    "training, batch norm where it is read": ("training, statistics in the convolution", ()),
+    "inference": ("", ("--forward_only",)),
+    "inference, batch norm folded": ("inference", ("--forward_only", "--freeze_when_forward_only")),
+}
+_TUNINGS = ("off", "quick", "full")
 _MODEL_SECONDS = 25
 # Of the zoo first, as far as the time goes.
 _KNOWN = ("resnet50", "vgg16", "inception3", "alexnet", "googlenet", "resnet152", "mobilenet", "densenet121",
@@ -38,7 +45,8 @@ _KNOWN = ("resnet50", "vgg16", "inception3", "alexnet", "googlenet", "resnet152"
 
 def against_torch(check: Check) -> Verdict:
     """ResNet-50 v1.5, training in f16 with 256 images, in turn with PyTorch on the same card."""
-    sides: dict[str, Callable[[], float]] = {"bench": lambda: check.speed((*_RESNET_F16, *_STEPS), keep="resnet50_v1.5.json")}
+    sides: dict[str, Callable[[], float]] = {
+        BENCH: lambda: check.speed((*_RESNET_F16, *_STEPS), keep="resnet50_v1.5.json")}
     if check.machine.torch_python is None:
         check.say("no Python here has PyTorch and torchvision: bench runs alone")
     else:
@@ -56,16 +64,17 @@ def against_torch(check: Check) -> Verdict:
             except NoRateError as error:
                 failures[name] = str(error)
                 check.say(f"round {number + 1}: {name:24} {error}")
-        if number == 0 and rates["bench"]:
+        if number == 0 and rates[BENCH]:
             _profile(check)
     medians = {name: statistics.median(found) for name, found in rates.items() if found}
-    if "bench" not in medians:
-        return Verdict(State.FAILED, failures.get("bench", "no time was left"))
+    check.rates.update(medians)
+    if BENCH not in medians:
+        return Verdict(State.FAILED, failures.get(BENCH, "no time was left"))
     text = ", ".join(f"{name} {rate:.0f}" for name, rate in medians.items()) + " images/s"
-    torch = max((rate for name, rate in medians.items() if name != "bench"), default=None)
+    torch = max((rate for name, rate in medians.items() if name != BENCH), default=None)
     if torch is not None:
-        text += f": {medians['bench'] / torch:.2f} times the better of torch's"
-    return Verdict(State.FAILED if "bench" in failures else State.PASSED, text)
+        text += f": {medians[BENCH] / torch:.2f} times the best of torch's"
+    return Verdict(State.FAILED if BENCH in failures else State.PASSED, text)
 
 
 def _profile(check: Check) -> None:
@@ -80,29 +89,70 @@ def _profile(check: Check) -> None:
         check.say(f"--profile: {outcome.why()}")
 
 
+class _Rows:
+    """Rates of ResNet-50 v1.5 in turn, some against one before them."""
+
+    def __init__(self, check: Check):
+        self._check = check
+        self._rates: dict[str, float] = {}
+        self._count = self._failures = 0
+
+    def measure(self, name: str, flags: Sequence[str], base: str = "") -> None:
+        """A row is left out where its time is over, or where `base` has no rate."""
+        check = self._check
+        self._count += 1
+        if check.left() <= 0:
+            check.say(f"{name:40} not measured: no time was left")
+            return
+        if base and base not in self._rates:
+            check.say(f"{name:40} not measured, since {base} is not")
+            return
+        before = check.left()
+        try:
+            rate = check.speed((*_RESNET, *flags, *_FEW_STEPS))
+        except NoRateError as error:
+            self._failures += check.left() > 0
+            check.say(f"{name:40} {error}")
+            return
+        self._rates[name] = rate
+        gain = f", {rate / self._rates[base]:.2f} times {base}" if base else ""
+        check.say(f"{name:40} {rate:9.1f} images/s{gain} ({before - check.left():.0f} s)")
+
+    def verdict(self) -> Verdict:
+        text = f"{len(self._rates)} of {self._count} measured"
+        if self._failures:
+            return Verdict(State.FAILED, text)
+        return Verdict(State.PASSED if len(self._rates) == self._count else State.UNFINISHED, text)
+
+
+def tuning(check: Check) -> Verdict:
+    """What choosing kernels by their time gains, in f16; in brackets with the time that it takes."""
+    rows = _Rows(check)
+    for mode in _TUNINGS:
+        rows.measure(f"--autotune={mode}", ("--dtype=f16", f"--autotune={mode}"),
+                     "" if mode == _TUNINGS[0] else f"--autotune={_TUNINGS[0]}")
+    return rows.verdict()
+
+
+def fusions(check: Check) -> Verdict:
+    """What each tier of fusion gains, in f16; before it what is estimated."""
+    outcome = check.ours("bench", "--device=gpu", *_RESNET_F16, "--dump=fusions", limit=SHORT_SECONDS)
+    for line in outcome.lines:
+        check.say(line)
+    rows = _Rows(check)
+    for name, (base, flags) in _FUSIONS.items():
+        rows.measure(name, ("--dtype=f16", *flags), base)
+    return rows.verdict()
+
+
 def options(check: Check) -> Verdict:
-    """What each option gains or costs."""
-    measured = failures = count = 0
+    """What other options gain or cost."""
+    rows = _Rows(check)
     for base, variants in _OPTIONS.items():
-        base_rate = None
-        for name, flags in (("", (f"--dtype={base}",)), *variants.items()):
-            count += 1
-            title = f"{base} {name}".strip()
-            if check.left() <= 0 or (name and base_rate is None):
-                continue
-            try:
-                rate = check.speed((*_RESNET, *flags, *_FEW_STEPS))
-            except NoRateError as error:
-                failures += check.left() > 0
-                check.say(f"{title:24} {error}")
-                continue
-            base_rate = base_rate or rate
-            measured += 1
-            check.say(f"{title:24} {rate:9.1f} images/s, {rate / base_rate:.2f} times {base}")
-    text = f"{measured} of {count} measured"
-    if failures:
-        return Verdict(State.FAILED, text)
-    return Verdict(State.PASSED if measured == count else State.UNFINISHED, text)
+        rows.measure(base, (f"--dtype={base}",))
+        for name, flags in variants.items():
+            rows.measure(f"{base} {name}", flags, base)
+    return rows.verdict()
 
 
 def zoo(check: Check) -> Verdict:

@@ -100,3 +100,22 @@ take_lock() {
 }
 
 release_lock() { exec 9>&-; }
+
+# make_entry ENTRY NAME USABLE MAKE HINT: makes a cache entry by `MAKE PART PREFIX` in the folder PART beside it, and
+# puts PREFIX into place by one rename where `USABLE PREFIX` holds; a killed attempt leaves only PART, with which the
+# next one goes on. Prints ENTRY. HINT says what else can be done where it cannot be made.
+make_entry() {
+  make_part=$1.part
+  take_lock "$1.lock" "puts $2 into the cache ($1)"
+  if ! "$3" "$1"; then
+    mkdir -p "$make_part"
+    rm -rf "$1" "$make_part/prefix"
+    "$4" "$make_part" "$make_part/prefix" || fail "no $2; $5"
+    "$3" "$make_part/prefix" || fail "$2 is not usable: $make_part/prefix"
+    mv "$make_part/prefix" "$1"
+    rm -rf "$make_part"
+    note "$2 is in $1"
+  fi
+  release_lock
+  printf '%s\n' "$1"
+}

@@ -97,23 +97,9 @@ packages() {
   fi
 }
 
-# Makes the cache entry in a folder beside it, and puts it into place by one rename; a killed attempt
-# leaves only that folder, which the next one continues.
 make_cached() {
-  make_part=$entry.part
-  take_lock "$entry.lock" "puts oneDNN into the cache ($entry)"
-  if ! is_usable "$entry"; then
-    mkdir -p "$make_part"
-    rm -rf "$entry" "$make_part/prefix"
-    "make_from_$way" "$make_part" "$make_part/prefix" ||
-      fail "no oneDNN from $way; else set BENCH_ONEDNN (source or wheel), or CMAKE_PREFIX_PATH to an own oneDNN 3.x"
-    is_usable "$make_part/prefix" || fail "oneDNN from $way is not usable: $make_part/prefix"
-    mv "$make_part/prefix" "$entry"
-    rm -rf "$make_part"
-    note "oneDNN is in $entry"
-  fi
-  release_lock
-  printf '%s\n' "$entry"
+  make_entry "$entry" "oneDNN from $way" is_usable "make_from_$way" \
+    "else set BENCH_ONEDNN (source or wheel), or CMAKE_PREFIX_PATH to an own oneDNN 3.x"
 }
 
 entry=$(cache_entry) || exit

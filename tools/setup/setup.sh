@@ -1,5 +1,5 @@
-# What tools/bench, tools/test and their like share: packages, oneDNN, building a preset. Sourced with
-# $root set to the repository's root.
+# What tools/bench, tools/test and their like share: packages, oneDNN, CUDA, building a preset. Sourced with $root set
+# to the repository's root.
 
 : "${root:?}"
 # shellcheck source=tools/setup/common.sh
@@ -7,8 +7,40 @@
 # shellcheck source=tools/setup/packages.sh
 . "$root/tools/setup/packages.sh"
 
-# prepare LIST...: installs what the package lists name and provides oneDNN, or exits 2. Sets
-# $onednn_prefix. With nothing missing it only looks, which takes some hundredths of a second.
+# Prints what is installed of nvcc, cuDNN and cuBLAS, a path with its age per line: what CMake may find, and is told to
+# look for again when this changes.
+cuda_seen() {
+  seen_ifs=$IFS
+  IFS=:
+  for seen_folder in ${CUDACXX:+"${CUDACXX%/*}"} ${CUDA_PATH:-} ${CUDA_HOME:-} ${CUDNN_ROOT:-} ${CUDNN_PATH:-} \
+    ${CMAKE_PREFIX_PATH:-} ${PATH:-} $cuda_folders; do
+    for seen_file in nvcc bin/nvcc include/cudnn.h cudnn.h include/cublasLt.h cublasLt.h; do
+      [ ! -f "$seen_folder/$seen_file" ] || stat -L -c '%n %Y' "$seen_folder/$seen_file"
+    done
+  done
+  IFS=$seen_ifs
+}
+cuda_folders=/usr/local/cuda:/usr/local:/usr:/usr/include/$(uname -m)-linux-gnu
+
+# Whether all three are installed.
+cuda_is_installed() {
+  [ "$(cuda_seen | sed 's,.*/\(.*\) .*,\1,' | sort -u | wc -l)" = 3 ]
+}
+
+# Sets $cuda_prefix: where CUDA and cuDNN from wheels are, or empty where they are the system's. $1: `find`, or
+# `ensure` to fetch what BENCH_CUDA=wheels asks for.
+choose_cuda() {
+  cuda_prefix=''
+  case ${BENCH_CUDA:-} in
+    wheels) cuda_prefix=$(sh "$root/tools/setup/cuda_wheels.sh" "$1") || [ "$1" = find ] || exit 2 ;;
+    system) ;;
+    '') cuda_is_installed || cuda_prefix=$(sh "$root/tools/setup/cuda_wheels.sh" find) || true ;;
+    *) fail "BENCH_CUDA=$BENCH_CUDA: accepted are wheels and system" ;;
+  esac
+}
+
+# prepare LIST...: installs what the package lists name and provides oneDNN, and CUDA where it is asked for, or exits 2.
+# Sets $onednn_prefix and $cuda_prefix. With nothing missing it only looks, which takes some hundredths of a second.
 prepare() {
   prepare_files=
   for prepare_list in "$@"; do
@@ -21,24 +53,44 @@ prepare() {
     [ -n "${BENCH_NO_PACKAGES:-}" ] || ! command -v apt-get >/dev/null || ! has_root || refresh_lists
     prepare_names="$prepare_names $(sh "$root/tools/setup/onednn.sh" packages)"
   fi
+  choose_cuda find
+  [ "${BENCH_CUDA:-}" != wheels ] || prepare_names="$prepare_names $(sh "$root/tools/setup/cuda_wheels.sh" packages)"
   # shellcheck disable=SC2086  # a list of names
   ensure_packages $prepare_names
   [ -n "$onednn_prefix" ] || onednn_prefix=$(sh "$root/tools/setup/onednn.sh" ensure)
+  choose_cuda ensure
 }
 
-# Whether the build folder $1 is configured for this tree, these presets and this oneDNN.
+# gpus_missing FOLDER: prints what a build folder is without, so that it has no support for GPUs.
+gpus_missing() { sed -n 's/^BENCH_GPUS_MISSING:INTERNAL=//p' "$1/CMakeCache.txt"; }
+
+# Whether the build folder $1 is configured for this tree, these presets, this oneDNN and this CUDA. One without
+# support for GPUs is not, where what is installed of CUDA has changed since: CMake would not look again by itself.
 is_configured() {
   [ -f "$1/build.ninja" ] &&
     [ -z "$(find "$root/CMakePresets.json" -newer "$1/build.ninja")" ] &&
     grep -Fqx "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$1/CMakeCache.txt" &&
-    grep -Fqx "BENCH_ONEDNN_PREFIX:PATH=$onednn_prefix" "$1/CMakeCache.txt"
+    grep -Fqx "BENCH_ONEDNN_PREFIX:PATH=$onednn_prefix" "$1/CMakeCache.txt" &&
+    grep -Fqx "BENCH_CUDA_PREFIX:PATH=$cuda_prefix" "$1/CMakeCache.txt" &&
+    { [ -z "$(gpus_missing "$1")" ] || cuda_seen | cmp -s - "$1/cuda_seen"; }
 }
 
+# A compiler once found is kept by CMake, so another prefix of nvcc is a new beginning.
 configure() {
   configure_fresh=
-  grep -Fqsx "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$root/build/$1/CMakeCache.txt" || configure_fresh=--fresh
+  for configure_line in "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "BENCH_CUDA_PREFIX:PATH=$cuda_prefix"; do
+    grep -Fqsx "$configure_line" "$root/build/$1/CMakeCache.txt" || configure_fresh=--fresh
+  done
   cd "$root" && cmake --preset "$1" ${configure_fresh:+"$configure_fresh"} \
-    "-DBENCH_ONEDNN_PREFIX:PATH=$onednn_prefix"
+    "-DBENCH_ONEDNN_PREFIX:PATH=$onednn_prefix" "-DBENCH_CUDA_PREFIX:PATH=$cuda_prefix" &&
+    cuda_seen >"$root/build/$1/cuda_seen"
+}
+
+# tell_gpus FOLDER: says of a build folder without support for GPUs what would bring it.
+tell_gpus() {
+  tell_missing=$(gpus_missing "$1")
+  [ -z "$tell_missing" ] || note "no support for GPUs, since these are not found: $tell_missing;" \
+    "install them, or set BENCH_CUDA=wheels to fetch all (0.9 GiB)"
 }
 
 # build PRESET [TARGET...]: builds the targets in build/PRESET; one process at a time.
@@ -50,8 +102,8 @@ build() {
   build_status=0
   {
     is_configured "$build_folder" ||
-      (step "$root/build/log/$build_preset-configure.log" "configuring build/$build_preset" \
-        configure "$build_preset")
+      { (step "$root/build/log/$build_preset-configure.log" "configuring build/$build_preset" \
+        configure "$build_preset") && tell_gpus "$build_folder"; }
   } && ninja_step "$root/build/log/$build_preset-build.log" \
     "building build/$build_preset, minutes the first time" \
     cmake --build "$build_folder" ${1:+--target "$@"} || build_status=$?

@@ -8,7 +8,7 @@ root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/bin"
-unset BENCH_ONEDNN BENCH_NO_PACKAGES CMAKE_PREFIX_PATH
+unset BENCH_ONEDNN BENCH_CUDA BENCH_NO_PACKAGES CMAKE_PREFIX_PATH CUDACXX CUDA_PATH CUDA_HOME CUDNN_ROOT CUDNN_PATH
 export BENCH_CACHE_DIR="$scratch/cache"
 failures=0
 
@@ -106,6 +106,57 @@ expect "an unknown way is refused" 2 "accepted are source and wheel" \
 expect "a chosen way leaves installed ones aside" 1 "" env BENCH_ONEDNN=source sh "$onednn" find
 expect "building from source names its packages" 0 "libspdlog-dev" \
   env BENCH_ONEDNN=source sh "$onednn" packages
+
+# A build folder that was configured where no part of CUDA is installed, and what it had not found.
+configured='root=$BENCH_CACHE_DIR/tree PATH=/usr/bin:/bin cuda_folders=$BENCH_CACHE_DIR/cuda cuda_prefix= onednn_prefix=/o
+  folder=$root/build/x
+  mkdir -p "$folder" "$cuda_folders/bin" "$cuda_folders/include"
+  touch "$root/CMakePresets.json" "$folder/build.ninja"
+  printf "%s\n" "CMAKE_HOME_DIRECTORY:INTERNAL=$root" BENCH_ONEDNN_PREFIX:PATH=/o BENCH_CUDA_PREFIX:PATH= \
+    "BENCH_GPUS_MISSING:INTERNAL=cuDNN 9 (no cudnn.h)" >"$folder/CMakeCache.txt"
+  rm -f "$cuda_folders/include/cudnn.h"; cuda_seen >"$folder/cuda_seen"; '
+expect "a build folder without GPUs is configured where nothing was installed since" 0 "" \
+  with_setup "$configured"'is_configured "$folder"'
+expect "it is not, where a part of CUDA was installed since" 1 "" \
+  with_setup "$configured"'touch "$cuda_folders/include/cudnn.h"; is_configured "$folder"'
+expect "it is not, where another version took the place of an installed part" 1 "" with_setup "$configured"'
+  touch -d 2020-01-01 "$cuda_folders/include/cudnn.h"; cuda_seen >"$folder/cuda_seen"; is_configured "$folder" || exit 5
+  touch "$cuda_folders/include/cudnn.h"; is_configured "$folder"'
+expect "with support for GPUs it is, whatever is installed since" 0 "" with_setup "$configured"'
+  sed -i "s/\(MISSING:INTERNAL=\).*/\1/" "$folder/CMakeCache.txt"
+  touch "$cuda_folders/include/cudnn.h"; is_configured "$folder"'
+expect "it is not for CUDA from elsewhere" 1 "" with_setup "$configured"'cuda_prefix=/w; is_configured "$folder"'
+expect "what is missing for GPUs is told with what brings it" 0 \
+  "since these are not found: cuDNN 9 (no cudnn.h); install them, or set BENCH_CUDA=wheels to fetch all" \
+  with_setup "$configured"'tell_gpus "$folder"'
+expect "a build with support for GPUs has nothing to tell" 0 "silent" with_setup "$configured"'
+  sed -i "s/\(MISSING:INTERNAL=\).*/\1/" "$folder/CMakeCache.txt"; test -z "$(tell_gpus "$folder" 2>&1)" && echo silent'
+expect "an unknown way to CUDA is refused" 2 "BENCH_CUDA=magic: accepted are wheels and system" \
+  with_setup 'BENCH_CUDA=magic; choose_cuda find'
+expect "fetching CUDA names its packages" 0 "python3-pip" sh "$root/tools/setup/cuda_wheels.sh" packages
+
+# fake_wheels BODY: pip downloads nothing; its stand-in makes wheels of what BODY prints, a path in each line.
+fake_wheels() {
+  stand_in python3 <<END
+case "\$*" in
+  *"pip download"*--require-hashes*) mkdir -p "$scratch/wheels"; while [ "\$1" != --dest ]; do shift; done; : >"\$2/a.whl" ;;
+  *"zipfile -e"*) $1 | while read -r path; do mkdir -p "\$5/\${path%/*}"; echo "\$path" >"\$5/\$path"; done ;;
+esac
+END
+}
+fake_wheels 'printf "%s\n" nvidia/cu13/bin/nvcc nvidia/cu13/nvvm/bin/cicc nvidia/cu13/include/cublasLt.h nvidia/cudnn/include/cudnn.h nvidia/cu13/lib/libcudart.so.13 a.dist-info/RECORD'
+expect "wheels of CUDA become a toolkit" 0 "nvidia/cu13/lib/libcudart.so.13" sh -euc '
+  prefix=$(sh "$1/tools/setup/cuda_wheels.sh" ensure)
+  test -x "$prefix/bin/nvcc" && test -d "$prefix/dist-info/a.dist-info" && cat "$prefix/targets/x86_64-linux/lib/libcudart.so"
+  test "$(sh "$1/tools/setup/cuda_wheels.sh" find)" = "$prefix"' test "$root"
+expect "what was fetched is taken where nothing is installed" 0 "/cuda-13" with_setup "$configured"'
+  root=$1; choose_cuda find; echo "$cuda_prefix"'
+expect "and is left aside where the system is asked for" 0 "[]" with_setup "$configured"'
+  root=$1; BENCH_CUDA=system; choose_cuda ensure; echo "[$cuda_prefix]"'
+rm -rf "$BENCH_CACHE_DIR"/cuda-*
+fake_wheels 'printf "%s\\n" nvidia/cu13/bin/nvcc nvidia/cu13/nvvm/bin/cicc a.dist-info/RECORD'
+expect "wheels that lack a part are no toolkit" 2 "CUDA from wheels is not usable" \
+  sh "$root/tools/setup/cuda_wheels.sh" ensure
 
 printf '# note\nTypes: deb\nURIs: http://b.example/x\nSuites: other\nComponents: main\n\nTypes: deb deb-src\n# here\nURIs: http://a.example/debian\nSuites: old old-updates\nComponents: main contrib\nSigned-By:\n -----BEGIN\n .\n key\n' \
   >"$scratch/a.sources"

@@ -1,0 +1,52 @@
+#!/bin/sh
+# The program and the library of its core are linked with none of NVIDIA's libraries, and the plug-in for GPUs, where
+# there is one, with those alone that it cannot open by itself, and finds them from where it lies.
+# needed_test.sh BENCH CORE_LIBRARY [PLUGIN]
+set -eu
+
+failures=0
+
+fail() {
+  echo "FAILED  $*"
+  failures=$((failures + 1))
+}
+
+# needed FILE: the libraries that it is linked with, a name per line.
+needed() { LC_ALL=C readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p'; }
+
+# Of names, one per line, those of NVIDIA's.
+of_nvidia() { grep -E '^lib(cuda|cudart|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvidia|nvrtc|nvJitLink|nvToolsExt|cupti)' || true; }
+
+# What a program that was linked wrongly would need.
+for name in libcuda.so.1 libcudart.so.13 libcudnn.so.9 libcudnn_graph.so.9 libcublas.so.13 libcublasLt.so.13 \
+  libnccl.so.2 libnvidia-ml.so.1 libnvrtc.so.13; do
+  [ "$(printf 'libc.so.6\n%s\n' "$name" | of_nvidia)" = "$name" ] || fail "$name would not be noticed"
+done
+
+for file in "$1" "$2"; do
+  names=$(needed "$file")
+  echo "$names" | grep -q '^libc\.so' || fail "$file: what it needs cannot be read"
+  found=$(echo "$names" | of_nvidia)
+  if [ -z "$found" ]; then
+    echo "ok      ${file##*/} needs $(echo "$names" | wc -l) libraries, none of NVIDIA's"
+  else
+    fail "$file needs $(echo "$found" | tr '\n' ' ')"
+  fi
+done
+
+if [ -n "${3:-}" ]; then
+  found=$(needed "$3" | of_nvidia | sort | tr '\n' ' ')
+  case $found in
+    "libcublasLt.so."*" libcudnn.so."*" ") echo "ok      ${3##*/} needs $found" ;;
+    *) fail "$3 needs '$found', and not cuBLASLt and cuDNN alone" ;;
+  esac
+  folders=$(LC_ALL=C readelf -d "$3" | sed -n 's/.*(R\(UN\)\{0,1\}PATH).*\[\(.*\)\]$/\2/p' | tr ':' '\n')
+  # shellcheck disable=SC2016  # the loader expands $ORIGIN
+  echo "$folders" | grep -Fqx '$ORIGIN' || fail "$3 does not look where it lies"
+  for name in $found; do
+    echo "$folders" | while read -r folder; do [ ! -e "$folder/$name" ] || echo there; done | grep -q there ||
+      fail "$3: $name is in none of $(echo "$folders" | tr '\n' ' ')"
+  done
+fi
+
+[ "$failures" = 0 ] || exit 1
