@@ -156,7 +156,7 @@ class MachineTest(unittest.TestCase):
         with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": "7"}):
             self.driver(0, 1)
             check_card()
-            for status, cards, text in ((100, 0, "libcuda.so.1 of the NVIDIA driver answers with error 100, and "),
+            for status, cards, text in ((100, 0, "the NVIDIA driver, libcuda.so.1, answers with error 100, and "),
                                         (0, 0, "the NVIDIA driver shows no GPU, .*; CUDA_VISIBLE_DEVICES is '7'$")):
                 self.driver(status, cards)
                 with self.assertRaisesRegex(MachineError, f"^no GPU, so nothing is checked: {text}"):

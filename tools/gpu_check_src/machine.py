@@ -29,11 +29,11 @@ import ctypes
 try:
     driver = ctypes.CDLL("libcuda.so.1")
 except OSError as error:
-    print("libcuda.so.1 of the NVIDIA driver cannot be opened (%s)" % error)
+    print("the NVIDIA driver cannot be opened (%s)" % error)
 else:
     count = ctypes.c_int()
     status = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
-    print("libcuda.so.1 of the NVIDIA driver answers with error %d" % status if status
+    print("the NVIDIA driver, libcuda.so.1, answers with error %d" % status if status
           else "" if count.value else "the NVIDIA driver shows no GPU")
 """
 
