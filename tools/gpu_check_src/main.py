@@ -32,14 +32,14 @@ Part = Callable[[Check], Verdict]
 PARTS: dict[str, tuple[float, Part]] = {
     "properties": (10, correctness.properties),
     "conformance": (110, correctness.conformance),
-    "torch": (150, speed.against_torch),
+    "torch": (200, speed.against_torch),
     "tuning": (50, speed.tuning),
     "fusions": (40, speed.fusions),
     "verify": (70, correctness.verify),
     "towers": (20, towers.towers),
     "sanitizer": (40, correctness.sanitizer),
-    "options": (40, speed.options),
-    "zoo": (40, speed.zoo),
+    "options": (30, speed.options),
+    "zoo": (30, speed.zoo),
 }
 
 

@@ -126,7 +126,7 @@ class _Rows:
 
 
 def tuning(check: Check) -> Verdict:
-    """What choosing kernels by their time gains, in f16; in brackets with the time that it takes."""
+    """What choosing kernels by their time gains, in f16; in brackets the whole run's seconds."""
     rows = _Rows(check)
     for mode in _TUNINGS:
         rows.measure(f"--autotune={mode}", ("--dtype=f16", f"--autotune={mode}"),

@@ -10,21 +10,29 @@
 # Prints what is installed of nvcc, cuDNN and cuBLAS, a path with its age per line: what CMake may find, and is told to
 # look for again when this changes.
 cuda_seen() {
+  set --
   seen_ifs=$IFS
   IFS=:
   for seen_folder in ${CUDACXX:+"${CUDACXX%/*}"} ${CUDA_PATH:-} ${CUDA_HOME:-} ${CUDNN_ROOT:-} ${CUDNN_PATH:-} \
     ${CMAKE_PREFIX_PATH:-} ${PATH:-} $cuda_folders; do
     for seen_file in nvcc bin/nvcc include/cudnn.h cudnn.h include/cublasLt.h cublasLt.h; do
-      [ ! -f "$seen_folder/$seen_file" ] || stat -L -c '%n %Y' "$seen_folder/$seen_file"
+      [ ! -f "$seen_folder/$seen_file" ] || set -- "$@" "$seen_folder/$seen_file"
     done
   done
   IFS=$seen_ifs
+  [ $# = 0 ] || stat -L -c '%n %Y' "$@"
 }
 cuda_folders=/usr/local/cuda:/usr/local:/usr:/usr/include/$(uname -m)-linux-gnu
 
 # Whether all three are installed.
 cuda_is_installed() {
-  [ "$(cuda_seen | sed 's,.*/\(.*\) .*,\1,' | sort -u | wc -l)" = 3 ]
+  installed_seen=$(cuda_seen)
+  for installed_part in nvcc cudnn.h cublasLt.h; do
+    case $installed_seen in
+      *"/$installed_part "*) ;;
+      *) return 1 ;;
+    esac
+  done
 }
 
 # Sets $cuda_prefix: where CUDA and cuDNN from wheels are, or empty where they are the system's. $1: `find`, or
@@ -58,7 +66,7 @@ prepare() {
   # shellcheck disable=SC2086  # a list of names
   ensure_packages $prepare_names
   [ -n "$onednn_prefix" ] || onednn_prefix=$(sh "$root/tools/setup/onednn.sh" ensure)
-  choose_cuda ensure
+  [ "${BENCH_CUDA:-}" != wheels ] || choose_cuda ensure
 }
 
 # gpus_missing FOLDER: prints what a build folder is without, so that it has no support for GPUs.

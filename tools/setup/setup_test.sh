@@ -151,6 +151,9 @@ expect "wheels of CUDA become a toolkit" 0 "nvidia/cu13/lib/libcudart.so.13" sh 
   test "$(sh "$1/tools/setup/cuda_wheels.sh" find)" = "$prefix"' test "$root"
 expect "what was fetched is taken where nothing is installed" 0 "/cuda-13" with_setup "$configured"'
   root=$1; choose_cuda find; echo "$cuda_prefix"'
+expect "and is left aside where all three parts are installed" 0 "[]" with_setup "$configured"'
+  root=$1; touch "$cuda_folders/bin/nvcc" "$cuda_folders/include/cublasLt.h"; choose_cuda find; echo "[$cuda_prefix]"
+  touch "$cuda_folders/include/cudnn.h"; choose_cuda find; echo "[$cuda_prefix]"'
 expect "and is left aside where the system is asked for" 0 "[]" with_setup "$configured"'
   root=$1; BENCH_CUDA=system; choose_cuda ensure; echo "[$cuda_prefix]"'
 rm -rf "$BENCH_CACHE_DIR"/cuda-*
