@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "kernels/core_build.h"
+#include "kernels/gpu_libraries.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -25,6 +26,20 @@ std::filesystem::path own_folder() {
   return std::filesystem::path(info.dli_fname).parent_path();
 }
 
+/// Of a library that is there, by the loader's words; where cuDNN is missing, which one is wanted
+/// and where it was looked for.
+std::string why_not_opened(const std::filesystem::path& library, const std::string& error) {
+  const std::string start = cat("the library for GPUs cannot be opened: ", error);
+  if (!error.starts_with("libcudnn")) {
+    return start;
+  }
+  const char* const given = std::getenv("LD_LIBRARY_PATH");
+  const std::string toolkit(kCudaLibraryFolder);
+  return cat(start, "; ", kCudnnWanted, " is wanted, and was looked for in LD_LIBRARY_PATH (",
+             given == nullptr ? "unset" : given, "), ", library.parent_path().string(),
+             toolkit.empty() ? "" : ", ", toolkit, " and where ldconfig -p looks");
+}
+
 bool has_driver() {
   // It stays open: the CUDA runtime opens it, too.
   return dlopen(kDriver, RTLD_LAZY | RTLD_LOCAL) != nullptr;
@@ -42,7 +57,7 @@ GpuProvider& open_gpu_provider() {
   }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw UsageError(cat("the library for GPUs cannot be opened: ", dlerror()));
+    throw UsageError(why_not_opened(path, dlerror()));
   }
   auto* const entry =
       reinterpret_cast<GpuProviderEntry*>(dlsym(library, kGpuProviderEntry));  // NOLINT(*-cast)

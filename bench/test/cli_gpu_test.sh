@@ -25,6 +25,13 @@ export BENCH_GPU_LIBRARY="$work/bad.so"
 # shellcheck disable=SC2086
 refused 'the library for GPUs cannot be opened' $quick --device=gpu
 unset BENCH_GPU_LIBRARY
+lacks "$err" 'cuDNN'
+export BENCH_GPU_LIBRARY="${emulated%/*}/libbench_gpu_library_without_cudnn.so"
+# shellcheck disable=SC2086
+refused 'cannot be opened: libcudnn.so.99: cannot open shared object file' $quick --device=gpu
+says "$err" " is wanted, and was looked for in LD_LIBRARY_PATH ("
+says "$err" "), ${emulated%/*}"
+[ -z "$plugin" ] || says "$err" '; cuDNN 9.'
 # shellcheck disable=SC2086
 run 0 $quick --device=cpu --cuda_graph=on --use_tf32
 says "$err" 'note: --cuda_graph: no effect with --device=cpu'
