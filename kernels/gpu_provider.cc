@@ -69,6 +69,15 @@ GpuProvider& open_gpu_provider() {
   return *provider;
 }
 
+std::string FoundGpus::how_many() const {
+  std::string text = cat("this host has ", gpus.size(),
+                         gpus.size() == 1 ? " GPU that can be used" : " GPUs that can be used");
+  for (const std::string& one : left_out) {
+    text += cat("; ", one);
+  }
+  return text;
+}
+
 FoundGpus find_gpus() {
   FoundGpus found;
   if (named_library() == nullptr && !has_driver()) {
@@ -77,7 +86,9 @@ FoundGpus find_gpus() {
   }
   try {
     found.provider = &open_gpu_provider();
-    found.gpus = found.provider->gpus();
+    PresentGpus present = found.provider->gpus();
+    found.gpus = std::move(present.usable);
+    found.left_out = std::move(present.left_out);
   } catch (const UsageError& error) {
     found.provider = nullptr;
     found.why_none = error.what();

@@ -21,7 +21,7 @@ TEST(DescribedCards, AreKnownToCudnnEveryOne) {
   for (const DeviceProperties& device : described_cards()) {
     EXPECT_TRUE(knows_capability(device.capability)) << device.name;
     EXPECT_NO_THROW(device_descriptor(device)) << device.name;
-    EXPECT_GT(device.flops_per_second_16, device.flops_per_second_32) << device.name;
+    EXPECT_GT(device.sheet.flops_per_second_16, device.sheet.flops_per_second_32) << device.name;
     EXPECT_TRUE(capabilities.insert(device.capability).second) << device.name;
   }
   EXPECT_EQ(capabilities.size(), 11U);

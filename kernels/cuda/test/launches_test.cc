@@ -9,20 +9,13 @@
 #include "kernels/cuda/emulator/machine.h"
 #include "kernels/cuda/emulator_libraries/emulated_backend.h"
 #include "kernels/cuda/test/gpu_ways.h"
+#include "kernels/cuda/test/training_graph.h"
 #include "kernels/runtime/lowering.h"
 #include "kernels/test/case_runner.h"
 #include "models/base/errors.h"
 #include "models/ops/concat.h"
 #include "models/ops/loss.h"
 #include "models/ops/moving_average.h"
-#include "models/passes/backward.h"
-#include "models/passes/fuse.h"
-#include "models/passes/fuse_batch_norm.h"
-#include "models/passes/gather_averages.h"
-#include "models/passes/gradient_sums.h"
-#include "models/passes/mixed_precision.h"
-#include "models/passes/normalize_where_read.h"
-#include "models/zoo/zoo.h"
 
 namespace bench {
 namespace {
@@ -129,22 +122,6 @@ TEST(Launches, AreAsManyAsThePlanSaysInEveryCaseAndWay) {
                                                 {"flatten", 1}}) {
     EXPECT_TRUE(seen.contains({op, launches})) << launches << " of " << op;
   }
-}
-
-/// As a run trains it.
-Graph training_graph(std::string_view model, DType dtype, const Backend& backend) {
-  const SupportQuery supports = [&](const Graph& graph, const Node& node) {
-    return backend.supports(graph, node);
-  };
-  constexpr std::int64_t kBatch = 2;
-  Graph network = build_network(*find_model(model), {.batch = kBatch, .weight_decay = 1e-4});
-  if (is_half(dtype)) {
-    network = mixed_precision(network, dtype, Weights16::cast);
-  }
-  const Graph fused = fuse_batch_norm(fuse(network, supports), supports);
-  const Graph trained =
-      normalize_where_read(add_backward(gather_moving_averages(fused), "loss"), supports);
-  return sum_gradients_where_read(trained, supports);
 }
 
 TEST(Launches, OfAStepOfANetworkAreAsManyAsThePlanSays) {
