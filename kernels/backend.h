@@ -86,8 +86,10 @@ struct Candidate {
   /// What it writes and reads again between kernels of its own, beside the node's inputs and
   /// outputs.
   std::int64_t intermediate_bytes = 0;
-  /// Kernels, copies and fills that one launch enqueues.
+  /// Kernels, copies and fills that one launch enqueues; what a library does is one of them.
   int launches = 1;
+  /// Whether they are none where the first output lies on the first input.
+  bool idle_in_place = false;
   /// Estimated time, comparable among one backend's candidates and reorders only.
   double seconds = 0;
   /// Whether each launch on the same inputs gives the same bits.

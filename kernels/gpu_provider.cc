@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "kernels/core_build.h"
+#include "kernels/gpu_libraries.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -23,6 +24,20 @@ std::filesystem::path own_folder() {
   check(dladdr(reinterpret_cast<const void*>(&open_gpu_provider), &info) != 0,
         "the library of the program's core has no path");
   return std::filesystem::path(info.dli_fname).parent_path();
+}
+
+/// Of a library that is there, by the loader's words; where cuDNN is missing, which one is wanted
+/// and where it was looked for.
+std::string why_not_opened(const std::filesystem::path& library, const std::string& error) {
+  const std::string start = cat("the library for GPUs cannot be opened: ", error);
+  if (!error.starts_with("libcudnn")) {
+    return start;
+  }
+  const char* const given = std::getenv("LD_LIBRARY_PATH");
+  const std::string toolkit(kCudaLibraryFolder);
+  return cat(start, "; ", kCudnnWanted, " is wanted, and was looked for in LD_LIBRARY_PATH (",
+             given == nullptr ? "unset" : given, "), ", library.parent_path().string(),
+             toolkit.empty() ? "" : ", ", toolkit, " and where ldconfig -p looks");
 }
 
 bool has_driver() {
@@ -45,7 +60,7 @@ GpuProvider& open_gpu_provider() {
   }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw UsageError(cat("the library for GPUs cannot be opened: ", dlerror()));
+    throw UsageError(why_not_opened(path, dlerror()));
   }
   auto* const entry =
       reinterpret_cast<GpuProviderEntry*>(dlsym(library, kGpuProviderEntry));  // NOLINT(*-cast)
@@ -57,6 +72,15 @@ GpuProvider& open_gpu_provider() {
   return *provider;
 }
 
+std::string FoundGpus::how_many() const {
+  std::string text = cat("this host has ", gpus.size(),
+                         gpus.size() == 1 ? " GPU that can be used" : " GPUs that can be used");
+  for (const std::string& one : left_out) {
+    text += cat("; ", one);
+  }
+  return text;
+}
+
 FoundGpus find_gpus() {
   FoundGpus found;
   if (named_library() == nullptr && !has_driver()) {
@@ -65,7 +89,9 @@ FoundGpus find_gpus() {
   }
   try {
     found.provider = &open_gpu_provider();
-    found.gpus = found.provider->gpus();
+    PresentGpus present = found.provider->gpus();
+    found.gpus = std::move(present.usable);
+    found.left_out = std::move(present.left_out);
   } catch (const UsageError& error) {
     found.provider = nullptr;
     found.why_none = error.what();

@@ -20,12 +20,27 @@ struct GpuDescription {
   /// Where it is plugged in, "0000:0e:00.0": its name for the driver's other libraries.
   std::string pci_bus_id = {};
   /// The newest CUDA that its driver serves: "13.0".
-  std::string driver;
+  std::string driver = {};
+};
+
+/// Those of this host that can be used, and a sentence for each that is left out.
+struct PresentGpus {
+  std::vector<GpuDescription> usable = {};
+  std::vector<std::string> left_out = {};
 };
 
 struct GpuOptions {
   /// Convolutions and products in f32 may round their inputs to TF32, 10 bits of fraction.
   bool tf32 = false;
+};
+
+/// A card that is only planned for.
+struct PlannedGpu {
+  std::unique_ptr<Backend> backend;
+  /// Without what only a card has that is there.
+  GpuDescription gpu = {};
+  /// What its estimates go by: "3350 GB/s (data sheet) and ...".
+  std::string speeds = {};
 };
 
 /// What computes on GPUs: a library of its own, opened at run time, so that one program serves
@@ -36,15 +51,13 @@ class GpuProvider {
   GpuProvider(const GpuProvider&) = delete;
   GpuProvider& operator=(const GpuProvider&) = delete;
   virtual ~GpuProvider() = default;
-  /// Those that can be used, at least one. Throws UsageError that says in a sentence why there is
-  /// none.
-  virtual std::vector<GpuDescription> gpus() = 0;
+  /// At least one that can be used. Throws UsageError that says in a sentence why there is none.
+  virtual PresentGpus gpus() = 0;
   /// Computes on one of them; to be used by the host thread that makes it. Throws UsageError.
   virtual std::unique_ptr<Backend> make_backend(std::size_t gpu, const GpuOptions& options) = 0;
-  /// Plans for a card that need not be there: by its capability, as sm_90. Throws UsageError that
-  /// names those there are.
-  virtual std::unique_ptr<Backend> make_planner(std::string_view card,
-                                                const GpuOptions& options) = 0;
+  /// Plans for a card that need not be there: by its capability, as sm_90, or by a file that
+  /// describes it. Throws UsageError that names those there are, or says what is wrong.
+  virtual PlannedGpu make_planner(std::string_view card, const GpuOptions& options) = 0;
   /// Of the libraries it computes with: "cuDNN 9.19.0, cuBLASLt 13.1.0".
   [[nodiscard]] virtual std::string libraries() const = 0;
 };
@@ -61,7 +74,10 @@ GpuProvider& open_gpu_provider();
 struct FoundGpus {
   GpuProvider* provider = nullptr;
   std::vector<GpuDescription> gpus = {};
+  std::vector<std::string> left_out = {};
   std::string why_none = {};
+  /// "this host has 1 GPU that can be used", and which not.
+  [[nodiscard]] std::string how_many() const;
 };
 FoundGpus find_gpus();
 

@@ -18,10 +18,8 @@ AllReduceDevices gpus_of(const AllReduceOptions& options) {
   if (found.provider == nullptr) {
     throw UsageError(cat("--device=gpu: no GPU can be used: ", found.why_none));
   }
-  const std::size_t usable = found.gpus.size();
-  if (static_cast<std::size_t>(options.towers) > usable) {
-    throw UsageError(cat("--num_gpus=", options.towers, ": this host has ", usable,
-                         usable == 1 ? " GPU that can be used" : " GPUs that can be used"));
+  if (static_cast<std::size_t>(options.towers) > found.gpus.size()) {
+    throw UsageError(cat("--num_gpus=", options.towers, ": ", found.how_many()));
   }
   AllReduceDevices devices;
   devices.make = [provider = found.provider](int rank) {

@@ -294,9 +294,11 @@ void check_batch(const Flags& flags) {
     return;
   }
   const std::string start = cat("--batch_size=", flags.batch_size);
+  // The largest batch for a card is found by planning, as what is printed of it.
+  const bool planned = request.rule == BatchRequest::Rule::largest && flags.plan_for;
   for (const auto& [name, given] :
        {std::pair<std::string_view, bool>{"--verify", flags.verify.has_value()},
-        {"--dump", !flags.dump.empty()},
+        {"--dump", !flags.dump.empty() && !planned},
         {"--dump_tensors", flags.dump_tensors.has_value()}}) {
     refuse_if(given, cat(start, " cannot be combined with ", name,
                          ", which measures nothing: give one batch size"));

@@ -14,6 +14,7 @@
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 
 namespace bench {
 namespace {
@@ -119,15 +120,38 @@ std::size_t gpu_of_tower(const RunSettings& settings, const FoundGpus& found, in
   if (settings.gpu.virtual_towers) {
     return 0;
   }
-  const std::size_t usable = found.gpus.size();
-  if (static_cast<std::size_t>(settings.towers) > usable) {
+  if (static_cast<std::size_t>(settings.towers) > found.gpus.size()) {
     const bool one_count = settings.record.device_counts.empty();
     throw UsageError(cat(
-        towers_asked(settings), ": this host has ", usable,
-        usable == 1 ? " GPU that can be used" : " GPUs that can be used",
+        towers_asked(settings), ": ", found.how_many(),
         one_count ? cat("; --virtual_gpus=", settings.towers, " puts as many towers on one") : ""));
   }
   return static_cast<std::size_t>(tower);
+}
+
+/// "NVIDIA H200 (compute capability 9.0, 139.8 GiB)".
+std::string text_of(const GpuDescription& gpu) {
+  constexpr double kGibi = 1U << 30U;
+  return cat(gpu.name, " (compute capability ", gpu.capability / 10, ".", gpu.capability % 10, ", ",
+             std::fixed, std::setprecision(1), static_cast<double>(gpu.memory_bytes) / kGibi,
+             " GiB)");
+}
+
+/// Makes a backend that only plans, and says for which card.
+void plan_for_card(const std::string& card, const GpuOptions& options, Device& device) {
+  GpuProvider& provider = open_gpu_provider();
+  PlannedGpu planned;
+  try {
+    planned = provider.make_planner(card, options);
+  } catch (const UsageError& error) {
+    throw UsageError(cat("--plan_for=", printable(card), ": ", error.what()));
+  }
+  device.backend = std::move(planned.backend);
+  device.isa = cat("sm_", planned.gpu.capability);
+  device.library_version = provider.libraries();
+  device.notices.push_back(cat("planned for ", printable(text_of(planned.gpu)),
+                               ": times are bounds for one device, at ", planned.speeds,
+                               "; nothing is measured here"));
 }
 
 Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
@@ -137,10 +161,7 @@ Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
   // Images are decoded, and numbers checked, by the processors there are.
   device.processors = choose_processors(share.topology, std::nullopt);
   if (asked.plan_for) {
-    GpuProvider& provider = open_gpu_provider();
-    device.backend = provider.make_planner(*asked.plan_for, options);
-    device.isa = *asked.plan_for;
-    device.library_version = provider.libraries();
+    plan_for_card(*asked.plan_for, options, device);
     return device;
   }
   const FoundGpus found = find_gpus();
@@ -149,17 +170,15 @@ Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
   }
   const std::size_t index = gpu_of_tower(settings, found, share.tower);
   const GpuDescription& gpu = found.gpus[index];
+  device.notices = found.left_out;
   device.gpu = gpu;
   device.backend = found.provider->make_backend(index, options);
   device.isa = cat("sm_", gpu.capability);
   device.name = cat(gpu.name, ", ", device.isa, ", ", gpu.memory_bytes, " bytes");
   device.driver = gpu.driver;
   device.library_version = found.provider->libraries();
-  constexpr double kGibi = 1U << 30U;
-  device.notices.push_back(cat("computing on ", gpu.name, " (compute capability ",
-                               gpu.capability / 10, ".", gpu.capability % 10, ", ", std::fixed,
-                               std::setprecision(1), static_cast<double>(gpu.memory_bytes) / kGibi,
-                               " GiB), with ", found.provider->libraries()));
+  device.notices.push_back(
+      cat("computing on ", text_of(gpu), ", with ", found.provider->libraries()));
   return device;
 }
 

@@ -124,6 +124,11 @@ MemoryLimits of_described_card(const Backend& planner) {
   return limits;
 }
 
+MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> host,
+                           const Backend& backend) {
+  return settings.gpu.plan_for ? of_described_card(backend) : with_device(std::move(host), backend);
+}
+
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {
   const Graph graph = build_run_graph(settings, backend, batch);
   // Pinned choices are those of one batch.
@@ -217,9 +222,11 @@ LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limi
     const bool images_fit = limits.fit(images_need(settings, middle));
     const MemoryNeed need = images_fit ? need_for(middle) : MemoryNeed{};
     if (images_fit && limits.fit(need)) {
-      fits = {.batch = middle, .need = need};
+      fits.batch = middle;
+      fits.need = need;
     } else {
       fails = middle;
+      fits.next = need;
     }
   }
   return fits;

@@ -62,6 +62,9 @@ MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend);
 MemoryLimits with_devices(Captured<MemoryLimit> host, std::span<const Device> devices);
 /// Those of the card of --plan_for: all its memory, in a host that nobody knows.
 MemoryLimits of_described_card(const Backend& planner);
+/// These where a card is planned for; else with_device().
+MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> host,
+                           const Backend& backend);
 
 /// The whole of a run's memory around what its executor plans.
 PlannedMemory run_memory(const RunSettings& settings, Backend& backend,
@@ -89,6 +92,8 @@ using NeedForBatch = std::function<MemoryNeed(std::int64_t batch)>;
 struct LargestBatch {
   std::int64_t batch = 0;
   MemoryNeed need = {};
+  /// Of one more image, which does not fit; nothing where nobody was asked about it.
+  MemoryNeed next = {};
 };
 /// Looks below `below` by bisection; a batch whose images alone are too much, which is too large to
 /// be planned at all, is not asked about.

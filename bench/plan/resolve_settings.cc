@@ -284,9 +284,8 @@ GpuSettings gpu_of(const Flags& flags) {
                                                   : StepRecording::automatic};
 }
 
-/// Throws UsageError for a card that is planned for where something else is asked; else says what
-/// its figures are.
-void check_plan_for(RunSettings& settings) {
+/// Throws UsageError for a card that is planned for where something else is asked.
+void check_plan_for(const RunSettings& settings) {
   if (!settings.gpu.plan_for) {
     return;
   }
@@ -299,8 +298,6 @@ void check_plan_for(RunSettings& settings) {
         cat("--plan_for=", *settings.gpu.plan_for,
             " plans for a card that need not be there: add what to print, as --dump=plan"));
   }
-  settings.notices.emplace_back(
-      "times are bounds for one device, at the speeds of its data sheet; nothing is measured");
 }
 
 /// Kernels are timed on a GPU where nobody says otherwise: what its libraries offer differs more

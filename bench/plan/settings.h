@@ -30,7 +30,8 @@ enum class StepRecording : std::uint8_t { automatic, on, off };
 
 /// What only a GPU asks for.
 struct GpuSettings {
-  /// A capability, as sm_90, that is planned for; unset: the GPU of this host computes.
+  /// A card that is planned for: its capability, as sm_90, or a file that describes it; unset: the
+  /// GPU of this host computes.
   std::optional<std::string> plan_for = {};
   /// All towers are on one card.
   bool virtual_towers = false;

@@ -157,15 +157,28 @@ void warn_of_unsteady(const std::vector<results::BatchTrial>& tried) {
   }
 }
 
-/// "1.5 GiB of the 2.0 GiB that may be used (/proc/meminfo (MemAvailable))", for each place. The
-/// host's limit is known.
+/// "1.5 GiB of the 2.0 GiB that may be used (/proc/meminfo (MemAvailable))", for each place whose
+/// limit is known.
 std::string of_the_limits(const MemoryNeed& need, const MemoryLimits& limits) {
   const auto share = [](std::size_t bytes, const MemoryLimit& limit) {
     return cat(format_bytes(bytes), " of the ", format_bytes(static_cast<std::size_t>(limit.bytes)),
                " that may be used (", limit.set_by, ")");
   };
-  const std::string host = share(need.host, limits.host.value());
-  return limits.device ? cat(share(need.device, *limits.device), " and ", host) : host;
+  const std::string device = limits.device ? share(need.device, *limits.device) : "";
+  const std::string host = limits.host.known() ? share(need.host, limits.host.value()) : "";
+  return cat(device, device.empty() || host.empty() ? "" : " and ", host);
+}
+
+/// "; 112 would need 18.8 GiB", where that many were looked at.
+std::string of_the_next(const LargestBatch& largest, const MemoryLimits& limits) {
+  const MemoryNeed& next = largest.next;
+  if (next.total() == 0) {
+    return "";
+  }
+  const std::string device = limits.device ? format_bytes(next.device) : "";
+  const std::string host = limits.host.known() ? format_bytes(next.host) : "";
+  return cat("; ", largest.batch + 1, " would need ", device,
+             device.empty() || host.empty() ? "" : " and ", host);
 }
 
 double best_of(const std::vector<results::BatchTrial>& tried) {
@@ -215,19 +228,19 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
 ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
   RunSettings first = with_batch(settings, 1);
   const auto host_limit = memory_limit(host.files);
-  if (!host_limit.known()) {
+  if (!host_limit.known() && !settings.gpu.plan_for) {
     throw UsageError(cat("--batch_size=max: how much memory may be used is not known (",
                          host_limit.why(), "); give a number"));
   }
   check_variables_memory(first, host_limit);
   Backend& backend = *host.device(first).backend;
-  MemoryLimits limits = with_device(host_limit, backend);
+  MemoryLimits limits = limits_of_run(settings, host_limit, backend);
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(first, backend, batch));
   };
   const MemoryNeed one = need_for(1);
   // With the device, and what a plan leaves to the next one.
-  limits = with_device(memory_limit(host.files), backend);
+  limits = limits_of_run(settings, memory_limit(host.files), backend);
   const LargestBatch largest =
       largest_batch(first, plannable(limits, list_bytes(host.files)), need_for, kLargestBatch + 1);
   host.phases.clear();
@@ -236,8 +249,8 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
                          ", and some must be left"));
   }
   host.streams.err << "--batch_size=max: batch " << largest.batch << " needs "
-                   << of_the_limits(largest.need, limits) << "; " << 100 * (1 - kPlannedShare)
-                   << " % are left to what is not planned"
+                   << of_the_limits(largest.need, limits) << of_the_next(largest, limits) << "; "
+                   << 100 * (1 - kPlannedShare) << " % are left to what is not planned"
                    << (settings.input.dataset ? ", the shuffle buffer comes on top" : "") << "\n";
   return {.batch = largest.batch,
           .choice = {.rule = std::string(name_of(BatchRequest::Rule::largest)), .tried = {}}};

@@ -17,8 +17,9 @@ struct ChosenBatch {
 /// about as fast as the best. Throws UsageError when not even one image fits into memory, RunEnded.
 ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host);
 
-/// The largest batch whose planned memory leaves something to what is not planned; says what it
-/// needs. Throws UsageError when none does or the memory's limit is not known, RunEnded.
+/// The largest batch whose planned memory leaves something to what is not planned; says what it and
+/// the next one need. Of --plan_for the card's memory counts, and the host's does not. Throws
+/// UsageError when none does or the memory's limit is not known, RunEnded.
 ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host);
 
 }  // namespace bench

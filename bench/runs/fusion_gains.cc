@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/plan/network.h"
+#include "bench/runs/step_forecast.h"
 #include "bench/runs/text_table.h"
 #include "kernels/filtering_backend.h"
 #include "kernels/forwarding_backend.h"
@@ -81,27 +82,50 @@ std::string fixed(double number, int digits) {
   return text.str();
 }
 
-void add_row(TextTable& table, const std::string& title, const RunSettings& settings,
-             const Plan& plan) {
-  double bytes = 0;
-  for (const Step& step : plan.lowered.steps) {
-    bytes += static_cast<double>(step.work.bytes);
+/// A row per plan.
+class GainTable {
+ public:
+  /// With the launches where the device has them.
+  GainTable(const RunSettings& settings, bool launches)
+      : settings_(settings), launches_(launches), table_(titles(launches)) {}
+
+  void add_row(const std::string& title, const Plan& plan) {
+    const StepForecast forecast = forecast_of(plan.lowered);
+    std::vector<std::string> row{title, cat(forecast.steps)};
+    if (launches_) {
+      row.push_back(cat(forecast.launches));
+    }
+    row.insert(row.end(), {fixed(forecast.bytes * 1e-9, 2), fixed(forecast.seconds * 1e3, 2),
+                           fixed(static_cast<double>(settings_.batch) / forecast.seconds, 1)});
+    table_.add_row(std::move(row));
   }
-  const double seconds = plan.lowered.seconds;
-  table.add_row({title, cat(plan.lowered.steps.size()), fixed(bytes * 1e-9, 2),
-                 fixed(seconds * 1e3, 2), fixed(static_cast<double>(settings.batch) / seconds, 1)});
-}
+
+  [[nodiscard]] const TextTable& table() const { return table_; }
+
+ private:
+  static std::vector<TextTable::Column> titles(bool launches) {
+    std::vector<TextTable::Column> columns{{.title = "left out"},
+                                           {.title = "steps", .right = true}};
+    if (launches) {
+      columns.push_back({.title = "launches", .right = true});
+    }
+    for (const char* title : {"GB", "estimated ms", "at most images/sec"}) {
+      columns.push_back({.title = title, .right = true});
+    }
+    return columns;
+  }
+
+  const RunSettings& settings_;
+  bool launches_;
+  TextTable table_;
+};
 
 }  // namespace
 
 void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostream& out) {
-  TextTable table({{.title = "left out"},
-                   {.title = "steps", .right = true},
-                   {.title = "GB", .right = true},
-                   {.title = "estimated ms", .right = true},
-                   {.title = "at most images/sec", .right = true}});
+  GainTable table(settings, !backend.shares_host_memory());
   const Graph graph = build_run_graph(settings, backend, settings.batch);
-  add_row(table, "nothing", settings, Plan(graph, backend, settings.lowering()));
+  table.add_row("nothing", Plan(graph, backend, settings.lowering()));
   std::set<std::string> fusions;
   for (const Node& node : graph.nodes()) {
     for (std::string& fusion : fusions_of(node)) {
@@ -110,8 +134,8 @@ void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostr
   }
   for (const std::string& fusion : fusions) {
     WithoutFusion without(backend, fusion);
-    add_row(table, fusion, settings,
-            Plan(build_run_graph(settings, without, settings.batch), without, settings.lowering()));
+    table.add_row(fusion, Plan(build_run_graph(settings, without, settings.batch), without,
+                               settings.lowering()));
   }
   bool left_out = false;
   FilteringBackend behind(backend, [&](const Node& node, std::vector<Candidate>& candidates) {
@@ -119,9 +143,9 @@ void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostr
   });
   const Plan in_parts(graph, behind, settings.lowering());
   if (left_out) {
-    add_row(table, "one kernel with the epilogue", settings, in_parts);
+    table.add_row("one kernel with the epilogue", in_parts);
   }
-  out << table;
+  out << table.table();
 }
 
 }  // namespace bench

@@ -21,6 +21,7 @@
 #include "bench/plan/tuning.h"
 #include "bench/runs/attempt.h"
 #include "bench/runs/fusion_gains.h"
+#include "bench/runs/step_forecast.h"
 #include "kernels/cpu/affinity.h"
 #include "kernels/cpu/library_variables.h"
 #include "models/base/errors.h"
@@ -152,6 +153,7 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   }
   if (settings.dump.plan) {
     out << plan.lowered;
+    print_forecast(plan.lowered, settings.batch, !backend.shares_host_memory(), out);
     out << "planned memory: " << memory << "\n";
   }
   if (settings.dump.choices) {

@@ -6,6 +6,7 @@
 emulated=$4
 nvml=$5
 plugin=${6:-}
+h200=${0%/*}/../../kernels/cuda/test/data/h200.json
 
 # --- no GPU ----------------------------------------------------------------------------------------
 
@@ -24,6 +25,13 @@ echo 'no library' >"$work/bad.so"
 export BENCH_GPU_LIBRARY="$work/bad.so"
 # shellcheck disable=SC2086
 refused 'the library for GPUs cannot be opened' $quick --device=gpu
+lacks "$err" 'cuDNN'
+export BENCH_GPU_LIBRARY="${emulated%/*}/libbench_gpu_library_without_cudnn.so"
+# shellcheck disable=SC2086
+refused 'cannot be opened: libcudnn.so.99: cannot open shared object file' $quick --device=gpu
+says "$err" " is wanted, and was looked for in LD_LIBRARY_PATH ("
+says "$err" "), ${emulated%/*}"
+[ -z "$plugin" ] || says "$err" '; cuDNN 9.'
 unset BENCH_GPU_LIBRARY
 # shellcheck disable=SC2086
 run 0 $quick --device=cpu --cuda_graph=on --use_tf32
@@ -277,7 +285,55 @@ lacks "$err" 'were timed'
 run 0 $quick --device=gpu --autotune=full --deterministic
 says "$err" ' s, to choose between them'
 
+# --- one that is too old ---------------------------------------------------------------------------
+
+export EMULATED_GPUS=2 EMULATED_GPU_0_CAPABILITY=70
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --autotune=off
+says "$err" 'note: GPU 0, Emulated GPU, has compute capability 7.0 and is left out: this program needs 7.5 or newer'
+says "$err" 'fingerprint: matches the reference'
+# shellcheck disable=SC2086
+refused '--num_gpus=2: this host has 1 GPU that can be used; GPU 0, Emulated GPU, has compute capability 7.0' \
+  $quick --device=gpu --num_gpus=2
+export EMULATED_GPUS=1
+# shellcheck disable=SC2086
+refused 'no GPU can be used: GPU 0, Emulated GPU, has compute capability 7.0, and this program needs 7.5 or newer' \
+  $quick --device=gpu
+unset EMULATED_GPUS EMULATED_GPU_0_CAPABILITY
+
 # --- a card that is described ----------------------------------------------------------------------
+
+# The planned step of the emulated one, and that of a file.
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --dump=plan --autotune=off
+says "$out" 'planned step: '
+says "$out" ' nodes and reorders in '
+says "$out" ' launches, '
+# shellcheck disable=SC2086
+run 0 $quick --plan_for="$h200" --dump=plan
+says "$err" 'note: planned for NVIDIA H200 (compute capability 9.0, 131.3 GiB): times are bounds for one device, at 4300 GB/s (reached)'
+says "$out" 'planned step: '
+# shellcheck disable=SC2086
+run 0 $quick --plan_for="$h200" --dump=fusions
+says "$out" ' launches '
+refused "--plan_for=$work/none.json: there is no such file" --model=lenet --plan_for="$work/none.json" --dump=plan
+echo '{"name": "x"}' >"$work/card.json"
+refused "--plan_for=$work/card.json: has no \"capability\"" --model=lenet --plan_for="$work/card.json" --dump=plan
+echo 'name: x' >"$work/card.json"
+refused "--plan_for=$work/card.json: is not JSON" --model=lenet --plan_for="$work/card.json" --dump=plan
+refused '--plan_for=sm_70: no such GPU is described; there are sm_75, ' --model=lenet --plan_for=sm_70 --dump=plan
+
+# The largest batch: it fits, and where nothing were left to what is not planned, too much more does not.
+run 0 --model=lenet --plan_for="$h200" --batch_size=max --dump=plan
+says "$err" ' of the 131.3 GiB that may be used (all memory of the card); '
+says "$err" '; 5 % are left to what is not planned'
+lacks "$err" 'would be refused'
+largest=$(sed -n 's/^--batch_size=max: batch \([0-9]*\) needs .*/\1/p' "$err")
+says "$err" "; $((largest + 1)) would need "
+says "$out" "f32[${largest}x"
+run 0 --model=lenet --plan_for="$h200" --batch_size=$((largest * 11 / 10)) --dump=plan
+says "$err" 'note: a run would be refused: '
+refused 'cannot be combined with --dump' --model=lenet --device=gpu --batch_size=max --dump=plan
 
 unset BENCH_GPU_LIBRARY
 refused 'add what to print, as --dump=plan' --model=lenet --plan_for=sm_90
@@ -286,6 +342,7 @@ if [ -n "$plugin" ]; then
   run 0 --model=resnet50 --batch_size=8 --dtype=f16 --plan_for=sm_90 --dump=plan
   says "$out" 'cudnn'
   says "$out" 'planned memory'
+  says "$out" 'planned step: '
   lacks "$err" 'would be refused'
   run 0 --model=resnet50 --batch_size=100000 --plan_for=sm_90 --dump=plan
   says "$out" 'planned memory'

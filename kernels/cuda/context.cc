@@ -89,7 +89,7 @@ Candidate gpu_candidate(const Context& context, const Graph& graph, const Node& 
 }
 
 double memory_seconds(const Context& context, double bytes) {
-  return kLaunchSeconds + bytes / context.device.bytes_per_second;
+  return kLaunchSeconds + bytes / planning_speeds(context.device).bytes_per_second;
 }
 
 }  // namespace bench::cuda

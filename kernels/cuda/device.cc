@@ -1,7 +1,9 @@
 #include "kernels/cuda/device.h"
 
 #include <array>
+#include <filesystem>
 
+#include "kernels/cuda/properties_file.h"
 #include "kernels/cuda/runtime.h"
 #include "models/base/errors.h"
 
@@ -49,6 +51,8 @@ int count_devices() {
   return count;
 }
 
+int capability_of(const cudaDeviceProp& read) { return 10 * read.major + read.minor; }
+
 /// The newest described card that is no newer, from which comes what CUDA does not tell.
 DeviceProperties nearest_description(int capability) {
   DeviceProperties nearest = described_cards().front();
@@ -60,16 +64,10 @@ DeviceProperties nearest_description(int capability) {
   return nearest;
 }
 
-DeviceProperties properties_of_device(int device) {
-  cudaDeviceProp read{};
-  check_cuda(cudaGetDeviceProperties(&read, device), "cudaGetDeviceProperties");
-  DeviceProperties properties;
-  const int capability = 10 * read.major + read.minor;
-  if (capability < kLeastCapability) {
-    throw UsageError(cat("GPU ", device, ", ", read.name, ", has compute capability ", read.major,
-                         ".", read.minor, ", and this program needs 7.5 or newer"));
-  }
-  properties = nearest_description(capability);
+/// Of one whose capability is known to be enough.
+DeviceProperties properties_of_device(int device, const cudaDeviceProp& read) {
+  const int capability = capability_of(read);
+  DeviceProperties properties = nearest_description(capability);
   properties.name = read.name;
   properties.capability = capability;
   properties.pci_bus_id = pci_bus_id(device);
@@ -82,14 +80,14 @@ DeviceProperties properties_of_device(int device) {
   // The speeds are those of the described card, by its multiprocessors.
   const double share = static_cast<double>(read.multiProcessorCount) / properties.multiprocessors;
   properties.multiprocessors = read.multiProcessorCount;
-  properties.flops_per_second_16 *= share;
-  properties.flops_per_second_tf32 *= share;
-  properties.flops_per_second_32 *= share;
+  properties.sheet.flops_per_second_16 *= share;
+  properties.sheet.flops_per_second_tf32 *= share;
+  properties.sheet.flops_per_second_32 *= share;
   constexpr double kTransfersPerClock = 2;
   constexpr double kBitsPerByte = 8;
   const double bus = attribute(device, cudaDevAttrGlobalMemoryBusWidth);
   if (bus > 0 && properties.memory_clock_khz > 0) {
-    properties.bytes_per_second =
+    properties.sheet.bytes_per_second =
         kTransfersPerClock * 1e3 * properties.memory_clock_khz * bus / kBitsPerByte;
   }
   return properties;
@@ -97,11 +95,25 @@ DeviceProperties properties_of_device(int device) {
 
 }  // namespace
 
-std::vector<DeviceProperties> present_devices() {
-  std::vector<DeviceProperties> devices;
+PresentDevices present_devices() {
+  PresentDevices devices;
+  std::string too_old;
   const int count = count_devices();
   for (int device = 0; device < count; ++device) {
-    devices.push_back(properties_of_device(device));
+    cudaDeviceProp read{};
+    check_cuda(cudaGetDeviceProperties(&read, device), "cudaGetDeviceProperties");
+    if (capability_of(read) >= kLeastCapability) {
+      devices.usable.push_back(
+          {.properties = properties_of_device(device, read), .ordinal = device});
+      continue;
+    }
+    const std::string which = cat("GPU ", device, ", ", read.name, ", has compute capability ",
+                                  read.major, ".", read.minor);
+    devices.left_out.push_back(cat(which, " and is left out: this program needs 7.5 or newer"));
+    too_old += cat(too_old.empty() ? "" : "; ", which);
+  }
+  if (devices.usable.empty()) {
+    throw UsageError(cat(too_old, ", and this program needs 7.5 or newer"));
   }
   return devices;
 }
@@ -112,16 +124,21 @@ std::string driver_version() {
   return version_text(driver);
 }
 
-DeviceProperties described_device(std::string_view capability) {
-  const auto found = properties_of(capability);
-  if (!found) {
-    std::string known;
-    for (const DeviceProperties& card : described_cards()) {
-      known += cat(known.empty() ? "" : ", ", "sm_", card.capability);
-    }
-    throw UsageError(cat("no GPU is described as ", capability, "; there are ", known));
+DeviceProperties described_device(std::string_view card) {
+  const std::string path(card);
+  std::error_code error;
+  if (const auto found = properties_of(card)) {
+    return *found;
   }
-  return *found;
+  if (card.starts_with("sm_") && !std::filesystem::exists(path, error)) {
+    std::string known;
+    for (const DeviceProperties& one : described_cards()) {
+      known += cat(known.empty() ? "" : ", ", "sm_", one.capability);
+    }
+    throw UsageError(
+        cat("no such GPU is described; there are ", known, ", and files that describe a card"));
+  }
+  return read_description(path);
 }
 
 }  // namespace bench::cuda

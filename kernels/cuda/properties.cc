@@ -28,10 +28,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 16 * kGib,
        .clock_khz = 1590000,
        .memory_clock_khz = 5001000,
-       .bytes_per_second = 320e9,
-       .flops_per_second_16 = 65e12,
-       .flops_per_second_tf32 = 8.1e12,
-       .flops_per_second_32 = 8.1e12},
+       .sheet = {.bytes_per_second = 320e9,
+                 .flops_per_second_16 = 65e12,
+                 .flops_per_second_tf32 = 8.1e12,
+                 .flops_per_second_32 = 8.1e12}},
       {.name = "A100 SXM",
        .capability = 80,
        .multiprocessors = 108,
@@ -43,10 +43,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 80 * kGib,
        .clock_khz = 1410000,
        .memory_clock_khz = 1593000,
-       .bytes_per_second = 2039e9,
-       .flops_per_second_16 = 312e12,
-       .flops_per_second_tf32 = 156e12,
-       .flops_per_second_32 = 19.5e12},
+       .sheet = {.bytes_per_second = 2039e9,
+                 .flops_per_second_16 = 312e12,
+                 .flops_per_second_tf32 = 156e12,
+                 .flops_per_second_32 = 19.5e12}},
       {.name = "A10",
        .capability = 86,
        .multiprocessors = 72,
@@ -58,10 +58,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 24 * kGib,
        .clock_khz = 1695000,
        .memory_clock_khz = 6251000,
-       .bytes_per_second = 600e9,
-       .flops_per_second_16 = 125e12,
-       .flops_per_second_tf32 = 62.5e12,
-       .flops_per_second_32 = 31.2e12},
+       .sheet = {.bytes_per_second = 600e9,
+                 .flops_per_second_16 = 125e12,
+                 .flops_per_second_tf32 = 62.5e12,
+                 .flops_per_second_32 = 31.2e12}},
       {.name = "Jetson AGX Orin",
        .capability = 87,
        .multiprocessors = 16,
@@ -73,10 +73,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 64 * kGib,
        .clock_khz = 1300000,
        .memory_clock_khz = 3199000,
-       .bytes_per_second = 204.8e9,
-       .flops_per_second_16 = 42.5e12,
-       .flops_per_second_tf32 = 21.2e12,
-       .flops_per_second_32 = 5.3e12},
+       .sheet = {.bytes_per_second = 204.8e9,
+                 .flops_per_second_16 = 42.5e12,
+                 .flops_per_second_tf32 = 21.2e12,
+                 .flops_per_second_32 = 5.3e12}},
       {.name = "L40S",
        .capability = 89,
        .multiprocessors = 142,
@@ -88,10 +88,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 48 * kGib,
        .clock_khz = 2520000,
        .memory_clock_khz = 9001000,
-       .bytes_per_second = 864e9,
-       .flops_per_second_16 = 362e12,
-       .flops_per_second_tf32 = 183e12,
-       .flops_per_second_32 = 91.6e12},
+       .sheet = {.bytes_per_second = 864e9,
+                 .flops_per_second_16 = 362e12,
+                 .flops_per_second_tf32 = 183e12,
+                 .flops_per_second_32 = 91.6e12}},
       {.name = "H100 SXM",
        .capability = 90,
        .multiprocessors = 132,
@@ -103,10 +103,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 80 * kGib,
        .clock_khz = 1980000,
        .memory_clock_khz = 2619000,
-       .bytes_per_second = 3350e9,
-       .flops_per_second_16 = 989e12,
-       .flops_per_second_tf32 = 494e12,
-       .flops_per_second_32 = 67e12},
+       .sheet = {.bytes_per_second = 3350e9,
+                 .flops_per_second_16 = 989e12,
+                 .flops_per_second_tf32 = 494e12,
+                 .flops_per_second_32 = 67e12}},
       {.name = "B200",
        .capability = 100,
        .multiprocessors = 148,
@@ -118,10 +118,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 180 * kGib,
        .clock_khz = 1965000,
        .memory_clock_khz = 3996000,
-       .bytes_per_second = 8000e9,
-       .flops_per_second_16 = 2250e12,
-       .flops_per_second_tf32 = 1125e12,
-       .flops_per_second_32 = 75e12},
+       .sheet = {.bytes_per_second = 8000e9,
+                 .flops_per_second_16 = 2250e12,
+                 .flops_per_second_tf32 = 1125e12,
+                 .flops_per_second_32 = 75e12}},
       {.name = "B300",
        .capability = 103,
        .multiprocessors = 148,
@@ -133,10 +133,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 270 * kGib,
        .clock_khz = 2032000,
        .memory_clock_khz = 3996000,
-       .bytes_per_second = 8000e9,
-       .flops_per_second_16 = 2250e12,
-       .flops_per_second_tf32 = 1125e12,
-       .flops_per_second_32 = 75e12},
+       .sheet = {.bytes_per_second = 8000e9,
+                 .flops_per_second_16 = 2250e12,
+                 .flops_per_second_tf32 = 1125e12,
+                 .flops_per_second_32 = 75e12}},
       {.name = "Jetson AGX Thor",
        .capability = 110,
        .multiprocessors = 20,
@@ -148,10 +148,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 128 * kGib,
        .clock_khz = 1575000,
        .memory_clock_khz = 4266000,
-       .bytes_per_second = 273e9,
-       .flops_per_second_16 = 258e12,
-       .flops_per_second_tf32 = 129e12,
-       .flops_per_second_32 = 8.1e12},
+       .sheet = {.bytes_per_second = 273e9,
+                 .flops_per_second_16 = 258e12,
+                 .flops_per_second_tf32 = 129e12,
+                 .flops_per_second_32 = 8.1e12}},
       {.name = "GeForce RTX 5090",
        .capability = 120,
        .multiprocessors = 170,
@@ -163,10 +163,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 32 * kGib,
        .clock_khz = 2407000,
        .memory_clock_khz = 14001000,
-       .bytes_per_second = 1792e9,
-       .flops_per_second_16 = 209.5e12,
-       .flops_per_second_tf32 = 104.8e12,
-       .flops_per_second_32 = 104.8e12},
+       .sheet = {.bytes_per_second = 1792e9,
+                 .flops_per_second_16 = 209.5e12,
+                 .flops_per_second_tf32 = 104.8e12,
+                 .flops_per_second_32 = 104.8e12}},
       {.name = "DGX Spark",
        .capability = 121,
        .multiprocessors = 48,
@@ -178,10 +178,10 @@ std::vector<DeviceProperties> make_cards() {
        .memory_bytes = 128 * kGib,
        .clock_khz = 2418000,
        .memory_clock_khz = 4266000,
-       .bytes_per_second = 273e9,
-       .flops_per_second_16 = 125e12,
-       .flops_per_second_tf32 = 62.5e12,
-       .flops_per_second_32 = 29.7e12},
+       .sheet = {.bytes_per_second = 273e9,
+                 .flops_per_second_16 = 125e12,
+                 .flops_per_second_tf32 = 62.5e12,
+                 .flops_per_second_32 = 29.7e12}},
   };
 }
 
@@ -197,6 +197,35 @@ std::optional<DeviceProperties> properties_of(std::string_view chip) {
   const auto found = std::ranges::find_if(
       cards, [&](const DeviceProperties& card) { return cat("sm_", card.capability) == chip; });
   return found == cards.end() ? std::nullopt : std::optional(*found);
+}
+
+CardSpeeds planning_speeds(const DeviceProperties& device) {
+  // Of the sheet's rate, in large layers; a guess.
+  constexpr double kTensorCoreEfficiency = 0.7;
+  const CardSpeeds& sheet = device.sheet;
+  const CardSpeeds& reached = device.reached;
+  const auto either = [](double of_reached, double of_sheet) {
+    return of_reached > 0 ? of_reached : of_sheet;
+  };
+  return {.bytes_per_second = either(reached.bytes_per_second, sheet.bytes_per_second),
+          .flops_per_second_16 = either(reached.flops_per_second_16,
+                                        kTensorCoreEfficiency * sheet.flops_per_second_16),
+          .flops_per_second_tf32 = either(reached.flops_per_second_tf32,
+                                          kTensorCoreEfficiency * sheet.flops_per_second_tf32),
+          .flops_per_second_32 = either(reached.flops_per_second_32, sheet.flops_per_second_32)};
+}
+
+std::string planning_text(const DeviceProperties& device) {
+  constexpr double kGiga = 1e9;
+  constexpr double kTera = 1e12;
+  const auto text = [](double reached, double sheet, double unit, const char* name) {
+    return cat(reached > 0 ? reached / unit : sheet / unit, " ", name,
+               reached > 0 ? " (reached)" : " (data sheet)");
+  };
+  return cat(text(device.reached.bytes_per_second, device.sheet.bytes_per_second, kGiga, "GB/s"),
+             " and ",
+             text(device.reached.flops_per_second_16, device.sheet.flops_per_second_16, kTera,
+                  "TFLOP/s in 16 bits"));
 }
 
 std::string cudnn_device_json(const DeviceProperties& device) {

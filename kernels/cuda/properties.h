@@ -8,6 +8,16 @@
 
 namespace bench::cuda {
 
+/// Per second: bytes of memory, and operations of dense tensor cores in 16 bits, with TF32's
+/// rounding, and of all else in f32.
+struct CardSpeeds {
+  double bytes_per_second = 0;
+  double flops_per_second_16 = 0;
+  double flops_per_second_tf32 = 0;
+  double flops_per_second_32 = 0;
+  bool operator==(const CardSpeeds&) const = default;
+};
+
 /// What plans and estimates need to know of a GPU; of one that is there or of one that is only
 /// described.
 struct DeviceProperties {
@@ -26,13 +36,18 @@ struct DeviceProperties {
   std::int64_t memory_bytes = 0;
   int clock_khz = 0;
   int memory_clock_khz = 0;
-  /// Of the maker's sheet, or measured: memory, and dense tensor cores in 16 bits.
-  double bytes_per_second = 0;
-  double flops_per_second_16 = 0;
-  /// With TF32's rounding, and without tensor cores.
-  double flops_per_second_tf32 = 0;
-  double flops_per_second_32 = 0;
+  /// Of the maker's sheet.
+  CardSpeeds sheet = {};
+  /// What large copies and products reach, where somebody measured it; else 0.
+  CardSpeeds reached = {};
+  bool operator==(const DeviceProperties&) const = default;
 };
+
+/// What estimates go by: what was reached, else the sheet's; of its rates on tensor cores, which
+/// layers do not reach, a part.
+CardSpeeds planning_speeds(const DeviceProperties& device);
+/// What they come from, in words: "4300 GB/s (reached) and 989 TFLOP/s in 16 bits (data sheet)".
+std::string planning_text(const DeviceProperties& device);
 
 /// Cards by their makers' sheets, a typical one of each compute capability that our kernels are
 /// compiled for; lowest first.

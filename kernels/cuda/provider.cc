@@ -11,31 +11,39 @@ class Provider final : public GpuProvider {
  public:
   explicit Provider(ProviderLibraries libraries) : libraries_(std::move(libraries)) {}
 
-  std::vector<GpuDescription> gpus() override {
+  PresentGpus gpus() override {
     libraries_.check_versions();
-    std::vector<GpuDescription> found;
-    for (const DeviceProperties& device : present_devices()) {
-      found.push_back({.name = device.name,
-                       .capability = device.capability,
-                       .memory_bytes = device.memory_bytes,
-                       .pci_bus_id = device.pci_bus_id,
-                       .driver = driver_version()});
+    PresentDevices present = present_devices();
+    PresentGpus found{.usable = {}, .left_out = std::move(present.left_out)};
+    for (const PresentDevice& device : present.usable) {
+      const DeviceProperties& properties = device.properties;
+      found.usable.push_back({.name = properties.name,
+                              .capability = properties.capability,
+                              .memory_bytes = properties.memory_bytes,
+                              .pci_bus_id = properties.pci_bus_id,
+                              .driver = driver_version()});
     }
     return found;
   }
 
   std::unique_ptr<Backend> make_backend(std::size_t gpu, const GpuOptions& options) override {
     libraries_.check_versions();
-    const std::vector<DeviceProperties> devices = present_devices();
+    const std::vector<PresentDevice> devices = present_devices().usable;
     if (gpu >= devices.size()) {
-      throw UsageError(cat("GPU ", gpu, ": this host has ", devices.size(), ", from 0 on"));
+      throw UsageError(
+          cat("GPU ", gpu, ": this host has ", devices.size(), " that can be used, from 0 on"));
     }
-    return assemble(devices[gpu], static_cast<int>(gpu), options);
+    return assemble(devices[gpu].properties, devices[gpu].ordinal, options);
   }
 
-  std::unique_ptr<Backend> make_planner(std::string_view card, const GpuOptions& options) override {
+  PlannedGpu make_planner(std::string_view card, const GpuOptions& options) override {
     libraries_.check_versions();
-    return assemble(described_device(card), kOnlyPlanned, options);
+    const DeviceProperties device = described_device(card);
+    return {.backend = assemble(device, kOnlyPlanned, options),
+            .gpu = {.name = device.name,
+                    .capability = device.capability,
+                    .memory_bytes = device.memory_bytes},
+            .speeds = planning_text(device)};
   }
 
   [[nodiscard]] std::string libraries() const override { return libraries_.versions; }

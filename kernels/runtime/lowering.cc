@@ -1,6 +1,7 @@
 #include "kernels/runtime/lowering.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -126,6 +127,8 @@ class Lowering {
               .outputs = {},
               .may_overwrite = candidate.may_overwrite,
               .workspace_bytes = candidate.workspace_bytes,
+              .launches = candidate.launches,
+              .idle_in_place = candidate.idle_in_place,
               .seconds = candidate.seconds,
               .work = work_of(graph_, node),
               .make = candidate.make};
@@ -268,6 +271,11 @@ class Lowering {
 };
 
 }  // namespace
+
+int launches_of(const LoweredGraph& lowered) {
+  return std::accumulate(lowered.steps.begin(), lowered.steps.end(), 0,
+                         [](int sum, const Step& step) { return sum + step.launches; });
+}
 
 LoweredGraph lower(const Graph& graph, Backend& backend, const LoweringOptions& options) {
   return Lowering(graph, backend, choose(graph, backend, options)).run();

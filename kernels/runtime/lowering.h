@@ -24,7 +24,7 @@ struct Buffer {
   Region region = Region::activation;
 };
 
-/// One kernel launch: a node by its chosen candidate, or a reorder.
+/// A node by its chosen candidate, or a reorder.
 struct Step {
   std::string name;
   std::string implementation;
@@ -35,6 +35,9 @@ struct Step {
   std::vector<std::size_t> outputs;
   std::vector<Candidate::Overwrite> may_overwrite;
   std::size_t workspace_bytes = 0;
+  /// As the candidate's; of a Plan 0 where nothing is launched, since all lies in place already.
+  int launches = 1;
+  bool idle_in_place = false;
   double seconds = 0;
   /// What it has to do: multiply-adds of a node, and the bytes of what it reads and writes, between
   /// its own kernels too.
@@ -72,12 +75,16 @@ struct LoweredGraph {
   Choices choices;
 };
 
+/// Kernels, copies and fills of a run's steps together: what a library does for a step is one, and
+/// what comes before the steps and behind them is not counted.
+int launches_of(const LoweredGraph& lowered);
+
 /// Throws UsageError when the backend supports a node in no way, or not in the way that is pinned.
 LoweredGraph lower(const Graph& graph, Backend& backend, const LoweringOptions& options);
 
-/// One line per step with implementation, layouts and shapes, reorders with their estimated time,
-/// the copies that the optimizer renews, and the reorders' share at the end: what `--dump=plan`
-/// shows.
+/// One line per step with implementation, layouts, shapes and how many launches, where not one,
+/// reorders with their estimated time, the copies that the optimizer renews, and the reorders'
+/// share at the end: what `--dump=plan` shows.
 std::ostream& operator<<(std::ostream& out, const LoweredGraph& lowered);
 
 }  // namespace bench

@@ -39,6 +39,9 @@ std::ostream& operator<<(std::ostream& out, const LoweredGraph& lowered) {
     out << ") -> (";
     print(out, lowered, step.outputs);
     out << ")";
+    if (step.launches != 1) {
+      out << ", " << step.launches << " launches";
+    }
     if (step.op == "reorder") {
       ++reorders;
       reorder_seconds += step.seconds;

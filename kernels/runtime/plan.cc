@@ -1,6 +1,7 @@
 #include "kernels/runtime/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/base/errors.h"
 #include "models/passes/decompose.h"
@@ -47,6 +48,18 @@ Spacing spacing_of(const Backend& backend, std::size_t guard_bytes) {
   return {.alignment = backend.memory_traits().alignment, .guard_bytes = guard_bytes};
 }
 
+/// Where the first output lies on the first input, some steps launch nothing.
+void leave_out_idle_launches(const MemoryLayout& memory, LoweredGraph& lowered) {
+  for (Step& step : lowered.steps) {
+    const auto lies_at = [&](std::size_t buffer) {
+      return std::pair(lowered.buffers[buffer].region, memory.offsets[buffer]);
+    };
+    if (step.idle_in_place && lies_at(step.inputs[0]) == lies_at(step.outputs[0])) {
+      step.launches = 0;
+    }
+  }
+}
+
 }  // namespace
 
 Graph runnable(const Graph& graph, const Backend& backend) {
@@ -60,6 +73,7 @@ Plan::Plan(const Graph& original, Backend& backend, const LoweringOptions& optio
       lowered(lower(graph, backend, options)),
       memory(lay_out_memory(lowered, output_buffers(graph, lowered),
                             spacing_of(backend, guard_bytes))) {
+  leave_out_idle_launches(memory, lowered);
   if (backend.shares_host_memory()) {
     memory.report.inputs = 0;  // They are the host's.
   } else {

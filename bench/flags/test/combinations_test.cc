@@ -88,6 +88,8 @@ const std::vector<BrokenRule> kRules = {
      {"--verify=all", "--max_seconds=1"}},
     {"--batch_size=auto cannot be combined with --verify", {"--batch_size=auto", "--verify"}},
     {"--batch_size=max cannot be combined with --dump,", {"--batch_size=max", "--dump=plan"}},
+    {"--batch_size=auto cannot be combined with --dump,",
+     {"--batch_size=auto", "--dump=plan", "--plan_for=sm_90"}},
     {"--batch_size=8,16 cannot be combined with --dump_tensors",
      {"--batch_size=8,16", "--dump_tensors=x"}},
     {"--batch_size=auto cannot be combined with --choices_file",

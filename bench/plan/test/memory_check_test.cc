@@ -88,7 +88,9 @@ TEST(LargestBatch, TellsWhatItNeedsAndStaysBelowTheBound) {
   };
   EXPECT_EQ(largest(512, 1 << 30).batch, 502);
   EXPECT_EQ(largest(512, 1 << 30).need.total(), 512 * kMiB);
+  EXPECT_EQ(largest(512, 1 << 30).next.total(), 513 * kMiB);
   EXPECT_EQ(largest(512, 100).batch, 99);
+  EXPECT_EQ(largest(512, 100).next.total(), 0);
   EXPECT_EQ(largest(10, 100).batch, 0);
 }
 

@@ -61,6 +61,7 @@ TEST(LargestBatchThatFits, LeavesATwentiethToWhatIsNotPlanned) {
   EXPECT_THAT(chosen.choice.tried, IsEmpty());
   EXPECT_THAT(small.said(), StartsWith(cat("--batch_size=max: batch ", chosen.batch, " needs ")));
   EXPECT_THAT(small.said(), HasSubstr("MiB of the 100.0 MiB that may be used (/proc/meminfo"));
+  EXPECT_THAT(small.said(), HasSubstr(cat("; ", chosen.batch + 1, " would need ")));
 }
 
 TEST(LargestBatchThatFits, LeavesRoomForTheListsOfAPlan) {

@@ -12,8 +12,11 @@
 namespace bench::cuda {
 namespace {
 
-/// 91900 as 9.19.0.
+/// 91900 as 9.19.0, and 8907, as cuDNN 8 counts, as 8.9.7.
 std::string version_text(std::size_t version) {
+  if (version < 10000) {
+    return cat(version / 1000, ".", version / 100 % 10, ".", version % 100);
+  }
   return cat(version / 10000, ".", version / 100 % 100, ".", version % 100);
 }
 
@@ -221,10 +224,12 @@ class CudnnConvolutions final : public Convolutions {
 
 void check_cudnn_version(std::size_t version) {
   constexpr std::size_t kMajor = 10000;
-  if (version / kMajor != CUDNN_MAJOR || version < CUDNN_VERSION) {
+  constexpr std::size_t kMinor = 100;
+  // Patches change neither what is declared nor what it means.
+  if (version / kMajor != CUDNN_MAJOR || version / kMinor < CUDNN_VERSION / kMinor) {
     throw UsageError(cat("this program was built with cuDNN ", version_text(CUDNN_VERSION),
-                         " and needs that or a newer ", CUDNN_MAJOR, ".x, but found cuDNN ",
-                         version_text(version)));
+                         " and needs ", CUDNN_MAJOR, ".", CUDNN_MINOR, " or a newer ", CUDNN_MAJOR,
+                         ".x, but found cuDNN ", version_text(version)));
   }
 }
 

@@ -1,6 +1,7 @@
-// The calls about devices: they are all alike, and small enough that loops over a grid go round
-// several times.
+// The calls about devices: they are all alike but for their capabilities, and small enough that
+// loops over a grid go round several times.
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <string_view>
@@ -19,19 +20,23 @@ constexpr int kVersion = 13000;
 constexpr int kKiB = 1024;
 
 constexpr int kMostDevices = 8;
+constexpr int kUsualCapability = 90;
 constinit std::atomic<int> device_count = 1;
+/// Of each device, less the usual one.
+constinit std::array<std::atomic<int>, kMostDevices> unusual_capability{};
 constinit thread_local int device_of_thread = 0;
 
 bool is_device(int device) { return device >= 0 && device < device_count; }
 
-cudaDeviceProp properties_of_device(std::size_t memory_bytes) {
+cudaDeviceProp properties_of_device(int device, std::size_t memory_bytes) {
+  const int capability = kUsualCapability + unusual_capability[static_cast<std::size_t>(device)];
   return {.name = "Emulated GPU",
           .totalGlobalMem = memory_bytes,
           .sharedMemPerBlock = bench::cuda::emulator::kSharedBytes,
           .warpSize = static_cast<int>(bench::cuda::emulator::kWarpLanes),
           .maxThreadsPerBlock = static_cast<int>(bench::cuda::emulator::kMostLanes),
-          .major = 9,
-          .minor = 0,
+          .major = capability / 10,
+          .minor = capability % 10,
           .multiProcessorCount = 4,
           .memoryBusWidth = 5120,
           .l2CacheSize = 1024 * kKiB,
@@ -92,6 +97,11 @@ void bench::cuda::emulator::set_devices(int count) {
   device_count = count;
 }
 
+void bench::cuda::emulator::set_capability(int device, int capability) {
+  check(device >= 0 && device < kMostDevices, cat("emulated GPUs: there is no ", device));
+  unusual_capability[static_cast<std::size_t>(device)] = capability - kUsualCapability;
+}
+
 void bench::cuda::emulator::set_peer_access(bool possible) {
   Machine& machine = Machine::get();
   const std::lock_guard lock(machine.lock());
@@ -126,7 +136,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     if (!is_device(device)) {
       return cudaErrorInvalidDevice;
     }
-    *properties = properties_of_device(machine.memory().limit());
+    *properties = properties_of_device(device, machine.memory().limit());
     return cudaSuccess;
   });
 }
@@ -135,7 +145,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return call(Call::work, [&](Machine& machine) {
     return !is_device(device)
                ? cudaErrorInvalidDevice
-               : value_of(attribute, properties_of_device(machine.memory().limit()), value);
+               : value_of(attribute, properties_of_device(device, machine.memory().limit()), value);
   });
 }
 

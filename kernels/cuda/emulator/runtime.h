@@ -210,6 +210,9 @@ void set_device_memory(std::size_t bytes);
 /// So many devices from now on, from 1 to 8.
 void set_devices(int count);
 
+/// The compute capability of a device from now on, 70 for 7.0; 90 at first.
+void set_capability(int device, int capability);
+
 /// Whether devices may read each other's memory from now on; they may at first. What they were
 /// allowed before is forgotten.
 void set_peer_access(bool possible);

@@ -17,8 +17,8 @@ unsigned long long number_of(const char* variable, unsigned long long other) {
 }  // namespace
 
 extern "C" {
-/// See GpuProviderEntry. EMULATED_GPUS says how many there are, EMULATED_GPU_SCHEDULE what the
-/// seed of their schedule is.
+/// See GpuProviderEntry. EMULATED_GPUS says how many there are, EMULATED_GPU_0_CAPABILITY what the
+/// first one's compute capability is, EMULATED_GPU_SCHEDULE what the seed of their schedule is.
 bench::GpuProvider* bench_gpu_provider(const char* build);
 /// emulator::set_schedule(), for who has opened the library.
 void emulated_gpu_schedule(unsigned long long seed);
@@ -32,6 +32,8 @@ bench::GpuProvider* bench_gpu_provider(const char* build) {
   }
   static const std::unique_ptr<bench::GpuProvider> kProvider = [] {
     bench::cuda::emulator::set_devices(static_cast<int>(number_of("EMULATED_GPUS", 1)));
+    bench::cuda::emulator::set_capability(
+        0, static_cast<int>(number_of("EMULATED_GPU_0_CAPABILITY", 90)));
     emulated_gpu_schedule(number_of("EMULATED_GPU_SCHEDULE", 0));
     return bench::cuda::make_emulated_provider();
   }();

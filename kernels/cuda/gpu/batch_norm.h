@@ -18,6 +18,12 @@ std::size_t batch_norm_workspace_bytes(const View& view, DType dtype);
 /// Memory that a batch_norm_forward or batch_norm_backward has for itself alone, in bytes: zeros
 /// before its first launch, and behind each. May be 0.
 std::size_t batch_norm_ticket_bytes(const View& view, DType dtype);
+/// Kernels that batch_norm_statistics launches: one, or two where no last block joins the sums.
+int batch_norm_statistics_launches(const View& view, DType dtype);
+/// Those of batch_norm_forward or batch_norm_backward: these, and the one that applies them.
+inline int batch_norm_launches(const View& view, DType dtype) {
+  return batch_norm_statistics_launches(view, dtype) + 1;
+}
 
 /// kBatchNorm of models/ops/batch_norm.h.
 struct BatchNormForward {

@@ -351,6 +351,10 @@ std::size_t batch_norm_ticket_bytes(const View& view, DType dtype) {
   return ticket_bytes(joined_tiling(view, dtype));
 }
 
+int batch_norm_statistics_launches(const View& view, DType dtype) {
+  return joined_tiling(view, dtype).by_last_block ? 1 : 2;
+}
+
 void batch_norm_backward(cudaStream_t stream, const BatchNormBackward& args) {
   const JoinedTiling joined = joined_tiling(args.view, args.dtype);
   const ChannelTiling to_apply = channel_tiling(args.view, args.dtype, kBlocksToApply);

@@ -124,6 +124,12 @@ std::size_t l2_loss_workspace_bytes(std::span<const Floats> tensors) {
   return static_cast<std::size_t>(blocks) * sizeof(float);
 }
 
+int l2_loss_launches(std::span<const Floats> tensors) {
+  const auto filled =
+      std::ranges::count_if(tensors, [](const Floats& tensor) { return tensor.count > 0; });
+  return static_cast<int>((filled + kMostTensors - 1) / kMostTensors) + 1;
+}
+
 void l2_loss_gradient(cudaStream_t stream, const L2LossBackward& args) {
   constexpr std::int64_t kPerBlock = std::int64_t{4} * kLanes * kPack;
   launch(stream, {"l2_loss_backward", dim3(blocks_for(args.w.count, kPerBlock)), dim3(kLanes)},

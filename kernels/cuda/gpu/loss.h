@@ -79,6 +79,7 @@ struct L2Loss {
 void l2_loss_forward(cudaStream_t stream, const L2Loss& args);
 /// Their counts alone matter.
 std::size_t l2_loss_workspace_bytes(std::span<const Floats> tensors);
+int l2_loss_launches(std::span<const Floats> tensors);
 
 /// dw = coefficient * dloss * w, which may lie on w.
 struct L2LossBackward {

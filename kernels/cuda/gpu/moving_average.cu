@@ -38,6 +38,10 @@ __global__ void __launch_bounds__(kLanes) moving_average_kernel(Pairs pairs) {
 
 }  // namespace
 
+int moving_average_launches(std::size_t averages) {
+  return static_cast<int>((averages + Pairs::kMost - 1) / Pairs::kMost);
+}
+
 void moving_averages(cudaStream_t stream, std::span<const MovingAverage> averages) {
   while (!averages.empty()) {
     const auto part = averages.first(std::min(averages.size(), Pairs::kMost));

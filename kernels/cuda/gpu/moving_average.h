@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -21,5 +22,7 @@ struct MovingAverage {
 };
 /// Enqueues one kernel for several hundred of them and returns without waiting.
 void moving_averages(cudaStream_t stream, std::span<const MovingAverage> averages);
+/// How many kernels that are.
+int moving_average_launches(std::size_t averages);
 
 }  // namespace bench::cuda

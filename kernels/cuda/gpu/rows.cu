@@ -1,5 +1,6 @@
 #include "kernels/cuda/gpu/rows.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "kernels/cuda/gpu/elementwise.h"
@@ -107,6 +108,12 @@ void join_rows(cudaStream_t stream, const JoinRows& args) {
     }
     flush();
   });
+}
+
+int join_rows_launches(std::span<const RowPart> parts) {
+  const auto filled =
+      std::ranges::count_if(parts, [](const RowPart& part) { return part.width > 0; });
+  return static_cast<int>((filled + kMostParts - 1) / kMostParts);
 }
 
 void channel_shuffle(cudaStream_t stream, const ChannelShuffle& args) {

@@ -27,6 +27,8 @@ struct JoinRows {
   void* y = nullptr;
 };
 void join_rows(cudaStream_t stream, const JoinRows& args);
+/// How many kernels that are.
+int join_rows_launches(std::span<const RowPart> parts);
 
 /// kChannelShuffle of models/ops/channel_shuffle.h: y[i * groups + g] = x[g * each + i], where a
 /// channel is `inner` elements side by side (H * W in nchw, 1 in nhwc), and `outer` times all the

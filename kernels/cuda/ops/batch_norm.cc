@@ -38,6 +38,7 @@ Candidate summing_candidate(const Context& context, const Graph& graph, const No
   candidate.inputs = layouts_of(graph, node.inputs, layout);
   candidate.outputs = layouts_of(graph, node.outputs, layout);
   candidate.workspace_bytes = batch_norm_workspace_bytes(view, dtype);
+  candidate.launches = batch_norm_launches(view, dtype);
   candidate.seconds = memory_seconds(context, static_cast<double>(work_of(graph, node).bytes));
   candidate.make = make_with_tickets(batch_norm_ticket_bytes(view, dtype), std::move(body));
   return candidate;

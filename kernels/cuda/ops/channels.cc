@@ -48,7 +48,7 @@ std::vector<Candidate> join(Context& context, const Graph& graph, const Node& no
                        .width = run.count * rows.per_channel,
                        .stride = channels * rows.per_channel});
     }
-    candidates.push_back(gpu_candidate(
+    Candidate& candidate = candidates.emplace_back(gpu_candidate(
         context, graph, node, std::vector<Layout>(node.inputs.size(), layout), {layout},
         [rows, runs, parts, dtype, element_bytes](const Launch& launch) mutable {
           for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -60,6 +60,7 @@ std::vector<Candidate> join(Context& context, const Graph& graph, const Node& no
           join_rows(launch.stream,
                     {.dtype = dtype, .rows = rows.count, .parts = parts, .y = launch.out(0)});
         }));
+    candidate.launches = join_rows_launches(parts);
   }
   return candidates;
 }

@@ -51,14 +51,14 @@ struct Runner {
 
   /// A result of more digits than the plan writes is widened behind it.
   [[nodiscard]] std::size_t narrow_bytes() const {
-    return result == dtype ? 0
-                           : aligned(static_cast<std::size_t>(result_elements) * size_of(dtype));
+    return widens() ? aligned(static_cast<std::size_t>(result_elements) * size_of(dtype)) : 0;
   }
 
   /// What is written and read again between the plan and the kernels behind it.
   [[nodiscard]] std::int64_t intermediate_bytes() const {
-    const bool behind = result != dtype || (!fused && !epilogue.empty());
-    return (behind ? 2 * result_elements * static_cast<std::int64_t>(size_of(dtype)) : 0) +
+    return (widens() || epilogue_behind()
+                ? 2 * result_elements * static_cast<std::int64_t>(size_of(dtype))
+                : 0) +
            (prologue ? prologue->intermediate_bytes() : 0);
   }
 
@@ -74,6 +74,15 @@ struct Runner {
 
   [[nodiscard]] std::size_t own_bytes() const {
     return narrow_bytes() + bias_bytes() + prologue_bytes();
+  }
+
+  [[nodiscard]] bool widens() const { return result != dtype; }
+  [[nodiscard]] bool epilogue_behind() const { return !fused && !epilogue.empty(); }
+
+  /// The plan, and what runs beside it.
+  [[nodiscard]] int launches() const {
+    return 1 + int{bias_bytes() > 0} + int{prologue.has_value()} + int{widens()} +
+           int{epilogue_behind()};
   }
 
   /// Estimated, of what runs beside the plan.
@@ -92,7 +101,7 @@ struct Runner {
     }
     ConvolutionMemory memory{.first = launch.in(0),
                              .second = launch.in(1),
-                             .result = narrow > 0 ? launch.workspace : launch.out(0),
+                             .result = widens() ? launch.workspace : launch.out(0),
                              .bias = bias_bytes() > 0 ? converted : launch.in(bias()),
                              .residual = launch.in(residual()),
                              .workspace = workspace + own_bytes()};
@@ -100,14 +109,14 @@ struct Runner {
       prologue->run(launch, workspace + narrow + bias_bytes(), memory.second, memory);
     }
     plan.launch(launch.stream, memory);
-    if (narrow > 0) {
+    if (widens()) {
       cast(launch.stream, {.count = result_elements,
                            .from = dtype,
                            .x = launch.workspace,
                            .to = result,
                            .y = launch.out(0)});
     }
-    if (!fused && !epilogue.empty()) {
+    if (epilogue_behind()) {
       apply_epilogue(launch.stream, {.view = view,
                                      .dtype = dtype,
                                      .x = launch.out(0),
@@ -160,6 +169,7 @@ class LayerCandidates {
       candidate.inputs = layouts_of(graph_, node_.inputs, layout);
       candidate.outputs = {layout};
       candidate.workspace_bytes = runner.own_bytes() + choice.workspace_bytes;
+      candidate.launches = runner.launches();
       candidate.intermediate_bytes = runner.intermediate_bytes();
       candidate.seconds = seconds;
       candidate.deterministic = choice.deterministic;

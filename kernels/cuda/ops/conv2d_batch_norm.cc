@@ -86,6 +86,11 @@ struct NormBehind {
     }
   }
 
+  [[nodiscard]] int launches() const {
+    return statistics_only ? batch_norm_statistics_launches(view, dtype)
+                           : batch_norm_launches(view, dtype);
+  }
+
   /// Where the sums are in the places of mean and variance.
   void run_with_sums(const Launch& launch) const {
     finish_statistics(launch.stream, {.channels = view.channels,
@@ -107,6 +112,7 @@ struct NormBehind {
                                          .epsilon = epsilon,
                                          .y = launch.out(kYOutput)});
   }
+  [[nodiscard]] int launches_with_sums() const { return statistics_only ? 1 : 2; }
 };
 
 /// How a candidate computes the three parts.
@@ -115,6 +121,12 @@ struct Parts {
   /// By the plan.
   bool statistics = false;
   std::optional<PrologueRunner> prologue = {};
+
+  /// The plan, and what runs before it and behind.
+  [[nodiscard]] int launches() const {
+    return 1 + int{prologue.has_value()} +
+           (statistics ? norm.launches_with_sums() : norm.launches());
+  }
 
   /// Of the workspace's first bytes, which the plan does not have.
   [[nodiscard]] std::size_t prologue_bytes() const {
@@ -231,6 +243,7 @@ class NormCandidates {
       candidate.workspace_bytes =
           std::max(parts_.prologue_bytes() + choice.workspace_bytes,
                    parts_.statistics ? 0 : batch_norm_workspace_bytes(norm.view, norm.dtype));
+      candidate.launches = parts_.launches();
       candidate.intermediate_bytes = intermediate_bytes();
       candidate.seconds = last;
       candidate.deterministic = choice.deterministic;

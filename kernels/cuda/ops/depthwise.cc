@@ -69,11 +69,12 @@ std::optional<Candidate> depthwise_candidate(const Context& context, const Graph
   candidate.seconds = layer_seconds(context, work_of(graph, node), {.dtype = problem.dtype});
   if (problem.pass == Pass::filter) {
     candidate.workspace_bytes = depthwise_filter_workspace_bytes(*found);
+    candidate.launches = 2;  // Partial sums, and their join.
     candidate.intermediate_bytes = 2 * static_cast<std::int64_t>(candidate.workspace_bytes);
     const double again = depthwise_filter_reads(*found) - 1.0;
-    candidate.seconds +=
-        again * static_cast<double>(work_of(graph, node).bytes) / context.device.bytes_per_second +
-        memory_seconds(context, static_cast<double>(candidate.intermediate_bytes));
+    candidate.seconds += again * static_cast<double>(work_of(graph, node).bytes) /
+                             planning_speeds(context.device).bytes_per_second +
+                         memory_seconds(context, static_cast<double>(candidate.intermediate_bytes));
   }
   candidate.make =
       make_gpu_kernel([convolution = *found, pass = problem.pass, epilogue = problem.epilogue](

@@ -22,8 +22,17 @@ std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& n
 }
 
 /// Input 0 as it is.
-void copy_first(const Launch& launch, std::int64_t /*count*/) {
-  copy(launch.stream, {.bytes = launch.inputs[0].bytes, .x = launch.in(0), .y = launch.out(0)});
+std::vector<Candidate> copies_of_first(Context& context, const Graph& graph, const Node& node,
+                                       DataFormat format) {
+  auto candidates =
+      alike(context, graph, node, format, [](const Launch& launch, std::int64_t /*count*/) {
+        copy(launch.stream,
+             {.bytes = launch.inputs[0].bytes, .x = launch.in(0), .y = launch.out(0)});
+      });
+  for (Candidate& candidate : candidates) {
+    candidate.idle_in_place = true;
+  }
+  return candidates;
 }
 
 }  // namespace
@@ -32,7 +41,7 @@ std::vector<Candidate> activation(Context& context, const Graph& graph, const No
                                   DataFormat format) {
   const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
   if (kind == ActivationKind::none) {
-    return alike(context, graph, node, format, copy_first);
+    return copies_of_first(context, graph, node, format);
   }
   const DType dtype = graph.type(node.inputs[0]).dtype;
   return alike(
@@ -47,7 +56,7 @@ std::vector<Candidate> activation_backward(Context& context, const Graph& graph,
                                            DataFormat format) {
   const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
   if (kind == ActivationKind::none) {
-    return alike(context, graph, node, format, copy_first);
+    return copies_of_first(context, graph, node, format);
   }
   const DType dtype = graph.type(node.inputs[0]).dtype;
   auto candidates =

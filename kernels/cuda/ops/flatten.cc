@@ -22,6 +22,7 @@ Candidate rearranged(const Context& context, const Graph& graph, const Node& nod
                                       });
   if (from.order == to || from.channels == 1 || from.spatial == 1) {
     candidate.may_overwrite = {{.output = 0, .input = 0}};
+    candidate.idle_in_place = true;
   }
   return candidate;
 }

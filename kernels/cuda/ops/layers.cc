@@ -11,15 +11,11 @@
 namespace bench::cuda {
 namespace {
 
-/// Of the sheet's rate, in large layers; a guess.
-constexpr double kTensorCoreEfficiency = 0.7;
-
-double flops_per_second(const DeviceProperties& device, const LayerMethod& method) {
+double flops_per_second(const CardSpeeds& speeds, const LayerMethod& method) {
   if (!method.tensor_cores) {
-    return device.flops_per_second_32;
+    return speeds.flops_per_second_32;
   }
-  return kTensorCoreEfficiency *
-         (is_half(method.dtype) ? device.flops_per_second_16 : device.flops_per_second_tf32);
+  return is_half(method.dtype) ? speeds.flops_per_second_16 : speeds.flops_per_second_tf32;
 }
 
 bool is_convolution(const Node& node) {
@@ -105,11 +101,11 @@ std::vector<ConvolutionChoice> convolution_choices(const Context& context,
 }
 
 double layer_seconds(const Context& context, const Work& work, const LayerMethod& method) {
+  const CardSpeeds speeds = planning_speeds(context.device);
   const double arithmetic =
-      2 * static_cast<double>(work.multiply_adds) / flops_per_second(context.device, method);
-  const double memory = static_cast<double>(work.bytes) / context.device.bytes_per_second;
-  const double scratch =
-      2 * static_cast<double>(method.workspace_bytes) / context.device.bytes_per_second;
+      2 * static_cast<double>(work.multiply_adds) / flops_per_second(speeds, method);
+  const double memory = static_cast<double>(work.bytes) / speeds.bytes_per_second;
+  const double scratch = 2 * static_cast<double>(method.workspace_bytes) / speeds.bytes_per_second;
   return kLaunchSeconds + std::max(arithmetic, memory) + scratch;
 }
 

@@ -10,6 +10,9 @@ Layout scalar() { return canonical(0); }
 Layout line() { return canonical(1); }
 Layout rows() { return canonical(2); }
 
+/// Kernels of a sum over rows: one for all rows, and join_sums.
+constexpr int kRowsAndJoin = 2;
+
 const std::int32_t* labels(const Launch& launch) {
   return static_cast<const std::int32_t*>(launch.in(1));
 }
@@ -34,6 +37,7 @@ std::vector<Candidate> softmax_cross_entropy(Context& context, const Graph& grap
                                                       .workspace = launch.workspace});
       });
   candidate.workspace_bytes = row_workspace_bytes(shape[0]);
+  candidate.launches = kRowsAndJoin;
   candidate.may_overwrite = {{.output = 1, .input = 0}};
   return {std::move(candidate)};
 }
@@ -67,6 +71,7 @@ std::vector<Candidate> l2_loss(Context& context, const Graph& graph, const Node&
     tensors.push_back({.count = graph.shape(input).elements()});
   }
   const std::size_t workspace_bytes = l2_loss_workspace_bytes(tensors);
+  const int launches = l2_loss_launches(tensors);
   // The order of the elements does not matter.
   Candidate candidate =
       gpu_candidate(context, graph, node, std::vector<Layout>(tensors.size(), Layout::any()),
@@ -80,6 +85,7 @@ std::vector<Candidate> l2_loss(Context& context, const Graph& graph, const Node&
                                                       .workspace = launch.workspace});
                     });
   candidate.workspace_bytes = workspace_bytes;
+  candidate.launches = launches;
   return {std::move(candidate)};
 }
 
@@ -118,6 +124,7 @@ std::vector<Candidate> top_k_accuracy(Context& context, const Graph& graph, cons
                                                                     .workspace = launch.workspace});
                                       });
   candidate.workspace_bytes = row_workspace_bytes(shape[0]);
+  candidate.launches = kRowsAndJoin;
   return {std::move(candidate)};
 }
 

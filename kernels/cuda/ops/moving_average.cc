@@ -16,6 +16,7 @@ std::vector<Candidate> moving_average(Context& context, const Graph& graph, cons
                         .factor = pair.factor});
     overwrites.push_back({.output = i, .input = 2 * i});
   }
+  const int launches = moving_average_launches(averages.size());
   const auto canonical_layouts = [&](const std::vector<ValueId>& values) {
     std::vector<Layout> layouts;
     for (const ValueId value : values) {
@@ -34,6 +35,7 @@ std::vector<Candidate> moving_average(Context& context, const Graph& graph, cons
                       }
                       moving_averages(launch.stream, averages);
                     });
+  candidate.launches = launches;
   candidate.may_overwrite = std::move(overwrites);
   return {candidate};
 }

@@ -1,6 +1,6 @@
 // Prints what the GPUs of this machine are, as JSON: our description of each, with what --plan_for
-// computes, and the one that cuDNN makes of the card itself, which should agree with what we hand
-// to cuDNN for a described card.
+// computes and as it takes it, and the one that cuDNN makes of the card itself, which should agree
+// with what we hand to cuDNN for a described card.
 
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -9,6 +9,7 @@
 #include "kernels/cuda/cudnn/cudnn_convolutions.h"
 #include "kernels/cuda/cudnn/descriptor.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/properties_file.h"
 #include "kernels/cuda/runtime.h"
 #include "models/base/errors.h"
 
@@ -17,29 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json description(const DeviceProperties& device) {
-  return {{"name", device.name},
-          {"capability", device.capability},
-          {"multiprocessors", device.multiprocessors},
-          {"max_threads_per_multiprocessor", device.max_threads_per_multiprocessor},
-          {"max_blocks_per_multiprocessor", device.max_blocks_per_multiprocessor},
-          {"max_shared_memory_per_block", device.max_shared_memory_per_block},
-          {"shared_memory_per_multiprocessor", device.shared_memory_per_multiprocessor},
-          {"l2_bytes", device.l2_bytes},
-          {"memory_bytes", device.memory_bytes},
-          {"clock_khz", device.clock_khz},
-          {"memory_clock_khz", device.memory_clock_khz},
-          {"bytes_per_second", device.bytes_per_second},
-          {"flops_per_second_16", device.flops_per_second_16},
-          {"flops_per_second_tf32", device.flops_per_second_tf32},
-          {"flops_per_second_32", device.flops_per_second_32}};
-}
-
 /// cuDNN's own description of a card that is there; a sentence where it makes none.
-Json cudnn_description(std::int32_t device) {
+Json cudnn_description(int ordinal) {
   try {
     Descriptor properties(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-    properties.set_value(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, device);
+    properties.set_value(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32,
+                         static_cast<std::int32_t>(ordinal));
     properties.finalize();
     return Json::parse(properties.text(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION));
   } catch (const std::exception& error) {
@@ -53,10 +37,14 @@ int print_properties() {
   check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   Json gpus = Json::array();
-  for (const DeviceProperties& device : present_devices()) {
-    gpus.push_back({{"description", description(device)},
+  const PresentDevices present = present_devices();
+  for (const std::string& left_out : present.left_out) {
+    std::cerr << "gpu_properties: " << left_out << "\n";
+  }
+  for (const auto& [device, ordinal] : present.usable) {
+    gpus.push_back({{"description", Json::parse(description_json(device))},
                     {"for_cudnn", Json::parse(cudnn_device_json(device))},
-                    {"of_cudnn", cudnn_description(static_cast<std::int32_t>(gpus.size()))}});
+                    {"of_cudnn", cudnn_description(ordinal)}});
   }
   std::cout << Json{{"cuda_of_driver", driver},
                     {"cuda_of_runtime", runtime},

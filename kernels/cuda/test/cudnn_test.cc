@@ -21,7 +21,7 @@ TEST(DescribedCards, AreKnownToCudnnEveryOne) {
   for (const DeviceProperties& device : described_cards()) {
     EXPECT_TRUE(knows_capability(device.capability)) << device.name;
     EXPECT_NO_THROW(device_descriptor(device)) << device.name;
-    EXPECT_GT(device.flops_per_second_16, device.flops_per_second_32) << device.name;
+    EXPECT_GT(device.sheet.flops_per_second_16, device.sheet.flops_per_second_32) << device.name;
     EXPECT_TRUE(capabilities.insert(device.capability).second) << device.name;
   }
   EXPECT_EQ(capabilities.size(), 11U);
@@ -187,7 +187,20 @@ TEST(EngineSearch, NoEngineWritesAFilterGradientOf16BitsInF32) {
 TEST(Libraries, OtherVersionsAreRefused) {
   EXPECT_NO_THROW(check_cudnn_version());
   EXPECT_NO_THROW(check_cudnn_version(CUDNN_VERSION + 100));
+  constexpr std::size_t kFirstPatch = CUDNN_VERSION / 100 * 100;
+  EXPECT_NO_THROW(check_cudnn_version(kFirstPatch));
+  EXPECT_THROW(check_cudnn_version(kFirstPatch - 1), UsageError);
   EXPECT_THROW(check_cudnn_version(CUDNN_VERSION - 100), UsageError);
+  EXPECT_THROW(check_cudnn_version(CUDNN_VERSION - 10000), UsageError);
+  try {
+    check_cudnn_version(8907);
+    FAIL() << "cuDNN 8 is taken";
+  } catch (const UsageError& error) {
+    const std::string built = cat(CUDNN_MAJOR, ".", CUDNN_MINOR, ".", CUDNN_PATCHLEVEL);
+    EXPECT_EQ(error.what(),
+              cat("this program was built with cuDNN ", built, " and needs ", CUDNN_MAJOR, ".",
+                  CUDNN_MINOR, " or a newer ", CUDNN_MAJOR, ".x, but found cuDNN 8.9.7"));
+  }
   EXPECT_THROW(check_cudnn_version(CUDNN_VERSION + 10000), UsageError);
   EXPECT_NO_THROW(check_cublas_version());
   EXPECT_THROW(check_cublas_version(120500), UsageError);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "kernels/runtime/memory.h"
+#include "kernels/runtime/plan.h"
 #include "kernels/runtime/test/two_layouts.h"
 #include "models/ir/op.h"
 #include "models/ops/activation.h"
@@ -201,15 +202,16 @@ TEST(Lowering, CastsATrainedVariableThatIsReadInAnotherLayoutInEveryRun) {
 }
 
 /// x -> a -> b -> c, each allowed to lie on what it reads.
-LoweredGraph chain(TwoLayoutBackend& backend) {
+Graph graph_of_chain() {
   Graph graph;
   ValueId x = graph.add_input("x", {.dtype = DType::f32, .shape = {1, 1, 32, 32}});
   for (const char* name : {"a", "b", "c"}) {
     x = relu(graph, name, x);
   }
   graph.set_output("c", x);
-  return lower(graph, backend, {});
+  return graph;
 }
+LoweredGraph chain(TwoLayoutBackend& backend) { return lower(graph_of_chain(), backend, {}); }
 
 TEST(MemoryLayout, LaysAnOutputOnTheInputThatDiesThere) {
   TwoLayoutBackend backend;
@@ -225,6 +227,16 @@ TEST(MemoryLayout, SparesAnInputThatIsKept) {
   const MemoryLayout layout = lay_out_memory(lowered, {kept, lowered.steps[2].outputs[0]}, {});
   EXPECT_EQ(layout.report.activations, 2 * 32 * 32 * sizeof(float));
   EXPECT_NE(layout.offsets[kept], layout.offsets[lowered.steps[1].outputs[0]]);
+}
+
+TEST(Plan, LaunchesNothingForAStepThatIsIdleInPlace) {
+  TwoLayoutBackend backend;
+  EXPECT_EQ(launches_of(Plan(graph_of_chain(), backend, {}).lowered), 3);
+  backend.idle_in_place = true;
+  // The first one reads an input, on which nothing may lie.
+  const Plan plan(graph_of_chain(), backend, {});
+  EXPECT_EQ(launches_of(plan.lowered), 1);
+  EXPECT_EQ(plan.lowered.steps[0].launches, 1);
 }
 
 }  // namespace

@@ -17,13 +17,19 @@ class TwoLayoutBackend : public Backend {
  public:
   std::map<const OpDef*, std::pair<double, double>> seconds = {};
   double reorder = 1;
+  /// Of all candidates.
+  bool idle_in_place = false;
 
   [[nodiscard]] std::string_view name() const override { return "two layouts"; }
   [[nodiscard]] Support supports(const Graph&, const Node&) const override { return {}; }
   std::vector<Candidate> candidates(const Graph& graph, const Node& node, DataFormat) override {
     const auto found = seconds.find(node.op);
     const auto [a, b] = found == seconds.end() ? std::pair(1.0, 1.0) : found->second;
-    return {candidate(graph, node, "a", a), candidate(graph, node, "b", b)};
+    std::vector<Candidate> both{candidate(graph, node, "a", a), candidate(graph, node, "b", b)};
+    for (Candidate& one : both) {
+      one.idle_in_place = idle_in_place;
+    }
+    return both;
   }
   [[nodiscard]] Layout canonical_layout(const TensorType&) const override { return Layout("a"); }
   [[nodiscard]] std::vector<Layout> input_layouts(const TensorType&, DataFormat) const override {

@@ -1,0 +1,207 @@
+// Plans for cards that are described: by the table, by a file, by a device that is there.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/emulator_libraries/emulated_backend.h"
+#include "kernels/cuda/properties_file.h"
+#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/test/training_graph.h"
+#include "kernels/runtime/plan.h"
+#include "models/base/errors.h"
+#include "models/base/test/scratch_folder.h"
+
+namespace bench::cuda {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class PlannedCard : public testing::Test {
+ protected:
+  /// The path of a file with this text.
+  std::string file(const std::string& text) {
+    const std::string path = (folder_.path() / cat("card", ++files_, ".json")).string();
+    std::ofstream(path) << text;
+    return path;
+  }
+  std::string file_of(const DeviceProperties& device) { return file(description_json(device)); }
+
+  /// What a file with this text is refused for.
+  std::string refusal(const std::string& text) { return refusal_of(file(text)); }
+  static std::string refusal_of(const std::string& card) {
+    try {
+      described_device(card);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "none";
+  }
+
+ private:
+  ScratchFolder folder_;
+  int files_ = 0;
+};
+
+/// The plan of a network's training step, with all that it says of memory and time.
+std::string plan_on(Backend& backend) {
+  const Graph graph = training_graph("resnet50_v1.5", DType::f16, backend);
+  const Plan plan(graph, backend, {.format = DataFormat::automatic});
+  return cat(plan.lowered, plan.memory.report, "\n", plan.lowered.seconds * 1e9, " ns, ",
+             launches_of(plan.lowered), " launches\n");
+}
+std::string plan_for(const std::string& card) {
+  return plan_on(*make_emulated_provider()->make_planner(card, {}).backend);
+}
+
+TEST_F(PlannedCard, IsTheSameInAFile) {
+  for (DeviceProperties device : described_cards()) {
+    EXPECT_EQ(described_device(file_of(device)), device) << device.name;
+    device.reached = {.bytes_per_second = 1.1e11, .flops_per_second_16 = 3e13 / 7};
+    EXPECT_EQ(described_device(file_of(device)), device) << device.name;
+  }
+}
+
+TEST_F(PlannedCard, HasTheSamePlanByItsFileAsByItsName) {
+  const std::string by_name = plan_for("sm_90");
+  EXPECT_EQ(plan_for(file_of(described_device("sm_90"))), by_name);
+  EXPECT_NE(plan_for("sm_80"), by_name);
+}
+
+TEST_F(PlannedCard, HasThePlanOfTheDeviceThatItDescribes) {
+  const DeviceProperties device = present_devices().usable.front().properties;
+  // As gpu_properties writes those of a machine with two of them.
+  const json one{{"description", json::parse(description_json(device))}};
+  const std::string path = file(json{{"cuda_of_driver", 13000}, {"gpus", {one, one}}}.dump());
+  EXPECT_EQ(plan_for(path), plan_on(*make_emulated_backend()));
+}
+
+TEST_F(PlannedCard, GoesByWhatWasReachedWhereTheFileSaysSo) {
+  DeviceProperties device = described_device("sm_90");
+  const CardSpeeds sheet = planning_speeds(device);
+  EXPECT_EQ(sheet.bytes_per_second, 3350e9);
+  EXPECT_LT(sheet.flops_per_second_16, 989e12);
+  EXPECT_EQ(planning_text(device),
+            "3350 GB/s (data sheet) and 989 TFLOP/s in 16 bits (data sheet)");
+  device.reached = {.bytes_per_second = 3000e9, .flops_per_second_16 = 700e12};
+  const CardSpeeds reached = planning_speeds(device);
+  EXPECT_EQ(reached.bytes_per_second, 3000e9);
+  EXPECT_EQ(reached.flops_per_second_16, 700e12);
+  EXPECT_EQ(reached.flops_per_second_32, sheet.flops_per_second_32);
+  EXPECT_EQ(planning_text(device), "3000 GB/s (reached) and 700 TFLOP/s in 16 bits (reached)");
+}
+
+TEST_F(PlannedCard, OfAnH200IsPlannedFor) {
+  const PlannedGpu planned = make_emulated_provider()->make_planner(H200, {});
+  EXPECT_EQ(planned.gpu.name, "NVIDIA H200");
+  EXPECT_EQ(planned.gpu.capability, 90);
+  EXPECT_EQ(planned.speeds, "4300 GB/s (reached) and 790 TFLOP/s in 16 bits (reached)");
+  EXPECT_EQ(planned.backend->memory_traits().free_bytes, 141'000'000'000U);
+  EXPECT_EQ(described_device(H200).sheet.bytes_per_second, 4.8e12);
+}
+
+TEST_F(PlannedCard, IsRefusedInASentenceWhereTheFileIsBad) {
+  const std::string missing = file("") + ".not";
+  EXPECT_EQ(refusal_of(missing), "there is no such file");
+  EXPECT_EQ(refusal_of(std::filesystem::path(missing).parent_path().string()),
+            "is no ordinary file");
+  EXPECT_EQ(refusal(""), "is not JSON");
+  EXPECT_EQ(refusal("{\"name\": "), "is not JSON");
+  EXPECT_EQ(refusal("[1]"), "is no description of a card");
+  EXPECT_EQ(refusal("{\"gpus\": []}"), "\"gpus\" is no list of cards");
+  EXPECT_EQ(refusal("{\"gpus\": [{}]}"), "has no \"description\"");
+  const json whole = json::parse(description_json(described_device("sm_90")));
+  for (const auto& [key, value] : whole.items()) {
+    json less = whole;
+    less.erase(key);
+    EXPECT_EQ(refusal(less.dump()), cat("has no \"", key, "\""));
+  }
+  const auto with = [&](const char* key, const json& value) {
+    json other = whole;
+    other[key] = value;
+    return refusal(other.dump());
+  };
+  EXPECT_EQ(with("capability", 70),
+            "capability is 70, not one of 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121");
+  EXPECT_EQ(with("name", 7), "name is 7, not a text");
+  EXPECT_EQ(with("multiprocessors", "132"),
+            "multiprocessors is \"132\", not a positive whole number");
+  EXPECT_EQ(with("multiprocessors", 1.5), "multiprocessors is 1.5, not a positive whole number");
+  EXPECT_EQ(with("memory_bytes", -1), "memory_bytes is -1, not a positive whole number");
+  EXPECT_THAT(with("clock_khz", 1e300), HasSubstr("not a positive whole number"));
+  EXPECT_EQ(with("bytes_per_second", 0), "bytes_per_second is 0, not a positive number");
+  EXPECT_EQ(with("reached", 5), "reached is no object");
+  EXPECT_EQ(with("reached", {{"bytes_per_second", nullptr}}),
+            "reached.bytes_per_second is null, not a positive number");
+  const auto described = [](const char* chip) {
+    return json{{"description", json::parse(description_json(described_device(chip)))}};
+  };
+  EXPECT_EQ(refusal(json{{"gpus", {described("sm_80"), described("sm_90")}}}.dump()),
+            "describes cards that are not alike; leave the one to plan for");
+  EXPECT_EQ(refusal_of("sm_70"),
+            "no such GPU is described; there are sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, "
+            "sm_103, sm_110, sm_120, sm_121, and files that describe a card");
+}
+
+/// Emulated devices of these capabilities, until it ends.
+class Machine {
+ public:
+  explicit Machine(const std::vector<int>& capabilities)
+      : count_(static_cast<int>(capabilities.size())) {
+    emulator::set_devices(count_);
+    for (int device = 0; device < count_; ++device) {
+      emulator::set_capability(device, capabilities[static_cast<std::size_t>(device)]);
+    }
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() {
+    static_cast<void>(cudaSetDevice(0));
+    for (int device = 0; device < count_; ++device) {
+      emulator::set_capability(device, 90);
+    }
+    emulator::set_devices(1);
+  }
+
+ private:
+  int count_;
+};
+
+TEST(PresentGpus, AreThoseThatAreNewEnough) {
+  const Machine machine({75, 70, 90});
+  const auto provider = make_emulated_provider();
+  const PresentGpus present = provider->gpus();
+  ASSERT_EQ(present.usable.size(), 2);
+  EXPECT_EQ(present.usable[0].capability, 75);
+  EXPECT_EQ(present.usable[1].capability, 90);
+  EXPECT_EQ(present.usable[1].pci_bus_id, "0000:00:00.2");
+  EXPECT_THAT(present.left_out,
+              testing::ElementsAre("GPU 1, Emulated GPU, has compute capability 7.0 and is left "
+                                   "out: this program needs 7.5 or newer"));
+  // The second one that can be used is the runtime's third.
+  const auto backend = provider->make_backend(1, {});
+  int device = -1;
+  ASSERT_EQ(cudaGetDevice(&device), cudaSuccess);
+  EXPECT_EQ(device, 2);
+  EXPECT_THROW(provider->make_backend(2, {}), UsageError);
+}
+
+TEST(PresentGpus, AreNoneWhereAllAreTooOld) {
+  const Machine machine({70, 61});
+  try {
+    make_emulated_provider()->gpus();
+    FAIL() << "a GPU is taken";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "GPU 0, Emulated GPU, has compute capability 7.0; GPU 1, Emulated GPU, has compute "
+        "capability 6.1, and this program needs 7.5 or newer");
+  }
+}
+
+}  // namespace
+}  // namespace bench::cuda
