@@ -1,7 +1,6 @@
 #include "bench/after/build_record.h"
 
 #include <unistd.h>
-#include <numeric>
 
 #include <filesystem>
 #include <map>
@@ -198,22 +197,19 @@ void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResu
   const auto mean = [&](std::chrono::nanoseconds time) {
     return std::chrono::duration<double>(time).count() / steps;
   };
-  const auto whole =
-      std::accumulate(session.steps.begin(), session.steps.end(), std::chrono::nanoseconds(0));
   for (std::size_t i = 0; i < towers.size(); ++i) {
     if (session.steps.empty() || session.shares.size() != towers.size()) {
-      const Unknown why{session.steps.empty() ? "no step was completed"
-                                              : "a device's work is not timed part by part"};
-      towers[i].computing = towers[i].exchanging = towers[i].updating = towers[i].waiting =
-          towers[i].rest = why;
+      towers[i].mean.set_unknown(
+          Unknown{session.steps.empty() ? "no step was completed" : std::string(kNotTimedByPart)});
       continue;
     }
     const TowerShare& share = session.shares[i];
-    towers[i].computing = mean(share.computing);
-    towers[i].exchanging = mean(share.exchanging);
-    towers[i].updating = mean(share.updating);
-    towers[i].waiting = mean(share.waiting);
-    towers[i].rest = mean(whole - share.total() + share.feeding);
+    towers[i].mean = {.input = mean(share.input),
+                      .computing = mean(share.computing),
+                      .exposed_communication = mean(share.exposed_communication),
+                      .updating = mean(share.updating),
+                      .host = mean(share.host),
+                      .waiting = mean(share.waiting)};
   }
 }
 

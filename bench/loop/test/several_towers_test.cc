@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <numeric>
 
 #include "bench/loop/run_towers.h"
 #include "bench/loop/test/tiny_run.h"
 #include "kernels/forwarding_backend.h"
+#include "kernels/test/far_device.h"
 
 namespace bench {
 namespace {
@@ -125,6 +127,9 @@ struct TowersRun {
   int first_image = 0;
   std::int64_t input_fails_at = -1;
   std::function<bool(std::int64_t steps)> interrupted = [](std::int64_t) { return false; };
+  /// The steps are timed by the system's clock; else by one that the input alone moves.
+  bool timed = false;
+  std::function<std::unique_ptr<Backend>()> make_backend = make_reference_backend;
 
   SessionResult result = {};
   std::vector<std::vector<float>> weights = {};
@@ -135,7 +140,7 @@ struct TowersRun {
     std::vector<std::unique_ptr<Backend>> backends(static_cast<std::size_t>(settings.towers));
     threads.run([&](int tower) {
       backends[static_cast<std::size_t>(tower)] = std::make_unique<FailingBackend>(
-          make_reference_backend(), tower == faulty_tower ? fault : Fault::none);
+          make_backend(), tower == faulty_tower ? fault : Fault::none);
     });
     const InitialValues values = initial_values(build_run_network(settings, 1), 1);
     const ExecutorOptions options{};
@@ -151,8 +156,10 @@ struct TowersRun {
       sources.backends.push_back(backend.get());
     }
     const auto towers = make_run_towers(settings, threads, sources);
-    FakeClock clock;
-    NumberedInput input(clock, settings, first_image, input_fails_at);
+    FakeClock moved;
+    const SteadyClock steady;
+    const Clock& clock = timed ? static_cast<const Clock&>(steady) : moved;
+    NumberedInput input(moved, settings, first_image, input_fails_at);
     StoppingRule stopping(step_limits(settings), clock, [&] {
       return interrupted(static_cast<std::int64_t>(result.steps.size()));
     });
@@ -224,13 +231,19 @@ TEST(SeveralTowers, ReportTheMeanOfTheirLossesAndTheImagesOfAll) {
 TEST(SeveralTowers, TellWhereTheTimeOfTheirStepsWent) {
   for (const std::string_view strategy : {"parameter_server", "replicated", "independent"}) {
     TowersRun run = run_of(strategy, 2);
+    run.timed = true;
     run.run();
+    const auto steps = std::accumulate(run.result.steps.begin(), run.result.steps.end(),
+                                       std::chrono::nanoseconds(0));
     ASSERT_EQ(run.result.shares.size(), 2U) << strategy;
     for (const TowerShare& share : run.result.shares) {
+      EXPECT_GT(share.input.count(), 0) << strategy;
       EXPECT_GT(share.computing.count(), 0) << strategy;
       EXPECT_GT(share.updating.count(), 0) << strategy;
-      EXPECT_EQ(share.exchanging.count() > 0, strategy != "independent") << strategy;
+      EXPECT_EQ(share.exposed_communication > share.waiting, strategy != "independent") << strategy;
       EXPECT_GE(share.waiting.count(), 0) << strategy;
+      EXPECT_GT(share.host.count(), 0) << strategy;
+      EXPECT_EQ(share.total(), steps) << strategy;
     }
   }
   TowersRun lone = run_of("replicated", 1);
@@ -238,19 +251,27 @@ TEST(SeveralTowers, TellWhereTheTimeOfTheirStepsWent) {
   EXPECT_THAT(lone.result.shares, testing::IsEmpty());
 }
 
+TEST(SeveralTowers, OfDevicesThatWorkByThemselvesDoNotTellThat) {
+  TowersRun run = run_of("replicated", 2);
+  run.make_backend = [] { return make_far_backend(make_reference_backend(), {}); };
+  run.run();
+  EXPECT_EQ(run.result.steps.size(), 4U);
+  EXPECT_THAT(run.result.shares, testing::IsEmpty());
+}
+
 TEST(TowerShares, ArePrintedAsSharesOfTheSteps) {
   using std::chrono::milliseconds;
   std::ostringstream out;
-  const std::vector<TowerShare> shares{{.feeding = milliseconds(1),
+  const std::vector<TowerShare> shares{{.input = milliseconds(2),
                                         .computing = milliseconds(70),
-                                        .exchanging = milliseconds(10),
+                                        .exposed_communication = milliseconds(16),
                                         .updating = milliseconds(8),
+                                        .host = milliseconds(4),
                                         .waiting = milliseconds(6)}};
   print_shares(out, shares, milliseconds(100));
-  EXPECT_EQ(
-      out.str(),
-      "tower 0: computing 70.0 % of the step time, gradients 10.0 %, update 8.0 %, waiting for "
-      "other towers 6.0 %, input and host 6.0 %\n");
+  EXPECT_EQ(out.str(),
+            "tower 0: input 2.0 % of the step time, computing 70.0 %, exposed communication 16.0 % "
+            "(6.0 % for slower towers), update 8.0 %, host 4.0 %\n");
 }
 
 TEST(SeveralTowers, NameTheOneThatFailedAndEndTheOthers) {
