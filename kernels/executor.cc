@@ -33,7 +33,7 @@ struct Executor::State {
 
   const Plan& admitted(const ExecutorOptions& options) const {
     if (options.admit) {
-      options.admit(plan.memory.report);
+      options.admit(plan);
     }
     return plan;
   }

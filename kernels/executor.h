@@ -27,7 +27,7 @@ struct ExecutorOptions {
   /// which every run waits.
   bool poison = false;
   /// Sees the plan before anything is allocated and throws when it asks for too much; may be empty.
-  std::function<void(const MemoryReport&)> admit = {};
+  std::function<void(const Plan&)> admit = {};
 
   [[nodiscard]] LoweringOptions lowering() const {
     return {.format = format,

@@ -260,7 +260,9 @@ struct StepParts {
 /// One of several towers.
 struct TowerTimes {
   std::vector<int> processors{};  ///< Of a tower on the CPU.
-  StepParts mean{};               ///< In seconds.
+  std::int64_t planned_host_bytes = 0;
+  std::int64_t planned_device_bytes = 0;  ///< 0 where it computes in the host's memory.
+  StepParts mean{};                       ///< In seconds.
 };
 
 /// A run beside the same on fewer devices, each with a batch of the same size. What its efficiency

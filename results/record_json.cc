@@ -303,6 +303,8 @@ std::string record_json(const Record& record) {
   put_gpus(out, record.gpus);
   out.put_list("towers", record.towers, [](Section& item, const TowerTimes& tower) {
     item.put("processors", tower.processors);
+    item.put("planned_host_bytes", tower.planned_host_bytes);
+    item.put("planned_device_bytes", tower.planned_device_bytes);
     put_parts(item, tower.mean);
   });
   if (record.timed_all_reduce) out.put("timed_all_reduce", *record.timed_all_reduce);

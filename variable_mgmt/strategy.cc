@@ -32,7 +32,7 @@ void TowerMeeting::cancel(int tower, const std::string& reason) noexcept {
 
 std::span<const StrategyRow> all_strategies() {
   static constexpr std::array kRows{
-#define BENCH_STRATEGY(name, make, bytes, reduction) StrategyRow{name, make, bytes, reduction},
+#define BENCH_STRATEGY(name, make, memory, reduction) StrategyRow{name, make, memory, reduction},
 #include "variable_mgmt/strategies/strategies.inc"
 #undef BENCH_STRATEGY
   };

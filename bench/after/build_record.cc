@@ -264,7 +264,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
 }
 
 void add_plan(results::Record& record, const RunSettings& settings, std::span<const Device> devices,
-              const Executor& executor) {
+              const Executor& executor, const PlannedMemory& memory) {
   const Device& device = devices.front();
   const Graph& graph = executor.graph();
   record.workload.backend = std::string(device.backend->name());
@@ -279,9 +279,12 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
   }
   record.cpu.processors_used = processors;
   if (devices.size() > 1 || settings.record.scaling) {
-    for (const Device& each : devices) {
-      results::TowerTimes& tower = record.towers.emplace_back();
-      tower.processors = each.gpu ? std::vector<int>() : each.processors;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const MemoryNeed planned = memory.of_tower(i);
+      record.towers.push_back(
+          {.processors = devices[i].gpu ? std::vector<int>() : devices[i].processors,
+           .planned_host_bytes = static_cast<std::int64_t>(planned.host),
+           .planned_device_bytes = static_cast<std::int64_t>(planned.device)});
     }
   }
   record.workload.flags_all["num_intra_threads"] =

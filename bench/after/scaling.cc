@@ -52,8 +52,7 @@ ScalingReference reference_of(const results::StoredRun& run) {
     return time.is_null() ? Captured<double>() : Captured<double>(time.get<double>());
   };
   for (const nlohmann::json& tower : run.record.at("towers")) {
-    towers.push_back({.processors = {},
-                      .mean = {.input = seconds(tower.at("input")),
+    towers.push_back({.mean = {.input = seconds(tower.at("input")),
                                .computing = seconds(tower.at("computing")),
                                .exposed_communication = seconds(tower.at("exposed_communication")),
                                .updating = seconds(tower.at("updating")),

@@ -64,7 +64,7 @@ std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThread
   }
   const Plan plan(first, *sources.backends.front(), sources.options.lowering());
   if (sources.options.admit) {
-    sources.options.admit(plan.memory.report);
+    sources.options.admit(plan);
   }
   RunSettings chosen = settings;
   if (settings.training() && settings.sharing.timed) {

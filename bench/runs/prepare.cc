@@ -146,7 +146,7 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   const std::unique_ptr<Plan> planned = naming_choices(
       settings, [&] { return std::make_unique<Plan>(graph, backend, settings.lowering()); });
   const Plan& plan = *planned;
-  const PlannedMemory memory = run_memory(settings, backend, plan.memory.report, settings.batch);
+  const PlannedMemory memory = run_memory(settings, backend, tower_plan(plan), settings.batch);
   if (const auto short_of = memory_shortage(settings, memory, limits)) {
     LOG(INFO) << "note: a run would be refused: " << *short_of;
   }
@@ -270,8 +270,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   };
   // Planning is for batches whose images fit; the others are refused before it.
   check_images_memory(settings, limits, need_for);
-  const auto admit = [&](const MemoryReport& executor) {
-    begun.memory = run_memory(settings, *device.backend, executor, settings.batch);
+  const auto admit = [&](const Plan& plan) {
+    begun.memory = run_memory(settings, *device.backend, tower_plan(plan), settings.batch);
     check_memory(settings, begun.memory, limits, need_for);
     phases.clear();
     host.streams.err << "planned memory: " << begun.memory << "\n";
@@ -335,7 +335,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                     phases.of("computing the tensors", "step"));
     return std::nullopt;
   }
-  add_plan(record, settings, devices, tower.executor());
+  add_plan(record, settings, devices, tower.executor(), begun.memory);
   auto sensors = describe_gpus(devices, record);
   record.quality.warnings = warnings_before(settings, host.files, devices, begun.before);
   for (const std::string& warning : record.quality.warnings) {

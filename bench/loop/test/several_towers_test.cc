@@ -4,8 +4,12 @@
 #include <atomic>
 #include <numeric>
 
+#include "bench/flags/test/usage_error.h"
 #include "bench/loop/run_towers.h"
+#include "bench/loop/test/several_towers.h"
 #include "bench/loop/test/tiny_run.h"
+#include "bench/plan/memory_check.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/forwarding_backend.h"
 #include "kernels/test/far_device.h"
 
@@ -272,6 +276,33 @@ TEST(TowerShares, ArePrintedAsSharesOfTheSteps) {
   EXPECT_EQ(out.str(),
             "tower 0: input 2.0 % of the step time, computing 70.0 %, exposed communication 16.0 % "
             "(6.0 % for slower towers), update 8.0 %, host 4.0 %\n");
+}
+
+TEST(SeveralTowers, TakeOfTheirDevicesWhatIsPlannedForEach) {
+  constexpr std::size_t kHas = std::size_t{1} << 30;
+  for (const std::string_view how :
+       {"--variable_update=parameter_server", "--variable_update=replicated", "--staged_vars",
+        "--variable_update=independent", "--local_parameter_device=cpu"}) {
+    const RunSettings settings =
+        resolve_settings(parse({"--model=lenet", "--device=reference", "--batch_size=2",
+                                "--num_gpus=3", "--optimizer=adam", how}));
+    const auto make = [&](int) {
+      FarSchedule schedule;
+      schedule.memory_bytes = kHas;
+      return make_far_backend(make_reference_backend(), schedule);
+    };
+    SeveralTowers towers(settings, make, initial_values(build_run_network(settings, 2), 1));
+    Backend& first = (*towers).first().backend();
+    const PlannedMemory planned = plan_run_memory(settings, first, 2);
+    for (int tower = 0; tower < settings.towers; ++tower) {
+      const std::size_t taken =
+          kHas - (*towers)[tower].backend().memory_traits().free_bytes.value_or(0);
+      const std::size_t place = planned.of_tower(static_cast<std::size_t>(tower)).device;
+      // Its orders and other small things are beside the plan.
+      EXPECT_LE(taken, place + 1024) << how << ", tower " << tower;
+      EXPECT_GE(taken + planned.executor.staging, place) << how << ", tower " << tower;
+    }
+  }
 }
 
 TEST(SeveralTowers, NameTheOneThatFailedAndEndTheOthers) {
