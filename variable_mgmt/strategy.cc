@@ -22,7 +22,9 @@ TowerMeeting::TowerMeeting(int towers, const SumSettings& sums)
   for (int tower = 0; tower < towers; ++tower) {
     names.push_back(cat("tower ", tower));
   }
-  collective = make_collective({.names = std::move(names), .spec = sums.spec}, sums.nccl_timeout);
+  collective =
+      make_collective({.names = std::move(names), .spec = sums.spec, .ring_order = sums.ring_order},
+                      sums.nccl_timeout);
 }
 
 void TowerMeeting::cancel(int tower, const std::string& reason) noexcept {

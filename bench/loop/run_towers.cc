@@ -27,6 +27,7 @@ std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerTh
                        .specs = specs_to_try(threads.size()),
                        .elements = {},
                        .dtype = settings.optimizer.dtype,
+                       .ring_order = settings.sharing.sums.ring_order,
                        .nccl_timeout = settings.sharing.sums.nccl_timeout};
   if (settings.sharing.nccl_timed) {
     trial_plan.specs.push_back({{.algorithm = "nccl"}});

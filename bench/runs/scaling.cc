@@ -101,8 +101,8 @@ PlannedMemory predict_run(const RunSettings& settings, const RunHost& host) {
 }
 
 void refuse_what_is_given_twice(const RunSettings& settings, const ParseResult& parsed) {
-  for (const char* name : {"num_gpus", "virtual_gpus", "repeats", "until_ci", "reportable",
-                           "verify", "dump", "dump_tensors", "choices_file"}) {
+  for (const char* name : {"num_gpus", "virtual_gpus", "gpu_indices", "repeats", "until_ci",
+                           "reportable", "verify", "dump", "dump_tensors", "choices_file"}) {
     if (parsed.given.contains(name)) {
       throw UsageError(
           cat("--scaling_sweep measures one run per number of devices: leave --", name, " out"));

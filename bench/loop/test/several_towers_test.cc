@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <numeric>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
 
 #include "bench/flags/test/usage_error.h"
 #include "bench/loop/run_towers.h"
@@ -215,6 +219,17 @@ TEST(SeveralTowers, KeepTheSameVariablesWhereTheyShareThem) {
   }
 }
 
+TEST(SeveralTowers, AddAroundARingInTheOrderThatIsAsked) {
+  TowersRun run = run_of("replicated", 3);
+  run.settings.sharing.sums.spec = {{.algorithm = "xring"}};
+  run.settings.sharing.sums.ring_order = {2, 0, 1};
+  run.run();
+  EXPECT_EQ(run.weights[0], run.weights[1]);
+  EXPECT_EQ(run.weights[0], run.weights[2]);
+  run.settings.sharing.sums.ring_order = {2, 0, 2};
+  EXPECT_THROW(run.run(), UsageError);
+}
+
 TEST(SeveralTowers, ReportTheMeanOfTheirLossesAndTheImagesOfAll) {
   const auto run = [](int towers, int first_image) {
     TowersRun towers_run = run_of("independent", towers);
@@ -362,6 +377,61 @@ TEST(TowerThreads, ThrowWhatFailedFirstAndNotWhatWaitedForIt) {
   std::vector<int> called(3);
   threads.run([&](int tower) { called[static_cast<std::size_t>(tower)] = tower + 1; });
   EXPECT_THAT(called, ElementsAre(1, 2, 3));
+}
+
+template <class Error>
+std::string named_failure(const Error& error) {
+  TowerThreads threads(2);
+  try {
+    threads.run([&](int tower) {
+      if (tower == 1) {
+        throw error;
+      }
+    });
+  } catch (const std::exception& kept) {
+    return kept.what();
+  }
+  return "nothing failed";
+}
+
+TEST(TowerThreads, NameWhatLibrariesThrowToo) {
+  EXPECT_EQ(named_failure(std::bad_alloc()),
+            "tower 1: the host has no memory left (std::bad_alloc)");
+  EXPECT_EQ(named_failure(std::runtime_error("no luck")), "tower 1: no luck");
+  EXPECT_EQ(named_failure(std::out_of_range("too far")), "tower 1: too far");
+  EXPECT_EQ(named_failure(WriteError("full")), "tower 1: full");
+  EXPECT_THAT(named_failure(std::system_error(EAGAIN, std::generic_category(), "thread")),
+              testing::StartsWith("tower 1: thread: "));
+  // An end that was asked for.
+  EXPECT_EQ(named_failure(LossError("the loss is nan")), "the loss is nan");
+}
+
+TEST(SeveralTowers, AreEndedWithinAPassOfTheirNetwork) {
+  const RunSettings settings = run_of("independent", 3).settings;
+  SeveralTowers towers(
+      settings, [](int) { return make_reference_backend(); },
+      initial_values(build_run_network(settings, 2), 1));
+  const std::vector<float> images(static_cast<std::size_t>(2 * 3 * kImageSize * kImageSize));
+  const std::vector<std::int32_t> labels(2);
+  std::atomic<int> begun = 0;
+  try {
+    (*towers).run([&](int number) {
+      ++begun;
+      if (number == 1) {
+        while (begun < 3) {
+          std::this_thread::yield();
+        }
+        throw std::bad_alloc();
+      }
+      // Without end, and without a wait for anybody.
+      for (std::int32_t step = 0;; ++step) {
+        (*towers)[number].run(images.data(), labels.data(), step);
+      }
+    });
+    FAIL();
+  } catch (const DeviceError& error) {
+    EXPECT_STREQ(error.what(), "tower 1: the host has no memory left (std::bad_alloc)");
+  }
 }
 
 TEST(TowerThreads, NeedNoOtherThreadForALoneTower) {
