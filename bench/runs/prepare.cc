@@ -231,7 +231,9 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   results::Record& record = begun.file.record();
   PhaseWatch& phases = host.phases;
   const auto host_limit = memory_limit(host.files);
-  check_variables_memory(settings, host_limit);
+  if (!settings.gpu.plan_for) {
+    check_variables_memory(settings, host_limit);
+  }
   std::optional<AtomicFile> trace;
   if (settings.files.trace) {
     trace.emplace(*settings.files.trace, "trace file");
@@ -239,7 +241,10 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   const Graph network = build_run_network(settings, settings.batch);
   RunTensorFiles tensor_files(settings, network);
 
-  FirstValues values(settings, network, tensor_files);
+  std::optional<FirstValues> values;
+  if (!settings.dump.any()) {
+    values.emplace(settings, network, tensor_files);
+  }
   const std::span<Device> devices = host.devices(settings);
   Device& device = devices.front();
   if (settings.choose_half) {
@@ -278,7 +283,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   };
 
   print_beginning(settings, host.streams.out);
-  InitialValues first_values = values.get(phases);
+  InitialValues first_values = values->get(phases);
   phases.clear();
   std::optional<Quantization> quantization;
   if (settings.int8) {
