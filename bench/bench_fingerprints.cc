@@ -9,6 +9,7 @@
 #include "bench/after/verification.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
+#include "kernels/core_library.h"
 #include "kernels/reference/reference_backend.h"
 
 namespace {
@@ -57,6 +58,9 @@ void print(const Model& model, std::span<const FingerprintPart> parts) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!core_fits("bench_fingerprints")) {
+    return 1;
+  }
   const std::vector<std::string_view> names(argv + 1, argv + argc);
   const auto backend = make_reference_backend();
   for (const Model& model : all_models()) {

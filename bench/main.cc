@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -61,10 +60,7 @@ int fail(std::ostream& err, const std::exception& error, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (!bench::core_is_of_this_build()) {
-    (void)std::fputs(
-        "bench: libbench_core.so is of another build than this program; take both from one build\n",
-        stderr);
+  if (!bench::core_fits("bench")) {
     return kFailed;
   }
   bench::restart_with_short_waits(argv);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdio>
 #include <cstring>
 
 #include "kernels/core_build.h"
@@ -13,5 +14,18 @@ namespace bench {
 /// Whether the library that was loaded is of this program's build. Where it is not, nothing else of
 /// it may be called.
 inline bool core_is_of_this_build() { return std::strcmp(bench_core_build(), kCoreBuild) == 0; }
+
+/// The same for a program of that name, which says so on standard error, without a call into the
+/// library.
+inline bool core_fits(const char* program) {
+  if (core_is_of_this_build()) {
+    return true;
+  }
+  (void)std::fprintf(stderr,
+                     "%s: libbench_core.so is of another build than this program; take both from "
+                     "one build\n",
+                     program);
+  return false;
+}
 
 }  // namespace bench

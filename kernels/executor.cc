@@ -33,7 +33,7 @@ struct Executor::State {
 
   const Plan& admitted(const ExecutorOptions& options) const {
     if (options.admit) {
-      options.admit(plan.memory.report);
+      options.admit(plan);
     }
     return plan;
   }
@@ -132,6 +132,9 @@ struct Executor::State {
   }
 
   void launch(std::size_t s) {
+    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
+      throw RunCancelled("the run was ended from elsewhere");
+    }
     BoundStep& step = bound.steps()[s];
     step.kernel->launch(*stream, step.inputs, step.outputs, bound.workspace().data);
   }
@@ -176,6 +179,7 @@ struct Executor::State {
   BoundInputs inputs;
   Conversions conversions;
   std::optional<Poison> poison;
+  const std::atomic<bool>* cancelled = nullptr;
   GradientsFinal gradients_final;
   std::vector<std::size_t> gradient_parts;
   /// None before record().
@@ -328,6 +332,8 @@ void Executor::set_gradients_final(GradientsFinal gradients_final, std::vector<s
   state_->gradient_parts = std::move(parts);
   state_->parts.clear();
 }
+
+void Executor::set_cancelled(const std::atomic<bool>* cancelled) { state_->cancelled = cancelled; }
 
 void Executor::run() {
   enqueue();

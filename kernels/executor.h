@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <limits>
@@ -12,8 +13,15 @@
 #include "kernels/backend.h"
 #include "kernels/runtime/plan.h"
 #include "models/base/content_id.h"
+#include "models/base/errors.h"
 
 namespace bench {
+
+/// A run was ended from elsewhere.
+class RunCancelled : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
 
 struct ExecutorOptions {
   DataFormat format = DataFormat::automatic;
@@ -27,7 +35,7 @@ struct ExecutorOptions {
   /// which every run waits.
   bool poison = false;
   /// Sees the plan before anything is allocated and throws when it asks for too much; may be empty.
-  std::function<void(const MemoryReport&)> admit = {};
+  std::function<void(const Plan&)> admit = {};
 
   [[nodiscard]] LoweringOptions lowering() const {
     return {.format = format,
@@ -108,6 +116,10 @@ class Executor {
   /// A recorded run tells of them only at its parts' ends: where as many are final as `parts` says,
   /// whose numbers rise, and at the end. Forgets recordings.
   void set_gradients_final(GradientsFinal gradients_final, std::vector<std::size_t> parts = {});
+
+  /// Every run ends before its next kernel once that is true, with RunCancelled; null, as at first:
+  /// none does. It is looked at before each kernel that is launched.
+  void set_cancelled(const std::atomic<bool>* cancelled);
 
   /// Enqueues every kernel in order, and at the end the copy of the scalar outputs to the host.
   /// Every input must have been given before.

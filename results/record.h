@@ -243,14 +243,26 @@ struct Series {
   std::vector<double> top_5{};
 };
 
-/// One of several towers: where the time of a measured step went, in seconds, means.
+/// Where the time of a measured step went: the five parts add up to all of it.
+struct StepParts {
+  Captured<double> input{};
+  Captured<double> computing{};
+  Captured<double> exposed_communication{};
+  Captured<double> updating{};
+  Captured<double> host{};
+  Captured<double> waiting{};  ///< Of exposed_communication: for slower towers, at the step's end.
+
+  void set_unknown(const Unknown& why) {
+    input = computing = exposed_communication = updating = host = waiting = why;
+  }
+};
+
+/// One of several towers.
 struct TowerTimes {
   std::vector<int> processors{};  ///< Of a tower on the CPU.
-  Captured<double> computing{};
-  Captured<double> exchanging{};
-  Captured<double> updating{};
-  Captured<double> waiting{};
-  Captured<double> rest{};
+  std::int64_t planned_host_bytes = 0;
+  std::int64_t planned_device_bytes = 0;  ///< 0 where it computes in the host's memory.
+  StepParts mean{};                       ///< In seconds.
 };
 
 /// A run beside the same on fewer devices, each with a batch of the same size. What its efficiency
@@ -260,11 +272,7 @@ struct Scaling {
   int reference_devices = 0;
   double reference_images_per_sec = 0;
   double efficiency = 0;  ///< Images/sec per device as a share of the reference's.
-  Captured<double> computing{};
-  Captured<double> exchanging{};
-  Captured<double> updating{};
-  Captured<double> waiting{};
-  Captured<double> rest{};
+  StepParts lost{};
 };
 
 /// A kernel that really ran, and on how many nodes of one step.

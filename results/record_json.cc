@@ -261,16 +261,21 @@ std::string dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+void put_parts(Section& out, const StepParts& parts) {
+  out.put("input", parts.input);
+  out.put("computing", parts.computing);
+  out.put("exposed_communication", parts.exposed_communication);
+  out.put("updating", parts.updating);
+  out.put("host", parts.host);
+  out.put("waiting", parts.waiting);
+}
+
 void put_scaling(Section out, const Scaling& scaling) {
   out.put("reference_devices", scaling.reference_devices);
   out.put("reference_images_per_sec", scaling.reference_images_per_sec);
   out.put("efficiency", scaling.efficiency);
   Section lost = out.child("lost");
-  lost.put("computing", scaling.computing);
-  lost.put("exchanging", scaling.exchanging);
-  lost.put("updating", scaling.updating);
-  lost.put("waiting", scaling.waiting);
-  lost.put("rest", scaling.rest);
+  put_parts(lost, scaling.lost);
 }
 
 }  // namespace
@@ -298,11 +303,9 @@ std::string record_json(const Record& record) {
   put_gpus(out, record.gpus);
   out.put_list("towers", record.towers, [](Section& item, const TowerTimes& tower) {
     item.put("processors", tower.processors);
-    item.put("computing", tower.computing);
-    item.put("exchanging", tower.exchanging);
-    item.put("updating", tower.updating);
-    item.put("waiting", tower.waiting);
-    item.put("rest", tower.rest);
+    item.put("planned_host_bytes", tower.planned_host_bytes);
+    item.put("planned_device_bytes", tower.planned_device_bytes);
+    put_parts(item, tower.mean);
   });
   if (record.timed_all_reduce) out.put("timed_all_reduce", *record.timed_all_reduce);
   if (record.scaling) put_scaling(out.child("scaling"), *record.scaling);

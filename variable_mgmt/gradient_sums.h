@@ -24,6 +24,8 @@ struct SumSettings {
   BucketLimits buckets = {};
   /// Gradients are added while the backward pass goes on; else behind it.
   bool overlap = true;
+  /// The towers in the order of a ring; empty: 0, 1, 2, ...
+  std::vector<int> ring_order = {};
   /// How long a tower waits for sums that NCCL makes, and for its connections.
   std::chrono::milliseconds nccl_timeout = std::chrono::seconds(60);
 };

@@ -25,6 +25,10 @@ RegionRange share_of(RegionRange range, int thread, int threads) {
 
 }  // namespace
 
+std::size_t end_of(std::span<const OptimizerSegment> segments) {
+  return segments.empty() ? 0 : segments.back().offset + segments.back().count;
+}
+
 std::vector<RegionRange> divide_region(std::span<const OptimizerSegment> segments, int towers) {
   std::size_t total = 0;
   for (const OptimizerSegment& segment : segments) {
@@ -53,8 +57,7 @@ std::vector<RegionRange> divide_region(std::span<const OptimizerSegment> segment
 std::vector<RegionRange> whole_region(std::span<const OptimizerSegment> segments, int towers) {
   std::vector<RegionRange> parts(static_cast<std::size_t>(towers));
   if (!segments.empty()) {
-    parts[0] = {.first = segments.front().offset,
-                .last = segments.back().offset + segments.back().count};
+    parts[0] = {.first = segments.front().offset, .last = end_of(segments)};
   }
   return parts;
 }

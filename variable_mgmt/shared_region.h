@@ -18,6 +18,8 @@ struct RegionRange {
   [[nodiscard]] std::size_t count() const { return last - first; }
 };
 
+/// Where the last segment ends: the elements of a flat region.
+std::size_t end_of(std::span<const OptimizerSegment> segments);
 /// Who of so many towers looks after which part of a flat region: parts of about the same size, in
 /// order, that meet between segments. Some are empty where there are fewer segments than towers.
 std::vector<RegionRange> divide_region(std::span<const OptimizerSegment> segments, int towers);

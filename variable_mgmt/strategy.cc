@@ -22,7 +22,9 @@ TowerMeeting::TowerMeeting(int towers, const SumSettings& sums)
   for (int tower = 0; tower < towers; ++tower) {
     names.push_back(cat("tower ", tower));
   }
-  collective = make_collective({.names = std::move(names), .spec = sums.spec}, sums.nccl_timeout);
+  collective =
+      make_collective({.names = std::move(names), .spec = sums.spec, .ring_order = sums.ring_order},
+                      sums.nccl_timeout);
 }
 
 void TowerMeeting::cancel(int tower, const std::string& reason) noexcept {
@@ -32,7 +34,7 @@ void TowerMeeting::cancel(int tower, const std::string& reason) noexcept {
 
 std::span<const StrategyRow> all_strategies() {
   static constexpr std::array kRows{
-#define BENCH_STRATEGY(name, make, bytes, reduction) StrategyRow{name, make, bytes, reduction},
+#define BENCH_STRATEGY(name, make, memory, reduction) StrategyRow{name, make, memory, reduction},
 #include "variable_mgmt/strategies/strategies.inc"
 #undef BENCH_STRATEGY
   };

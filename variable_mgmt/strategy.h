@@ -86,6 +86,15 @@ struct TowerMeeting {
   std::vector<std::int32_t> votes;
 };
 
+/// What a strategy takes on a tower beside its executor, in bytes.
+struct StrategyMemory {
+  /// Of the memory that the tower computes in: slots, and regions of the step before.
+  std::size_t computing = 0;
+  /// Of the host's, where the tower's device has memory of its own: what the others see of its
+  /// regions. Devices that turn out to read each other's memory take none.
+  std::size_t meeting = 0;
+};
+
 /// A tower in its strategy.
 struct TowerSeat {
   Tower& tower;
@@ -98,9 +107,10 @@ struct StrategyRow {
   std::string_view name;
   /// Meets the other towers, whose threads make theirs.
   std::unique_ptr<UpdateStrategy> (*make)(const TowerSeat& seat, const StrategySettings& settings);
-  /// What it takes for all of so many towers, with so many elements in their flat regions, before
-  /// it is made; in bytes.
-  std::size_t (*bytes)(std::size_t elements, int towers, const StrategySettings& settings);
+  /// What it takes on each of so many towers, with these segments in their flat regions, before it
+  /// is made.
+  std::vector<StrategyMemory> (*memory)(std::span<const OptimizerSegment> segments, int towers,
+                                        const StrategySettings& settings);
   /// How it joins gradients where nobody says: as tf_cnn_benchmarks does. None: it does not.
   std::optional<GradientReduction> reduction;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -28,6 +29,8 @@ class TowerGroup {
   void arrive();
   /// Ends every wait, now and from now on.
   void cancel();
+  /// Whether it was cancelled, for who does not wait but works.
+  [[nodiscard]] const std::atomic<bool>& cancelled() const { return cancelled_; }
 
  private:
   const int size_;
@@ -35,7 +38,7 @@ class TowerGroup {
   std::condition_variable complete_;
   int arrived_ = 0;
   std::uint64_t round_ = 0;
-  bool cancelled_ = false;
+  std::atomic<bool> cancelled_ = false;
 };
 
 }  // namespace bench

@@ -1,5 +1,11 @@
 #include "variable_mgmt/tower_threads.h"
 
+#include <new>
+#include <stdexcept>
+#include <system_error>
+#include <typeinfo>
+
+#include "kernels/executor.h"
 #include "models/base/errors.h"
 #include "models/base/threads.h"
 #include "variable_mgmt/collectives/collective.h"
@@ -19,9 +25,23 @@ namespace {
     throw UsageError(named(error));
   } catch (const DataError& error) {
     throw DataError(named(error));
+  } catch (const WriteError& error) {
+    throw WriteError(named(error));
   } catch (const DeviceError& error) {
     throw DeviceError(named(error));
   } catch (const InternalError& error) {
+    throw InternalError(named(error));
+  } catch (const std::bad_alloc& error) {
+    throw DeviceError(cat("tower ", tower, ": the host has no memory left (", error.what(), ")"));
+  } catch (const std::system_error& error) {
+    throw DeviceError(named(error));
+  } catch (const std::runtime_error& error) {
+    // Others are ends of the run, and no tower's failure: they stay what they are.
+    if (typeid(error) != typeid(std::runtime_error)) {
+      throw;
+    }
+    throw DeviceError(named(error));
+  } catch (const std::exception& error) {
     throw InternalError(named(error));
   }
 }
@@ -98,6 +118,8 @@ void TowerThreads::call(int tower) {
   } catch (const GroupCancelled&) {
     fail(false);
   } catch (const CollectiveCancelled&) {
+    fail(false);
+  } catch (const RunCancelled&) {
     fail(false);
   } catch (...) {
     fail(true);

@@ -25,8 +25,8 @@ class TowerThreads {
 
   /// Calls part(tower) for 0..size()-1, each on its tower's thread, all at once, and waits for all.
   /// Where parts fail, throws what failed first, with "tower 1: " before it where there are
-  /// several. `cancel` is then called once, on the thread of that part, to end what the others wait
-  /// for.
+  /// several; a library's exception then as DeviceError or InternalError. `cancel` is then called
+  /// once, on the thread of that part, to end what the others wait for.
   void run(const std::function<void(int tower)>& part,
            const std::function<void(int tower)>& cancel = {});
 

@@ -7,7 +7,11 @@ Towers::Towers(TowerThreads& threads, const Make& make, const SumSettings& sums)
       meeting_(threads.size(), sums),
       members_(static_cast<std::size_t>(threads.size())) {
   try {
-    run([&](int number) { member(number) = make(number, meeting_); });
+    run([&](int number) {
+      member(number) = make(number, meeting_);
+      // A pass of its network may take much longer than the others should go on.
+      member(number).tower->executor().set_cancelled(&meeting_.group.cancelled());
+    });
   } catch (...) {
     clear();
     throw;

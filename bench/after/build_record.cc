@@ -1,7 +1,6 @@
 #include "bench/after/build_record.h"
 
 #include <unistd.h>
-#include <numeric>
 
 #include <filesystem>
 #include <map>
@@ -198,22 +197,19 @@ void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResu
   const auto mean = [&](std::chrono::nanoseconds time) {
     return std::chrono::duration<double>(time).count() / steps;
   };
-  const auto whole =
-      std::accumulate(session.steps.begin(), session.steps.end(), std::chrono::nanoseconds(0));
   for (std::size_t i = 0; i < towers.size(); ++i) {
     if (session.steps.empty() || session.shares.size() != towers.size()) {
-      const Unknown why{session.steps.empty() ? "no step was completed"
-                                              : "a device's work is not timed part by part"};
-      towers[i].computing = towers[i].exchanging = towers[i].updating = towers[i].waiting =
-          towers[i].rest = why;
+      towers[i].mean.set_unknown(
+          Unknown{session.steps.empty() ? "no step was completed" : std::string(kNotTimedByPart)});
       continue;
     }
     const TowerShare& share = session.shares[i];
-    towers[i].computing = mean(share.computing);
-    towers[i].exchanging = mean(share.exchanging);
-    towers[i].updating = mean(share.updating);
-    towers[i].waiting = mean(share.waiting);
-    towers[i].rest = mean(whole - share.total() + share.feeding);
+    towers[i].mean = {.input = mean(share.input),
+                      .computing = mean(share.computing),
+                      .exposed_communication = mean(share.exposed_communication),
+                      .updating = mean(share.updating),
+                      .host = mean(share.host),
+                      .waiting = mean(share.waiting)};
   }
 }
 
@@ -268,7 +264,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
 }
 
 void add_plan(results::Record& record, const RunSettings& settings, std::span<const Device> devices,
-              const Executor& executor) {
+              const Executor& executor, const PlannedMemory& memory) {
   const Device& device = devices.front();
   const Graph& graph = executor.graph();
   record.workload.backend = std::string(device.backend->name());
@@ -283,9 +279,12 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
   }
   record.cpu.processors_used = processors;
   if (devices.size() > 1 || settings.record.scaling) {
-    for (const Device& each : devices) {
-      results::TowerTimes& tower = record.towers.emplace_back();
-      tower.processors = each.gpu ? std::vector<int>() : each.processors;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const MemoryNeed planned = memory.of_tower(i);
+      record.towers.push_back(
+          {.processors = devices[i].gpu ? std::vector<int>() : devices[i].processors,
+           .planned_host_bytes = static_cast<std::int64_t>(planned.host),
+           .planned_device_bytes = static_cast<std::int64_t>(planned.device)});
     }
   }
   record.workload.flags_all["num_intra_threads"] =

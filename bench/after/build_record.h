@@ -22,7 +22,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
 
 /// Adds what the plan says: devices, implementations, choices, parameters, planned memory.
 void add_plan(results::Record& record, const RunSettings& settings, std::span<const Device> devices,
-              const Executor& executor);
+              const Executor& executor, const PlannedMemory& memory);
 
 /// Adds the counters of energy of the GPUs that computed to those of the processors.
 void add_gpu_energy(results::Record& record);

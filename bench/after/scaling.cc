@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bench/loop/tower_shares.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -20,18 +21,21 @@ double images_per_second(const results::Record& record) {
 std::optional<Parts> mean_parts(const std::vector<results::TowerTimes>& towers) {
   Parts sum;
   for (const results::TowerTimes& tower : towers) {
-    if (!tower.computing.known()) return std::nullopt;
-    sum.computing += tower.computing.value();
-    sum.exchanging += tower.exchanging.value();
-    sum.updating += tower.updating.value();
-    sum.waiting += tower.waiting.value();
+    if (!tower.mean.computing.known()) return std::nullopt;
+    sum.input += tower.mean.input.value();
+    sum.computing += tower.mean.computing.value();
+    sum.exposed_communication += tower.mean.exposed_communication.value();
+    sum.updating += tower.mean.updating.value();
+    sum.waiting += tower.mean.waiting.value();
   }
   const auto count = static_cast<double>(towers.size());
-  return towers.empty() ? std::nullopt
-                        : std::optional(Parts{.computing = sum.computing / count,
-                                              .exchanging = sum.exchanging / count,
-                                              .updating = sum.updating / count,
-                                              .waiting = sum.waiting / count});
+  return towers.empty()
+             ? std::nullopt
+             : std::optional(Parts{.input = sum.input / count,
+                                   .computing = sum.computing / count,
+                                   .exposed_communication = sum.exposed_communication / count,
+                                   .updating = sum.updating / count,
+                                   .waiting = sum.waiting / count});
 }
 
 ScalingReference reference_of(const results::Record& record) {
@@ -48,12 +52,12 @@ ScalingReference reference_of(const results::StoredRun& run) {
     return time.is_null() ? Captured<double>() : Captured<double>(time.get<double>());
   };
   for (const nlohmann::json& tower : run.record.at("towers")) {
-    towers.push_back({.processors = {},
-                      .computing = seconds(tower.at("computing")),
-                      .exchanging = seconds(tower.at("exchanging")),
-                      .updating = seconds(tower.at("updating")),
-                      .waiting = seconds(tower.at("waiting")),
-                      .rest = {}});
+    towers.push_back({.mean = {.input = seconds(tower.at("input")),
+                               .computing = seconds(tower.at("computing")),
+                               .exposed_communication = seconds(tower.at("exposed_communication")),
+                               .updating = seconds(tower.at("updating")),
+                               .host = seconds(tower.at("host")),
+                               .waiting = seconds(tower.at("waiting"))}});
   }
   return {.devices = run.record.at("workload").at("devices").get<int>(),
           .images_per_second = run.metrics.at("images_per_sec").value,
@@ -68,20 +72,21 @@ results::Scaling scaling_of(const ScalingPlace& place, const results::Record& re
                            .efficiency = (own.images_per_second / own.devices) /
                                          (reference.images_per_second / reference.devices)};
   if (!own.parts || !reference.parts) {
-    scaling.computing = scaling.exchanging = scaling.updating = scaling.waiting = scaling.rest =
-        Unknown{"a device's work is not timed part by part"};
+    scaling.lost.set_unknown(Unknown{std::string(kNotTimedByPart)});
     return scaling;
   }
   const double step = static_cast<double>(record.workload.global_batch) / own.images_per_second;
   const auto lost = [&](double Parts::*part) {
     return ((*own.parts).*part - (*reference.parts).*part) / step;
   };
-  scaling.computing = lost(&Parts::computing);
-  scaling.exchanging = lost(&Parts::exchanging);
-  scaling.updating = lost(&Parts::updating);
-  scaling.waiting = lost(&Parts::waiting);
-  scaling.rest = 1 - scaling.efficiency - scaling.computing.value() - scaling.exchanging.value() -
-                 scaling.updating.value() - scaling.waiting.value();
+  results::StepParts& parts = scaling.lost;
+  parts.input = lost(&Parts::input);
+  parts.computing = lost(&Parts::computing);
+  parts.exposed_communication = lost(&Parts::exposed_communication);
+  parts.updating = lost(&Parts::updating);
+  parts.waiting = lost(&Parts::waiting);
+  parts.host = 1 - scaling.efficiency - parts.input.value() - parts.computing.value() -
+               parts.exposed_communication.value() - parts.updating.value();
   return scaling;
 }
 

@@ -10,6 +10,7 @@
 #include "bench/all_reduce/measure.h"
 #include "bench/all_reduce/options.h"
 #include "bench/all_reduce/report.h"
+#include "kernels/core_library.h"
 #include "kernels/cpu/openmp_environment.h"
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
@@ -102,6 +103,9 @@ int run(std::span<const std::string_view> arguments) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
+  if (!bench::core_fits("bench_all_reduce")) {
+    return 1;
+  }
   bench::restart_with_short_waits(argv);
   try {
     const std::vector<std::string_view> arguments(argv + 1, argv + argc);

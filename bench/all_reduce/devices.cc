@@ -58,7 +58,11 @@ AllReduceDevices devices_of(const AllReduceOptions& options) {
 std::vector<std::vector<AllReduceRange>> specs_of(const AllReduceOptions& options,
                                                   std::string& note) {
   if (!options.specs.empty()) {
-    return options.specs;
+    std::vector<std::vector<AllReduceRange>> given;
+    for (const std::string& spec : options.specs) {
+      given.push_back(parse_all_reduce_spec(spec));
+    }
+    return given;
   }
   auto specs = specs_to_try(options.towers);
   if (options.on_gpus) {

@@ -90,11 +90,11 @@ DType read_dtype(std::string_view flag, std::string_view text) {
   refuse(flag, text, "one of f32, bf16, f16, f64");
 }
 
-std::vector<std::vector<AllReduceRange>> read_specs(std::string_view text) {
-  std::vector<std::vector<AllReduceRange>> specs;
+std::vector<std::string> read_specs(std::string_view text) {
+  std::vector<std::string> specs;
   while (true) {
     const std::string_view spec = prefix(text, ',');
-    specs.push_back(parse_all_reduce_spec(spec));
+    specs.emplace_back(spec);
     if (spec.size() == text.size()) {
       return specs;
     }
@@ -170,8 +170,13 @@ void check_combination(const AllReduceOptions& options) {
   if (options.on_gpus && options.threads) {
     throw UsageError("--num_intra_threads is of CPU towers: leave it or --device=gpu out");
   }
-  for (const std::vector<AllReduceRange>& spec : options.specs) {
-    if (adds_by_nccl(spec) && !options.on_gpus) {
+  for (const std::string& spec : options.specs) {
+    check_all_reduce_spec(spec, options.towers);
+    if (spec == "auto") {
+      throw UsageError(
+          "--all_reduce_spec=auto: without the flag this program times all that auto chooses from");
+    }
+    if (adds_by_nccl(parse_all_reduce_spec(spec)) && !options.on_gpus) {
       throw UsageError("--all_reduce_spec=nccl: NCCL adds on GPUs: add --device=gpu");
     }
   }

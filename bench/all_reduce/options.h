@@ -27,8 +27,8 @@ struct AllReduceOptions {
   /// Of each tower of the CPU; none: the processors are shared out.
   std::optional<int> threads = {};
   DType dtype = DType::f32;
-  /// Empty: every algorithm that can be had.
-  std::vector<std::vector<AllReduceRange>> specs = {};
+  /// As they were given, for so many towers; empty: every algorithm that can be had.
+  std::vector<std::string> specs = {};
   std::int64_t small_max_bytes = 0;
   std::int64_t small_max_group = 10;
   std::int64_t repacking = 0;

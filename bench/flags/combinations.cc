@@ -85,10 +85,12 @@ void check_towers(const Flags& flags) {
               cat("--virtual_gpus puts towers on a GPU and cannot be combined with --device=",
                   flags.device.value_or("")));
   }
-  if (flags.num_gpus == 1 && flags.virtual_gpus <= 1 && !flags.scaling_sweep) {
+  // A sweep of one number of devices is refused for that.
+  const bool sweeps = flags.scaling_sweep && flags.scaling_sweep->find(',') != std::string::npos;
+  if (flags.num_gpus == 1 && flags.virtual_gpus <= 1 && !sweeps) {
     return;
   }
-  const std::string start = flags.scaling_sweep      ? cat("--scaling_sweep=", *flags.scaling_sweep)
+  const std::string start = sweeps                   ? cat("--scaling_sweep=", *flags.scaling_sweep)
                             : flags.virtual_gpus > 0 ? cat("--virtual_gpus=", flags.virtual_gpus)
                                                      : cat("--num_gpus=", flags.num_gpus);
   for (const auto& [name, given] :

@@ -18,6 +18,7 @@
 #include "bench/plan/precision.h"
 #include "bench/plan/resolve_settings.h"
 #include "kernels/cases/cases.h"
+#include "kernels/core_library.h"
 #include "kernels/cpu/openmp_environment.h"
 #include "kernels/executor.h"
 #include "models/base/errors.h"
@@ -253,6 +254,9 @@ int run(int argc, char** argv) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
+  if (!bench::core_fits("bench_kernels")) {
+    return 1;
+  }
   bench::restart_with_short_waits(argv);
   try {
     return bench::run(argc, argv);

@@ -27,6 +27,7 @@ std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerTh
                        .specs = specs_to_try(threads.size()),
                        .elements = {},
                        .dtype = settings.optimizer.dtype,
+                       .ring_order = settings.sharing.sums.ring_order,
                        .nccl_timeout = settings.sharing.sums.nccl_timeout};
   if (settings.sharing.nccl_timed) {
     trial_plan.specs.push_back({{.algorithm = "nccl"}});
@@ -64,7 +65,7 @@ std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThread
   }
   const Plan plan(first, *sources.backends.front(), sources.options.lowering());
   if (sources.options.admit) {
-    sources.options.admit(plan.memory.report);
+    sources.options.admit(plan);
   }
   RunSettings chosen = settings;
   if (settings.training() && settings.sharing.timed) {

@@ -65,12 +65,18 @@ class Session {
   }
 
  private:
-  using HostClock = std::chrono::steady_clock;
-  /// Of a tower's part of a step.
+  /// Of a tower's part of a step, by the clock.
   struct Laps {
-    HostClock::time_point begun;
-    HostClock::time_point fed;
-    HostClock::time_point done;
+    nanoseconds begun{};
+    nanoseconds fed{};
+    nanoseconds done{};
+  };
+  /// Of a step, by the clock.
+  struct Span {
+    nanoseconds begun{};
+    /// The batch is there.
+    nanoseconds input{};
+    nanoseconds done{};
   };
   struct Outcome {
     nanoseconds duration{};
@@ -224,6 +230,7 @@ class Session {
     const nanoseconds begin = parts_.clock.now();
     const bool ahead = feeds_ahead();
     const InputBatch batch = fed_ ? InputBatch{} : next_batch();
+    const nanoseconds got = parts_.clock.now();
     const StepOrders orders{.learning_rate = learning_rate_.at(global_step_),
                             .gradient_scale = gradient_scale(settings_),
                             .number = layer_step(settings_, global_step_)};
@@ -231,7 +238,7 @@ class Session {
       const auto place = static_cast<std::size_t>(number);
       Tower& tower = parts_.towers[number];
       Laps& laps = laps_[place];
-      laps.begun = HostClock::now();
+      laps.begun = parts_.clock.now();
       if (!fed_) {
         feed(number, batch);
         if (ahead) {
@@ -239,7 +246,7 @@ class Session {
         }
       }
       tower.set_orders(orders);
-      laps.fed = HostClock::now();
+      laps.fed = parts_.clock.now();
       steps_[place]->enqueue();
       if (ahead) {
         feed(number, next_batch());
@@ -249,15 +256,16 @@ class Session {
       }
       tower.wait();
       outcomes_[place] = read_outcome(tower.executor());
-      laps.done = HostClock::now();
+      laps.done = parts_.clock.now();
     };
     // By reference: a copy would be allocated in every step.
     parts_.towers.run(std::ref(run_one));
     fed_ = ahead;
-    add_shares();
     Outcome outcome = mean_outcome();
     result_.skipped_updates = parts_.towers.first().seen_state().skipped;
-    outcome.duration = parts_.clock.now() - begin;
+    const nanoseconds end = parts_.clock.now();
+    outcome.duration = end - begin;
+    add_shares({.begun = begin, .input = got, .done = end});
     if (!std::isfinite(outcome.loss)) {
       throw LossError(
           global_step_ == 0
@@ -283,18 +291,24 @@ class Session {
   }
 
   /// Of the step that is done, where the towers tell.
-  void add_shares() {
-    const auto end = HostClock::now();
+  void add_shares(const Span& step) {
+    nanoseconds last{};
+    for (const Laps& laps : laps_) {
+      last = std::max(last, laps.done);
+    }
     for (std::size_t tower = 0; tower < result_.shares.size(); ++tower) {
       const Laps& laps = laps_[tower];
-      const auto computed = steps_[tower]->computed_at();
+      // What SteadyClock tells, which is the clock wherever shares are looked at.
+      const nanoseconds computed = steps_[tower]->computed_at().time_since_epoch();
       const UpdateStrategy* update = parts_.towers.update(static_cast<int>(tower));
       const nanoseconds exchanged = update == nullptr ? nanoseconds(0) : update->exchanged();
-      result_.shares[tower] += {.feeding = laps.fed - laps.begun,
+      const nanoseconds waiting = last - laps.done;
+      result_.shares[tower] += {.input = step.input - step.begun + (laps.fed - laps.begun),
                                 .computing = computed - laps.fed,
-                                .exchanging = exchanged,
+                                .exposed_communication = exchanged + waiting,
                                 .updating = laps.done - computed - exchanged,
-                                .waiting = end - laps.done};
+                                .host = laps.begun - step.input + (step.done - last),
+                                .waiting = waiting};
     }
   }
 

@@ -44,7 +44,8 @@ struct SessionResult {
   /// From the end of warm-up to the end of the last step.
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};
-  /// Of several towers that compute in the host's memory, over the measured steps; else empty.
+  /// Of several towers, or of a run of --scaling_sweep, over the measured steps; empty else, and of
+  /// devices with memory of their own, for kNotTimedByPart.
   std::vector<TowerShare> shares;
   /// The clock when the first warm-up step (or, without any, the first step) began.
   std::chrono::nanoseconds first_step_at{};

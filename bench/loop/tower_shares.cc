@@ -8,10 +8,11 @@
 namespace bench {
 
 TowerShare& TowerShare::operator+=(const TowerShare& other) {
-  feeding += other.feeding;
+  input += other.input;
   computing += other.computing;
-  exchanging += other.exchanging;
+  exposed_communication += other.exposed_communication;
   updating += other.updating;
+  host += other.host;
   waiting += other.waiting;
   return *this;
 }
@@ -26,10 +27,10 @@ void print_shares(std::ostream& out, std::span<const TowerShare> towers,
   };
   for (std::size_t tower = 0; tower < towers.size(); ++tower) {
     const TowerShare& each = towers[tower];
-    out << "tower " << tower << ": computing " << share(each.computing) << " of the step time, "
-        << "gradients " << share(each.exchanging) << ", update " << share(each.updating)
-        << ", waiting for other towers " << share(each.waiting) << ", input and host "
-        << share(steps - each.total() + each.feeding) << "\n";
+    out << "tower " << tower << ": input " << share(each.input) << " of the step time, computing "
+        << share(each.computing) << ", exposed communication " << share(each.exposed_communication)
+        << " (" << share(each.waiting) << " for slower towers), update " << share(each.updating)
+        << ", host " << share(each.host) << "\n";
   }
 }
 

@@ -3,26 +3,34 @@
 #include <chrono>
 #include <iosfwd>
 #include <span>
+#include <string_view>
 
 namespace bench {
 
-/// Where the time of a tower's steps went. The parts add up to the steps, but for what the loop
-/// does between its towers' parts of a step.
+/// Where the time of a tower's steps went, by the clock that times the steps: the five parts add up
+/// to them.
 struct TowerShare {
-  /// Giving the device its batch; not what all towers waited for input.
-  std::chrono::nanoseconds feeding{};
+  /// Until the towers' batch was there, and giving the device its part of it.
+  std::chrono::nanoseconds input{};
   /// Forward and backward, with what was added of the gradients meanwhile.
   std::chrono::nanoseconds computing{};
-  /// Waiting for the others' gradients and adding them, behind the backward pass.
-  std::chrono::nanoseconds exchanging{};
+  /// What communication adds to the step: waiting for the others' gradients and adding them behind
+  /// the backward pass, and at the step's end for the towers that were slower.
+  std::chrono::nanoseconds exposed_communication{};
   std::chrono::nanoseconds updating{};
-  /// At the step's end, for the towers that were slower.
+  /// The loop itself: waking the towers' threads, and what it makes of their results.
+  std::chrono::nanoseconds host{};
+  /// Of exposed_communication: at the step's end.
   std::chrono::nanoseconds waiting{};
   [[nodiscard]] std::chrono::nanoseconds total() const {
-    return feeding + computing + exchanging + updating + waiting;
+    return input + computing + exposed_communication + updating + host;
   }
   TowerShare& operator+=(const TowerShare& other);
 };
+
+/// Why there are none of a device that the host does not wait for part by part.
+inline constexpr std::string_view kNotTimedByPart =
+    "the device computes while the host goes on, whose clock sees no parts of its work";
 
 /// One line per tower: the parts as shares of the steps' whole time.
 void print_shares(std::ostream& out, std::span<const TowerShare> towers,

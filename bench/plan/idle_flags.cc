@@ -245,6 +245,16 @@ std::string unless_hierarchical(const Asked& asked) {
   return !idle.empty() || asked.flags.hierarchical_copy ? idle : "without --hierarchical_copy";
 }
 
+std::string unless_in_a_ring(const Asked& asked) {
+  if (const std::string idle = unless_sums_are_everywhere(asked); !idle.empty()) {
+    return idle;
+  }
+  const std::string spec = asked.flags.all_reduce_spec.value_or("");
+  return spec == "auto" || spec.find("xring") != std::string::npos || spec == "collective"
+             ? ""
+             : "without xring or collective in --all_reduce_spec, which add around a ring";
+}
+
 struct Rule {
   std::string_view flag;
   std::string (*idle)(const Asked&);
@@ -294,6 +304,7 @@ constexpr std::array kRules = {
     Rule{"gradient_repacking", unless_sums_are_everywhere},
     Rule{"hierarchical_copy", unless_sums_are_everywhere},
     Rule{"network_topology", unless_hierarchical},
+    Rule{"gpu_indices", unless_in_a_ring},
     Rule{"allreduce_bucket_mb", unless_added_in_buckets},
     Rule{"overlap", unless_sums_are_everywhere},
     Rule{"nccl_timeout", unless_nccl_adds},

@@ -59,38 +59,79 @@ MemoryNeed images_need(const RunSettings& settings, std::int64_t batch) {
 
 }  // namespace
 
+std::size_t PlannedMemory::optimizer() const {
+  std::size_t bytes = 0;
+  for (const StrategyMemory& each : updates) {
+    bytes += each.computing;
+  }
+  return bytes;
+}
+
+std::size_t PlannedMemory::meeting() const {
+  std::size_t bytes = 0;
+  for (const StrategyMemory& each : updates) {
+    bytes += each.meeting;
+  }
+  return bytes;
+}
+
+MemoryNeed PlannedMemory::of_tower(std::size_t tower) const {
+  const std::size_t host = updates[tower].meeting + input_slots / towers();
+  return on_device ? MemoryNeed{.host = host, .device = computing(tower)}
+                   : MemoryNeed{.host = host + computing(tower)};
+}
+
+std::size_t PlannedMemory::largest_tower() const {
+  const auto largest = std::max_element(
+      updates.begin(), updates.end(),
+      [](const StrategyMemory& a, const StrategyMemory& b) { return a.computing < b.computing; });
+  return static_cast<std::size_t>(largest - updates.begin());
+}
+
 std::vector<MemoryRegion> PlannedMemory::regions() const {
   std::vector<MemoryRegion> all = executor.regions();
   for (MemoryRegion& region : all) {
-    region.bytes *= towers;
+    region.bytes *= towers();
   }
-  all.push_back({.name = "optimizer", .bytes = optimizer_slots});
-  if (meeting > 0) {
-    all.push_back({.name = "meeting", .bytes = meeting});
+  all.push_back({.name = "optimizer", .bytes = optimizer()});
+  if (meeting() > 0) {
+    all.push_back({.name = "meeting", .bytes = meeting()});
   }
   all.push_back({.name = "input", .bytes = input_slots});
   return all;
 }
 
 std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
-  if (memory.towers == 1) {
-    return out << memory.executor << ", optimizer " << format_bytes(memory.optimizer_slots)
+  if (memory.towers() == 1) {
+    return out << memory.executor << ", optimizer " << format_bytes(memory.optimizer())
                << ", input " << format_bytes(memory.input_slots);
   }
-  out << "per tower " << memory.executor << "; all " << memory.towers << " towers "
-      << format_bytes(memory.towers * memory.executor.total()) << ", optimizer "
-      << format_bytes(memory.optimizer_slots);
-  if (memory.meeting > 0) {
-    out << ", meeting " << format_bytes(memory.meeting);
+  out << "per tower " << memory.executor << "; all " << memory.towers() << " towers "
+      << format_bytes(memory.towers() * memory.executor.total()) << ", optimizer "
+      << format_bytes(memory.optimizer());
+  if (memory.meeting() > 0) {
+    out << ", meeting " << format_bytes(memory.meeting());
   }
-  return out << ", input " << format_bytes(memory.input_slots);
+  out << ", input " << format_bytes(memory.input_slots);
+  for (std::size_t tower = 0; tower < memory.towers(); ++tower) {
+    const MemoryNeed need = memory.of_tower(tower);
+    out << "; tower " << tower << ": host " << format_bytes(need.host);
+    if (memory.on_device) {
+      out << ", device " << format_bytes(need.device);
+    }
+  }
+  return out;
 }
 
 MemoryNeed MemoryLimits::need_of(const PlannedMemory& memory) const {
-  return device ? MemoryNeed{.host = memory.input_slots + memory.meeting + memory.check.host,
-                             .device = memory.towers_per_device * memory.executor.total() +
-                                       memory.slots_of_a_device + memory.check.device}
-                : MemoryNeed{.host = memory.total() + memory.check.host};
+  if (!device) {
+    return {.host = memory.total() + memory.check.host};
+  }
+  const std::size_t computing = memory.share_device
+                                    ? memory.towers() * memory.executor.total() + memory.optimizer()
+                                    : memory.computing(memory.largest_tower());
+  return {.host = memory.input_slots + memory.meeting() + memory.check.host,
+          .device = computing + memory.check.device};
 }
 
 bool MemoryLimits::fit(const MemoryNeed& need) const {
@@ -136,45 +177,42 @@ PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std
   if (batch != settings.batch) {
     options.pinned = nullptr;
   }
-  return run_memory(settings, backend, Plan(graph, backend, options).memory.report, batch);
+  return run_memory(settings, backend, tower_plan(Plan(graph, backend, options)), batch);
 }
 
-PlannedMemory run_memory(const RunSettings& settings, Backend& backend,
-                         const MemoryReport& executor, std::int64_t batch) {
-  PlannedMemory memory{.executor = executor,
-                       .towers = static_cast<std::size_t>(settings.towers),
+TowerPlan tower_plan(const Plan& plan) {
+  return {.memory = plan.memory.report, .segments = optimizer_segments(plan)};
+}
+
+PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const TowerPlan& tower,
+                         std::int64_t batch) {
+  const auto towers = static_cast<std::size_t>(settings.towers);
+  PlannedMemory memory{.executor = tower.memory,
+                       .updates = std::vector<StrategyMemory>(towers),
+                       .on_device = !backend.shares_host_memory(),
+                       .share_device = settings.gpu.virtual_towers,
                        .check = fingerprint_need(settings, backend, batch)};
-  memory.towers_per_device = settings.gpu.virtual_towers ? memory.towers : 1;
   if (settings.training()) {
-    const auto slots_of = [&](std::size_t towers) {
-      return settings.strategy->bytes(memory.executor.variables / size_of(settings.optimizer.dtype),
-                                      static_cast<int>(towers), strategy_settings(settings));
-    };
-    memory.optimizer_slots = slots_of(memory.towers);
-    // One holder has what one device would have; else there are about equal shares, where no
-    // variable is larger than those.
-    memory.slots_of_a_device =
-        settings.sharing.one_holder
-            ? slots_of(memory.towers_per_device)
-            : memory.optimizer_slots * memory.towers_per_device / memory.towers;
-  }
-  if (settings.training() && settings.towers > 1) {
-    if (settings.reduction && !backend.shares_host_memory()) {
-      memory.meeting = memory.towers * (executor.gradients + executor.variables);
+    memory.updates =
+        settings.strategy->memory(tower.segments, settings.towers, strategy_settings(settings));
+    for (StrategyMemory& each : memory.updates) {
+      each.meeting = memory.on_device ? each.meeting : 0;
     }
     // The check keeps every tower's gradients.
-    (backend.shares_host_memory() ? memory.check.host : memory.check.device) +=
-        memory.towers * executor.gradients;
+    if (!memory.on_device) {
+      memory.check.host += towers * tower.memory.gradients;
+    } else {
+      memory.check.device += (memory.share_device ? towers : 1) * tower.memory.gradients;
+    }
   }
-  const std::size_t images = image_bytes(settings, batch) * memory.towers;
+  const std::size_t images = image_bytes(settings, batch) * towers;
   if (!settings.input.dataset) {
     memory.input_slots = images;
     return memory;
   }
   const bool pixels = settings.input.type == SlotType::u8;
   const std::size_t slot =
-      pixels ? slot_image_bytes(settings) * static_cast<std::size_t>(batch) * memory.towers
-             : images;
+      pixels ? slot_image_bytes(settings) * static_cast<std::size_t>(batch) * towers : images;
   memory.input_slots = slot * static_cast<std::size_t>(settings.input.dataset->prefetch_batches);
   if (pixels && backend.shares_host_memory()) {
     memory.input_slots += images;  // What they are normalised into.
@@ -259,13 +297,23 @@ std::optional<std::string> memory_shortage(const RunSettings& settings, const Pl
     return bytes == 0 ? text : cat(text, ", check after the steps ", format_bytes(bytes));
   };
   const std::string input = cat("input ", format_bytes(memory.input_slots));
-  const std::string rest =
-      cat(memory.executor, ", optimizer ", format_bytes(memory.optimizer_slots));
-  const std::string host = limits.device ? input : cat(rest, ", ", input);
+  const auto rest = [&](std::size_t optimizer) {
+    return cat(memory.executor, ", optimizer ", format_bytes(optimizer));
+  };
+  const std::string met =
+      memory.meeting() == 0 ? "" : cat("meeting ", format_bytes(memory.meeting()), ", ");
+  const std::string host =
+      limits.device ? cat(met, input) : cat(rest(memory.optimizer()), ", ", met, input);
+  const std::size_t largest = memory.largest_tower();
+  const std::string on_device =
+      rest(memory.share_device ? memory.optimizer() : memory.updates[largest].computing);
+  const std::string which = memory.towers() == 1 || memory.share_device
+                                ? "the device's memory"
+                                : cat("the memory of tower ", largest, "'s device");
   return shortage(
       settings, limits.need_of(memory), limits,
       {.host = cat(" (", with_check(host, memory.check.host), ")"),
-       .device = cat(" of the device's memory (", with_check(rest, memory.check.device), ")")});
+       .device = cat(" of ", which, " (", with_check(on_device, memory.check.device), ")")});
 }
 
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,

@@ -23,28 +23,39 @@ struct MemoryNeed {
 
 /// Everything a run will hold on all its devices, planned before it is allocated.
 struct PlannedMemory {
-  /// Of one tower.
+  /// Of one tower; all have the same.
   MemoryReport executor = {};
-  std::size_t towers = 1;
-  /// How many of the towers are on one device.
-  std::size_t towers_per_device = 1;
-  /// Of all towers, as what follows but for the next.
-  std::size_t optimizer_slots = 0;
-  /// Of the device that has the most of them, where variables spread evenly.
-  std::size_t slots_of_a_device = 0;
-  /// Of the host, where the towers of devices with memory of their own meet. Devices that turn out
-  /// to read each other's memory take none.
-  std::size_t meeting = 0;
+  /// Of each tower, what differs between them: the optimizer's slots are those of what it holds.
+  std::vector<StrategyMemory> updates = std::vector<StrategyMemory>(1);
+  /// The towers compute in memory of a device, and not in the host's.
+  bool on_device = false;
+  /// All towers are on one device.
+  bool share_device = false;
+  /// Of all towers, alike.
   std::size_t input_slots = 0;
-  /// What the check after the steps takes beside.
+  /// What the check after the steps takes beside, on the host and on a device.
   MemoryNeed check = {};
-  /// All but the check's.
+
+  [[nodiscard]] std::size_t towers() const { return updates.size(); }
+  /// Of all towers: slots, and where they meet.
+  [[nodiscard]] std::size_t optimizer() const;
+  [[nodiscard]] std::size_t meeting() const;
+  /// What a tower computes in.
+  [[nodiscard]] std::size_t computing(std::size_t tower) const {
+    return executor.total() + updates[tower].computing;
+  }
+  /// What a tower takes, by place, with its part of the input; without the check.
+  [[nodiscard]] MemoryNeed of_tower(std::size_t tower) const;
+  /// The tower whose device has the most to hold.
+  [[nodiscard]] std::size_t largest_tower() const;
+  /// Of all towers, without the check.
   [[nodiscard]] std::vector<MemoryRegion> regions() const;
   [[nodiscard]] std::size_t total() const {
-    return towers * executor.total() + optimizer_slots + meeting + input_slots;
+    return towers() * executor.total() + optimizer() + meeting() + input_slots;
   }
 };
-/// "activations 1.9 GiB, variables ..., optimizer ..., input ...".
+/// "activations 1.9 GiB, variables ..., optimizer ..., input ..."; of several towers also what each
+/// takes, by place.
 std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory);
 
 /// What a run may take, by place.
@@ -53,6 +64,7 @@ struct MemoryLimits {
   /// None where the device computes in the host's memory.
   std::optional<MemoryLimit> device = {};
 
+  /// Of a device, what the one with the most to hold needs.
   [[nodiscard]] MemoryNeed need_of(const PlannedMemory& memory) const;
   /// Whether there is room; an unknown limit lets everything pass.
   [[nodiscard]] bool fit(const MemoryNeed& need) const;
@@ -66,9 +78,17 @@ MemoryLimits of_described_card(const Backend& planner);
 MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> host,
                            const Backend& backend);
 
-/// The whole of a run's memory around what its executor plans.
-PlannedMemory run_memory(const RunSettings& settings, Backend& backend,
-                         const MemoryReport& executor, std::int64_t batch);
+/// What of a tower's plan decides what the run takes around it.
+struct TowerPlan {
+  MemoryReport memory = {};
+  /// What is trained.
+  std::vector<OptimizerSegment> segments = {};
+};
+TowerPlan tower_plan(const Plan& plan);
+
+/// The whole of a run's memory around what its executors plan.
+PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const TowerPlan& tower,
+                         std::int64_t batch);
 /// The same for any batch, planned without allocating.
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch);
 

@@ -107,7 +107,8 @@ std::string to_text(const GroupPlace& place) {
 std::string to_text(const ScalingReference& reference) {
   json text = {{"devices", reference.devices}, {"images_per_second", reference.images_per_second}};
   if (const auto& parts = reference.parts) {
-    text["parts"] = {parts->computing, parts->exchanging, parts->updating, parts->waiting};
+    text["parts"] = {parts->input, parts->computing, parts->exposed_communication, parts->updating,
+                     parts->waiting};
   }
   return text.dump();
 }
@@ -118,9 +119,12 @@ ScalingReference parse_scaling_reference(const std::string& text) {
     ScalingReference reference{.devices = parsed.at("devices").get<int>(),
                                .images_per_second = parsed.at("images_per_second").get<double>()};
     if (parsed.contains("parts")) {
-      const auto parts = parsed.at("parts").get<std::array<double, 4>>();
-      reference.parts = {
-          .computing = parts[0], .exchanging = parts[1], .updating = parts[2], .waiting = parts[3]};
+      const auto parts = parsed.at("parts").get<std::array<double, 5>>();
+      reference.parts = {.input = parts[0],
+                         .computing = parts[1],
+                         .exposed_communication = parts[2],
+                         .updating = parts[3],
+                         .waiting = parts[4]};
     }
     return reference;
   } catch (const json::exception&) {

@@ -43,10 +43,11 @@ struct ScalingReference {
   int devices = 0;
   double images_per_second = 0;
   struct Parts {
+    double input = 0;
     double computing = 0;
-    double exchanging = 0;
+    double exposed_communication = 0;
     double updating = 0;
-    double waiting = 0;
+    double waiting = 0;  ///< Of exposed_communication.
   };
   std::optional<Parts> parts = {};
 };

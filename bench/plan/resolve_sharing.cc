@@ -1,8 +1,10 @@
 #include "bench/plan/resolve_sharing.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "bench/flags/combinations.h"
+#include "bench/flags/table.h"
 #include "kernels/nccl_library.h"
 #include "models/base/errors.h"
 #include "variable_mgmt/collectives/topology.h"
@@ -19,8 +21,9 @@ void check_nccl(RunSettings& settings) {
     return;
   }
   if (settings.device != RunDevice::gpu) {
-    throw UsageError(cat("--all_reduce_spec=nccl: NCCL adds on GPUs, not with --device=",
-                         settings.device_label, "; shm, xring, pscpu, psgpu, rechd and tree do"));
+    throw UsageError(
+        cat("--all_reduce_spec=nccl: NCCL adds on GPUs, not with --device=", settings.device_label,
+            "; accepted is one of ", describe_algorithms_of_one_host()));
   }
   if (settings.gpu.virtual_towers) {
     throw UsageError(cat("--all_reduce_spec=nccl: NCCL takes one tower of each GPU, and ",
@@ -101,6 +104,31 @@ void check_sums(RunSettings& settings, const Flags& flags) {
       "(--compact_gradient_transfer, not built yet)");
 }
 
+/// --gpu_indices: throws UsageError unless it names each tower once.
+std::vector<int> ring_order(const std::string& text, int towers) {
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(cat("--gpu_indices=", text, ": ", why, "; accepted is the order of all ",
+                         towers, " devices in a ring, each of 0 to ", towers - 1, " once"));
+  };
+  std::vector<int> order;
+  for (const std::string& word : split_text(text, ',')) {
+    int device = 0;
+    const char* const end = word.data() + word.size();
+    const auto [read, error] = std::from_chars(word.data(), end, device);
+    if (error != std::errc() || read != end || device < 0 || device >= towers) {
+      refuse(cat("'", word, "' is no device of this run"));
+    }
+    if (std::find(order.begin(), order.end(), device) != order.end()) {
+      refuse(cat(device, " is there twice"));
+    }
+    order.push_back(device);
+  }
+  if (order.size() != static_cast<std::size_t>(towers)) {
+    refuse(cat("names ", order.size(), " of them"));
+  }
+  return order;
+}
+
 }  // namespace
 
 std::string joined_gradients_notice(const RunSettings& settings) {
@@ -156,6 +184,9 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
                .overlap = flags.overlap,
                .nccl_timeout = std::chrono::seconds(flags.nccl_timeout)},
       .timed = spec == "auto" && all_reduces(settings)};
+  if (!flags.gpu_indices.empty()) {
+    settings.sharing.sums.ring_order = ring_order(flags.gpu_indices, settings.towers);
+  }
   settings.reduction = settings.strategy->reduction;
   if (flags.gradient_reduction) {
     settings.reduction =

@@ -48,9 +48,8 @@ TuningKey key_of(const TuningRequest& request, const Graph& graph) {
   return key;
 }
 
-bool fits(const TuningRequest& request, const MemoryReport& executor) {
-  return request.limits.fit(request.limits.need_of(
-      run_memory(request.settings, request.backend, executor, request.settings.batch)));
+bool fits(const TuningRequest& request, const PlannedMemory& memory) {
+  return request.limits.fit(request.limits.need_of(memory));
 }
 
 /// Those of an earlier run, where they can be used.
@@ -61,7 +60,9 @@ std::optional<Choices> kept_choices(const TuningRequest& request, const TuningKe
     LoweringOptions options = request.settings.lowering();
     options.pinned = &*found.choices;
     try {
-      if (fits(request, Plan(request.graph, request.backend, options).memory.report)) {
+      const Plan plan(request.graph, request.backend, options);
+      if (fits(request, run_memory(request.settings, request.backend, tower_plan(plan),
+                                   request.settings.batch))) {
         return std::move(found.choices);
       }
       found.why_not = "those timed before need more memory than is free now";
@@ -125,14 +126,13 @@ TuningResult tune(const TuningRequest& request) {
   }
   const Plan estimated(request.graph, request.backend, settings.lowering());
   result.choices = estimated.lowered.choices;
-  if (!fits(request, estimated.memory.report)) {
+  const PlannedMemory memory =
+      run_memory(settings, request.backend, tower_plan(estimated), settings.batch);
+  if (!fits(request, memory)) {
     return result;  // It will be refused, and says then what would fit.
   }
-  CandidateTimer timer(
-      request.backend, request.timer,
-      timing_memory(request.limits,
-                    run_memory(settings, request.backend, estimated.memory.report, settings.batch)),
-      request.watch);
+  CandidateTimer timer(request.backend, request.timer, timing_memory(request.limits, memory),
+                       request.watch);
   LoweringOptions options = settings.lowering();
   options.tuner.seconds = [&](const Graph& graph, const Node& node, const Candidate& candidate) {
     return timer.seconds(graph, node, candidate);

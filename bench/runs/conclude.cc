@@ -44,6 +44,9 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
   }
   err << "\n";
   print_shares(err, session.shares, steps);
+  if (settings.towers > 1 && session.shares.empty()) {
+    err << "where the step time went on each tower is not told: " << kNotTimedByPart << "\n";
+  }
 }
 
 /// Why a run that is fine has fewer steps than it was to have; empty where it has them all.

@@ -147,7 +147,7 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   const std::unique_ptr<Plan> planned = naming_choices(
       settings, [&] { return std::make_unique<Plan>(graph, backend, settings.lowering()); });
   const Plan& plan = *planned;
-  const PlannedMemory memory = run_memory(settings, backend, plan.memory.report, settings.batch);
+  const PlannedMemory memory = run_memory(settings, backend, tower_plan(plan), settings.batch);
   if (const auto short_of = memory_shortage(settings, memory, limits)) {
     LOG(INFO) << "note: a run would be refused: " << *short_of;
   }
@@ -233,7 +233,9 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   results::Record& record = begun.file.record();
   PhaseWatch& phases = host.phases;
   const auto host_limit = memory_limit(host.files);
-  check_variables_memory(settings, host_limit);
+  if (!settings.gpu.plan_for) {
+    check_variables_memory(settings, host_limit);
+  }
   std::optional<AtomicFile> trace;
   if (settings.files.trace) {
     trace.emplace(*settings.files.trace, "trace file");
@@ -241,7 +243,10 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   const Graph network = build_run_network(settings, settings.batch);
   RunTensorFiles tensor_files(settings, network);
 
-  FirstValues values(settings, network, tensor_files);
+  std::optional<FirstValues> values;
+  if (!settings.dump.any()) {
+    values.emplace(settings, network, tensor_files);
+  }
   const std::span<Device> devices = host.devices(settings);
   Device& device = devices.front();
   if (settings.choose_half) {
@@ -272,15 +277,15 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   };
   // Planning is for batches whose images fit; the others are refused before it.
   check_images_memory(settings, limits, need_for);
-  const auto admit = [&](const MemoryReport& executor) {
-    begun.memory = run_memory(settings, *device.backend, executor, settings.batch);
+  const auto admit = [&](const Plan& plan) {
+    begun.memory = run_memory(settings, *device.backend, tower_plan(plan), settings.batch);
     check_memory(settings, begun.memory, limits, need_for);
     phases.clear();
     host.streams.err << "planned memory: " << begun.memory << "\n";
   };
 
   print_beginning(settings, host.streams.out);
-  InitialValues first_values = values.get(phases);
+  InitialValues first_values = values->get(phases);
   phases.clear();
   std::optional<Quantization> quantization;
   if (settings.int8) {
@@ -337,7 +342,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                     phases.of("computing the tensors", "step"));
     return std::nullopt;
   }
-  add_plan(record, settings, devices, tower.executor());
+  add_plan(record, settings, devices, tower.executor(), begun.memory);
   auto sensors = describe_gpus(devices, record);
   record.quality.warnings = warnings_before(settings, host.files, devices, begun.before);
   for (const std::string& warning : record.quality.warnings) {

@@ -43,7 +43,7 @@ std::vector<std::string> row_of(const ScaledRun& run) {
   const json& scaling = stored.record.at("scaling");
   row.push_back(metric_text(stored, "images_per_sec", 2));
   row.push_back(decimal(kInPerCent * scaling.at("efficiency").get<double>(), 1));
-  for (const char* part : {"computing", "exchanging", "updating", "waiting", "rest"}) {
+  for (const char* part : {"input", "computing", "exposed_communication", "updating", "host"}) {
     row.push_back(lost_text(scaling, part));
   }
   constexpr double kMebi = 1U << 20U;
@@ -101,8 +101,8 @@ PlannedMemory predict_run(const RunSettings& settings, const RunHost& host) {
 }
 
 void refuse_what_is_given_twice(const RunSettings& settings, const ParseResult& parsed) {
-  for (const char* name : {"num_gpus", "virtual_gpus", "repeats", "until_ci", "reportable",
-                           "verify", "dump", "dump_tensors", "choices_file"}) {
+  for (const char* name : {"num_gpus", "virtual_gpus", "gpu_indices", "repeats", "until_ci",
+                           "reportable", "verify", "dump", "dump_tensors", "choices_file"}) {
     if (parsed.given.contains(name)) {
       throw UsageError(
           cat("--scaling_sweep measures one run per number of devices: leave --", name, " out"));
@@ -124,11 +124,11 @@ void print_scaling(std::ostream& out, std::span<const ScaledRun> runs) {
   TextTable table({{.title = "devices", .right = true},
                    {.title = "images/sec", .right = true},
                    {.title = "efficiency %", .right = true},
-                   {.title = "lost: computing", .right = true},
-                   {.title = "gradients", .right = true},
+                   {.title = "lost: input", .right = true},
+                   {.title = "computing", .right = true},
+                   {.title = "exposed communication", .right = true},
                    {.title = "update", .right = true},
-                   {.title = "waiting", .right = true},
-                   {.title = "rest", .right = true},
+                   {.title = "host", .right = true},
                    {.title = "peak MiB", .right = true},
                    {.title = ""}});
   for (const ScaledRun& run : runs) {

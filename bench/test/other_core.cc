@@ -1,5 +1,5 @@
-// A library of the program's core of another build, to be linked into the program with --wrap.
+// What a core of another build answers, to be loaded before the programs' own.
 
-extern "C" const char* core_of_another_build() asm("__wrap_bench_core_build");
+#include "kernels/core_library.h"
 
-const char* core_of_another_build() { return "another"; }
+const char* bench_core_build() { return "another"; }

@@ -2,6 +2,7 @@
 
 #include "models/base/errors.h"
 #include "results/compare/forms.h"
+#include "results/identity.h"
 #include "results/track/forms.h"
 
 namespace bench::results {
@@ -14,8 +15,11 @@ bool any_fails(const TrackedSeries& one) {
 
 bool is_suspect(const TrackedSeries& one) { return one.newest_state == NewestState::kSuspect; }
 
+/// The same whatever other works are tracked beside it.
 std::string tracked_class_name(const TrackedSeries& one) {
-  std::string name = cat("bench.", one.series.workload, one.series.canary ? "_canary" : "");
+  constexpr std::size_t kDigits = 8;
+  std::string name = cat("bench.", one.series.plain_workload, one.series.canary ? "_canary" : "",
+                         ".", sha256_hex(one.series.workload_key).substr(0, kDigits));
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;
 }

@@ -61,6 +61,7 @@ std::vector<NightlySeries> series_of(std::span<const StoredRun> runs,
     series.key = key_of_series(name);
     std::tie(series.workload, series.machine, series.metric, series.canary, series.workload_key,
              series.machine_key) = name;
+    series.plain_workload = series.workload;
     const StoredMetric& metric =
         groups.begin()->second.runs.front()->metrics.find(series.metric)->second;
     series.unit = metric.unit;

@@ -21,6 +21,7 @@ struct Night {
 struct NightlySeries {
   std::string key{};
   std::string workload{};
+  std::string plain_workload{};  ///< As the store has it, whatever other works are named like it.
   std::string workload_key{};
   std::string machine{};
   std::string machine_key{};

@@ -4,15 +4,52 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <optional>
 
 #include "models/base/errors.h"
 
 namespace bench {
 namespace {
 
-constexpr std::array<std::string_view, 13> kAlgorithms = {
-    "nccl",        "nccl/xring", "nccl/rechd", "nccl/pscpu", "xring", "pscpu", "psgpu",
-    "pscpu/pscpu", "collective", "shm",        "rechd",      "tree",  "auto"};
+enum class Scope : std::uint8_t {
+  /// Has its place in a range of sizes.
+  one_host,
+  /// Is for all sizes.
+  all_sizes,
+  several_hosts,
+};
+
+/// What --all_reduce_spec knows.
+struct AlgorithmRow {
+  std::string_view name;
+  Scope scope = Scope::one_host;
+  /// Splits its work into as many parts as a spec says.
+  bool shards = false;
+};
+
+constexpr std::string_view kNccl = "nccl";
+/// tf_cnn_benchmarks' first.
+constexpr std::array<AlgorithmRow, 13> kAlgorithms = {{
+    {.name = kNccl, .scope = Scope::all_sizes},
+    {.name = "nccl/xring", .scope = Scope::several_hosts},
+    {.name = "nccl/rechd", .scope = Scope::several_hosts},
+    {.name = "nccl/pscpu", .scope = Scope::several_hosts},
+    {.name = "xring", .shards = true},
+    {.name = "pscpu"},
+    {.name = "psgpu", .shards = true},
+    {.name = "pscpu/pscpu", .scope = Scope::several_hosts},
+    {.name = "collective", .shards = true},
+    {.name = "shm"},
+    {.name = "rechd"},
+    {.name = "tree"},
+    {.name = "auto", .scope = Scope::all_sizes},
+}};
+
+const AlgorithmRow* find_algorithm(std::string_view name) {
+  const auto* const found = std::find_if(kAlgorithms.begin(), kAlgorithms.end(),
+                                         [&](const AlgorithmRow& row) { return row.name == name; });
+  return found == kAlgorithms.end() ? nullptr : found;
+}
 
 /// A part of the spec between colons, and where it begins, counted from 1.
 struct SpecPart {
@@ -48,23 +85,21 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::string describe_algorithms() {
+/// Of one scope, or all.
+std::string describe_algorithms(std::optional<Scope> scope = {}) {
   std::string text;
-  for (const std::string_view name : kAlgorithms) {
-    text += cat(text.empty() ? "" : ", ", name);
+  for (const AlgorithmRow& row : kAlgorithms) {
+    if (!scope || row.scope == *scope) {
+      text += cat(text.empty() ? "" : ", ", row.name);
+    }
   }
   return text;
-}
-
-/// Those that have their place in a range of sizes.
-std::string describe_algorithms_of_one_host() {
-  return "xring, pscpu, psgpu, collective, shm, rechd, tree";
 }
 
 AllReduceRange read_algorithm(std::string_view spec, const SpecPart& part) {
   const std::size_t mark = std::min(part.text.find('#'), part.text.size());
   AllReduceRange range{.algorithm = std::string(part.text.substr(0, mark))};
-  if (std::find(kAlgorithms.begin(), kAlgorithms.end(), range.algorithm) == kAlgorithms.end()) {
+  if (find_algorithm(range.algorithm) == nullptr) {
     refuse_part(spec, part, cat("one of ", describe_algorithms(), ", with #N for N shards"));
   }
   if (mark < part.text.size() &&
@@ -102,7 +137,7 @@ std::int64_t read_limit(std::string_view spec, const SpecPart& part, std::int64_
 
 }  // namespace
 
-std::span<const std::string_view> all_reduce_algorithms() { return kAlgorithms; }
+std::string describe_algorithms_of_one_host() { return describe_algorithms(Scope::one_host); }
 
 std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec) {
   const std::vector<SpecPart> parts = split_spec(spec);
@@ -130,19 +165,18 @@ void check_all_reduce_spec(std::string_view spec, int members) {
     const SpecPart& part = parts[2 * i];
     const AllReduceRange& range = ranges[i];
     const std::string& name = range.algorithm;
-    if (name.find('/') != std::string::npos) {
+    const AlgorithmRow& row = *find_algorithm(name);
+    if (row.scope == Scope::several_hosts) {
       refuse_part(
           spec, part,
           cat("one of ", describe_algorithms_of_one_host(), "; ", name, " is for several hosts"));
     }
-    const bool for_all_sizes = name == "nccl" || name == "auto";
-    if (for_all_sizes && ranges.size() > 1) {
+    if (row.scope == Scope::all_sizes && ranges.size() > 1) {
       refuse_part(spec, part,
                   cat("one of ", describe_algorithms_of_one_host(), "; ", name,
                       " is for all sizes and stands alone"));
     }
-    const bool splits = name == "xring" || name == "psgpu" || name == "collective";
-    if (!splits && range.shards != 1) {
+    if (!row.shards && range.shards != 1) {
       refuse_part(
           spec, part,
           cat(name, " without shards",
@@ -165,7 +199,7 @@ const AllReduceRange& range_for(std::span<const AllReduceRange> ranges, std::siz
 }
 
 bool adds_by_nccl(std::span<const AllReduceRange> ranges) {
-  return ranges.size() == 1 && ranges.front().algorithm == kAlgorithms.front();
+  return ranges.size() == 1 && ranges.front().algorithm == kNccl;
 }
 
 std::string name_of(const AllReduceRange& range) {

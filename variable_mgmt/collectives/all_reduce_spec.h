@@ -19,8 +19,9 @@ struct AllReduceRange {
   bool operator==(const AllReduceRange&) const = default;
 };
 
-/// The algorithms that --all_reduce_spec knows, tf_cnn_benchmarks' first.
-std::span<const std::string_view> all_reduce_algorithms();
+/// The algorithms of a spec by which members of one host add what has a given size, in a sentence:
+/// "xring, pscpu, ...".
+std::string describe_algorithms_of_one_host();
 
 /// `algorithm[#shards][:limit:algorithm[#shards]]...`, as "pscpu:2k:psgpu#2:64k:xring". A limit is
 /// a whole number of bytes, optionally of K or k, M, G or T (times 1024, 1024^2, ...), each larger

@@ -33,8 +33,8 @@ const ScheduleRow& find_row(const std::string& name) {
       kRows.begin(), kRows.end(), [&name](const ScheduleRow& row) { return row.name == name; });
   if (found == kRows.end()) {
     throw UsageError(cat("all-reduce ", name,
-                         ": the members of one host that add through its memory take shm, ",
-                         "xring, pscpu, psgpu, rechd, tree or collective"));
+                         ": the members of one host that add through its memory take one of ",
+                         describe_algorithms_of_one_host()));
   }
   return *found;
 }
@@ -68,7 +68,15 @@ Schedule plan_schedule(const ScheduleRequest& request) {
 bool is_elementwise(const AllReduceRange& range) { return find_row(range.algorithm).elementwise; }
 
 std::vector<std::string> host_algorithms() {
-  return {"shm", "xring", "pscpu", "psgpu", "rechd", "tree"};
+  std::vector<std::string> names;
+  for (const auto* row = kRows.begin(); row != kRows.end(); ++row) {
+    const bool is_new = std::none_of(
+        kRows.begin(), row, [&](const ScheduleRow& earlier) { return earlier.plan == row->plan; });
+    if (is_new && !row->name.starts_with("hierarchical/")) {
+      names.emplace_back(row->name);
+    }
+  }
+  return names;
 }
 
 }  // namespace bench

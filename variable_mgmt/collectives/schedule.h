@@ -46,7 +46,8 @@ Schedule plan_schedule(const ScheduleRequest& request);
 /// and splitting change no bits.
 bool is_elementwise(const AllReduceRange& range);
 
-/// The algorithms of plan_schedule, but for those that are the same as others.
+/// The algorithms of plan_schedule() that a spec can name, but for those that are the same as
+/// others.
 std::vector<std::string> host_algorithms();
 
 }  // namespace bench

@@ -36,8 +36,10 @@ std::unique_ptr<UpdateStrategy> make_independent(const TowerSeat& seat,
   return std::make_unique<Independent>(seat.tower, settings.optimizer);
 }
 
-std::size_t independent_bytes(std::size_t elements, int towers, const StrategySettings& settings) {
-  return static_cast<std::size_t>(towers) * slot_bytes(settings.optimizer, elements);
+std::vector<StrategyMemory> independent_memory(std::span<const OptimizerSegment> segments,
+                                               int towers, const StrategySettings& settings) {
+  const std::size_t slots = slot_bytes(settings.optimizer, end_of(segments));
+  return std::vector<StrategyMemory>(static_cast<std::size_t>(towers), {.computing = slots});
 }
 
 }  // namespace bench

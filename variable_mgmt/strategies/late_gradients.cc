@@ -26,10 +26,9 @@ void LateGradients::forget() {
   tower_.stream().fill(variables_->data(), std::byte{0}, tower_.executor().variables().bytes);
 }
 
-std::size_t late_gradients_bytes(std::size_t elements, int towers,
-                                 const StrategySettings& settings) {
+std::size_t late_gradients_bytes(std::size_t elements, const StrategySettings& settings) {
   constexpr std::size_t kRegions = 3;
-  return kRegions * static_cast<std::size_t>(towers) * elements * size_of(settings.optimizer.dtype);
+  return kRegions * elements * size_of(settings.optimizer.dtype);
 }
 
 }  // namespace bench

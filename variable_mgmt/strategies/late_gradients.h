@@ -39,8 +39,7 @@ class LateGradients {
   std::unique_ptr<DeviceMemory> noted_;
 };
 
-/// Of all towers, for regions of so many elements.
-std::size_t late_gradients_bytes(std::size_t elements, int towers,
-                                 const StrategySettings& settings);
+/// Of one, for regions of so many elements.
+std::size_t late_gradients_bytes(std::size_t elements, const StrategySettings& settings);
 
 }  // namespace bench

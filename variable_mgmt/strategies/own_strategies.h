@@ -10,9 +10,10 @@ inline constexpr const char* kMeetBetweenCopies =
     "several towers wait for each other on the host, between copies from device to device";
 
 // What the rows of strategies.inc name, a file each; some rows name the same.
-#define BENCH_STRATEGY(name, make, bytes, reduction)                                             \
+#define BENCH_STRATEGY(name, make, memory, reduction)                                            \
   std::unique_ptr<UpdateStrategy> make(const TowerSeat& seat, const StrategySettings& settings); \
-  std::size_t bytes(std::size_t elements, int towers, const StrategySettings& settings);
+  std::vector<StrategyMemory> memory(std::span<const OptimizerSegment> segments, int towers,     \
+                                     const StrategySettings& settings);
 #include "variable_mgmt/strategies/strategies.inc"
 #undef BENCH_STRATEGY
 

@@ -8,10 +8,13 @@
 namespace bench {
 namespace {
 
-std::vector<RegionRange> parts_of(const TowerSeat& seat, const StrategySettings& settings) {
-  const std::vector<OptimizerSegment>& segments = seat.tower.executor().segments();
-  const int towers = seat.meeting.group.size();
+std::vector<RegionRange> parts_of(std::span<const OptimizerSegment> segments, int towers,
+                                  const StrategySettings& settings) {
   return settings.one_holder ? whole_region(segments, towers) : divide_region(segments, towers);
+}
+
+std::vector<RegionRange> parts_of(const TowerSeat& seat, const StrategySettings& settings) {
+  return parts_of(seat.tower.executor().segments(), seat.meeting.group.size(), settings);
 }
 
 /// Every variable has one holder, which adds the towers' gradients and updates it; then all towers
@@ -129,13 +132,20 @@ std::unique_ptr<UpdateStrategy> make_parameter_server(const TowerSeat& seat,
              : std::make_unique<ParameterServer>(seat, settings);
 }
 
-std::size_t parameter_server_bytes(std::size_t elements, int towers,
-                                   const StrategySettings& settings) {
-  // A region of its own per tower, of which a holder's part is used.
-  const std::size_t held =
-      static_cast<std::size_t>(towers) * elements * size_of(settings.optimizer.dtype);
-  return slot_bytes(settings.optimizer, elements) +
-         (settings.staged ? held + late_gradients_bytes(elements, towers, settings) : 0);
+std::vector<StrategyMemory> parameter_server_memory(std::span<const OptimizerSegment> segments,
+                                                    int towers, const StrategySettings& settings) {
+  const std::size_t elements = end_of(segments);
+  const std::size_t region = elements * size_of(settings.optimizer.dtype);
+  std::vector<StrategyMemory> memory;
+  for (const RegionRange& part : parts_of(segments, towers, settings)) {
+    // Of variables that are held, the whole region, of which a holder's part is used.
+    memory.push_back(
+        {.computing = slot_bytes(settings.optimizer, part.count()) +
+                      (settings.staged ? region + late_gradients_bytes(elements, settings) : 0),
+         // Its gradients, and its variables.
+         .meeting = towers > 1 ? 2 * region : 0});
+  }
+  return memory;
 }
 
 }  // namespace bench

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "variable_mgmt/collectives/nccl_collective.h"
 #include "variable_mgmt/strategies/late_gradients.h"
 #include "variable_mgmt/strategies/own_strategies.h"
 #include "variable_mgmt/strategies/range_optimizer.h"
@@ -83,9 +84,18 @@ std::unique_ptr<UpdateStrategy> make_replicated(const TowerSeat& seat,
              : std::make_unique<Replicated>(seat, settings);
 }
 
-std::size_t replicated_bytes(std::size_t elements, int towers, const StrategySettings& settings) {
-  return independent_bytes(elements, towers, settings) +
-         (settings.relaxed ? late_gradients_bytes(elements, towers, settings) : 0);
+std::vector<StrategyMemory> replicated_memory(std::span<const OptimizerSegment> segments,
+                                              int towers, const StrategySettings& settings) {
+  const std::size_t elements = end_of(segments);
+  std::vector<StrategyMemory> memory = independent_memory(segments, towers, settings);
+  for (StrategyMemory& each : memory) {
+    each.computing += settings.relaxed ? late_gradients_bytes(elements, settings) : 0;
+    // Its gradients, where the host adds them.
+    each.meeting = towers > 1 && !adds_by_nccl(settings.sums.spec)
+                       ? elements * size_of(settings.optimizer.dtype)
+                       : 0;
+  }
+  return memory;
 }
 
 }  // namespace bench

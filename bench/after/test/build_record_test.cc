@@ -128,7 +128,7 @@ TEST(Record, TellsParametersImplementationsAndDeviceFromThePlan) {
   device.isa = "generic";
   device.library_version = "Eigen";
   const Executor executor(build_run_graph(settings, *device.backend, 2), *device.backend, {});
-  add_plan(record, settings, std::span(&device, 1), executor);
+  add_plan(record, settings, std::span(&device, 1), executor, {});
   EXPECT_EQ(record.workload.model_params.value(), 4263877);
   EXPECT_EQ(record.workload.flops_per_image.value(), 2 * 4258779);
   EXPECT_THAT(record.cpu.processors_used.value(), ElementsAre(3));
@@ -148,7 +148,7 @@ TEST(Record, IsAFileOfTheChoicesThatItsRunWasMadeWith) {
   Device device;
   device.backend = make_reference_backend();
   const Executor executor(build_run_graph(settings, *device.backend, 2), *device.backend, {});
-  add_plan(record, settings, std::span(&device, 1), executor);
+  add_plan(record, settings, std::span(&device, 1), executor, {});
   EXPECT_EQ(record.choices.by, "estimates");
   const auto read = parse_choices(results::record_json(record));
   ASSERT_TRUE(read);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/loop/tower_shares.h"
+
 namespace bench {
 namespace {
 
@@ -19,43 +21,57 @@ results::Record record_of(int devices, double milliseconds, const results::Tower
   return record;
 }
 
-constexpr ScalingReference kOne{
-    .devices = 1,
-    .images_per_second = 1000,  // In steps of 10 ms.
-    .parts = ScalingReference::Parts{
-        .computing = 0.008, .exchanging = 0, .updating = 0.001, .waiting = 0}};
+constexpr ScalingReference kOne{.devices = 1,
+                                .images_per_second = 1000,  // In steps of 10 ms.
+                                .parts = ScalingReference::Parts{.input = 0.0004,
+                                                                 .computing = 0.008,
+                                                                 .exposed_communication = 0,
+                                                                 .updating = 0.001,
+                                                                 .waiting = 0}};
 
 TEST(Scaling, TellsWhereTheRestWent) {
-  results::Record record = record_of(
-      2, 12.5,
-      {.computing = 0.009, .exchanging = 0.001, .updating = 0.001, .waiting = 0.0, .rest = 0.0015});
+  results::Record record = record_of(2, 12.5,
+                                     {.mean = {.input = 0.0009,
+                                               .computing = 0.009,
+                                               .exposed_communication = 0.001,
+                                               .updating = 0.001,
+                                               .host = 0.0006,
+                                               .waiting = 0.0}});
   // One of the two waits for the other.
-  record.towers[1].computing = 0.0085;
-  record.towers[1].waiting = 0.0005;
+  record.towers[1].mean.computing = 0.0085;
+  record.towers[1].mean.exposed_communication = 0.0015;
+  record.towers[1].mean.waiting = 0.0005;
   const results::Scaling scaling = scaling_of({.reference = kOne}, record);
   EXPECT_EQ(scaling.reference_devices, 1);
   EXPECT_DOUBLE_EQ(scaling.efficiency, 0.8);
-  EXPECT_THAT(scaling.computing.value(), DoubleNear(0.06, 1e-12));
-  EXPECT_THAT(scaling.exchanging.value(), DoubleNear(0.08, 1e-12));
-  EXPECT_THAT(scaling.updating.value(), DoubleNear(0, 1e-12));
-  EXPECT_THAT(scaling.waiting.value(), DoubleNear(0.02, 1e-12));
-  EXPECT_THAT(scaling.rest.value(), DoubleNear(0.04, 1e-12));
+  const results::StepParts& lost = scaling.lost;
+  EXPECT_THAT(lost.input.value(), DoubleNear(0.04, 1e-12));
+  EXPECT_THAT(lost.computing.value(), DoubleNear(0.06, 1e-12));
+  EXPECT_THAT(lost.exposed_communication.value(), DoubleNear(0.1, 1e-12));
+  EXPECT_THAT(lost.updating.value(), DoubleNear(0, 1e-12));
+  EXPECT_THAT(lost.host.value(), DoubleNear(0, 1e-12));
+  EXPECT_THAT(lost.waiting.value(), DoubleNear(0.02, 1e-12));
 }
 
 TEST(Scaling, HoldsTheFirstAgainstItself) {
-  const results::Record record =
-      record_of(1, 10, {.computing = 0.009, .exchanging = 0.0, .updating = 0.001, .waiting = 0.0});
+  const results::Record record = record_of(1, 10,
+                                           {.mean = {.input = 0.0,
+                                                     .computing = 0.009,
+                                                     .exposed_communication = 0.0,
+                                                     .updating = 0.001,
+                                                     .host = 0.0,
+                                                     .waiting = 0.0}});
   const results::Scaling scaling = scaling_of({}, record);
   EXPECT_EQ(scaling.efficiency, 1);
-  EXPECT_EQ(scaling.computing.value(), 0);
-  EXPECT_EQ(scaling.rest.value(), 0);
+  EXPECT_EQ(scaling.lost.computing.value(), 0);
+  EXPECT_EQ(scaling.lost.host.value(), 0);
 }
 
 TEST(Scaling, SaysWhyThePartsAreUnknown) {
   const results::Record record = record_of(2, 10, {});
   const results::Scaling scaling = scaling_of({.reference = kOne}, record);
   EXPECT_EQ(scaling.efficiency, 1);
-  EXPECT_EQ(scaling.rest.why(), "a device's work is not timed part by part");
+  EXPECT_EQ(scaling.lost.host.why(), kNotTimedByPart);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "models/base/errors.h"
-#include "variable_mgmt/collectives/trial.h"
 
 namespace bench {
 namespace {
@@ -45,11 +44,19 @@ TEST(AllReduceOptions, ReadSizesFromToByAFactor) {
 }
 
 TEST(AllReduceOptions, ReadSeveralSpecs) {
-  const auto specs = read({"--all_reduce_spec=pscpu:32k:xring#2,shm"}).specs;
-  ASSERT_EQ(specs.size(), 2U);
-  EXPECT_EQ(text_of(specs[0]), "pscpu:32768:xring#2");
-  EXPECT_EQ(text_of(specs[1]), "shm");
+  EXPECT_THAT(read({"--all_reduce_spec=pscpu:32k:xring#2,shm"}).specs,
+              ElementsAre("pscpu:32k:xring#2", "shm"));
   EXPECT_THAT(refused({"--all_reduce_spec=shm,ring"}), HasSubstr("is 'ring'; accepted is one of"));
+}
+
+TEST(AllReduceOptions, RefuseSpecsThatSoManyTowersCannotAddBy) {
+  EXPECT_THAT(refused({"--num_gpus=3", "--all_reduce_spec=shm,xring:64k:psgpu#4"}),
+              HasSubstr("--all_reduce_spec=xring:64k:psgpu#4: part 3 (character 11) is 'psgpu#4'; "
+                        "accepted is psgpu with 1 to 3 shards"));
+  EXPECT_THAT(refused({"--all_reduce_spec=psgpu#3", "--num_gpus=3"}), "taken");
+  EXPECT_THAT(refused({"--all_reduce_spec=nccl/xring"}), HasSubstr("is for several hosts"));
+  EXPECT_THAT(refused({"--all_reduce_spec=auto"}), HasSubstr("times all that auto chooses from"));
+  EXPECT_THAT(refused({"--all_reduce_spec=nccl"}), HasSubstr("add --device=gpu"));
 }
 
 TEST(AllReduceOptions, NameWhatIsWrong) {

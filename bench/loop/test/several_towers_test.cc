@@ -2,10 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
+#include <numeric>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
 
+#include "bench/flags/test/usage_error.h"
 #include "bench/loop/run_towers.h"
+#include "bench/loop/test/several_towers.h"
 #include "bench/loop/test/tiny_run.h"
+#include "bench/plan/memory_check.h"
+#include "bench/plan/resolve_settings.h"
 #include "kernels/forwarding_backend.h"
+#include "kernels/test/far_device.h"
 
 namespace bench {
 namespace {
@@ -125,6 +135,9 @@ struct TowersRun {
   int first_image = 0;
   std::int64_t input_fails_at = -1;
   std::function<bool(std::int64_t steps)> interrupted = [](std::int64_t) { return false; };
+  /// The steps are timed by the system's clock; else by one that the input alone moves.
+  bool timed = false;
+  std::function<std::unique_ptr<Backend>()> make_backend = make_reference_backend;
 
   SessionResult result = {};
   std::vector<std::vector<float>> weights = {};
@@ -135,7 +148,7 @@ struct TowersRun {
     std::vector<std::unique_ptr<Backend>> backends(static_cast<std::size_t>(settings.towers));
     threads.run([&](int tower) {
       backends[static_cast<std::size_t>(tower)] = std::make_unique<FailingBackend>(
-          make_reference_backend(), tower == faulty_tower ? fault : Fault::none);
+          make_backend(), tower == faulty_tower ? fault : Fault::none);
     });
     const InitialValues values = initial_values(build_run_network(settings, 1), 1);
     const ExecutorOptions options{};
@@ -151,8 +164,10 @@ struct TowersRun {
       sources.backends.push_back(backend.get());
     }
     const auto towers = make_run_towers(settings, threads, sources);
-    FakeClock clock;
-    NumberedInput input(clock, settings, first_image, input_fails_at);
+    FakeClock moved;
+    const SteadyClock steady;
+    const Clock& clock = timed ? static_cast<const Clock&>(steady) : moved;
+    NumberedInput input(moved, settings, first_image, input_fails_at);
     StoppingRule stopping(step_limits(settings), clock, [&] {
       return interrupted(static_cast<std::int64_t>(result.steps.size()));
     });
@@ -204,6 +219,17 @@ TEST(SeveralTowers, KeepTheSameVariablesWhereTheyShareThem) {
   }
 }
 
+TEST(SeveralTowers, AddAroundARingInTheOrderThatIsAsked) {
+  TowersRun run = run_of("replicated", 3);
+  run.settings.sharing.sums.spec = {{.algorithm = "xring"}};
+  run.settings.sharing.sums.ring_order = {2, 0, 1};
+  run.run();
+  EXPECT_EQ(run.weights[0], run.weights[1]);
+  EXPECT_EQ(run.weights[0], run.weights[2]);
+  run.settings.sharing.sums.ring_order = {2, 0, 2};
+  EXPECT_THROW(run.run(), UsageError);
+}
+
 TEST(SeveralTowers, ReportTheMeanOfTheirLossesAndTheImagesOfAll) {
   const auto run = [](int towers, int first_image) {
     TowersRun towers_run = run_of("independent", towers);
@@ -224,13 +250,19 @@ TEST(SeveralTowers, ReportTheMeanOfTheirLossesAndTheImagesOfAll) {
 TEST(SeveralTowers, TellWhereTheTimeOfTheirStepsWent) {
   for (const std::string_view strategy : {"parameter_server", "replicated", "independent"}) {
     TowersRun run = run_of(strategy, 2);
+    run.timed = true;
     run.run();
+    const auto steps = std::accumulate(run.result.steps.begin(), run.result.steps.end(),
+                                       std::chrono::nanoseconds(0));
     ASSERT_EQ(run.result.shares.size(), 2U) << strategy;
     for (const TowerShare& share : run.result.shares) {
+      EXPECT_GT(share.input.count(), 0) << strategy;
       EXPECT_GT(share.computing.count(), 0) << strategy;
       EXPECT_GT(share.updating.count(), 0) << strategy;
-      EXPECT_EQ(share.exchanging.count() > 0, strategy != "independent") << strategy;
+      EXPECT_EQ(share.exposed_communication > share.waiting, strategy != "independent") << strategy;
       EXPECT_GE(share.waiting.count(), 0) << strategy;
+      EXPECT_GT(share.host.count(), 0) << strategy;
+      EXPECT_EQ(share.total(), steps) << strategy;
     }
   }
   TowersRun lone = run_of("replicated", 1);
@@ -238,19 +270,54 @@ TEST(SeveralTowers, TellWhereTheTimeOfTheirStepsWent) {
   EXPECT_THAT(lone.result.shares, testing::IsEmpty());
 }
 
+TEST(SeveralTowers, OfDevicesThatWorkByThemselvesDoNotTellThat) {
+  TowersRun run = run_of("replicated", 2);
+  run.make_backend = [] { return make_far_backend(make_reference_backend(), {}); };
+  run.run();
+  EXPECT_EQ(run.result.steps.size(), 4U);
+  EXPECT_THAT(run.result.shares, testing::IsEmpty());
+}
+
 TEST(TowerShares, ArePrintedAsSharesOfTheSteps) {
   using std::chrono::milliseconds;
   std::ostringstream out;
-  const std::vector<TowerShare> shares{{.feeding = milliseconds(1),
+  const std::vector<TowerShare> shares{{.input = milliseconds(2),
                                         .computing = milliseconds(70),
-                                        .exchanging = milliseconds(10),
+                                        .exposed_communication = milliseconds(16),
                                         .updating = milliseconds(8),
+                                        .host = milliseconds(4),
                                         .waiting = milliseconds(6)}};
   print_shares(out, shares, milliseconds(100));
-  EXPECT_EQ(
-      out.str(),
-      "tower 0: computing 70.0 % of the step time, gradients 10.0 %, update 8.0 %, waiting for "
-      "other towers 6.0 %, input and host 6.0 %\n");
+  EXPECT_EQ(out.str(),
+            "tower 0: input 2.0 % of the step time, computing 70.0 %, exposed communication 16.0 % "
+            "(6.0 % for slower towers), update 8.0 %, host 4.0 %\n");
+}
+
+TEST(SeveralTowers, TakeOfTheirDevicesWhatIsPlannedForEach) {
+  constexpr std::size_t kHas = std::size_t{1} << 30;
+  for (const std::string_view how :
+       {"--variable_update=parameter_server", "--variable_update=replicated", "--staged_vars",
+        "--variable_update=independent", "--local_parameter_device=cpu"}) {
+    const RunSettings settings =
+        resolve_settings(parse({"--model=lenet", "--device=reference", "--batch_size=2",
+                                "--num_gpus=3", "--optimizer=adam", how}));
+    const auto make = [&](int) {
+      FarSchedule schedule;
+      schedule.memory_bytes = kHas;
+      return make_far_backend(make_reference_backend(), schedule);
+    };
+    SeveralTowers towers(settings, make, initial_values(build_run_network(settings, 2), 1));
+    Backend& first = (*towers).first().backend();
+    const PlannedMemory planned = plan_run_memory(settings, first, 2);
+    for (int tower = 0; tower < settings.towers; ++tower) {
+      const std::size_t taken =
+          kHas - (*towers)[tower].backend().memory_traits().free_bytes.value_or(0);
+      const std::size_t place = planned.of_tower(static_cast<std::size_t>(tower)).device;
+      // Its orders and other small things are beside the plan.
+      EXPECT_LE(taken, place + 1024) << how << ", tower " << tower;
+      EXPECT_GE(taken + planned.executor.staging, place) << how << ", tower " << tower;
+    }
+  }
 }
 
 TEST(SeveralTowers, NameTheOneThatFailedAndEndTheOthers) {
@@ -310,6 +377,61 @@ TEST(TowerThreads, ThrowWhatFailedFirstAndNotWhatWaitedForIt) {
   std::vector<int> called(3);
   threads.run([&](int tower) { called[static_cast<std::size_t>(tower)] = tower + 1; });
   EXPECT_THAT(called, ElementsAre(1, 2, 3));
+}
+
+template <class Error>
+std::string named_failure(const Error& error) {
+  TowerThreads threads(2);
+  try {
+    threads.run([&](int tower) {
+      if (tower == 1) {
+        throw error;
+      }
+    });
+  } catch (const std::exception& kept) {
+    return kept.what();
+  }
+  return "nothing failed";
+}
+
+TEST(TowerThreads, NameWhatLibrariesThrowToo) {
+  EXPECT_EQ(named_failure(std::bad_alloc()),
+            "tower 1: the host has no memory left (std::bad_alloc)");
+  EXPECT_EQ(named_failure(std::runtime_error("no luck")), "tower 1: no luck");
+  EXPECT_EQ(named_failure(std::out_of_range("too far")), "tower 1: too far");
+  EXPECT_EQ(named_failure(WriteError("full")), "tower 1: full");
+  EXPECT_THAT(named_failure(std::system_error(EAGAIN, std::generic_category(), "thread")),
+              testing::StartsWith("tower 1: thread: "));
+  // An end that was asked for.
+  EXPECT_EQ(named_failure(LossError("the loss is nan")), "the loss is nan");
+}
+
+TEST(SeveralTowers, AreEndedWithinAPassOfTheirNetwork) {
+  const RunSettings settings = run_of("independent", 3).settings;
+  SeveralTowers towers(
+      settings, [](int) { return make_reference_backend(); },
+      initial_values(build_run_network(settings, 2), 1));
+  const std::vector<float> images(static_cast<std::size_t>(2 * 3 * kImageSize * kImageSize));
+  const std::vector<std::int32_t> labels(2);
+  std::atomic<int> begun = 0;
+  try {
+    (*towers).run([&](int number) {
+      ++begun;
+      if (number == 1) {
+        while (begun < 3) {
+          std::this_thread::yield();
+        }
+        throw std::bad_alloc();
+      }
+      // Without end, and without a wait for anybody.
+      for (std::int32_t step = 0;; ++step) {
+        (*towers)[number].run(images.data(), labels.data(), step);
+      }
+    });
+    FAIL();
+  } catch (const DeviceError& error) {
+    EXPECT_STREQ(error.what(), "tower 1: the host has no memory left (std::bad_alloc)");
+  }
 }
 
 TEST(TowerThreads, NeedNoOtherThreadForALoneTower) {

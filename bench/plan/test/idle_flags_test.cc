@@ -210,5 +210,18 @@ TEST(IdleFlags, AreNotThoseThatAskForNothing) {
               IsEmpty());
 }
 
+TEST(IdleFlags, TellThatAnOrderIsOfARing) {
+  const auto idle_with = [](std::string_view spec) {
+    return idle({"--num_gpus=2", "--gpu_indices=1,0", "--variable_update=replicated", spec});
+  };
+  EXPECT_THAT(idle_with("--all_reduce_spec=xring#2"), IsEmpty());
+  EXPECT_THAT(idle_with("--all_reduce_spec=auto"), IsEmpty());
+  EXPECT_THAT(idle_with("--all_reduce_spec=tree"),
+              ElementsAre("--gpu_indices: no effect without xring or collective in "
+                          "--all_reduce_spec, which add around a ring"));
+  EXPECT_THAT(idle({"--num_gpus=2", "--gpu_indices=1,0"}),
+              ElementsAre(HasSubstr("--gpu_indices: no effect with --variable_update=")));
+}
+
 }  // namespace
 }  // namespace bench

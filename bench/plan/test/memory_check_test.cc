@@ -15,6 +15,7 @@
 namespace bench {
 namespace {
 
+using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -230,33 +231,96 @@ TEST(RunMemory, CountsOfPixelsOnADeviceABatchOfFloatsAndOneOfBytes) {
 
 TEST(RunMemory, CountsTheOptimizersSlotsWhenTraining) {
   const auto backend = make_reference_backend();
-  const MemoryReport executor{.variables = 4000, .gradients = 4000};
-  EXPECT_EQ(run_memory(lenet(), *backend, executor, 4).optimizer_slots, 0U);
-  EXPECT_EQ(run_memory(lenet({"--optimizer=momentum"}), *backend, executor, 4).optimizer_slots,
-            4000U);
-  EXPECT_EQ(run_memory(lenet({"--optimizer=rmsprop"}), *backend, executor, 4).optimizer_slots,
-            8000U);
-  EXPECT_EQ(run_memory(lenet({"--optimizer=adam"}), *backend, executor, 4).optimizer_slots, 8000U);
-  EXPECT_EQ(run_memory(lenet({"--optimizer=momentum", "--forward_only"}), *backend, executor, 4)
-                .optimizer_slots,
+  const TowerPlan tower{.memory = {.variables = 4000, .gradients = 4000},
+                        .segments = {{.offset = 0, .count = 1000}}};
+  const auto slots = [&](const std::vector<std::string_view>& more) {
+    return run_memory(lenet(more), *backend, tower, 4).optimizer();
+  };
+  EXPECT_EQ(slots({}), 0U);
+  EXPECT_EQ(slots({"--optimizer=momentum"}), 4000U);
+  EXPECT_EQ(slots({"--optimizer=rmsprop"}), 8000U);
+  EXPECT_EQ(slots({"--optimizer=adam"}), 8000U);
+  EXPECT_EQ(slots({"--optimizer=momentum", "--forward_only"}), 0U);
+}
+
+/// A network most of whose variables are one, as in VGG-16.
+const TowerPlan kUneven{
+    .memory = {.variables = 4000, .gradients = 4000},
+    .segments = {
+        {.offset = 0, .count = 800}, {.offset = 800, .count = 100}, {.offset = 900, .count = 100}}};
+
+RunSettings four_towers(std::vector<std::string_view> more) {
+  more.insert(more.end(), {"--num_gpus=4", "--optimizer=adam"});
+  return lenet(more);
+}
+
+TEST(RunMemory, CountsForEachTowerTheSlotsOfWhatItHolds) {
+  const auto far = make_far_backend(make_reference_backend(), {});
+  const auto slots = [&](const std::vector<std::string_view>& more) {
+    const RunSettings settings = four_towers(more);
+    const PlannedMemory memory = run_memory(settings, *far, kUneven, 4);
+    std::vector<std::size_t> each;
+    std::size_t sum = 0;
+    for (std::size_t tower = 0; tower < memory.towers(); ++tower) {
+      const MemoryNeed need = memory.of_tower(tower);
+      EXPECT_EQ(need.device, kUneven.memory.total() + memory.updates[tower].computing);
+      sum += need.total();
+      each.push_back(memory.updates[tower].computing);
+    }
+    EXPECT_EQ(sum, memory.total());
+    const MemoryLimits limits{.host = limit_of(1), .device = MemoryLimit{}};
+    EXPECT_EQ(
+        limits.need_of(memory).device,
+        kUneven.memory.total() + *std::max_element(each.begin(), each.end()) + memory.check.device);
+    return each;
+  };
+  EXPECT_THAT(slots({}), ElementsAre(0, 6400, 0, 1600));
+  EXPECT_THAT(slots({"--local_parameter_device=cpu"}), ElementsAre(8000, 0, 0, 0));
+  EXPECT_THAT(slots({"--variable_update=replicated"}), ElementsAre(8000, 8000, 8000, 8000));
+  // Besides, the variables that are held, and gradients, variables and those noted as they were.
+  EXPECT_THAT(slots({"--staged_vars"}), ElementsAre(16000, 22400, 16000, 17600));
+}
+
+TEST(RunMemory, CountsOnTheHostWhereTheTowersOfDevicesMeet) {
+  const auto far = make_far_backend(make_reference_backend(), {});
+  const auto near = make_reference_backend();
+  EXPECT_EQ(run_memory(four_towers({}), *far, kUneven, 4).meeting(), 4U * 8000);
+  EXPECT_EQ(run_memory(four_towers({}), *near, kUneven, 4).meeting(), 0U);
+  EXPECT_EQ(run_memory(four_towers({"--variable_update=replicated"}), *far, kUneven, 4).meeting(),
+            4U * 4000);
+  EXPECT_EQ(run_memory(four_towers({"--variable_update=independent"}), *far, kUneven, 4).meeting(),
             0U);
 }
 
-TEST(RunMemory, CountsSlotsWhereTheirDeviceIs) {
+TEST(MemoryCheck, NamesTheTowerWhoseDeviceIsTooSmall) {
   const auto far = make_far_backend(make_reference_backend(), {});
-  const MemoryReport executor{.variables = 4000, .gradients = 4000};
-  const auto of_a_device = [&](std::vector<std::string_view> more) {
-    more.insert(more.end(), {"--num_gpus=4", "--optimizer=adam"});
-    const RunSettings settings = lenet(more);
-    const PlannedMemory memory = run_memory(settings, *far, executor, 4);
-    const MemoryLimits limits{.host = limit_of(1), .device = MemoryLimit{}};
-    EXPECT_EQ(limits.need_of(memory).device,
-              executor.total() + memory.slots_of_a_device + memory.check.device);
-    return memory.slots_of_a_device;
+  TowerPlan tower = kUneven;
+  for (OptimizerSegment& segment : tower.segments) {
+    segment.offset *= kMiB;
+    segment.count *= kMiB;
+  }
+  const RunSettings settings = four_towers({});
+  const PlannedMemory memory = run_memory(settings, *far, tower, 4);
+  const auto fits = [&](std::size_t mib) {
+    const MemoryLimits limits{.host = Unknown{"no file tells"}, .device = limit_of(mib)};
+    return memory_shortage(settings, memory, limits).value_or("");
   };
-  EXPECT_EQ(of_a_device({}), 2000U);
-  EXPECT_EQ(of_a_device({"--local_parameter_device=cpu"}), 8000U);
-  EXPECT_EQ(of_a_device({"--variable_update=replicated"}), 8000U);
+  EXPECT_EQ(fits(6500), "");
+  EXPECT_THAT(fits(6399), HasSubstr(" of the memory of tower 1's device ("));
+  EXPECT_THAT(fits(6399), HasSubstr(", optimizer 6.2 GiB, "));
+}
+
+TEST(RunMemory, OfSeveralTowersIsPrintedForEachByPlace) {
+  const auto print = [](Backend& backend) {
+    std::ostringstream out;
+    out << run_memory(four_towers({}), backend, kUneven, 4);
+    return out.str();
+  };
+  EXPECT_THAT(print(*make_far_backend(make_reference_backend(), {})),
+              EndsWith("; tower 0: host 44.6 KiB, device 7.8 KiB; tower 1: host 44.6 KiB, device "
+                       "14.1 KiB; tower 2: host 44.6 KiB, device 7.8 KiB; tower 3: host 44.6 KiB, "
+                       "device 9.4 KiB"));
+  EXPECT_THAT(print(*make_reference_backend()), HasSubstr("; tower 1: host 50.8 KiB; tower 2: "));
 }
 
 TEST(RunMemory, GrowsWithTheBatchAndNotTheVariables) {
@@ -290,8 +354,9 @@ TEST(RunMemory, CountsTheCheckAfterTheSteps) {
 
 TEST(RunMemory, IsPrintedByRegion) {
   std::ostringstream out;
-  out << PlannedMemory{
-      .executor = {.variables = kMiB}, .optimizer_slots = 2 * kMiB, .input_slots = 3 * kMiB};
+  out << PlannedMemory{.executor = {.variables = kMiB},
+                       .updates = {{.computing = 2 * kMiB}},
+                       .input_slots = 3 * kMiB};
   EXPECT_THAT(out.str(), HasSubstr("variables 1.0 MiB"));
   EXPECT_THAT(out.str(), EndsWith(", optimizer 2.0 MiB, input 3.0 MiB"));
   EXPECT_THAT(out.str(), Not(HasSubstr("\n")));

@@ -116,5 +116,39 @@ TEST(Sharing, NamesDevicesThatHaveNoTwoLevelsBeforeTheRun) {
               HasSubstr("--network_topology=gcp_v100 is of 8 devices; 2 were given"));
 }
 
+TEST(GpuIndices, AreTheOrderOfTheRing) {
+  const auto order = [](std::string_view indices) {
+    return sharing_of(
+               {"--num_gpus=3", "--variable_update=replicated", "--all_reduce_spec=xring", indices})
+        .sharing.sums.ring_order;
+  };
+  EXPECT_THAT(order("--gpu_indices=2,0,1"), testing::ElementsAre(2, 0, 1));
+  EXPECT_THAT(order("--gpu_indices="), testing::IsEmpty());
+  const auto refused_for = [&](std::string_view indices) {
+    return usage_error([&] { order(indices); });
+  };
+  EXPECT_EQ(refused_for("--gpu_indices=0,1,3"),
+            "--gpu_indices=0,1,3: '3' is no device of this run; accepted is the order of all 3 "
+            "devices in a ring, each of 0 to 2 once");
+  EXPECT_THAT(refused_for("--gpu_indices=0,1"), HasSubstr("=0,1: names 2 of them; accepted is"));
+  EXPECT_THAT(refused_for("--gpu_indices=0,1,0"), HasSubstr("0 is there twice; accepted is"));
+  for (const std::string_view bad : {"--gpu_indices=0,1,x", "--gpu_indices=-1,0,1",
+                                     "--gpu_indices=0,,1", "--gpu_indices=0,1,2,"}) {
+    EXPECT_THAT(refused_for(bad), HasSubstr("' is no device of this run")) << bad;
+  }
+}
+
+TEST(ScalingSweep, OfOneNumberIsRefusedForThatAlone) {
+  const auto refused_for = [](std::string_view more) {
+    return usage_error([&] { sharing_of({"--scaling_sweep=1", more, "--forward_only"}); });
+  };
+  for (const std::string_view more : {"--dtype=int8", "--batch_size=auto", "--dtype=f32"}) {
+    EXPECT_EQ(refused_for(more),
+              "--scaling_sweep=1: one number of devices has nothing to be held against; write "
+              "1,2,4")
+        << more;
+  }
+}
+
 }  // namespace
 }  // namespace bench

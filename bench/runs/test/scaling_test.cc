@@ -19,17 +19,19 @@ ChildOutcome outcome_of(int devices, double images_per_second, double efficiency
   run.metrics["images_per_sec"].value = images_per_second;
   run.metrics["peak_rss"].value = 3 << 20;
   const nlohmann::json tower = {
-      {"computing", 0.008}, {"exchanging", 0.001}, {"updating", 0}, {"waiting", 0}};
+      {"input", 0.0005}, {"computing", 0.008}, {"exposed_communication", 0.001},
+      {"updating", 0},   {"host", 0.0005},     {"waiting", 0}};
   run.record = {{"workload", {{"devices", devices}}},
                 {"towers", nlohmann::json::array()},
                 {"scaling",
                  {{"efficiency", efficiency},
                   {"lost",
-                   {{"computing", 0.125},
-                    {"exchanging", nullptr},
+                   {{"input", 0.02},
+                    {"computing", 0.125},
+                    {"exposed_communication", nullptr},
                     {"updating", 0},
-                    {"waiting", 0},
-                    {"rest", -0.01}}}}}};
+                    {"host", -0.01},
+                    {"waiting", nullptr}}}}}};
   for (int i = 0; i < devices; ++i) run.record["towers"].push_back(tower);
   return {.record = run};
 }
@@ -66,7 +68,8 @@ TEST(ScalingSweep, HoldsTheRunsAgainstTheFirst) {
   EXPECT_EQ(reference.devices, 1);
   EXPECT_EQ(reference.images_per_second, 100);
   EXPECT_EQ(reference.parts->computing, 0.008);
-  EXPECT_EQ(reference.parts->exchanging, 0.001);
+  EXPECT_EQ(reference.parts->input, 0.0005);
+  EXPECT_EQ(reference.parts->exposed_communication, 0.001);
   EXPECT_THAT(scaled.err.str(), HasSubstr("2 devices, run 2 of 3\n"));
 }
 
@@ -75,8 +78,9 @@ TEST(ScalingSweep, PrintsWhereTheRestWent) {
   print_scaling(out, std::vector<ScaledRun>{{.devices = 2, .outcome = outcome_of(2, 177.4, 0.887)},
                                             {.devices = 4, .outcome = {.status = 1}}});
   EXPECT_THAT(out.str(),
-              StartsWith("devices  images/sec  efficiency %  lost: computing  gradients"));
-  EXPECT_THAT(out.str(), testing::ContainsRegex("2 +177.40 +88.7 +12.5 +- +0.0 +0.0 +-1.0 +3\n"));
+              StartsWith("devices  images/sec  efficiency %  lost: input  computing  exposed "
+                         "communication  update  host"));
+  EXPECT_THAT(out.str(), testing::ContainsRegex("2 +177.40 +88.7 +2.0 +12.5 +- +0.0 +-1.0 +3\n"));
   EXPECT_THAT(out.str(), HasSubstr("ended with status 1\n"));
 }
 

@@ -36,6 +36,7 @@ inline NightlySeries made_series(const MadeSeries& made) {
   RandomStream random(made.seed);
   NightlySeries series{.key = cat(made.workload, made.machine, made.canary),
                        .workload = made.workload,
+                       .plain_workload = made.workload,
                        .workload_key = made.workload,
                        .machine = made.machine,
                        .machine_key = made.machine,

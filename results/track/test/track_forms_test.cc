@@ -72,6 +72,23 @@ TEST(TrackForms, JunitFailsWhatFailsAndSkipsWhatIsSuspect) {
   EXPECT_THAT(out.str(), HasSubstr("vgg&lt;16&gt;"));
 }
 
+TEST(TrackForms, JunitNamesAWorkTheSameWhateverIsTrackedBesideIt) {
+  const auto named = [](const std::string& workload, const std::string& key) {
+    NightlySeries series = made_series({.nights = 20});
+    series.workload = workload;
+    series.workload_key = key;
+    std::ostringstream out;
+    print_junit(out, track({series}, {}, {}, {}));
+    const std::string text = out.str();
+    const std::size_t begin = text.find("classname=");
+    return text.substr(begin, text.find(' ', begin) - begin);
+  };
+  const std::string alone = named("resnet50 train bs64 f32", "a");
+  EXPECT_THAT(alone, HasSubstr("\"bench.resnet50_train_bs64_f32."));
+  EXPECT_EQ(named("resnet50 train bs64 f32 (num_batches 20)", "a"), alone);
+  EXPECT_NE(named("resnet50 train bs64 f32", "b"), alone);
+}
+
 TEST(TrackForms, HtmlDrawsEveryNightLevelChangeAndNote) {
   std::ostringstream out;
   print_html(out, made_tracked());

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "models/base/errors.h"
+#include "variable_mgmt/collectives/schedule.h"
 
 namespace bench {
 namespace {
@@ -91,6 +94,19 @@ TEST(AllReduceSpec, NamesThePlaceOfWhatSoManyMembersCannot) {
     EXPECT_THAT(refusal_of_four(spec), HasSubstr(cat("part 1 (character 1) is '", spec,
                                                      "'; accepted is ", name, " without shards")));
   }
+}
+
+TEST(AllReduceSpec, NamesWhatMembersOfOneHostHaveSchedulesFor) {
+  std::istringstream names(describe_algorithms_of_one_host());
+  std::vector<std::string> described;
+  for (std::string name; std::getline(names >> std::ws, name, ',');) {
+    EXPECT_EQ(refusal_of_four(name), "taken");
+    EXPECT_EQ(plan_schedule({.range = {.algorithm = name}, .members = 4, .elements = 64}).size(),
+              4U);
+    described.push_back(name);
+  }
+  EXPECT_THAT(described, testing::IsSupersetOf(host_algorithms()));
+  EXPECT_EQ(described.size(), host_algorithms().size() + 1) << "collective is as xring";
 }
 
 TEST(AllReduceSpec, ChoosesByBytesUpToTheLimit) {
