@@ -85,7 +85,10 @@ std::unique_ptr<UpdateStrategy> make_replicated(const TowerSeat& seat,
 
 std::size_t replicated_bytes(std::size_t elements, int towers, const StrategySettings& settings) {
   return independent_bytes(elements, towers, settings) +
-         (settings.relaxed ? late_gradients_bytes(elements, towers, settings) : 0);
+         (settings.relaxed ? late_gradients_bytes(elements, towers, settings) : 0) +
+         (settings.sums.narrow
+              ? static_cast<std::size_t>(towers) * NarrowGradients::bytes(elements, 1)
+              : 0);
 }
 
 }  // namespace bench
