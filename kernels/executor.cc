@@ -221,6 +221,9 @@ void Executor::feed_pixels(Input input, std::span<const std::uint8_t> host,
   state_->inputs.feed_pixels(static_cast<std::size_t>(input), host, content);
 }
 
+void Executor::begin_ahead() { state_->inputs.begin_ahead(); }
+void Executor::take_ahead() { state_->inputs.take_ahead(); }
+
 void Executor::place(Input input, void* device) {
   state_->inputs.place(static_cast<std::size_t>(input), device);
 }

@@ -75,6 +75,10 @@ class Executor {
   /// those of all datasets (Backend::make_normalization) into memory of the executor's own. What
   /// ExecutorOptions::pixels names is not to be fed in another way.
   void feed_pixels(Input input, std::span<const std::uint8_t> host, const ContentId& content = {});
+  /// Where the device does not share the host's memory: between these calls what is fed is only
+  /// brought, and what is enqueued neither sees nor awaits it; runs behind the second one see it.
+  void begin_ahead();
+  void take_ahead();
   /// The same with memory of the device that is the caller's: what lies there when a run begins.
   void place(Input input, void* device);
   /// Copies a graph input in canonical order into memory of the executor's own; waits.

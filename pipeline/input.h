@@ -75,13 +75,17 @@ struct InputStatistics {
   std::int64_t records = 0;                  ///< images of the dataset; 0: not counted
 };
 
-/// An endless stream of batches. One thread at a time may call it.
+/// An endless stream of batches. One thread at a time may call it. Its end does not wait for a disk
+/// that is stalled.
 class InputSource {
  public:
   virtual ~InputSource() = default;
-  /// The next batch; waits until it is full. Valid until the next call of next(). Throws DataError
-  /// (file, offset, reason), the same for each thread count, and again on each further call.
+  /// Acquires the next batch, for all towers; waits until it is full. The batch acquired before is
+  /// released, and may be written again: every copy of it has to be done. Throws DataError (file,
+  /// offset, reason), the same for each thread count, and again on each further call.
   virtual InputBatch next() = 0;
+  /// Whether next() need not wait for other threads, at most so much later. Releases nothing.
+  virtual bool ready_within(std::chrono::nanoseconds /*time*/) { return true; }
   [[nodiscard]] virtual InputStatistics statistics() const = 0;
 };
 

@@ -20,9 +20,17 @@ std::vector<Pack> packs_of(const std::vector<OptimizerSegment>& segments, DType 
                            const SumSettings& settings) {
   std::vector<GradientSize> sizes;
   for (const OptimizerSegment& segment : segments) {
-    sizes.push_back({.elements = segment.count, .dtype = dtype});
+    sizes.push_back({.elements = segment.count, .dtype = settings.narrow.value_or(dtype)});
   }
   return settings.packs > 0 ? repack(sizes, settings.packs) : pack_small(sizes, settings.small);
+}
+
+std::vector<FlatPiece> bytes_of(const std::vector<SumPiece>& pieces) {
+  std::vector<FlatPiece> bytes;
+  for (const SumPiece& piece : pieces) {
+    bytes.push_back(piece.bytes);
+  }
+  return bytes;
 }
 
 /// Whether there can be packs of small gradients.
@@ -34,7 +42,9 @@ std::vector<SumPiece> sum_pieces(const std::vector<OptimizerSegment>& segments, 
                                  const SumSettings& settings) {
   const std::vector<FlatPiece> places = places_of(segments, dtype);
   std::vector<SumPiece> pieces;
-  if (settings.packs > 0 || packs_any(settings.small) || settings.spec.size() > 1) {
+  // Only f32 is packed.
+  const bool packs = settings.packs > 0 || (packs_any(settings.small) && !settings.narrow);
+  if (packs || settings.spec.size() > 1) {
     for (const Pack& pack : packs_of(segments, dtype, settings)) {
       pieces.push_back({.bytes = piece_of(pack, places, dtype), .ready = pack.back().tensor + 1});
     }
@@ -56,9 +66,12 @@ GradientSums::GradientSums(Tower& tower, Collective& collective, int number,
                            const SumSettings& settings)
     : tower_(tower),
       dtype_(tower.executor().trained_dtype()),
+      sent_(settings.narrow.value_or(dtype_)),
       overlap_(settings.overlap),
       nccl_timeout_(settings.nccl_timeout),
       pieces_(sum_pieces(tower.executor().segments(), dtype_, settings)),
+      narrow_(settings.narrow ? std::make_unique<NarrowGradients>(tower, sent_, bytes_of(pieces_))
+                              : nullptr),
       member_(collective.join(number, tower.backend(), tower.stream())) {
   handles_.reserve(pieces_.size());
   std::vector<std::size_t> ready;
@@ -85,15 +98,19 @@ void GradientSums::begin_step() {
 }
 
 void GradientSums::start_until(std::size_t gradients) {
-  auto* const region = tower_.executor().gradients().as<std::byte>();
   while (started_ < pieces_.size() && pieces_[started_].ready <= gradients) {
-    const FlatPiece& bytes = pieces_[started_].bytes;
-    handles_.push_back(member_->start({.data = region + bytes.offset,
-                                       .elements = bytes.bytes / size_of(dtype_),
-                                       .dtype = dtype_,
+    handles_.push_back(member_->start({.data = place_of(started_),
+                                       .elements = pieces_[started_].bytes.bytes / size_of(dtype_),
+                                       .dtype = sent_,
                                        .index = started_}));
     ++started_;
   }
+}
+
+void* GradientSums::place_of(std::size_t piece) {
+  return narrow_ != nullptr
+             ? narrow_->narrow(piece)
+             : tower_.executor().gradients().as<std::byte>() + pieces_[piece].bytes.offset;
 }
 
 void GradientSums::finish_step() {
@@ -107,6 +124,9 @@ void GradientSums::finish_step() {
     for (const CollectiveMember::Handle handle : handles_) {
       member_->wait(handle, {});
     }
+  }
+  if (narrow_ != nullptr) {
+    narrow_->widen();
   }
   begun_ = false;
 }

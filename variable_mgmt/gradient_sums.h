@@ -3,11 +3,13 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "variable_mgmt/collectives/buckets.h"
 #include "variable_mgmt/collectives/collective.h"
+#include "variable_mgmt/narrow_gradients.h"
 #include "variable_mgmt/tower.h"
 
 namespace bench {
@@ -22,6 +24,9 @@ struct SumSettings {
   SmallGradients small = {};
   /// Where neither of these asks for another cut, nor the spec for one by the gradients' sizes.
   BucketLimits buckets = {};
+  /// --compact_gradient_transfer: gradients are sent and added in this type of 16 bits; none: in
+  /// their own.
+  std::optional<DType> narrow = {};
   /// Gradients are added while the backward pass goes on; else behind it.
   bool overlap = true;
   /// The towers in the order of a ring; empty: 0, 1, 2, ...
@@ -64,12 +69,18 @@ class GradientSums {
 
  private:
   void start_until(std::size_t gradients);
+  /// Where the sums of a piece are made.
+  void* place_of(std::size_t piece);
 
   Tower& tower_;
   DType dtype_;
+  /// Of what is added.
+  DType sent_;
   bool overlap_;
   std::chrono::milliseconds nccl_timeout_;
   std::vector<SumPiece> pieces_;
+  /// Null where gradients are added where they lie. Outlives the member, which uses it.
+  std::unique_ptr<NarrowGradients> narrow_;
   std::unique_ptr<CollectiveMember> member_;
   /// Of this step.
   bool begun_ = false;

@@ -62,8 +62,12 @@ void for_each_sample(std::span<const float> tensor, const Take& take) {
   }
 }
 
-/// Of one tower.
-Samples take_samples(Executor& executor, const InitialValues& values) {
+float rounded(float value, DType dtype) {
+  return dtype == DType::bf16 ? widen(narrow_to_bfloat16(value)) : widen(narrow_to_float16(value));
+}
+
+/// Of one tower, as it sends them.
+Samples take_samples(Executor& executor, const InitialValues& values, std::optional<DType> narrow) {
   Samples samples;
   std::vector<float> gradient;
   for (const Variable& variable : executor.graph().variables()) {
@@ -74,6 +78,10 @@ Samples take_samples(Executor& executor, const InitialValues& values) {
     const std::size_t offset = samples.variables.size();
     for_each_sample(values.at(name), [&](double w) { samples.variables.push_back(w); });
     gradient = executor.read_gradient(name, std::move(gradient));
+    if (narrow) {
+      std::transform(gradient.begin(), gradient.end(), gradient.begin(),
+                     [&](float g) { return rounded(g, *narrow); });
+    }
     for_each_sample(gradient, [&](double g) {
       samples.gradients.push_back(g);
       samples.added.push_back(g);
@@ -171,10 +179,6 @@ std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& 
   return sums;
 }
 
-float rounded(float value, DType dtype) {
-  return dtype == DType::bf16 ? widen(narrow_to_bfloat16(value)) : widen(narrow_to_float16(value));
-}
-
 /// Whether a variable's copies are the variable, rounded.
 bool has_the_right_copies(Executor& executor, const std::string& name,
                           std::span<const float> variable) {
@@ -258,7 +262,8 @@ double largest_update_difference(Towers& towers, const StrategySettings& setting
   std::vector<Samples> samples(count);
   towers.run([&](int number) {
     Tower& tower = towers[number];
-    samples[static_cast<std::size_t>(number)] = take_samples(tower.executor(), values);
+    samples[static_cast<std::size_t>(number)] =
+        take_samples(tower.executor(), values, settings.sums.narrow);
     if (count > 1) {
       // A lone tower has them from the check before.
       tower.write_variables(values);

@@ -66,7 +66,15 @@ FingerprintTolerance fingerprint_tolerance(FingerprintKind kind, DType dtype) {
   return tolerance;
 }
 
-double update_tolerance() { return 1e-6; }
+double update_tolerance(std::optional<DType> narrow, int towers) {
+  constexpr double kOfF32 = 1e-6;
+  if (!narrow) {
+    return kOfF32;
+  }
+  // Each addition rounds once, by at most half an epsilon of what it has added so far.
+  const double epsilon = *narrow == DType::bf16 ? 0x1p-7 : 0x1p-10;
+  return kOfF32 + (towers - 1) * epsilon / 2;
+}
 
 double l2_tolerance() { return 1e-5; }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "models/base/dtype.h"
 #include "models/zoo/fingerprint.h"
 
@@ -16,8 +18,9 @@ struct FingerprintTolerance {
 /// measured.
 FingerprintTolerance fingerprint_tolerance(FingerprintKind kind, DType dtype);
 
-/// The largest share of what is added up by which an update may differ from the reference's.
-double update_tolerance();
+/// The largest share of what is added up by which an update of so many towers may differ from the
+/// reference's, where they add gradients in the optimizer's type or in `narrow`.
+double update_tolerance(std::optional<DType> narrow, int towers);
 
 /// The largest relative deviation of the L2 term.
 double l2_tolerance();

@@ -177,11 +177,12 @@ void check_update(const RunSettings& settings, const VerifiedRun& run,
                   const FingerprintStimulus& stimulus, Verification& result) {
   const double difference = largest_update_difference(
       run.towers, strategy_settings(settings), settings.reduction.has_value(), stimulus.values);
-  result.numbers.push_back({.name = "update",
-                            .measured = difference,
-                            .stored = 0,
-                            .deviation = difference,
-                            .tolerance = update_tolerance()});
+  result.numbers.push_back(
+      {.name = "update",
+       .measured = difference,
+       .stored = 0,
+       .deviation = difference,
+       .tolerance = update_tolerance(settings.sharing.sums.narrow, settings.towers)});
 }
 
 }  // namespace

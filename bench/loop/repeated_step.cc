@@ -19,19 +19,20 @@ RepeatedStep::~RepeatedStep() {
   finish(tower_.stream());
 }
 
-void RepeatedStep::enqueue() {
+void RepeatedStep::enqueue(const std::function<void()>& meanwhile) {
   if (warm_ && recorded_ == nullptr && !parts_are_recorded_ && recording_ != StepRecording::off) {
     record();
   }
   warm_ = true;
   if (recorded_ != nullptr) {
     tower_.stream().replay(*recorded_);
+    meanwhile();
   } else {
-    enqueue_kernels();
+    enqueue_kernels(meanwhile);
   }
 }
 
-void RepeatedStep::enqueue_kernels() {
+void RepeatedStep::enqueue_kernels(const std::function<void()>& meanwhile) {
   if (strategy_ != nullptr) {
     strategy_->begin_step();
   }
@@ -42,6 +43,7 @@ void RepeatedStep::enqueue_kernels() {
     tower_.enqueue_run();
   }
   computed_at_ = std::chrono::steady_clock::now();
+  meanwhile();
   if (strategy_ != nullptr) {
     strategy_->update();
   }
@@ -50,7 +52,7 @@ void RepeatedStep::enqueue_kernels() {
 void RepeatedStep::record() {
   try {
     if (why_in_parts_.empty()) {
-      recorded_ = tower_.stream().capture([this] { enqueue_kernels(); });
+      recorded_ = tower_.stream().capture([this] { enqueue_kernels([] {}); });
     } else {
       tower_.executor().record();
       parts_are_recorded_ = true;

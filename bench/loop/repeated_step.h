@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,8 +22,10 @@ class RepeatedStep {
   RepeatedStep(const RepeatedStep&) = delete;
   RepeatedStep& operator=(const RepeatedStep&) = delete;
 
-  /// The tower's orders were set. Throws DeviceError where a step is to be recorded and cannot be.
-  void enqueue();
+  /// The tower's orders were set. `meanwhile` is called while the device works on the network, and
+  /// where the host can, before it waits for other towers in the update. Throws DeviceError where a
+  /// step is to be recorded and cannot be.
+  void enqueue(const std::function<void()>& meanwhile);
   /// When the network of the last enqueue() was enqueued, and on a device that computes in the
   /// host's memory done; by the host's clock. Not of a step that was replayed.
   [[nodiscard]] std::chrono::steady_clock::time_point computed_at() const { return computed_at_; }
@@ -35,7 +38,7 @@ class RepeatedStep {
   }
 
  private:
-  void enqueue_kernels();
+  void enqueue_kernels(const std::function<void()>& meanwhile);
   void record();
 
   StepRecording recording_;

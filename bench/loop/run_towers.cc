@@ -26,7 +26,7 @@ std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerTh
   TrialPlan trial_plan{.names = {},
                        .specs = specs_to_try(threads.size()),
                        .elements = {},
-                       .dtype = settings.optimizer.dtype,
+                       .dtype = settings.sharing.sums.narrow.value_or(settings.optimizer.dtype),
                        .ring_order = settings.sharing.sums.ring_order,
                        .nccl_timeout = settings.sharing.sums.nccl_timeout};
   if (settings.sharing.nccl_timed) {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <mutex>
 
-#include "bench/loop/repeated_step.h"
+#include "bench/loop/batches_ahead.h"
+#include "bench/loop/feeding.h"
 #include "bench/loop/step_statistics.h"
-#include "bench/plan/memory_check.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -24,8 +24,10 @@ class Session {
         parts_(parts),
         result_(result),
         learning_rate_(settings.learning_rate),
-        image_elements_(image_elements(settings) * static_cast<std::size_t>(settings.batch)),
-        progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}) {
+        progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}),
+        batches_(parts.input, parts.clock, result.input_wait,
+                 [this] { return parts_.stopping.interrupted(); }),
+        feeding_(settings, parts.towers, batches_) {
     find_scalars();
     make_steps();
     // Longer lists grow between steps, outside what is timed.
@@ -124,7 +126,9 @@ class Session {
     progress_.start("warm up", parts_.stopping.limits().warmup_steps);
     Stop stop = parts_.stopping.after_warmup_steps(0);
     while (stop == Stop::none) {
-      step();
+      if (!step()) {
+        return Stop::interrupted;
+      }
       progress_.update(++result_.warmup_steps);
       stop = parts_.stopping.after_warmup_steps(result_.warmup_steps);
     }
@@ -149,7 +153,12 @@ class Session {
     double top_1 = 0;
     double top_5 = 0;
     for (std::int64_t i = 1; result_.stop == Stop::none; ++i) {
-      const Outcome outcome = step();
+      const std::optional<Outcome> stepped = step();
+      if (!stepped) {
+        result_.stop = Stop::interrupted;
+        break;
+      }
+      const Outcome& outcome = *stepped;
       result_.wall = parts_.clock.now() - begin;
       result_.steps.push_back(outcome.duration);
       if (settings_.training()) {
@@ -197,60 +206,32 @@ class Session {
     }
   }
 
-  /// Waits for a batch for all towers.
-  InputBatch next_batch() {
-    const nanoseconds begin = parts_.clock.now();
-    const InputBatch batch = parts_.input.next();
-    result_.input_wait += parts_.clock.now() - begin;
-    return batch;
-  }
-
-  /// Gives a tower its part.
-  void feed(int number, const InputBatch& batch) {
-    const auto place = static_cast<std::size_t>(number);
-    const std::int32_t* const labels =
-        batch.labels + place * static_cast<std::size_t>(settings_.batch);
-    if (batch.pixels != nullptr) {
-      parts_.towers[number].feed_pixels(batch.pixels + place * image_elements_, labels,
-                                        batch.content);
-    } else {
-      parts_.towers[number].feed(batch.images + place * image_elements_, labels, batch.content);
-    }
-  }
-
-  /// Whether the next step's batch is to be on its way while this one runs.
-  [[nodiscard]] bool feeds_ahead() const {
+  /// Whether a step comes behind the next one, as far as is known.
+  [[nodiscard]] bool goes_on() const {
     const auto measured = static_cast<std::int64_t>(result_.steps.size());
-    return parts_.towers.size() == 1 && parts_.towers.first().feeds_ahead() &&
-           measured + 1 < parts_.stopping.limits().steps;
+    return measured + 1 < parts_.stopping.limits().steps;
   }
 
-  /// One synchronous step: waits for a batch, runs it, updates the variables, reads the loss.
-  Outcome step() {
+  /// One synchronous step: waits for a batch, runs it, updates the variables, reads the loss. None
+  /// where the run is interrupted before there is a batch.
+  std::optional<Outcome> step() {
     const nanoseconds begin = parts_.clock.now();
-    const bool ahead = feeds_ahead();
-    const InputBatch batch = fed_ ? InputBatch{} : next_batch();
+    if (!feeding_.begin_step(goes_on())) {
+      return std::nullopt;
+    }
     const nanoseconds got = parts_.clock.now();
     const StepOrders orders{.learning_rate = learning_rate_.at(global_step_),
                             .gradient_scale = gradient_scale(settings_),
                             .number = layer_step(settings_, global_step_)};
     const auto run_one = [&](int number) {
-      const auto place = static_cast<std::size_t>(number);
       Tower& tower = parts_.towers[number];
+      const auto place = static_cast<std::size_t>(number);
       Laps& laps = laps_[place];
       laps.begun = parts_.clock.now();
-      if (!fed_) {
-        feed(number, batch);
-        if (ahead) {
-          tower.wait();  // The batch is the input's again when it gives the next one.
-        }
-      }
+      feeding_.feed(number);
       tower.set_orders(orders);
       laps.fed = parts_.clock.now();
-      steps_[place]->enqueue();
-      if (ahead) {
-        feed(number, next_batch());
-      }
+      feeding_.enqueue(number, *steps_[place]);
       if (UpdateStrategy* const update = parts_.towers.update(number)) {
         update->watch();
       }
@@ -258,9 +239,17 @@ class Session {
       outcomes_[place] = read_outcome(tower.executor());
       laps.done = parts_.clock.now();
     };
+    const auto or_give_up = [&](int number) {
+      try {
+        run_one(number);
+      } catch (...) {
+        batches_.give_up();
+        throw;
+      }
+    };
     // By reference: a copy would be allocated in every step.
-    parts_.towers.run(std::ref(run_one));
-    fed_ = ahead;
+    parts_.towers.run(std::ref(or_give_up));
+    feeding_.end_step();
     Outcome outcome = mean_outcome();
     result_.skipped_updates = parts_.towers.first().seen_state().skipped;
     const nanoseconds end = parts_.clock.now();
@@ -349,9 +338,9 @@ class Session {
   const SessionParts& parts_;
   SessionResult& result_;
   LearningRate learning_rate_;
-  /// Of one tower's batch.
-  std::size_t image_elements_;
   Progress progress_;
+  BatchesAhead batches_;
+  Feeding feeding_;
   /// They add up to the reported loss; none in a forward-only run.
   std::vector<Executor::Scalar> losses_;
   Executor::Scalar top_1_{};
@@ -360,8 +349,6 @@ class Session {
   std::vector<std::unique_ptr<RepeatedStep>> steps_;
   std::vector<Outcome> outcomes_;
   std::vector<Laps> laps_;
-  /// The towers have the next step's batch.
-  bool fed_ = false;
   std::int64_t global_step_ = 0;
 };
 

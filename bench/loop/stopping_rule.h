@@ -47,6 +47,8 @@ class StoppingRule {
   /// Warm-up is over: what is enough counts from here.
   void begin_measuring() { measuring_since_ = clock_.now(); }
 
+  /// Whether the run is to end, whatever was done.
+  [[nodiscard]] bool interrupted() const { return interrupted_(); }
   /// Whether warm-up ends after so many of its steps (0: before the first): interrupted, or
   /// complete, which means that measuring may begin.
   [[nodiscard]] Stop after_warmup_steps(std::int64_t done) const;

@@ -194,8 +194,18 @@ std::string unless_gradients_stay_apart(const Asked& asked) {
                                             : "";
 }
 
-std::string unless_small_are_packed(const Asked& asked) {
+/// Of packs of small gradients, which are f32 ones.
+std::string unless_small_may_be_packed(const Asked& asked) {
   if (const std::string idle = unless_gradients_stay_apart(asked); !idle.empty()) {
+    return idle;
+  }
+  return asked.settings.sharing.sums.narrow
+             ? "with --compact_gradient_transfer: only gradients in f32 are packed"
+             : "";
+}
+
+std::string unless_small_are_packed(const Asked& asked) {
+  if (const std::string idle = unless_small_may_be_packed(asked); !idle.empty()) {
     return idle;
   }
   return asked.flags.agg_small_grads_max_bytes < 0    ? "below 1, which packs none"
@@ -204,7 +214,7 @@ std::string unless_small_are_packed(const Asked& asked) {
 }
 
 std::string unless_packs_are_bounded(const Asked& asked) {
-  if (const std::string idle = unless_gradients_stay_apart(asked); !idle.empty()) {
+  if (const std::string idle = unless_small_may_be_packed(asked); !idle.empty()) {
     return idle;
   }
   return asked.flags.agg_small_grads_max_bytes > 0 ? ""
@@ -215,7 +225,8 @@ std::string unless_added_in_buckets(const Asked& asked) {
   if (const std::string idle = unless_gradients_stay_apart(asked); !idle.empty()) {
     return idle;
   }
-  if (asked.flags.agg_small_grads_max_bytes > 0 && asked.flags.agg_small_grads_max_group > 0) {
+  if (asked.flags.agg_small_grads_max_bytes > 0 && asked.flags.agg_small_grads_max_group > 0 &&
+      !asked.settings.sharing.sums.narrow) {
     return "with --agg_small_grads_max_bytes, whose packs are added instead";
   }
   return asked.flags.all_reduce_spec.value_or("").find(':') != std::string::npos

@@ -95,13 +95,14 @@ void check_sums(RunSettings& settings, const Flags& flags) {
     return;
   }
   if (flags.compact_gradient_transfer) {
-    throw UsageError(
-        "--compact_gradient_transfer: not built yet; gradients are added in f32 whatever the type, "
-        "accepted is --nocompact_gradient_transfer");
+    settings.sharing.sums.narrow = settings.dtype;
+    settings.notices.push_back(
+        cat("gradients are sent and added in ", name_of(settings.dtype), ", 2 bytes an element"));
+    return;
   }
   settings.notices.emplace_back(
       "gradients are added in f32; tf_cnn_benchmarks sends them in 16 bits by default "
-      "(--compact_gradient_transfer, not built yet)");
+      "(--compact_gradient_transfer)");
 }
 
 /// --gpu_indices: throws UsageError unless it names each tower once.

@@ -91,6 +91,13 @@ void BoundInputs::fill(Place& place, const Fed& fed, Kernel* through) {
   place.fed = fed;
 }
 
+void BoundInputs::begin_ahead() {
+  check(landing_ != nullptr, "executor: inputs in the host's memory are not fed ahead");
+  landing_->begin_ahead();
+}
+
+void BoundInputs::take_ahead() { landing_->take(); }
+
 TensorView BoundInputs::own_memory(std::size_t input) {
   Place& place = places_[input];
   place.fed = {};

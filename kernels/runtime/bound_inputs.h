@@ -25,6 +25,8 @@ class BoundInputs {
   [[nodiscard]] const Buffer& buffer(std::size_t input) const;
   void feed(std::size_t input, std::span<const std::byte> host, const ContentId& content);
   void feed_pixels(std::size_t input, std::span<const std::uint8_t> host, const ContentId& content);
+  void begin_ahead();
+  void take_ahead();
   void place(std::size_t input, void* device) { bind(places_[input], device); }
   /// The memory that the plan or else this has for an input, bound, for who may write it: what was
   /// fed is taken to be there no longer.

@@ -23,14 +23,33 @@ void InputLanding::bring(std::size_t buffer, std::span<const std::byte> host, co
   std::byte* const place = memory_->data() + planned.offset;
   copies_->upload(host, place);
   copies_->record(*landed.arrived);
-  kernels_.wait(*landed.arrived);
-  if (through == nullptr) {
-    kernels_.copy(place, to.data, host.size());
+  const Arrival arrival{.landed = &landed,
+                        .from = {.data = place, .bytes = host.size()},
+                        .to = to,
+                        .through = through};
+  if (ahead_) {
+    ahead_arrivals_.push_back(arrival);
   } else {
-    const TensorView arrived{.data = place, .bytes = host.size()};
-    through->launch(kernels_, {&arrived, 1}, {&to, 1}, nullptr);
+    take(arrival);
   }
-  kernels_.record(*landed.taken);
+}
+
+void InputLanding::take() {
+  ahead_ = false;
+  for (const Arrival& arrival : ahead_arrivals_) {
+    take(arrival);
+  }
+  ahead_arrivals_.clear();
+}
+
+void InputLanding::take(const Arrival& arrival) {
+  kernels_.wait(*arrival.landed->arrived);
+  if (arrival.through == nullptr) {
+    kernels_.copy(arrival.from.data, arrival.to.data, arrival.from.bytes);
+  } else {
+    arrival.through->launch(kernels_, {&arrival.from, 1}, {&arrival.to, 1}, nullptr);
+  }
+  kernels_.record(*arrival.landed->taken);
 }
 
 }  // namespace bench

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "kernels/runtime/plan.h"
 
@@ -30,6 +31,10 @@ class InputLanding {
   /// `kernels` has by then is done.
   void bring(std::size_t buffer, std::span<const std::byte> host, const TensorView& to,
              Kernel* through = nullptr);
+  /// Until take(), what is brought is on its way only: `kernels` takes it there, behind whatever it
+  /// was given meanwhile, which does not wait for the copies. A buffer may be brought once.
+  void begin_ahead() { ahead_ = true; }
+  void take();
 
  private:
   struct Landed {
@@ -40,11 +45,22 @@ class InputLanding {
     std::unique_ptr<Event> taken;
   };
 
+  /// What has arrived, or will have, and is to be taken.
+  struct Arrival {
+    Landed* landed = nullptr;
+    TensorView from;
+    TensorView to;
+    Kernel* through = nullptr;
+  };
+  void take(const Arrival& arrival);
+
   const Plan& plan_;
   Backend& backend_;
   Stream& kernels_;
   std::unique_ptr<DeviceMemory> memory_;
   std::map<std::size_t, Landed> landed_;
+  bool ahead_ = false;
+  std::vector<Arrival> ahead_arrivals_;
   /// Goes first: nothing above may go while work is under way.
   std::unique_ptr<Stream> copies_;
 };

@@ -8,10 +8,40 @@
 #include "pipeline/stages/cpu_clock.h"
 
 namespace bench {
+namespace {
+
+/// What the end of a loader waits for a read that is under way.
+constexpr std::chrono::milliseconds kReadPatience{500};
+
+void read_samples(TaskQueue& queue, const BatchLoader::MakeOrder& make_order) {
+  CpuLap clock;
+  std::unique_ptr<SampleOrder> order;
+  bool goes_on = true;
+  for (std::int64_t position = 0; goes_on; ++position) {
+    SampleTask task{.sample = {}, .position = position, .error = nullptr};
+    try {
+      if (order == nullptr) {
+        order = make_order();
+      }
+      task.sample = order->next();
+    } catch (...) {
+      task.error = std::current_exception();
+    }
+    const bool last = task.error != nullptr;
+    goes_on = queue.push(std::move(task)) && !last;
+    queue.add_busy(clock.lap());
+  }
+}
+
+}  // namespace
 
 BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
                          const MakeWorker& make_worker, std::shared_ptr<HostAllocator> allocator)
-    : options_(options), longest_queue_(4 * static_cast<std::size_t>(options.num_threads) + 16) {
+    : options_(options),
+      queue_(std::make_shared<TaskQueue>(
+          TaskQueueLimits{.longest = 4 * static_cast<std::size_t>(options.num_threads) + 16,
+                          .batch = options.batch,
+                          .slots = options.num_slots})) {
   check(options.batch > 0 && options.image_elements > 0 && options.num_threads > 0 &&
             options.num_slots >= 2,
         "a loader has a batch, a worker and two slots");
@@ -37,7 +67,10 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
     for (const auto& worker : workers_) {
       threads_.push_back(start_thread([this, &worker] { work(*worker); }));
     }
-    threads_.push_back(start_thread([this, make = std::move(make_order)] { read(make); }));
+    reading_ = start_thread([queue = queue_, make = std::move(make_order)] {
+      read_samples(*queue, make);
+      queue->say_reading_ended();
+    });
   } catch (const DeviceError&) {
     stop();
     throw;
@@ -47,13 +80,12 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
 BatchLoader::~BatchLoader() { stop(); }
 
 void BatchLoader::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  room_.notify_all();
-  work_.notify_all();
+  queue_->stop();
   threads_.clear();
+  // Nothing ends a read that the system does not end: its thread stays behind, with all it uses.
+  if (reading_.joinable() && !queue_->reading_ends_within(kReadPatience)) {
+    reading_.detach();
+  }
 }
 
 BatchLoader::Slot& BatchLoader::slot_of(std::int64_t batch_index) {
@@ -68,79 +100,25 @@ ImagePlace BatchLoader::place_of(const Slot& slot, std::int64_t row) const {
   return reinterpret_cast<float*>(slot.images.data()) + first;
 }
 
-void BatchLoader::read(const MakeOrder& make_order) {
-  Task task;
-  CpuLap clock;
-  std::unique_ptr<SampleOrder> order;
-  for (std::int64_t position = 0;; ++position) {
-    task = {.sample = {}, .position = position, .error = nullptr};
-    try {
-      if (order == nullptr) {
-        order = make_order();
-      }
-      task.sample = order->next();
-    } catch (...) {
-      task.error = std::current_exception();
-    }
-    const bool last = task.error != nullptr;
-    const bool pushed = push(std::move(task));
-    const auto busy = clock.lap();
-    {
-      const std::lock_guard lock(mutex_);
-      statistics_.read_busy += busy;
-    }
-    if (last || !pushed) {
-      return;
-    }
-  }
-}
-
-bool BatchLoader::push(Task task) {
-  const std::int64_t batch_index = task.position / options_.batch;
-  {
-    std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] {
-      return stopping_ ||
-             (queue_.size() < longest_queue_ && batch_index < released_ + options_.num_slots);
-    });
-    if (stopping_) {
-      return false;
-    }
-    queue_.push_back(std::move(task));
-  }
-  work_.notify_one();
-  return true;
-}
-
 void BatchLoader::work(SampleWorker& worker) {
-  for (;;) {
-    Task task;
-    {
-      std::unique_lock lock(mutex_);
-      work_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      if (stopping_) {
-        return;
-      }
-      task = std::move(queue_.front());
-      queue_.pop_front();
-    }
-    room_.notify_one();
+  while (const std::optional<SampleTask> task = queue_->pop()) {
     SampleCost cost;
-    std::exception_ptr error = task.error;
+    std::exception_ptr error = task->error;
     if (error == nullptr) {
-      const Slot& slot = slot_of(task.position / options_.batch);
-      const std::int64_t row = task.position % options_.batch;
+      const Slot& slot = slot_of(task->position / options_.batch);
+      const std::int64_t row = task->position % options_.batch;
       try {
-        cost = worker.prepare(task.sample, place_of(slot, row), slot.labels.data() + row);
+        cost = worker.prepare(task->sample, place_of(slot, row), slot.labels.data() + row);
       } catch (...) {
         error = std::current_exception();
       }
     }
-    complete(task, cost, std::move(error));
+    complete(*task, cost, std::move(error));
   }
 }
 
-void BatchLoader::complete(const Task& task, const SampleCost& cost, std::exception_ptr error) {
+void BatchLoader::complete(const SampleTask& task, const SampleCost& cost,
+                           std::exception_ptr error) {
   const std::int64_t row = task.position % options_.batch;
   bool whole = false;
   {
@@ -171,6 +149,14 @@ void BatchLoader::complete(const Task& task, const SampleCost& cost, std::except
   }
 }
 
+bool BatchLoader::ready_within(std::chrono::nanoseconds time) {
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  const bool ready = complete_.wait_for(lock, time, [this] { return is_ready(); });
+  statistics_.consumer_wait += std::chrono::steady_clock::now() - start;
+  return ready;
+}
+
 InputBatch BatchLoader::next() {
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
@@ -178,10 +164,10 @@ InputBatch BatchLoader::next() {
   if (released_ < next_batch_) {
     slot_of(released_).filled = 0;
     released_ = next_batch_;
-    room_.notify_one();
+    queue_->set_released(released_);
   }
+  complete_.wait(lock, [this] { return is_ready(); });
   Slot& slot = slot_of(next_batch_);
-  complete_.wait(lock, [&] { return slot.filled == options_.batch; });
   statistics_.consumer_wait += std::chrono::steady_clock::now() - start;
   if (slot.error != nullptr) {
     std::rethrow_exception(slot.error);
@@ -199,7 +185,9 @@ InputBatch BatchLoader::next() {
 
 InputStatistics BatchLoader::statistics() const {
   const std::lock_guard lock(mutex_);
-  return statistics_;
+  InputStatistics statistics = statistics_;
+  statistics.read_busy = queue_->busy();
+  return statistics;
 }
 
 }  // namespace bench

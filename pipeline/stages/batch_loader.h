@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "pipeline/host_allocator.h"
 #include "pipeline/input.h"
 #include "pipeline/stages/sample_order.h"
+#include "pipeline/stages/task_queue.h"
 
 namespace bench {
 
@@ -61,7 +61,8 @@ class BatchLoader final : public InputSource {
   using MakeOrder = std::function<std::unique_ptr<SampleOrder>()>;
   using MakeWorker = std::function<std::unique_ptr<SampleWorker>()>;
 
-  /// Starts the threads. `make_order` is called once, on the reading thread.
+  /// Starts the threads. `make_order` is called once, on the reading thread; it and the order use
+  /// nothing that the loader may outlive, and the order goes with that thread.
   BatchLoader(const LoaderOptions& options, MakeOrder make_order, const MakeWorker& make_worker,
               std::shared_ptr<HostAllocator> allocator);
   ~BatchLoader() override;
@@ -69,6 +70,7 @@ class BatchLoader final : public InputSource {
   BatchLoader& operator=(BatchLoader&&) = delete;
 
   InputBatch next() override;
+  bool ready_within(std::chrono::nanoseconds time) override;
   [[nodiscard]] InputStatistics statistics() const override;
 
  private:
@@ -81,38 +83,28 @@ class BatchLoader final : public InputSource {
     std::exception_ptr error;
     std::int64_t error_row = 0;
   };
-  /// One image to prepare, or the error that ended the reading.
-  struct Task {
-    Sample sample;
-    std::int64_t position = 0;  ///< in the stream, from 0
-    std::exception_ptr error;
-  };
-
-  /// Ends all threads and waits for them.
+  /// Ends all threads and waits for them; but not for long for a reading one that its disk keeps.
   void stop();
-  void read(const MakeOrder& make_order);
   void work(SampleWorker& worker);
-  /// Waits for room and adds the task; false when the loader stops.
-  bool push(Task task);
-  void complete(const Task& task, const SampleCost& cost, std::exception_ptr error);
+  void complete(const SampleTask& task, const SampleCost& cost, std::exception_ptr error);
+  /// Whether next() need not wait.
+  [[nodiscard]] bool is_ready() { return slot_of(next_batch_).filled == options_.batch; }
   [[nodiscard]] Slot& slot_of(std::int64_t batch_index);
   [[nodiscard]] ImagePlace place_of(const Slot& slot, std::int64_t row) const;
 
   LoaderOptions options_;
-  std::size_t longest_queue_;
   std::vector<Slot> slots_;
+  std::shared_ptr<TaskQueue> queue_;
 
   mutable std::mutex mutex_;
-  std::condition_variable room_;      ///< for the reader: the queue or the ring has room
-  std::condition_variable work_;      ///< for the workers: the queue has a task
   std::condition_variable complete_;  ///< for the consumer: a batch is complete
-  std::deque<Task> queue_;
-  std::int64_t next_batch_ = 0;  ///< the batch that next() gives next
-  std::int64_t released_ = 0;    ///< batches whose slots may be filled again
-  bool stopping_ = false;
+  std::int64_t next_batch_ = 0;       ///< the batch that next() gives next
+  std::int64_t released_ = 0;         ///< batches whose slots may be filled again
   InputStatistics statistics_;
 
   std::vector<std::unique_ptr<SampleWorker>> workers_;
+  /// Uses nothing of the loader but the queue.
+  std::jthread reading_;
   std::vector<std::jthread> threads_;  // last: they use all of the above
 };
 

@@ -90,9 +90,10 @@ std::vector<StrategyMemory> replicated_memory(std::span<const OptimizerSegment> 
   std::vector<StrategyMemory> memory = independent_memory(segments, towers, settings);
   for (StrategyMemory& each : memory) {
     each.computing += settings.relaxed ? late_gradients_bytes(elements, settings) : 0;
-    // Its gradients, where the host adds them.
+    each.computing += settings.sums.narrow ? NarrowGradients::bytes(elements, 1) : 0;
+    // What of its gradients the host adds.
     each.meeting = towers > 1 && !adds_by_nccl(settings.sums.spec)
-                       ? elements * size_of(settings.optimizer.dtype)
+                       ? elements * size_of(settings.sums.narrow.value_or(settings.optimizer.dtype))
                        : 0;
   }
   return memory;

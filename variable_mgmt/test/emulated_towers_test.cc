@@ -159,6 +159,16 @@ TEST_F(EmulatedTowers, LeaveTheSameBitsByNcclInEveryCutAndWithOverlapOrWithout) 
   }
 }
 
+TEST_F(EmulatedTowers, LeaveTheSameBitsWhereGradientsAreSentIn16Bits) {
+  for (JoinedRun narrow : {run_of("replicated", 4), by_nccl(4)}) {
+    narrow.settings.sums.narrow = DType::bf16;
+    expect_same_bits(narrow, kFewSeeds);
+    // Pieces that begin anywhere.
+    narrow.settings.sums.packs = 7;
+    expect_same_bits(narrow, kFewSeeds);
+  }
+}
+
 TEST_F(EmulatedTowers, EndWithTheCauseWhereNcclFails) {
   using testing::HasSubstr;
   using testing::MatchesRegex;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
@@ -247,6 +248,88 @@ TEST(JoinedBatch, HasTheSameBitsInEveryCutAndWithOverlapOrWithout) {
       EXPECT_EQ(run_joined(run).variables, plain.variables) << summing.name;
     }
   }
+}
+
+/// Half of what lies between 1 and the next number.
+double half_epsilon(DType narrow) { return narrow == DType::bf16 ? 0x1p-8 : 0x1p-11; }
+
+TEST(JoinedBatch, UpdatesAsOneDeviceDoesToTheEpsilonsThatItsGradientsAreSentWith) {
+  for (const DType narrow : {DType::bf16, DType::f16}) {
+    JoinedRun run = run_of(kJoinings[0], MomentumRule{}, DType::f32);
+    run.backend = onednn;
+    run.settings.sums.narrow = narrow;
+    for (const int towers : {2, 3, 4}) {
+      run.towers = towers;
+      const JoinedResult many = run_joined(run);
+      const JoinedResult one = alone(run, 1);
+      JoinedRun untrained = run;
+      untrained.steps = 0;
+      // Of what three steps move: each gradient is rounded once, and each of its sums.
+      const double moved =
+          largest_difference(run_joined(untrained).variables.front(), one.variables.front());
+      const double difference = largest_difference(many.variables.front(), one.variables.front());
+      EXPECT_LE(difference, moved * 4 * towers * half_epsilon(narrow)) << towers;
+      EXPECT_GT(difference, 1e-6) << "nothing was sent in 16 bits";
+      EXPECT_EQ(run_joined(run).variables, many.variables) << "again";
+      for (const VariableValues& variables : many.variables) {
+        EXPECT_EQ(variables, many.variables.front()) << towers;
+      }
+    }
+  }
+}
+
+TEST(JoinedBatch, IsSentIn16BitsWithTheSameBitsInEveryCut) {
+  JoinedRun run = run_of(kJoinings[0], MomentumRule{}, DType::f32);
+  run.backend = onednn;
+  run.towers = 3;
+  run.settings.sums.narrow = DType::bf16;
+  const JoinedResult plain = run_joined(run);
+  for (const Summing& summing : all_summings()) {
+    if (summing.sums.spec.empty()) {
+      run.settings.sums = summing.sums;
+      run.settings.sums.narrow = DType::bf16;
+      EXPECT_EQ(run_joined(run).variables, plain.variables) << summing.name;
+    }
+  }
+}
+
+TEST(JoinedBatch, IsSentIn16BitsWithTheSameBitsToDevicesThatAreFarAway) {
+  JoinedRun run = run_of(kJoinings[0], MomentumRule{}, DType::f32);
+  run.towers = 4;
+  run.settings.sums = {.buckets = {.bytes = 64, .first_bytes = 16}, .narrow = DType::f16};
+  const JoinedResult near = run_joined(run);
+  for (const FarSchedule& schedule : far_schedules()) {
+    run.backend = [&](int /*tower*/) {
+      return make_far_backend(make_reference_backend(), schedule);
+    };
+    EXPECT_EQ(run_joined(run).variables, near.variables) << "seed " << schedule.seed;
+  }
+}
+
+/// Bytes that a step brings to all devices.
+std::size_t bytes_per_step(JoinedRun run) {
+  run.towers = 2;
+  run.backend = [](int /*tower*/) { return make_far_backend(make_reference_backend(), {}); };
+  std::atomic<std::size_t> bytes = 0;
+  run.at_end = [&](const Backend& device) { bytes += uploaded_to(device); };
+  run.steps = 3;
+  run_joined(run);
+  const std::size_t more = bytes.exchange(0);
+  run.steps = 2;
+  run_joined(run);
+  return more - bytes;
+}
+
+TEST(JoinedBatch, TakesHalfTheBytesWhereItIsSentIn16Bits) {
+  JoinedRun run = run_of(kJoinings[0], MomentumRule{}, DType::f32);
+  JoinedRun narrow = run;
+  narrow.settings.sums.narrow = DType::bf16;
+  JoinedRun unsent = run;
+  unsent.strategy = "independent";
+  const std::size_t others = bytes_per_step(unsent);
+  const std::size_t sent = bytes_per_step(run) - others;
+  EXPECT_GT(sent, 0U);
+  EXPECT_EQ(2 * (bytes_per_step(narrow) - others), sent);
 }
 
 TEST(JoinedBatch, GivesTheSameBitsTwice) {

@@ -68,6 +68,8 @@ struct JoinedRun {
     std::int64_t image = 0;
   };
   std::optional<Spoiled> spoiled = {};
+  /// Sees every tower's device when it is over, on the tower's thread.
+  std::function<void(const Backend& device)> at_end = [](const Backend&) {};
 };
 
 using VariableValues = std::map<std::string, std::vector<double>>;
@@ -185,7 +187,11 @@ inline JoinedResult run_joined(const JoinedRun& run) {
       result.states[place] = towers[number].seen_state();
     });
   }
-  threads.run([&](int number) { backends[static_cast<std::size_t>(number)].reset(); });
+  threads.run([&](int number) {
+    std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
+    run.at_end(*backend);
+    backend.reset();
+  });
   return result;
 }
 

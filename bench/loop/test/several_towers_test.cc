@@ -118,7 +118,11 @@ class NumberedInput final : public InputSource {
     }
     return {.images = images_.data(), .labels = labels_.data()};
   }
+  bool ready_within(std::chrono::nanoseconds /*time*/) override { return calls_ != stalls_at; }
   [[nodiscard]] InputStatistics statistics() const override { return {}; }
+
+  /// For ever.
+  std::int64_t stalls_at = -1;
 
  private:
   FakeClock& clock_;
@@ -134,6 +138,7 @@ struct TowersRun {
   int faulty_tower = 0;
   int first_image = 0;
   std::int64_t input_fails_at = -1;
+  std::int64_t input_stalls_at = -1;
   std::function<bool(std::int64_t steps)> interrupted = [](std::int64_t) { return false; };
   /// The steps are timed by the system's clock; else by one that the input alone moves.
   bool timed = false;
@@ -168,6 +173,7 @@ struct TowersRun {
     const SteadyClock steady;
     const Clock& clock = timed ? static_cast<const Clock&>(steady) : moved;
     NumberedInput input(moved, settings, first_image, input_fails_at);
+    input.stalls_at = input_stalls_at;
     StoppingRule stopping(step_limits(settings), clock, [&] {
       return interrupted(static_cast<std::int64_t>(result.steps.size()));
     });
@@ -346,6 +352,19 @@ TEST(SeveralTowers, EndWithTheirInput) {
   run.input_fails_at = 3;
   EXPECT_THROW(run.run(), DataError);
   EXPECT_EQ(run.result.steps.size(), 3U);
+}
+
+TEST(SeveralTowers, EndWhenInterruptedWhileTheirInputIsStalled) {
+  for (const std::int64_t stalls_at : {0, 2}) {
+    TowersRun run = run_of("replicated", 2);
+    run.input_stalls_at = stalls_at;
+    // What asks after each step has not heard of it yet.
+    int asked = 0;
+    run.interrupted = [&](std::int64_t steps) { return steps == stalls_at && ++asked > 3; };
+    run.run();
+    EXPECT_EQ(run.result.stop, Stop::interrupted);
+    EXPECT_EQ(static_cast<std::int64_t>(run.result.steps.size()), stalls_at);
+  }
 }
 
 TEST(SeveralTowers, EndBehindTheSameStep) {

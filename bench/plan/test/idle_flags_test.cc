@@ -202,6 +202,10 @@ TEST(IdleFlags, AreThoseOf16BitsThatNobodySends) {
                     "--variable_update=distributed_all_reduce"}),
               ElementsAre(HasSubstr("with --variable_update=distributed_all_reduce: it is for")));
   EXPECT_THAT(idle_of_replicated({"--nocompact_gradient_transfer", "--dtype=bf16"}), IsEmpty());
+  EXPECT_THAT(idle_of_replicated({"--compact_gradient_transfer", "--dtype=bf16",
+                                  "--allreduce_bucket_mb=1", "--agg_small_grads_max_bytes=4096"}),
+              ElementsAre(HasSubstr("--agg_small_grads_max_bytes: no effect with "
+                                    "--compact_gradient_transfer: only gradients in f32")));
 }
 
 TEST(IdleFlags, AreNotThoseThatAskForNothing) {

@@ -79,7 +79,7 @@ TEST(Sharing, RefusesAPrefetchThatIsAskedForBesideStagedVariables) {
   EXPECT_NO_THROW(sharing_of({"--staged_vars", "--nodatasets_use_prefetch"}));
 }
 
-TEST(Sharing, AddsGradientsOf16BitsInF32AndSaysSo) {
+TEST(Sharing, AddsGradientsOf16BitsInF32UnlessToldAndSaysSo) {
   const std::vector<std::string_view> half{"--num_gpus=2", "--dtype=bf16",
                                            "--variable_update=replicated"};
   EXPECT_THAT(sharing_of(half).notices, Contains(HasSubstr("gradients are added in f32")));
@@ -87,11 +87,17 @@ TEST(Sharing, AddsGradientsOf16BitsInF32AndSaysSo) {
               Not(Contains(HasSubstr("gradients are added in f32"))));
   std::vector<std::string_view> compact = half;
   compact.emplace_back("--compact_gradient_transfer");
-  EXPECT_THAT(sharing_refusal(compact), HasSubstr("--compact_gradient_transfer: not built yet"));
+  EXPECT_EQ(sharing_of(compact).sharing.sums.narrow, DType::bf16);
+  EXPECT_THAT(sharing_of(compact).notices,
+              Contains(HasSubstr("gradients are sent and added in bf16")));
   compact.back() = "--nocompact_gradient_transfer";
-  EXPECT_NO_THROW(sharing_of(compact));
-  EXPECT_NO_THROW(
-      sharing_of({"--num_gpus=2", "--variable_update=replicated", "--compact_gradient_transfer"}));
+  EXPECT_EQ(sharing_of(compact).sharing.sums.narrow, std::nullopt);
+  for (const std::string_view elsewhere : {"--variable_update=replicated", "--use_fp16"}) {
+    EXPECT_EQ(
+        sharing_of({"--num_gpus=2", elsewhere, "--compact_gradient_transfer"}).sharing.sums.narrow,
+        std::nullopt)
+        << elsewhere;
+  }
 }
 
 TEST(Sharing, NamesThePartOfASpecThatSoManyTowersCannotAddBy) {

@@ -1,0 +1,60 @@
+#include "bench/loop/batches_ahead.h"
+
+namespace bench {
+namespace {
+
+/// How often who waits for a batch looks whether there is still a reason to.
+constexpr std::chrono::milliseconds kGlance{50};
+
+/// Adds the time until its end.
+class TimedWait {
+ public:
+  TimedWait(const Clock& clock, std::chrono::nanoseconds& total)
+      : clock_(clock), total_(total), begin_(clock.now()) {}
+  ~TimedWait() { total_ += clock_.now() - begin_; }
+  TimedWait(const TimedWait&) = delete;
+  TimedWait& operator=(const TimedWait&) = delete;
+
+ private:
+  const Clock& clock_;
+  std::chrono::nanoseconds& total_;
+  std::chrono::nanoseconds begin_;
+};
+
+}  // namespace
+
+bool BatchesAhead::wait_for_batch() {
+  while (!input_.ready_within(kGlance)) {
+    if (given_up_ || interrupted_()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<InputBatch> BatchesAhead::next() {
+  const std::lock_guard lock(mutex_);
+  if (failure_ != nullptr) {
+    std::rethrow_exception(failure_);
+  }
+  const TimedWait timed(clock_, waited_);
+  return wait_for_batch() ? std::optional(input_.next()) : std::nullopt;
+}
+
+std::optional<InputBatch> BatchesAhead::ahead(Wait wait) {
+  const std::lock_guard lock(mutex_);
+  if (ahead_ || failure_ != nullptr) {
+    return ahead_;
+  }
+  const TimedWait timed(clock_, waited_);
+  if (wait == Wait::yes ? wait_for_batch() : input_.ready_within({})) {
+    try {
+      ahead_ = input_.next();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  return ahead_;
+}
+
+}  // namespace bench

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Runs whose disk answers no more. cli_stalled_disk_test.sh BENCH MAKE_TFRECORDS PYTHON, BENCH being the program that
+# has such a disk.
+. "${0%/*}/cli_lib.sh"
+make_pictures "$work/idx"
+make_shards pictures "$work/idx"
+input="--model=lenet --batch_size=2 --num_classes=3 --data_name=imagenet --data_dir=$work/pictures"
+
+# interrupted READS FLAGS...: the run ends within 2 s of the signal, though a read behind so many goes on for ever.
+interrupted() {
+  case_name=$*
+  STALLS_BEHIND=$1
+  export STALLS_BEHIND
+  shift
+  : >"$out"
+  # shellcheck disable=SC2086
+  $interruptible "$bench" $input --num_batches=10000000 "$@" --result_file="$work/ended.json" >"$out" 2>"$err" &
+  pid=$!
+  answered $pid 'the disk is stalled'
+  # The batches that are there go.
+  sleep 1
+  kill -INT $pid
+  tries=0
+  while kill -0 $pid 2>/dev/null && [ $tries -lt 20 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+  done
+  kill -KILL $pid 2>/dev/null && fail 'it goes on after 2 s'
+  wait $pid
+  status=$?
+  [ "$status" -eq 130 ] || fail "exit status $status, not 130"
+}
+
+interrupted 40 --device=reference
+record_holds "r['status'] == 'aborted' and len(r['series']['step_ns']) >= 1" "$work/ended.json"
+interrupted 40 --device=reference --num_gpus=2 --variable_update=replicated
+record_holds "r['status'] == 'aborted' and len(r['series']['step_ns']) >= 1" "$work/ended.json"
+# There is no first batch.
+interrupted 0 --device=reference
+record_holds "r['status'] == 'aborted'" "$work/ended.json"
+
+finish

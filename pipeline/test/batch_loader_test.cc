@@ -1,0 +1,106 @@
+#include "pipeline/stages/batch_loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "models/base/errors.h"
+#include "pipeline/stages/record_stream.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::int64_t kBatch = 2;
+constexpr milliseconds kNoTime{0};
+
+/// A disk that gives so many records, then none until it is released.
+struct Disk {
+  explicit Disk(int records) : left(records) {}
+  /// Whether somebody reads in vain.
+  std::promise<void> stalled;
+  std::promise<void> released;
+  std::shared_future<void> release{released.get_future()};
+  int left;
+};
+
+class StallingStream final : public RecordStream {
+ public:
+  explicit StallingStream(std::shared_ptr<Disk> disk) : disk_(std::move(disk)) {}
+  std::optional<Record> next() override {
+    if (disk_->left-- == 0) {
+      disk_->stalled.set_value();
+      disk_->release.wait();
+    }
+    return Record{.bytes = std::make_shared<char[]>(1), .size = 1, .file = nullptr};
+  }
+
+ private:
+  std::shared_ptr<Disk> disk_;
+};
+
+/// Images are their places in the epoch.
+class CountingWorker final : public SampleWorker {
+ public:
+  SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) override {
+    *std::get<float*>(image) = static_cast<float>(sample.index);
+    *label = static_cast<std::int32_t>(sample.index);
+    return {};
+  }
+};
+
+std::unique_ptr<BatchLoader> loader_of(const std::shared_ptr<Disk>& disk) {
+  return std::make_unique<BatchLoader>(
+      LoaderOptions{.batch = kBatch, .image_elements = 1, .num_threads = 2},
+      [disk] {
+        return std::make_unique<SampleOrder>(std::make_unique<StallingStream>(disk), 1, 1);
+      },
+      [] { return std::make_unique<CountingWorker>(); }, make_host_allocator());
+}
+
+TEST(BatchLoader, SaysWhetherABatchIsThere) {
+  const auto disk = std::make_shared<Disk>(3);
+  const auto loader = loader_of(disk);
+  disk->stalled.get_future().wait();
+  EXPECT_TRUE(loader->ready_within(std::chrono::seconds(60)));
+  const InputBatch first = loader->next();
+  EXPECT_THAT(std::vector(first.images, first.images + kBatch), testing::ElementsAre(0, 1));
+  // Half of the second batch has come.
+  EXPECT_FALSE(loader->ready_within(kNoTime));
+  EXPECT_FALSE(loader->ready_within(milliseconds(20)));
+  EXPECT_EQ(first.labels[1], 1) << "asking releases nothing";
+  disk->released.set_value();
+  EXPECT_TRUE(loader->ready_within(std::chrono::seconds(60)));
+  EXPECT_EQ(loader->next().labels[1], 3);
+}
+
+TEST(BatchLoader, EndsWhileItsDiskIsStalled) {
+  const auto disk = std::make_shared<Disk>(1);
+  auto loader = loader_of(disk);
+  disk->stalled.get_future().wait();
+  const auto begin = steady_clock::now();
+  loader.reset();
+  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(2));
+  // The read comes back after all: what it finds is still there, and goes with it.
+  EXPECT_GT(disk.use_count(), 1);
+  disk->released.set_value();
+  while (disk.use_count() > 1) {
+    std::this_thread::yield();
+  }
+}
+
+TEST(BatchLoader, LeavesNoThreadBehindWhereItsDiskAnswers) {
+  const auto disk = std::make_shared<Disk>(-1);
+  for (int i = 0; i < 20; ++i) {
+    const auto loader = loader_of(disk);
+    loader->next();
+  }
+  // The thread that reads holds it.
+  EXPECT_EQ(disk.use_count(), 1);
+}
+
+}  // namespace
+}  // namespace bench

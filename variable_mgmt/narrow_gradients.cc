@@ -1,0 +1,72 @@
+#include "variable_mgmt/narrow_gradients.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "kernels/runtime/memory_plan.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+/// Elements: of f32 as much as is aligned everywhere.
+constexpr std::size_t kAligned = 64 / sizeof(float);
+constexpr std::size_t kNarrowBytes = sizeof(std::uint16_t);
+
+}  // namespace
+
+NarrowGradients::NarrowGradients(Tower& tower, DType narrow, std::vector<FlatPiece> pieces)
+    : tower_(tower), order_(pieces.size()) {
+  check(tower.executor().trained_dtype() == DType::f32, "gradients to be narrowed are of f32");
+  std::iota(order_.begin(), order_.end(), 0);
+  std::sort(order_.begin(), order_.end(),
+            [&](std::size_t a, std::size_t b) { return pieces[a].offset < pieces[b].offset; });
+  Backend& backend = tower.backend();
+  std::size_t total = 0;
+  for (const FlatPiece& piece : pieces) {
+    total += bytes(piece.bytes / sizeof(float), 1);
+  }
+  memory_ = backend.allocate(std::max<std::size_t>(total, 1));
+  std::byte* place = memory_->data();
+  for (const FlatPiece& piece : pieces) {
+    const std::size_t first = piece.offset / sizeof(float);
+    const std::size_t lead = first % kAligned;
+    const std::size_t count = lead + piece.bytes / sizeof(float);
+    const auto placed = [&](DType dtype) {
+      const TensorType type{.dtype = dtype, .shape = {static_cast<std::int64_t>(count)}};
+      return Placed{.type = type, .layout = backend.canonical_layout(type)};
+    };
+    const auto make = [&](DType from, DType to) {
+      return kernels_.emplace_back(backend.make_reorder(placed(from), placed(to))).get();
+    };
+    auto* const wide = tower.executor().gradients().as<float>() + (first - lead);
+    copies_.push_back({.wide = {.data = wide, .bytes = count * sizeof(float)},
+                       .narrow = {.data = place, .bytes = count * kNarrowBytes},
+                       .lead = lead,
+                       .narrowing = make(DType::f32, narrow),
+                       .widening = make(narrow, DType::f32)});
+    place += bytes(piece.bytes / sizeof(float), 1);
+  }
+}
+
+std::size_t NarrowGradients::bytes(std::size_t elements, std::size_t pieces) {
+  // A lead, and what aligns the next copy.
+  return align_up(elements, kAligned) * kNarrowBytes + pieces * 2 * kAligned * kNarrowBytes;
+}
+
+void* NarrowGradients::narrow(std::size_t piece) {
+  const Copy& copy = copies_[piece];
+  copy.narrowing->launch(tower_.stream(), {&copy.wide, 1}, {&copy.narrow, 1}, nullptr);
+  return static_cast<std::byte*>(copy.narrow.data) + copy.lead * kNarrowBytes;
+}
+
+void NarrowGradients::widen() {
+  // From the last to the first: what a lead spoils is the end of a piece that comes later.
+  for (auto piece = order_.rbegin(); piece != order_.rend(); ++piece) {
+    const Copy& copy = copies_[*piece];
+    copy.widening->launch(tower_.stream(), {&copy.narrow, 1}, {&copy.wide, 1}, nullptr);
+  }
+}
+
+}  // namespace bench
