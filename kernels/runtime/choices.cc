@@ -1,10 +1,10 @@
 #include "kernels/runtime/choices.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "kernels/runtime/layout_selection.h"
+#include "kernels/runtime/tuned.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 
@@ -32,10 +32,6 @@ class LayoutNumbers {
   std::map<Layout, int> numbers_;
   std::vector<Layout> layouts_;
 };
-
-bool same_layouts(const Candidate& a, const Candidate& b) {
-  return a.inputs == b.inputs && a.outputs == b.outputs;
-}
 
 ChoicesError of_another_network(const std::string& name) {
   return ChoicesError(cat("the choices are of another network: they do not know ", name));
@@ -87,72 +83,6 @@ Candidate pinned_candidate(const Choices& pinned, const Node& node,
                            choice.implementation, " for the layouts of the choices"));
   }
   return *found;
-}
-
-/// Times closer than this are one time: what measuring the same again may differ by.
-constexpr double kTie = 0.02;
-
-/// The candidates that share the layouts of number `chosen`, best first by their estimates.
-std::vector<std::size_t> alike(std::span<const Candidate> candidates, std::size_t chosen) {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (same_layouts(candidates[i], candidates[chosen])) {
-      found.push_back(i);
-    }
-  }
-  std::stable_sort(found.begin(), found.end(), [&](std::size_t a, std::size_t b) {
-    return candidates[a].seconds < candidates[b].seconds;
-  });
-  return found;
-}
-
-/// Of candidates that are ordered by their estimates, those that are timed, in the same order: the
-/// first of each way, then the first of the others, `most` in all unless there are more ways.
-std::vector<std::size_t> timed(std::span<const Candidate> candidates,
-                               const std::vector<std::size_t>& ordered, std::size_t most) {
-  std::set<std::string_view> ways;
-  for (const std::size_t i : ordered) {
-    ways.insert(candidates[i].way);
-  }
-  std::size_t others = most > ways.size() ? most - ways.size() : 0;
-  std::vector<std::size_t> found;
-  for (const std::size_t i : ordered) {
-    if (ways.erase(candidates[i].way) > 0) {
-      found.push_back(i);
-    } else if (others > 0) {
-      found.push_back(i);
-      --others;
-    }
-  }
-  return found;
-}
-
-/// Which of the candidates that share the layouts of number `chosen` takes least; `chosen` where
-/// none can be timed.
-std::size_t tuned(const Tuner& tuner, const Graph& graph, const Node& node,
-                  std::span<const Candidate> candidates, std::size_t chosen) {
-  const bool reads_opaque = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                        [&](ValueId id) { return graph.type(id).opaque; });
-  if (!tuner.seconds || reads_opaque) {
-    return chosen;
-  }
-  const std::vector<std::size_t> compared =
-      timed(candidates, alike(candidates, chosen), tuner.most);
-  if (compared.size() < 2) {
-    return chosen;
-  }
-  std::vector<std::optional<double>> times;
-  double least = std::numeric_limits<double>::infinity();
-  for (const std::size_t i : compared) {
-    times.push_back(tuner.seconds(graph, node, candidates[i]));
-    least = std::min(least, times.back().value_or(least));
-  }
-  for (std::size_t i = 0; i < compared.size(); ++i) {
-    if (times[i] && *times[i] <= least * (1 + kTie)) {
-      return compared[i];
-    }
-  }
-  return chosen;
 }
 
 class Choosing {
