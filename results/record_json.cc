@@ -267,7 +267,6 @@ void put_parts(Section& out, const StepParts& parts) {
   out.put("exposed_communication", parts.exposed_communication);
   out.put("updating", parts.updating);
   out.put("host", parts.host);
-  out.put("waiting", parts.waiting);
 }
 
 void put_scaling(Section out, const Scaling& scaling) {
@@ -276,6 +275,7 @@ void put_scaling(Section out, const Scaling& scaling) {
   out.put("efficiency", scaling.efficiency);
   Section lost = out.child("lost");
   put_parts(lost, scaling.lost);
+  out.put("lost_waiting", scaling.lost.waiting);
 }
 
 }  // namespace
@@ -306,6 +306,7 @@ std::string record_json(const Record& record) {
     item.put("planned_host_bytes", tower.planned_host_bytes);
     item.put("planned_device_bytes", tower.planned_device_bytes);
     put_parts(item, tower.mean);
+    item.put("waiting", tower.mean.waiting);
   });
   if (record.timed_all_reduce) out.put("timed_all_reduce", *record.timed_all_reduce);
   if (record.scaling) put_scaling(out.child("scaling"), *record.scaling);

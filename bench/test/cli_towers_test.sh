@@ -21,6 +21,8 @@ for update in parameter_server replicated distributed_all_reduce collective_all_
 'exposed_communication', 'updating', 'host')) - next(m['value'] for m in r['metrics'] if m['name'] == 'step_time.mean')) < 1e-6" \
     "$work/towers.json"
   record_holds "r['workload']['devices'] == 2 and r['workload']['global_batch'] == 4" "$work/towers.json"
+  record_holds "sum(t['planned_host_bytes'] for t in r['towers']) == sum(m['value'] for m in r['metrics'] \
+if m['name'].startswith('planned_bytes.')) and r['towers'][1]['planned_device_bytes'] == 0" "$work/towers.json"
 done
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2
@@ -35,6 +37,11 @@ run 0 $towers --num_gpus=3 --variable_update=replicated --all_reduce_spec=auto -
 record_holds "r['timed_all_reduce'] != 'auto' and r['timed_all_reduce'] in open('$err').read()" "$work/auto.json"
 says "$err" 'note: --all_reduce_spec=auto: '
 says "$out" 'AllReduce:   auto'
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=xring --gpu_indices=1,0 --allreduce_merge_scope=2
+says "$err" 'fingerprint: matches the reference'
+says "$err" 'note: --allreduce_merge_scope: no effect: '
+lacks "$err" 'note: --gpu_indices'
 for how in --all_reduce_spec=xring#2 --hierarchical_copy --gradient_repacking=2 --nooverlap \
   --agg_small_grads_max_bytes=4096 --variable_consistency=relaxed --gradient_reduction=mean; do
   # shellcheck disable=SC2086
@@ -102,7 +109,7 @@ scaled='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=4 --de
 run 0 $scaled --scaling_sweep=1,2 --variable_update=replicated --result_file="$work/s.json"
 says "$err" 'planned memory of 2 devices: per tower '
 says "$err" '2 devices, run 2 of 2'
-says "$out" 'devices  images/sec  efficiency %  lost: computing'
+says "$out" 'devices  images/sec  efficiency %  lost: input  computing  exposed communication  update  host'
 record_holds "r['workload']['devices'] == 1 and r['scaling']['efficiency'] == 1 and len(r['towers']) == 1" \
   "$work/s.devices1.json"
 record_holds "abs(1 - r['scaling']['efficiency'] - sum(r['scaling']['lost'].values())) < 1e-9" \

@@ -18,7 +18,7 @@ bench_test(conformance_test LABELS quick
 # devices.
 bench_library(bench_far_device
   SOURCES test/far_device.cc
-  HEADERS test/far_device.h test/far_parts.h
+  HEADERS test/far_device.h test/far_machine.h test/far_parts.h
   LINK bench_runtime)
 
 bench_test(far_device_test LABELS quick

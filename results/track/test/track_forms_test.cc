@@ -78,7 +78,7 @@ TEST(TrackForms, JunitNamesAWorkTheSameWhateverIsTrackedBesideIt) {
     series.workload = workload;
     series.workload_key = key;
     std::ostringstream out;
-    print_junit(out, track({series}, {}, {}, {}));
+    print_junit(out, track(std::span(&series, 1), {}, {}, {}));
     const std::string text = out.str();
     const std::size_t begin = text.find("classname=");
     return text.substr(begin, text.find(' ', begin) - begin);
