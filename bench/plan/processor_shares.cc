@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <numeric>
 
 #include "models/base/errors.h"
@@ -93,6 +94,42 @@ std::vector<std::size_t> towers_of_rooms(const std::vector<Room>& rooms, std::si
   return counts;
 }
 
+/// The room's processors cut into so many parts of whole cores, as equal as they go.
+std::vector<Topology> parts_of_cores(const Topology& room, std::size_t cores, std::size_t count) {
+  std::vector<Topology> parts(count);
+  std::size_t core = 0;
+  for (std::size_t i = 0; i < room.processors.size(); ++i) {
+    const Processor& processor = room.processors[i];
+    core += i > 0 && processor.core != room.processors[i - 1].core ? 1 : 0;
+    // Part p begins with core p * cores / count, rounded down.
+    parts[((core + 1) * count - 1) / cores].processors.push_back(processor);
+  }
+  return parts;
+}
+
+/// The processors of each of a room's towers: cores of its own, so that the hardware threads of one
+/// are one tower's and its caches are too, where they can be divided so; else one after the other.
+std::vector<std::vector<int>> divide(const Room& room, std::size_t towers, std::size_t threads) {
+  std::vector<std::vector<int>> divided;
+  if (room.cores >= towers) {
+    const std::vector<Topology> parts = parts_of_cores(room.topology, room.cores, towers);
+    if (std::all_of(parts.begin(), parts.end(), [threads](const Topology& part) {
+          return part.processors.size() >= threads;
+        })) {
+      for (const Topology& part : parts) {
+        divided.push_back(choose_processors(part, static_cast<int>(threads)));
+      }
+      return divided;
+    }
+  }
+  const std::vector<int> all = choose_processors(room.topology, static_cast<int>(threads * towers));
+  for (std::size_t tower = 0; tower < towers; ++tower) {
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(tower * threads);
+    divided.emplace_back(first, first + static_cast<std::ptrdiff_t>(threads));
+  }
+  return divided;
+}
+
 }  // namespace
 
 std::vector<int> numa_nodes_of(const Topology& topology) {
@@ -123,18 +160,26 @@ std::vector<ProcessorShare> share_processors(const Topology& topology,
     if (counts[i] == 0) {
       continue;
     }
-    const Topology& room = rooms[i].topology;
-    const std::vector<int> all = choose_processors(room, static_cast<int>(threads * counts[i]));
-    for (std::size_t tower = 0; tower < counts[i]; ++tower) {
-      const auto first = all.begin() + static_cast<std::ptrdiff_t>(tower * threads);
+    for (std::vector<int>& processors : divide(rooms[i], counts[i], threads)) {
       ProcessorShare& share = shares.emplace_back();
-      share.processors.assign(first, first + static_cast<std::ptrdiff_t>(threads));
+      share.processors = std::move(processors);
       if (request.within_nodes) {
-        share.numa_node = room.processors.front().numa_node;
+        share.numa_node = rooms[i].topology.processors.front().numa_node;
       }
     }
   }
   return shares;
+}
+
+std::vector<int> processors_to_decode_on(std::vector<int> all,
+                                         const std::vector<std::vector<int>>& taken) {
+  std::vector<int> left;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(left), [&](int processor) {
+    return std::none_of(taken.begin(), taken.end(), [processor](const std::vector<int>& tower) {
+      return std::find(tower.begin(), tower.end(), processor) != tower.end();
+    });
+  });
+  return left.empty() ? all : left;
 }
 
 }  // namespace bench

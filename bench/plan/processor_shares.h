@@ -29,11 +29,17 @@ struct ProcessorShare {
 /// How many threads each tower gets where there are enough processors.
 int threads_per_tower(const Topology& topology, const ShareRequest& request);
 
-/// The towers' processors, by their numbers: each has as many, in the order of the machine's memory
-/// and caches, and none shares a core with another while there are enough. Within nodes they are
+/// The towers' processors, by their numbers: each has as many. In the order of the machine's memory
+/// and caches each has a part of the cores, and no other a hardware thread there, while there are
+/// enough. Within nodes they are
 /// spread over all of them, as evenly as these have processors. Throws UsageError where there are
 /// too few.
 std::vector<ProcessorShare> share_processors(const Topology& topology, const ShareRequest& request);
+
+/// Where threads prepare images beside towers that have these processors: on those of `all` that
+/// none has, or where each is taken, on all.
+std::vector<int> processors_to_decode_on(std::vector<int> all,
+                                         const std::vector<std::vector<int>>& taken);
 
 /// The NUMA nodes that processors of the topology are of, in its order.
 std::vector<int> numa_nodes_of(const Topology& topology);

@@ -16,6 +16,7 @@
 #include "bench/plan/first_values.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
+#include "bench/plan/processor_shares.h"
 #include "bench/plan/resolve_sharing.h"
 #include "bench/plan/staging_allocator.h"
 #include "bench/plan/tuning.h"
@@ -58,6 +59,35 @@ void tell_towers(const RunSettings& settings, std::span<const Device> devices) {
               << (device.gpu ? cat(device.gpu->name, " at ", device.gpu->pci_bus_id)
                              : cat("processors ", list_text(device.processors)));
   }
+}
+
+/// Of all that the process may use, those of the threads that prepare images.
+std::vector<int> input_processors(const RunSettings& settings, std::span<const Device> devices,
+                                  const std::vector<int>& all) {
+  // Only several devices of the CPU keep to theirs.
+  if (!settings.input.dataset || settings.device != RunDevice::cpu || settings.towers == 1) {
+    return all;
+  }
+  std::vector<std::vector<int>> taken;
+  for (const Device& device : devices) {
+    taken.push_back(device.processors);
+  }
+  return processors_to_decode_on(all, taken);
+}
+
+/// What the threads that prepare a dataset's images got.
+void tell_input(const RunSettings& settings, int threads, std::span<const int> processors,
+                std::span<const int> all) {
+  if (!settings.input.dataset) {
+    return;
+  }
+  std::string beside;
+  if (settings.device == RunDevice::cpu) {
+    beside =
+        processors.size() < all.size() ? ", which no tower has" : ", beside those that compute";
+  }
+  LOG(INFO) << "note: " << threads << (threads == 1 ? " thread prepares" : " threads prepare")
+            << " images, on processors " << list_text(processors) << beside;
 }
 
 report::Header header_of(const RunSettings& settings) {
@@ -324,8 +354,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
       settings, [&] { return make_run_towers(settings, host.tower_threads(), sources); });
   first_values.clear();  // The towers have their own copies.
   Tower& tower = towers->first();
-  // Threads that prepare images may run anywhere, also beside a tower's.
-  std::optional<cpu::WithProcessors> anywhere(std::in_place, host.processors);
+  const std::vector<int> processors = input_processors(settings, devices, host.processors);
+  std::optional<cpu::WithProcessors> not_the_towers(std::in_place, processors);
   std::optional<cpu::MemoryAsBefore> of_any_node;
   if (device.memory) {
     of_any_node.emplace(*device.memory);
@@ -334,7 +364,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                               phases.of("drawing the images", "row"),
                               make_staging_allocator(*device.backend));
   of_any_node.reset();
-  anywhere.reset();
+  not_the_towers.reset();
+  tell_input(settings, input->statistics().threads, processors, host.processors);
   phases.stop_if_asked("before the first step");
   phases.clear();
   if (tensor_files.dumps()) {

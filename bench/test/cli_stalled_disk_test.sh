@@ -13,6 +13,7 @@ interrupted() {
   export STALLS_BEHIND
   shift
   : >"$out"
+  : >"$err"
   # shellcheck disable=SC2086
   $interruptible "$bench" $input --num_batches=10000000 "$@" --result_file="$work/ended.json" >"$out" 2>"$err" &
   pid=$!

@@ -79,6 +79,15 @@ for update in distributed_all_reduce collective_all_reduce; do
   [ "$(losses)" = "$replicated" ] || fail "$update has other losses than replicated"
 done
 
+# Sent in 16 bits they are others, and no worse than the check allows.
+for type in f16 bf16; do
+  # shellcheck disable=SC2086
+  run 0 $towers --num_gpus=2 --dtype=$type --fp16_loss_scale=1 --variable_update=replicated \
+    --compact_gradient_transfer
+  says "$err" "note: gradients are sent and added in $type, 2 bytes an element"
+  says "$err" 'fingerprint: matches the reference'
+done
+
 # --- profile, trace and check -----------------------------------------------------------------------
 
 # shellcheck disable=SC2086
@@ -149,15 +158,12 @@ refused 'needs several hosts' $towers --num_gpus=2 --variable_update=distributed
 # processors_of PID: which each of its threads may run on, a line for each answer.
 processors_of() { sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/task/"*/status | sort -u; }
 
-if [ "$(nproc)" -ge 2 ] && [ -r /proc/self/task ]; then
-  case_name='towers beside threads that decode'
-  all=$(processors_of $$)
-  make_pictures "$work/idx"
-  make_shards pictures "$work/idx"
+# beside_towers FLAGS...: towers keep to their processors; $processors is what threads may run on.
+beside_towers() {
+  case_name="towers beside threads that decode: $*"
   : >"$out"
-  $interruptible "$bench" --model=lenet --device=cpu --num_gpus=2 --num_intra_threads=1 --batch_size=2 \
-    --num_classes=3 --data_name=imagenet --data_dir="$work/pictures" --num_batches=10000000 \
-    >"$out" 2>"$err" &
+  $interruptible "$bench" --model=lenet --device=cpu --num_intra_threads=1 --batch_size=2 --num_classes=3 \
+    --data_name=imagenet --data_dir="$work/pictures" --num_batches=10000000 "$@" >"$out" 2>"$err" &
   pid=$!
   started $pid '^1'
   processors=$(processors_of $pid)
@@ -166,9 +172,22 @@ if [ "$(nproc)" -ge 2 ] && [ -r /proc/self/task ]; then
     [ -n "$own" ] || fail "tower $tower has no processors"
     echo "$processors" | grep -qx "$own" || fail "no thread is kept to the processor of tower $tower, $own"
   done
-  echo "$processors" | grep -qx "$all" || fail "no thread that decodes may run on all of $all"
   kill -INT $pid
   wait $pid
+}
+
+if [ "$(nproc)" -ge 2 ] && [ -r /proc/self/task ]; then
+  all=$(processors_of $$)
+  make_pictures "$work/idx"
+  make_shards pictures "$work/idx"
+  beside_towers --num_gpus=2
+  if [ "$(nproc)" -gt 2 ]; then
+    says "$err" ', which no tower has'
+  else
+    echo "$processors" | grep -qx "$all" || fail "no thread that decodes may run on all of $all"
+    says "$err" 'note: 2 threads prepare images, on processors '
+    says "$err" ', beside those that compute'
+  fi
 fi
 
 # --- NUMA nodes -------------------------------------------------------------------------------------

@@ -47,8 +47,29 @@ TEST(ShareProcessors, DividesTheCoresInTheirOrder) {
 TEST(ShareProcessors, SharesCoresWhereThereAreTooFew) {
   EXPECT_THAT(shared("core:2 pu:2", {.towers = 3}),
               ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(1)));
+}
+
+TEST(ShareProcessors, GivesAllOfACoreToOneTower) {
   EXPECT_THAT(shared("core:2 pu:2", {.towers = 2, .threads = 2}),
-              ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+  EXPECT_THAT(shared("core:4 pu:2", {.towers = 2, .threads = 3}),
+              ElementsAre(ElementsAre(0, 2, 1), ElementsAre(4, 6, 5)));
+  // Three threads of each would not fit in so.
+  EXPECT_THAT(shared("core:3 pu:2", {.towers = 2, .threads = 3}),
+              ElementsAre(ElementsAre(0, 2, 4), ElementsAre(1, 3, 5)));
+}
+
+TEST(ShareProcessors, KeepsEachTowerToCachesOfItsOwn) {
+  EXPECT_THAT(shared("l3:2 core:4 pu:1", {.towers = 2, .threads = 3}),
+              ElementsAre(ElementsAre(0, 1, 2), ElementsAre(4, 5, 6)));
+  EXPECT_THAT(shared("l3:2 core:4 pu:1", {.towers = 4, .threads = 1}),
+              ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(4), ElementsAre(6)));
+}
+
+TEST(ProcessorsToDecodeOn, AreThoseThatNoTowerHas) {
+  EXPECT_THAT(processors_to_decode_on({0, 1, 2, 3, 6}, {{1, 0}, {3}}), ElementsAre(2, 6));
+  EXPECT_THAT(processors_to_decode_on({0, 1, 2}, {{0, 1}, {2}}), ElementsAre(0, 1, 2));
+  EXPECT_THAT(processors_to_decode_on({0, 1}, {}), ElementsAre(0, 1));
 }
 
 TEST(ShareProcessors, RefusesMoreThanThereAre) {
