@@ -229,6 +229,12 @@ says "$err" 'no J/image: the counter of energy needs 5 s'
 says "$err" 'verdict: VALID'
 record_holds "r['gpu'][0]['uuid'] == 'GPU-fake' and r['gpu'][0]['watched']['samples'] >= 1" "$work/gpu.json"
 record_holds "r['quality']['verdict'] == 'VALID' and r['quality']['reasons'] == []" "$work/gpu.json"
+record_holds "r['quality']['unread'] == [] and r['gpu'][0]['watched']['others_count'] == 0" "$work/gpu.json"
+# By both clocks: the device's of each step lies within the host's.
+says "$err" ' of the step time by its own clock; a median step takes it '
+record_holds "[0 < d <= h for d, h in zip(r['series']['device_ns'], r['series']['step_ns'], strict=True)].count(True) == \
+  int([m['value'] for m in r['metrics'] if m['name'] == 'step_time.n'][0])" "$work/gpu.json"
+record_holds "0 < [m['value'] for m in r['metrics'] if m['name'] == 'device_share'][0] <= 1" "$work/gpu.json"
 watched 'nvmlDeviceGetCurrentClocksEventReasons=64 process=4000001 nvmlDeviceGetTotalEccErrors:0=0,3' 0
 says "$err" 'warning: the card'"'"'s memory had 3 errors that ECC corrected'
 says "$err" 'verdict: INVALID: heat held the clocks down in 100.0 % of the time'
@@ -240,6 +246,9 @@ record_holds "r['status'] == 'failed' and r['quality']['verdict'] == 'INVALID'" 
 # shellcheck disable=SC2086
 run 0 $quick --device=cpu --result_file="$work/cpu.json"
 lacks "$err" 'verdict'
+lacks "$err" 'by its own clock'
+record_holds "r['series']['device_ns'] == [] and 'in the host' in r['capture_errors']['metrics.device_share.value']" \
+  "$work/cpu.json"
 record_holds "r['gpu'] == [] and r['quality']['verdict'] is None" "$work/cpu.json"
 
 LD_LIBRARY_PATH=$library_path
