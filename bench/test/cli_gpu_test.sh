@@ -279,8 +279,29 @@ run 0 $quick --device=gpu --choices_file="$work/timed.json" --result_file="$work
 lacks "$err" 'were timed'
 record_holds "r['choices']['by'] == 'file'" "$work/pinned.json"
 record_holds "r['choices']['nodes'] == json.load(open('$work/timed.json'))['choices']['nodes']" "$work/pinned.json"
+# Another kernel of a product by its name, and one that this device has not.
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --autotune=off --dump=choices
+sed '/"fc.*{/,/implementation/s/"emulated[a-z:]*"/"emulated:roomy"/' "$out" >"$work/roomy.json"
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --choices_file="$work/roomy.json" --result_file="$work/pinned.json"
+record_holds "r['choices']['nodes'] == json.load(open('$work/roomy.json'))['nodes']" "$work/pinned.json"
+record_holds "'emulated:roomy' in [n['implementation'] for n in r['choices']['nodes'].values()]" "$work/pinned.json"
+sed 's/"emulated:roomy"/"emulated:gone"/' "$work/roomy.json" >"$work/gone.json"
+# shellcheck disable=SC2086
+refused 'emulated:gone' $quick --device=gpu --choices_file="$work/gone.json"
+sed 's/"emulated:roomy"/"emulated:inplace"/' "$work/roomy.json" >"$work/inplace.json"
+# shellcheck disable=SC2086
+refused 'the kernel of the choices, emulated:inplace, does not give the same bits each time' $quick --device=gpu \
+  --choices_file="$work/inplace.json" --deterministic
+# shellcheck disable=SC2086
+refused 'did you mean --choices_file?' $quick --device=gpu --replay_choices="$work/timed.json"
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --use_tf32
+says "$err" 'note: --use_tf32: convolutions and products in f32 round their inputs to TF32'
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --autotune=off
+lacks "$err" 'TF32'
 lacks "$err" 'were timed'
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --autotune=full --deterministic
