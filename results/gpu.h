@@ -92,6 +92,7 @@ struct GpuWatched {
   Captured<double> joules{};  ///< Of the card's counter.
   Captured<std::int64_t> ecc_corrected{};
   Captured<std::int64_t> ecc_uncorrected{};
+  Captured<std::int64_t> others_count{};       ///< Other programs, at most at one time.
   Captured<std::vector<GpuProcess>> others{};  ///< That were seen at any time.
 };
 

@@ -57,6 +57,7 @@ void put_watched(Section out, const GpuWatched& watched) {
   out.put("counted_watts", counted_watts(watched));
   out.put("ecc_corrected", watched.ecc_corrected);
   out.put("ecc_uncorrected", watched.ecc_uncorrected);
+  out.put("others_count", watched.others_count);
   if (!watched.others.known()) {
     out.put_null("others", watched.others.why());
     return;

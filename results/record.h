@@ -231,13 +231,16 @@ inline constexpr const char* kNoRoof =
 struct Roof {
   Captured<double> flops_per_second = Unknown{kNoRoof};
   Captured<double> bytes_per_second = Unknown{kNoRoof};  ///< Reads and writes together.
+  /// Read and written by the kernels of a step.
+  Captured<double> step_bytes = Unknown{kNoRoof};
   Captured<double> least_step_seconds = Unknown{kNoRoof};
   /// Of those, the share of kernels whose arithmetic takes longer than their memory traffic.
   Captured<double> arithmetic_share = Unknown{kNoRoof};
 };
 
 struct Series {
-  std::vector<std::chrono::nanoseconds> step_ns{};  ///< Every timed step, in order.
+  std::vector<std::chrono::nanoseconds> step_ns{};    ///< Every timed step, in order.
+  std::vector<std::chrono::nanoseconds> device_ns{};  ///< The same by the device's own clock.
   std::vector<double> loss{};   ///< The reported loss of each; empty when none is computed.
   std::vector<double> top_1{};  ///< Accuracies of each; empty when none are computed.
   std::vector<double> top_5{};
@@ -341,6 +344,7 @@ struct Quality {
   std::vector<std::string> warnings{};  ///< What made them low or unsteady.
   Captured<Verdict> verdict = Unknown{"only runs on a GPU are judged"};
   std::vector<std::string> reasons{};  ///< Those of an INVALID one.
+  std::vector<std::string> unread{};   ///< What would have been judged and could not be read.
   Captured<double> score{};            ///< 0 to 100, by add_quality_score().
   std::vector<std::string> deductions{};
 };

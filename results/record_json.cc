@@ -222,6 +222,7 @@ void put_quality(Section out, const Quality& quality) {
                          ? Captured<std::string_view>(name_of(quality.verdict.value()))
                          : Captured<std::string_view>(Unknown{quality.verdict.why()}));
   out.put("reasons", quality.reasons);
+  out.put("unread", quality.unread);
   out.put("warnings", quality.warnings);
   out.put("score", quality.score);
   out.put("deductions", quality.deductions);
@@ -319,6 +320,7 @@ std::string record_json(const Record& record) {
   Section roof = out.child("roof");
   roof.put("flops_per_second", record.roof.flops_per_second);
   roof.put("bytes_per_second", record.roof.bytes_per_second);
+  roof.put("step_bytes", record.roof.step_bytes);
   roof.put("least_step_seconds", record.roof.least_step_seconds);
   roof.put("arithmetic_share", record.roof.arithmetic_share);
   put_cost(out, record.cost);
@@ -326,6 +328,7 @@ std::string record_json(const Record& record) {
                [](const Metric& metric, std::size_t) { return metric.name; });
   Section series = out.child("series");
   series.put("step_ns", counts(record.series.step_ns));
+  series.put("device_ns", counts(record.series.device_ns));
   series.put("loss", record.series.loss);
   series.put("top_1", record.series.top_1);
   series.put("top_5", record.series.top_5);

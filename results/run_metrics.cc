@@ -28,6 +28,29 @@ Captured<double> rate(const RunMeasurements& run, std::chrono::nanoseconds time)
          seconds(time);
 }
 
+/// Of the steps by the device's clock.
+std::vector<Metric> device_times(const RunMeasurements& run) {
+  MetricValue median = Unknown{kNoStep};
+  MetricValue mad = Unknown{kNoStep};
+  if (!run.device_steps.known()) {
+    median = mad = Unknown{run.device_steps.why()};
+  } else if (!run.device_steps.value().empty()) {
+    const StepTimeStatistics statistics = step_time_statistics(run.device_steps.value());
+    median = statistics.median;
+    mad = statistics.mad;
+  }
+  const auto metric = [](const char* name, MetricValue value) -> Metric {
+    return {.name = name,
+            .value = std::move(value),
+            .unit = "s",
+            .better = Better::kLower,
+            .kind = Kind::kNoisy,
+            .scope = Scope::kStep};
+  };
+  return {metric("device_time.median", std::move(median)),
+          metric("device_time.mad", std::move(mad))};
+}
+
 /// Of the GPUs, for each image of the steps.
 Captured<double> joules_per_image(const RunMeasurements& run) {
   if (!run.watts.known()) return Unknown{run.watts.why()};
@@ -96,6 +119,13 @@ Captured<double> input_wait_share(const RunMeasurements& run) {
   return seconds(run.input_wait.value()) / seconds(run.wall);
 }
 
+Captured<double> device_share(const RunMeasurements& run) {
+  if (!run.device_steps.known()) return Unknown{run.device_steps.why()};
+  const std::chrono::nanoseconds steps = sum(run.steps);
+  if (steps.count() <= 0) return Unknown{kNoStep};
+  return seconds(sum(run.device_steps.value())) / seconds(steps);
+}
+
 std::vector<Metric> run_metrics(const RunMeasurements& run) {
   std::vector<Metric> out;
   const auto add = [&out](std::string name, Value value, const char* unit, Better better,
@@ -112,6 +142,8 @@ std::vector<Metric> run_metrics(const RunMeasurements& run) {
   add("wall_time", value_of(Captured<std::chrono::nanoseconds>(run.wall)), "s", Better::kNone);
   add("setup_time", value_of(run.setup), "s", Better::kLower);
   add_step_times(out, run.steps);
+  for (Metric& metric : device_times(run)) out.push_back(std::move(metric));
+  add("device_share", value_of(device_share(run)), "1", Better::kHigher);
   add("input_wait_time", value_of(run.input_wait), "s", Better::kLower);
   add("input_wait_share", value_of(input_wait_share(run)), "1", Better::kLower);
   add("loss_first", value_of(run.loss_first), "1", Better::kNone);
@@ -123,6 +155,7 @@ std::vector<Metric> run_metrics(const RunMeasurements& run) {
   // Those of add_roof(), where the machine was measured.
   add("roof_share", Unknown{kNoRoof}, "1", Better::kHigher);
   add("mfu", Unknown{kNoRoof}, "1", Better::kHigher);
+  add("bandwidth_share", Unknown{kNoRoof}, "1", Better::kHigher);
   for (const PlannedRegion& region : run.planned) {
     add("planned_bytes." + region.name, Value(region.bytes), "bytes", Better::kLower, Kind::kExact);
   }

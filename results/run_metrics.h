@@ -21,6 +21,8 @@ struct PlannedRegion {
 struct RunMeasurements {
   std::int64_t images_per_step = 0;                   ///< Of all devices together.
   std::span<const std::chrono::nanoseconds> steps{};  ///< Every completed step since warm-up.
+  /// The same by the device's own clock.
+  Captured<std::span<const std::chrono::nanoseconds>> device_steps{};
   std::chrono::nanoseconds wall{};  ///< From the end of warm-up to the end of the last step.
   Captured<std::chrono::nanoseconds> input_wait{};  ///< Within `wall`, waiting for a batch.
   Captured<std::chrono::nanoseconds> setup{};       ///< From launch to the start of the first step.
@@ -39,6 +41,9 @@ Captured<double> images_per_second(const RunMeasurements& run);
 
 /// Share of wall time spent waiting for input, 0 to 1.
 Captured<double> input_wait_share(const RunMeasurements& run);
+
+/// Share of the steps' time in which the device was at a step's work, by its own clock.
+Captured<double> device_share(const RunMeasurements& run);
 
 /// All metrics of a run, defined one by one in results/README.md. What could not be measured is
 /// there too, as an unknown value with its reason.

@@ -191,6 +191,15 @@ Captured<double> mean_watts(const results::Record& record, std::chrono::nanoseco
   return watts;
 }
 
+Captured<std::span<const std::chrono::nanoseconds>> device_steps_of(const SessionResult& session) {
+  if (session.device_steps.empty()) {
+    return Unknown{session.steps.empty()
+                       ? "no timed step was completed"
+                       : "the device computes in the host's memory: the step's time is its own"};
+  }
+  return std::span<const std::chrono::nanoseconds>(session.device_steps);
+}
+
 /// Where the time of a mean step went on each tower.
 void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResult& session) {
   const auto steps = static_cast<double>(session.steps.size());
@@ -340,6 +349,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
   }
   record.metrics = results::run_metrics({.images_per_step = settings.global_batch(),
                                          .steps = session.steps,
+                                         .device_steps = device_steps_of(session),
                                          .wall = session.wall,
                                          .input_wait = session.input_wait,
                                          .setup = measured.setup,
@@ -357,6 +367,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
     record.scaling = scaling_of(*settings.record.scaling, record);
   }
   record.series.step_ns = session.steps;
+  record.series.device_ns = session.device_steps;
   record.series.loss = session.losses;
   for (const report::Accuracies& step : session.accuracies) {
     record.series.top_1.push_back(step.top_1);

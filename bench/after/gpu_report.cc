@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "bench/host/decimal.h"
 #include "models/base/errors.h"
@@ -32,6 +33,14 @@ using results::Spread;
 std::string clock_text(const Spread& mhz) {
   return cat("SM clock ", decimal(mhz.mean, 0), " MHz (", decimal(mhz.min, 0), " to ",
              decimal(mhz.max, 0), ")");
+}
+
+std::string joined(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    text += cat(text.empty() ? "" : "; ", sentence);
+  }
+  return text;
 }
 
 /// The reasons that held the clocks down, without idleness.
@@ -94,15 +103,13 @@ void print_verdict(const results::Record& record, std::ostream& out) {
     out << "verdict: none: " << quality.verdict.why() << "\n";
     return;
   }
-  if (quality.verdict.value() == results::Verdict::kValid) {
+  if (quality.verdict.value() == results::Verdict::kInvalid) {
+    out << "verdict: INVALID: " << joined(quality.reasons) << "\n";
+  } else if (quality.unread.empty()) {
     out << "verdict: VALID\n";
-    return;
+  } else {
+    out << "verdict: VALID, as far as could be read; not read: " << joined(quality.unread) << "\n";
   }
-  std::string reasons;
-  for (const std::string& reason : quality.reasons) {
-    reasons += cat(reasons.empty() ? "" : "; ", reason);
-  }
-  out << "verdict: INVALID: " << reasons << "\n";
 }
 
 }  // namespace bench

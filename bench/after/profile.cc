@@ -197,13 +197,16 @@ results::Roof roof_of(const Profile& profile) {
     const Unknown why{"this device has no measured ceiling"};
     return {.flops_per_second = why,
             .bytes_per_second = why,
+            .step_bytes = why,
             .least_step_seconds = why,
             .arithmetic_share = why};
   }
   const Ceiling& ceiling = *profile.ceiling;
   double seconds = 0;
   double of_arithmetic = 0;
+  double bytes = 0;
   for (const ProfileRow& row : profile.rows) {
+    bytes += row.bytes;
     const double least = roofline_seconds(row, ceiling);
     seconds += least;
     if (row.flops / ceiling.flops_per_second > row.bytes / ceiling.bytes_per_second) {
@@ -212,6 +215,7 @@ results::Roof roof_of(const Profile& profile) {
   }
   results::Roof roof{.flops_per_second = ceiling.flops_per_second,
                      .bytes_per_second = ceiling.bytes_per_second,
+                     .step_bytes = bytes,
                      .least_step_seconds = seconds,
                      .arithmetic_share = Unknown{"no kernel of the step has work that is known"}};
   if (seconds > 0) {

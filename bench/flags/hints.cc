@@ -38,6 +38,7 @@ constexpr std::array kFlagHints = {
     FlagHint{"fp16 float16 half", "--use_fp16 --dtype=f16"},
     FlagHint{"bf16 bfloat16", "--dtype=bf16"},
     FlagHint{"fp32 float32 f32 tf32", "--dtype=f32"},
+    FlagHint{"allow_tf32", "--use_tf32"},
     FlagHint{"fp64 float64 f64 double", "--dtype=f64"},
     FlagHint{"int8 quantize quantized", "--dtype=int8"},
     FlagHint{"precision data_type type compute_dtype", "--dtype"},
@@ -70,6 +71,8 @@ constexpr std::array kFlagHints = {
     FlagHint{"trace profiler profile_file trace_dir timeline", "--trace_file --profile"},
     FlagHint{"check test validate", "--verify"},
     FlagHint{"list models list_archs list_networks", "--list_models"},
+    FlagHint{"replay_choices choices replay load_choices", "--choices_file"},
+    FlagHint{"tune tuning cudnn_benchmark", "--autotune"},
     FlagHint{"v", "--version"},
 };
 

@@ -30,6 +30,16 @@ Captured<double> scaled(const Captured<unsigned>& value, double by) {
   return map(value, [by](unsigned x) { return by * x; });
 }
 
+results::GpuProcess described(const nvml::ProcessInfo& process) {
+  results::GpuProcess out{.pid = process.pid};
+  if (process.used_memory == nvml::kNotAvailable) {
+    out.memory = Unknown{"the driver does not tell"};
+  } else {
+    out.memory = static_cast<std::int64_t>(process.used_memory);
+  }
+  return out;
+}
+
 }  // namespace
 
 GpuSensors::GpuSensors(const std::string& pci_bus_id, const std::string& library)
@@ -123,37 +133,38 @@ GpuCounters GpuSensors::counters() const {
           .ecc_uncorrected = errors(nvml::kUncorrected)};
 }
 
-Captured<std::vector<results::GpuProcess>> GpuSensors::others() const {
+GpuOthers GpuSensors::others() const {
   constexpr unsigned kMost = 256;
   if (!device_.known()) {
-    return Unknown{device_.why()};
+    const Unknown why{device_.why()};
+    return {.count = why, .processes = why};
   }
   unsigned count = kMost;
   std::vector<nvml::ProcessInfo> running(kMost);
   if (const auto why = library_.call("nvmlDeviceGetComputeRunningProcesses_v3", device_.value(),
                                      &count, running.data())) {
-    return *why;
+    return {.count = *why, .processes = *why};
   }
   running.resize(std::min(count, kMost));
+  if (running.empty()) {
+    const Unknown why{"the driver lists no process on the card, not even this one"};
+    return {.count = why, .processes = why};
+  }
+  GpuOthers found{.count = static_cast<std::int64_t>(running.size()) - 1};
   const auto own = static_cast<unsigned>(getpid());
   const auto others = std::remove_if(running.begin(), running.end(),
                                      [&](const nvml::ProcessInfo& x) { return x.pid == own; });
-  if (others == running.end()) {
-    // In a namespace of its own this program may be any of them.
-    return Unknown{cat("the driver lists ", running.size(), " processes on the card, and not this ",
-                       "one by its id, ", own)};
+  if (others == running.end() && running.size() > 1) {
+    found.processes =
+        Unknown{cat("the driver lists ", running.size(), " processes on the card by ids of ",
+                    "another namespace, this one among them")};
+    return found;
   }
-  std::vector<results::GpuProcess> found;
-  std::transform(running.begin(), others, std::back_inserter(found),
-                 [](const nvml::ProcessInfo& x) -> results::GpuProcess {
-                   results::GpuProcess process{.pid = x.pid};
-                   if (x.used_memory == nvml::kNotAvailable) {
-                     process.memory = Unknown{"the driver does not tell"};
-                   } else {
-                     process.memory = static_cast<std::int64_t>(x.used_memory);
-                   }
-                   return process;
-                 });
+  std::vector<results::GpuProcess> processes;
+  if (others != running.end()) {
+    std::transform(running.begin(), others, std::back_inserter(processes), described);
+  }
+  found.processes = std::move(processes);
   return found;
 }
 

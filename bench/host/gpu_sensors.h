@@ -28,6 +28,15 @@ struct GpuCounters {
   Captured<std::int64_t> ecc_uncorrected{};
 };
 
+/// Programs that compute on a card, but for this one, which is taken to be among those that the
+/// driver lists: it is asked while this one computes.
+struct GpuOthers {
+  Captured<std::int64_t> count{};
+  /// Unknown where it lists ids of which this program cannot tell its own, in a namespace of
+  /// processes (a container) whose ids are others than the driver's.
+  Captured<std::vector<results::GpuProcess>> processes{};
+};
+
 /// The sensors of a card, read through the driver. Nothing throws for what it does not tell: the
 /// value is then unknown, with the reason. May be used by several threads.
 class GpuSensors {
@@ -42,8 +51,7 @@ class GpuSensors {
   void describe(results::Gpu& gpu) const;
   [[nodiscard]] GpuSample sample() const;
   [[nodiscard]] GpuCounters counters() const;
-  /// Programs that compute on the card, but for this one.
-  [[nodiscard]] Captured<std::vector<results::GpuProcess>> others() const;
+  [[nodiscard]] GpuOthers others() const;
 
  private:
   /// What the library answers about this card.

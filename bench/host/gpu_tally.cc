@@ -77,12 +77,17 @@ void GpuTally::end() {
 }
 
 void GpuTally::look_for_others() {
-  const auto now = sensors_.others();
-  if (!now.known()) {
-    why_no_others_ = now.why();
+  const GpuOthers now = sensors_.others();
+  if (now.count.known()) {
+    most_others_ = std::max(most_others_.value_or(0), now.count.value());
+  } else {
+    why_no_count_ = now.count.why();
+  }
+  if (!now.processes.known()) {
+    why_no_others_ = now.processes.why();
     return;
   }
-  for (const results::GpuProcess& process : now.value()) {
+  for (const results::GpuProcess& process : now.processes.value()) {
     const auto known = std::find_if(others_.begin(), others_.end(),
                                     [&](const auto& other) { return other.pid == process.pid; });
     if (known == others_.end()) {
@@ -122,6 +127,11 @@ results::GpuWatched GpuTally::result() const {
     watched.clock_events = events_;
   }
   // Whoever was seen was there, also where one of the lists could not be had.
+  if (most_others_) {
+    watched.others_count = *most_others_;
+  } else {
+    watched.others_count = Unknown{why_no_count_};
+  }
   if (others_.empty() && !why_no_others_.empty()) {
     watched.others = Unknown{why_no_others_};
   } else {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ class GpuTally {
   Column utilization_;
   results::ClockEvents events_;
   std::string why_no_events_;
+  std::optional<std::int64_t> most_others_;
+  std::string why_no_count_;
   std::vector<results::GpuProcess> others_;
   std::string why_no_others_;
 };

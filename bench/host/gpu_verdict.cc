@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,8 +32,10 @@ std::string per_cent(double share) {
 struct Findings {
   std::vector<std::string> reasons;
   std::vector<std::string> warnings;
-  /// Why what a verdict needs is not known.
-  std::vector<std::string> unknown;
+  /// Why there can be no verdict.
+  std::vector<std::string> undecided;
+  /// What the card did not tell.
+  std::vector<std::string> unread;
 };
 
 /// Judges one card.
@@ -42,15 +45,19 @@ class Judge {
       : gpu_(gpu), watched_(watched) {}
 
   Findings judge() {
-    if (needed(watched_.clock_events)) {
+    if (!watched_.clock_events.known() && !watched_.sm_mhz.known()) {
+      found_.undecided.push_back(
+          cat("nothing tells what became of the card's clocks: ", watched_.clock_events.why()));
+    }
+    if (read(watched_.clock_events, "what held the clocks down")) {
       look_at_heat(watched_.clock_events.value());
       look_at_power(watched_.clock_events.value());
       look_at_idleness(watched_.clock_events.value());
     }
-    if (needed(watched_.sm_mhz) && needed(gpu_.clocks_max.sm)) {
+    if (read(watched_.sm_mhz, "the SM clock") && read(gpu_.clocks_max.sm, "the highest SM clock")) {
       look_at_clock();
     }
-    if (needed(watched_.others)) {
+    if (read(watched_.others_count, "whether others computed on the card")) {
       look_at_others();
     }
     look_at_errors();
@@ -65,9 +72,9 @@ class Judge {
 
  private:
   template <class Value>
-  bool needed(const Captured<Value>& value) {
+  bool read(const Captured<Value>& value, std::string_view what) {
     if (!value.known()) {
-      found_.unknown.push_back(value.why());
+      found_.unread.push_back(cat(what, " (", value.why(), ")"));
     }
     return value.known();
   }
@@ -114,7 +121,7 @@ class Judge {
     const std::string sentence =
         cat("the limit of power held the clocks down in ", per_cent(at_limit_), " of the time");
     if (!limit.known() || !own.known()) {
-      found_.unknown.push_back(cat(sentence, ", and nothing tells whether it is the card's own"));
+      found_.undecided.push_back(cat(sentence, ", and nothing tells whether it is the card's own"));
     } else if (limit.value() < own.value()) {
       found_.reasons.push_back(cat(sentence, ", and it is set to ", decimal(limit.value(), 0),
                                    " W, below the card's own of ", decimal(own.value(), 0),
@@ -151,8 +158,14 @@ class Judge {
   }
 
   void look_at_others() {
-    const auto& others = watched_.others.value();
+    // Who was seen at any time, of whom there may have been one at a time.
+    const std::vector<results::GpuProcess> others = watched_.others.value_or({});
     if (others.empty()) {
+      if (const std::int64_t count = watched_.others_count.value(); count > 0) {
+        found_.reasons.push_back(cat("other processes were on the card: ", count,
+                                     ", by ids that mean nothing here; nvidia-smi on the host ",
+                                     "lists them: stop them"));
+      }
       return;
     }
     std::string ids;
@@ -165,7 +178,7 @@ class Judge {
   void look_at_errors() {
     // A card without error correction counts none.
     if (gpu_.ecc.value_or(false)) {
-      needed(watched_.ecc_uncorrected);
+      read(watched_.ecc_uncorrected, "errors of the card's memory");
     }
     if (const auto wrong = watched_.ecc_uncorrected.value_or(0); wrong > 0) {
       found_.reasons.push_back(cat("the card's memory had ", wrong,
@@ -209,21 +222,22 @@ std::string joined(const std::vector<std::string>& sentences) {
 }  // namespace
 
 void judge_gpus(std::span<const results::Gpu> gpus, results::Quality& quality) {
-  std::vector<std::string> unknown;
+  std::vector<std::string> undecided;
   for (const results::Gpu& gpu : gpus) {
     if (!gpu.watched.known()) {
-      unknown.push_back(gpu.watched.why());
+      undecided.push_back(gpu.watched.why());
       continue;
     }
     const Findings found = Judge(gpu, gpu.watched.value()).judge();
     quality.reasons.insert(quality.reasons.end(), found.reasons.begin(), found.reasons.end());
     quality.warnings.insert(quality.warnings.end(), found.warnings.begin(), found.warnings.end());
-    unknown.insert(unknown.end(), found.unknown.begin(), found.unknown.end());
+    quality.unread.insert(quality.unread.end(), found.unread.begin(), found.unread.end());
+    undecided.insert(undecided.end(), found.undecided.begin(), found.undecided.end());
   }
   if (!quality.reasons.empty()) {
     quality.verdict = results::Verdict::kInvalid;
-  } else if (!unknown.empty()) {
-    quality.verdict = Unknown{joined(unknown)};
+  } else if (!undecided.empty()) {
+    quality.verdict = Unknown{joined(undecided)};
   } else if (!gpus.empty()) {
     quality.verdict = results::Verdict::kValid;
   }

@@ -10,8 +10,9 @@ namespace bench {
 /// warnings, and the verdict. INVALID, for each of its reasons: heat or an outer power signal held
 /// the clocks down for more than 1 % of the time, a power limit below the card's own for more than
 /// 5 %; the SM clock stayed below 75 % of the card's highest without being at the limit of power;
-/// others computed on the card; it saw an error that ECC cannot correct. VALID only where all of
-/// this could be read; what was missing is the reason of no verdict.
+/// others computed on the card; it saw an error that ECC cannot correct; or there was a reason
+/// before. VALID says that nothing of this was seen: what could not be read is listed beside it, as
+/// unread. No verdict where nothing tells what became of the clocks.
 void judge_gpus(std::span<const results::Gpu> gpus, results::Quality& quality);
 
 }  // namespace bench

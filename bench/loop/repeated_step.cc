@@ -12,6 +12,10 @@ RepeatedStep::RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy
   if (recording_ != StepRecording::off && !why_in_parts_.empty()) {
     remark_ = cat("steps are replayed from recordings of their parts: ", why_in_parts_);
   }
+  if (!tower.backend().shares_host_memory()) {
+    begun_ = tower.backend().make_event();
+    ended_ = tower.backend().make_event();
+  }
 }
 
 RepeatedStep::~RepeatedStep() {
@@ -24,12 +28,22 @@ void RepeatedStep::enqueue(const std::function<void()>& meanwhile) {
     record();
   }
   warm_ = true;
+  if (begun_ != nullptr) {
+    tower_.stream().record(*begun_);
+  }
   if (recorded_ != nullptr) {
     tower_.stream().replay(*recorded_);
     meanwhile();
   } else {
     enqueue_kernels(meanwhile);
   }
+  if (ended_ != nullptr) {
+    tower_.stream().record(*ended_);
+  }
+}
+
+std::optional<std::chrono::nanoseconds> RepeatedStep::device_time() const {
+  return ended_ == nullptr ? std::nullopt : std::optional(ended_->since(*begun_));
 }
 
 void RepeatedStep::enqueue_kernels(const std::function<void()>& meanwhile) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bench/plan/settings.h"
@@ -29,6 +30,9 @@ class RepeatedStep {
   /// When the network of the last enqueue() was enqueued, and on a device that computes in the
   /// host's memory done; by the host's clock. Not of a step that was replayed.
   [[nodiscard]] std::chrono::steady_clock::time_point computed_at() const { return computed_at_; }
+  /// Of the last enqueue(), whose work is done: from when the device came to its beginning to when
+  /// it came to its end, by the device's clock. None where it computes in the host's memory.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> device_time() const;
   /// What there is to say where steps are to be replayed and are not, or not as a whole; else
   /// empty.
   [[nodiscard]] const std::string& remark() const { return remark_; }
@@ -50,6 +54,10 @@ class RepeatedStep {
   std::string why_in_parts_;
   bool parts_are_recorded_ = false;
   std::unique_ptr<Recording> recorded_;
+  /// Around a step's work on the tower's stream; null where the device computes in the host's
+  /// memory.
+  std::unique_ptr<Event> begun_;
+  std::unique_ptr<Event> ended_;
   std::string remark_;
 };
 

@@ -34,6 +34,9 @@ class Session {
     const auto expected =
         static_cast<std::size_t>(std::min(parts.stopping.limits().steps, kReservedSteps));
     result_.steps.reserve(expected);
+    if (!parts.towers.first().backend().shares_host_memory()) {
+      result_.device_steps.reserve(expected);
+    }
     result_.losses.reserve(settings.training() ? expected : 0);
     result_.accuracies.reserve(settings.accuracies() ? expected : 0);
     if (steps_.size() > 1) {
@@ -82,6 +85,8 @@ class Session {
   };
   struct Outcome {
     nanoseconds duration{};
+    /// On the device.
+    std::optional<nanoseconds> device{};
     double loss = 0;
     report::Accuracies accuracies{};
   };
@@ -161,6 +166,9 @@ class Session {
       const Outcome& outcome = *stepped;
       result_.wall = parts_.clock.now() - begin;
       result_.steps.push_back(outcome.duration);
+      if (outcome.device) {
+        result_.device_steps.push_back(*outcome.device);
+      }
       if (settings_.training()) {
         result_.loss_first = result_.loss_first.value_or(outcome.loss);
         result_.loss_last = outcome.loss;
@@ -237,6 +245,7 @@ class Session {
       }
       tower.wait();
       outcomes_[place] = read_outcome(tower.executor());
+      outcomes_[place].device = steps_[place]->device_time();
       laps.done = parts_.clock.now();
     };
     const auto or_give_up = [&](int number) {
@@ -269,7 +278,7 @@ class Session {
 
   /// The numbers of a tower's step that is done.
   [[nodiscard]] Outcome read_outcome(const Executor& executor) const {
-    Outcome outcome{.duration = {}, .loss = 0, .accuracies = {}};
+    Outcome outcome;
     for (const Executor::Scalar loss : losses_) {
       outcome.loss += executor.value(loss);
     }
@@ -301,10 +310,11 @@ class Session {
     }
   }
 
-  /// Of all towers.
+  /// Of all towers; of the devices' times the longest.
   [[nodiscard]] Outcome mean_outcome() const {
     Outcome mean;
     for (const Outcome& outcome : outcomes_) {
+      mean.device = std::max(mean.device, outcome.device);
       mean.loss += outcome.loss;
       mean.accuracies.top_1 += outcome.accuracies.top_1;
       mean.accuracies.top_5 += outcome.accuracies.top_5;

@@ -194,6 +194,14 @@ void add_notice_of_pixels(RunSettings& settings) {
                 : "nothing is rounded, since no pixels are mixed"));
 }
 
+void add_notice_of_tf32(RunSettings& settings) {
+  if (settings.gpu.tf32 && settings.device == RunDevice::gpu && settings.dtype == DType::f32) {
+    settings.notices.emplace_back(
+        "--use_tf32: convolutions and products in f32 round their inputs to TF32, 10 bits of "
+        "fraction, where the card computes in it");
+  }
+}
+
 RunFiles files_of(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   return {.flag_files = parsed.flag_files,
@@ -372,6 +380,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   add_notices(placement.notices);
   add_notices(idle_flag_notices(settings, parsed));
   add_notice_of_pixels(settings);
+  add_notice_of_tf32(settings);
   settings.image_size = flags.image_size.value_or(settings.model->image_size);
   settings.num_classes =
       flags.num_classes.value_or(own_classes(*settings.model, *settings.dataset));

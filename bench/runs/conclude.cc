@@ -6,6 +6,7 @@
 #include <numeric>
 #include <ostream>
 
+#include "bench/after/device_times.h"
 #include "bench/after/gpu_report.h"
 #include "bench/after/profile.h"
 #include "bench/after/verification.h"
@@ -43,6 +44,7 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
         << (settings.input.type == SlotType::u8 ? "u8" : "f32") << ")";
   }
   err << "\n";
+  print_device_times(session, err);
   print_shares(err, session.shares, steps);
   if (settings.towers > 1 && session.shares.empty()) {
     err << "where the step time went on each tower is not told: " << kNotTimedByPart << "\n";

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bench/after/build_record.h"
+#include "bench/after/device_times.h"
 #include "bench/host/gpu_verdict.h"
 #include "bench/host/gpu_watches.h"
 #include "bench/host/machine.h"
@@ -14,9 +15,10 @@ namespace bench {
 namespace {
 
 /// Adds the verdict, and prints the warnings that come with it.
-void judge(results::Record& record) {
+void judge(const SessionResult& session, results::Record& record) {
   results::Quality& quality = record.quality;
   const std::size_t printed = quality.warnings.size();
+  judge_device_times(session, quality);
   judge_gpus(record.gpus, quality);
   for (std::size_t i = printed; i < quality.warnings.size(); ++i) {
     LOG(WARNING) << "warning: " << quality.warnings[i];
@@ -80,7 +82,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                     .peak_rss = measured.peak_rss,
                     .times_before = begun.before.times},
                    host.files);
-  judge(record);
+  judge(measured.session, record);
   return measured;
 }
 

@@ -237,6 +237,12 @@ says "$err" 'no J/image: the counter of energy needs 5 s'
 says "$err" 'verdict: VALID'
 record_holds "r['gpu'][0]['uuid'] == 'GPU-fake' and r['gpu'][0]['watched']['samples'] >= 1" "$work/gpu.json"
 record_holds "r['quality']['verdict'] == 'VALID' and r['quality']['reasons'] == []" "$work/gpu.json"
+record_holds "r['quality']['unread'] == [] and r['gpu'][0]['watched']['others_count'] == 0" "$work/gpu.json"
+# By both clocks: the device's of each step lies within the host's.
+says "$err" ' of the step time by its own clock; a median step takes it '
+record_holds "[0 < d <= h for d, h in zip(r['series']['device_ns'], r['series']['step_ns'], strict=True)].count(True) == \
+  int([m['value'] for m in r['metrics'] if m['name'] == 'step_time.n'][0])" "$work/gpu.json"
+record_holds "0 < [m['value'] for m in r['metrics'] if m['name'] == 'device_share'][0] <= 1" "$work/gpu.json"
 watched 'nvmlDeviceGetCurrentClocksEventReasons=64 process=4000001 nvmlDeviceGetTotalEccErrors:0=0,3' 0
 says "$err" 'warning: the card'"'"'s memory had 3 errors that ECC corrected'
 says "$err" 'verdict: INVALID: heat held the clocks down in 100.0 % of the time'
@@ -248,6 +254,9 @@ record_holds "r['status'] == 'failed' and r['quality']['verdict'] == 'INVALID'" 
 # shellcheck disable=SC2086
 run 0 $quick --device=cpu --result_file="$work/cpu.json"
 lacks "$err" 'verdict'
+lacks "$err" 'by its own clock'
+record_holds "r['series']['device_ns'] == [] and 'in the host' in r['capture_errors']['metrics.device_share.value']" \
+  "$work/cpu.json"
 record_holds "r['gpu'] == [] and r['quality']['verdict'] is None" "$work/cpu.json"
 
 LD_LIBRARY_PATH=$library_path
@@ -278,8 +287,29 @@ run 0 $quick --device=gpu --choices_file="$work/timed.json" --result_file="$work
 lacks "$err" 'were timed'
 record_holds "r['choices']['by'] == 'file'" "$work/pinned.json"
 record_holds "r['choices']['nodes'] == json.load(open('$work/timed.json'))['choices']['nodes']" "$work/pinned.json"
+# Another kernel of a product by its name, and one that this device has not.
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --autotune=off --dump=choices
+sed '/"fc.*{/,/implementation/s/"emulated[a-z:]*"/"emulated:roomy"/' "$out" >"$work/roomy.json"
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --choices_file="$work/roomy.json" --result_file="$work/pinned.json"
+record_holds "r['choices']['nodes'] == json.load(open('$work/roomy.json'))['nodes']" "$work/pinned.json"
+record_holds "'emulated:roomy' in [n['implementation'] for n in r['choices']['nodes'].values()]" "$work/pinned.json"
+sed 's/"emulated:roomy"/"emulated:gone"/' "$work/roomy.json" >"$work/gone.json"
+# shellcheck disable=SC2086
+refused 'emulated:gone' $quick --device=gpu --choices_file="$work/gone.json"
+sed 's/"emulated:roomy"/"emulated:inplace"/' "$work/roomy.json" >"$work/inplace.json"
+# shellcheck disable=SC2086
+refused 'the kernel of the choices, emulated:inplace, does not give the same bits each time' $quick --device=gpu \
+  --choices_file="$work/inplace.json" --deterministic
+# shellcheck disable=SC2086
+refused 'did you mean --choices_file?' $quick --device=gpu --replay_choices="$work/timed.json"
+# shellcheck disable=SC2086
+run 0 $quick --device=gpu --use_tf32
+says "$err" 'note: --use_tf32: convolutions and products in f32 round their inputs to TF32'
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --autotune=off
+lacks "$err" 'TF32'
 lacks "$err" 'were timed'
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --autotune=full --deterministic

@@ -50,9 +50,11 @@ class ProductPlan {
 };
 
 struct ProductChoice {
-  /// E.g. "cublaslt".
+  /// E.g. "cublaslt:algo66:tile20:stages35".
   std::string implementation;
   std::size_t workspace_bytes = 0;
+  /// Whether each launch on the same inputs gives the same bits.
+  bool deterministic = true;
   std::function<std::unique_ptr<ProductPlan>()> make;
 };
 
@@ -63,7 +65,8 @@ class Products {
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
   virtual ~Products() = default;
-  /// Best first; empty where there is none. Needs no GPU.
+  /// Best first, each of another name; empty where there is none. For a device that is only
+  /// described it needs no GPU.
   virtual std::vector<ProductChoice> choices(const ProductProblem& problem) = 0;
   [[nodiscard]] virtual std::string version() const = 0;
 };

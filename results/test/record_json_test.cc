@@ -39,6 +39,7 @@ Record small_record() {
        .unit = "bytes",
        .better = Better::kLower}};
   record.series.step_ns = {nanoseconds(5'000'000'000), nanoseconds(7)};
+  record.series.device_ns = {nanoseconds(4'000'000'000), nanoseconds(6)};
   record.series.loss = {1.0 / 3, 2.5};
   record.series.top_1 = {0.25, 0};
   record.series.top_5 = {1, 0.5};
@@ -111,6 +112,7 @@ TEST(RecordJson, HoldsACardAndWhatItsSensorsTold) {
                  .clock_events = ClockEvents{.samples = {0x4, 0x4, 0x24, 0}},
                  .thermal_violation = nanoseconds(12),
                  .joules = 4000.0,
+                 .others_count = 1,
                  .others = std::vector<GpuProcess>{{.pid = 17, .memory = Unknown{"hidden"}}}};
   record.gpus = {gpu};
   const json out = json::parse(record_json(record));
@@ -128,6 +130,7 @@ TEST(RecordJson, HoldsACardAndWhatItsSensorsTold) {
                 R"({"bits": 36, "shares": {"sw_power_cap": 0.75, "sw_thermal_slowdown": 0.25}})"));
   EXPECT_EQ(watched["thermal_violation_ns"], 12);
   EXPECT_EQ(watched["counted_watts"], 400.0);
+  EXPECT_EQ(watched["others_count"], 1);
   EXPECT_EQ(watched["others"], json::parse(R"([{"pid": 17, "memory": null}])"));
   EXPECT_TRUE(watched["watts"].is_null());
   EXPECT_EQ(out["capture_errors"]["gpu.0.watched.watts"], "not supported");
@@ -196,11 +199,12 @@ TEST(RecordJson, HoldsTheVerdictAndItsReasons) {
   EXPECT_EQ(out["capture_errors"]["quality.verdict"], "only runs on a GPU are judged");
   record.quality.verdict = Verdict::kInvalid;
   record.quality.reasons = {"heat"};
+  record.quality.unread = {"the list of processes"};
   record.quality.score = 60;
   record.quality.deductions = {"40 for heat"};
   out = json::parse(record_json(record));
-  EXPECT_EQ(out["quality"],
-            json::parse(R"({"verdict": "INVALID", "reasons": ["heat"], "warnings": ["busy"],
+  EXPECT_EQ(out["quality"], json::parse(R"({"verdict": "INVALID", "reasons": ["heat"],
+                              "unread": ["the list of processes"], "warnings": ["busy"],
                               "score": 60.0, "deductions": ["40 for heat"]})"));
   record.quality.verdict = Verdict::kValid;
   EXPECT_EQ(json::parse(record_json(record))["quality"]["verdict"], "VALID");
@@ -216,6 +220,7 @@ TEST(RecordJson, KeepsTypesAndEveryStep) {
   EXPECT_EQ(out["workload"]["flags_all"]["device"], "cpu");
   EXPECT_EQ(out["cpu"]["processors_used"], json::array({0, 2}));
   EXPECT_EQ(out["series"]["step_ns"], json::array({5'000'000'000, 7}));
+  EXPECT_EQ(out["series"]["device_ns"], json::array({4'000'000'000, 6}));
   EXPECT_EQ(out["series"]["loss"], json::array({1.0 / 3, 2.5}));
   EXPECT_EQ(out["series"]["top_1"], json::array({0.25, 0.0}));
   EXPECT_EQ(out["series"]["top_5"], json::array({1.0, 0.5}));

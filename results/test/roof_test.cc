@@ -29,6 +29,7 @@ const MetricValue& value_of(const Record& record, std::string_view name) {
 TEST(Roof, SharesAreNotKnownBeforeItIsMeasured) {
   EXPECT_EQ(value_of(measured_record(), "roof_share").why(), kNoRoof);
   EXPECT_EQ(value_of(measured_record(), "mfu").why(), kNoRoof);
+  EXPECT_EQ(value_of(measured_record(), "bandwidth_share").why(), kNoRoof);
 }
 
 // 8 Gflop in 20 ms of a machine of 1 Tflop/s; the kernels could be done in 10 ms.
@@ -37,11 +38,13 @@ TEST(Roof, SharesAreOfTheStepWithoutInput) {
   add_roof(record,
            {.flops_per_second = 1e12,
             .bytes_per_second = 1e10,
+            .step_bytes = 5e7,
             .least_step_seconds = 0.010,
             .arithmetic_share = 0.8},
            0.020);
   EXPECT_DOUBLE_EQ(std::get<double>(value_of(record, "roof_share").value()), 0.5);
   EXPECT_DOUBLE_EQ(std::get<double>(value_of(record, "mfu").value()), 0.4);
+  EXPECT_DOUBLE_EQ(std::get<double>(value_of(record, "bandwidth_share").value()), 0.25);
   EXPECT_DOUBLE_EQ(record.roof.arithmetic_share.value(), 0.8);
 }
 
@@ -51,11 +54,13 @@ TEST(Roof, ADeviceWithoutOneSaysSo) {
   add_roof(record,
            {.flops_per_second = why,
             .bytes_per_second = why,
+            .step_bytes = why,
             .least_step_seconds = why,
             .arithmetic_share = why},
            0.020);
   EXPECT_EQ(value_of(record, "roof_share").why(), "none measured");
   EXPECT_EQ(value_of(record, "mfu").why(), "none measured");
+  EXPECT_EQ(value_of(record, "bandwidth_share").why(), "none measured");
 }
 
 }  // namespace

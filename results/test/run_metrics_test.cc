@@ -62,6 +62,21 @@ TEST(RunMetrics, OfARunWithoutStepsAreUnknownWithAReason) {
   EXPECT_EQ(find(metrics, "peak_rss").value.why(), "not captured");
 }
 
+TEST(RunMetrics, TellTheDevicesShareOfTheSteps) {
+  const std::vector<nanoseconds> steps = {seconds(1), seconds(3)};
+  const std::vector<nanoseconds> on_device = {milliseconds(500), milliseconds(2500)};
+  const auto metrics =
+      run_metrics({.images_per_step = 1, .steps = steps, .device_steps = std::span(on_device)});
+  EXPECT_DOUBLE_EQ(number(metrics, "device_time.median"), 1.5);
+  EXPECT_DOUBLE_EQ(number(metrics, "device_time.mad"), 1.4826);
+  EXPECT_DOUBLE_EQ(number(metrics, "device_share"), 0.75);
+  const auto without = run_metrics(
+      {.images_per_step = 1, .steps = steps, .device_steps = Unknown{"no clock of its own"}});
+  for (const char* name : {"device_time.median", "device_time.mad", "device_share"}) {
+    EXPECT_EQ(find(without, name).value.why(), "no clock of its own") << name;
+  }
+}
+
 TEST(RunMetrics, SayWhyNoEnergyIsTold) {
   EXPECT_EQ(find(run_metrics({.watts = Unknown{"no GPU"}}), "joules_per_image").value.why(),
             "no GPU");

@@ -58,6 +58,10 @@ TEST(GpuReport, TellsTheVerdictWithItsReasons) {
   results::Record record = watched_record();
   record.quality.verdict = results::Verdict::kValid;
   EXPECT_EQ(printed(print_verdict, record), "verdict: VALID\n");
+  record.quality.unread = {"the SM clock (Not Supported)", "errors"};
+  EXPECT_EQ(printed(print_verdict, record),
+            "verdict: VALID, as far as could be read; not read: the SM clock (Not Supported); "
+            "errors\n");
   record.quality.verdict = results::Verdict::kInvalid;
   record.quality.reasons = {"heat", "others"};
   EXPECT_EQ(printed(print_verdict, record), "verdict: INVALID: heat; others\n");

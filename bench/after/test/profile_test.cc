@@ -37,6 +37,7 @@ TEST(RoofOf, AddsTheLeastTimesAndTellsWhoseTheyAre) {
   const results::Roof roof = roof_of(example());
   EXPECT_DOUBLE_EQ(roof.least_step_seconds.value(), 4e-3);
   EXPECT_DOUBLE_EQ(roof.arithmetic_share.value(), 0.75);
+  EXPECT_DOUBLE_EQ(roof.step_bytes.value(), 1.1e7);
   EXPECT_DOUBLE_EQ(roof.flops_per_second.value(), 1e12);
   Profile without = example();
   without.ceiling.reset();

@@ -57,7 +57,8 @@ TEST(GpuSensors, SayWhyNothingIsKnownWhereTheLibraryIsNotThere) {
        {gpu.uuid.why(), gpu.driver.why(), gpu.memory_used.why(), gpu.ecc.why(), gpu.mig.why(),
         gpu.clocks.sm.why(), gpu.power_limit_watts.why(), gpu.pcie.width.why(),
         sensors.sample().clock_events.why(), sensors.counters().joules.why(),
-        sensors.counters().ecc_corrected.why(), sensors.others().why()}) {
+        sensors.counters().ecc_corrected.why(), sensors.others().count.why(),
+        sensors.others().processes.why()}) {
     EXPECT_EQ(why, sensors.why_not());
   }
 }
@@ -97,7 +98,8 @@ TEST(GpuSensors, TakeTheOlderNameOfClockEventsAndMissWhatIsNotThere) {
   EXPECT_EQ(sensors.sample().clock_events.value(), 0x44U);
   EXPECT_THAT(sensors.counters().joules.why(),
               HasSubstr("has no nvmlDeviceGetTotalEnergyConsumption"));
-  EXPECT_THAT(sensors.others().why(), HasSubstr("has no nvmlDeviceGetComputeRunningProcesses_v3"));
+  EXPECT_THAT(sensors.others().count.why(),
+              HasSubstr("has no nvmlDeviceGetComputeRunningProcesses_v3"));
 }
 
 TEST(GpuSensors, ReadASample) {
@@ -114,20 +116,38 @@ TEST(GpuSensors, ReadASample) {
 TEST(GpuSensors, ListTheProcessesOfOthers) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   const GpuSensors sensors(kFakeBus, fake.path);
-  EXPECT_THAT(sensors.others().value(), IsEmpty());
+  EXPECT_THAT(sensors.others().processes.value(), IsEmpty());
+  EXPECT_EQ(sensors.others().count.value(), 0);
   fake->processes[4'000'001] = 1024;
   fake->processes[4'000'002] = nvml::kNotAvailable;
-  const auto others = sensors.others().value();
+  EXPECT_EQ(sensors.others().count.value(), 2);
+  const auto others = sensors.others().processes.value();
   ASSERT_THAT(others, SizeIs(2));
   EXPECT_EQ(others[0].pid, 4'000'001);
   EXPECT_EQ(others[0].memory.value(), 1024);
   EXPECT_EQ(others[1].memory.why(), "the driver does not tell");
 }
 
-TEST(GpuSensors, BlameNobodyWhereThisProcessIsNotInTheList) {
+// As in a container whose processes have ids of their own.
+TEST(GpuSensors, CountOthersWhereTheIdsAreThoseOfAnotherNamespace) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   fake->processes = {{4'000'001, 1024}};
-  EXPECT_THAT(GpuSensors(kFakeBus, fake.path).others().why(), HasSubstr("not this one by its id"));
+  const GpuSensors sensors(kFakeBus, fake.path);
+  EXPECT_EQ(sensors.others().count.value(), 0);
+  EXPECT_THAT(sensors.others().processes.value(), IsEmpty());
+  fake->processes[4'000'002] = 512;
+  EXPECT_EQ(sensors.others().count.value(), 1);
+  EXPECT_EQ(sensors.others().processes.why(),
+            "the driver lists 2 processes on the card by ids of another namespace, this one among "
+            "them");
+}
+
+TEST(GpuSensors, BlameNobodyWhereTheDriverListsNoProcessAtAll) {
+  const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
+  fake->processes.clear();
+  const GpuOthers others = GpuSensors(kFakeBus, fake.path).others();
+  EXPECT_EQ(others.count.why(), "the driver lists no process on the card, not even this one");
+  EXPECT_EQ(others.processes.why(), others.count.why());
 }
 
 }  // namespace

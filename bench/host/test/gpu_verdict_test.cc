@@ -37,6 +37,7 @@ struct Card {
                               .joules = 5000.0,
                               .ecc_corrected = 0,
                               .ecc_uncorrected = 0,
+                              .others_count = 0,
                               .others = std::vector<results::GpuProcess>{}};
   results::Gpu gpu{.ecc = true,
                    .mig = false,
@@ -82,6 +83,7 @@ TEST(GpuVerdict, IsValidForAnUndisturbedCard) {
   const results::Quality quality = judged([](Card&) {});
   EXPECT_EQ(quality.verdict.value(), Verdict::kValid);
   EXPECT_THAT(quality.reasons, IsEmpty());
+  EXPECT_THAT(quality.unread, IsEmpty());
   EXPECT_THAT(quality.warnings, ElementsAre("before"));
 }
 
@@ -150,9 +152,16 @@ TEST(GpuVerdict, IsInvalidForAClockThatStaysLow) {
 TEST(GpuVerdict, IsInvalidForOthersOnTheCard) {
   expect_invalid(
       [](Card& card) {
+        card.watched.others_count = 2;
         card.watched.others = std::vector<results::GpuProcess>{{.pid = 17}, {.pid = 18}};
       },
       "other processes were on the card: 17, 18");
+  expect_invalid(
+      [](Card& card) {
+        card.watched.others_count = 2;
+        card.watched.others = Unknown{"ids of another namespace"};
+      },
+      "other processes were on the card: 2, by ids that mean nothing here");
 }
 
 TEST(GpuVerdict, IsInvalidForErrorsThatCannotBeCorrected) {
@@ -168,25 +177,61 @@ TEST(GpuVerdict, WarnsOfWhatMakesNumbersHardToRead) {
                  "600.0 W by its counter of energy, 500.0 W by samples");
 }
 
-TEST(GpuVerdict, IsNoneWhereTheCardDoesNotTellWhatItNeeds) {
+/// VALID, with this unread and no warning.
+void expect_unread(const std::function<void(Card&)>& change, const std::string& unread) {
+  const results::Quality quality = judged(change);
+  EXPECT_EQ(quality.verdict.value(), Verdict::kValid) << unread;
+  EXPECT_THAT(quality.unread, ElementsAre(unread));
+  EXPECT_THAT(quality.warnings, ElementsAre("before"));
+}
+
+TEST(GpuVerdict, NamesWhatTheCardDoesNotTell) {
   const Unknown why{"Not Supported"};
-  expect_none([&](Card& card) { card.watched.clock_events = why; }, why.why);
-  expect_none([&](Card& card) { card.watched.sm_mhz = why; }, why.why);
-  expect_none([&](Card& card) { card.gpu.clocks_max.sm = why; }, why.why);
-  expect_none([&](Card& card) { card.watched.others = why; }, why.why);
-  expect_none([&](Card& card) { card.watched.ecc_uncorrected = why; }, why.why);
+  expect_unread([&](Card& card) { card.watched.clock_events = why; },
+                "what held the clocks down (Not Supported)");
+  expect_unread([&](Card& card) { card.watched.sm_mhz = why; }, "the SM clock (Not Supported)");
+  expect_unread([&](Card& card) { card.gpu.clocks_max.sm = why; },
+                "the highest SM clock (Not Supported)");
+  expect_unread(
+      [&](Card& card) {
+        card.watched.others_count = why;
+        card.watched.others = why;
+      },
+      "whether others computed on the card (Not Supported)");
+  expect_unread([&](Card& card) { card.watched.ecc_uncorrected = why; },
+                "errors of the card's memory (Not Supported)");
   // A card without ECC has no errors to tell of.
   const results::Quality without = judged([&](Card& card) {
     card.gpu.ecc = false;
     card.watched.ecc_uncorrected = why;
   });
   EXPECT_EQ(without.verdict.value(), Verdict::kValid);
+  EXPECT_THAT(without.unread, IsEmpty());
   // What is known is enough for the other verdict.
   const results::Quality quality = judged([&](Card& card) {
-    card.watched.others = why;
+    card.watched.others_count = why;
     card.watched.ecc_uncorrected = 2;
   });
   EXPECT_EQ(quality.verdict.value(), Verdict::kInvalid);
+}
+
+TEST(GpuVerdict, IsNoneWhereNothingTellsWhatBecameOfTheClocks) {
+  expect_none(
+      [](Card& card) {
+        card.watched.clock_events = Unknown{"Not Supported"};
+        card.watched.sm_mhz = Unknown{"Unknown Error"};
+      },
+      "nothing tells what became of the card's clocks: Not Supported");
+}
+
+TEST(GpuVerdict, IsInvalidForAReasonThatWasThereBefore) {
+  Card card;
+  card.gpu.watched = card.watched;
+  results::Quality quality;
+  quality.reasons = {"clocks that disagree"};
+  judge_gpus(std::span(&card.gpu, 1), quality);
+  EXPECT_EQ(quality.verdict.value(), Verdict::kInvalid);
+  EXPECT_THAT(quality.reasons, ElementsAre("clocks that disagree"));
 }
 
 TEST(GpuVerdict, IsNoneForACardThatWasNotWatched) {

@@ -98,6 +98,7 @@ TEST(GpuTally, SaysWhyWhatNoSampleToldIsUnknown) {
   EXPECT_EQ(watched.clock_events.why(), "nvmlDeviceGetCurrentClocksEventReasons: Not Supported");
   EXPECT_EQ(watched.joules.why(), "nvmlDeviceGetTotalEnergyConsumption: Not Supported");
   EXPECT_EQ(watched.others.why(), "nvmlDeviceGetComputeRunningProcesses_v3: Not Supported");
+  EXPECT_EQ(watched.others_count.why(), watched.others.why());
   EXPECT_DOUBLE_EQ(watched.watts.value().mean, 500);
 }
 
@@ -116,10 +117,24 @@ TEST(GpuTally, RemembersAProcessThatHasGone) {
   fake->processes.erase(4'000'001);
   fake->processes.erase(4'000'002);
   tally.end();
+  EXPECT_EQ(tally.result().others_count.value(), 2);
   const auto others = tally.result().others.value();
   ASSERT_THAT(others, SizeIs(2));
   EXPECT_EQ(others[0].memory.value(), 30);
   EXPECT_EQ(others[1].pid, 4'000'002);
+}
+
+TEST(GpuTally, CountsTheMostProcessesOfWhichNoneCanBeNamed) {
+  const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
+  const GpuSensors sensors(kFakeBus, fake.path);
+  const FakeClock clock;
+  GpuTally tally(sensors, clock);
+  fake->processes = {{4'000'001, 10}, {4'000'002, 10}, {4'000'003, 10}};
+  tally.begin();
+  fake->processes.erase(4'000'003);
+  tally.end();
+  EXPECT_EQ(tally.result().others_count.value(), 2);
+  EXPECT_THAT(tally.result().others.why(), HasSubstr("ids of another namespace"));
 }
 
 TEST(GpuWatch, SamplesOnAThreadOfItsOwnUntilItEnds) {

@@ -60,6 +60,12 @@ Outcome run(const RunSettings& settings, const MakeBackend& make_backend,
                .out = out,
                .progress = out},
               result);
+  const bool far = !(*towers).first().backend().shares_host_memory();
+  EXPECT_EQ(result.device_steps.size(), far ? result.steps.size() : 0U);
+  for (std::size_t i = 0; i < result.device_steps.size(); ++i) {
+    EXPECT_GT(result.device_steps[i].count(), 0) << "step " << i;
+    EXPECT_LE(result.device_steps[i], result.steps[i]) << "step " << i;
+  }
   Outcome outcome{.losses = result.losses,
                   .weights = std::vector<std::vector<float>>(devices.size())};
   (*towers).run([&](int tower) {

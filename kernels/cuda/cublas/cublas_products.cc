@@ -1,10 +1,10 @@
 #include "kernels/cuda/cublas/cublas_products.h"
 
-#include <cublasLt.h>
-
-#include <string_view>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "kernels/cuda/cublas/algorithm.h"
 #include "models/base/errors.h"
 
 namespace bench::cuda {
@@ -14,17 +14,12 @@ namespace {
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 /// All memory of ours is aligned to it, in bytes.
 constexpr std::size_t kAlignment = 256;
+/// Algorithms of one product that are offered.
+constexpr int kMostAlgorithms = 16;
 
 /// 130100 as 13.1.0.
 std::string version_text(std::size_t version) {
   return cat(version / 10000, ".", version / 100 % 100, ".", version % 100);
-}
-
-void check_cublas(cublasStatus_t status, std::string_view call) {
-  if (status != CUBLAS_STATUS_SUCCESS) {
-    throw DeviceError(
-        cat(call, ": ", cublasLtGetStatusString(status), " (", cublasLtGetStatusName(status), ")"));
-  }
 }
 
 cudaDataType_t data_type(DType dtype) {
@@ -134,13 +129,13 @@ cublasLtEpilogue_t epilogue_of(const ProductProblem& problem) {
   return problem.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-/// cuBLASLt's matrices and bias run by columns. Ours by rows are their transposes by columns, and
-/// c^T = b^T * a^T: our b is its first factor and our bias the one of its rows.
-class CublasPlan final : public ProductPlan {
+/// A product as the library sees it. Its matrices and bias run by columns. Ours by rows are their
+/// transposes by columns, and c^T = b^T * a^T: our b is its first factor and our bias the one of
+/// its rows.
+class Product {
  public:
-  CublasPlan(std::shared_ptr<Handle> handle, const ProductProblem& problem, bool tf32)
-      : handle_(std::move(handle)),
-        problem_(problem),
+  Product(const ProductProblem& problem, bool tf32)
+      : bias_is_added_(problem.bias),
         matmul_(compute_type(problem.dtype, tf32)),
         first_(problem.dtype, problem.transposed_b ? problem.depth : problem.columns,
                problem.transposed_b ? problem.columns : problem.depth),
@@ -155,20 +150,44 @@ class CublasPlan final : public ProductPlan {
       alignas(kAlignment) static constexpr float kAnyBias = 0;
       set_bias(&kAnyBias);
     }
-    choose();
   }
 
-  void launch(cudaStream_t stream, const ProductMemory& memory) override {
-    if (problem_.bias && memory.bias != bias_) {
+  void launch(cublasLtHandle_t handle, const cublasLtMatmulHeuristicResult_t& algorithm,
+              cudaStream_t stream, const ProductMemory& memory) {
+    if (bias_is_added_ && memory.bias != bias_) {
       set_bias(memory.bias);
     }
     const float one = 1;
     const float zero = 0;
     check_cublas(
-        cublasLtMatmul(handle_->get(), matmul_.get(), &one, memory.b, first_.get(), memory.a,
-                       second_.get(), &zero, memory.c, result_.get(), memory.c, result_.get(),
-                       &algorithm_, memory.workspace, kWorkspaceBytes, stream),
+        cublasLtMatmul(handle, matmul_.get(), &one, memory.b, first_.get(), memory.a, second_.get(),
+                       &zero, memory.c, result_.get(), memory.c, result_.get(), &algorithm.algo,
+                       memory.workspace, algorithm.workspaceSize, stream),
         "cublasLtMatmul");
+  }
+
+  /// Those that the library's heuristic names for the current device, best first; empty where there
+  /// is none.
+  std::vector<cublasLtMatmulHeuristicResult_t> algorithms(cublasLtHandle_t handle) {
+    Preference preference;
+    preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{kWorkspaceBytes});
+    // Partial sums stay in f32 and are added in a fixed order.
+    preference.set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                   std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+    std::vector<cublasLtMatmulHeuristicResult_t> found(kMostAlgorithms);
+    int count = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        handle, matmul_.get(), first_.get(), second_.get(), result_.get(), result_.get(),
+        preference.get(), kMostAlgorithms, found.data(), &count);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
+      return {};
+    }
+    check_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
+    found.resize(static_cast<std::size_t>(count));
+    std::erase_if(found, [](const cublasLtMatmulHeuristicResult_t& each) {
+      return each.state != CUBLAS_STATUS_SUCCESS;
+    });
+    return found;
   }
 
  private:
@@ -177,40 +196,52 @@ class CublasPlan final : public ProductPlan {
     bias_ = bias;
   }
 
-  void choose() {
-    Preference preference;
-    preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{kWorkspaceBytes});
-    // Partial sums stay in f32 and are added in a fixed order.
-    preference.set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                   std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
-    cublasLtMatmulHeuristicResult_t found = {};
-    int count = 0;
-    check_cublas(cublasLtMatmulAlgoGetHeuristic(handle_->get(), matmul_.get(), first_.get(),
-                                                second_.get(), result_.get(), result_.get(),
-                                                preference.get(), 1, &found, &count),
-                 "cublasLtMatmulAlgoGetHeuristic");
-    if (count == 0) {
-      throw DeviceError(cat("cublaslt: no kernel for a product of ", problem_.rows, " x ",
-                            problem_.depth, " x ", problem_.columns, " in ",
-                            name_of(problem_.dtype)));
-    }
-    algorithm_ = found.algo;
-  }
-
-  std::shared_ptr<Handle> handle_;
-  ProductProblem problem_;
+  bool bias_is_added_;
   MatmulDescriptor matmul_;
   MatrixLayout first_;
   MatrixLayout second_;
   MatrixLayout result_;
-  cublasLtMatmulAlgo_t algorithm_ = {};
   /// As matmul_ has it.
   const float* bias_ = nullptr;
 };
 
+class CublasPlan final : public ProductPlan {
+ public:
+  CublasPlan(std::shared_ptr<Handle> handle, const ProductProblem& problem, bool tf32,
+             const cublasLtMatmulHeuristicResult_t& algorithm)
+      : handle_(std::move(handle)), product_(problem, tf32), algorithm_(algorithm) {}
+
+  void launch(cudaStream_t stream, const ProductMemory& memory) override {
+    product_.launch(handle_->get(), algorithm_, stream, memory);
+  }
+
+ private:
+  std::shared_ptr<Handle> handle_;
+  Product product_;
+  cublasLtMatmulHeuristicResult_t algorithm_;
+};
+
+/// Makes a device the current one of this thread while it lives.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(const std::string& pci_bus_id) {
+    check_cuda(cudaGetDevice(&before_), "cudaGetDevice");
+    int device = 0;
+    check_cuda(cudaDeviceGetByPCIBusId(&device, pci_bus_id.c_str()), "cudaDeviceGetByPCIBusId");
+    check_cuda(cudaSetDevice(device), "cudaSetDevice");
+  }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  ~CurrentDevice() { static_cast<void>(cudaSetDevice(before_)); }
+
+ private:
+  int before_ = 0;
+};
+
 class CublasProducts final : public Products {
  public:
-  explicit CublasProducts(bool tf32) : tf32_(tf32) {}
+  CublasProducts(const DeviceProperties& device, bool tf32)
+      : pci_bus_id_(device.pci_bus_id), tf32_(tf32) {}
 
   std::vector<ProductChoice> choices(const ProductProblem& problem) override {
     const bool known = problem.dtype == DType::f32 || is_half(problem.dtype);
@@ -219,16 +250,31 @@ class CublasProducts final : public Products {
     if (!known || !result || !bias) {
       return {};
     }
-    return {{.implementation = "cublaslt",
-             .workspace_bytes = kWorkspaceBytes,
-             .make = [handle = handle_, problem, tf32 = tf32_] {
-               return std::make_unique<CublasPlan>(handle, problem, tf32);
-             }}};
+    if (pci_bus_id_.empty()) {
+      return {{.implementation = "cublaslt",
+               .workspace_bytes = kWorkspaceBytes,
+               .make = []() -> std::unique_ptr<ProductPlan> {
+                 throw InternalError("cublaslt: a plan for a device that is only described");
+               }}};
+    }
+    const CurrentDevice current(pci_bus_id_);
+    std::vector<ProductChoice> found;
+    for (const auto& algorithm : Product(problem, tf32_).algorithms(handle_->get())) {
+      found.push_back({.implementation = algorithm_name(algorithm.algo),
+                       .workspace_bytes = algorithm.workspaceSize,
+                       .deterministic = repeats(algorithm.algo),
+                       .make = [handle = handle_, problem, tf32 = tf32_, algorithm] {
+                         return std::make_unique<CublasPlan>(handle, problem, tf32, algorithm);
+                       }});
+    }
+    return found;
   }
 
   [[nodiscard]] std::string version() const override { return version_text(cublasLtGetVersion()); }
 
  private:
+  /// Empty of a device that is only described.
+  std::string pci_bus_id_;
   bool tf32_;
   /// Outlives the plans.
   std::shared_ptr<Handle> handle_ = std::make_shared<Handle>();
@@ -249,9 +295,9 @@ std::string cublas_version() { return cat("cuBLASLt ", version_text(cublasLtGetV
 
 void check_cublas_version() { check_cublas_version(cublasLtGetVersion()); }
 
-std::unique_ptr<Products> make_cublas_products(const DeviceProperties& /*device*/, bool tf32) {
+std::unique_ptr<Products> make_cublas_products(const DeviceProperties& device, bool tf32) {
   check_cublas_version();
-  return std::make_unique<CublasProducts>(tf32);
+  return std::make_unique<CublasProducts>(device, tf32);
 }
 
 }  // namespace bench::cuda

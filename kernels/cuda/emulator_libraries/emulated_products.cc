@@ -58,9 +58,13 @@ class EmulatedProducts final : public Products {
     }
     const auto make = [problem] { return std::make_unique<EmulatedPlan>(problem); };
     const std::size_t bytes = EmulatedWorkspace::bytes(problem.rows * problem.columns);
-    // The second one is there so that something can be chosen between.
+    // The others are there so that something can be chosen between, and left out.
     return {{.implementation = "emulated", .workspace_bytes = bytes, .make = make},
-            {.implementation = "emulated:roomy", .workspace_bytes = 2 * bytes, .make = make}};
+            {.implementation = "emulated:roomy", .workspace_bytes = 2 * bytes, .make = make},
+            {.implementation = "emulated:inplace",
+             .workspace_bytes = bytes,
+             .deterministic = false,
+             .make = make}};
   }
   [[nodiscard]] std::string version() const override { return "emulated"; }
 };

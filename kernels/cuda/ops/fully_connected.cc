@@ -1,5 +1,7 @@
 #include "models/ops/fully_connected.h"
 
+#include <algorithm>
+
 #include "kernels/cuda/context.h"
 #include "kernels/cuda/ops/layers.h"
 #include "models/base/errors.h"
@@ -11,15 +13,20 @@ namespace {
 std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const Node& node) {
   const ProductProblem problem = product_of(graph, node);
   std::vector<Candidate> candidates;
-  for (ProductChoice& choice : context.products.choices(problem)) {
+  double seconds = layer_seconds(context, work_of(graph, node),
+                                 {.dtype = problem.dtype, .tensor_cores = is_half(problem.dtype)});
+  std::vector<ProductChoice> choices = context.products.choices(problem);
+  // Only time, no estimate, chooses one whose bits may vary where there is another.
+  std::ranges::stable_partition(choices, &ProductChoice::deterministic);
+  for (ProductChoice& choice : choices) {
     Candidate candidate;
     candidate.implementation = std::move(choice.implementation);
     candidate.inputs = layouts_of(graph, node.inputs, nchw());
     candidate.outputs = layouts_of(graph, node.outputs, nchw());
     candidate.workspace_bytes = choice.workspace_bytes;
-    candidate.seconds =
-        layer_seconds(context, work_of(graph, node),
-                      {.dtype = problem.dtype, .tensor_cores = is_half(problem.dtype)});
+    candidate.deterministic = choice.deterministic;
+    candidate.seconds = seconds;
+    seconds *= 1 + kNextChoice;
     // The gradient of the weights is dy^T * x; otherwise the node's order is the product's.
     candidate.make = [bias = problem.bias, make = std::move(choice.make)] {
       const std::shared_ptr<ProductPlan> plan = make();

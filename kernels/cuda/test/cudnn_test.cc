@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "kernels/cuda/cublas/algorithm.h"
 #include "kernels/cuda/cublas/cublas_products.h"
 #include "kernels/cuda/cudnn/convolution_graph.h"
 #include "kernels/cuda/cudnn/cudnn_convolutions.h"
@@ -205,6 +206,59 @@ TEST(Libraries, OtherVersionsAreRefused) {
   EXPECT_NO_THROW(check_cublas_version());
   EXPECT_THROW(check_cublas_version(120500), UsageError);
   EXPECT_THROW(check_cublas_version(140000), UsageError);
+}
+
+/// One with these settings, whatever the library would make of them.
+cublasLtMatmulAlgo_t algorithm_of(
+    const std::vector<std::pair<cublasLtMatmulAlgoConfigAttributes_t, std::uint32_t>>& settings) {
+  cublasLtMatmulAlgo_t algorithm = {};
+  const auto set = [&](cublasLtMatmulAlgoConfigAttributes_t name, const auto& value) {
+    check_cublas(cublasLtMatmulAlgoConfigSetAttribute(&algorithm, name, &value, sizeof(value)),
+                 "cublasLtMatmulAlgoConfigSetAttribute");
+  };
+  set(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, std::uint32_t{1});
+  for (const auto& [name, value] : settings) {
+    if (name == CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID ||
+        name == CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID) {
+      set(name, static_cast<std::uint16_t>(value));
+    } else {
+      set(name, value);
+    }
+  }
+  return algorithm;
+}
+
+TEST(Products, AnAlgorithmIsNamedByAllThatSetsItApart) {
+  EXPECT_EQ(algorithm_name(algorithm_of({})), "cublaslt:algo0");
+  EXPECT_EQ(algorithm_name(algorithm_of({{CUBLASLT_ALGO_CONFIG_TILE_ID, 20},
+                                         {CUBLASLT_ALGO_CONFIG_STAGES_ID, 35},
+                                         {CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4},
+                                         {CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 2},
+                                         {CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 1},
+                                         {CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 5},
+                                         {CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 1},
+                                         {CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 3}})),
+            "cublaslt:algo0:tile20:stages35:split4:reduce2:swizzle1:custom5:inner1:cluster3");
+}
+
+TEST(Products, SumsThatAreAddedUpInTheResultMayVary) {
+  const auto reduced_by = [](std::uint32_t scheme) {
+    return algorithm_of(
+        {{CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4}, {CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, scheme}});
+  };
+  EXPECT_TRUE(repeats(algorithm_of({})));
+  EXPECT_TRUE(repeats(reduced_by(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE)));
+  EXPECT_FALSE(repeats(reduced_by(CUBLASLT_REDUCTION_SCHEME_INPLACE)));
+}
+
+TEST(Products, ADescribedCardHasOneChoiceOfWhichNoPlanIsMade) {
+  const auto choices =
+      make_cublas_products(card("sm_90"), false)
+          ->choices(
+              {.dtype = DType::f16, .result = DType::f16, .rows = 8, .depth = 16, .columns = 24});
+  ASSERT_EQ(choices.size(), 1U);
+  EXPECT_EQ(choices[0].implementation, "cublaslt");
+  EXPECT_THROW(choices[0].make(), InternalError);
 }
 
 TEST(Products, ABiasComesWithResultsInF32Only) {
