@@ -33,12 +33,14 @@ void RepeatedStep::enqueue(const std::function<void()>& meanwhile) {
   }
   if (recorded_ != nullptr) {
     tower_.stream().replay(*recorded_);
-    meanwhile();
   } else {
     enqueue_kernels(meanwhile);
   }
   if (ended_ != nullptr) {
     tower_.stream().record(*ended_);
+  }
+  if (recorded_ != nullptr) {
+    meanwhile();
   }
 }
 
