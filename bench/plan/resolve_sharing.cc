@@ -97,7 +97,11 @@ void check_sums(RunSettings& settings, const Flags& flags) {
   if (flags.compact_gradient_transfer) {
     settings.sharing.sums.narrow = settings.dtype;
     settings.notices.push_back(
-        cat("gradients are sent and added in ", name_of(settings.dtype), ", 2 bytes an element"));
+        cat("gradients are sent and added in ", name_of(settings.dtype), ", 2 bytes an element",
+            settings.dtype == DType::f16 && !settings.loss_scale.automatic
+                ? ": a sum above 65504, loss scale included, becomes infinite, which "
+                  "--fp16_enable_auto_loss_scale sees"
+                : ""));
     return;
   }
   settings.notices.emplace_back(

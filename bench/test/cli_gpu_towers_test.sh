@@ -17,7 +17,10 @@ under() {
   export EMULATED_GPU_SCHEDULE
   rm -f "$work/$seed.safetensors"
   run 0 "$@" --save_variables="$work/$seed.safetensors" --result_file="$work/$seed.json"
-  says "$err" 'fingerprint: matches the reference'
+  case "$*" in
+    *--num_classes=*) ;; # There is no fingerprint of such a network.
+    *) says "$err" 'fingerprint: matches the reference' ;;
+  esac
   EMULATED_GPU_SCHEDULE=0
 }
 
@@ -53,6 +56,17 @@ run 0 --model=resnet20 --data_name=cifar10 --batch_size=2 --num_warmup_batches=1
   --autotune=off --virtual_gpus=2 --variable_update=replicated
 says "$err" 'note: gradients are added in the host'"'"'s memory: NCCL takes one tower of each GPU'
 says "$err" 'fingerprint: matches the reference'
+
+# --- a dataset, whose batches are brought while the step before is worked on ------------------------------
+
+make_pictures "$work/idx"
+make_shards pictures "$work/idx"
+pictures="--model=lenet --batch_size=2 --num_classes=3 --data_name=imagenet --data_dir=$work/pictures
+  --num_warmup_batches=1 --num_batches=5 --device=gpu --autotune=off --num_gpus=4"
+for update in 'replicated --all_reduce_spec=shm' 'replicated' 'parameter_server'; do
+  # shellcheck disable=SC2086
+  same_bits $pictures --variable_update=$update
+done
 
 # --- NCCL ------------------------------------------------------------------------------------------
 

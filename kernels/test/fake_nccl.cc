@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -109,6 +111,17 @@ std::mutex groups_mutex;
 std::map<int, std::shared_ptr<Group>> groups;
 int last_group = 0;
 
+/// A bf16, which is added in f32 and rounded to nearest, ties to even.
+struct BrainFloat {
+  std::uint16_t bits = 0;
+  [[nodiscard]] float wide() const { return std::bit_cast<float>(std::uint32_t{bits} << 16U); }
+  BrainFloat& operator+=(BrainFloat other) {
+    const auto sum = std::bit_cast<std::uint32_t>(wide() + other.wide());
+    bits = static_cast<std::uint16_t>((sum + 0x7fffU + ((sum >> 16U) & 1U)) >> 16U);
+    return *this;
+  }
+};
+
 /// The sums of all ranks, added in their order.
 template <class T>
 void add(const std::vector<void*>& memory, std::size_t count) {
@@ -169,6 +182,8 @@ struct Item {
       if (!std::exchange(operation.done, true)) {
         if (type == bench::nccl::kFloat64) {
           add<double>(operation.memory, count);
+        } else if (type == bench::nccl::kBfloat16) {
+          add<BrainFloat>(operation.memory, count);
         } else {
           add<float>(operation.memory, count);
         }
@@ -241,8 +256,9 @@ int ncclAllReduce(const void* from, void* to, std::size_t count, int type, int r
   if (communicator->polls > 0) {
     return kInvalidUsage;  // The call before has not been taken yet.
   }
-  if (from != to || (type != bench::nccl::kFloat32 && type != bench::nccl::kFloat64) ||
-      reduction != bench::nccl::kSum) {
+  const bool added = type == bench::nccl::kFloat32 || type == bench::nccl::kFloat64 ||
+                     type == bench::nccl::kBfloat16;
+  if (from != to || !added || reduction != bench::nccl::kSum) {
     return kInvalidArgument;
   }
   const auto item = std::make_shared<Item>(

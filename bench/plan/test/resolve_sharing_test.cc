@@ -90,6 +90,12 @@ TEST(Sharing, AddsGradientsOf16BitsInF32UnlessToldAndSaysSo) {
   EXPECT_EQ(sharing_of(compact).sharing.sums.narrow, DType::bf16);
   EXPECT_THAT(sharing_of(compact).notices,
               Contains(HasSubstr("gradients are sent and added in bf16")));
+  EXPECT_THAT(sharing_of(compact).notices, Not(Contains(HasSubstr("65504"))));
+  compact[1] = "--dtype=f16";
+  EXPECT_THAT(sharing_of(compact).notices, Contains(HasSubstr("a sum above 65504")));
+  compact.emplace_back("--fp16_enable_auto_loss_scale");
+  EXPECT_THAT(sharing_of(compact).notices, Not(Contains(HasSubstr("65504"))));
+  compact.pop_back();
   compact.back() = "--nocompact_gradient_transfer";
   EXPECT_EQ(sharing_of(compact).sharing.sums.narrow, std::nullopt);
   for (const std::string_view elsewhere : {"--variable_update=replicated", "--use_fp16"}) {
