@@ -34,10 +34,10 @@ std::string why_not_opened(const std::filesystem::path& library, const std::stri
     return start;
   }
   const char* const given = std::getenv("LD_LIBRARY_PATH");
-  const std::string toolkit(kCudaLibraryFolder);
+  const std::string found_at_build(kCudaLibraryFolders);
   return cat(start, "; ", kCudnnWanted, " is wanted, and was looked for in LD_LIBRARY_PATH (",
              given == nullptr ? "unset" : given, "), ", library.parent_path().string(),
-             toolkit.empty() ? "" : ", ", toolkit, " and where ldconfig -p looks");
+             found_at_build.empty() ? "" : ", ", found_at_build, " and where ldconfig -p looks");
 }
 
 bool has_driver() {
