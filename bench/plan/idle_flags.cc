@@ -88,10 +88,8 @@ std::string if_nothing_is_copied_ahead(const Asked& asked) {
   if (asked.settings.device != RunDevice::gpu) {
     return cat("with --device=", name_of(asked.settings.device), ", to which no batch is copied");
   }
-  return asked.settings.towers > 1
-             ? "with several GPUs, to which a batch is copied when its step begins"
-             : "with --device=gpu, to which a batch is copied while the step before it runs, the "
-               "first one before its own";
+  return "with --device=gpu, to which a batch is copied while the step before it runs, the first "
+         "one before its own";
 }
 
 std::string unless_gpu(const Asked& asked) {

@@ -1,6 +1,7 @@
 #include "models/ops/pool.h"
 
 #include "kernels/cases/cases.h"
+#include "models/base/errors.h"
 
 namespace bench {
 namespace {
@@ -61,6 +62,12 @@ std::vector<KernelCase> make_cases() {
                 {.kernel = {3, 3}, .stride = {2, 2}, .pad_before = {1, 1}, .pad_after = {1, 1}}},
        }) {
     cases.push_back(make_case(spec));
+  }
+  for (const std::int64_t channels : kChannelCounts) {
+    cases.push_back(
+        make_case({.name = cat("channels_", channels),
+                   .x = {2, channels, 9, 7},
+                   .window = {.kernel = {3, 3}, .stride = {2, 2}, .pad_after = {1, 1}}}));
   }
   return cases;
 }

@@ -1,6 +1,7 @@
 #include "models/ops/batch_norm.h"
 
 #include "kernels/cases/cases.h"
+#include "models/base/errors.h"
 
 namespace bench {
 namespace {
@@ -104,11 +105,18 @@ KernelCase make_mask_case(const Spec& spec, bool two_gradients) {
   return result;
 }
 
+void add_channel_counts(std::vector<Spec>& specs, const Epilogue& epilogue) {
+  for (const std::int64_t channels : kChannelCounts) {
+    specs.push_back(
+        {.name = cat("channels_", channels), .x = {3, channels, 5, 7}, .epilogue = epilogue});
+  }
+}
+
 std::vector<KernelCase> make_cases() {
   constexpr auto kRelu = ActivationKind::relu;
   constexpr auto kRelu6 = ActivationKind::relu6;
   std::vector<KernelCase> cases;
-  const std::vector<Spec> common{
+  std::vector<Spec> common{
       {.name = "scale", .x = {4, 16, 6, 6}},
       {.name = "no_scale", .x = {4, 16, 6, 6}, .scale = false},
       {.name = "odd_channels", .x = {3, 13, 5, 7}},
@@ -163,11 +171,12 @@ std::vector<KernelCase> make_cases() {
        .x = {5, 3, 64, 64},
        .epilogue = {.activation = kRelu}},
   };
+  add_channel_counts(common, {.activation = kRelu});
   for (const Spec& spec : common) {
     cases.push_back(make_case(spec, kBatchNorm));
     cases.push_back(make_case(spec, kBatchNormInference));
   }
-  const std::vector<Spec> joined{
+  std::vector<Spec> joined{
       {.name = "plain", .x = {3, 13, 5, 7}},
       {.name = "residual", .x = {4, 16, 5, 5}, .epilogue = {.residual = true}},
       {.name = "relu", .x = {4, 16, 6, 6}, .scale = false, .epilogue = {.activation = kRelu}},
@@ -188,10 +197,11 @@ std::vector<KernelCase> make_cases() {
        .x = {5, 3, 64, 64},
        .epilogue = {.residual = true}},
   };
+  add_channel_counts(joined, {.residual = true, .activation = kRelu});
   for (const Spec& spec : joined) {
     cases.push_back(make_two_gradients_case(spec));
   }
-  const std::vector<Spec> masked{
+  std::vector<Spec> masked{
       {.name = "relu", .x = {4, 16, 6, 6}, .epilogue = {.activation = kRelu}},
       {.name = "no_scale_odd",
        .x = {3, 13, 5, 7},
@@ -205,6 +215,7 @@ std::vector<KernelCase> make_cases() {
       // One that kernels may leave to its parts.
       {.name = "sigmoid", .x = {4, 16, 5, 5}, .epilogue = {.activation = ActivationKind::sigmoid}},
   };
+  add_channel_counts(masked, {.activation = kRelu});
   for (const Spec& spec : masked) {
     cases.push_back(make_mask_case(spec, false));
   }

@@ -1,6 +1,7 @@
 #include "models/ops/bias_add.h"
 
 #include "kernels/cases/cases.h"
+#include "models/base/errors.h"
 
 namespace bench {
 namespace {
@@ -19,9 +20,14 @@ KernelCase make_case(const std::string& name, const Shape& x, bool exact) {
 }
 
 std::vector<KernelCase> make_cases() {
-  return {make_case("image", {2, 16, 6, 6}, false), make_case("image_exact", {2, 16, 6, 6}, true),
-          make_case("image_odd", {3, 5, 7, 3}, false), make_case("matrix", {8, 37}, false),
-          make_case("matrix_exact", {8, 37}, true)};
+  std::vector<KernelCase> cases{
+      make_case("image", {2, 16, 6, 6}, false), make_case("image_exact", {2, 16, 6, 6}, true),
+      make_case("image_odd", {3, 5, 7, 3}, false), make_case("matrix", {8, 37}, false),
+      make_case("matrix_exact", {8, 37}, true)};
+  for (const std::int64_t channels : kChannelCounts) {
+    cases.push_back(make_case(cat("channels_", channels), {2, channels, 5, 7}, false));
+  }
+  return cases;
 }
 
 }  // namespace

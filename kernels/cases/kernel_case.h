@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +11,10 @@
 #include "models/ir/op.h"
 
 namespace bench {
+
+/// With which ops are tried that go through a tensor channel by channel: those of grey and coloured
+/// images, some that fill no whole number of a kernel's vectors, and some that do.
+constexpr std::array<std::int64_t, 4> kChannelCounts{1, 3, 20, 64};
 
 /// How the elements of an input are drawn. Every value drawn is an f32 number.
 struct InputFill {

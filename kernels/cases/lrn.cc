@@ -1,6 +1,7 @@
 #include "models/ops/lrn.h"
 
 #include "kernels/cases/cases.h"
+#include "models/base/errors.h"
 
 namespace bench {
 namespace {
@@ -43,6 +44,10 @@ std::vector<KernelCase> make_cases() {
            .attributes = {.radius = 3, .bias = 1, .alpha = 0.1, .beta = 0.75}},
        }) {
     cases.push_back(make_case(spec));
+  }
+  for (const std::int64_t channels : kChannelCounts) {
+    cases.push_back(make_case(
+        {.name = cat("channels_", channels), .x = {2, channels, 5, 7}, .attributes = alexnet}));
   }
   return cases;
 }

@@ -1,6 +1,7 @@
 #include "models/ops/pool.h"
 
 #include "kernels/cases/cases.h"
+#include "models/base/errors.h"
 
 namespace bench {
 namespace {
@@ -60,6 +61,10 @@ std::vector<KernelCase> make_cases() {
            {.name = "odd_channels", .x = {3, 5, 9, 7}, .window = resnet},
        }) {
     cases.push_back(make_case(spec));
+  }
+  for (const std::int64_t channels : kChannelCounts) {
+    cases.push_back(make_case(
+        {.name = cat("channels_", channels), .x = {2, channels, 9, 7}, .window = resnet}));
   }
   return cases;
 }

@@ -99,10 +99,6 @@ TEST(IdleFlags, AreThoseOfACopyThatNoDeviceNeeds) {
   EXPECT_THAT(
       idle_flag_notices(settings, parse(arguments)),
       ElementsAre(HasSubstr("while the step before it runs, the first one before its own")));
-  settings.towers = 2;
-  EXPECT_THAT(idle_flag_notices(settings, parse(arguments)),
-              ElementsAre(HasSubstr("with several GPUs, to which a batch is copied when its step "
-                                    "begins")));
 }
 
 TEST(IdleFlags, AreThoseOfATypeThatIsNotComputedIn) {
