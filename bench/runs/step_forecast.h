@@ -20,7 +20,7 @@ struct StepForecast {
 };
 StepForecast forecast_of(const LoweredGraph& lowered);
 
-/// "planned step: 229 nodes and reorders in 361 launches, ...", a line. Launches are told of
+/// "planned step: 229 nodes and reorders in 483 launches, ...", a line. Launches are told of
 /// devices that have them.
 void print_forecast(const LoweredGraph& lowered, std::int64_t batch, bool launches,
                     std::ostream& out);

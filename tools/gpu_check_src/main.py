@@ -32,10 +32,10 @@ Part = Callable[[Check], Verdict]
 PARTS: dict[str, tuple[float, Part]] = {
     "properties": (10, correctness.properties),
     "conformance": (110, correctness.conformance),
+    "verify": (70, correctness.verify),
     "torch": (200, speed.against_torch),
     "tuning": (50, speed.tuning),
     "fusions": (40, speed.fusions),
-    "verify": (70, correctness.verify),
     "towers": (20, towers.towers),
     "sanitizer": (40, correctness.sanitizer),
     "options": (30, speed.options),
