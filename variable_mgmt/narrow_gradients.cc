@@ -18,6 +18,7 @@ constexpr std::size_t kNarrowBytes = sizeof(std::uint16_t);
 
 NarrowGradients::NarrowGradients(Tower& tower, DType narrow, std::vector<FlatPiece> pieces)
     : tower_(tower), order_(pieces.size()) {
+  check(is_half(narrow), "gradients are narrowed to a type of 16 bits");
   check(tower.executor().trained_dtype() == DType::f32, "gradients to be narrowed are of f32");
   std::iota(order_.begin(), order_.end(), 0);
   std::sort(order_.begin(), order_.end(),

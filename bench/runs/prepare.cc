@@ -286,8 +286,11 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   for (const Device& each : devices) {
     notices.insert(notices.end(), each.notices.begin(), each.notices.end());
   }
-  if (const std::string joined = joined_gradients_notice(settings); !joined.empty()) {
-    notices.push_back(joined);
+  for (const std::string& notice :
+       {compact_gradients_notice(settings), joined_gradients_notice(settings)}) {
+    if (!notice.empty()) {
+      notices.push_back(notice);
+    }
   }
   for (const auto& all : {notices, tensor_files.notices()}) {
     for (const std::string& notice : all) {

@@ -88,6 +88,14 @@ for type in f16 bf16; do
   says "$err" 'fingerprint: matches the reference'
 done
 
+# The type that --use_fp16 settles on is theirs too.
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=2 --use_fp16 --fp16_loss_scale=1 --variable_update=replicated --compact_gradient_transfer
+type=$(sed -n 's/^note: --use_fp16: computing in \([a-z0-9]*\);.*/\1/p' "$err")
+[ -n "$type" ] || fail 'no type is told'
+says "$err" "note: gradients are sent and added in $type, 2 bytes an element"
+says "$err" 'fingerprint: matches the reference'
+
 # --- profile, trace and check -----------------------------------------------------------------------
 
 # shellcheck disable=SC2086
