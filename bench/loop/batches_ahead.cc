@@ -42,12 +42,25 @@ std::optional<InputBatch> BatchesAhead::next() {
 }
 
 std::optional<InputBatch> BatchesAhead::ahead(Wait wait) {
-  const std::lock_guard lock(mutex_);
-  if (ahead_ || failure_ != nullptr) {
+  std::unique_lock lock(mutex_);
+  if (wait == Wait::yes) {
+    waited_for_.wait(lock, [this] { return !somebody_waits_; });
+  }
+  if (ahead_ || failure_ != nullptr || somebody_waits_) {
     return ahead_;
   }
   const TimedWait timed(clock_, waited_);
-  if (wait == Wait::yes ? wait_for_batch() : input_.ready_within({})) {
+  bool there = input_.ready_within({});
+  if (!there && wait == Wait::yes) {
+    // Who does not want to wait finds the mutex free.
+    somebody_waits_ = true;
+    lock.unlock();
+    there = wait_for_batch();
+    lock.lock();
+    somebody_waits_ = false;
+    waited_for_.notify_all();
+  }
+  if (there) {
     try {
       ahead_ = input_.next();
     } catch (...) {

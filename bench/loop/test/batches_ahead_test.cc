@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <future>
 #include <sstream>
 #include <thread>
 
@@ -34,13 +35,20 @@ class StallingInput final : public InputSource {
     label_ = ++given_;
     return {.images = &image_, .labels = &label_};
   }
-  bool ready_within(std::chrono::nanoseconds /*time*/) override { return given_ < there_ || fails; }
+  bool ready_within(std::chrono::nanoseconds time) override {
+    waited_for = waited_for || time > std::chrono::nanoseconds(0);
+    return given_ < there_ || fails;
+  }
   [[nodiscard]] InputStatistics statistics() const override { return {}; }
 
+  void bring_one() { ++there_; }
+
   bool fails = false;
+  /// Somebody asked who gives it time.
+  std::atomic<bool> waited_for = false;
 
  private:
-  int there_;
+  std::atomic<int> there_;
   std::int32_t given_ = 0;
   float image_ = 0;
   std::int32_t label_ = 0;
@@ -85,6 +93,27 @@ TEST(BatchesAhead, AreNotWaitedForOnceATowerHasFailed) {
   Batches batches(0);
   std::jthread other([&] { batches.ahead.give_up(); });
   EXPECT_FALSE(batches.ahead.ahead(Wait::yes));
+}
+
+TEST(BatchesAhead, KeepNobodyWhoDoesNotWantToWaitBehindWhoDoes) {
+  Batches batches(0);
+  std::vector<std::future<std::optional<InputBatch>>> waiting;
+  for (int tower = 0; tower < 2; ++tower) {
+    waiting.push_back(
+        std::async(std::launch::async, [&] { return batches.ahead.ahead(Wait::yes); }));
+  }
+  while (!batches.input.waited_for) {
+    std::this_thread::yield();
+  }
+  auto other = std::async(std::launch::async, [&] { return batches.ahead.ahead(Wait::no); });
+  const bool came_back = other.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  batches.input.bring_one();
+  EXPECT_TRUE(came_back);
+  EXPECT_EQ(other.get().has_value(), !came_back);
+  for (auto& tower : waiting) {
+    EXPECT_EQ(tower.get()->labels[0], 1);
+  }
+  EXPECT_EQ(batches.ahead.ahead(Wait::no)->labels[0], 1);
 }
 
 TEST(BatchesAhead, EndTheRunWhenTheBatchThatFailedIsNeeded) {
