@@ -38,6 +38,7 @@ std::optional<InputBatch> BatchesAhead::next() {
     std::rethrow_exception(failure_);
   }
   const TimedWait timed(clock_, waited_);
+  input_.release();
   return wait_for_batch() ? std::optional(input_.next()) : std::nullopt;
 }
 
@@ -50,6 +51,9 @@ std::optional<InputBatch> BatchesAhead::ahead(Wait wait) {
     return ahead_;
   }
   const TimedWait timed(clock_, waited_);
+  // Before any wait, or the input would have a place less to fill while the run is short of
+  // batches.
+  input_.release();
   bool there = input_.ready_within({});
   if (!there && wait == Wait::yes) {
     // Who does not want to wait finds the mutex free.

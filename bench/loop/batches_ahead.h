@@ -22,8 +22,9 @@ class BatchesAhead {
                std::function<bool()> interrupted)
       : input_(input), clock_(clock), waited_(waited), interrupted_(std::move(interrupted)) {}
 
-  /// The next batch; none where the run is interrupted before it is there. No tower works. Throws
-  /// what the input throws, or threw when the batch was asked for ahead.
+  /// The next batch; none where the run is interrupted before it is there. Releases the batch
+  /// before: no tower works. Throws what the input throws, or threw when the batch was asked for
+  /// ahead.
   std::optional<InputBatch> next();
 
   /// Towers are about to work on a step, and will ask for the batch of the one behind it.
