@@ -72,7 +72,10 @@ std::vector<int> input_processors(const RunSettings& settings, std::span<const D
   for (const Device& device : devices) {
     taken.push_back(device.processors);
   }
-  return processors_to_decode_on(all, taken);
+  // Threads that were asked for are as few as somebody wants; those of a scaling sweep are its own.
+  const bool wanted = settings.threads && !settings.record.scaling;
+  const auto decoding = static_cast<std::size_t>(settings.input.dataset->num_threads);
+  return processors_to_decode_on(all, taken, wanted ? 1 : decoding > 0 ? decoding : all.size());
 }
 
 /// What the threads that prepare a dataset's images got.
