@@ -266,9 +266,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   results::Record& record = begun.file.record();
   PhaseWatch& phases = host.phases;
   const auto host_limit = memory_limit(host.files);
-  if (!settings.gpu.plan_for) {
-    check_variables_memory(settings, host_limit);
-  }
+  check_variables_memory(settings, host_limit);
   std::optional<AtomicFile> trace;
   if (settings.files.trace) {
     trace.emplace(*settings.files.trace, "trace file");
