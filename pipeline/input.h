@@ -80,10 +80,13 @@ struct InputStatistics {
 class InputSource {
  public:
   virtual ~InputSource() = default;
-  /// Acquires the next batch, for all towers; waits until it is full. The batch acquired before is
-  /// released, and may be written again: every copy of it has to be done. Throws DataError (file,
-  /// offset, reason), the same for each thread count, and again on each further call.
+  /// Acquires the next batch, for all towers; waits until it is full. Releases the batch acquired
+  /// before. Throws DataError (file, offset, reason), the same for each thread count, and again on
+  /// each further call.
   virtual InputBatch next() = 0;
+  /// The batch acquired last, where it is not released yet, may be written again: every copy of it
+  /// has to be done. For who then waits for the next one, so that its place is filled meanwhile.
+  virtual void release() {}
   /// Whether next() need not wait for other threads, at most so much later. Releases nothing.
   virtual bool ready_within(std::chrono::nanoseconds /*time*/) { return true; }
   [[nodiscard]] virtual InputStatistics statistics() const = 0;

@@ -10,14 +10,22 @@
 namespace bench {
 namespace {
 
-/// Elements: of f32 as much as is aligned everywhere.
-constexpr std::size_t kAligned = 64 / sizeof(float);
+constexpr std::size_t kAligned = 64;
 constexpr std::size_t kNarrowBytes = sizeof(std::uint16_t);
+
+/// Elements between the last aligned place and the piece.
+std::size_t lead_of(const FlatPiece& piece) { return piece.offset % kAligned / sizeof(float); }
+
+/// Elements of its copy.
+std::size_t count_of(const FlatPiece& piece) {
+  return lead_of(piece) + piece.bytes / sizeof(float);
+}
 
 }  // namespace
 
 NarrowGradients::NarrowGradients(Tower& tower, DType narrow, std::vector<FlatPiece> pieces)
     : tower_(tower), order_(pieces.size()) {
+  check(is_half(narrow), "gradients are narrowed to a type of 16 bits");
   check(tower.executor().trained_dtype() == DType::f32, "gradients to be narrowed are of f32");
   std::iota(order_.begin(), order_.end(), 0);
   std::sort(order_.begin(), order_.end(),
@@ -25,14 +33,13 @@ NarrowGradients::NarrowGradients(Tower& tower, DType narrow, std::vector<FlatPie
   Backend& backend = tower.backend();
   std::size_t total = 0;
   for (const FlatPiece& piece : pieces) {
-    total += bytes(piece.bytes / sizeof(float), 1);
+    total += bytes(piece);
   }
   memory_ = backend.allocate(std::max<std::size_t>(total, 1));
   std::byte* place = memory_->data();
   for (const FlatPiece& piece : pieces) {
-    const std::size_t first = piece.offset / sizeof(float);
-    const std::size_t lead = first % kAligned;
-    const std::size_t count = lead + piece.bytes / sizeof(float);
+    const std::size_t lead = lead_of(piece);
+    const std::size_t count = count_of(piece);
     const auto placed = [&](DType dtype) {
       const TensorType type{.dtype = dtype, .shape = {static_cast<std::int64_t>(count)}};
       return Placed{.type = type, .layout = backend.canonical_layout(type)};
@@ -40,19 +47,19 @@ NarrowGradients::NarrowGradients(Tower& tower, DType narrow, std::vector<FlatPie
     const auto make = [&](DType from, DType to) {
       return kernels_.emplace_back(backend.make_reorder(placed(from), placed(to))).get();
     };
-    auto* const wide = tower.executor().gradients().as<float>() + (first - lead);
+    auto* const wide =
+        tower.executor().gradients().as<float>() + (piece.offset / sizeof(float) - lead);
     copies_.push_back({.wide = {.data = wide, .bytes = count * sizeof(float)},
                        .narrow = {.data = place, .bytes = count * kNarrowBytes},
                        .lead = lead,
                        .narrowing = make(DType::f32, narrow),
                        .widening = make(narrow, DType::f32)});
-    place += bytes(piece.bytes / sizeof(float), 1);
+    place += bytes(piece);
   }
 }
 
-std::size_t NarrowGradients::bytes(std::size_t elements, std::size_t pieces) {
-  // A lead, and what aligns the next copy.
-  return align_up(elements, kAligned) * kNarrowBytes + pieces * 2 * kAligned * kNarrowBytes;
+std::size_t NarrowGradients::bytes(const FlatPiece& piece) {
+  return align_up(count_of(piece) * kNarrowBytes, kAligned);
 }
 
 void* NarrowGradients::narrow(std::size_t piece) {

@@ -25,12 +25,12 @@ class NarrowGradients {
   /// Enqueues that all gradients become what their copies are.
   void widen();
 
-  /// What it takes for so many pieces of so many elements together, at most.
-  static std::size_t bytes(std::size_t elements, std::size_t pieces);
+  /// What the copy of a piece takes.
+  static std::size_t bytes(const FlatPiece& piece);
 
  private:
-  /// Kernels ask for aligned memory, but a piece may begin anywhere: a copy begins at the last
-  /// aligned place before, with elements of the piece before that nobody reads.
+  /// Kernels ask for aligned memory, but a piece may begin anywhere: a copy is aligned and begins
+  /// with the last aligned place before, with elements of the piece before that nobody reads.
   struct Copy {
     TensorView wide;
     TensorView narrow;

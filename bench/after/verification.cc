@@ -175,14 +175,14 @@ void check_pixels(Tower& tower, Verification& result) {
 /// With the gradients that the runs left.
 void check_update(const RunSettings& settings, const VerifiedRun& run,
                   const FingerprintStimulus& stimulus, Verification& result) {
+  const StrategySettings strategy = strategy_settings(settings);
   const double difference = largest_update_difference(
-      run.towers, strategy_settings(settings), settings.reduction.has_value(), stimulus.values);
-  result.numbers.push_back(
-      {.name = "update",
-       .measured = difference,
-       .stored = 0,
-       .deviation = difference,
-       .tolerance = update_tolerance(settings.sharing.sums.narrow, settings.towers)});
+      run.towers, strategy, settings.reduction.has_value(), stimulus.values);
+  result.numbers.push_back({.name = "update",
+                            .measured = difference,
+                            .stored = 0,
+                            .deviation = difference,
+                            .tolerance = update_tolerance(strategy.sums.narrow, settings.towers)});
 }
 
 }  // namespace

@@ -38,16 +38,33 @@ std::optional<InputBatch> BatchesAhead::next() {
     std::rethrow_exception(failure_);
   }
   const TimedWait timed(clock_, waited_);
+  input_.release();
   return wait_for_batch() ? std::optional(input_.next()) : std::nullopt;
 }
 
 std::optional<InputBatch> BatchesAhead::ahead(Wait wait) {
-  const std::lock_guard lock(mutex_);
-  if (ahead_ || failure_ != nullptr) {
+  std::unique_lock lock(mutex_);
+  if (wait == Wait::yes) {
+    waited_for_.wait(lock, [this] { return !somebody_waits_; });
+  }
+  if (ahead_ || failure_ != nullptr || somebody_waits_) {
     return ahead_;
   }
   const TimedWait timed(clock_, waited_);
-  if (wait == Wait::yes ? wait_for_batch() : input_.ready_within({})) {
+  // Before any wait, or the input would have a place less to fill while the run is short of
+  // batches.
+  input_.release();
+  bool there = input_.ready_within({});
+  if (!there && wait == Wait::yes) {
+    // Who does not want to wait finds the mutex free.
+    somebody_waits_ = true;
+    lock.unlock();
+    there = wait_for_batch();
+    lock.lock();
+    somebody_waits_ = false;
+    waited_for_.notify_all();
+  }
+  if (there) {
     try {
       ahead_ = input_.next();
     } catch (...) {

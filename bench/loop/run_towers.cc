@@ -23,12 +23,13 @@ TowerWithUpdate make_member(const RunSettings& settings, std::unique_ptr<Tower> 
 std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerThreads& threads,
                                             const TowerSources& sources, const Plan& plan,
                                             std::string& told) {
+  const SumSettings sums = strategy_settings(settings).sums;
   TrialPlan trial_plan{.names = {},
                        .specs = specs_to_try(threads.size()),
                        .elements = {},
-                       .dtype = settings.sharing.sums.narrow.value_or(settings.optimizer.dtype),
-                       .ring_order = settings.sharing.sums.ring_order,
-                       .nccl_timeout = settings.sharing.sums.nccl_timeout};
+                       .dtype = sums.narrow.value_or(settings.optimizer.dtype),
+                       .ring_order = sums.ring_order,
+                       .nccl_timeout = sums.nccl_timeout};
   if (settings.sharing.nccl_timed) {
     trial_plan.specs.push_back({{.algorithm = "nccl"}});
   }
@@ -36,7 +37,7 @@ std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerTh
     trial_plan.names.push_back(cat("tower ", tower));
   }
   for (const SumPiece& piece :
-       sum_pieces(optimizer_segments(plan), settings.optimizer.dtype, settings.sharing.sums)) {
+       sum_pieces(optimizer_segments(plan), settings.optimizer.dtype, sums)) {
     trial_plan.elements.push_back(piece.bytes.bytes / size_of(settings.optimizer.dtype));
   }
   AllReduceTrial trial(std::move(trial_plan));

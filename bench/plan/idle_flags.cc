@@ -197,7 +197,7 @@ std::string unless_small_may_be_packed(const Asked& asked) {
   if (const std::string idle = unless_gradients_stay_apart(asked); !idle.empty()) {
     return idle;
   }
-  return asked.settings.sharing.sums.narrow
+  return asked.settings.sharing.compact
              ? "with --compact_gradient_transfer: only gradients in f32 are packed"
              : "";
 }
@@ -224,7 +224,7 @@ std::string unless_added_in_buckets(const Asked& asked) {
     return idle;
   }
   if (asked.flags.agg_small_grads_max_bytes > 0 && asked.flags.agg_small_grads_max_group > 0 &&
-      !asked.settings.sharing.sums.narrow) {
+      !asked.settings.sharing.compact) {
     return "with --agg_small_grads_max_bytes, whose packs are added instead";
   }
   return asked.flags.all_reduce_spec.value_or("").find(':') != std::string::npos

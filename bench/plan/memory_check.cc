@@ -271,6 +271,9 @@ LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limi
 }
 
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit) {
+  if (settings.gpu.plan_for) {
+    return;
+  }
   const VariableCounts counts = count_variables(build_run_network(settings, 1));
   const std::size_t bytes =
       static_cast<std::size_t>(counts.all.scalars) * size_of(accumulation_type(settings.dtype));

@@ -120,7 +120,8 @@ struct LargestBatch {
 LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limits,
                            const NeedForBatch& need_for, std::int64_t below);
 
-/// Throws UsageError when the network's variables alone exceed the limit: before they are drawn.
+/// Throws UsageError when the network's variables alone exceed the host's limit: before they are
+/// drawn. With --plan_for none are.
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit);
 
 /// Throws UsageError when the images of one batch alone exceed a limit: before the network is

@@ -172,14 +172,15 @@ std::vector<ProcessorShare> share_processors(const Topology& topology,
 }
 
 std::vector<int> processors_to_decode_on(std::vector<int> all,
-                                         const std::vector<std::vector<int>>& taken) {
+                                         const std::vector<std::vector<int>>& taken,
+                                         std::size_t at_least) {
   std::vector<int> left;
   std::copy_if(all.begin(), all.end(), std::back_inserter(left), [&](int processor) {
     return std::none_of(taken.begin(), taken.end(), [processor](const std::vector<int>& tower) {
       return std::find(tower.begin(), tower.end(), processor) != tower.end();
     });
   });
-  return left.empty() ? all : left;
+  return left.empty() || left.size() < at_least ? all : left;
 }
 
 }  // namespace bench

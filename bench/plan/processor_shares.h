@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,9 +38,10 @@ int threads_per_tower(const Topology& topology, const ShareRequest& request);
 std::vector<ProcessorShare> share_processors(const Topology& topology, const ShareRequest& request);
 
 /// Where threads prepare images beside towers that have these processors: on those of `all` that
-/// none has, or where each is taken, on all.
+/// none has, where that leaves at least so many; else on all.
 std::vector<int> processors_to_decode_on(std::vector<int> all,
-                                         const std::vector<std::vector<int>>& taken);
+                                         const std::vector<std::vector<int>>& taken,
+                                         std::size_t at_least);
 
 /// The NUMA nodes that processors of the topology are of, in its order.
 std::vector<int> numa_nodes_of(const Topology& topology);

@@ -95,13 +95,7 @@ void check_sums(RunSettings& settings, const Flags& flags) {
     return;
   }
   if (flags.compact_gradient_transfer) {
-    settings.sharing.sums.narrow = settings.dtype;
-    settings.notices.push_back(
-        cat("gradients are sent and added in ", name_of(settings.dtype), ", 2 bytes an element",
-            settings.dtype == DType::f16 && !settings.loss_scale.automatic
-                ? ": a sum above 65504, loss scale included, becomes infinite, which "
-                  "--fp16_enable_auto_loss_scale sees"
-                : ""));
+    settings.sharing.compact = true;
     return;
   }
   settings.notices.emplace_back(
@@ -168,6 +162,17 @@ std::string joined_gradients_notice(const RunSettings& settings) {
                            settings.towers, " before")
                      : cat(", ", settings.towers,
                            " times that of their mean (--gradient_reduction=mean)"));
+}
+
+std::string compact_gradients_notice(const RunSettings& settings) {
+  if (!settings.sharing.compact) {
+    return "";
+  }
+  return cat("gradients are sent and added in ", name_of(settings.dtype), ", 2 bytes an element",
+             settings.dtype == DType::f16 && !settings.loss_scale.automatic
+                 ? ": a sum above 65504, loss scale included, becomes infinite, which "
+                   "--fp16_enable_auto_loss_scale sees"
+                 : "");
 }
 
 void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {

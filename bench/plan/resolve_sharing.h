@@ -15,4 +15,8 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed);
 /// where nothing is joined. The batch has to be known.
 std::string joined_gradients_notice(const RunSettings& settings);
 
+/// In which type of 16 bits gradients are sent; empty where they are not. The type that the run
+/// computes in has to be settled.
+std::string compact_gradients_notice(const RunSettings& settings);
+
 }  // namespace bench

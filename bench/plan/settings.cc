@@ -95,6 +95,9 @@ StrategySettings strategy_settings(const RunSettings& settings) {
                           .staged = settings.sharing.staged,
                           .sums = settings.sharing.sums};
   result.optimizer.loss_scale = loss_scale_rule(settings);
+  if (settings.sharing.compact) {
+    result.sums.narrow = settings.dtype;
+  }
   if (settings.reduction == GradientReduction::sum) {
     result.optimizer.weight_decay *= settings.towers;
   }

@@ -179,7 +179,10 @@ struct RunSettings {
     bool one_holder = false;
     bool relaxed = false;
     bool staged = false;
+    /// Their type of 16 bits is settled later: see strategy_settings().
     SumSettings sums = {};
+    /// Gradients are sent and added in the type that the run computes in, one of 16 bits.
+    bool compact = false;
     /// The algorithm is the fastest by time; NCCL is timed too.
     bool timed = false;
     bool nccl_timed = false;
@@ -232,8 +235,8 @@ bool all_reduces(const RunSettings& settings);
 /// The settings of one of the run's towers.
 RunSettings of_tower(RunSettings settings, int tower);
 
-/// What the run's strategy is told. The L2 term is in every tower's loss: where gradients are
-/// summed, so is the decay.
+/// What the run's strategy is told, once the type that the run computes in is settled. The L2 term
+/// is in every tower's loss: where gradients are summed, so is the decay.
 StrategySettings strategy_settings(const RunSettings& settings);
 
 /// What the joined gradients are multiplied with in an update.

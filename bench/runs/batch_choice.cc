@@ -232,9 +232,7 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
     throw UsageError(cat("--batch_size=max: how much memory may be used is not known (",
                          host_limit.why(), "); give a number"));
   }
-  if (!settings.gpu.plan_for) {
-    check_variables_memory(first, host_limit);
-  }
+  check_variables_memory(first, host_limit);
   Backend& backend = *host.device(first).backend;
   MemoryLimits limits = limits_of_run(settings, host_limit, backend);
   const auto need_for = [&](std::int64_t batch) {

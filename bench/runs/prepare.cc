@@ -72,7 +72,10 @@ std::vector<int> input_processors(const RunSettings& settings, std::span<const D
   for (const Device& device : devices) {
     taken.push_back(device.processors);
   }
-  return processors_to_decode_on(all, taken);
+  // Threads that were asked for are as few as somebody wants; those of a scaling sweep are its own.
+  const bool wanted = settings.threads && !settings.record.scaling;
+  const auto decoding = static_cast<std::size_t>(settings.input.dataset->num_threads);
+  return processors_to_decode_on(all, taken, wanted ? 1 : decoding > 0 ? decoding : all.size());
 }
 
 /// What the threads that prepare a dataset's images got.
@@ -263,9 +266,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   results::Record& record = begun.file.record();
   PhaseWatch& phases = host.phases;
   const auto host_limit = memory_limit(host.files);
-  if (!settings.gpu.plan_for) {
-    check_variables_memory(settings, host_limit);
-  }
+  check_variables_memory(settings, host_limit);
   std::optional<AtomicFile> trace;
   if (settings.files.trace) {
     trace.emplace(*settings.files.trace, "trace file");
@@ -286,8 +287,11 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   for (const Device& each : devices) {
     notices.insert(notices.end(), each.notices.begin(), each.notices.end());
   }
-  if (const std::string joined = joined_gradients_notice(settings); !joined.empty()) {
-    notices.push_back(joined);
+  for (const std::string& notice :
+       {compact_gradients_notice(settings), joined_gradients_notice(settings)}) {
+    if (!notice.empty()) {
+      notices.push_back(notice);
+    }
   }
   for (const auto& all : {notices, tensor_files.notices()}) {
     for (const std::string& notice : all) {

@@ -88,6 +88,14 @@ for type in f16 bf16; do
   says "$err" 'fingerprint: matches the reference'
 done
 
+# The type that --use_fp16 settles on is theirs too.
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=2 --use_fp16 --fp16_loss_scale=1 --variable_update=replicated --compact_gradient_transfer
+type=$(sed -n 's/^note: --use_fp16: computing in \([a-z0-9]*\);.*/\1/p' "$err")
+[ -n "$type" ] || fail 'no type is told'
+says "$err" "note: gradients are sent and added in $type, 2 bytes an element"
+says "$err" 'fingerprint: matches the reference'
+
 # --- profile, trace and check -----------------------------------------------------------------------
 
 # shellcheck disable=SC2086
@@ -110,6 +118,26 @@ run 0 $same --batch_size=4 --result_file="$work/one.json"
 run 0 $same --batch_size=2 --num_gpus=2 --result_file="$work/two.json"
 record_holds "all(abs(a - b) <= 1e-5 * abs(b) for a, b in zip(r['series']['loss'], \
 json.load(open('$work/one.json'))['series']['loss']))" "$work/two.json"
+
+# The images of a file, two for each of two devices or four for one.
+if [ -n "$python" ]; then
+  "$python" -c "import json, struct, sys
+pixels = 3 * 28 * 28
+images = struct.pack('<%df' % (8 * pixels), *((i % 251) / 125 - 1 for i in range(8 * pixels)))
+labels = struct.pack('<8q', *range(1, 9))
+head = json.dumps({'images': {'dtype': 'F32', 'shape': [8, 3, 28, 28], 'data_offsets': [0, len(images)]},
+                   'labels': {'dtype': 'I64', 'shape': [8], 'data_offsets':
+                              [len(images), len(images) + 64]}}).encode()
+open(sys.argv[1], 'wb').write(struct.pack('<Q', len(head)) + head + images + labels)" "$work/batches"
+  # shellcheck disable=SC2086
+  run 0 $same --batch_size=4 --input_file="$work/batches" --result_file="$work/one.json"
+  # shellcheck disable=SC2086
+  run 0 $same --batch_size=2 --num_gpus=2 --input_file="$work/batches" --result_file="$work/two.json"
+  says "$out" '(file)'
+  record_holds "r['workload']['data'] == 'file' and r['dataset']['records'] == 8" "$work/two.json"
+  record_holds "len(r['series']['loss']) == 3 and all(abs(a - b) <= 1e-5 * abs(b) for a, b in \
+zip(r['series']['loss'], json.load(open('$work/one.json'))['series']['loss']))" "$work/two.json"
+fi
 
 # --- scaling ---------------------------------------------------------------------------------------
 

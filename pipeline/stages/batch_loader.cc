@@ -157,15 +157,24 @@ bool BatchLoader::ready_within(std::chrono::nanoseconds time) {
   return ready;
 }
 
-InputBatch BatchLoader::next() {
-  const auto start = std::chrono::steady_clock::now();
-  std::unique_lock lock(mutex_);
-  // The batch handed out last is no longer in use, unless it was never handed out for its error.
+void BatchLoader::release_last() {
+  // There is none once it is released, and where the last one was not handed out for its error.
   if (released_ < next_batch_) {
     slot_of(released_).filled = 0;
     released_ = next_batch_;
     queue_->set_released(released_);
   }
+}
+
+void BatchLoader::release() {
+  const std::lock_guard lock(mutex_);
+  release_last();
+}
+
+InputBatch BatchLoader::next() {
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  release_last();
   complete_.wait(lock, [this] { return is_ready(); });
   Slot& slot = slot_of(next_batch_);
   statistics_.consumer_wait += std::chrono::steady_clock::now() - start;

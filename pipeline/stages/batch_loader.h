@@ -70,6 +70,7 @@ class BatchLoader final : public InputSource {
   BatchLoader& operator=(BatchLoader&&) = delete;
 
   InputBatch next() override;
+  void release() override;
   bool ready_within(std::chrono::nanoseconds time) override;
   [[nodiscard]] InputStatistics statistics() const override;
 
@@ -86,6 +87,8 @@ class BatchLoader final : public InputSource {
   /// Ends all threads and waits for them; but not for long for a reading one that its disk keeps.
   void stop();
   void work(SampleWorker& worker);
+  /// With the mutex locked.
+  void release_last();
   void complete(const SampleTask& task, const SampleCost& cost, std::exception_ptr error);
   /// Whether next() need not wait.
   [[nodiscard]] bool is_ready() { return slot_of(next_batch_).filled == options_.batch; }

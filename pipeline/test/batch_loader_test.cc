@@ -52,9 +52,9 @@ class CountingWorker final : public SampleWorker {
   }
 };
 
-std::unique_ptr<BatchLoader> loader_of(const std::shared_ptr<Disk>& disk) {
+std::unique_ptr<BatchLoader> loader_of(const std::shared_ptr<Disk>& disk, int slots = 3) {
   return std::make_unique<BatchLoader>(
-      LoaderOptions{.batch = kBatch, .image_elements = 1, .num_threads = 2},
+      LoaderOptions{.batch = kBatch, .image_elements = 1, .num_threads = 2, .num_slots = slots},
       [disk] {
         return std::make_unique<SampleOrder>(std::make_unique<StallingStream>(disk), 1, 1);
       },
@@ -75,6 +75,28 @@ TEST(BatchLoader, SaysWhetherABatchIsThere) {
   disk->released.set_value();
   EXPECT_TRUE(loader->ready_within(std::chrono::seconds(60)));
   EXPECT_EQ(loader->next().labels[1], 3);
+}
+
+/// Whether so many images are prepared, before very long.
+bool prepares(const BatchLoader& loader, std::int64_t images) {
+  const auto end = steady_clock::now() + std::chrono::seconds(20);
+  while (loader.statistics().images_prepared < images && steady_clock::now() < end) {
+    std::this_thread::yield();
+  }
+  return loader.statistics().images_prepared == images;
+}
+
+TEST(BatchLoader, FillsThePlaceOfABatchOnceItIsReleased) {
+  const auto loader = loader_of(std::make_shared<Disk>(-1), 2);
+  EXPECT_TRUE(prepares(*loader, 2 * kBatch));
+  EXPECT_EQ(loader->next().labels[0], 0);
+  loader->release();
+  EXPECT_TRUE(prepares(*loader, 3 * kBatch)) << "nobody has asked for the next one";
+  loader->release();
+  EXPECT_EQ(loader->next().labels[0], kBatch) << "it was released once";
+  EXPECT_TRUE(prepares(*loader, 3 * kBatch));
+  EXPECT_EQ(loader->next().labels[0], 2 * kBatch) << "next() releases, too";
+  EXPECT_TRUE(prepares(*loader, 4 * kBatch));
 }
 
 TEST(BatchLoader, EndsWhileItsDiskIsStalled) {

@@ -74,6 +74,19 @@ class Replicated final : public UpdateStrategy {
   std::optional<LateGradients> late_;
 };
 
+/// Of the copies in 16 bits, where there are any.
+std::size_t narrow_bytes(std::span<const OptimizerSegment> segments,
+                         const StrategySettings& settings) {
+  std::size_t bytes = 0;
+  if (settings.sums.narrow) {
+    for (const SumPiece& piece :
+         sum_pieces({segments.begin(), segments.end()}, settings.optimizer.dtype, settings.sums)) {
+      bytes += NarrowGradients::bytes(piece.bytes);
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::unique_ptr<UpdateStrategy> make_replicated(const TowerSeat& seat,
@@ -90,7 +103,7 @@ std::vector<StrategyMemory> replicated_memory(std::span<const OptimizerSegment> 
   std::vector<StrategyMemory> memory = independent_memory(segments, towers, settings);
   for (StrategyMemory& each : memory) {
     each.computing += settings.relaxed ? late_gradients_bytes(elements, settings) : 0;
-    each.computing += settings.sums.narrow ? NarrowGradients::bytes(elements, 1) : 0;
+    each.computing += narrow_bytes(segments, settings);
     // What of its gradients the host adds.
     each.meeting = towers > 1 && !adds_by_nccl(settings.sums.spec)
                        ? elements * size_of(settings.sums.narrow.value_or(settings.optimizer.dtype))

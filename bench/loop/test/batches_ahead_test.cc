@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <future>
 #include <sstream>
 #include <thread>
 
@@ -31,16 +32,30 @@ class StallingInput final : public InputSource {
     if (fails) {
       throw DataError("the shard ended");
     }
+    released_ = false;
     label_ = ++given_;
     return {.images = &image_, .labels = &label_};
   }
-  bool ready_within(std::chrono::nanoseconds /*time*/) override { return given_ < there_ || fails; }
+  bool ready_within(std::chrono::nanoseconds time) override {
+    asked_of_all = asked_of_all && released_;
+    waited_for = waited_for || time > std::chrono::nanoseconds(0);
+    return given_ < there_ || fails;
+  }
   [[nodiscard]] InputStatistics statistics() const override { return {}; }
 
+  void release() override { released_ = true; }
+
+  void bring_one() { ++there_; }
+
   bool fails = false;
+  /// Nobody asked whether there is a batch before the last one was released.
+  bool asked_of_all = true;
+  /// Somebody asked who gives it time.
+  std::atomic<bool> waited_for = false;
 
  private:
-  int there_;
+  bool released_ = false;
+  std::atomic<int> there_;
   std::int32_t given_ = 0;
   float image_ = 0;
   std::int32_t label_ = 0;
@@ -68,6 +83,20 @@ TEST(BatchesAhead, AreAcquiredOnceForAllTowers) {
   EXPECT_EQ(batches.ahead.ahead(Wait::yes)->labels[0], 3);
 }
 
+TEST(BatchesAhead, AreReleasedBeforeTheNextOneIsWaitedFor) {
+  Batches batches(3);
+  ASSERT_TRUE(batches.ahead.next());
+  EXPECT_TRUE(batches.input.asked_of_all);
+  ASSERT_TRUE(batches.ahead.next());
+  EXPECT_TRUE(batches.input.asked_of_all) << "when a step begins";
+  batches.ahead.begin_step();
+  ASSERT_TRUE(batches.ahead.ahead(Wait::yes));
+  EXPECT_TRUE(batches.input.asked_of_all) << "while they work on the step before";
+  batches.ahead.begin_step();
+  EXPECT_FALSE(batches.ahead.ahead(Wait::no));
+  EXPECT_TRUE(batches.input.asked_of_all) << "by who does not wait";
+}
+
 TEST(BatchesAhead, AreNotWaitedForByWhoDoesNotWant) {
   Batches batches(0);
   EXPECT_FALSE(batches.ahead.ahead(Wait::no));
@@ -85,6 +114,27 @@ TEST(BatchesAhead, AreNotWaitedForOnceATowerHasFailed) {
   Batches batches(0);
   std::jthread other([&] { batches.ahead.give_up(); });
   EXPECT_FALSE(batches.ahead.ahead(Wait::yes));
+}
+
+TEST(BatchesAhead, KeepNobodyWhoDoesNotWantToWaitBehindWhoDoes) {
+  Batches batches(0);
+  std::vector<std::future<std::optional<InputBatch>>> waiting;
+  for (int tower = 0; tower < 2; ++tower) {
+    waiting.push_back(
+        std::async(std::launch::async, [&] { return batches.ahead.ahead(Wait::yes); }));
+  }
+  while (!batches.input.waited_for) {
+    std::this_thread::yield();
+  }
+  auto other = std::async(std::launch::async, [&] { return batches.ahead.ahead(Wait::no); });
+  const bool came_back = other.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  batches.input.bring_one();
+  EXPECT_TRUE(came_back);
+  EXPECT_EQ(other.get().has_value(), !came_back);
+  for (auto& tower : waiting) {
+    EXPECT_EQ(tower.get()->labels[0], 1);
+  }
+  EXPECT_EQ(batches.ahead.ahead(Wait::no)->labels[0], 1);
 }
 
 TEST(BatchesAhead, EndTheRunWhenTheBatchThatFailedIsNeeded) {
@@ -106,15 +156,16 @@ class SpoilingInput final : public InputSource {
 
   InputBatch next() override {
     steps_done.push_back(result_.global_steps());
-    std::vector<float>& released = slots_[1 - slot_];
+    release();
     slot_ = 1 - slot_;
-    slots_[1 - slot_].assign(elements_, 1e6F);
-    released.resize(elements_);
+    std::vector<float>& images = slots_[slot_];
+    images.resize(elements_);
     for (std::size_t i = 0; i < elements_; ++i) {
-      released[i] = static_cast<float>((i * 7 + steps_done.size() * 31) % 251);
+      images[i] = static_cast<float>((i * 7 + steps_done.size() * 31) % 251);
     }
-    return {.images = released.data(), .labels = labels_.data()};
+    return {.images = images.data(), .labels = labels_.data()};
   }
+  void release() override { slots_[slot_].assign(elements_, 1e6F); }
   [[nodiscard]] InputStatistics statistics() const override { return {}; }
 
   std::vector<std::int64_t> steps_done;

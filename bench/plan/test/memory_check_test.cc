@@ -363,12 +363,14 @@ TEST(RunMemory, IsPrintedByRegion) {
 }
 
 TEST(MemoryCheck, RefusesVariablesThatCannotBeDrawn) {
-  const RunSettings settings = resolve_settings(parse({"--model=lenet"}));
+  RunSettings settings = resolve_settings(parse({"--model=lenet"}));
   EXPECT_EQ(usage_error([&] { check_variables_memory(settings, limit_of(8)); }),
             "--model=lenet with images of 28 pixels and 1001 classes needs 8.3 MiB for its "
             "variables alone, 8.0 MiB may be used (/cg/memory.max)");
   EXPECT_NO_THROW(check_variables_memory(settings, limit_of(9)));
   EXPECT_NO_THROW(check_variables_memory(settings, Unknown{"no file tells"}));
+  settings.gpu.plan_for = "sm_90";
+  EXPECT_NO_THROW(check_variables_memory(settings, limit_of(8))) << "none are drawn";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -67,9 +68,17 @@ TEST(ShareProcessors, KeepsEachTowerToCachesOfItsOwn) {
 }
 
 TEST(ProcessorsToDecodeOn, AreThoseThatNoTowerHas) {
-  EXPECT_THAT(processors_to_decode_on({0, 1, 2, 3, 6}, {{1, 0}, {3}}), ElementsAre(2, 6));
-  EXPECT_THAT(processors_to_decode_on({0, 1, 2}, {{0, 1}, {2}}), ElementsAre(0, 1, 2));
-  EXPECT_THAT(processors_to_decode_on({0, 1}, {}), ElementsAre(0, 1));
+  EXPECT_THAT(processors_to_decode_on({0, 1, 2, 3, 6}, {{1, 0}, {3}}, 1), ElementsAre(2, 6));
+  EXPECT_THAT(processors_to_decode_on({0, 1, 2}, {{0, 1}, {2}}, 0), ElementsAre(0, 1, 2));
+  EXPECT_THAT(processors_to_decode_on({0, 1}, {}, 2), ElementsAre(0, 1));
+}
+
+// What cores that do not divide evenly leave is no place for all threads that decode.
+TEST(ProcessorsToDecodeOn, AreAllWhereTheTowersLeaveFewerThanThreadsDecode) {
+  const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector<std::vector<int>> towers{{0, 1, 2, 3}, {4, 5, 6, 7}};
+  EXPECT_THAT(processors_to_decode_on(all, towers, 1), ElementsAre(8));
+  EXPECT_THAT(processors_to_decode_on(all, towers, 2), ElementsAreArray(all));
 }
 
 TEST(ShareProcessors, RefusesMoreThanThereAre) {

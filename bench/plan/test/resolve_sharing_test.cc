@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/flags/test/usage_error.h"
+#include "bench/plan/precision.h"
 #include "bench/plan/resolve_settings.h"
 
 namespace bench {
@@ -12,6 +13,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 RunSettings sharing_of(std::vector<std::string_view> arguments) {
   arguments.insert(arguments.begin(), "--device=cpu");
@@ -25,6 +27,11 @@ std::string sharing_refusal(const std::vector<std::string_view>& arguments) {
 std::string joined(std::vector<std::string_view> arguments) {
   arguments.insert(arguments.begin(), "--num_gpus=2");
   return joined_gradients_notice(sharing_of(arguments));
+}
+
+/// The type of 16 bits that gradients are sent in.
+std::optional<DType> sent_in(const std::vector<std::string_view>& arguments) {
+  return strategy_settings(sharing_of(arguments)).sums.narrow;
 }
 
 TEST(Sharing, TimesAlgorithmsOnlyWhereEveryTowerNeedsTheSums) {
@@ -87,22 +94,33 @@ TEST(Sharing, AddsGradientsOf16BitsInF32UnlessToldAndSaysSo) {
               Not(Contains(HasSubstr("gradients are added in f32"))));
   std::vector<std::string_view> compact = half;
   compact.emplace_back("--compact_gradient_transfer");
-  EXPECT_EQ(sharing_of(compact).sharing.sums.narrow, DType::bf16);
-  EXPECT_THAT(sharing_of(compact).notices,
-              Contains(HasSubstr("gradients are sent and added in bf16")));
-  EXPECT_THAT(sharing_of(compact).notices, Not(Contains(HasSubstr("65504"))));
+  EXPECT_EQ(sent_in(compact), DType::bf16);
+  EXPECT_EQ(compact_gradients_notice(sharing_of(compact)),
+            "gradients are sent and added in bf16, 2 bytes an element");
   compact[1] = "--dtype=f16";
-  EXPECT_THAT(sharing_of(compact).notices, Contains(HasSubstr("a sum above 65504")));
+  EXPECT_THAT(compact_gradients_notice(sharing_of(compact)), HasSubstr("a sum above 65504"));
   compact.emplace_back("--fp16_enable_auto_loss_scale");
-  EXPECT_THAT(sharing_of(compact).notices, Not(Contains(HasSubstr("65504"))));
+  EXPECT_EQ(compact_gradients_notice(sharing_of(compact)),
+            "gradients are sent and added in f16, 2 bytes an element");
   compact.pop_back();
   compact.back() = "--nocompact_gradient_transfer";
-  EXPECT_EQ(sharing_of(compact).sharing.sums.narrow, std::nullopt);
+  EXPECT_EQ(sent_in(compact), std::nullopt);
+  EXPECT_EQ(compact_gradients_notice(sharing_of(compact)), "");
   for (const std::string_view elsewhere : {"--variable_update=replicated", "--use_fp16"}) {
-    EXPECT_EQ(
-        sharing_of({"--num_gpus=2", elsewhere, "--compact_gradient_transfer"}).sharing.sums.narrow,
-        std::nullopt)
+    EXPECT_EQ(sent_in({"--num_gpus=2", elsewhere, "--compact_gradient_transfer"}), std::nullopt)
         << elsewhere;
+  }
+}
+
+// Which of the two types --use_fp16 means is known once the device is.
+TEST(Sharing, SendsGradientsInTheTypeThatIsSettledLater) {
+  RunSettings settings = sharing_of({"--num_gpus=2", "--use_fp16", "--variable_update=replicated",
+                                     "--compact_gradient_transfer"});
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    Precision{.dtype = dtype, .note = ""}.apply(settings);
+    EXPECT_EQ(strategy_settings(settings).sums.narrow, dtype);
+    EXPECT_THAT(compact_gradients_notice(settings),
+                StartsWith(cat("gradients are sent and added in ", name_of(dtype), ", 2 bytes")));
   }
 }
 
