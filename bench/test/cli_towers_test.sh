@@ -256,4 +256,17 @@ status=$?
 [ "$status" -eq 130 ] || fail "exit status $status, not 130"
 record_holds "r['status'] == 'aborted' and len(r['series']['step_ns']) >= 1" "$work/ended.json"
 
+# An input that breaks off ends all of them, with what was done before.
+make_pictures "$work/broken_idx"
+make_shards broken "$work/broken_idx"
+size=$(wc -c <"$shard")
+head -c $((size - 10)) "$shard" >"$work/cut" && cp "$work/cut" "$shard"
+for update in replicated parameter_server; do
+  rm -f "$work/cut.json"
+  run 2 --model=lenet --batch_size=1 --num_classes=3 --data_name=imagenet --data_dir="$work/broken" --device=reference \
+    --num_gpus=2 --variable_update=$update --num_warmup_batches=0 --num_batches=100000 --result_file="$work/cut.json"
+  tail -n 1 "$err" | grep -q "^bench: .*$shard" || fail 'the last line does not name the shard'
+  record_holds "r['status'] == 'failed' and '$shard' in r['status_reason']" "$work/cut.json"
+done
+
 finish

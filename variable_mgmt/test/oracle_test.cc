@@ -1,12 +1,16 @@
 // The scalar model of tf_cnn_benchmarks' own tests: images x, loss mean(x) * A * B with A = 1 and
 // B = 2 at first, weight decay 2^-4, learning rate 2^-4, batches of four of the images -1, 0,
-// ... 14. The expected losses are float64 evaluations of that model.
+// ... 14. The expected losses are float64 evaluations of that model. By every way to share
+// variables that one host has.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "kernels/onednn/onednn_backend.h"
@@ -16,6 +20,7 @@
 #include "models/ops/loss.h"
 #include "models/ops/spatial_mean.h"
 #include "models/passes/backward.h"
+#include "models/passes/mixed_precision.h"
 #include "variable_mgmt/towers.h"
 
 namespace bench {
@@ -26,7 +31,7 @@ constexpr double kRate = 1.0 / 16;
 constexpr std::int64_t kBatch = 4;
 
 /// The mean over the batch is made by a convolution over images that lie along W.
-Graph scalar_model(std::int64_t batch) {
+Graph scalar_model(std::int64_t batch, DType dtype) {
   Graph graph;
   const ValueId images =
       graph.add_input("images", {.dtype = DType::f32, .shape = {1, 1, 1, batch}});
@@ -43,60 +48,102 @@ Graph scalar_model(std::int64_t batch) {
   graph.set_output("loss", mean);
   graph.set_output("l2_loss",
                    graph.add_node(kL2Loss, "l2_loss", L2LossAttributes{kDecay}, variables)[0]);
+  if (dtype == DType::f16) {
+    graph = mixed_precision(graph, dtype, Weights16::cast);
+  }
   return add_backward(graph, "loss");
 }
 
-struct OracleCase {
-  const char* name;
-  OptimizerRule rule;
-  std::array<double, 4> total_losses;
-  const char* strategy = "parameter_server";
-  int towers = 1;
+/// Of four steps: with the L2 term and without.
+struct OracleLosses {
+  std::array<double, 4> total;
+  std::array<double, 4> base;
 };
 
-constexpr std::array<double, 4> kSgd{1.15625, 8.38563776, 5.53226187, -9.58548351};
-constexpr std::array<double, 4> kMomentum{1.15625, 7.71236472, -2.52466576, -36.7086006};
-constexpr std::array<double, 4> kRmsprop{1.15625, 8.60833416, 11.3735971, 7.01656766};
-constexpr std::array<double, 4> kAdam{1.15625, 8.31860382, 14.3401158, 19.1731446};
-constexpr std::array<double, 4> kSgdOfSums{1.15625, 7.63874245, -2.59694984, -35.2715042};
+/// By the mean of the gradients, which is that of one device, and by the sum of two devices'.
+struct OracleRule {
+  OptimizerRule rule;
+  OracleLosses of_mean;
+  OracleLosses of_sum;
+};
 
-// Two devices take two images each: their mean is that of one device.
+const std::array kRules{OracleRule{SgdRule{},
+                                   {.total = {1.15625, 8.38563776, 5.53226187, -9.58548351},
+                                    .base = {1, 8.23823547, 5.43845897, -9.66270669}},
+                                   {.total = {1.15625, 7.63874245, -2.59694984, -35.2715042},
+                                    .base = {1, 7.49981689, -2.66140094, -35.448971}}},
+                        OracleRule{MomentumRule{},
+                                   {.total = {1.15625, 7.71236472, -2.52466576, -36.7086006},
+                                    .base = {1, 7.57260818, -2.58850108, -36.9104342}},
+                                   {.total = {1.15625, 6.35409754, -10.9491107, -171.103948},
+                                    .base = {1, 6.22949524, -11.0349579, -171.99231}}},
+                        OracleRule{RmspropRule{},
+                                   {.total = {1.15625, 8.60833416, 11.3735971, 7.01656766},
+                                    .base = {1, 8.45842297, 11.2549594, 6.94104961}},
+                                   {.total = {1.15625, 8.14094232, 9.53503587, 4.02779885},
+                                    .base = {1, 7.99658842, 9.42946943, 3.96777733}}},
+                        OracleRule{AdamRule{},
+                                   {.total = {1.15625, 8.31860382, 14.3401158, 19.1731446},
+                                    .base = {1, 8.17382842, 14.2044711, 19.0467465}},
+                                   {.total = {1.15625, 8.31860367, 14.3401155, 19.1731442},
+                                    .base = {1, 8.17382827, 14.2044708, 19.0467461}}}};
+
+/// A way to share variables.
+struct OracleCase {
+  const char* strategy;
+  int towers;
+  const char* spec = "";
+  bool one_holder = false;
+};
+
 constexpr std::array kCases{
-    OracleCase{"sgd", SgdRule{}, kSgd},
-    OracleCase{"momentum", MomentumRule{}, kMomentum},
-    OracleCase{"rmsprop", RmspropRule{}, kRmsprop},
-    OracleCase{"adam", AdamRule{}, kAdam},
-    OracleCase{"sgd, two devices", SgdRule{}, kSgd, "parameter_server", 2},
-    OracleCase{"momentum, two devices", MomentumRule{}, kMomentum, "parameter_server", 2},
-    OracleCase{"rmsprop, two devices", RmspropRule{}, kRmsprop, "parameter_server", 2},
-    OracleCase{"adam, two devices", AdamRule{}, kAdam, "parameter_server", 2},
-    OracleCase{"sgd, sums of two devices", SgdRule{}, kSgdOfSums, "replicated", 2}};
+    OracleCase{.strategy = "parameter_server", .towers = 1},
+    OracleCase{.strategy = "parameter_server", .towers = 2},
+    OracleCase{.strategy = "parameter_server", .towers = 2, .one_holder = true},
+    OracleCase{.strategy = "replicated", .towers = 2},
+    OracleCase{.strategy = "replicated", .towers = 2, .spec = "pscpu"},
+    OracleCase{.strategy = "replicated", .towers = 2, .spec = "psgpu"},
+    OracleCase{.strategy = "distributed_all_reduce", .towers = 2, .spec = "psgpu#2"},
+    OracleCase{.strategy = "collective_all_reduce", .towers = 2},
+    OracleCase{.strategy = "horovod", .towers = 2}};
 
 using MakeBackend = std::unique_ptr<Backend> (*)();
 
-void expect_oracle(MakeBackend make_backend, const OracleCase& row) {
+void expect_oracle(MakeBackend make_backend, const OracleCase& row, const OracleRule& optimizer,
+                   DType dtype, double tolerance) {
   const std::int64_t batch = kBatch / row.towers;
   const bool summed = find_strategy(row.strategy).reduction == GradientReduction::sum;
+  StrategySettings settings{
+      .optimizer = {.rule = optimizer.rule, .weight_decay = summed ? kDecay * row.towers : kDecay},
+      .one_holder = row.one_holder};
+  if (*row.spec != '\0') {
+    settings.sums.spec = parse_all_reduce_spec(row.spec);
+  }
   TowerThreads threads(row.towers);
   std::vector<std::unique_ptr<Backend>> backends(static_cast<std::size_t>(row.towers));
-  const Graph graph = scalar_model(batch);
+  const Graph graph = scalar_model(batch, dtype);
   const InitialValues values = initial_values(graph, 1);
-  Towers towers(threads, [&](int number, TowerMeeting& meeting) {
-    std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
-    backend = make_backend();
-    TowerWithUpdate made{
-        .tower = std::make_unique<Tower>(graph, *backend, ExecutorOptions{}, values),
-        .update = nullptr};
-    const double decay = summed ? kDecay * row.towers : kDecay;
-    made.update = find_strategy(row.strategy)
-                      .make({.tower = *made.tower, .number = number, .meeting = meeting},
-                            {.optimizer = {.rule = row.rule, .weight_decay = decay}});
-    return made;
-  });
+  Towers towers(
+      threads,
+      [&](int number, TowerMeeting& meeting) {
+        std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
+        backend = make_backend();
+        TowerWithUpdate made{
+            .tower = std::make_unique<Tower>(graph, *backend, ExecutorOptions{}, values),
+            .update = nullptr};
+        made.update =
+            find_strategy(row.strategy)
+                .make({.tower = *made.tower, .number = number, .meeting = meeting}, settings);
+        return made;
+      },
+      settings.sums);
   std::array<float, 16> data{};
   std::iota(data.begin(), data.end(), -1.0F);
+  const OracleLosses& expected = summed ? optimizer.of_sum : optimizer.of_mean;
   for (std::size_t step = 0; step < 4; ++step) {
-    std::vector<double> totals(static_cast<std::size_t>(row.towers));
+    const auto count = static_cast<std::size_t>(row.towers);
+    std::vector<double> base(count);
+    std::vector<double> decay(count);
     towers.run([&](int number) {
       Tower& tower = towers[number];
       tower.enqueue(data.data() + step * kBatch + number * batch, nullptr,
@@ -105,26 +152,44 @@ void expect_oracle(MakeBackend make_backend, const OracleCase& row) {
                      .number = static_cast<std::int32_t>(step)});
       towers.update(number)->update();
       tower.wait();
-      totals[static_cast<std::size_t>(number)] =
-          tower.executor().read_scalar("loss") + tower.executor().read_scalar("l2_loss");
+      base[static_cast<std::size_t>(number)] = tower.executor().read_scalar("loss");
+      decay[static_cast<std::size_t>(number)] = tower.executor().read_scalar("l2_loss");
     });
-    const double total = std::accumulate(totals.begin(), totals.end(), 0.0) / row.towers;
-    EXPECT_NEAR(total, row.total_losses.at(step), 1e-5 * std::abs(row.total_losses.at(step)))
-        << row.name << ", step " << step + 1;
+    const auto expect_mean = [&](const std::vector<double>& losses, double of_oracle) {
+      EXPECT_NEAR(std::accumulate(losses.begin(), losses.end(), 0.0) / row.towers, of_oracle,
+                  tolerance * std::abs(of_oracle))
+          << row.strategy << " " << row.spec << ", " << row_of(optimizer.rule).name << ", "
+          << row.towers << " towers, step " << step + 1;
+    };
+    expect_mean(base, expected.base.at(step));
+    std::transform(base.begin(), base.end(), decay.begin(), base.begin(), std::plus<>());
+    expect_mean(base, expected.total.at(step));
   }
 }
 
-TEST(ScalarOracle, HoldsForTheReference) {
+void expect_oracles(MakeBackend make_backend, DType dtype, double tolerance) {
   for (const OracleCase& row : kCases) {
-    expect_oracle(make_reference_backend, row);
+    for (const OracleRule& optimizer : kRules) {
+      expect_oracle(make_backend, row, optimizer, dtype, tolerance);
+    }
   }
+}
+
+constexpr double kTolerance = 1e-5;
+
+TEST(ScalarOracle, HoldsForTheReference) {
+  expect_oracles(make_reference_backend, DType::f32, kTolerance);
+}
+
+TEST(ScalarOracle, HoldsForTheReferenceInF16) {
+  constexpr double kTolerance16 = 3e-2;
+  expect_oracles(make_reference_backend, DType::f16, kTolerance16);
 }
 
 TEST(ScalarOracle, HoldsForOnednn) {
-  for (const OracleCase& row : kCases) {
-    expect_oracle(
-        [] { return make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}}); }, row);
-  }
+  expect_oracles(
+      [] { return make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}}); },
+      DType::f32, kTolerance);
 }
 
 }  // namespace

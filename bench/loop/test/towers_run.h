@@ -1,0 +1,136 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/loop/run_towers.h"
+#include "bench/loop/test/failing_backend.h"
+#include "bench/loop/test/tiny_run.h"
+
+namespace bench {
+
+/// Batches of the towers together; the images of each tower are its number, counted from `first`,
+/// the labels 0.
+class NumberedInput final : public InputSource {
+ public:
+  NumberedInput(FakeClock& clock, const RunSettings& settings, int first, std::int64_t fails_at)
+      : clock_(clock),
+        labels_(static_cast<std::size_t>(settings.global_batch())),
+        fails_at_(fails_at) {
+    for (int tower = 0; tower < settings.towers; ++tower) {
+      images_.insert(images_.end(),
+                     static_cast<std::size_t>(settings.batch * 3 * kImageSize * kImageSize),
+                     static_cast<float>(first + tower));
+    }
+  }
+  InputBatch next() override {
+    clock_.advance(milliseconds(100));
+    if (calls_++ == fails_at_) {
+      throw DataError("the shard ended");
+    }
+    return {.images = images_.data(), .labels = labels_.data()};
+  }
+  bool ready_within(std::chrono::nanoseconds /*time*/) override { return calls_ != stalls_at; }
+  [[nodiscard]] InputStatistics statistics() const override { return {}; }
+
+  /// For ever.
+  std::int64_t stalls_at = -1;
+
+ private:
+  FakeClock& clock_;
+  std::vector<float> images_;
+  std::vector<std::int32_t> labels_;
+  std::int64_t calls_ = 0;
+  std::int64_t fails_at_;
+};
+
+/// Before what fails in a kernel or an update.
+inline constexpr int kGoodSteps = 2;
+
+struct TowersRun {
+  RunSettings settings = TinyRun().settings;
+  Fault fault = Fault::none;
+  int faulty_tower = 0;
+  int first_image = 0;
+  std::int64_t input_fails_at = -1;
+  std::int64_t input_stalls_at = -1;
+  std::function<bool(std::int64_t steps)> interrupted = [](std::int64_t) { return false; };
+  /// The steps are timed by the system's clock; else by one that the input alone moves.
+  bool timed = false;
+  std::function<std::unique_ptr<Backend>()> make_backend = make_reference_backend;
+
+  SessionResult result = {};
+  std::vector<std::vector<float>> weights = {};
+  std::string out = {};
+
+  void run() {
+    TowerThreads threads(settings.towers);
+    std::vector<std::unique_ptr<Backend>> backends(static_cast<std::size_t>(settings.towers));
+    threads.run([&](int tower) {
+      backends[static_cast<std::size_t>(tower)] = std::make_unique<FailingBackend>(
+          make_backend(), tower == faulty_tower ? fault : Fault::none, kGoodSteps, "conv");
+    });
+    const InitialValues values = initial_values(build_run_network(settings, 1), 1);
+    const ExecutorOptions options{};
+    TowerSources sources{.backends = {},
+                         .graph =
+                             [&](int tower) {
+                               return build_run_graph(of_tower(settings, tower), *backends.front(),
+                                                      settings.batch);
+                             },
+                         .options = options,
+                         .values = values};
+    for (const auto& backend : backends) {
+      sources.backends.push_back(backend.get());
+    }
+    const auto towers = make_run_towers(settings, threads, sources);
+    FakeClock moved;
+    const SteadyClock steady;
+    const Clock& clock = timed ? static_cast<const Clock&>(steady) : moved;
+    NumberedInput input(moved, settings, first_image, input_fails_at);
+    input.stalls_at = input_stalls_at;
+    StoppingRule stopping(step_limits(settings), clock, [&] {
+      return interrupted(static_cast<std::int64_t>(result.steps.size()));
+    });
+    std::ostringstream printed;
+    std::ostringstream progress;
+    const SessionParts parts{.towers = *towers,
+                             .input = input,
+                             .clock = clock,
+                             .stopping = stopping,
+                             .out = printed,
+                             .progress = progress};
+    try {
+      run_session(settings, parts, result);
+    } catch (...) {
+      out = printed.str();
+      throw;
+    }
+    out = printed.str();
+    for (int tower = 0; tower < settings.towers; ++tower) {
+      weights.emplace_back();
+      towers->run([&](int number) {
+        if (number == tower) {
+          weights.back() = (*towers)[number].executor().read_variable("conv.weight");
+        }
+      });
+    }
+  }
+};
+
+inline TowersRun run_of(std::string_view strategy, int towers) {
+  TowersRun run;
+  run.settings.towers = towers;
+  run.settings.image_size = kImageSize;
+  run.settings.strategy = &find_strategy(strategy);
+  run.settings.reduction = run.settings.strategy->reduction;
+  run.settings.learning_rate.request.init_learning_rate = 0.1;
+  run.settings.steps.num_batches = 4;
+  return run;
+}
+
+}  // namespace bench
