@@ -119,7 +119,7 @@ Captured<double> input_wait_share(const RunMeasurements& run) {
   return seconds(run.input_wait.value()) / seconds(run.wall);
 }
 
-Captured<double> device_share(const RunMeasurements& run) {
+Captured<double> device_span_share(const RunMeasurements& run) {
   if (!run.device_steps.known()) return Unknown{run.device_steps.why()};
   const std::chrono::nanoseconds steps = sum(run.steps);
   if (steps.count() <= 0) return Unknown{kNoStep};
@@ -143,7 +143,7 @@ std::vector<Metric> run_metrics(const RunMeasurements& run) {
   add("setup_time", value_of(run.setup), "s", Better::kLower);
   add_step_times(out, run.steps);
   for (Metric& metric : device_times(run)) out.push_back(std::move(metric));
-  add("device_share", value_of(device_share(run)), "1", Better::kHigher);
+  add("device_span_share", value_of(device_span_share(run)), "1", Better::kHigher);
   add("input_wait_time", value_of(run.input_wait), "s", Better::kLower);
   add("input_wait_share", value_of(input_wait_share(run)), "1", Better::kLower);
   add("loss_first", value_of(run.loss_first), "1", Better::kNone);

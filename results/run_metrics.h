@@ -42,8 +42,9 @@ Captured<double> images_per_second(const RunMeasurements& run);
 /// Share of wall time spent waiting for input, 0 to 1.
 Captured<double> input_wait_share(const RunMeasurements& run);
 
-/// Share of the steps' time in which the device was at a step's work, by its own clock.
-Captured<double> device_share(const RunMeasurements& run);
+/// Share of the steps' time from a step's beginning to its end on the device, gaps included, by its
+/// own clock.
+Captured<double> device_span_share(const RunMeasurements& run);
 
 /// All metrics of a run, defined one by one in results/README.md. What could not be measured is
 /// there too, as an unknown value with its reason.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/host/decimal.h"
+#include "bench/host/in_one_line.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -33,14 +34,6 @@ using results::Spread;
 std::string clock_text(const Spread& mhz) {
   return cat("SM clock ", decimal(mhz.mean, 0), " MHz (", decimal(mhz.min, 0), " to ",
              decimal(mhz.max, 0), ")");
-}
-
-std::string joined(const std::vector<std::string>& sentences) {
-  std::string text;
-  for (const std::string& sentence : sentences) {
-    text += cat(text.empty() ? "" : "; ", sentence);
-  }
-  return text;
 }
 
 /// The reasons that held the clocks down, without idleness.
@@ -104,11 +97,12 @@ void print_verdict(const results::Record& record, std::ostream& out) {
     return;
   }
   if (quality.verdict.value() == results::Verdict::kInvalid) {
-    out << "verdict: INVALID: " << joined(quality.reasons) << "\n";
+    out << "verdict: INVALID: " << in_one_line(quality.reasons) << "\n";
   } else if (quality.unread.empty()) {
     out << "verdict: VALID\n";
   } else {
-    out << "verdict: VALID, as far as could be read; not read: " << joined(quality.unread) << "\n";
+    out << "verdict: VALID, as far as could be read; not read: " << in_one_line(quality.unread)
+        << "\n";
   }
 }
 

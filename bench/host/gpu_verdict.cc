@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/host/decimal.h"
+#include "bench/host/in_one_line.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -148,13 +149,19 @@ class Judge {
     if (mean >= kLeastClock * highest || at_limit_ > kToleratedAtPowerLimit) {
       return;
     }
-    const bool set = watched_.clock_events.known() &&
-                     (watched_.clock_events.value().seen() & clock_event::kApplicationClocks) != 0;
-    found_.reasons.push_back(
+    const std::string sentence =
         cat("the SM clock was ", decimal(mean, 0), " MHz in the mean, ", per_cent(mean / highest),
-            " of the card's highest, ", decimal(highest, 0), " MHz",
-            set ? ", since a lower one is set; as root: nvidia-smi -rac and -rgc"
-                : ": look for clocks that are locked (as root: nvidia-smi -rgc)"));
+            " of the card's highest, ", decimal(highest, 0), " MHz");
+    if (!watched_.clock_events.known()) {
+      found_.undecided.push_back(
+          cat(sentence, ", and nothing tells whether the card's own limit of power held it down: ",
+              watched_.clock_events.why()));
+      return;
+    }
+    const bool set = (watched_.clock_events.value().seen() & clock_event::kApplicationClocks) != 0;
+    found_.reasons.push_back(
+        cat(sentence, set ? ", since a lower one is set; as root: nvidia-smi -rac and -rgc"
+                          : ": look for clocks that are locked (as root: nvidia-smi -rgc)"));
   }
 
   void look_at_others() {
@@ -211,33 +218,35 @@ class Judge {
   double at_limit_ = 0;
 };
 
-std::string joined(const std::vector<std::string>& sentences) {
-  std::string text;
+/// Adds each, behind what names the card.
+void append(std::vector<std::string>& to, const std::string& card,
+            const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) {
-    text += cat(text.empty() ? "" : "; ", sentence);
+    to.push_back(cat(card, sentence));
   }
-  return text;
 }
 
 }  // namespace
 
 void judge_gpus(std::span<const results::Gpu> gpus, results::Quality& quality) {
   std::vector<std::string> undecided;
-  for (const results::Gpu& gpu : gpus) {
+  for (std::size_t number = 0; number < gpus.size(); ++number) {
+    const results::Gpu& gpu = gpus[number];
+    const std::string card = gpus.size() > 1 ? cat("GPU ", number, ": ") : "";
     if (!gpu.watched.known()) {
-      undecided.push_back(gpu.watched.why());
+      undecided.push_back(cat(card, gpu.watched.why()));
       continue;
     }
     const Findings found = Judge(gpu, gpu.watched.value()).judge();
-    quality.reasons.insert(quality.reasons.end(), found.reasons.begin(), found.reasons.end());
-    quality.warnings.insert(quality.warnings.end(), found.warnings.begin(), found.warnings.end());
-    quality.unread.insert(quality.unread.end(), found.unread.begin(), found.unread.end());
-    undecided.insert(undecided.end(), found.undecided.begin(), found.undecided.end());
+    append(quality.reasons, card, found.reasons);
+    append(quality.warnings, card, found.warnings);
+    append(quality.unread, card, found.unread);
+    append(undecided, card, found.undecided);
   }
   if (!quality.reasons.empty()) {
     quality.verdict = results::Verdict::kInvalid;
   } else if (!undecided.empty()) {
-    quality.verdict = Unknown{joined(undecided)};
+    quality.verdict = Unknown{in_one_line(undecided)};
   } else if (!gpus.empty()) {
     quality.verdict = results::Verdict::kValid;
   }

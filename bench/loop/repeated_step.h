@@ -33,6 +33,8 @@ class RepeatedStep {
   /// Of the last enqueue(), whose work is done: from when the device came to its beginning to when
   /// it came to its end, by the device's clock. None where it computes in the host's memory.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> device_time() const;
+  /// As a whole, from its recording: so was the last enqueue().
+  [[nodiscard]] bool replayed() const { return recorded_ != nullptr; }
   /// What there is to say where steps are to be replayed and are not, or not as a whole; else
   /// empty.
   [[nodiscard]] const std::string& remark() const { return remark_; }

@@ -187,6 +187,8 @@ class Session {
       progress_.update(i);
       result_.stop = parts_.stopping.after_steps(i);
     }
+    result_.replayed = std::all_of(steps_.begin(), steps_.end(),
+                                   [](const auto& step) { return step->replayed(); });
     if (parts_.watch != nullptr) {
       parts_.watch->end();
     }

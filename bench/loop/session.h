@@ -38,6 +38,8 @@ struct SessionResult {
   /// What each of them took the device by its own clock, from the step's beginning to its end on
   /// the device; of several the longest. Empty where they compute in the host's memory.
   std::vector<std::chrono::nanoseconds> device_steps;
+  /// The devices replay steps as a whole: the host holds nothing up within one.
+  bool replayed = false;
   /// The reported loss of each of them; empty for a forward-only run.
   std::vector<double> losses;
   /// Their accuracies; empty where none are computed.

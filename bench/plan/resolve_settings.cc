@@ -10,6 +10,7 @@
 #include "bench/plan/idle_flags.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_sharing.h"
+#include "bench/plan/rounding_notices.h"
 #include "kernels/gpu_provider.h"
 #include "models/base/errors.h"
 #include "models/ops/batch_norm.h"
@@ -178,28 +179,6 @@ SlotType slot_type_of(const Flags& flags, RunDevice device) {
   const bool automatic = flags.input_transfer == "auto";
   const bool pixels = automatic ? device == RunDevice::gpu : flags.input_transfer == "uint8";
   return flags.data_dir && pixels ? SlotType::u8 : SlotType::f32;
-}
-
-/// Tells of pixels; whether they are rounded depends on the resize.
-void add_notice_of_pixels(RunSettings& settings) {
-  if (settings.input.type != SlotType::u8) {
-    return;
-  }
-  const bool mixed = settings.dataset->format == "tfrecord" &&
-                     settings.input.dataset->resize_method == ResizeMethod::bilinear;
-  settings.notices.push_back(
-      cat("images are handed to the device as uint8 and normalised there: ",
-          mixed ? "each pixel is rounded after the resize, by at most half a grey level, which "
-                  "tf_cnn_benchmarks does not do; --input_transfer=float leaves that out"
-                : "nothing is rounded, since no pixels are mixed"));
-}
-
-void add_notice_of_tf32(RunSettings& settings) {
-  if (settings.gpu.tf32 && settings.device == RunDevice::gpu && settings.dtype == DType::f32) {
-    settings.notices.emplace_back(
-        "--use_tf32: convolutions and products in f32 round their inputs to TF32, 10 bits of "
-        "fraction, where the card computes in it");
-  }
 }
 
 RunFiles files_of(const ParseResult& parsed) {
@@ -379,8 +358,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   add_notices(parsed.notices);
   add_notices(placement.notices);
   add_notices(idle_flag_notices(settings, parsed));
-  add_notice_of_pixels(settings);
-  add_notice_of_tf32(settings);
+  add_notices(rounding_notices(settings));
   settings.image_size = flags.image_size.value_or(settings.model->image_size);
   settings.num_classes =
       flags.num_classes.value_or(own_classes(*settings.model, *settings.dataset));

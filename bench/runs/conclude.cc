@@ -35,7 +35,7 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
       std::accumulate(session.steps.begin(), session.steps.end(), nanoseconds(0));
   constexpr double kPerCent = 100;
   const double share =
-      static_cast<double>(session.input_wait.count()) / static_cast<double>(steps.count());
+      static_cast<double>(held_up_by_input(session).count()) / static_cast<double>(steps.count());
   err << std::fixed << std::setprecision(1) << "waiting for input: " << kPerCent * share
       << " % of the step time";
   if (input.threads > 0) {
@@ -59,14 +59,6 @@ std::string early_end(const RunSettings& settings, const SessionResult& session)
              : "";
 }
 
-/// Of the measured steps, without what they waited for input.
-double mean_step_seconds(const SessionResult& session) {
-  const nanoseconds steps =
-      std::accumulate(session.steps.begin(), session.steps.end(), nanoseconds(0));
-  return std::chrono::duration<double>(steps - session.input_wait).count() /
-         static_cast<double>(session.steps.size());
-}
-
 /// Prints and writes where the time of a step goes, as far as anybody asked; the record gets the
 /// roof that was measured for it.
 void show_kernels(const RunSettings& settings, Prepared& prepared, const SessionResult& session,
@@ -80,7 +72,7 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
       time_kernels(towers, host.clock, host.phases.of("profiling", "step"));
   host.phases.clear();
   if (settings.profile) {
-    const double step_seconds = mean_step_seconds(session);
+    const double step_seconds = mean_step_without_input(session);
     std::vector<Profile> profiles;
     for (int number = 0; number < towers.size(); ++number) {
       profiles.push_back(make_profile(towers[number].executor(),

@@ -242,7 +242,7 @@ record_holds "r['quality']['unread'] == [] and r['gpu'][0]['watched']['others_co
 says "$err" ' of the step time by its own clock; a median step takes it '
 record_holds "[0 < d <= h for d, h in zip(r['series']['device_ns'], r['series']['step_ns'], strict=True)].count(True) == \
   int([m['value'] for m in r['metrics'] if m['name'] == 'step_time.n'][0])" "$work/gpu.json"
-record_holds "0 < [m['value'] for m in r['metrics'] if m['name'] == 'device_share'][0] <= 1" "$work/gpu.json"
+record_holds "0 < [m['value'] for m in r['metrics'] if m['name'] == 'device_span_share'][0] <= 1" "$work/gpu.json"
 watched 'nvmlDeviceGetCurrentClocksEventReasons=64 process=4000001 nvmlDeviceGetTotalEccErrors:0=0,3' 0
 says "$err" 'warning: the card'"'"'s memory had 3 errors that ECC corrected'
 says "$err" 'verdict: INVALID: heat held the clocks down in 100.0 % of the time'
@@ -255,7 +255,7 @@ record_holds "r['status'] == 'failed' and r['quality']['verdict'] == 'INVALID'" 
 run 0 $quick --device=cpu --result_file="$work/cpu.json"
 lacks "$err" 'verdict'
 lacks "$err" 'by its own clock'
-record_holds "r['series']['device_ns'] == [] and 'in the host' in r['capture_errors']['metrics.device_share.value']" \
+record_holds "r['series']['device_ns'] == [] and 'in the host' in r['capture_errors']['metrics.device_span_share.value']" \
   "$work/cpu.json"
 record_holds "r['gpu'] == [] and r['quality']['verdict'] is None" "$work/cpu.json"
 

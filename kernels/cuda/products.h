@@ -65,8 +65,9 @@ class Products {
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
   virtual ~Products() = default;
-  /// Best first, each of another name; empty where there is none. For a device that is only
-  /// described it needs no GPU.
+  /// Best first, behind all others those whose bits may vary, so that only time chooses one; each
+  /// of another name; empty where there is none. For a device that is only described it needs no
+  /// GPU.
   virtual std::vector<ProductChoice> choices(const ProductProblem& problem) = 0;
   [[nodiscard]] virtual std::string version() const = 0;
 };

@@ -69,10 +69,10 @@ TEST(RunMetrics, TellTheDevicesShareOfTheSteps) {
       run_metrics({.images_per_step = 1, .steps = steps, .device_steps = std::span(on_device)});
   EXPECT_DOUBLE_EQ(number(metrics, "device_time.median"), 1.5);
   EXPECT_DOUBLE_EQ(number(metrics, "device_time.mad"), 1.4826);
-  EXPECT_DOUBLE_EQ(number(metrics, "device_share"), 0.75);
+  EXPECT_DOUBLE_EQ(number(metrics, "device_span_share"), 0.75);
   const auto without = run_metrics(
       {.images_per_step = 1, .steps = steps, .device_steps = Unknown{"no clock of its own"}});
-  for (const char* name : {"device_time.median", "device_time.mad", "device_share"}) {
+  for (const char* name : {"device_time.median", "device_time.mad", "device_span_share"}) {
     EXPECT_EQ(find(without, name).value.why(), "no clock of its own") << name;
   }
 }

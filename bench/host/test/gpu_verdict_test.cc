@@ -149,6 +149,32 @@ TEST(GpuVerdict, IsInvalidForAClockThatStaysLow) {
       "since a lower one is set");
 }
 
+TEST(GpuVerdict, IsNoneForALowClockWhereNothingTellsWhatHeldItDown) {
+  expect_none(
+      [](Card& card) {
+        card.watched.sm_mhz = results::Spread{.mean = 1200, .min = 1200, .max = 1200};
+        card.watched.clock_events = Unknown{"Not Supported"};
+      },
+      "the SM clock was 1200 MHz in the mean, 60.6 % of the card's highest, 1980 MHz, and nothing "
+      "tells whether the card's own limit of power held it down: Not Supported");
+}
+
+TEST(GpuVerdict, NamesWhichOfSeveralCardsIsMeant) {
+  Card fine;
+  fine.gpu.watched = fine.watched;
+  Card other;
+  other.watched.sm_mhz = Unknown{"Not Supported"};
+  other.watched.ecc_corrected = 4;
+  other.watched.ecc_uncorrected = 1;
+  other.gpu.watched = other.watched;
+  const std::vector<results::Gpu> cards = {fine.gpu, other.gpu};
+  results::Quality quality;
+  judge_gpus(cards, quality);
+  EXPECT_THAT(quality.unread, ElementsAre("GPU 1: the SM clock (Not Supported)"));
+  EXPECT_THAT(quality.warnings, ElementsAre(HasSubstr("GPU 1: the card's memory had 4 errors")));
+  EXPECT_THAT(quality.reasons, ElementsAre(HasSubstr("GPU 1: the card's memory had 1 errors")));
+}
+
 TEST(GpuVerdict, IsInvalidForOthersOnTheCard) {
   expect_invalid(
       [](Card& card) {

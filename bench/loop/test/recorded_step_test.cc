@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <numeric>
 
+#include "bench/loop/repeated_step.h"
 #include "bench/loop/session.h"
 #include "bench/loop/test/lone_tower.h"
 #include "bench/loop/test/residual.h"
@@ -42,6 +44,15 @@ class TrainingRun {
     tower_.set_loss_scale(loss_scale_rule(settings_).initial);
   }
 
+  Tower& tower() { return tower_; }
+  UpdateStrategy& update() { return lone_.update(); }
+  /// What a step finds.
+  void provide(int step) {
+    const InputBatch batch = input_->next();
+    tower_.feed(batch.images, batch.labels);
+    tower_.set_orders({.learning_rate = 1e-5 * (step + 1), .number = step});
+  }
+
   Course train(Steps steps) {
     const auto step = [&] {
       tower_.upload_orders();
@@ -51,9 +62,7 @@ class TrainingRun {
     std::unique_ptr<Recording> recording;
     Course course;
     for (int i = 0; i < kSteps; ++i) {
-      const InputBatch batch = input_->next();
-      tower_.feed(batch.images, batch.labels);
-      tower_.set_orders({.learning_rate = 1e-5 * (i + 1), .number = i});
+      provide(i);
       if (steps == Steps::eager) {
         step();
       } else {
@@ -106,6 +115,30 @@ TEST(RecordedStep, HasTheBitsOfEagerOnesOnOnednn) {
   const Course eager = TrainingRun(residual(), *backend).train(Steps::eager);
   EXPECT_NE(eager.losses.front(), eager.losses.back());
   EXPECT_EQ(TrainingRun(residual(), *backend).train(Steps::replayed), eager);
+}
+
+TEST(RecordedStep, EndsForTheDevicesClockBeforeTheNextBatchIsBrought) {
+  const auto far = make_far_backend(make_reference_backend(), {.kind = FarSchedule::Kind::eager});
+  TrainingRun run(changing_settings(), *far);
+  RepeatedStep step(StepRecording::on, run.tower(), &run.update());
+  for (int i = 0; i < 4; ++i) {
+    using Clock = std::chrono::steady_clock;
+    run.provide(i);
+    const Clock::time_point begun = Clock::now();
+    Clock::duration until_brought{};
+    step.enqueue([&] {
+      const Clock::time_point brought = Clock::now();
+      until_brought = brought - begun;
+      // So long that a step which ended behind it would take longer than until it began.
+      while (Clock::now() - brought <= until_brought) {
+      }
+    });
+    run.tower().wait();
+    EXPECT_EQ(step.replayed(), i > 0);
+    if (step.replayed()) {
+      EXPECT_LE(step.device_time().value(), until_brought);
+    }
+  }
 }
 
 TEST(RecordedStep, IsWaitedForOnceAsEagerOnesAre) {

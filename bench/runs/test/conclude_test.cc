@@ -81,6 +81,18 @@ TEST(Conclude, SavesTracesAndProfilesWhereAskedTo) {
   EXPECT_THAT(run.file("variables"), HasSubstr("\"global_step\":\"4\""));
 }
 
+TEST(Conclude, ProfilesAStepThatIsNotShorterThanTheDevicesTime) {
+  SmallConclusion run({"--profile"});
+  SessionResult& session = run.measured.session;
+  session.steps.assign(session.steps.size(), std::chrono::milliseconds(100));
+  session.device_steps.assign(session.steps.size(), std::chrono::milliseconds(95));
+  // Nearly all of the steps; the device computed meanwhile.
+  session.input_wait = std::chrono::milliseconds(99) * static_cast<int>(session.steps.size());
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(run.small.err(), HasSubstr("waiting for input: 5.0 % of the step time"));
+  EXPECT_THAT(run.small.out(), HasSubstr("step: 95.0 ms without input"));
+}
+
 TEST(Conclude, TracesAndProfilesEveryTower) {
   SmallConclusion run(
       {"--num_gpus=2", "--variable_update=replicated", "--profile", "--trace_file=/trace"});

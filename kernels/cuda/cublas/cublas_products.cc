@@ -166,8 +166,8 @@ class Product {
         "cublasLtMatmul");
   }
 
-  /// Those that the library's heuristic names for the current device, best first; empty where there
-  /// is none.
+  /// Those that the library's heuristic names for the current device and that give the same bits
+  /// each time, best first; empty where there is none.
   std::vector<cublasLtMatmulHeuristicResult_t> algorithms(cublasLtHandle_t handle) {
     Preference preference;
     preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{kWorkspaceBytes});
@@ -185,7 +185,8 @@ class Product {
     check_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
     found.resize(static_cast<std::size_t>(count));
     std::erase_if(found, [](const cublasLtMatmulHeuristicResult_t& each) {
-      return each.state != CUBLAS_STATUS_SUCCESS;
+      // The mask is a preference alone.
+      return each.state != CUBLAS_STATUS_SUCCESS || !repeats(each.algo);
     });
     return found;
   }
@@ -262,7 +263,6 @@ class CublasProducts final : public Products {
     for (const auto& algorithm : Product(problem, tf32_).algorithms(handle_->get())) {
       found.push_back({.implementation = algorithm_name(algorithm.algo),
                        .workspace_bytes = algorithm.workspaceSize,
-                       .deterministic = repeats(algorithm.algo),
                        .make = [handle = handle_, problem, tf32 = tf32_, algorithm] {
                          return std::make_unique<CublasPlan>(handle, problem, tf32, algorithm);
                        }});

@@ -1,7 +1,5 @@
 #include "models/ops/fully_connected.h"
 
-#include <algorithm>
-
 #include "kernels/cuda/context.h"
 #include "kernels/cuda/ops/layers.h"
 #include "models/base/errors.h"
@@ -15,10 +13,7 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
   std::vector<Candidate> candidates;
   double seconds = layer_seconds(context, work_of(graph, node),
                                  {.dtype = problem.dtype, .tensor_cores = is_half(problem.dtype)});
-  std::vector<ProductChoice> choices = context.products.choices(problem);
-  // Only time, no estimate, chooses one whose bits may vary where there is another.
-  std::ranges::stable_partition(choices, &ProductChoice::deterministic);
-  for (ProductChoice& choice : choices) {
+  for (ProductChoice& choice : context.products.choices(problem)) {
     Candidate candidate;
     candidate.implementation = std::move(choice.implementation);
     candidate.inputs = layouts_of(graph, node.inputs, nchw());

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/base/errors.h"
+
+namespace bench {
+
+/// With semicolons between them.
+inline std::string in_one_line(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    text += cat(text.empty() ? "" : "; ", sentence);
+  }
+  return text;
+}
+
+}  // namespace bench
