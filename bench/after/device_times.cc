@@ -96,8 +96,8 @@ void print_device_times(const SessionResult& session, std::ostream& out) {
       << decimal(median_milliseconds(session.device_steps), 3) << " of "
       << decimal(median_milliseconds(session.steps), 3) << " ms"
       << (session.replayed ? ""
-                           : "; waits for the host within a step are in it, since steps are not "
-                             "replayed as a whole")
+                           : "; waits for the host within a step are in it, since steps are "
+                             "enqueued part by part")
       << "\n";
 }
 

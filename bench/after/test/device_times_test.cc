@@ -51,7 +51,7 @@ TEST(DeviceTimes, SayWhatIsInThemOfStepsThatAreNotReplayed) {
   session.replayed = false;
   EXPECT_THAT(printed_times(session),
               HasSubstr("60.000 of 100.000 ms; waits for the host within a step are in it, since "
-                        "steps are not replayed as a whole\n"));
+                        "steps are enqueued part by part\n"));
   EXPECT_THAT(judged_times(session).warnings,
               ElementsAre(AllOf(HasSubstr("the host takes long between steps"),
                                 Not(HasSubstr("enqueues")))));
