@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <ranges>
 
 #include "kernels/runtime/memory_plan.h"
 #include "models/base/errors.h"
@@ -70,8 +71,8 @@ void* NarrowGradients::narrow(std::size_t piece) {
 
 void NarrowGradients::widen() {
   // From the last to the first: what a lead spoils is the end of a piece that comes later.
-  for (auto piece = order_.rbegin(); piece != order_.rend(); ++piece) {
-    const Copy& copy = copies_[*piece];
+  for (const std::size_t piece : std::ranges::reverse_view(order_)) {
+    const Copy& copy = copies_[piece];
     copy.widening->launch(tower_.stream(), {&copy.narrow, 1}, {&copy.wide, 1}, nullptr);
   }
 }

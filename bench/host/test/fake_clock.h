@@ -1,17 +1,19 @@
 #pragma once
 
+#include <atomic>
+
 #include "bench/host/clock.h"
 
 namespace bench {
 
-/// A clock that stands still until it is told to go on.
+/// A clock that stands still until it is told to go on, by any thread.
 class FakeClock final : public Clock {
  public:
-  std::chrono::nanoseconds now() const override { return now_; }
-  void advance(std::chrono::nanoseconds by) { now_ += by; }
+  std::chrono::nanoseconds now() const override { return std::chrono::nanoseconds(now_.load()); }
+  void advance(std::chrono::nanoseconds by) { now_ += by.count(); }
 
  private:
-  std::chrono::nanoseconds now_{};
+  std::atomic<std::chrono::nanoseconds::rep> now_ = 0;
 };
 
 }  // namespace bench
