@@ -12,8 +12,8 @@ namespace bench {
 /// 5 %; the SM clock stayed below 75 % of the card's highest without being at the limit of power;
 /// others computed on the card; it saw an error that ECC cannot correct; or there was a reason
 /// before. VALID says that nothing of this was seen: what could not be read is listed beside it, as
-/// unread. No verdict where nothing tells what became of the clocks, or
-/// why a low one was low. Of several cards each sentence names its own.
+/// unread. No verdict where nothing tells what became of the clocks, or why a low one was low. Of
+/// several cards each sentence names its own.
 void judge_gpus(std::span<const results::Gpu> gpus, results::Quality& quality);
 
 }  // namespace bench

@@ -138,36 +138,24 @@ bool MemoryLimits::fit(const MemoryNeed& need) const {
   return fits(need.host, host) && (!device || fits(need.device, *device));
 }
 
-MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend) {
-  MemoryLimits limits{.host = std::move(host)};
-  if (const auto free = backend.memory_traits().free_bytes) {
-    limits.device = {.bytes = static_cast<std::int64_t>(*free), .set_by = "free on the device"};
-  }
-  return limits;
-}
-
-MemoryLimits with_devices(Captured<MemoryLimit> host, std::span<const Device> devices) {
-  const auto free_of = [](const Device& device) {
-    return device.backend->memory_traits().free_bytes.value_or(0);
-  };
-  return with_device(
-      std::move(host),
-      *std::min_element(devices.begin(), devices.end(), [&](const Device& a, const Device& b) {
-         return free_of(a) < free_of(b);
-       })->backend);
-}
-
-MemoryLimits of_described_card(const Backend& planner) {
-  MemoryLimits limits = with_device(Unknown{"the card's host is not known"}, planner);
-  if (limits.device) {
-    limits.device->set_by = "all memory of the card";
-  }
-  return limits;
-}
-
 MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> host,
-                           const Backend& backend) {
-  return settings.gpu.plan_for ? of_described_card(backend) : with_device(std::move(host), backend);
+                           std::span<const Device> devices) {
+  std::optional<std::size_t> least;
+  for (const Device& device : devices) {
+    if (const auto free = device.backend->memory_traits().free_bytes) {
+      least = std::min(least.value_or(*free), *free);
+    }
+  }
+  const bool described = settings.gpu.plan_for.has_value();
+  MemoryLimits limits{.host = std::move(host)};
+  if (described) {
+    limits.host = Unknown{"the card's host is not known"};
+  }
+  if (least) {
+    limits.device = {.bytes = static_cast<std::int64_t>(*least),
+                     .set_by = described ? "all memory of the card" : "free on the device"};
+  }
+  return limits;
 }
 
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {

@@ -69,14 +69,10 @@ struct MemoryLimits {
   /// Whether there is room; an unknown limit lets everything pass.
   [[nodiscard]] bool fit(const MemoryNeed& need) const;
 };
-/// The host's limit with that of the device now; of several, of the one that has the least.
-MemoryLimits with_device(Captured<MemoryLimit> host, const Backend& backend);
-MemoryLimits with_devices(Captured<MemoryLimit> host, std::span<const Device> devices);
-/// Those of the card of --plan_for: all its memory, in a host that nobody knows.
-MemoryLimits of_described_card(const Backend& planner);
-/// These where a card is planned for; else with_device().
+/// The host's limit, and of the run's devices that of the one that has the least now; with
+/// --plan_for all memory of that card, in a host that nobody knows.
 MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> host,
-                           const Backend& backend);
+                           std::span<const Device> devices);
 
 /// What of a tower's plan decides what the run takes around it.
 struct TowerPlan {

@@ -32,9 +32,8 @@ int threads_per_tower(const Topology& topology, const ShareRequest& request);
 
 /// The towers' processors, by their numbers: each has as many. In the order of the machine's memory
 /// and caches each has a part of the cores, and no other a hardware thread there, while there are
-/// enough. Within nodes they are
-/// spread over all of them, as evenly as these have processors. Throws UsageError where there are
-/// too few.
+/// enough. Within nodes they are spread over all of them, as evenly as these have processors.
+/// Throws UsageError where there are too few.
 std::vector<ProcessorShare> share_processors(const Topology& topology, const ShareRequest& request);
 
 /// Where threads prepare images beside towers that have these processors: on those of `all` that

@@ -195,7 +195,7 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
   RunSettings first = trial_settings(settings, 1);
   const auto host_limit = memory_limit(host.files);
   check_variables_memory(first, host_limit);
-  const MemoryLimits allowed = plannable(with_device(host_limit, *host.device(first).backend));
+  const MemoryLimits allowed = plannable(limits_of_run(settings, host_limit, host.devices(first)));
   const InitialValues values = trial_values(first, *host.device(first).backend, host);
   std::ostream& err = host.streams.err;
   const auto try_batch = [&](std::int64_t batch) -> std::optional<results::BatchTrial> {
@@ -234,13 +234,13 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
   }
   check_variables_memory(first, host_limit);
   Backend& backend = *host.device(first).backend;
-  MemoryLimits limits = limits_of_run(settings, host_limit, backend);
+  MemoryLimits limits = limits_of_run(settings, host_limit, host.devices(first));
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(first, backend, batch));
   };
   const MemoryNeed one = need_for(1);
   // With the device, and what a plan leaves to the next one.
-  limits = limits_of_run(settings, memory_limit(host.files), backend);
+  limits = limits_of_run(settings, memory_limit(host.files), host.devices(first));
   const LargestBatch largest =
       largest_batch(first, plannable(limits, list_bytes(host.files)), need_for, kLargestBatch + 1);
   host.phases.clear();

@@ -300,8 +300,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   }
   tell_towers(settings, devices);
   check_choices(settings);
-  const MemoryLimits limits = settings.gpu.plan_for ? of_described_card(*device.backend)
-                                                    : with_devices(host_limit, devices);
+  const MemoryLimits limits = limits_of_run(settings, host_limit, devices);
   if (settings.dump.any()) {
     dump(settings, device, limits, host);
     return std::nullopt;

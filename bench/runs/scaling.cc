@@ -90,7 +90,7 @@ PlannedMemory predict_run(const RunSettings& settings, const RunHost& host) {
   const DevicesForAWhile made(settings, threads);
   const std::span<const Device> devices = made.get();
   Backend& backend = *devices.front().backend;
-  const MemoryLimits limits = with_devices(host_limit, devices);
+  const MemoryLimits limits = limits_of_run(settings, host_limit, devices);
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(settings, backend, batch));
   };

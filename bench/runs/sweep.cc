@@ -47,7 +47,7 @@ void check_run(RunSettings settings, RunHost& host) {
   check_variables_memory(settings, host_limit);
   const RunTensorFiles files(settings, build_run_network(settings, settings.batch));
   Backend& backend = *host.device(settings).backend;
-  const MemoryLimits limits = with_device(host_limit, backend);
+  const MemoryLimits limits = limits_of_run(settings, host_limit, host.devices(settings));
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(settings, backend, batch));
   };

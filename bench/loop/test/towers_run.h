@@ -9,6 +9,7 @@
 
 #include "bench/loop/run_towers.h"
 #include "bench/loop/test/failing_backend.h"
+#include "bench/loop/test/several_towers.h"
 #include "bench/loop/test/tiny_run.h"
 
 namespace bench {
@@ -68,26 +69,14 @@ struct TowersRun {
   std::string out = {};
 
   void run() {
-    TowerThreads threads(settings.towers);
-    std::vector<std::unique_ptr<Backend>> backends(static_cast<std::size_t>(settings.towers));
-    threads.run([&](int tower) {
-      backends[static_cast<std::size_t>(tower)] = std::make_unique<FailingBackend>(
-          make_backend(), tower == faulty_tower ? fault : Fault::none, kGoodSteps, "conv");
-    });
-    const InitialValues values = initial_values(build_run_network(settings, 1), 1);
-    const ExecutorOptions options{};
-    TowerSources sources{.backends = {},
-                         .graph =
-                             [&](int tower) {
-                               return build_run_graph(of_tower(settings, tower), *backends.front(),
-                                                      settings.batch);
-                             },
-                         .options = options,
-                         .values = values};
-    for (const auto& backend : backends) {
-      sources.backends.push_back(backend.get());
-    }
-    const auto towers = make_run_towers(settings, threads, sources);
+    SeveralTowers several(
+        settings,
+        [&](int tower) {
+          return std::make_unique<FailingBackend>(
+              make_backend(), tower == faulty_tower ? fault : Fault::none, kGoodSteps, "conv");
+        },
+        initial_values(build_run_network(settings, 1), 1));
+    Towers& towers = *several;
     FakeClock moved;
     const SteadyClock steady;
     const Clock& clock = timed ? static_cast<const Clock&>(steady) : moved;
@@ -98,7 +87,7 @@ struct TowersRun {
     });
     std::ostringstream printed;
     std::ostringstream progress;
-    const SessionParts parts{.towers = *towers,
+    const SessionParts parts{.towers = towers,
                              .input = input,
                              .clock = clock,
                              .stopping = stopping,
@@ -113,9 +102,9 @@ struct TowersRun {
     out = printed.str();
     for (int tower = 0; tower < settings.towers; ++tower) {
       weights.emplace_back();
-      towers->run([&](int number) {
+      towers.run([&](int number) {
         if (number == tower) {
-          weights.back() = (*towers)[number].executor().read_variable("conv.weight");
+          weights.back() = towers[number].executor().read_variable("conv.weight");
         }
       });
     }

@@ -127,12 +127,15 @@ TEST(MemoryCheck, HoldsADevicesMemoryAgainstTheDevicesLimit) {
 }
 
 TEST(MemoryLimits, AreTheDevicesOwnWhereItHasMemoryOfItsOwn) {
-  const auto near = make_reference_backend();
-  EXPECT_FALSE(with_device(limit_of(64), *near).device);
-  const auto far = make_far_backend(make_reference_backend(), {.memory_bytes = 512 * kMiB});
-  const auto held = far->allocate(12 * kMiB);
-  EXPECT_EQ(with_device(limit_of(64), *far).device.value().bytes, 500 * kMiB);
-  EXPECT_EQ(with_device(limit_of(64), *far).host.value().bytes, 64 * kMiB);
+  std::vector<Device> near(1);
+  near[0].backend = make_reference_backend();
+  EXPECT_FALSE(limits_of_run(lenet(), limit_of(64), near).device);
+  std::vector<Device> far(1);
+  far[0].backend = make_far_backend(make_reference_backend(), {.memory_bytes = 512 * kMiB});
+  const auto held = far[0].backend->allocate(12 * kMiB);
+  const MemoryLimits limits = limits_of_run(lenet(), limit_of(64), far);
+  EXPECT_EQ(limits.device.value().bytes, 500 * kMiB);
+  EXPECT_EQ(limits.host.value().bytes, 64 * kMiB);
 }
 
 TEST(MemoryLimits, OfSeveralDevicesAreThoseOfTheOneWithTheLeast) {
@@ -143,14 +146,17 @@ TEST(MemoryLimits, OfSeveralDevicesAreThoseOfTheOneWithTheLeast) {
     schedule.memory_bytes = bytes[i];
     devices[i].backend = make_far_backend(make_reference_backend(), schedule);
   }
-  const MemoryLimits limits = with_devices(limit_of(1), devices);
+  const MemoryLimits limits = limits_of_run(lenet(), limit_of(1), devices);
   ASSERT_TRUE(limits.device.has_value());
   EXPECT_EQ(limits.device->bytes, static_cast<std::int64_t>(kMiB));
 }
 
 TEST(MemoryLimits, OfADescribedCardAreAllItsMemoryAndNoHost) {
-  const auto card = make_far_backend(make_reference_backend(), {.memory_bytes = 512 * kMiB});
-  const MemoryLimits limits = of_described_card(*card);
+  std::vector<Device> card(1);
+  card[0].backend = make_far_backend(make_reference_backend(), {.memory_bytes = 512 * kMiB});
+  RunSettings settings = lenet();
+  settings.gpu.plan_for = "a card";
+  const MemoryLimits limits = limits_of_run(settings, limit_of(1), card);
   PlannedMemory memory;
   memory.input_slots = std::size_t{1} << 60;  // Of a host that is not this one.
   memory.executor.activations = 512 * kMiB;
