@@ -136,7 +136,8 @@ class JudgeTest(unittest.TestCase):
         for line in ("repeat 1 of 2", "1 device, run 1 of 2", "2 devices, run 2 of 2",
                      "group: 01a20edd-822f-7ac4-94c7-ba7c988ff74a",
                      "planned memory of 2 devices: per tower activations 88.4 KiB",
-                     "tower 0: computing 84.2 % of the step time"):
+                     "tower 0: input 0.0 % of the step time, computing 84.2 %, exposed communication "
+                     "1.0 % (0.2 % for slower towers), update 14.8 %, host 0.0 %"):
             self.assertEqual(self.kinds(f"{_RUN}; echo '{line}' >&2"), [], line)
 
     def test_reports_of_sanitizers(self):

@@ -7,7 +7,7 @@ from typing import Iterator
 # How a line on stderr begins that is no sentence of failure.
 _STDERR_LINES = re.compile("|".join((
     r"note: ", r"warning: ", r"planned memory(?: of \d+ devices?)?: ", r"waiting for input: ",
-    r"tower \d+: computing ",
+    r"tower \d+: input \S+ % of the step time, computing ",
     # Of several runs: which one this is, and the group they are.
     r"repeat \d+ of \d+$", r"\d+ devices?, run \d+ of \d+$", r"group: [0-9a-f-]{36}$",
     r"fingerprint: ", r"fingerprint not checked: ",
