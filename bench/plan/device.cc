@@ -150,7 +150,7 @@ void plan_for_card(const std::string& card, const GpuOptions& options, Device& d
   device.isa = cat("sm_", planned.gpu.capability);
   device.library_version = provider.libraries();
   device.notices.push_back(cat("planned for ", printable(text_of(planned.gpu)),
-                               ": times are bounds for one device, at ", planned.speeds,
+                               ": times are estimates for one device, at ", planned.speeds,
                                "; nothing is measured here"));
 }
 

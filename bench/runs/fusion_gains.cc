@@ -34,13 +34,14 @@ std::vector<std::string> fusions_of(const Node& node) {
   }
   if (node.op == &kConv2d) {
     if (const auto& norm = node.attributes.as<Conv2dAttributes>().batch_norm) {
-      parts.push_back(cat(node.op->name, ": batch norm"));
+      parts.push_back(
+          cat(node.op->name, ": sums of the batch norm behind it (--conv_statistics=false)"));
       add_fusions(kBatchNorm, norm->epilogue, parts);
     }
   }
   if (has_prologue(node)) {
     // Where one of the two is left out, so is the other.
-    parts.push_back(cat(kConv2d.name, ": batch norm before it"));
+    parts.push_back(cat(kConv2d.name, ": batch norm before it (--conv_prologue=false)"));
   }
   if (node.op == &kBatchNormBackward && node.attributes.as<BatchNormAttributes>().two_gradients) {
     parts.push_back(cat(node.op->name, ": sum of gradients"));
@@ -105,11 +106,11 @@ class GainTable {
  private:
   static std::vector<TextTable::Column> titles(bool launches) {
     std::vector<TextTable::Column> columns{{.title = "left out"},
-                                           {.title = "steps", .right = true}};
+                                           {.title = "nodes", .right = true}};
     if (launches) {
       columns.push_back({.title = "launches", .right = true});
     }
-    for (const char* title : {"GB", "estimated ms", "at most images/sec"}) {
+    for (const char* title : {"GB", "estimated ms", "estimated images/sec"}) {
       columns.push_back({.title = title, .right = true});
     }
     return columns;

@@ -25,7 +25,7 @@ void print_forecast(const LoweredGraph& lowered, std::int64_t batch, bool launch
   out << "planned step: " << forecast.steps << " nodes and reorders"
       << (launches ? cat(" in ", forecast.launches, " launches") : "") << ", "
       << fixed(forecast.bytes * 1e-9, 2) << " GB read and written, estimated at "
-      << fixed(forecast.seconds * 1e3, 2) << " ms, at most "
+      << fixed(forecast.seconds * 1e3, 2) << " ms or "
       << fixed(static_cast<double>(batch) / forecast.seconds, 1)
       << " images/sec, without the optimizer\n";
 }

@@ -341,7 +341,7 @@ says "$out" ' nodes and reorders in '
 says "$out" ' launches, '
 # shellcheck disable=SC2086
 run 0 $quick --plan_for="$h200" --dump=plan
-says "$err" 'note: planned for NVIDIA H200 (compute capability 9.0, 131.3 GiB): times are bounds for one device, at 4300 GB/s (reached)'
+says "$err" 'note: planned for NVIDIA H200 (compute capability 9.0, 131.3 GiB): times are estimates for one device, at 4300 GB/s (as its file says)'
 says "$out" 'planned step: '
 # shellcheck disable=SC2086
 run 0 $quick --plan_for="$h200" --dump=fusions

@@ -1,12 +1,17 @@
 #include "kernels/cuda/properties.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "models/base/errors.h"
 
 namespace bench::cuda {
 namespace {
+
+/// Of the sheet's rates on tensor cores, what large layers are taken to reach; a guess.
+constexpr double kTensorCoreEfficiency = 0.7;
 
 constexpr int kKib = 1024;
 constexpr std::int64_t kMib = std::int64_t{1} << 20;
@@ -200,8 +205,6 @@ std::optional<DeviceProperties> properties_of(std::string_view chip) {
 }
 
 CardSpeeds planning_speeds(const DeviceProperties& device) {
-  // Of the sheet's rate, in large layers; a guess.
-  constexpr double kTensorCoreEfficiency = 0.7;
   const CardSpeeds& sheet = device.sheet;
   const CardSpeeds& reached = device.reached;
   const auto either = [](double of_reached, double of_sheet) {
@@ -218,14 +221,19 @@ CardSpeeds planning_speeds(const DeviceProperties& device) {
 std::string planning_text(const DeviceProperties& device) {
   constexpr double kGiga = 1e9;
   constexpr double kTera = 1e12;
-  const auto text = [](double reached, double sheet, double unit, const char* name) {
-    return cat(reached > 0 ? reached / unit : sheet / unit, " ", name,
-               reached > 0 ? " (reached)" : " (data sheet)");
+  constexpr double kTenths = 10;
+  const CardSpeeds speeds = planning_speeds(device);
+  const auto text = [&](double CardSpeeds::*speed, double unit, std::string_view name,
+                        bool tensor_cores) {
+    const std::string sheet =
+        tensor_cores ? cat(kTensorCoreEfficiency, " of the data sheet, a guess") : "data sheet";
+    return cat(std::round(speeds.*speed / unit * kTenths) / kTenths, " ", name, " (",
+               device.reached.*speed > 0 ? "as its file says" : sheet, ")");
   };
-  return cat(text(device.reached.bytes_per_second, device.sheet.bytes_per_second, kGiga, "GB/s"),
-             " and ",
-             text(device.reached.flops_per_second_16, device.sheet.flops_per_second_16, kTera,
-                  "TFLOP/s in 16 bits"));
+  return cat(text(&CardSpeeds::bytes_per_second, kGiga, "GB/s", false), ", ",
+             text(&CardSpeeds::flops_per_second_16, kTera, "TFLOP/s in 16 bits", true), ", ",
+             text(&CardSpeeds::flops_per_second_tf32, kTera, "in TF32", true), " and ",
+             text(&CardSpeeds::flops_per_second_32, kTera, "in f32", false));
 }
 
 std::string cudnn_device_json(const DeviceProperties& device) {

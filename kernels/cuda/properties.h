@@ -46,7 +46,8 @@ struct DeviceProperties {
 /// What estimates go by: what was reached, else the sheet's; of its rates on tensor cores, which
 /// layers do not reach, a part.
 CardSpeeds planning_speeds(const DeviceProperties& device);
-/// What they come from, in words: "4300 GB/s (reached) and 989 TFLOP/s in 16 bits (data sheet)".
+/// These in words, each with where it comes from: "4300 GB/s (as its file says), 692.3 TFLOP/s in
+/// 16 bits (0.7 of the data sheet, a guess), ... in TF32 (...) and 67 in f32 (data sheet)".
 std::string planning_text(const DeviceProperties& device);
 
 /// Cards by their makers' sheets, a typical one of each compute capability that our kernels are
