@@ -67,11 +67,15 @@ std::string energy_text(const results::Record& record, const results::GpuWatched
 }  // namespace
 
 void print_gpus(const results::Record& record, std::ostream& out) {
-  for (const results::Gpu& gpu : record.gpus) {
+  const bool several = record.gpus.size() > 1;
+  std::string energy;
+  for (std::size_t i = 0; i < record.gpus.size(); ++i) {
+    const results::Gpu& gpu = record.gpus[i];
     if (!gpu.watched.known()) {
       continue;
     }
     const results::GpuWatched& watched = gpu.watched.value();
+    energy = energy_text(record, watched);
     Line line;
     line.add(watched.sm_mhz, clock_text);
     line.add(gpu.counted_sm_mhz, [](double mhz) {
@@ -82,8 +86,15 @@ void print_gpus(const results::Record& record, std::ostream& out) {
     line.add(watched.celsius, [](const Spread& x) {
       return cat("at most ", decimal(x.max, 0), " degrees Celsius");
     });
-    line.add(energy_text(record, watched));
-    out << "GPU: " << line.text() << "\n";
+    if (!several) {
+      line.add(energy);
+    }
+    if (!line.text().empty()) {
+      out << "GPU" << (several ? cat(" ", i) : "") << ": " << line.text() << "\n";
+    }
+  }
+  if (several && !energy.empty()) {
+    out << "GPUs together: " << energy << "\n";
   }
 }
 

@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// Prints a line on each card that was watched: clock, power, temperature, and energy per image.
-/// Nothing for a run without one.
+/// Prints a line on each card that was watched: clock, power, temperature, and energy per image,
+/// which has a line of its own where there are several. Nothing for a run without one.
 void print_gpus(const results::Record& record, std::ostream& out);
 
 /// Prints whether the numbers of a run on a GPU are VALID, or why they are not.

@@ -1,5 +1,6 @@
 #include "bench/after/gpu_report.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -45,6 +46,21 @@ TEST(GpuReport, LeavesOutWhatIsNotKnownAndSaysWhyThereIsNoEnergy) {
       results::GpuWatched{.clock_events = results::ClockEvents{.samples = {0, 0x1}}};
   EXPECT_EQ(printed(print_gpus, record),
             "GPU: held down by nothing, no J/image: the steps took 2 s\n");
+}
+
+TEST(GpuReport, NamesEachOfSeveralCardsAndTellsTheirEnergyOnce) {
+  results::Record record = watched_record();
+  results::Gpu second;
+  second.watched =
+      results::GpuWatched{.window = std::chrono::milliseconds(12'340),
+                          .celsius = results::Spread{.mean = 70, .min = 60, .max = 72}};
+  record.gpus.push_back(second);
+  const std::string text = printed(print_gpus, record);
+  EXPECT_THAT(text, testing::StartsWith("GPU 0: SM clock 1755 MHz"));
+  EXPECT_THAT(text,
+              testing::EndsWith("61 degrees Celsius\nGPU 1: at most 72 degrees Celsius\n"
+                                "GPUs together: 0.0853 J/image over 12.3 s (board sensor, not "
+                                "wall)\n"));
 }
 
 TEST(GpuReport, IsEmptyWithoutAGpuOrItsSensors) {
