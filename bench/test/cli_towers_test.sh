@@ -171,7 +171,8 @@ refused 'which looks at one device: leave one of them out' --model=lenet --num_g
 refused '--virtual_gpus puts towers on a GPU and cannot be combined with --device=cpu' \
   --model=lenet --device=cpu --virtual_gpus=2
 # shellcheck disable=SC2086
-refused 'warp' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=warp
+refused "is 'warp'; accepted is one of xring, pscpu, psgpu, collective, shm, rechd, tree, auto; with #N" \
+  $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=warp
 # shellcheck disable=SC2086
 refused 'nccl' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl
 
