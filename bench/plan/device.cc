@@ -190,6 +190,7 @@ Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
   if (settings.device == RunDevice::reference) {
     device.backend = make_reference_backend();
     device.isa = "generic";
+    device.anywhere = true;
     device.library_version = "Eigen";
     device.processors = choose_processors(share.topology, 1);
     return device;
