@@ -81,6 +81,12 @@ std::string FoundGpus::how_many() const {
   return text;
 }
 
+void FoundGpus::check_any(std::string_view flag) const {
+  if (provider == nullptr) {
+    throw UsageError(cat(flag, ": no GPU can be used: ", why_none));
+  }
+}
+
 FoundGpus find_gpus() {
   FoundGpus found;
   if (named_library() == nullptr && !has_driver()) {

@@ -78,6 +78,8 @@ struct FoundGpus {
   std::string why_none = {};
   /// "this host has 1 GPU that can be used", and which not.
   [[nodiscard]] std::string how_many() const;
+  /// Throws UsageError that names the flag that asks for one where there is none.
+  void check_any(std::string_view flag) const;
 };
 FoundGpus find_gpus();
 

@@ -262,7 +262,7 @@ struct StepParts {
 
 /// One of several towers.
 struct TowerTimes {
-  std::vector<int> processors{};  ///< Of a tower on the CPU.
+  std::vector<int> processors{};  ///< That it is kept to; empty: to none.
   std::int64_t planned_host_bytes = 0;
   std::int64_t planned_device_bytes = 0;  ///< 0 where it computes in the host's memory.
   StepParts mean{};                       ///< In seconds.

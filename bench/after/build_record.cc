@@ -290,10 +290,11 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
   if (devices.size() > 1 || settings.record.scaling) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const MemoryNeed planned = memory.of_tower(i);
-      record.towers.push_back(
-          {.processors = devices[i].gpu ? std::vector<int>() : devices[i].processors,
-           .planned_host_bytes = static_cast<std::int64_t>(planned.host),
-           .planned_device_bytes = static_cast<std::int64_t>(planned.device)});
+      record.towers.push_back({.processors = devices[i].gpu || devices[i].anywhere
+                                                 ? std::vector<int>()
+                                                 : devices[i].processors,
+                               .planned_host_bytes = static_cast<std::int64_t>(planned.host),
+                               .planned_device_bytes = static_cast<std::int64_t>(planned.device)});
     }
   }
   record.workload.flags_all["num_intra_threads"] =

@@ -15,9 +15,7 @@ namespace {
 
 AllReduceDevices gpus_of(const AllReduceOptions& options) {
   const FoundGpus found = find_gpus();
-  if (found.provider == nullptr) {
-    throw UsageError(cat("--device=gpu: no GPU can be used: ", found.why_none));
-  }
+  found.check_any("--device=gpu");
   if (static_cast<std::size_t>(options.towers) > found.gpus.size()) {
     throw UsageError(cat("--num_gpus=", options.towers, ": ", found.how_many()));
   }

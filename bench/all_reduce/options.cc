@@ -171,7 +171,7 @@ void check_combination(const AllReduceOptions& options) {
     throw UsageError("--num_intra_threads is of CPU towers: leave it or --device=gpu out");
   }
   for (const std::string& spec : options.specs) {
-    check_all_reduce_spec(spec, options.towers);
+    check_all_reduce_spec(spec, options.towers, {.nccl = options.on_gpus, .timed = false});
     if (spec == "auto") {
       throw UsageError(
           "--all_reduce_spec=auto: without the flag this program times all that auto chooses from");

@@ -212,7 +212,8 @@ void check_variable_update(const Flags& flags) {
             "--hierarchical_copy and --all_reduce_spec exclude each other; give one of them");
   const std::string spec = flags.all_reduce_spec.value_or("");
   refuse_if(update == "replicated" && spec.find(':') != std::string::npos,
-            cat(start, " takes one algorithm for all sizes, not --all_reduce_spec=", spec));
+            cat(start, " takes one algorithm for all sizes, not --all_reduce_spec=", spec,
+                "; sizes take --variable_update=distributed_all_reduce"));
   refuse_if(
       update == "collective_all_reduce" && !spec.empty() &&
           (spec.substr(0, spec.find('#')) != "collective" || spec.find(':') != std::string::npos),

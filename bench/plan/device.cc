@@ -116,17 +116,18 @@ void place_on_cpu(Device& device, const RunSettings& settings, const TowerPlace&
   }
 }
 
-std::size_t gpu_of_tower(const RunSettings& settings, const FoundGpus& found, int tower) {
-  if (settings.gpu.virtual_towers) {
-    return 0;
-  }
-  if (static_cast<std::size_t>(settings.towers) > found.gpus.size()) {
+/// The GPUs of which each tower has one. Throws UsageError where there are too few.
+FoundGpus find_gpus_of_towers(const RunSettings& settings) {
+  FoundGpus found = find_gpus();
+  found.check_any("--device=gpu");
+  if (!settings.gpu.virtual_towers &&
+      static_cast<std::size_t>(settings.towers) > found.gpus.size()) {
     const bool one_count = settings.record.device_counts.empty();
     throw UsageError(cat(
         towers_asked(settings), ": ", found.how_many(),
         one_count ? cat("; --virtual_gpus=", settings.towers, " puts as many towers on one") : ""));
   }
-  return static_cast<std::size_t>(tower);
+  return found;
 }
 
 /// "NVIDIA H200 (compute capability 9.0, 139.8 GiB)".
@@ -164,11 +165,8 @@ Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
     plan_for_card(*asked.plan_for, options, device);
     return device;
   }
-  const FoundGpus found = find_gpus();
-  if (found.provider == nullptr) {
-    throw UsageError(cat("--device=gpu: no GPU can be used: ", found.why_none));
-  }
-  const std::size_t index = gpu_of_tower(settings, found, share.tower);
+  const FoundGpus found = find_gpus_of_towers(settings);
+  const std::size_t index = settings.gpu.virtual_towers ? 0 : static_cast<std::size_t>(share.tower);
   const GpuDescription& gpu = found.gpus[index];
   device.notices = found.left_out;
   device.gpu = gpu;
@@ -192,6 +190,7 @@ Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
     device.isa = "generic";
     device.library_version = "Eigen";
     device.processors = choose_processors(share.topology, 1);
+    device.anywhere = true;
     return device;
   }
   place_on_cpu(device, settings, share);
@@ -255,7 +254,11 @@ std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& thre
     devices.front() = make_tower_device(settings, {.topology = topology});
     return devices;
   }
-  check_shares(settings, topology);  // One refusal, not one each.
+  // One refusal, not one each.
+  check_shares(settings, topology);
+  if (settings.device == RunDevice::gpu && !settings.gpu.plan_for) {
+    find_gpus_of_towers(settings);
+  }
   try {
     threads.run([&](int tower) {
       devices[static_cast<std::size_t>(tower)] =

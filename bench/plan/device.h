@@ -20,6 +20,8 @@ struct Device {
   std::unique_ptr<cpu::MemoryOnNode> memory;
   std::unique_ptr<Backend> backend;
   std::vector<int> processors;
+  /// Its threads are kept to no processor: `processors` tells only how many they are.
+  bool anywhere = false;
   /// What will make the numbers low, such as a limited instruction set, and what helps.
   std::vector<std::string> warnings;
   /// Of a GPU that computes: what tells it from others, and its driver.

@@ -166,10 +166,12 @@ std::string unless_variables_are_shared(const Asked& asked) {
 std::string unless_sums_are_everywhere(const Asked& asked) {
   const std::string idle = unless_several_train(asked);
   const std::string& update = asked.flags.variable_update;
-  return !idle.empty() || (update != "parameter_server" && update != "independent")
-             ? idle
-             : cat("with --variable_update=", update,
-                   ", where no device but a variable's own has its sums");
+  if (!idle.empty() || (update != "parameter_server" && update != "independent")) {
+    return idle;
+  }
+  return cat("with --variable_update=", update,
+             update == "independent" ? ", which adds no gradients"
+                                     : ", where each variable's holder adds its gradients");
 }
 
 std::string unless_sent_in_16_bits(const Asked& asked) {

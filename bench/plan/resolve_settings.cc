@@ -341,7 +341,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   settings.towers = static_cast<int>(std::max(flags.num_gpus, flags.virtual_gpus));
   check_plan_for(settings);
   if (settings.gpu.virtual_towers && settings.device != RunDevice::gpu) {
-    throw UsageError(cat("--virtual_gpus=", flags.virtual_gpus, ": ", why_no_gpu(flags)));
+    find_gpus().check_any(cat("--virtual_gpus=", flags.virtual_gpus));
   }
   settings.autotune = autotune_of(flags, settings);
   settings.format = format_named(placement.data_format);

@@ -15,6 +15,11 @@ namespace {
 /// The version of NCCL's library. Throws UsageError where it cannot be opened.
 std::string nccl_version() { return nccl::Library().version(); }
 
+/// NCCL takes one tower of each GPU.
+AllReduceOffer offer_of(const RunSettings& settings) {
+  return {.nccl = settings.device == RunDevice::gpu && !settings.gpu.virtual_towers};
+}
+
 /// NCCL was asked for: throws UsageError where it cannot add.
 void check_nccl(RunSettings& settings) {
   if (settings.towers == 1 || settings.gpu.plan_for) {
@@ -23,7 +28,7 @@ void check_nccl(RunSettings& settings) {
   if (settings.device != RunDevice::gpu) {
     throw UsageError(
         cat("--all_reduce_spec=nccl: NCCL adds on GPUs, not with --device=", settings.device_label,
-            "; accepted is one of ", describe_algorithms_of_one_host()));
+            "; accepted is one of ", describe_algorithms(offer_of(settings))));
   }
   if (settings.gpu.virtual_towers) {
     throw UsageError(cat("--all_reduce_spec=nccl: NCCL takes one tower of each GPU, and ",
@@ -205,7 +210,7 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
   if (flags.hierarchical_copy) {
     settings.sharing.sums.spec = {{.algorithm = cat("hierarchical/", flags.network_topology)}};
   } else if (!spec.empty() && spec != "auto") {
-    settings.sharing.sums.spec = parse_all_reduce_spec(spec);
+    settings.sharing.sums.spec = parse_all_reduce_spec(spec, offer_of(settings));
   }
   if (all_reduces(settings)) {
     if (settings.towers > 1) {
@@ -213,7 +218,7 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
     }
     // One GPU tries NCCL.
     if (!spec.empty() && (settings.towers > 1 || adds_by_nccl(settings.sharing.sums.spec))) {
-      check_all_reduce_spec(spec, settings.towers);
+      check_all_reduce_spec(spec, settings.towers, offer_of(settings));
     }
     if (adds_by_nccl(settings.sharing.sums.spec)) {
       check_nccl(settings);

@@ -49,15 +49,21 @@ std::string list_text(std::span<const int> numbers) {
   return text;
 }
 
+/// What a tower computes on.
+std::string place_of(const Device& device) {
+  if (device.gpu) {
+    return cat(device.gpu->name, " at ", device.gpu->pci_bus_id);
+  }
+  return device.anywhere ? "any processor" : cat("processors ", list_text(device.processors));
+}
+
 /// What each of several towers got.
 void tell_towers(const RunSettings& settings, std::span<const Device> devices) {
   for (std::size_t tower = 0; settings.towers > 1 && tower < devices.size(); ++tower) {
     const Device& device = devices[tower];
     const std::int64_t first = static_cast<std::int64_t>(tower) * settings.batch;
     LOG(INFO) << "note: tower " << tower << ": images " << first << " to "
-              << first + settings.batch - 1 << " of each step, on "
-              << (device.gpu ? cat(device.gpu->name, " at ", device.gpu->pci_bus_id)
-                             : cat("processors ", list_text(device.processors)));
+              << first + settings.batch - 1 << " of each step, on " << place_of(device);
   }
 }
 

@@ -15,6 +15,11 @@ if [ ! -e /dev/nvidiactl ]; then
   # shellcheck disable=SC2086
   refused '--device=gpu: no GPU can be used: the NVIDIA driver is not installed' $quick --device=gpu
   # shellcheck disable=SC2086
+  refused 'bench: --device=gpu: no GPU can be used: the NVIDIA driver is not installed' $quick --device=gpu \
+    --num_gpus=2
+  # shellcheck disable=SC2086
+  refused 'bench: --virtual_gpus=2: no GPU can be used: the NVIDIA driver is not installed' $quick --virtual_gpus=2
+  # shellcheck disable=SC2086
   run 0 $quick
   says "$err" 'note: --device: not given, so the CPU computes (no GPU can be used: the NVIDIA driver is not installed)'
 fi

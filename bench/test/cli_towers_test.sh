@@ -12,7 +12,7 @@ for update in parameter_server replicated distributed_all_reduce collective_all_
   says "$out" "Devices:     ['/reference:0', '/reference:1']"
   says "$out" 'Batch size:  4 global'
   says "$out" '             2 per device'
-  says "$err" 'note: tower 1: images 2 to 3 of each step, on processors '
+  says "$err" 'note: tower 1: images 2 to 3 of each step, on any processor'
   says "$err" 'fingerprint: matches the reference'
   says "$err" 'planned memory: per tower '
   says "$err" 'tower 1: input '
@@ -21,6 +21,7 @@ for update in parameter_server replicated distributed_all_reduce collective_all_
 'exposed_communication', 'updating', 'host')) - next(m['value'] for m in r['metrics'] if m['name'] == 'step_time.mean')) < 1e-6" \
     "$work/towers.json"
   record_holds "r['workload']['devices'] == 2 and r['workload']['global_batch'] == 4" "$work/towers.json"
+  record_holds "all(t['processors'] == [] for t in r['towers'])" "$work/towers.json"
   record_holds "sum(t['planned_host_bytes'] for t in r['towers']) == sum(m['value'] for m in r['metrics'] \
 if m['name'].startswith('planned_bytes.')) and r['towers'][1]['planned_device_bytes'] == 0" "$work/towers.json"
 done
@@ -171,7 +172,8 @@ refused 'which looks at one device: leave one of them out' --model=lenet --num_g
 refused '--virtual_gpus puts towers on a GPU and cannot be combined with --device=cpu' \
   --model=lenet --device=cpu --virtual_gpus=2
 # shellcheck disable=SC2086
-refused 'warp' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=warp
+refused "is 'warp'; accepted is one of xring, pscpu, psgpu, collective, shm, rechd, tree, auto; with #N" \
+  $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=warp
 # shellcheck disable=SC2086
 refused 'nccl' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <limits>
-#include <optional>
 
 #include "models/base/errors.h"
 
@@ -23,11 +22,11 @@ enum class Scope : std::uint8_t {
 struct AlgorithmRow {
   std::string_view name;
   Scope scope = Scope::one_host;
-  /// Splits its work into as many parts as a spec says.
   bool shards = false;
 };
 
 constexpr std::string_view kNccl = "nccl";
+constexpr std::string_view kAuto = "auto";
 /// tf_cnn_benchmarks' first.
 constexpr std::array<AlgorithmRow, 13> kAlgorithms = {{
     {.name = kNccl, .scope = Scope::all_sizes},
@@ -42,7 +41,7 @@ constexpr std::array<AlgorithmRow, 13> kAlgorithms = {{
     {.name = "shm"},
     {.name = "rechd"},
     {.name = "tree"},
-    {.name = "auto", .scope = Scope::all_sizes},
+    {.name = kAuto, .scope = Scope::all_sizes},
 }};
 
 const AlgorithmRow* find_algorithm(std::string_view name) {
@@ -85,22 +84,33 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Of one scope, or all.
-std::string describe_algorithms(std::optional<Scope> scope = {}) {
+/// "a, b, c" of the rows that are wanted.
+template <class Wanted>
+std::string names_of(const Wanted& wanted) {
   std::string text;
   for (const AlgorithmRow& row : kAlgorithms) {
-    if (!scope || row.scope == *scope) {
+    if (wanted(row)) {
       text += cat(text.empty() ? "" : ", ", row.name);
     }
   }
   return text;
 }
 
-AllReduceRange read_algorithm(std::string_view spec, const SpecPart& part) {
+/// Of all of the spec, or of one of its ranges of sizes.
+std::string describe_accepted(bool whole, const AllReduceOffer& offer) {
+  return whole ? describe_algorithms(offer)
+               : names_of([](const AlgorithmRow& row) { return row.scope == Scope::one_host; });
+}
+
+AllReduceRange read_algorithm(std::string_view spec, const SpecPart& part,
+                              const AllReduceOffer& offer) {
   const std::size_t mark = std::min(part.text.find('#'), part.text.size());
   AllReduceRange range{.algorithm = std::string(part.text.substr(0, mark))};
   if (find_algorithm(range.algorithm) == nullptr) {
-    refuse_part(spec, part, cat("one of ", describe_algorithms(), ", with #N for N shards"));
+    const bool whole = spec.find(':') == std::string_view::npos;
+    refuse_part(spec, part,
+                cat("one of ", describe_accepted(whole, offer), "; with #N for N shards ",
+                    names_of([](const AlgorithmRow& row) { return row.shards; })));
   }
   if (mark < part.text.size() &&
       (!read_number(part.text.substr(mark + 1), range.shards) || range.shards < 1)) {
@@ -137,15 +147,28 @@ std::int64_t read_limit(std::string_view spec, const SpecPart& part, std::int64_
 
 }  // namespace
 
-std::string describe_algorithms_of_one_host() { return describe_algorithms(Scope::one_host); }
+std::string describe_algorithms(const AllReduceOffer& offer) {
+  return names_of([&](const AlgorithmRow& row) {
+    switch (row.scope) {
+      case Scope::one_host:
+        return true;
+      case Scope::all_sizes:
+        return row.name == kNccl ? offer.nccl : offer.timed;
+      case Scope::several_hosts:
+        break;
+    }
+    return false;
+  });
+}
 
-std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec) {
+std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec,
+                                                  const AllReduceOffer& offer) {
   const std::vector<SpecPart> parts = split_spec(spec);
   std::vector<AllReduceRange> ranges;
   std::int64_t limit = 0;
   for (const SpecPart& part : parts) {
     if (part.number % 2 == 1) {
-      ranges.push_back(read_algorithm(spec, part));
+      ranges.push_back(read_algorithm(spec, part, offer));
     } else {
       limit = read_limit(spec, part, limit);
       ranges.back().limit = limit;
@@ -158,9 +181,10 @@ std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec) {
   return ranges;
 }
 
-void check_all_reduce_spec(std::string_view spec, int members) {
+void check_all_reduce_spec(std::string_view spec, int members, const AllReduceOffer& offer) {
   const std::vector<SpecPart> parts = split_spec(spec);
-  const std::vector<AllReduceRange> ranges = parse_all_reduce_spec(spec);
+  const std::vector<AllReduceRange> ranges = parse_all_reduce_spec(spec, offer);
+  const std::string accepted = describe_accepted(ranges.size() == 1, offer);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const SpecPart& part = parts[2 * i];
     const AllReduceRange& range = ranges[i];
@@ -169,12 +193,11 @@ void check_all_reduce_spec(std::string_view spec, int members) {
     if (row.scope == Scope::several_hosts) {
       refuse_part(
           spec, part,
-          cat("one of ", describe_algorithms_of_one_host(), "; ", name, " is for several hosts"));
+          cat("one of ", accepted, "; ", name, " is for several hosts, which are not built yet"));
     }
     if (row.scope == Scope::all_sizes && ranges.size() > 1) {
       refuse_part(spec, part,
-                  cat("one of ", describe_algorithms_of_one_host(), "; ", name,
-                      " is for all sizes and stands alone"));
+                  cat("one of ", accepted, "; ", name, " is for all sizes and stands alone"));
     }
     if (!row.shards && range.shards != 1) {
       refuse_part(

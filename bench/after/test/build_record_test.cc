@@ -140,6 +140,29 @@ TEST(Record, TellsParametersImplementationsAndDeviceFromThePlan) {
   EXPECT_EQ(nodes, executor.plan().steps.size());
 }
 
+TEST(Record, NamesNoProcessorsOfTowersThatAreKeptToNone) {
+  const FakeSystem system;
+  const ParseResult parsed =
+      parse({"--model=lenet", "--device=reference", "--batch_size=2", "--num_gpus=2"});
+  const RunSettings settings = resolve_settings(parsed);
+  std::vector<Device> devices(2);
+  for (Device& device : devices) {
+    device.backend = make_reference_backend();
+    device.processors = {0};
+  }
+  const Executor executor(build_run_graph(settings, *devices[0].backend, 2), *devices[0].backend,
+                          {});
+  const auto recorded = [&] {
+    results::Record record = begin_record(settings, parsed, {}, system.files());
+    add_plan(record, settings, devices, executor,
+             {.updates = std::vector<StrategyMemory>(devices.size())});
+    return record;
+  };
+  EXPECT_THAT(recorded().towers.at(1).processors, ElementsAre(0));
+  devices[0].anywhere = devices[1].anywhere = true;
+  EXPECT_THAT(recorded().towers.at(1).processors, ElementsAre());
+}
+
 TEST(Record, IsAFileOfTheChoicesThatItsRunWasMadeWith) {
   const FakeSystem system;
   const ParseResult parsed = parse({"--model=lenet", "--device=reference", "--batch_size=2"});

@@ -68,7 +68,8 @@ const std::vector<BrokenRule> kRules = {
      {"--variable_update=replicated", "--job_name=worker"}},
     {"--variable_update=independent cannot be combined with --job_name",
      {"--variable_update=independent", "--job_name=worker"}},
-    {"takes one algorithm for all sizes",
+    {"takes one algorithm for all sizes, not --all_reduce_spec=pscpu:2k:xring; sizes take "
+     "--variable_update=distributed_all_reduce",
      {"--variable_update=replicated", "--all_reduce_spec=pscpu:2k:xring"}},
     {"--init_from_partial needs --init_from", {"--init_from_partial"}},
     {"--input_file and --data_dir exclude each other", {"--input_file=x", "--data_dir=imagenet"}},

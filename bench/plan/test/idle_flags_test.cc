@@ -147,7 +147,13 @@ TEST(IdleFlags, AreThoseOfSeveralDevicesOnOne) {
       idle({"--local_parameter_device=cpu", "--num_gpus=2", "--variable_update=replicated"}),
       ElementsAre(HasSubstr("where each device has variables of its own")));
   EXPECT_THAT(idle({"--all_reduce_spec=xring", "--num_gpus=2"}),
-              ElementsAre(HasSubstr("where no device but a variable's own has its sums")));
+              ElementsAre("--all_reduce_spec: no effect with --variable_update=parameter_server, "
+                          "where each variable's holder adds its gradients"));
+  for (const char* flag : {"--all_reduce_spec=xring", "--hierarchical_copy"}) {
+    EXPECT_THAT(idle({flag, "--num_gpus=2", "--variable_update=independent"}),
+                ElementsAre(HasSubstr(
+                    ": no effect with --variable_update=independent, which adds no gradients")));
+  }
   EXPECT_THAT(idle({"--all_reduce_spec=xring", "--num_gpus=2", "--variable_update=replicated"}),
               IsEmpty());
   EXPECT_THAT(idle({"--network_topology=gcp_v100", "--num_gpus=2", "--variable_update=replicated"}),

@@ -137,6 +137,26 @@ TEST(Sharing, NamesThePartOfASpecThatSoManyTowersCannotAddBy) {
   EXPECT_EQ(sharing_refusal({"--num_gpus=2", "--all_reduce_spec=pscpu#2"}), "no UsageError");
 }
 
+// All that is named as accepted is, and nothing else.
+TEST(Sharing, NamesTheAlgorithmsThatThisRunCanTake) {
+  const auto refused = [](std::string_view devices, std::string_view device,
+                          std::string_view spec) {
+    return usage_error([&] {
+      resolve_settings(parse({devices, device, "--variable_update=replicated", spec}));
+    });
+  };
+  const std::string_view on_host =
+      "accepted is one of xring, pscpu, psgpu, collective, shm, rechd, tree, auto";
+  for (const char* spec : {"foo", "nccl", "nccl/xring"}) {
+    const std::string given = cat("--all_reduce_spec=", spec);
+    EXPECT_THAT(refused("--num_gpus=2", "--device=cpu", given), HasSubstr(std::string(on_host)));
+  }
+  EXPECT_THAT(refused("--virtual_gpus=2", "--device=gpu", "--all_reduce_spec=foo"),
+              HasSubstr(std::string(on_host)));
+  EXPECT_THAT(refused("--num_gpus=2", "--device=gpu", "--all_reduce_spec=foo"),
+              HasSubstr("accepted is one of nccl, xring, "));
+}
+
 TEST(Sharing, NamesDevicesThatHaveNoTwoLevelsBeforeTheRun) {
   EXPECT_THAT(
       sharing_refusal({"--num_gpus=3", "--variable_update=replicated", "--hierarchical_copy"}),

@@ -45,7 +45,8 @@ std::string refusal(const std::string& spec) {
 TEST(AllReduceSpec, NamesThePlaceOfAMistake) {
   EXPECT_THAT(refusal("pscpu:2k:ring"),
               HasSubstr("part 3 (character 10) is 'ring'; accepted is one "
-                        "of nccl, nccl/xring"));
+                        "of xring, pscpu, psgpu, collective, shm, rechd, tree; with #N for N "
+                        "shards xring, psgpu, collective"));
   EXPECT_THAT(refusal(""), HasSubstr("part 1 (character 1) is ''"));
   EXPECT_THAT(refusal("pscpu#2/pscpu"),
               HasSubstr("part 1 (character 1) is 'pscpu#2/pscpu'; accepted "
@@ -64,9 +65,9 @@ TEST(AllReduceSpec, NamesThePlaceOfAMistake) {
   EXPECT_THAT(refusal("pscpu:2k"), HasSubstr("ends with the limit '2k'"));
 }
 
-std::string refusal_of_four(const std::string& spec) {
+std::string refusal_of_four(const std::string& spec, const AllReduceOffer& offer = {}) {
   try {
-    check_all_reduce_spec(spec, 4);
+    check_all_reduce_spec(spec, 4, offer);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -84,7 +85,8 @@ TEST(AllReduceSpec, NamesThePlaceOfWhatSoManyMembersCannot) {
   EXPECT_THAT(refusal_of_four("xring#5"), HasSubstr("is 'xring#5'; accepted is xring with 1 to 4"));
   EXPECT_THAT(refusal_of_four("shm:2k:nccl/xring"),
               HasSubstr("part 3 (character 8) is 'nccl/xring'; accepted is one of xring, "));
-  EXPECT_THAT(refusal_of_four("nccl/xring"), HasSubstr("nccl/xring is for several hosts"));
+  EXPECT_THAT(refusal_of_four("nccl/xring"),
+              HasSubstr("nccl/xring is for several hosts, which are not built yet"));
   EXPECT_THAT(refusal_of_four("auto:32k:xring"),
               HasSubstr("part 1 (character 1) is 'auto'; accepted is one of xring, pscpu, psgpu, "
                         "collective, shm, rechd, tree; auto is for all sizes and stands alone"));
@@ -96,8 +98,19 @@ TEST(AllReduceSpec, NamesThePlaceOfWhatSoManyMembersCannot) {
   }
 }
 
+// Whatever a list names is taken by whom it was told.
+TEST(AllReduceSpec, NamesWhatIsOfferedAndNothingElse) {
+  for (const std::string spec : {"foo", "nccl/rechd", "pscpu/pscpu"}) {
+    EXPECT_THAT(refusal_of_four(spec, {.nccl = false}),
+                HasSubstr("accepted is one of xring, pscpu, psgpu, collective, shm, rechd, tree, "
+                          "auto; "));
+    EXPECT_THAT(refusal_of_four(spec), HasSubstr("accepted is one of nccl, xring, "));
+    EXPECT_THAT(refusal_of_four(spec, {.timed = false}), HasSubstr("rechd, tree; "));
+  }
+}
+
 TEST(AllReduceSpec, NamesWhatMembersOfOneHostHaveSchedulesFor) {
-  std::istringstream names(describe_algorithms_of_one_host());
+  std::istringstream names(describe_algorithms({.nccl = false, .timed = false}));
   std::vector<std::string> described;
   for (std::string name; std::getline(names >> std::ws, name, ',');) {
     EXPECT_EQ(refusal_of_four(name), "taken");
