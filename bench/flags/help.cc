@@ -95,8 +95,8 @@ std::string default_of(const FlagRow& row) {
 }
 
 std::string value_of(const FlagRow& row) {
-  std::string text =
-      row.accepted.values.empty() ? describe_bounds(row.accepted) : describe_accepted(row);
+  const bool has_words = !row.accepted.words.empty() || !row.accepted.values.empty();
+  std::string text = has_words ? describe_accepted(row) : describe_bounds(row.accepted);
   std::vector<std::string_view> words;
   for (const Synonym& synonym : synonyms_of(row.accepted)) {
     words.push_back(synonym.word);
