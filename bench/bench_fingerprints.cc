@@ -11,6 +11,9 @@
 #include "bench/plan/resolve_settings.h"
 #include "kernels/core_library.h"
 #include "kernels/reference/reference_backend.h"
+#include "models/base/errors.h"
+#include "models/base/near_names.h"
+#include "models/base/text.h"
 
 namespace {
 
@@ -55,6 +58,21 @@ void print(const Model& model, std::span<const FingerprintPart> parts) {
   std::cout << std::flush;
 }
 
+/// A sentence on what is no network's name; empty for one.
+std::string why_no_network(std::string_view given) {
+  std::vector<std::string_view> names;
+  for (const Model& model : all_models()) {
+    // One name may stand for a network of each dataset.
+    if (std::find(names.begin(), names.end(), model.name) == names.end()) {
+      names.push_back(model.name);
+    }
+  }
+  if (std::find(names.begin(), names.end(), given) != names.end()) {
+    return "";
+  }
+  return cat(given, ": no network of bench --list_models", did_you_mean(near_names(given, names)));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -62,6 +80,17 @@ int main(int argc, char** argv) {
     return 1;
   }
   const std::vector<std::string_view> names(argv + 1, argv + argc);
+  if (std::find(names.begin(), names.end(), "--help") != names.end()) {
+    std::cout << "Usage: bench_fingerprints [NETWORK]...\n"
+                 "Prints the rows of models/zoo/fingerprints.inc of these networks, or of all.\n";
+    return 0;
+  }
+  for (const std::string_view name : names) {
+    if (const std::string why = why_no_network(name); !why.empty()) {
+      std::cerr << "bench_fingerprints: " << printable(why) << "\n";
+      return 2;
+    }
+  }
   const auto backend = make_reference_backend();
   for (const Model& model : all_models()) {
     if (!names.empty() && std::find(names.begin(), names.end(), model.name) == names.end()) {

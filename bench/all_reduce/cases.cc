@@ -76,8 +76,7 @@ std::vector<AllReduceCase> cases_of(const AllReduceOptions& options) {
   }
   std::vector<AllReduceCase> cases;
   for (const std::size_t bytes : options.sizes) {
-    cases.push_back({.elements = {std::max<std::size_t>(1, bytes / size_of(options.dtype))},
-                     .dtype = options.dtype});
+    cases.push_back({.elements = {bytes / size_of(options.dtype)}, .dtype = options.dtype});
   }
   return cases;
 }

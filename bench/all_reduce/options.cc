@@ -127,7 +127,8 @@ struct OptionRow {
 constexpr std::array<OptionRow, 15> kRows = {{
     {"model", "NAME", "add gradients shaped as this network's trainable variables, its last first",
      [](auto& o, auto flag, auto text) { o.model = read_model(flag, text); }},
-    {"sizes", "FROM:TO:FACTOR", "without --model: bytes of each tower's elements, as 1K:256M:4",
+    {"sizes", "FROM:TO:FACTOR",
+     "without --model: bytes of each tower's elements, one size or as 1K:256M:4",
      [](auto& o, auto flag, auto text) { o.sizes = read_sizes(flag, text); }},
     {"num_gpus", "N", "towers, 2 unless given",
      [](auto& o, auto flag, auto text) { o.towers = read_count(flag, text, 1); }},
@@ -135,18 +136,21 @@ constexpr std::array<OptionRow, 15> kRows = {{
      [](auto& o, auto flag, auto text) { o.on_gpus = read_on_gpus(flag, text); }},
     {"num_intra_threads", "N", "threads of a CPU tower; unless given the cores are shared out",
      [](auto& o, auto flag, auto text) { o.threads = read_count(flag, text, 1); }},
-    {"dtype", "TYPE", "f32, bf16, f16 or f64",
+    {"dtype", "TYPE", "f32, bf16, f16 or f64; f32 unless given",
      [](auto& o, auto flag, auto text) { o.dtype = read_dtype(flag, text); }},
     {"all_reduce_spec", "SPEC,...",
      "what is timed, each as bench takes it; unless given all that can be had",
      [](auto& o, auto /*flag*/, auto text) { o.specs = read_specs(text); }},
-    {"agg_small_grads_max_bytes", "N", "pack gradients of at most this many bytes; 0: none",
+    {"agg_small_grads_max_bytes", "N",
+     "pack gradients of at most this many bytes; 0, as unless given: none",
      [](auto& o, auto flag, auto text) { o.small_max_bytes = read_whole(flag, text, 0); }},
-    {"agg_small_grads_max_group", "N", "most gradients in one pack, less two",
+    {"agg_small_grads_max_group", "N", "most gradients in one pack, less two; 10 unless given",
      [](auto& o, auto flag, auto text) { o.small_max_group = read_whole(flag, text, 0); }},
-    {"gradient_repacking", "N", "join all gradients and split them into N packs; 0: no",
+    {"gradient_repacking", "N",
+     "join all gradients and split them into N packs; 0, as unless given: no",
      [](auto& o, auto flag, auto text) { o.repacking = read_whole(flag, text, 0); }},
-    {"allreduce_bucket_mb", "N", "add gradients in buckets of at most N MiB; 0: each alone",
+    {"allreduce_bucket_mb", "N",
+     "add gradients in buckets of at most N MiB; 0, as unless given: each alone (bench: 25)",
      [](auto& o, auto flag, auto text) { o.bucket_mb = read_whole(flag, text, 0); }},
     {"iters_per_step", "N", "all-reduces in a step, one after the other; 5 unless given",
      [](auto& o, auto flag, auto text) { o.iters_per_step = read_count(flag, text, 1); }},
@@ -166,6 +170,12 @@ void check_combination(const AllReduceOptions& options) {
                    (options.bucket_mb > 0 ? 1 : 0);
   if (ways > 0 && options.model.empty()) {
     throw UsageError("packs and buckets are of a network's gradients: they need --model");
+  }
+  for (const std::size_t size : options.sizes) {
+    if (size % size_of(options.dtype) != 0) {
+      throw UsageError(cat("--sizes: ", size, " bytes are no whole number of elements of ",
+                           name_of(options.dtype), ", each of which has ", size_of(options.dtype)));
+    }
   }
   if (options.on_gpus && options.threads) {
     throw UsageError("--num_intra_threads is of CPU towers: leave it or --device=gpu out");

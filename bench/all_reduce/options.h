@@ -19,7 +19,7 @@ struct AllReduceOptions {
   bool help = false;
   /// Whose gradients are added; empty: plain sizes are.
   std::string model = {};
-  /// Bytes of each tower's elements.
+  /// Bytes of each tower's elements, each a whole number of them.
   std::vector<std::size_t> sizes = {};
   int towers = 2;
   /// A GPU for each tower; else threads of the CPU.

@@ -4,8 +4,10 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <optional>
+#include <system_error>
 
 #include "bench/flags/near.h"
 #include "models/base/errors.h"
@@ -24,6 +26,10 @@ std::string enumerated_text(const FlagRow& row, const std::string& text) {
     if (equal_in_any_case(text, synonym.word)) {
       return std::string(synonym.value);
     }
+  }
+  std::error_code error;
+  if (!row.accepted.file_too.empty() && std::filesystem::exists(text, error)) {
+    return text;
   }
   throw unknown_value(row, text);
 }

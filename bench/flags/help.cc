@@ -27,10 +27,10 @@ constexpr std::array kMostUsed = {
     MostUsedFlag{"num_warmup_batches", "steps before measuring", "10"},
     MostUsedFlag{"max_seconds", "end the run after so many seconds", "no limit"},
     MostUsedFlag{"forward_only", "measure inference instead of training"},
-    MostUsedFlag{"device", "gpu, cpu, or reference to check against", "gpu, cpu"},
+    MostUsedFlag{"device", "gpu, cpu, or slow reference", "a GPU, else cpu"},
     MostUsedFlag{"num_gpus", "devices at once; of the CPU, shares of cores"},
     MostUsedFlag{"num_intra_threads", "threads", "one per core"},
-    MostUsedFlag{"data_format", "layout of activations: NCHW, NHWC or auto", "auto"},
+    MostUsedFlag{"data_format", "layout: NCHW, NHWC or auto", "auto; on a GPU NHWC"},
     MostUsedFlag{"dtype", "f32, bf16, f16, f64; int8 with --forward_only"},
     MostUsedFlag{"use_fp16", "compute in bf16 or f16, whichever is faster"},
     MostUsedFlag{"data_dir", "folder of ImageNet or CIFAR-10", "synthetic images"},
@@ -95,8 +95,8 @@ std::string default_of(const FlagRow& row) {
 }
 
 std::string value_of(const FlagRow& row) {
-  std::string text =
-      row.accepted.values.empty() ? describe_bounds(row.accepted) : describe_accepted(row);
+  const bool has_words = !row.accepted.words.empty() || !row.accepted.values.empty();
+  std::string text = has_words ? describe_accepted(row) : describe_bounds(row.accepted);
   std::vector<std::string_view> words;
   for (const Synonym& synonym : synonyms_of(row.accepted)) {
     words.push_back(synonym.word);

@@ -108,6 +108,17 @@ constexpr std::array kValueHints = {
     ValueHint{"optimizer", "nesterov sgd_momentum sgdm", "momentum"},
     ValueHint{"data_name", "cifar", "cifar10"},
     ValueHint{"data_name", "ilsvrc ilsvrc2012 imagenet1k in1k", "imagenet"},
+    ValueHint{"plan_for", "7.5 75 turing t4", "sm_75"},
+    ValueHint{"plan_for", "8.0 80 ampere a100", "sm_80"},
+    ValueHint{"plan_for", "8.6 86 a10 a40 rtx3090", "sm_86"},
+    ValueHint{"plan_for", "8.7 87 orin", "sm_87"},
+    ValueHint{"plan_for", "8.9 89 ada l4 l40 l40s rtx4090", "sm_89"},
+    ValueHint{"plan_for", "9.0 90 hopper h100 h200 gh200", "sm_90"},
+    ValueHint{"plan_for", "10.0 100 blackwell b200 gb200", "sm_100"},
+    ValueHint{"plan_for", "10.3 103 b300 gb300", "sm_103"},
+    ValueHint{"plan_for", "11.0 110 thor", "sm_110"},
+    ValueHint{"plan_for", "12.0 120 rtx5090", "sm_120"},
+    ValueHint{"plan_for", "12.1 121 spark gb10", "sm_121"},
 };
 
 bool has_word(std::string_view words, std::string_view word) {

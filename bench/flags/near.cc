@@ -40,12 +40,23 @@ std::string without_separators(std::string_view name) {
   return letters;
 }
 
+// Of the enumerated values the one that differs by its separators alone, else the near ones.
+std::vector<std::string_view> near_values(const FlagRow& row, std::string_view given) {
+  const std::vector<std::string_view> values = split_words(row.accepted.values);
+  for (const std::string_view value : values) {
+    if (without_separators(value) == without_separators(given)) {
+      return {value};
+    }
+  }
+  return near_names(given, values);
+}
+
 }  // namespace
 
 UsageError unknown_value(const FlagRow& row, std::string_view given) {
   std::vector<std::string_view> near{value_meant_by(row.name, given)};
   if (near.front().empty()) {
-    near = near_names(given, split_words(row.accepted.values));
+    near = near_values(row, given);
   }
   std::erase_if(near, [&](std::string_view value) { return !is_taken(row, value); });
   std::string other_way;
@@ -54,8 +65,13 @@ UsageError unknown_value(const FlagRow& row, std::string_view given) {
     other_way = cat("--model=", model, " --", row.name);
     near.assign(1, other_way);
   }
-  return UsageError(cat("--", row.name, "=", given, ": unknown value; accepted: ",
-                        describe_values(row), did_you_mean(near, "")));
+  const std::string start = cat("--", row.name, "=", given, ": ");
+  const std::string asked = did_you_mean(near, "");
+  if (!row.accepted.file_too.empty()) {
+    return UsageError(cat(start, "neither one of ", join(split_words(row.accepted.values)),
+                          " nor a file that is there", asked));
+  }
+  return UsageError(cat(start, "unknown value; accepted: ", describe_values(row), asked));
 }
 
 UsageError unknown_value(std::string_view flag, std::string_view given,

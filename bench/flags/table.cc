@@ -80,6 +80,10 @@ std::string number_text(double number) {
   return out.str();
 }
 
+std::string or_file_of(const Accepted& accepted) {
+  return accepted.file_too.empty() ? "" : cat("; or ", accepted.file_too);
+}
+
 }  // namespace
 
 std::span<const FlagRow> flag_table() { return kTable; }
@@ -171,7 +175,7 @@ std::string describe_accepted(const FlagRow& row) {
   }
   if (!accepted.values.empty()) {
     return cat(row.type == FlagType::kList ? "a comma-separated list of " : "one of ",
-               join(split_words(accepted.values)));
+               join(split_words(accepted.values)), or_file_of(accepted));
   }
   switch (row.type) {
     case FlagType::kBool:
@@ -207,7 +211,7 @@ std::string describe_values(const FlagRow& row) {
     (is_taken(row, value) ? taken : refused).push_back(value);
   }
   if (refused.empty()) {
-    return join(taken);
+    return cat(join(taken), or_file_of(row.accepted));
   }
   const std::string why = row.support.not_applicable.empty() ? "not built yet" : "not applicable";
   return cat(join(taken), taken.empty() ? "none (" : " (", why, ": ", join(refused), ")");

@@ -30,6 +30,9 @@ struct Accepted {
   /// Other words for `values`, as "float32=f32 fp32=f32"; taken in any case too.
   std::string_view synonyms = {};
   bool empty_too = false;  ///< beside `values`
+  /// Beside `values` the path of a file that is there: what is in it, "a file that ..."; empty: no
+  /// files.
+  std::string_view file_too = {};
   bool not_empty = false;
   std::string_view words = {};  ///< of a text with a form of its own: what is accepted
   /// Of such a text: throws UsageError unless it has that form.
@@ -48,6 +51,11 @@ struct Accepted {
   constexpr Accepted or_words(std::string_view other) const {
     Accepted changed = *this;
     changed.synonyms = other;
+    return changed;
+  }
+  constexpr Accepted or_file(std::string_view what) const {
+    Accepted changed = *this;
+    changed.file_too = what;
     return changed;
   }
   constexpr Accepted or_empty() const {

@@ -351,12 +351,13 @@ says "$out" 'planned step: '
 # shellcheck disable=SC2086
 run 0 $quick --plan_for="$h200" --dump=fusions
 says "$out" ' launches '
-refused "--plan_for=$work/none.json: there is no such file" --model=lenet --plan_for="$work/none.json" --dump=plan
+refused "--plan_for=$work/none.json: neither one of sm_75, " --model=lenet --plan_for="$work/none.json" --dump=plan
 echo '{"name": "x"}' >"$work/card.json"
 refused "--plan_for=$work/card.json: has no \"capability\"" --model=lenet --plan_for="$work/card.json" --dump=plan
 echo 'name: x' >"$work/card.json"
 refused "--plan_for=$work/card.json: is not JSON" --model=lenet --plan_for="$work/card.json" --dump=plan
-refused '--plan_for=sm_70: no such GPU is described; there are sm_75, ' --model=lenet --plan_for=sm_70 --dump=plan
+refused '--plan_for=sm_70: neither one of sm_75, ' --model=lenet --plan_for=sm_70 --dump=plan
+refused 'sm_121 nor a file that is there; did you mean sm_90?' --model=lenet --plan_for=h100 --dump=plan
 
 # The largest batch: it fits, and where nothing were left to what is not planned, too much more does not.
 run 0 --model=lenet --plan_for="$h200" --batch_size=max --dump=plan
@@ -374,7 +375,7 @@ unset BENCH_GPU_LIBRARY
 refused 'add what to print, as --dump=plan' --model=lenet --plan_for=sm_90
 refused 'is for GPUs and cannot be combined with --device=cpu' --model=lenet --device=cpu --plan_for=sm_90 --dump=plan
 if [ -n "$plugin" ]; then
-  run 0 --model=resnet50 --batch_size=8 --dtype=f16 --plan_for=sm_90 --dump=plan
+  run 0 --model=resnet50 --batch_size=8 --dtype=f16 --plan_for=SM_90 --dump=plan
   says "$out" 'cudnn'
   says "$out" 'planned memory'
   says "$out" 'planned step: '

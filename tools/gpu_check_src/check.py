@@ -9,7 +9,7 @@ from typing import Callable, Sequence
 
 from .budget import Budget
 from .machine import Machine
-from .readers import Model, NoRateError, bench_rate, models, torch_rate
+from .readers import Model, NoRateError, bench_rate, card_of, models, torch_rate
 from .runner import Log, Outcome, Runner
 
 
@@ -50,6 +50,8 @@ class Check:
     output: Path
     # Images per second of bench and its rivals by name, as medians.
     rates: dict[str, float] = field(default_factory=dict)
+    # The name of the card that bench computed on; empty: it has not yet.
+    card: str = ""
 
     def say(self, line: str = "") -> None:
         self.log.say(line)
@@ -83,7 +85,9 @@ class Check:
                 raise NoRateError(outcome.why())
             if keep is not None:
                 shutil.copy(record, self.output / keep)
-            return bench_rate(record)
+            rate = bench_rate(record)
+            self.card = card_of(record)
+            return rate
 
     def torch_speed(self, script: Path, flags: Sequence[str], limit: float | None = None) -> float:
         """The same of PyTorch, where there is one. Throws NoRateError."""

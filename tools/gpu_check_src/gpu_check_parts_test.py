@@ -39,9 +39,9 @@ off by one
 """
 
 
-def record(rate: float, status: str = "ok") -> str:
+def record(rate: float, status: str = "ok", card: str = "NVIDIA H200") -> str:
     return json.dumps({"status": status, "status_reason": "why", "metrics": [
-        {"name": "wall_time", "value": 2.0}, {"name": "images_per_sec", "value": rate}]})
+        {"name": "wall_time", "value": 2.0}, {"name": "images_per_sec", "value": rate}], "gpu": [{"name": card}]})
 
 
 class WithMachine(unittest.TestCase):

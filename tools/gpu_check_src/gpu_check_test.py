@@ -81,6 +81,9 @@ class ReadersTest(unittest.TestCase):
             path = Path(folder) / "r.json"
             path.write_text(record(12.5))
             self.assertEqual(readers.bench_rate(path), 12.5)
+            self.assertEqual(readers.card_of(path), "NVIDIA H200")
+            path.write_text('{"gpu": []}')
+            self.assertEqual(readers.card_of(path), "")
             path.write_text(record(12.5, "failed"))
             with self.assertRaisesRegex(readers.NoRateError, "failed: why"):
                 readers.bench_rate(path)
@@ -201,9 +204,9 @@ class RunnerTest(WithMachine):
 
 
 class MarksTest(unittest.TestCase):
-    def judged(self, state: State | None, **rates: float) -> list[str]:
+    def judged(self, state: State | None, card: str = "NVIDIA H200", **rates: float) -> list[str]:
         verdicts = {} if state is None else {"conformance": Verdict(state, "9 of 9")}
-        lines = marks.marks(verdicts, {name.replace("_", " "): rate for name, rate in rates.items()})
+        lines = marks.marks(marks.Found(verdicts, {name.replace("_", " "): rate for name, rate in rates.items()}, card))
         return [line.partition(":")[0] for line in lines]
 
     def test_a_mark_is_passed_from_its_number_on(self):
@@ -219,13 +222,23 @@ class MarksTest(unittest.TestCase):
                          ["not measured", "not measured", "passed"])
 
     def test_each_line_says_why(self):
-        lines = marks.marks({"conformance": Verdict(State.UNFINISHED, "8 of 9")},
-                            {"bench": 4000.0, "torch eager": 3000.0, "torch compiled": 3200.0})
+        lines = marks.marks(marks.Found({"conformance": Verdict(State.UNFINISHED, "8 of 9")},
+                                        {"bench": 4000.0, "torch eager": 3000.0, "torch compiled": 3200.0}, ""))
         self.assertEqual(lines[0], "not measured: conformance is whole: not finished in its time: 8 of 9")
         self.assertIn("missed: ResNet-50 v1.5 trains in f16 at least 1.3 times", lines[1])
         self.assertIn(": 1.25 times torch compiled, 4000 to 3200 images/s", lines[1])
-        self.assertEqual(marks.marks({}, {"bench": 1.0})[1].rpartition(": ")[2],
+        self.assertEqual(marks.marks(marks.Found({}, {"bench": 1.0}, ""))[1].rpartition(": ")[2],
                          "there is no rate of torch eager, torch compiled")
+
+    def test_images_a_second_are_judged_on_the_card_that_they_are_for(self):
+        for card in ("NVIDIA H100 80GB HBM3", "NVIDIA H200 NVL", ""):
+            self.assertEqual(self.judged(State.PASSED, card, bench=5000, torch_eager=2000, torch_compiled=2000),
+                             ["passed", "passed", "not judged"])
+            self.assertEqual(self.judged(State.PASSED, card)[2], "not measured")
+        self.assertEqual(marks.marks(marks.Found({}, {"bench": 5000.0}, "NVIDIA H200 NVL"))[2],
+                         "not judged: and with at least 4500 images/s on an NVIDIA H200: this mark is for that card, "
+                         "and the 5000 images/s are of NVIDIA H200 NVL")
+        self.assertIn("of a card whose name is not known", marks.marks(marks.Found({}, {"bench": 1.0}, ""))[2])
 
 
 class MainTest(WithMachine):
@@ -305,7 +318,8 @@ class MainTest(WithMachine):
         bench = self.tree()
         status, said = self.call(f"--bench={bench}", f"--output={self.root}/out", "--parts=torch", "--python=/none")
         self.assertEqual(status, 0)
-        self.assertIn("missed: and with at least 4500 images/s: 100 images/s", said[said.index("== marks"):])
+        self.assertIn("missed: and with at least 4500 images/s on an NVIDIA H200: 100 images/s",
+                      said[said.index("== marks"):])
         self.assertIn("not measured: conformance is whole: the part conformance was not asked for", said)
 
     def test_what_is_timed_is_kept_beside_the_log(self):

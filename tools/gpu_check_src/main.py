@@ -11,7 +11,7 @@ from . import correctness, speed, towers
 from .budget import Budget
 from .check import Check, PartError, State, Verdict
 from .machine import Machine, MachineError, check_card, find_bench, find_plugin, look_around
-from .marks import marks
+from .marks import Found, marks
 from .runner import Log, Runner
 
 _DESCRIPTION = """Tells within minutes how bench does on a GPU: whether it computes what it should, and how fast. See
@@ -97,7 +97,7 @@ def _summarize(check: Check, verdicts: dict[str, Verdict]) -> None:
         check.say(f"{name:12} {verdict.state.value}: {verdict.summary}")
     check.say()
     check.say("== marks")
-    for line in marks(verdicts, check.rates):
+    for line in marks(Found(verdicts, check.rates, check.card)):
         check.say(line)
 
 

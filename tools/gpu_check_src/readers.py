@@ -103,6 +103,12 @@ def bench_rate(path: Path) -> float:
     return float(rates[0])
 
 
+def card_of(path: Path) -> str:
+    """The name of a record's first GPU; empty where it has none."""
+    gpus = json.loads(path.read_text(encoding="utf-8")).get("gpu") or [{}]
+    return gpus[0].get("name") or ""
+
+
 def torch_rate(lines: Sequence[str]) -> float:
     """Images per second of torch_cnn.py's last line. Throws NoRateError."""
     for line in reversed(lines):

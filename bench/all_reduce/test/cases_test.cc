@@ -40,7 +40,7 @@ TEST(AllReduceCases, ArePackedAsAsked) {
 }
 
 TEST(AllReduceCases, AreSizesInElementsOfTheType) {
-  const auto cases = cases_of({.sizes = {1, 64}, .dtype = DType::bf16});
+  const auto cases = cases_of({.sizes = {2, 64}, .dtype = DType::bf16});
   EXPECT_THAT(cases.at(0).elements, ElementsAre(1));
   EXPECT_THAT(cases.at(1).elements, ElementsAre(32));
 }

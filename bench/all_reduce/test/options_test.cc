@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "bench/flags/table.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -34,13 +37,29 @@ TEST(AllReduceOptions, AreSizesByEveryAlgorithmUnlessTold) {
 }
 
 TEST(AllReduceOptions, ReadSizesFromToByAFactor) {
-  EXPECT_THAT(read({"--sizes=10:1K:10"}).sizes, ElementsAre(10, 100, 1000));
+  EXPECT_THAT(read({"--sizes=8:1K:10"}).sizes, ElementsAre(8, 80, 800));
   EXPECT_THAT(read({"--sizes=1K:4K:2"}).sizes, ElementsAre(1024, 2048, 4096));
   EXPECT_THAT(read({"--sizes=3M"}).sizes, ElementsAre(3U << 20));
   for (const std::string_view bad : {"--sizes=", "--sizes=0", "--sizes=1:2", "--sizes=2K:1K:2",
                                      "--sizes=1K:2K:1", "--sizes=1X", "--sizes=1:2:3:4"}) {
     EXPECT_THAT(refused({bad}), HasSubstr("FROM:TO:FACTOR")) << bad;
   }
+}
+
+TEST(AllReduceOptions, TakeSizesOfWholeElementsOnly) {
+  EXPECT_THAT(read({"--sizes=10", "--dtype=bf16"}).sizes, ElementsAre(10));
+  EXPECT_EQ(refused({"--sizes=10"}),
+            "--sizes: 10 bytes are no whole number of elements of f32, each of which has 4");
+  EXPECT_THAT(refused({"--sizes=4:1K:3", "--dtype=f64"}), HasSubstr("--sizes: 4 bytes are no "));
+}
+
+TEST(AllReduceOptions, SayWhatHoldsWithoutThem) {
+  std::ostringstream out;
+  print_usage(out);
+  EXPECT_THAT(out.str(), HasSubstr("one size or as 1K:256M:4"));
+  EXPECT_EQ(read({}).bucket_mb, 0);
+  EXPECT_THAT(out.str(), HasSubstr(cat("at most N MiB; 0, as unless given: each alone (bench: ",
+                                       *find_flag("allreduce_bucket_mb")->default_text, ")\n")));
 }
 
 TEST(AllReduceOptions, ReadSeveralSpecs) {

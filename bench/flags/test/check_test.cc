@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 
 #include "bench/flags/combinations.h"
 #include "bench/flags/test/usage_error.h"
+#include "models/base/test/scratch_folder.h"
 
 namespace bench {
 namespace {
@@ -99,6 +101,19 @@ TEST(CheckSupport, AcceptsEveryValueOfWhatIsBuiltOrIgnored) {
       }
     }
   }
+}
+
+TEST(ParseFlags, TakesAValueInAnyCaseOrAFileThatIsThere) {
+  const ScratchFolder folder;
+  const std::string file = folder.path() / "Card.json";
+  EXPECT_EQ(parse({"--plan_for=SM_90", "--dump=plan"}).flags.plan_for, "sm_90");
+  EXPECT_THAT(refusal({cat("--plan_for=", file), "--dump=plan"}),
+              HasSubstr("Card.json: neither one of sm_75, "));
+  std::ofstream(file) << "{}";
+  EXPECT_EQ(parse({cat("--plan_for=", file), "--dump=plan"}).flags.plan_for, file);
+  EXPECT_EQ(refusal({"--plan_for"}),
+            "--plan_for needs a value: sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, "
+            "sm_110, sm_120, sm_121; or a file that describes a card");
 }
 
 TEST(ParseFlags, AcceptsDefaultsWrittenOut) {

@@ -1,17 +1,29 @@
 #!/bin/sh
 # flags_doc_test.sh BENCH FLAGS.md: fails unless the document names the flags that `BENCH --help=all`
-# prints, in the same order, and gives each the same state.
+# prints, in the same order, and gives each the same default, meaning, accepted values and state; the
+# document's backticks and links aside.
 set -eu
 
 help=$("$1" --help=all)
 
-# One line per flag: name, then what stands in brackets at the end of its explanation, or "built".
+# One line per flag: name, default, meaning with what is accepted, and state, which stands in brackets
+# at the end of the explanation where it is not "built".
 in_help=$(printf '%s\n' "$help" | awk '
   function finish() {
     if (name == "") return
     state = "built"
     if (match(text, / \[.*\]$/)) state = substr(text, RSTART + 2, RLENGTH - 3)
-    print name ": " state
+    sub(/ \[.*\]$/, "", text)
+    without = "unset"
+    if (match(text, /[(; ]+default [^()]*\)$/)) {
+      without = substr(text, RSTART, RLENGTH - 1)
+      sub(/^[(; ]+default /, "", without)
+    }
+    # Alone in the parentheses, and behind what is accepted.
+    sub(/ \((default [^()]*|unset by default)\)$/, "", text)
+    sub(/; (default [^()]*|unset by default)\)$/, ")", text)
+    gsub(/`/, "", text)
+    print name ": " without ": " text ": " state
     name = ""
   }
   /^  --/ {
@@ -29,9 +41,15 @@ in_help=$(printf '%s\n' "$help" | awk '
 in_document=$(awk -F ' [|] ' '/^[|] `--/ {
   name = $1
   gsub(/[|` ]/, "", name)
+  without = $2
+  gsub(/`/, "", without)
+  meaning = $3
+  gsub(/`/, "", meaning)
+  gsub(/\]\([^)]*\)/, "", meaning)
+  gsub(/\[/, "", meaning)
   state = $4
   sub(/ [|]$/, "", state)
-  print name ": " state
+  print name ": " without ": " meaning ": " state
 }' "$2")
 
 [ -n "$in_help" ] || { echo "no flags in the help of $1"; exit 1; }

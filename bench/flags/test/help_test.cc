@@ -102,6 +102,19 @@ TEST(Help, ShowsDefaultsAndAcceptedValues) {
               HasSubstr("(one of f32, bf16, f16, f64, int8; also fp32, float32, "
                         "bfloat16, fp16, float16, half, fp64, float64; default f32)"));
   EXPECT_THAT(entry("fuse_decode_and_crop"), HasSubstr("(default true)"));
+  EXPECT_THAT(entry("plan_for"),
+              HasSubstr("sm_120, sm_121; or a file that describes a card; unset by default)"));
+}
+
+TEST(Help, ShowsTheFormsThatTextsHave) {
+  int forms = 0;
+  for (const FlagRow& row : flag_table()) {
+    if (!row.accepted.words.empty()) {
+      EXPECT_THAT(entry(row.name), HasSubstr(cat("(", row.accepted.words))) << row.name;
+      ++forms;
+    }
+  }
+  EXPECT_GT(forms, 5);
 }
 
 TEST(Help, SaysOfEveryFlagWhatHoldsWithoutIt) {

@@ -1,0 +1,26 @@
+#!/bin/sh
+# bench_fingerprints as its user sees it. bench_fingerprints_test.sh BENCH_FINGERPRINTS
+set -u
+program=$1
+failures=0
+
+# ends STATUS TEXT ARGS...: its exit status, and what it prints first on both streams together.
+ends() {
+  expected=$1
+  text=$2
+  shift 2
+  said=$("$program" "$@" 2>&1 </dev/null)
+  status=$?
+  case $said in
+    "$text"*) [ "$status" -eq "$expected" ] && return ;;
+  esac
+  failures=$((failures + 1))
+  echo "FAILED: $*: exit status $status, said: $said"
+}
+
+ends 0 'Usage: bench_fingerprints [NETWORK]...' --help
+ends 2 'bench_fingerprints: --nonsense: no network of bench --list_models' --nonsense
+ends 2 'bench_fingerprints: lennet: no network of bench --list_models; did you mean lenet' trivial lennet
+ends 0 'imagenet trivial
+BENCH_FINGERPRINT("trivial", "imagenet", 0x' trivial
+[ "$failures" -eq 0 ]
