@@ -11,6 +11,8 @@ from .readers import Suite, differences, verified
 # Processes side by side on one card, for what the host computes meanwhile.
 _MOST_PROCESSES = 8
 _SHOWN = 20
+# Between looking for signals.
+_WAIT_SECONDS = 1
 _SANITIZED = ("lenet --batch_size=4", "resnet20 --data_name=cifar10 --batch_size=4")
 
 
@@ -43,8 +45,11 @@ def _side_by_side(check: Check, most: int, work: Callable[..., Any], items: Sequ
     """What `work` returns for each item, as they end."""
     with concurrent.futures.ThreadPoolExecutor(most) as pool:
         try:
-            for run in concurrent.futures.as_completed([pool.submit(work, check, *item) for item in items]):
-                yield run.result()
+            running = {pool.submit(work, check, *item) for item in items}
+            while running:
+                # A signal that comes just before a wait does not end it.
+                ended, running = concurrent.futures.wait(running, _WAIT_SECONDS, concurrent.futures.FIRST_COMPLETED)
+                yield from (run.result() for run in ended)
         except (KeyboardInterrupt, GeneratorExit):
             # The pool would wait for programs that nobody waits for any more.
             check.runner.close()

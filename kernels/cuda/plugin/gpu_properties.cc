@@ -4,6 +4,7 @@
 
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "kernels/cuda/cublas/cublas_products.h"
 #include "kernels/cuda/cudnn/cudnn_convolutions.h"
@@ -58,7 +59,17 @@ int print_properties() {
 }  // namespace
 }  // namespace bench::cuda
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    const std::string_view argument = argv[1];
+    if (argument == "--help" && argc == 2) {
+      std::cout << "usage: gpu_properties\n\nPrints the GPUs of this machine as JSON, as bench "
+                   "--plan_for=FILE takes it.\n";
+      return 0;
+    }
+    std::cerr << "gpu_properties: " << argument << ": no arguments are taken but --help\n";
+    return 2;
+  }
   try {
     return bench::cuda::print_properties();
   } catch (const bench::UsageError& error) {

@@ -2,7 +2,9 @@
 // it says so and ends with 77. Flags are GoogleTest's; GTEST_TOTAL_SHARDS and GTEST_SHARD_INDEX
 // divide it among processes.
 
+#include <algorithm>
 #include <iostream>
+#include <string_view>
 
 #include "kernels/cuda/test/gpu_ways.h"
 #include "kernels/gpu_provider.h"
@@ -47,7 +49,12 @@ TEST(SharedSums, LeaveTheSameBitsWhicheverBlockComesLast) {
 }
 
 int run(int argc, char** argv) {
+  const bool asks_for_help =
+      std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--help"; });
   testing::InitGoogleTest(&argc, argv);
+  if (asks_for_help || GTEST_FLAG_GET(list_tests)) {
+    return RUN_ALL_TESTS();  // which prints them, and runs nothing
+  }
   const FoundGpus found = find_gpus();
   if (found.gpus.empty()) {
     std::cout << "SKIPPED  no GPU can be used: " << found.why_none << "\n";
