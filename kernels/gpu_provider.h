@@ -39,7 +39,7 @@ struct PlannedGpu {
   std::unique_ptr<Backend> backend;
   /// Without what only a card has that is there.
   GpuDescription gpu = {};
-  /// What its estimates go by: "3350 GB/s (data sheet), ...".
+  /// What its estimates go by, with where each is from: "3350 GB/s (data sheet), ...".
   std::string speeds = {};
 };
 

@@ -286,7 +286,11 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
     }
     processors.insert(processors.end(), each.processors.begin(), each.processors.end());
   }
-  record.cpu.processors_used = processors;
+  if (device.anywhere) {
+    record.cpu.processors_used = Unknown{"its threads are kept to no processor"};
+  } else {
+    record.cpu.processors_used = processors;
+  }
   if (devices.size() > 1 || settings.record.scaling) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const MemoryNeed planned = memory.of_tower(i);

@@ -173,8 +173,8 @@ void check_combination(const AllReduceOptions& options) {
   }
   for (const std::size_t size : options.sizes) {
     if (size % size_of(options.dtype) != 0) {
-      throw UsageError(cat("--sizes: ", size, " bytes are no whole number of elements of ",
-                           name_of(options.dtype), ", each of which has ", size_of(options.dtype)));
+      throw UsageError(cat("--sizes: ", size, " is no multiple of ", size_of(options.dtype),
+                           ", the bytes of one element of ", name_of(options.dtype)));
     }
   }
   if (options.on_gpus && options.threads) {

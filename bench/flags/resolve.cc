@@ -19,8 +19,8 @@ Placement resolve_placement(const Flags& flags, const std::string& no_gpu) {
   if (!flags.data_format && placement.device == "gpu") {
     placement.data_format = "NHWC";
     placement.notices.emplace_back(
-        "--data_format: not given, so NHWC, the layout of a GPU's tensor cores (tf_cnn_benchmarks: "
-        "NCHW)");
+        "--data_format: not given, so NHWC, in which a GPU's tensor cores compute "
+        "(tf_cnn_benchmarks: NCHW)");
   }
   if (placement.device == "cpu" && placement.data_format == "NCHW") {
     placement.notices.emplace_back(

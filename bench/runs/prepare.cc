@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <iomanip>
 #include <optional>
 #include <ostream>
@@ -200,18 +201,22 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   }
 }
 
-std::vector<std::string> warnings_before(const RunSettings& settings, const SystemFiles& files,
+std::vector<std::string> warnings_before(const RunSettings& settings, const RunHost& host,
                                          std::span<const Device> devices,
                                          const EnvironmentSnapshot& before) {
   std::set<int> used;
+  std::size_t anywhere = 0;
   for (const Device& device : devices) {
-    used.insert(device.processors.begin(), device.processors.end());
+    const std::vector<int>& processors = device.anywhere ? host.processors : device.processors;
+    used.insert(processors.begin(), processors.end());
+    anywhere += device.anywhere ? device.processors.size() : 0;
   }
-  const std::vector<int> processors(used.begin(), used.end());
-  const EnvironmentSnapshot after = read_environment(files, processors);
+  const std::size_t busy = anywhere > 0 ? std::min(anywhere, used.size()) : used.size();
+  const EnvironmentSnapshot after =
+      read_environment(host.files, std::vector<int>(used.begin(), used.end()));
   std::vector<std::string> warnings =
       environment_warnings(before, after,
-                           {.processors = static_cast<int>(processors.size()),
+                           {.processors = static_cast<int>(busy),
                             .devices = settings.device == RunDevice::cpu ? settings.towers : 0});
   for (const Device& device : devices) {
     warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
@@ -384,7 +389,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   }
   add_plan(record, settings, devices, tower.executor(), begun.memory);
   auto sensors = describe_gpus(devices, record);
-  record.quality.warnings = warnings_before(settings, host.files, devices, begun.before);
+  record.quality.warnings = warnings_before(settings, host, devices, begun.before);
   for (const std::string& warning : record.quality.warnings) {
     LOG(WARNING) << "warning: " << warning;
   }

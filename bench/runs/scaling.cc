@@ -29,7 +29,11 @@ std::string metric_text(const results::StoredRun& run, const char* name, int dig
 /// What a part took, as the record says.
 std::string lost_text(const json& scaling, const char* part) {
   const json& share = scaling.at("lost").at(part);
-  return share.is_null() ? "-" : decimal(kInPerCent * share.get<double>(), 1);
+  if (share.is_null()) {
+    return "-";
+  }
+  std::string text = decimal(kInPerCent * share.get<double>(), 1);
+  return text == "-0.0" ? "0.0" : text;
 }
 
 std::vector<std::string> row_of(const ScaledRun& run) {

@@ -338,6 +338,13 @@ unset EMULATED_GPUS EMULATED_GPU_0_CAPABILITY
 
 # --- a card that is described ----------------------------------------------------------------------
 
+# Every card that the flag names.
+run 0 --help=plan_for
+for card in $(grep -o 'sm_[0-9]*' "$out"); do
+  run 0 --model=lenet --plan_for="$card" --dump=plan
+  says "$err" 'note: planned for '
+done
+
 # The planned step of the emulated one, and that of a file.
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --dump=plan --autotune=off
@@ -346,7 +353,7 @@ says "$out" ' nodes and reorders in '
 says "$out" ' launches, '
 # shellcheck disable=SC2086
 run 0 $quick --plan_for="$h200" --dump=plan
-says "$err" 'note: planned for NVIDIA H200 (compute capability 9.0, 131.3 GiB): times are estimates for one device, at 4300 GB/s (as its file says)'
+says "$err" 'note: planned for NVIDIA H200 (compute capability 9.0, 131.3 GiB): times are estimates for one device, at 4300 GB/s (reached, by its file)'
 says "$out" 'planned step: '
 # shellcheck disable=SC2086
 run 0 $quick --plan_for="$h200" --dump=fusions

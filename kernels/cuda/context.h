@@ -70,8 +70,7 @@ Candidate gpu_candidate(const Context& context, const Graph& graph, const Node& 
                         std::vector<Layout> inputs, std::vector<Layout> outputs,
                         std::function<void(const Launch&)> body);
 
-/// Estimated times: of a kernel that moves so many bytes, and what each launch costs besides.
+/// Estimated time of a kernel that moves so many bytes, with its launch.
 double memory_seconds(const Context& context, double bytes);
-inline constexpr double kLaunchSeconds = 2e-6;
 
 }  // namespace bench::cuda

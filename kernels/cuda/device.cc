@@ -1,7 +1,6 @@
 #include "kernels/cuda/device.h"
 
 #include <array>
-#include <filesystem>
 
 #include "kernels/cuda/properties_file.h"
 #include "kernels/cuda/runtime.h"
@@ -125,20 +124,10 @@ std::string driver_version() {
 }
 
 DeviceProperties described_device(std::string_view card) {
-  const std::string path(card);
-  std::error_code error;
   if (const auto found = properties_of(card)) {
     return *found;
   }
-  if (card.starts_with("sm_") && !std::filesystem::exists(path, error)) {
-    std::string known;
-    for (const DeviceProperties& one : described_cards()) {
-      known += cat(known.empty() ? "" : ", ", "sm_", one.capability);
-    }
-    throw UsageError(
-        cat("no such GPU is described; there are ", known, ", and files that describe a card"));
-  }
-  return read_description(path);
+  return read_description(std::string(card));
 }
 
 }  // namespace bench::cuda

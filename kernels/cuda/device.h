@@ -28,7 +28,7 @@ PresentDevices present_devices();
 std::string driver_version();
 
 /// A card by its capability, as sm_90: a usual one of that kind; or by a file that describes one
-/// (properties_file.h). Throws UsageError that names those there are, or says what the file lacks.
+/// (properties_file.h). Throws UsageError that says what the file lacks.
 DeviceProperties described_device(std::string_view card);
 
 }  // namespace bench::cuda

@@ -12,6 +12,7 @@ namespace {
 
 /// Of the sheet's rates on tensor cores, what large layers are taken to reach; a guess.
 constexpr double kTensorCoreEfficiency = 0.7;
+constexpr int kLeastWithTf32 = 80;
 
 constexpr int kKib = 1024;
 constexpr std::int64_t kMib = std::int64_t{1} << 20;
@@ -221,19 +222,30 @@ CardSpeeds planning_speeds(const DeviceProperties& device) {
 std::string planning_text(const DeviceProperties& device) {
   constexpr double kGiga = 1e9;
   constexpr double kTera = 1e12;
+  constexpr double kMicro = 1e-6;
   constexpr double kTenths = 10;
+  const auto described = properties_of(cat("sm_", device.capability));
+  const bool of_a_sheet =
+      described && described->name == device.name && described->sheet == device.sheet;
   const CardSpeeds speeds = planning_speeds(device);
   const auto text = [&](double CardSpeeds::*speed, double unit, std::string_view name,
                         bool tensor_cores) {
-    const std::string sheet =
-        tensor_cores ? cat(kTensorCoreEfficiency, " of the data sheet, a guess") : "data sheet";
+    const std::string source = of_a_sheet ? "data sheet" : "by its file";
+    const std::string part = cat(kTensorCoreEfficiency, " of ",
+                                 of_a_sheet ? "the data sheet" : "what its file says", ", a guess");
     return cat(std::round(speeds.*speed / unit * kTenths) / kTenths, " ", name, " (",
-               device.reached.*speed > 0 ? "as its file says" : sheet, ")");
+               device.reached.*speed > 0 ? "reached, by its file"
+               : tensor_cores            ? part
+                                         : source,
+               ")");
   };
   return cat(text(&CardSpeeds::bytes_per_second, kGiga, "GB/s", false), ", ",
              text(&CardSpeeds::flops_per_second_16, kTera, "TFLOP/s in 16 bits", true), ", ",
-             text(&CardSpeeds::flops_per_second_tf32, kTera, "in TF32", true), " and ",
-             text(&CardSpeeds::flops_per_second_32, kTera, "in f32", false));
+             device.capability < kLeastWithTf32
+                 ? ""
+                 : cat(text(&CardSpeeds::flops_per_second_tf32, kTera, "in TF32", true), ", "),
+             text(&CardSpeeds::flops_per_second_32, kTera, "in f32", false), " and ",
+             kLaunchSeconds / kMicro, " us a launch (a guess)");
 }
 
 std::string cudnn_device_json(const DeviceProperties& device) {

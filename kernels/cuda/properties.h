@@ -46,8 +46,11 @@ struct DeviceProperties {
 /// What estimates go by: what was reached, else the sheet's; of its rates on tensor cores, which
 /// layers do not reach, a part.
 CardSpeeds planning_speeds(const DeviceProperties& device);
-/// These in words, each with where it comes from: "4300 GB/s (as its file says), 692.3 TFLOP/s in
-/// 16 bits (0.7 of the data sheet, a guess), ... in TF32 (...) and 67 in f32 (data sheet)".
+/// What a launch takes beside them in estimates; a guess.
+inline constexpr double kLaunchSeconds = 2e-6;
+/// These in words, each with where it comes from: "4300 GB/s (reached, by its file), 692.3 TFLOP/s
+/// in 16 bits (0.7 of the data sheet, a guess), ..., 67 in f32 (data sheet) and 2 us a launch (a
+/// guess)".
 std::string planning_text(const DeviceProperties& device);
 
 /// Cards by their makers' sheets, a typical one of each compute capability that our kernels are

@@ -38,7 +38,8 @@ std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec,
                                                   const AllReduceOffer& offer = {});
 
 /// Throws UsageError, as parse_all_reduce_spec() does, for a spec or a part of it that so many
-/// members of one host cannot add by.
+/// members of one host cannot add by. `offer` is for the sentence alone: to refuse nccl and auto is
+/// for those who do not have them.
 void check_all_reduce_spec(std::string_view spec, int members, const AllReduceOffer& offer = {});
 
 /// The first range that takes so many bytes. (tf_cnn_benchmarks compares its limits with the number

@@ -129,9 +129,12 @@ TEST(Record, TellsParametersImplementationsAndDeviceFromThePlan) {
   device.library_version = "Eigen";
   const Executor executor(build_run_graph(settings, *device.backend, 2), *device.backend, {});
   add_plan(record, settings, std::span(&device, 1), executor, {});
+  EXPECT_THAT(record.cpu.processors_used.value(), ElementsAre(3));
+  device.anywhere = true;
+  add_plan(record, settings, std::span(&device, 1), executor, {});
+  EXPECT_EQ(record.cpu.processors_used.why(), "its threads are kept to no processor");
   EXPECT_EQ(record.workload.model_params.value(), 4263877);
   EXPECT_EQ(record.workload.flops_per_image.value(), 2 * 4258779);
-  EXPECT_THAT(record.cpu.processors_used.value(), ElementsAre(3));
   std::size_t nodes = 0;
   for (const results::Implementation& row : record.implementations) {
     EXPECT_FALSE(row.implementation.empty()) << row.op;

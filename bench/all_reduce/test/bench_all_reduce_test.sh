@@ -56,7 +56,7 @@ says out '^  --sizes=FROM:TO:FACTOR '
 run 2 --num_gpus=100000
 says err '^bench_all_reduce: --num_gpus=100000: this process may use '
 run 2 --sizes=10
-says err '^bench_all_reduce: --sizes: 10 bytes are no whole number of elements of f32'
+says err '^bench_all_reduce: --sizes: 10 is no multiple of 4'
 run 2 --sizes=x
 says err '^bench_all_reduce: --sizes=x: accepted is '
 run 2 --all_reduce_spec=nccl

@@ -49,8 +49,9 @@ TEST(AllReduceOptions, ReadSizesFromToByAFactor) {
 TEST(AllReduceOptions, TakeSizesOfWholeElementsOnly) {
   EXPECT_THAT(read({"--sizes=10", "--dtype=bf16"}).sizes, ElementsAre(10));
   EXPECT_EQ(refused({"--sizes=10"}),
-            "--sizes: 10 bytes are no whole number of elements of f32, each of which has 4");
-  EXPECT_THAT(refused({"--sizes=4:1K:3", "--dtype=f64"}), HasSubstr("--sizes: 4 bytes are no "));
+            "--sizes: 10 is no multiple of 4, the bytes of one element of f32");
+  EXPECT_THAT(refused({"--sizes=4:1K:3", "--dtype=f64"}),
+              HasSubstr("--sizes: 4 is no multiple of 8"));
 }
 
 TEST(AllReduceOptions, SayWhatHoldsWithoutThem) {

@@ -82,5 +82,21 @@ TEST(ValueMeantBy, KnowsOtherNamesOfTypesAndLayouts) {
   EXPECT_EQ(value_meant_by("dtype", "channels_last"), "");
 }
 
+TEST(ValueMeantBy, KnowsEachCardByItsComputeCapability) {
+  for (const std::string_view card : split_words(find_flag("plan_for")->accepted.values)) {
+    const std::string capability(card.substr(card.find('_') + 1));
+    EXPECT_EQ(value_meant_by("plan_for", capability), card);
+    const std::string with_point =
+        cat(capability.substr(0, capability.size() - 1), ".", capability.back());
+    EXPECT_EQ(value_meant_by("plan_for", with_point), card);
+  }
+  for (const std::string_view card :
+       {"t4", "A100", "orin", "l40s", "H200", "b200", "b300", "thor", "rtx5090", "spark"}) {
+    EXPECT_THAT(split_words(find_flag("plan_for")->accepted.values),
+                testing::Contains(value_meant_by("plan_for", card)))
+        << card;
+  }
+}
+
 }  // namespace
 }  // namespace bench

@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "bench/flags/table.h"
 #include "bench/flags/test/usage_error.h"
 #include "bench/plan/precision.h"
 #include "bench/plan/resolve_settings.h"
+#include "variable_mgmt/collectives/all_reduce_spec.h"
 
 namespace bench {
 namespace {
@@ -137,7 +141,18 @@ TEST(Sharing, NamesThePartOfASpecThatSoManyTowersCannotAddBy) {
   EXPECT_EQ(sharing_refusal({"--num_gpus=2", "--all_reduce_spec=pscpu#2"}), "no UsageError");
 }
 
-// All that is named as accepted is, and nothing else.
+TEST(Sharing, HelpNamesTheAlgorithmsAndThoseThatTakeShards) {
+  const std::string_view help = find_flag("all_reduce_spec")->help;
+  const std::string_view shards = help.substr(0, help.find(" take #N"));
+  const std::string_view sharded = shards.substr(shards.rfind(';'));
+  std::istringstream names(describe_algorithms({.nccl = false, .timed = false}));
+  for (std::string name; std::getline(names >> std::ws, name, ',');) {
+    EXPECT_THAT(std::string(help.substr(0, help.find(';'))), HasSubstr(name));
+    const std::string refused = usage_error([&] { check_all_reduce_spec(cat(name, "#2"), 4); });
+    EXPECT_EQ(sharded.find(name) != std::string_view::npos, refused == "no UsageError") << name;
+  }
+}
+
 TEST(Sharing, NamesTheAlgorithmsThatThisRunCanTake) {
   const auto refused = [](std::string_view devices, std::string_view device,
                           std::string_view spec) {

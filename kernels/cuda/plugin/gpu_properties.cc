@@ -13,6 +13,7 @@
 #include "kernels/cuda/properties_file.h"
 #include "kernels/cuda/runtime.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 
 namespace bench::cuda {
 namespace {
@@ -60,15 +61,17 @@ int print_properties() {
 }  // namespace bench::cuda
 
 int main(int argc, char** argv) {
-  if (argc > 1) {
-    const std::string_view argument = argv[1];
-    if (argument == "--help" && argc == 2) {
-      std::cout << "usage: gpu_properties\n\nPrints the GPUs of this machine as JSON, as bench "
-                   "--plan_for=FILE takes it.\n";
-      return 0;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--help") {
+      std::cerr << "gpu_properties: " << bench::printable(argv[i])
+                << ": no arguments are taken but --help\n";
+      return 2;
     }
-    std::cerr << "gpu_properties: " << argument << ": no arguments are taken but --help\n";
-    return 2;
+  }
+  if (argc > 1) {
+    std::cout << "Usage: gpu_properties\n\nPrints the GPUs of this machine as JSON, as bench "
+                 "--plan_for=FILE takes it.\n";
+    return 0;
   }
   try {
     return bench::cuda::print_properties();

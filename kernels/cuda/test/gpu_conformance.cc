@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/test/gpu_ways.h"
 #include "kernels/gpu_provider.h"
+#include "models/base/text.h"
 
 namespace bench {
 namespace {
@@ -51,9 +52,19 @@ TEST(SharedSums, LeaveTheSameBitsWhicheverBlockComesLast) {
 int run(int argc, char** argv) {
   const bool asks_for_help =
       std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--help"; });
+  if (asks_for_help) {
+    std::cout << "Runs every op on this machine's first GPU and holds it against the reference. "
+                 "Without one it ends with 77.\nGTEST_TOTAL_SHARDS and GTEST_SHARD_INDEX divide it "
+                 "among processes. It is a program of Google Test:\n\n";
+  }
   testing::InitGoogleTest(&argc, argv);
   if (asks_for_help || GTEST_FLAG_GET(list_tests)) {
     return RUN_ALL_TESTS();  // which prints them, and runs nothing
+  }
+  if (argc > 1) {
+    std::cerr << "gpu_conformance: " << printable(argv[1])
+              << ": unknown; --help has what there is\n";
+    return 2;
   }
   const FoundGpus found = find_gpus();
   if (found.gpus.empty()) {

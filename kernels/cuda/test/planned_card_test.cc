@@ -19,7 +19,9 @@ namespace bench::cuda {
 namespace {
 
 using nlohmann::json;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class PlannedCard : public testing::Test {
@@ -59,6 +61,15 @@ std::string plan_for(const std::string& card) {
   return plan_on(*make_emulated_provider()->make_planner(card, {}).backend);
 }
 
+// Those that bench's --plan_for accepts, which is held to plan for each of them.
+TEST_F(PlannedCard, IsOneOfEachComputeCapability) {
+  std::vector<int> capabilities;
+  for (const DeviceProperties& device : described_cards()) {
+    capabilities.push_back(device.capability);
+  }
+  EXPECT_THAT(capabilities, ElementsAre(75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121));
+}
+
 TEST_F(PlannedCard, IsTheSameInAFile) {
   for (DeviceProperties device : described_cards()) {
     EXPECT_EQ(described_device(file_of(device)), device) << device.name;
@@ -88,23 +99,31 @@ TEST_F(PlannedCard, GoesByWhatWasReachedWhereTheFileSaysSo) {
   EXPECT_LT(sheet.flops_per_second_16, 989e12);
   EXPECT_EQ(planning_text(device),
             "3350 GB/s (data sheet), 692.3 TFLOP/s in 16 bits (0.7 of the data sheet, a guess), "
-            "345.8 in TF32 (0.7 of the data sheet, a guess) and 67 in f32 (data sheet)");
+            "345.8 in TF32 (0.7 of the data sheet, a guess), 67 in f32 (data sheet) and 2 us a "
+            "launch (a guess)");
   device.reached = {.bytes_per_second = 3000e9, .flops_per_second_16 = 700e12};
   const CardSpeeds reached = planning_speeds(device);
   EXPECT_EQ(reached.bytes_per_second, 3000e9);
   EXPECT_EQ(reached.flops_per_second_16, 700e12);
   EXPECT_EQ(reached.flops_per_second_32, sheet.flops_per_second_32);
-  EXPECT_THAT(planning_text(device),
-              StartsWith("3000 GB/s (as its file says), 700 TFLOP/s in 16 bits (as its file says), "
-                         "345.8 in TF32 (0.7 of"));
+  EXPECT_THAT(
+      planning_text(device),
+      StartsWith("3000 GB/s (reached, by its file), 700 TFLOP/s in 16 bits (reached, by its file), "
+                 "345.8 in TF32 (0.7 of"));
+}
+
+TEST_F(PlannedCard, WithoutTf32HasNoSpeedOfIt) {
+  EXPECT_THAT(planning_text(described_device("sm_75")), Not(HasSubstr("TF32")));
+  EXPECT_THAT(planning_text(described_device("sm_80")), HasSubstr("TF32"));
 }
 
 TEST_F(PlannedCard, OfAnH200IsPlannedFor) {
   const PlannedGpu planned = make_emulated_provider()->make_planner(H200, {});
   EXPECT_EQ(planned.gpu.name, "NVIDIA H200");
   EXPECT_EQ(planned.gpu.capability, 90);
-  EXPECT_THAT(planned.speeds, StartsWith("4300 GB/s (as its file says), 790 TFLOP/s in 16 bits (as "
-                                         "its file says), "));
+  EXPECT_THAT(planned.speeds, StartsWith("4300 GB/s (reached, by its file), 790 TFLOP/s in 16 bits "
+                                         "(reached, by its file), 345.8 in TF32 (0.7 of what its "
+                                         "file says, a guess), 67 in f32 (by its file) and "));
   EXPECT_EQ(planned.backend->memory_traits().free_bytes, 141'000'000'000U);
   EXPECT_EQ(described_device(H200).sheet.bytes_per_second, 4.8e12);
 }
@@ -147,9 +166,7 @@ TEST_F(PlannedCard, IsRefusedInASentenceWhereTheFileIsBad) {
   };
   EXPECT_EQ(refusal(json{{"gpus", {described("sm_80"), described("sm_90")}}}.dump()),
             "describes cards that are not alike; leave the one to plan for");
-  EXPECT_EQ(refusal_of("sm_70"),
-            "no such GPU is described; there are sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, "
-            "sm_103, sm_110, sm_120, sm_121, and files that describe a card");
+  EXPECT_EQ(refusal_of("sm_70"), "there is no such file");
 }
 
 /// Emulated devices of these capabilities, until it ends.

@@ -98,7 +98,6 @@ TEST(AllReduceSpec, NamesThePlaceOfWhatSoManyMembersCannot) {
   }
 }
 
-// Whatever a list names is taken by whom it was told.
 TEST(AllReduceSpec, NamesWhatIsOfferedAndNothingElse) {
   for (const std::string spec : {"foo", "nccl/rechd", "pscpu/pscpu"}) {
     EXPECT_THAT(refusal_of_four(spec, {.nccl = false}),
