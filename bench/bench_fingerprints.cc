@@ -11,8 +11,6 @@
 #include "bench/plan/resolve_settings.h"
 #include "kernels/core_library.h"
 #include "kernels/reference/reference_backend.h"
-#include "models/base/errors.h"
-#include "models/base/near_names.h"
 #include "models/base/text.h"
 
 namespace {
@@ -58,36 +56,25 @@ void print(const Model& model, std::span<const FingerprintPart> parts) {
   std::cout << std::flush;
 }
 
-/// A sentence on what is no network's name; empty for one.
-std::string why_no_network(std::string_view given) {
-  std::vector<std::string_view> names;
-  for (const Model& model : all_models()) {
-    // One name may stand for a network of each dataset.
-    if (std::find(names.begin(), names.end(), model.name) == names.end()) {
-      names.push_back(model.name);
-    }
-  }
-  if (std::find(names.begin(), names.end(), given) != names.end()) {
-    return "";
-  }
-  return cat(given, ": no network of bench --list_models", did_you_mean(near_names(given, names)));
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   if (!core_fits("bench_fingerprints")) {
     return 1;
   }
-  const std::vector<std::string_view> names(argv + 1, argv + argc);
-  if (std::find(names.begin(), names.end(), "--help") != names.end()) {
+  const std::span<char* const> arguments(argv + 1, argv + argc);
+  if (std::any_of(arguments.begin(), arguments.end(),
+                  [](std::string_view word) { return word == "--help"; })) {
     std::cout << "Usage: bench_fingerprints [NETWORK]...\n"
                  "Prints the rows of models/zoo/fingerprints.inc of these networks, or of all.\n";
     return 0;
   }
-  for (const std::string_view name : names) {
-    if (const std::string why = why_no_network(name); !why.empty()) {
-      std::cerr << "bench_fingerprints: " << printable(why) << "\n";
+  std::vector<std::string_view> names;
+  for (const std::string_view given : arguments) {
+    names.push_back(listed_model_name(given));
+    if (names.back().empty()) {
+      std::cerr << "bench_fingerprints: " << printable(given)
+                << ": accepted is a network of bench --list_models\n";
       return 2;
     }
   }

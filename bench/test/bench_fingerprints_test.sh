@@ -19,8 +19,8 @@ ends() {
 }
 
 ends 0 'Usage: bench_fingerprints [NETWORK]...' --help
-ends 2 'bench_fingerprints: --nonsense: no network of bench --list_models' --nonsense
-ends 2 'bench_fingerprints: lennet: no network of bench --list_models; did you mean lenet' trivial lennet
+ends 2 'bench_fingerprints: --nonsense: accepted is a network of bench --list_models' --nonsense
+ends 2 'bench_fingerprints: lennet: accepted is a network of bench --list_models' trivial lennet
 ends 0 'imagenet trivial
-BENCH_FINGERPRINT("trivial", "imagenet", 0x' trivial
+BENCH_FINGERPRINT("trivial", "imagenet", 0x' Trivial
 [ "$failures" -eq 0 ]

@@ -26,7 +26,6 @@ struct AlgorithmRow {
 };
 
 constexpr std::string_view kNccl = "nccl";
-constexpr std::string_view kAuto = "auto";
 /// tf_cnn_benchmarks' first.
 constexpr std::array<AlgorithmRow, 13> kAlgorithms = {{
     {.name = kNccl, .scope = Scope::all_sizes},
@@ -41,7 +40,7 @@ constexpr std::array<AlgorithmRow, 13> kAlgorithms = {{
     {.name = "shm"},
     {.name = "rechd"},
     {.name = "tree"},
-    {.name = kAuto, .scope = Scope::all_sizes},
+    {.name = "auto", .scope = Scope::all_sizes},
 }};
 
 const AlgorithmRow* find_algorithm(std::string_view name) {
@@ -96,10 +95,9 @@ std::string names_of(const Wanted& wanted) {
   return text;
 }
 
-/// Of all of the spec, or of one of its ranges of sizes.
+/// As describe_algorithms(), of all of the spec or of one of its ranges of sizes.
 std::string describe_accepted(bool whole, const AllReduceOffer& offer) {
-  return whole ? describe_algorithms(offer)
-               : names_of([](const AlgorithmRow& row) { return row.scope == Scope::one_host; });
+  return describe_algorithms(whole ? offer : AllReduceOffer{.nccl = false, .timed = false});
 }
 
 AllReduceRange read_algorithm(std::string_view spec, const SpecPart& part,
