@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <sstream>
 
 #include "bench/host/nvml.h"
@@ -73,14 +74,20 @@ FakeNvml& table() {
 
 bool initialized = false;
 
+/// As NVML's own, any thread may call; each card is watched on one of its own.
+std::mutex in_use;
+
 /// The answer to this call; 0 where the table has none.
 template <class Value>
 int answer(const std::string& function, const std::string& key, Value* value) {
   FakeNvml& fake = table();
+  std::unique_lock lock(in_use);
   fake.threads.push_back(std::this_thread::get_id());
   const int call = fake.calls[key]++;
   if (fake.on_call) {
+    lock.unlock();  // It may wait for another thread's call, or change the table.
     fake.on_call(key);
+    lock.lock();
   }
   if (!initialized) {
     return kUninitialized;
