@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench/host/decimal.h"
+#include "bench/host/stderr_lines.h"
 #include "models/base/errors.h"
 #include "results/statistics.h"
 
@@ -90,7 +91,7 @@ void print_device_times(const SessionResult& session, std::ostream& out) {
     return;
   }
   const BothClocks clocks = clocks_of(session);
-  out << "device: from a step's beginning to its end on it, gaps included, "
+  out << stderr_line::device << "from a step's beginning to its end on it, gaps included, "
       << share_text(clocks.device / clocks.host)
       << " of the step time by its own clock; a median step takes it "
       << decimal(median_milliseconds(session.device_steps), 3) << " of "

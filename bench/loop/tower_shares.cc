@@ -3,6 +3,7 @@
 #include <iomanip>
 #include <ostream>
 
+#include "bench/host/stderr_lines.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -27,10 +28,11 @@ void print_shares(std::ostream& out, std::span<const TowerShare> towers,
   };
   for (std::size_t tower = 0; tower < towers.size(); ++tower) {
     const TowerShare& each = towers[tower];
-    out << "tower " << tower << ": input " << share(each.input) << " of the step time, computing "
-        << share(each.computing) << ", exposed communication " << share(each.exposed_communication)
-        << " (" << share(each.waiting) << " for slower towers), update " << share(each.updating)
-        << ", host " << share(each.host) << "\n";
+    out << stderr_line::tower << tower << ": input " << share(each.input)
+        << " of the step time, computing " << share(each.computing) << ", exposed communication "
+        << share(each.exposed_communication) << " (" << share(each.waiting)
+        << " for slower towers), update " << share(each.updating) << ", host " << share(each.host)
+        << "\n";
   }
 }
 

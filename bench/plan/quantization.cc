@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "bench/host/stderr_lines.h"
 #include "bench/plan/input.h"
 #include "bench/plan/memory_check.h"
 #include "bench/plan/network.h"
@@ -103,7 +104,7 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
       trained_(settings.files.init_from.has_value()),
       labelled_(!settings.synthetic()) {
   const auto batches = settings.calibration_batches;
-  progress << "calibrating int8 with " << batches << (batches == 1 ? " batch" : " batches")
+  progress << stderr_line::calibrating << batches << (batches == 1 ? " batch" : " batches")
            << " of " << settings.batch << " in f32" << std::endl;
   const std::int64_t at_once = images_at_once(settings.batch);
   Calibration calibration(build_float_graph(settings, backend, at_once), backend, settings.format,
@@ -192,7 +193,7 @@ results::Quantization to_record(const Judgement& judgement) {
 
 std::ostream& operator<<(std::ostream& out, const Judgement& judgement) {
   const Agreement& agreement = judgement.agreement;
-  out << "int8 against f32 on " << agreement.examples
+  out << stderr_line::quantized << "on " << agreement.examples
       << (agreement.examples == 1 ? " image" : " images")
       << (judgement.seen
               ? ", of which calibration may have seen some (the input has too few others)"

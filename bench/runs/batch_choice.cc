@@ -10,6 +10,7 @@
 
 #include "bench/flags/batch_request.h"
 #include "bench/host/machine.h"
+#include "bench/host/stderr_lines.h"
 #include "bench/loop/run_towers.h"
 #include "bench/plan/input.h"
 #include "bench/plan/memory_check.h"
@@ -140,7 +141,7 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
 std::string one_decimal(double value) { return cat(std::fixed, std::setprecision(1), value); }
 
 std::string sentence_of(const results::BatchTrial& trial) {
-  return cat("batch ", trial.batch, ": ", one_decimal(trial.images_per_sec),
+  return cat(stderr_line::batch, trial.batch, ": ", one_decimal(trial.images_per_sec),
              " images/sec, median of ", trial.steps, " steps, spread ",
              one_decimal(100 * trial.spread), " %\n");
 }
@@ -203,20 +204,20 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
     const bool fitting = fits(trial, *host.device(trial).backend, allowed);
     host.phases.clear();
     if (!fitting) {
-      err << "batch " << batch << ": does not fit into memory\n";
+      err << stderr_line::batch << batch << ": does not fit into memory\n";
       return std::nullopt;
     }
     const results::BatchTrial result = measure(trial, values, host);
     err << sentence_of(result) << std::flush;
     return result;
   };
-  err << "--batch_size=auto tries 1, 2, 4 and so on\n" << std::flush;
+  err << stderr_line::batch_request << "auto tries 1, 2, 4 and so on\n" << std::flush;
   BatchSearch search = search_batch(try_batch, kTolerance);
   if (search.chosen == 0) {
     throw UsageError(cat("--batch_size=auto: not even one image of --model=", first.model->name,
                          " fits into memory; smaller images (--image_size) may"));
   }
-  err << "--batch_size=auto: batch " << search.chosen << " is the smallest within "
+  err << stderr_line::batch_request << "auto: batch " << search.chosen << " is the smallest within "
       << 100 * kTolerance << " % of the best, " << one_decimal(best_of(search.tried))
       << " images/sec\n";
   warn_of_unsteady(search.tried);
@@ -248,7 +249,7 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
     throw UsageError(cat("--batch_size=max: one image needs ", of_the_limits(one, limits),
                          ", and some must be left"));
   }
-  host.streams.err << "--batch_size=max: batch " << largest.batch << " needs "
+  host.streams.err << stderr_line::batch_request << "max: batch " << largest.batch << " needs "
                    << of_the_limits(largest.need, limits) << of_the_next(largest, limits) << "; "
                    << 100 * (1 - kPlannedShare) << " % are left to what is not planned"
                    << (settings.input.dataset ? ", the shuffle buffer comes on top" : "") << "\n";

@@ -10,6 +10,7 @@
 #include "bench/after/gpu_report.h"
 #include "bench/after/profile.h"
 #include "bench/after/verification.h"
+#include "bench/host/stderr_lines.h"
 #include "bench/loop/report.h"
 #include "bench/plan/memory_check.h"
 #include "bench/plan/network.h"
@@ -25,7 +26,7 @@ using std::chrono::nanoseconds;
 void print_closing_notes(const RunSettings& settings, const SessionResult& session,
                          const InputStatistics& input, std::ostream& err) {
   if (session.skipped_updates > 0) {
-    err << "skipped updates: " << session.skipped_updates
+    err << stderr_line::skipped_updates << session.skipped_updates
         << ", for gradients that were not finite; the loss scale was halved each time\n";
   }
   if (session.steps.empty()) {
@@ -36,7 +37,7 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
   constexpr double kPerCent = 100;
   const double share =
       static_cast<double>(held_up_by_input(session).count()) / static_cast<double>(steps.count());
-  err << std::fixed << std::setprecision(1) << "waiting for input: " << kPerCent * share
+  err << std::fixed << std::setprecision(1) << stderr_line::input_wait << kPerCent * share
       << " % of the step time";
   if (input.threads > 0) {
     err << " (" << input.threads << (input.threads == 1 ? " thread prepares" : " threads prepare")
@@ -47,7 +48,8 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
   print_device_times(session, err);
   print_shares(err, session.shares, steps);
   if (settings.towers > 1 && session.shares.empty()) {
-    err << "where the step time went on each tower is not told: " << kNotTimedByPart << "\n";
+    err << stderr_line::note << "the time on each tower is unavailable: " << kNotTimedByPart
+        << "\n";
   }
 }
 
@@ -113,15 +115,15 @@ void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
                             " should: ", result.failures()));
   }
   if (!result.skipped.empty()) {
-    err << "fingerprint not checked: " << result.skipped << "; the other " << result.numbers.size()
-        << " numbers match the reference\n";
+    err << stderr_line::fingerprint << " not checked: " << result.skipped << "; the other "
+        << result.numbers.size() << " numbers match the reference\n";
     return;
   }
   const results::VerifiedNumber& nearest = *result.nearest();
   constexpr double kPerCent = 100;
-  err << "fingerprint: matches the reference in " << result.numbers.size() << " numbers; "
-      << nearest.name << " is nearest to its limit, at " << std::fixed << std::setprecision(1)
-      << kPerCent * nearest.share() << " % of it\n";
+  err << stderr_line::fingerprint << ": matches the reference in " << result.numbers.size()
+      << " numbers; " << nearest.name << " is nearest to its limit, at " << std::fixed
+      << std::setprecision(1) << kPerCent * nearest.share() << " % of it\n";
 }
 
 /// The same for a run in int8, whose rounding no fingerprint allows for.
@@ -139,7 +141,7 @@ int tell_reportable(const results::Record& record, std::ostream& err) {
     return 0;
   }
   for (const std::string& violation : record.labels.violations) {
-    err << "not reportable: " << printable(violation) << "\n";
+    err << stderr_line::not_reportable << printable(violation) << "\n";
   }
   return 1;
 }

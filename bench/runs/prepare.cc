@@ -10,6 +10,7 @@
 
 #include "bench/after/build_record.h"
 #include "bench/after/tensor_dump.h"
+#include "bench/host/stderr_lines.h"
 #include "bench/loop/report.h"
 #include "bench/loop/run_towers.h"
 #include "bench/loop/session.h"
@@ -194,7 +195,7 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   if (settings.dump.plan) {
     out << plan.lowered;
     print_forecast(plan.lowered, settings.batch, !backend.shares_host_memory(), out);
-    out << "planned memory: " << memory << "\n";
+    out << stderr_line::planned_memory << ": " << memory << "\n";
   }
   if (settings.dump.choices) {
     out << to_text({.choices = plan.lowered.choices, .made_for = flags_of_choices(settings)});
@@ -325,7 +326,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     begun.memory = run_memory(settings, *device.backend, tower_plan(plan), settings.batch);
     check_memory(settings, begun.memory, limits, need_for);
     phases.clear();
-    host.streams.err << "planned memory: " << begun.memory << "\n";
+    host.streams.err << stderr_line::planned_memory << ": " << begun.memory << "\n";
   };
 
   print_beginning(settings, host.streams.out);

@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <ostream>
 
+#include "bench/host/stderr_lines.h"
 #include "bench/runs/child_runs.h"
 #include "bench/runs/own_files.h"
 #include "bench/runs/text_table.h"
@@ -38,12 +39,12 @@ std::string per_cent(double share) { return cat(decimals_of(kPerCent * share, 2)
 void say_why_not_ended(std::ostream& err, double limit, std::span<const double> values) {
   const std::optional<std::size_t> look = results::stats::last_look(values.size());
   if (!look) {
-    err << "--until_ci: " << values.size() << " runs are fewer than the "
+    err << stderr_line::until_ci << values.size() << " runs are fewer than the "
         << results::stats::kLooks.front() << " after which it looks first\n";
     return;
   }
   const std::optional<double> half = results::stats::look_half_width(values.first(*look));
-  err << "--until_ci: half the interval is " << (half ? per_cent(*half) : "not known")
+  err << stderr_line::until_ci << "half the interval is " << (half ? per_cent(*half) : "not known")
       << " of the median, not " << per_cent(limit) << ", after "
       << (*look == values.size() ? "all " : "the first ") << *look << " runs";
   if (*look != values.size()) err << "; after " << values.size() << " there is no look";
@@ -91,7 +92,7 @@ int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int
   for (int i = 0; i < settings.runs && !interrupted(); ++i) {
     if (i > 0) wait();
     if (interrupted()) break;
-    streams.err << "repeat " << i + 1 << " of " << (settings.until_ci ? "at most " : "")
+    streams.err << stderr_line::repeat << i + 1 << " of " << (settings.until_ci ? "at most " : "")
                 << settings.runs << "\n"
                 << std::flush;
     const RepeatOutcome outcome = run(i);
@@ -129,7 +130,7 @@ int run_repeats(const RunSettings& settings, RunHost& host) {
   };
   const int status = repeat(
       repeats, run, wait, [&] { return host.interrupt.requested(); }, host.streams);
-  host.streams.err << "group: " << children.group() << "\n";
+  host.streams.err << stderr_line::group << children.group() << "\n";
   return host.interrupt.requested() ? host.interrupt.exit_status() : status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "bench/host/machine.h"
 #include "bench/host/process_age.h"
+#include "bench/host/stderr_lines.h"
 #include "bench/plan/watched_backend.h"
 #include "kernels/cpu/affinity.h"
 #include "models/base/errors.h"
@@ -20,7 +21,7 @@ RunHost::RunHost(const RunStreams& run_streams, std::vector<std::string> argumen
       phases(streams.err, clock, streams.err_terminal, [this] { return end_asked(); }) {}
 
 std::string RunHost::end_reason() const {
-  return interrupt.requested() ? cat("ended by ", interrupt.signal_name())
+  return interrupt.requested() ? cat(stderr_line::ended, interrupt.signal_name())
                                : "standard output cannot be written";
 }
 

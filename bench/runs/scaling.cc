@@ -5,6 +5,7 @@
 #include "bench/after/record_file.h"
 #include "bench/after/scaling.h"
 #include "bench/host/decimal.h"
+#include "bench/host/stderr_lines.h"
 #include "bench/plan/device.h"
 #include "bench/plan/memory_check.h"
 #include "bench/plan/resolve_settings.h"
@@ -149,8 +150,8 @@ int scale(
   int status = 0;
   std::string reference = kScalingFirst;
   for (std::size_t i = 0; i < counts.size() && !interrupted(); ++i) {
-    streams.err << counts[i] << (counts[i] == 1 ? " device" : " devices") << ", run " << i + 1
-                << " of " << counts.size() << "\n"
+    streams.err << stderr_line::run << i + 1 << " of " << counts.size() << ": " << counts[i]
+                << (counts[i] == 1 ? " device" : " devices") << "\n"
                 << std::flush;
     runs.push_back(
         {.devices = counts[i], .outcome = run(counts[i], static_cast<int>(i), reference)});
@@ -189,7 +190,7 @@ int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost&
     own = settings_of_scaled(std::move(own));
     // On a thread of its own, which keeps the processors it is put on.
     auto checked = start_async([&] { return predict_run(own, host); });
-    planned += cat("planned memory of ", devices,
+    planned += cat(stderr_line::planned_memory, " of ", devices,
                    devices == 1 ? " device: " : " devices: ", checked.get(), "\n");
   }
   host.streams.err << planned << std::flush;
@@ -202,7 +203,7 @@ int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost&
                              .variables = {{kScalingVariable, reference}}});
       },
       [&] { return host.interrupt.requested(); }, host.streams);
-  host.streams.err << "group: " << children.group() << "\n";
+  host.streams.err << stderr_line::group << children.group() << "\n";
   return host.interrupt.requested() ? host.interrupt.exit_status() : status;
 }
 

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "bench/host/decimal.h"
+#include "bench/host/stderr_lines.h"
 #include "bench/loop/step_statistics.h"
 #include "bench/plan/network.h"
 #include "bench/plan/tensor_files.h"
@@ -82,7 +83,8 @@ int sweep(std::span<const std::int64_t> sizes,
   std::vector<SweptRun> runs;
   int status = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    streams.err << "batch " << sizes[i] << ", run " << i + 1 << " of " << sizes.size() << "\n"
+    streams.err << stderr_line::batch << sizes[i] << ", run " << i + 1 << " of " << sizes.size()
+                << "\n"
                 << std::flush;
     try {
       runs.push_back({.batch = sizes[i], .outcome = run(sizes[i])});

@@ -41,7 +41,7 @@ same_bits $lenet --virtual_gpus=2 --variable_update=replicated --allreduce_bucke
 says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
 says "$err" "$in_parts: the gradients of several towers meet on the host"
 record_holds "r['choices']['gradients_meet'] == 'host'" "$work/2.json"
-says "$err" 'where the step time went on each tower is not told: the device computes while the host goes on'
+says "$err" 'the time on each tower is unavailable: the device computes while the host goes on'
 record_holds "all(t['computing'] is None and t['planned_device_bytes'] > 0 and t['planned_host_bytes'] > 0 \
 for t in r['towers']) and 'the host goes on' in r['capture_errors']['towers.1.computing']" "$work/2.json"
 # shellcheck disable=SC2086

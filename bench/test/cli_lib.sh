@@ -40,11 +40,14 @@ run() {
 says() { grep -qF -e "$2" "$1" || fail "'$2' is not there"; }
 lacks() { ! grep -qF -e "$2" "$1" || fail "'$2' is there"; }
 
-# One sentence of ours, in the last line, besides notes, warnings and what was planned.
+# How lines on stderr begin that are no error: as the program's own table has them, and progress.
+sed -n 's/^BENCH_STDERR_LINE([a-z_]*, "\(.*\)")$/^\1/p' "${0%/test/*}/host/stderr_lines.inc" >"$work/no_error"
+[ -s "$work/no_error" ] || { echo 'FAILED: the table of lines on stderr is empty'; exit 1; }
+echo '^[a-z][a-z ]*: [a-z]* *[0-9][0-9]* ' >>"$work/no_error"
+
+# One sentence of ours, in the last line, besides other kinds of lines.
 one_sentence() {
-  lines=$(grep -vc -e '^note: ' -e '^warning: ' -e '^planned memory: ' -e '^waiting for input: ' \
-    -e '^fingerprint' -e '^planning: ' -e '^drawing the ' \
-    -e '^warm up: ' -e '^measuring: ' "$err")
+  lines=$(grep -vc -f "$work/no_error" "$err")
   [ "$lines" -eq 1 ] || fail "$lines lines instead of one sentence"
   tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is no sentence of ours"
 }
@@ -57,6 +60,16 @@ refused() {
   says "$err" "$text"
   one_sentence
   lacks "$out" 'total images/sec'
+}
+
+# computes_in TYPE: whether the program computes in it on this processor. If not, it has to name the instructions.
+computes_in() {
+  # shellcheck disable=SC2086
+  "$bench" $quick --forward_only --dtype="$1" >"$out" 2>"$err" </dev/null && return
+  case_name="--dtype=$1"
+  says "$err" "onednn computes in $1 on processors with "
+  one_sentence
+  return 1
 }
 
 # record_holds CONDITION FILE: whether Python finds it true of the record r.
@@ -83,7 +96,7 @@ wait_for() {
   tries=0
   until grep -q "$2" "$3"; do
     tries=$((tries + 1))
-    if [ "$tries" -ge 600 ] || ! kill -0 "$1" 2>/dev/null; then break; fi
+    if [ "$tries" -ge 6000 ] || ! kill -0 "$1" 2>/dev/null; then break; fi
     sleep 0.1
   done
 }

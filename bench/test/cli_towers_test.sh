@@ -147,7 +147,7 @@ scaled='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=4 --de
 # shellcheck disable=SC2086
 run 0 $scaled --scaling_sweep=1,2 --variable_update=replicated --result_file="$work/s.json"
 says "$err" 'planned memory of 2 devices: per tower '
-says "$err" '2 devices, run 2 of 2'
+says "$err" 'run 2 of 2: 2 devices'
 says "$out" 'devices  images/sec  efficiency %  lost: input  computing  exposed communication  update  host'
 record_holds "r['workload']['devices'] == 1 and r['scaling']['efficiency'] == 1 and len(r['towers']) == 1" \
   "$work/s.devices1.json"

@@ -127,14 +127,14 @@ std::vector<Candidate> fully_connected_backward_weights(Context& context, const 
     candidate.implementation = desc.impl_info_str();
     candidate.inputs = {LayoutTable::rows(), LayoutTable::rows()};
     candidate.outputs = {context.layouts.remember(weights, desc.diff_weights_desc())};
-    std::vector<Argument> arguments{
-        {DNNL_ARG_DIFF_DST, y, From::input, 0},
-        {DNNL_ARG_SRC, x, From::input, 1},
-        {DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), From::output, 0}};
+    std::vector<Argument> arguments;
     if (bias) {
       candidate.outputs.push_back(LayoutTable::canonical(1));
       arguments.push_back({DNNL_ARG_DIFF_BIAS, desc.diff_bias_desc(), From::output, 1});
     }
+    arguments.push_back({DNNL_ARG_DIFF_DST, y, From::input, 0});
+    arguments.push_back({DNNL_ARG_SRC, x, From::input, 1});
+    arguments.push_back({DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), From::output, 0});
     candidate.workspace_bytes = desc.scratchpad_desc().get_size();
     candidate.seconds = seconds_of(context, graph, node, candidate.implementation);
     candidate.make = make_primitive(context.engine, desc, std::move(arguments));

@@ -12,7 +12,6 @@ namespace bench {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 constexpr std::int64_t kBatch = 2;
 constexpr milliseconds kNoTime{0};
@@ -65,7 +64,7 @@ TEST(BatchLoader, SaysWhetherABatchIsThere) {
   const auto disk = std::make_shared<Disk>(3);
   const auto loader = loader_of(disk);
   disk->stalled.get_future().wait();
-  EXPECT_TRUE(loader->ready_within(std::chrono::seconds(60)));
+  EXPECT_TRUE(loader->ready_within(std::chrono::hours(1)));
   const InputBatch first = loader->next();
   EXPECT_THAT(std::vector(first.images, first.images + kBatch), testing::ElementsAre(0, 1));
   // Half of the second batch has come.
@@ -73,14 +72,13 @@ TEST(BatchLoader, SaysWhetherABatchIsThere) {
   EXPECT_FALSE(loader->ready_within(milliseconds(20)));
   EXPECT_EQ(first.labels[1], 1) << "asking releases nothing";
   disk->released.set_value();
-  EXPECT_TRUE(loader->ready_within(std::chrono::seconds(60)));
+  EXPECT_TRUE(loader->ready_within(std::chrono::hours(1)));
   EXPECT_EQ(loader->next().labels[1], 3);
 }
 
-/// Whether so many images are prepared, before very long.
+/// Waits for the preparation of `images` images; whether no more are prepared.
 bool prepares(const BatchLoader& loader, std::int64_t images) {
-  const auto end = steady_clock::now() + std::chrono::seconds(20);
-  while (loader.statistics().images_prepared < images && steady_clock::now() < end) {
+  while (loader.statistics().images_prepared < images) {
     std::this_thread::yield();
   }
   return loader.statistics().images_prepared == images;
@@ -103,9 +101,8 @@ TEST(BatchLoader, EndsWhileItsDiskIsStalled) {
   const auto disk = std::make_shared<Disk>(1);
   auto loader = loader_of(disk);
   disk->stalled.get_future().wait();
-  const auto begin = steady_clock::now();
+  // The disk answers only after this returns.
   loader.reset();
-  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(2));
   // The read comes back after all: what it finds is still there, and goes with it.
   EXPECT_GT(disk.use_count(), 1);
   disk->released.set_value();

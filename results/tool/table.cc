@@ -27,8 +27,8 @@ nlohmann::ordered_json object_of(const Table& table, const std::vector<Cell>& ro
   return object;
 }
 
-std::string line_of(const nlohmann::ordered_json& json, int indent) {
-  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+std::string line_of(const nlohmann::ordered_json& object, int indent) {
+  return object.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 bool is_number(const Cell& cell) {

@@ -42,9 +42,10 @@ step() {
   return "$step_status"
 }
 
-# Reads ninja's output: keeps it in the log $1, and shows how far it is: in place on a terminal,
-# elsewhere once per tenth. Silent when there is nothing to do but the one step that every build
-# takes, asking git for the revision. Expects a last line `status N`, which becomes its own status.
+# Reads ninja's output, which begins each line with `[finished/total seconds] `: keeps it in the log $1 and shows the
+# number of steps and the minutes left, in place on a terminal and elsewhere once per tenth. Silent when nothing is to
+# be done but the one step that every build takes, asking git for the revision. Expects a last line `status N`, which
+# becomes its own status.
 follow_ninja() {
   follow_status=1
   follow_tenth=
@@ -54,17 +55,21 @@ follow_ninja() {
         follow_status=${follow_line#status }
         continue
         ;;
-      \[1/[0-9]\]*) ;;
-      \[[0-9]*/[0-9]*\]*)
+      \[[01]/[0-9]\ *\]*) ;;
+      \[[0-9]*/[0-9]*\ *\]*)
         follow_count=${follow_line%%\]*}
+        follow_seconds=${follow_count#* }
+        follow_count=${follow_count%% *}
         follow_count=${follow_count#\[}
-        [ -n "$follow_tenth" ] || note "$2 (log: $1)"
+        follow_done=${follow_count%/*}
+        follow_total=${follow_count#*/}
+        [ -n "$follow_tenth" ] || note "$2: $follow_total steps (log: $1)"
+        follow_now=$((follow_done * 10 / follow_total))
         if [ -t 2 ]; then
-          printf '\rsetup: %s steps' "$follow_count" >&2
+          printf '\r\033[Ksetup: %s' "$(steps_left)" >&2
           follow_tenth=terminal
-        else
-          follow_now=$((${follow_count%/*} * 10 / ${follow_count#*/}))
-          [ "$follow_now" = "$follow_tenth" ] || note "$follow_count steps"
+        elif [ "$follow_now" != "$follow_tenth" ]; then
+          [ "$follow_done" = 0 ] || note "$(steps_left)"
           follow_tenth=$follow_now
         fi
         ;;
@@ -75,6 +80,17 @@ follow_ninja() {
   return "$follow_status"
 }
 
+# Prints how far follow_ninja is, and the time that the steps left take if they take as long as those before.
+steps_left() {
+  left_seconds=${follow_seconds%%.*}
+  left_seconds=$((follow_done == 0 ? 0 : left_seconds * (follow_total - follow_done) / follow_done))
+  if [ "$left_seconds" -ge 90 ]; then
+    printf '%s of %s steps, about %s minutes left' "$follow_done" "$follow_total" $(((left_seconds + 30) / 60))
+  else
+    printf '%s of %s steps, about %s seconds left' "$follow_done" "$follow_total" "$left_seconds"
+  fi
+}
+
 # ninja_step LOG WHAT COMMAND...: like `step`, for a COMMAND that prints ninja's progress.
 ninja_step() {
   ninja_log=$1
@@ -83,7 +99,7 @@ ninja_step() {
   mkdir -p "${ninja_log%/*}"
   ninja_status=0
   {
-    NINJA_STATUS='[%f/%t] ' "$@" 2>&1 </dev/null && echo 'status 0' || echo "status $?"
+    NINJA_STATUS='[%f/%t %e] ' "$@" 2>&1 </dev/null && echo 'status 0' || echo "status $?"
   } | follow_ninja "$ninja_log" "$ninja_what" || ninja_status=$?
   [ "$ninja_status" = 0 ] || show_log_end "$ninja_log"
   return "$ninja_status"

@@ -72,6 +72,35 @@ prepare() {
 # gpus_missing FOLDER: prints what a build folder is without, so that it has no support for GPUs.
 gpus_missing() { sed -n 's/^BENCH_GPUS_MISSING:INTERNAL=//p' "$1/CMakeCache.txt"; }
 
+# choose_gpus ARGS...: sets $cuda_architectures to what the library for GPUs is compiled for: the cards of this machine;
+# without a card but with arguments of bench, or a BENCH_CUDA, that ask for one, a single architecture; else nothing.
+choose_gpus() {
+  gpus_given=" $* "
+  cuda_architectures=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+    sed -n 's/^\([0-9]*\)\.\([0-9]\)$/\1\2-real/p' | sort -u | paste -sd ';')
+  case $gpus_given in
+    *-device=gpu* | *"-device gpu "* | *-plan_for* | *-DEVICE=GPU*) : "${cuda_architectures:=90-real}" ;;
+  esac
+  [ -z "${BENCH_CUDA:-}" ] || : "${cuda_architectures:=90-real}"
+}
+# What `release` is configured with, unless choose_gpus or a script says otherwise: nothing for GPUs in a new build
+# folder, and what is there in an old one. `all`: what the preset has.
+cuda_architectures=
+
+# fits_gpus FOLDER: whether a build folder of `release` has what $cuda_architectures asks for.
+fits_gpus() {
+  [ -n "$cuda_architectures" ] || return 0
+  fits_enabled=$(sed -n 's/^ENABLE_CUDA:[A-Z]*=//p' "$1/CMakeCache.txt")
+  fits_compiled=$(sed -n 's/^BENCH_CUDA_ARCHITECTURES:[A-Z]*=//p' "$1/CMakeCache.txt")
+  [ "$fits_enabled" = AUTO ] && [ "$fits_compiled" = "$(architectures)" ]
+}
+architectures() {
+  case $cuda_architectures in
+    all) sed -n 's/^set(BENCH_CUDA_ARCHITECTURES "\(.*\)" CACHE.*/\1/p' "$root/kernels/cuda/plugin/CMakeLists.txt" ;;
+    *) printf '%s\n' "$cuda_architectures" ;;
+  esac
+}
+
 # Whether the build folder $1 is configured for this tree, these presets, this oneDNN and this CUDA. One without
 # support for GPUs is not, where what is installed of CUDA has changed since: CMake would not look again by itself.
 is_configured() {
@@ -79,7 +108,7 @@ is_configured() {
     [ -z "$(find "$root/CMakePresets.json" -newer "$1/build.ninja")" ] &&
     grep -Fqx "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$1/CMakeCache.txt" &&
     grep -Fqx "BENCH_ONEDNN_PREFIX:PATH=$onednn_prefix" "$1/CMakeCache.txt" &&
-    grep -Fqx "BENCH_CUDA_PREFIX:PATH=$cuda_prefix" "$1/CMakeCache.txt" &&
+    grep -Fqx "BENCH_CUDA_PREFIX:PATH=$cuda_prefix" "$1/CMakeCache.txt" && fits_gpus "$1" &&
     { [ -z "$(gpus_missing "$1")" ] || cuda_seen | cmp -s - "$1/cuda_seen"; }
 }
 
@@ -89,7 +118,15 @@ configure() {
   for configure_line in "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "BENCH_CUDA_PREFIX:PATH=$cuda_prefix"; do
     grep -Fqsx "$configure_line" "$root/build/$1/CMakeCache.txt" || configure_fresh=--fresh
   done
+  configure_gpus=
+  if [ -n "$cuda_architectures" ]; then
+    configure_gpus=AUTO
+  elif [ "$1" = release ] && [ ! -f "$root/build/$1/CMakeCache.txt" ]; then
+    configure_gpus=OFF
+  fi
   cd "$root" && cmake --preset "$1" ${configure_fresh:+"$configure_fresh"} \
+    ${configure_gpus:+"-DENABLE_CUDA=$configure_gpus"} \
+    ${cuda_architectures:+"-DBENCH_CUDA_ARCHITECTURES=$(architectures)"} \
     "-DBENCH_ONEDNN_PREFIX:PATH=$onednn_prefix" "-DBENCH_CUDA_PREFIX:PATH=$cuda_prefix" &&
     cuda_seen >"$root/build/$1/cuda_seen"
 }
@@ -101,6 +138,12 @@ tell_gpus() {
     "install them, or set BENCH_CUDA=wheels to fetch all (0.9 GiB)"
 }
 
+# configure_preset PRESET: configures build/PRESET where it is not.
+configure_preset() {
+  is_configured "$root/build/$1" ||
+    { (step "$root/build/log/$1-configure.log" "configuring build/$1" configure "$1") && tell_gpus "$root/build/$1"; }
+}
+
 # build PRESET [TARGET...]: builds the targets in build/PRESET; one process at a time.
 build() {
   build_preset=$1
@@ -108,13 +151,15 @@ build() {
   shift
   take_lock "$build_folder.lock" "builds in $build_folder"
   build_status=0
-  {
-    is_configured "$build_folder" ||
-      { (step "$root/build/log/$build_preset-configure.log" "configuring build/$build_preset" \
-        configure "$build_preset") && tell_gpus "$build_folder"; }
-  } && ninja_step "$root/build/log/$build_preset-build.log" \
-    "building build/$build_preset, minutes the first time" \
+  configure_preset "$build_preset" && ninja_step "$root/build/log/$build_preset-build.log" "building build/$build_preset" \
     cmake --build "$build_folder" ${1:+--target "$@"} || build_status=$?
   release_lock
   return "$build_status"
+}
+
+# build_programs PROGRAM...: builds programs of `release`, and the library for GPUs where choose_gpus asks for it and CUDA
+# is found; where it is not, bench says what is missing.
+build_programs() {
+  build release "$@" || return
+  [ -z "$cuda_architectures" ] || [ -n "$(gpus_missing "$root/build/release")" ] || build release bench_cuda
 }

@@ -2,24 +2,20 @@
 
 import os
 import re
+from pathlib import Path
 from typing import Iterator
 
-# How a line on stderr begins that is no sentence of failure.
+# The program's own table of how a line on stderr begins that is no error.
+_TABLE = Path(__file__).resolve().parents[2] / "bench" / "host" / "stderr_lines.inc"
+_STARTS = re.findall(r'^BENCH_STDERR_LINE\(\w+, "(.+)"\)$', _TABLE.read_text(encoding="utf-8"), re.MULTILINE)
 _STDERR_LINES = re.compile("|".join((
-    r"note: ", r"warning: ", r"planned memory(?: of \d+ devices?)?: ", r"waiting for input: ",
-    r"tower \d+: input \S+ % of the step time, computing ",
-    # Of several runs: which one this is, and the group they are.
-    r"repeat \d+ of \d+$", r"\d+ devices?, run \d+ of \d+$", r"group: [0-9a-f-]{36}$",
-    r"fingerprint: ", r"fingerprint not checked: ",
-    r"int8 against f32 ", r"calibrating int8 with ", r"skipped updates: ", r"ended by SIG",
-    r"SIG(?:INT|TERM|HUP): the run ends ",
+    *map(re.escape, _STARTS),
     # oneDNN's own, where its variables ask for them.
     r"onednn_verbose,",
     # Progress: a phase, what of it is done, the time left.
     r"[a-z][\w ]*: \w+ \d+ of \d+(?:, (?:\d+:)?\d+:\d\d left)?$", r"[a-z][\w ]*: \d+ \w+$",
-    r"batch \d+(?:, run \d+ of \d+$|: )",
     # The OpenMP library about its variables, before the program begins.
-    r"libgomp: (?!Thread creation|Out of memory)", r"--batch_size=(?:auto|max)[: ]",
+    r"libgomp: (?!Thread creation|Out of memory)",
 )))
 _SENTENCE = "bench: "
 _SANITIZERS = re.compile(r"\b(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer\b|"

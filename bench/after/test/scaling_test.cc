@@ -10,13 +10,12 @@ namespace {
 
 using ::testing::DoubleNear;
 
-/// Of towers with a batch of 10 each, in steps of `milliseconds`, which all towers spend alike.
-results::Record record_of(int devices, double milliseconds, const results::TowerTimes& times) {
+/// Of towers with a batch of 10 each, in steps of `step_ms`, which all towers spend alike.
+results::Record record_of(int devices, double step_ms, const results::TowerTimes& times) {
   results::Record record;
   record.workload.devices = devices;
   record.workload.global_batch = 10 * devices;
-  record.metrics.push_back(
-      {.name = "images_per_sec", .value = 10 * devices / (milliseconds / 1000)});
+  record.metrics.push_back({.name = "images_per_sec", .value = 10 * devices / (step_ms / 1000)});
   record.towers.assign(static_cast<std::size_t>(devices), times);
   return record;
 }

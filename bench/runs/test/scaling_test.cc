@@ -14,7 +14,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 /// A run whose towers computed for 8 ms of each step and held their gradients for 1 ms.
-ChildOutcome outcome_of(int devices, double images_per_second, double efficiency) {
+ChildOutcome scaled_outcome(int devices, double images_per_second, double efficiency) {
   results::StoredRun run;
   run.metrics["images_per_sec"].value = images_per_second;
   run.metrics["peak_rss"].value = 3 << 20;
@@ -46,7 +46,7 @@ struct Scaled {
           runs.push_back(devices);
           references.push_back(reference);
           return devices == failing ? ChildOutcome{.status = 1}
-                                    : outcome_of(devices, 100.0 * devices, 1);
+                                    : scaled_outcome(devices, 100.0 * devices, 1);
         },
         [&] { return runs.size() == interrupted_after; }, {.out = out, .err = err});
   }
@@ -69,13 +69,14 @@ TEST(ScalingSweep, HoldsTheRunsAgainstTheFirst) {
   EXPECT_EQ(reference.parts->computing, 0.008);
   EXPECT_EQ(reference.parts->input, 0.0005);
   EXPECT_EQ(reference.parts->exposed_communication, 0.001);
-  EXPECT_THAT(scaled.err.str(), HasSubstr("2 devices, run 2 of 3\n"));
+  EXPECT_THAT(scaled.err.str(), HasSubstr("run 2 of 3: 2 devices\n"));
 }
 
 TEST(ScalingSweep, PrintsWhereTheRestWent) {
   std::ostringstream out;
-  print_scaling(out, std::vector<ScaledRun>{{.devices = 2, .outcome = outcome_of(2, 177.4, 0.887)},
-                                            {.devices = 4, .outcome = {.status = 1}}});
+  print_scaling(out,
+                std::vector<ScaledRun>{{.devices = 2, .outcome = scaled_outcome(2, 177.4, 0.887)},
+                                       {.devices = 4, .outcome = {.status = 1}}});
   EXPECT_THAT(out.str(),
               StartsWith("devices  images/sec  efficiency %  lost: input  computing  exposed "
                          "communication  update  host"));

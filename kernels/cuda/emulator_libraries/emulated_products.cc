@@ -29,9 +29,9 @@ std::vector<double> compute(const ProductProblem& problem, const ProductMemory& 
   return c;
 }
 
-class EmulatedPlan final : public ProductPlan {
+class EmulatedProductPlan final : public ProductPlan {
  public:
-  explicit EmulatedPlan(const ProductProblem& problem) : problem_(problem) {}
+  explicit EmulatedProductPlan(const ProductProblem& problem) : problem_(problem) {}
 
   void launch(cudaStream_t stream, const ProductMemory& memory) override {
     emulator::enqueue(stream, "product", [problem = problem_, memory] {
@@ -56,7 +56,7 @@ class EmulatedProducts final : public Products {
     if (problem.bias && problem.result != DType::f32) {
       return {};
     }
-    const auto make = [problem] { return std::make_unique<EmulatedPlan>(problem); };
+    const auto make = [problem] { return std::make_unique<EmulatedProductPlan>(problem); };
     const std::size_t bytes = EmulatedWorkspace::bytes(problem.rows * problem.columns);
     // The others are there so that something can be chosen between, and left out.
     return {{.implementation = "emulated", .workspace_bytes = bytes, .make = make},

@@ -1,10 +1,10 @@
 // Which of cuDNN's engines run the convolutions of every model of the zoo, on cards that nobody
 // has to have: a table by chip, type, order of axes and pass.
 //
-//   engine_matrix [--every=N] [CHIP...]    e.g. engine_matrix sm_80 sm_90; all described cards
-//   without one
+//   engine_matrix [--every=N [--first=M]] [CHIP...]    e.g. engine_matrix sm_80 sm_90; all
+//   described cards without one
 //
-// A chip takes about a minute; with --every=N one in N convolutions is asked about. "no cores":
+// A chip takes about a minute; with --every=N it asks about one in N convolutions. "no cores":
 // layers without groups in 16 bits that no engine runs on tensor cores; "varying": layers whose
 // engines all give other bits each time; "first MiB": the largest workspace of an engine that is
 // its layer's first.
@@ -180,24 +180,27 @@ bool walk(const DeviceProperties& device, const std::vector<Layer>& layers) {
   return good;
 }
 
-/// One in `every` of them, the first first.
-std::vector<Layer> sample(const std::vector<Layer>& layers, std::size_t every) {
+/// One in `every` of the layers, from number `first`.
+std::vector<Layer> sample(const std::vector<Layer>& layers, std::size_t every, std::size_t first) {
   std::vector<Layer> chosen;
-  for (std::size_t i = 0; i < layers.size(); i += every) {
+  for (std::size_t i = first; i < layers.size(); i += every) {
     chosen.push_back(layers[i]);
   }
   return chosen;
 }
 
 int run(std::vector<std::string> chips) {
-  constexpr std::string_view kEvery = "--every=";
-  std::size_t every = 1;
-  if (!chips.empty() && chips.front().starts_with(kEvery)) {
-    every = std::stoul(chips.front().substr(kEvery.size()));
-    check(every > 0, "--every=N takes a number from 1");
+  const auto take_number = [&](std::string_view flag, std::size_t otherwise) {
+    if (chips.empty() || !chips.front().starts_with(flag)) {
+      return otherwise;
+    }
+    const std::size_t number = std::stoul(chips.front().substr(flag.size()));
     chips.erase(chips.begin());
-  }
-  const std::vector<Layer> layers = sample(layers_of_the_zoo(), every);
+    return number;
+  };
+  const std::size_t every = take_number("--every=", 1);
+  check(every > 0, "--every=N takes a number from 1");
+  const std::vector<Layer> layers = sample(layers_of_the_zoo(), every, take_number("--first=", 0));
   std::printf("%-7s %-4s %-4s %-7s %5s %5s %8s %7s %10s %8s\n", "chip", "type", "axes", "pass",
               "convs", "none", "no cores", "varying", "first MiB", "ms each");
   bool good = true;

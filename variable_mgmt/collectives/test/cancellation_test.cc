@@ -55,12 +55,10 @@ TEST(Cancellation, DeadlineNamesWhoHasNotCome) {
 TEST(Cancellation, OneMembersFailureEndsAllThatWait) {
   for (const std::string spec : {"shm", "xring", "pscpu", "rechd", "tree"}) {
     const auto collective = make_collective(4, spec);
-    std::atomic<steady_clock::rep> failed{0};
     std::atomic<int> cancelled{0};
     const auto errors = run_members(*collective, [&](const TestMember& self) {
       if (self.rank == 3) {
         add_once(self, test_patience());
-        failed = steady_clock::now().time_since_epoch().count();
         collective->cancel(self.rank, "its memory is full");
         return;
       }
@@ -68,8 +66,6 @@ TEST(Cancellation, OneMembersFailureEndsAllThatWait) {
         add_once(self, test_patience());
         add_once(self, test_patience());
       } catch (const CollectiveCancelled&) {
-        const steady_clock::duration since{steady_clock::now().time_since_epoch().count() - failed};
-        EXPECT_LT(since, std::chrono::seconds(2));
         ++cancelled;
         throw;
       }

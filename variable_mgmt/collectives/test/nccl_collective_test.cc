@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t kElements = 1000;
 /// Longer than anything takes on a busy machine.
-constexpr milliseconds kLong{60000};
+constexpr milliseconds kLong = std::chrono::hours(1);
 
 /// The fake with these faults.
 std::unique_ptr<Collective> make_faulty(int members, const char* faults,
@@ -72,22 +72,15 @@ TEST(NcclCollective, AddsOnTheMembersStreams) {
   }
 }
 
-/// What three towers end with that add again and again; each has to end soon.
+/// The errors of three towers that add again and again. A fault ends them; without it, they wait for `patience`.
 std::vector<std::string> errors_of(const char* faults, milliseconds patience = kLong,
                                    milliseconds connect_timeout = kLong) {
   const auto collective = make_faulty(3, faults, connect_timeout);
   auto errors = run_late(*collective, [&](const TestMember& self) {
     const auto memory = self.backend.allocate(kElements * sizeof(float));
-    auto begin = steady_clock::now();
-    try {
-      for (int i = 0; i < 10; ++i) {
-        begin = steady_clock::now();
-        const auto handle = self.member.start({.data = memory->data(), .elements = kElements});
-        self.member.wait(handle, {.deadline = steady_clock::now() + patience});
-      }
-    } catch (const std::exception&) {
-      EXPECT_LT(steady_clock::now() - begin, patience + std::chrono::seconds(2)) << faults;
-      throw;
+    for (int i = 0; i < 10; ++i) {
+      const auto handle = self.member.start({.data = memory->data(), .elements = kElements});
+      self.member.wait(handle, {.deadline = steady_clock::now() + patience});
     }
   });
   for (const std::string& error : errors) {
@@ -208,10 +201,8 @@ TEST(NcclCollective, EndsATrialWhoseSumsNeverCome) {
   TrialPlan plan = trial_by_nccl();
   plan.nccl_timeout = milliseconds(1000);
   AllReduceTrial trial(std::move(plan));
-  const auto begin = steady_clock::now();
   EXPECT_THAT(errors_of_trial(trial),
               ::testing::Contains(HasSubstr("is not done at its deadline")));
-  EXPECT_LT(steady_clock::now() - begin, kLong);
 }
 
 }  // namespace
