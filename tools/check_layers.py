@@ -73,6 +73,7 @@ MAY_INCLUDE = {
                                         "bench/all_reduce/"),
     "tools/": ("models/base/", "pipeline/", "tools/"),
     "tools/with_amx_src/": ("kernels/cpu/cpu_isa.h", "tools/with_amx_src/"),
+    "tools/with_isa_src/": ("kernels/cpu/cpu_isa.h", "tools/with_isa_src/"),
 }
 
 # A device's folder, whose door is `<device>_backend.h`.

@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 """Prints what clang-tidy has to read so that it sees every source but tests.
 
-usage: tidied.py ROOT BUILD
+usage: tidied.py ROOT BUILD [--changed=REVISION] [--sample=PARTS]
 
 The files that BUILD/compile_commands.json compiles, one a line. A file that CMake made to compile several
 sources of ROOT at once stands for them. Tests are left out: they would take most of the time, and the
-compilers' warnings and the sanitizers see them; so is generated code.
+compilers' warnings and the sanitizers see them; so is generated code. With --changed, only the files that
+include something that differs from REVISION; a file that BUILD never compiled counts as affected. With
+--sample too, one of PARTS equal parts of the other files, another one each day.
 """
 
+import argparse
+import datetime
 import json
 import pathlib
 import re
 import sys
+
+from select_tests import Build, changed_since
 
 
 def sources_of(path: pathlib.Path) -> list[pathlib.Path]:
@@ -27,18 +33,36 @@ def is_tidied(source: pathlib.Path, root: pathlib.Path, build: pathlib.Path) -> 
     return source.suffix == ".cc" and not {"test", "fuzz"} & set(source.relative_to(root).parts)
 
 
-def tidied(root: pathlib.Path, build: pathlib.Path) -> list[pathlib.Path]:
+def tidied(root: pathlib.Path, build: pathlib.Path) -> dict[pathlib.Path, str]:
+    """Each file with the object it is compiled to."""
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    files = {pathlib.Path(command["directory"], command["file"]) for command in commands}
-    return sorted(
-        path for path in files if any(is_tidied(source, root, build) for source in sources_of(path)))
+    files = {pathlib.Path(command["directory"], command["file"]): command.get("output", "") for command in commands}
+    return {path: files[path] for path in sorted(files)
+            if any(is_tidied(source, root, build) for source in sources_of(path))}
+
+
+def affected(files: dict[pathlib.Path, str], build: Build, changed: set[pathlib.Path]) -> list[pathlib.Path]:
+    read = build.read_by_object
+    return [path for path, made in files.items()
+            if made not in read or not changed.isdisjoint(build.folder / name for name in read[made])]
 
 
 def main() -> int:
-    if len(sys.argv) != 3:
-        print(__doc__.split("\n\n")[1], file=sys.stderr)
-        return 2
-    for path in tidied(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--changed")
+    parser.add_argument("--sample", type=int, default=0)
+    arguments = parser.parse_args()
+    root, folder = arguments.root.resolve(), arguments.build.resolve()
+    files = tidied(root, folder)
+    chosen = list(files)
+    if arguments.changed:
+        chosen = affected(files, Build(folder), changed_since(arguments.changed, root))
+        others = [path for path in files if path not in set(chosen)]
+        if arguments.sample:
+            chosen += others[datetime.date.today().toordinal() % arguments.sample::arguments.sample]
+    for path in chosen:
         print(path)
     return 0
 

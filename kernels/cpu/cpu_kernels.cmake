@@ -1,4 +1,4 @@
-bench_library(bench_cpu_kernels SEPARATE
+bench_library(bench_cpu_kernels VECTOR
   SOURCES
     cpu/activation.cc
     cpu/batch_norm.cc
@@ -55,8 +55,6 @@ bench_library(bench_cpu_kernels SEPARATE
     cpu/tile_copy.h
   LINK bench_base bench_optimizer
   PRIVATE_LINK bench_cpu_host hwy::hwy OpenMP::OpenMP_CXX)
-get_target_property(vector_files bench_cpu_kernels SOURCES)
-bench_vector_files(${vector_files})
 
 bench_test(cpu_kernels_test SEPARATE LABELS quick
   SOURCES
@@ -78,5 +76,3 @@ bench_test(cpu_kernels_test SEPARATE LABELS quick
     cpu/test/thread_team_test.cc
     cpu/test/tile_copy_test.cc
   LINK bench_cpu_kernels bench_cpu_host hwy::hwy)
-# Teams larger than the machine must not spin while they wait.
-set_tests_properties(cpu_kernels_test PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)

@@ -39,9 +39,12 @@ bench_test(onednn_conformance_test LABELS conformance
   SOURCES test/onednn_candidates_test.cc test/onednn_conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
   LINK bench_case_runner bench_onednn bench_cpu_host)
 
-# As on processors with fewer instructions; on one that has no more the cap changes nothing.
-foreach(isa AVX2 AVX512_CORE)
+# A part of the cases on processors with fewer instructions. On one that has no more, the cap changes nothing.
+foreach(isa AVX2 AVX512_CORE AVX512_CORE_VNNI)
   string(TOLOWER onednn_conformance_${isa} name)
-  add_test(NAME ${name} COMMAND onednn_conformance_test --gtest_filter=*_auto_*:*Candidates*)
-  set_tests_properties(${name} PROPERTIES LABELS conformance ENVIRONMENT ONEDNN_MAX_CPU_ISA=${isa})
+  add_test(NAME ${name}
+    COMMAND "${PROJECT_SOURCE_DIR}/tools/sample" gtest 4 $<TARGET_FILE:onednn_conformance_test> --gtest_brief=1
+            --gtest_filter=*_auto_*:*Candidates*)
+  set_tests_properties(${name} PROPERTIES LABELS conformance
+                       ENVIRONMENT "OMP_WAIT_POLICY=passive;ONEDNN_MAX_CPU_ISA=${isa}")
 endforeach()

@@ -11,6 +11,7 @@ set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 option(BENCH_WARNINGS_AS_ERRORS "Warnings are errors" OFF)
 set(BENCH_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (address,undefined or thread)")
+option(BENCH_SANITIZE_WHOLE "With BENCH_SANITIZE: also the checks that take long to compile" OFF)
 option(BENCH_VERIFY_HEADERS "Compile every header alone that no source of its own includes first" OFF)
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ${BENCH_VERIFY_HEADERS})
 option(BENCH_UNITY "Compile several sources of a target as one file (CMake's unity build)" ON)
@@ -32,9 +33,10 @@ endif()
 if(BENCH_SANITIZE)
   target_compile_options(bench_options INTERFACE -fsanitize=${BENCH_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)
-  if(BENCH_SANITIZE MATCHES undefined)
-    # A quarter of the compile time, for what AddressSanitizer sees as well.
-    target_compile_options(bench_options INTERFACE -fno-sanitize=pointer-overflow,alignment)
+  if(BENCH_SANITIZE MATCHES undefined AND NOT BENCH_SANITIZE_WHOLE)
+    # Half of the compile time, for what AddressSanitizer sees as well in most cases.
+    target_compile_options(
+      bench_options INTERFACE -fno-sanitize=pointer-overflow,alignment,null,vptr,nonnull-attribute,returns-nonnull-attribute)
   endif()
   # GCC's sanitizers make it see such uses where there are none; builds without them have the warning.
   target_compile_options(bench_options INTERFACE -Wno-maybe-uninitialized)
@@ -56,13 +58,14 @@ endfunction()
 set(BENCH_PRECOMPILED <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <sstream> <string>
                       <string_view> <vector>)
 
-# Takes use-after-scope out of the sanitizers' checks of files with vector kernels: a fifth of their compile
-# time is left.
+# Files with vector kernels. GCC compiles their functions with the options of a precompiled header, not with their own
+# (-ffp-contract), so they get none. Without use-after-scope, the sanitizers' build takes a fifth of the time.
 function(bench_vector_files)
   if(BENCH_SANITIZE MATCHES address)
     set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize-address-use-after-scope)
   endif()
   set_property(SOURCE ${ARGN} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+  set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # What programs and plug-ins share, as one library: an op is known by the address of its definition. Made of the
@@ -72,14 +75,14 @@ target_link_libraries(bench_core PRIVATE bench_options)
 set_target_properties(bench_core PROPERTIES LINKER_LANGUAGE CXX BUILD_WITH_INSTALL_RPATH ON
                       LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 
-# bench_library(NAME [CORE] [SEPARATE] [FOLDER folder]
+# bench_library(NAME [CORE] [SEPARATE | VECTOR] [FOLDER folder]
 #               SOURCES a.cc... HEADERS a.h... LINK public... PRIVATE_LINK private...)
 # FOLDER stands for all sources of a folder, and for all its headers where HEADERS names none. It is for folders
 # that get a file per op or network: a row in their .inc names each, so that a file that is missing does not link.
 # CORE: linked into bench_core, and into nothing else. SEPARATE, here and below: its files use the same names and are
-# never compiled several at once.
+# never compiled several at once. VECTOR: all of them are files with vector kernels.
 function(bench_library name)
-  cmake_parse_arguments(arg "CORE;SEPARATE" "FOLDER" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+  cmake_parse_arguments(arg "CORE;SEPARATE;VECTOR" "FOLDER" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
   if(arg_FOLDER)
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER}/*.cc")
     file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER}/*.h")
@@ -123,7 +126,11 @@ function(bench_library name)
   target_sources(${name} ${scope} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${met})
   target_sources(${name} ${scope} FILE_SET alone TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${alone})
   set_target_properties(${name} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY alone)
-  bench_compile_fast(${compiled} ${arg_SEPARATE})
+  if(arg_VECTOR)
+    bench_vector_files(${arg_SOURCES})
+  else()
+    bench_compile_fast(${compiled} ${arg_SEPARATE})
+  endif()
 endfunction()
 
 # bench_program(NAME SOURCES a.cc... LINK libraries...)
@@ -145,18 +152,25 @@ function(bench_test_header)
   target_compile_options(bench_test_header PRIVATE ${BENCH_TEST_OPTIONS})
   target_precompile_headers(bench_test_header PRIVATE ${BENCH_PRECOMPILED} <gmock/gmock.h> <gtest/gtest.h>)
 endfunction()
-# A third less to compile; what is tested is optimised all the same.
-set(BENCH_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+# Tests take a third less to compile in a release and half in other builds; what they test is optimised all the same.
+set(BENCH_TEST_OPTIONS $<IF:$<CONFIG:Release>,-O1,-O0>)
 
-# bench_test(NAME [SEPARATE] SOURCES a_test.cc... LINK libraries... LABELS quick...)
-# Each test program is one ctest entry; label `quick` puts it into the sanitizer run.
+# bench_test(NAME [SEPARATE] [SAMPLE parts] SOURCES a_test.cc... LINK libraries... LABELS labels...)
+# Each test program is one ctest entry. Labels: `quick`, which puts it into the sanitizers' run; `tsan`, for those with
+# threads of ours; `isa`, where the processor's instructions decide what runs. SAMPLE: one of that many parts runs, another one each day.
 function(bench_test name)
-  cmake_parse_arguments(arg "SEPARATE" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE" "SAMPLE" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE bench_options ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${BENCH_TEST_OPTIONS})
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
+  if(arg_SAMPLE)
+    add_test(NAME ${name}
+      COMMAND "${PROJECT_SOURCE_DIR}/tools/sample" gtest ${arg_SAMPLE} $<TARGET_FILE:${name}> --gtest_brief=1)
+  else()
+    add_test(NAME ${name} COMMAND ${name})
+  endif()
+  # Several tests at once want more threads than there are processors, which must not spin while they wait.
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" ENVIRONMENT OMP_WAIT_POLICY=passive)
   if("quick" IN_LIST arg_LABELS)
     add_dependencies(quick_tests ${name})
   endif()

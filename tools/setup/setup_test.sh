@@ -66,8 +66,8 @@ expect "a list has comments" 0 "a b" with_setup \
   'printf "# one\na # two\nb\n" >"$BENCH_CACHE_DIR.txt"; echo $(read_list "$BENCH_CACHE_DIR.txt")'
 expect "a failed step shows its log" 3 "the reason" with_setup \
   'step "$BENCH_CACHE_DIR/log/x" "trying" sh -c "echo the reason; exit 3"'
-expect "a ninja step keeps the status" 4 "2/4 steps" with_setup \
-  'ninja_step "$BENCH_CACHE_DIR/log/x" "trying" sh -c "echo \"[2/4] Building a\"; exit 4"'
+expect "a ninja step keeps the status" 4 "2 of 4 steps, about 3 seconds left" with_setup \
+  'ninja_step "$BENCH_CACHE_DIR/log/x" "trying" sh -c "echo \"[2/4 3.5] Building a\"; exit 4"'
 expect "a ninja step without work is silent" 0 "" with_setup \
   'test -z "$(ninja_step "$BENCH_CACHE_DIR/log/x" "trying" echo "ninja: no work to do." 2>&1)"'
 expect "a lock that its owner left behind is free" 0 "mine" with_setup \

@@ -16,12 +16,13 @@ import time
 from pathlib import Path
 from typing import Callable, Iterator
 
+from . import runner
 from .base import Program
 from .case import Case, random_of
 from .families import cifar, flags, outputs, pairs, shards, signals, surroundings, tensors
 from .flag_table import HelpError
 from .judge import Fault, judge
-from .runner import LIMIT_SECONDS, Outcome, Workplace
+from .runner import Outcome, Workplace
 
 _ROOT = Path(__file__).resolve().parents[2]
 FAMILIES: dict[str, Callable[[random.Random, Program, int], Case]] = {
@@ -104,7 +105,7 @@ class Report:
                   + "".join(f"{counts[status] or '-':>7}" for status in columns))
         total = sum(counts.total() for counts in self._statuses.values())
         print(f"{total} cases in {seconds:.0f} s, {self._failed} with findings")
-        print(f"slowest: {self._slowest[0]:.1f} of {LIMIT_SECONDS:.0f} s, {self._slowest[1]}")
+        print(f"slowest: {self._slowest[0]:.1f} of {runner.LIMIT_SECONDS:.0f} s, {self._slowest[1]}")
         for cause, cases in sorted(self._findings.items()):
             print(f"{len(cases):>6} {cause}\n       {self.again(cases[0])}")
         return 1 if self._failed else 0
@@ -207,11 +208,13 @@ def main(arguments: list[str], about: str) -> int:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    begin = time.monotonic()
     try:
         program = Program(os.path.abspath(parsed.bench))
     except HelpError as error:
         print(f"torment: {error}", file=sys.stderr)
         return 2
+    runner.set_limits(time.monotonic() - begin)
     if parsed.case is not None:
         return run_one(program, parsed)
     return run_all(program, parsed, parsed.families)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .case import Case, Fifo, File, Folder, Link, Stream, encoded
 
-# A run takes a few tenths of a second; the rest is for machines that do something else as well.
+# A run takes a few tenths of a second. One that takes longer than this hangs; set_limits raises it.
 LIMIT_SECONDS = 60.0
 # Signals wait for their marker no longer than this, and go out then.
 _MARKER_SECONDS = 10.0
@@ -26,6 +26,13 @@ DATA_FOLDER = "data"
 _SHELL = shutil.which("sh") or "/bin/sh"
 # What the program sees of our environment: whatever else is set could change what it does.
 _INHERITED = re.compile(r"PATH|HOME|LD_LIBRARY_PATH|\w+SAN_OPTIONS")
+
+
+def set_limits(unit: float) -> None:
+    """Raises the limits on a slow or busy machine, where `unit` is the seconds that two small runs take."""
+    global LIMIT_SECONDS, _MARKER_SECONDS
+    LIMIT_SECONDS = max(LIMIT_SECONDS, 200 * unit)
+    _MARKER_SECONDS = max(_MARKER_SECONDS, 50 * unit)
 
 
 @dataclasses.dataclass(frozen=True)
