@@ -56,7 +56,7 @@ bench_library(bench_cpu_kernels VECTOR
   LINK bench_base bench_optimizer
   PRIVATE_LINK bench_cpu_host hwy::hwy OpenMP::OpenMP_CXX)
 
-bench_test(cpu_kernels_test SEPARATE LABELS quick
+bench_test(cpu_kernels_test SEPARATE LONG LABELS quick
   SOURCES
     cpu/test/activation_test.cc
     cpu/test/batch_norm_backward_test.cc

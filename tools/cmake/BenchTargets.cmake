@@ -155,11 +155,12 @@ endfunction()
 # Tests take a third less to compile in a release and half in other builds; what they test is optimised all the same.
 set(BENCH_TEST_OPTIONS $<IF:$<CONFIG:Release>,-O1,-O0>)
 
-# bench_test(NAME [SEPARATE] [SAMPLE parts] SOURCES a_test.cc... LINK libraries... LABELS labels...)
+# bench_test(NAME [SEPARATE] [LONG] [SAMPLE parts] SOURCES a_test.cc... LINK libraries... LABELS labels...)
 # Each test program is one ctest entry. Labels: `quick`, which puts it into the sanitizers' run; `tsan`, for those with
 # threads of ours; `isa`, where the processor's instructions decide what runs. SAMPLE: one of that many parts runs, another one each day.
+# LONG: ctest starts it before the others, so that it is not what is waited for at the end.
 function(bench_test name)
-  cmake_parse_arguments(arg "SEPARATE" "SAMPLE" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE;LONG" "SAMPLE" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE bench_options ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${BENCH_TEST_OPTIONS})
@@ -171,6 +172,9 @@ function(bench_test name)
   endif()
   # Several tests at once want more threads than there are processors, which must not spin while they wait.
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" ENVIRONMENT OMP_WAIT_POLICY=passive)
+  if(arg_LONG)
+    set_tests_properties(${name} PROPERTIES COST 60)
+  endif()
   if("quick" IN_LIST arg_LABELS)
     add_dependencies(quick_tests ${name})
   endif()
