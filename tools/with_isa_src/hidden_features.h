@@ -19,7 +19,8 @@ constexpr std::optional<IsaLevel> isa_level(std::string_view name) {
   return std::nullopt;
 }
 
-/// What CPUID answered, without the features above `level`. Bits: Intel 64 manual, volume 2A, CPUID.
+/// What CPUID answered, without the features above `level`. Bits: Intel 64 manual, volume 2A,
+/// CPUID.
 constexpr CpuidRegisters without_features(IsaLevel level, std::uint32_t leaf, std::uint32_t subleaf,
                                           CpuidRegisters answer) {
   constexpr std::uint32_t kFeatures = 7;

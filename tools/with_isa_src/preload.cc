@@ -1,7 +1,8 @@
-// Preloaded into a program: makes its CPUID instructions answer as a processor with fewer instruction sets would. Unlike
-// CPUID faulting, which few kernels and hypervisors have, this works on every x86-64 processor: the CPUID instructions
-// listed in the file WITH_ISA_SITES are replaced in memory by an undefined opcode of the same length, and the handler of
-// SIGILL answers in their place. WITH_ISA names the instruction set, as oneDNN does.
+// Preloaded into a program: makes its CPUID instructions answer as a processor with fewer
+// instruction sets would. Unlike CPUID faulting, which few kernels and hypervisors have, this works
+// on every x86-64 processor: the CPUID instructions listed in the file WITH_ISA_SITES are replaced
+// in memory by an undefined opcode of the same length, and the handler of SIGILL answers in their
+// place. WITH_ISA names the instruction set, as oneDNN does.
 #include <cpuid.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -60,10 +61,12 @@ void replace(std::uintptr_t address) {
   mprotect(first, size, PROT_READ | PROT_EXEC);
 }
 
-/// The sites of one loaded file: `data` is the name of the file that lists "PATH ADDRESS" in each line.
+/// The sites of one loaded file: `data` is the name of the file that lists "PATH ADDRESS" in each
+/// line.
 int replace_in(dl_phdr_info* loaded, std::size_t /*size*/, void* data) {
   char path[PATH_MAX];
-  if (realpath(*loaded->dlpi_name == '\0' ? "/proc/self/exe" : loaded->dlpi_name, path) == nullptr) return 0;
+  if (realpath(*loaded->dlpi_name == '\0' ? "/proc/self/exe" : loaded->dlpi_name, path) == nullptr)
+    return 0;
   // No stream of C++: its library is not initialised yet.
   std::FILE* const sites = std::fopen(static_cast<const char*>(data), "re");
   if (sites == nullptr) return 0;

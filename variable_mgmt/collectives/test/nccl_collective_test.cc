@@ -72,7 +72,8 @@ TEST(NcclCollective, AddsOnTheMembersStreams) {
   }
 }
 
-/// The errors of three towers that add again and again. A fault ends them; without it, they wait for `patience`.
+/// The errors of three towers that add again and again. A fault ends them; without it, they wait
+/// for `patience`.
 std::vector<std::string> errors_of(const char* faults, milliseconds patience = kLong,
                                    milliseconds connect_timeout = kLong) {
   const auto collective = make_faulty(3, faults, connect_timeout);
