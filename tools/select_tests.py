@@ -77,7 +77,7 @@ class Build:
 
     @functools.lru_cache(maxsize=None)
     def made_of(self, target: str) -> frozenset[str]:
-        """All files that a target is made of."""
+        """All files that a target is built from."""
         inputs = output_of("ninja", "-C", str(self.folder), "--quiet", "-t", "inputs", target).splitlines()
         return frozenset(inputs).union(*(self.read_by_object.get(name, ()) for name in inputs))
 

@@ -1,8 +1,7 @@
-// Preloaded into a program: makes its CPUID instructions answer as a processor with fewer
-// instruction sets would. Unlike CPUID faulting, which few kernels and hypervisors have, this works
-// on every x86-64 processor: the CPUID instructions listed in the file WITH_ISA_SITES are replaced
-// in memory by an undefined opcode of the same length, and the handler of SIGILL answers in their
-// place. WITH_ISA names the instruction set, as oneDNN does.
+// Preloaded into a program: makes CPUID answer as on a processor with fewer instruction sets.
+// It replaces the CPUID instructions that the file WITH_ISA_SITES lists by an undefined opcode of
+// the same length. The handler of SIGILL answers in their place. WITH_ISA names the instruction
+// set, as oneDNN does. Unlike CPUID faulting, this works on every x86-64 processor and kernel.
 #include <cpuid.h>
 #include <link.h>
 #include <sys/mman.h>
