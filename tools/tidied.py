@@ -5,9 +5,9 @@ usage: tidied.py ROOT BUILD [--changed=REVISION] [--sample=PARTS]
 
 The files that BUILD/compile_commands.json compiles, one a line. A file that CMake made to compile several
 sources of ROOT at once stands for them. Tests are left out: they would take most of the time, and the
-compilers' warnings and the sanitizers see them; so is generated code. With --changed, only the files that
-include something that differs from REVISION; a file that BUILD never compiled counts as affected. With
---sample too, one of PARTS equal parts of the other files, another one each day.
+compilers' warnings and the sanitizers see them; so is generated code. With --changed, only the sources that
+differ from REVISION, and for each header that differs a file that includes it; BUILD has to be built. With --sample
+too, one of PARTS equal parts of the other files, another one each day.
 """
 
 import argparse
@@ -42,9 +42,14 @@ def tidied(root: pathlib.Path, build: pathlib.Path) -> dict[pathlib.Path, str]:
 
 
 def affected(files: dict[pathlib.Path, str], build: Build, changed: set[pathlib.Path]) -> list[pathlib.Path]:
-    read = build.read_by_object
-    return [path for path, made in files.items()
-            if made not in read or not changed.isdisjoint(build.folder / name for name in read[made])]
+    chosen = [path for path in files if not changed.isdisjoint(sources_of(path))]
+    read = {path: {build.folder / name for name in build.read_by_object.get(made, ())} for path, made in files.items()}
+    # clang-tidy reports what it finds in a header with any file that includes it: one file per header is enough.
+    for header in sorted(path for path in changed if path.suffix in (".h", ".inc")):
+        including = [path for path in files if header in read[path]]
+        if including and not set(including) & set(chosen):
+            chosen.append(including[0])
+    return sorted(chosen)
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ import json
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 import tidied
 
@@ -34,6 +35,23 @@ class TidiedTest(unittest.TestCase):
     def test_a_united_file_stands_for_its_sources(self):
         self.assertEqual(self.found(united={"x.dir/Unity/unity_0_cxx.cxx": ["models/a.cc", "models/b.cc"]}),
                          ["build/asan/x.dir/Unity/unity_0_cxx.cxx"])
+
+    def test_a_change_selects_its_sources_and_a_file_for_each_header(self):
+        self.found(united={"x/Unity/unity_0_cxx.cxx": ["models/a.cc"], "x/Unity/unity_1_cxx.cxx": ["models/b.cc"],
+                           "x/Unity/unity_2_cxx.cxx": ["models/c.cc"]})
+        files = {path: f"{path.name}.o" for path in tidied.tidied(self.root, self.build)}
+        read = {"unity_0_cxx.cxx.o": {str(self.root / "models/x.h")},
+                "unity_1_cxx.cxx.o": {str(self.root / "models/x.h"), str(self.root / "models/y.h")},
+                "unity_2_cxx.cxx.o": {str(self.root / "models/y.h")}}
+        build = unittest.mock.Mock(folder=self.build, read_by_object=read)
+
+        def chosen(*names: str) -> list[str]:
+            return [path.name for path in tidied.affected(files, build, {self.root / name for name in names})]
+
+        self.assertEqual(chosen("models/c.cc"), ["unity_2_cxx.cxx"])
+        self.assertEqual(chosen("models/x.h"), ["unity_0_cxx.cxx"])
+        self.assertEqual(chosen("models/b.cc", "models/x.h", "models/y.h"), ["unity_1_cxx.cxx"])
+        self.assertEqual(chosen("README.md"), [])
 
     def test_a_united_file_of_tests_alone_is_left_out(self):
         self.assertEqual(self.found(united={"x.dir/Unity/unity_0_cxx.cxx": ["models/test/a_test.cc"]}), [])

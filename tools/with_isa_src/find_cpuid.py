@@ -1,4 +1,4 @@
-#!/ usr / bin / env python3
+#!/usr/bin/env python3
 """Lists the CPUID instructions of programs and libraries, for preload.cc.
 
 usage: find_cpuid.py SITES FOLDER...
@@ -31,8 +31,8 @@ def is_elf(path: pathlib.Path) -> bool:
 def files_in(folders: list[str]) -> set[pathlib.Path]:
     built = {path.resolve() for folder in folders for path in pathlib.Path(folder).rglob("*") if is_elf(path)}
     linked = {pathlib.Path(name).resolve() for path in built for name in _LINKED.findall(output_of("ldd", str(path)))}
-    return {path for path in built | linked if not _C_LIBRARY.search(str(path))
-}
+    return {path for path in built | linked if not _C_LIBRARY.search(str(path))}
+
 
 def main() -> int:
     if len(sys.argv) < 3:
