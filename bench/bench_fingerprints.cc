@@ -1,6 +1,6 @@
-// Prints the rows of models/zoo/fingerprints.inc, computed by the reference backend in f64: of the
-// models named by the arguments ("resnet20", of any dataset), or of all. tools/update_fingerprints
-// puts them into the table.
+// Prints rows of models/zoo/fingerprints.inc, computed by the reference backend in f64. Arguments
+// name models ("resnet20" for every dataset); without arguments it prints all models.
+// tools/update_fingerprints writes the rows into the table.
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
@@ -37,7 +37,7 @@ std::vector<FingerprintPart> measure(const Model& model, Backend& backend) {
   return parts;
 }
 
-/// The enumerator's name: the kind's, with underscores.
+/// The enumerator's name: the kind's name with underscores.
 std::string identifier_of(FingerprintKind kind) {
   std::string name(name_of(kind));
   std::replace(name.begin(), name.end(), ' ', '_');

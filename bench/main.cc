@@ -41,8 +41,8 @@ int run(int argc, char** argv, std::ostream& err) {
     bench::list_variables(std::cout, bench::resolve_settings(parsed));
     return 0;
   }
-  // A reader that goes away and a file beyond `ulimit -f` are errors that the run finds when it
-  // writes.
+  // Ignore these signals: a closed pipe and a file beyond `ulimit -f` are errors that the run
+  // detects when it writes.
   (void)std::signal(SIGPIPE, SIG_IGN);
   (void)std::signal(SIGXFSZ, SIG_IGN);
   return bench::run_benchmark(
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   bench::start_logging(argv[0]);
   bench::LineBuffer lines(STDERR_FILENO);
   std::ostream err(&lines);
-  err.tie(&std::cout);  // As std::cerr is.
+  err.tie(&std::cout);  // Like std::cerr.
   try {
     const int status = run(argc, argv, err);
     if (!std::cout.flush()) {

@@ -5,18 +5,18 @@
 
 #include "kernels/core_build.h"
 
-/// What the library of the program's core was built of; in C, so that programs of every build can
-/// ask it.
+/// The build of the program's core library. It is a C function, so that programs of every build can
+/// call it.
 extern "C" const char* bench_core_build();
 
 namespace bench {
 
-/// Whether the library that was loaded is of this program's build. Where it is not, nothing else of
+/// Returns true if the loaded library is from this program's build. Otherwise no other function of
 /// it may be called.
 inline bool core_is_of_this_build() { return std::strcmp(bench_core_build(), kCoreBuild) == 0; }
 
-/// The same for a program of that name, which says so on standard error, without a call into the
-/// library.
+/// The same, but also reports a mismatch on standard error for a program named `program`, without
+/// calling the library.
 inline bool core_fits(const char* program) {
   if (core_is_of_this_build()) {
     return true;

@@ -56,7 +56,7 @@ struct Executor::State {
 
   [[nodiscard]] DType trained_dtype() const { return bench::trained_dtype(plan); }
 
-  /// Up to the end of the last segment.
+  /// The size up to the end of the last segment.
   [[nodiscard]] std::size_t flat_bytes() const {
     return segments.empty()
                ? 0
@@ -72,7 +72,7 @@ struct Executor::State {
     throw InternalError(cat("executor: no variable is named ", name));
   }
 
-  /// Null for a variable that is not trained.
+  /// Null if the variable is not trained.
   [[nodiscard]] const LoweredGraph::Trained* find_trained(std::size_t variable) const {
     const auto& all = plan.lowered.trained;
     const auto found = std::find_if(
@@ -91,7 +91,7 @@ struct Executor::State {
     step.kernel->launch(*stream, step.inputs, step.outputs, nullptr);
   }
 
-  /// Makes the copies of a variable anew; waits.
+  /// Recomputes the copies of a variable; waits.
   void refresh(std::size_t variable) {
     for (std::size_t r = 0; r < bound.refreshes().size(); ++r) {
       if (plan.lowered.refreshes[r].inputs[0] == variable) {
@@ -105,7 +105,7 @@ struct Executor::State {
     return plan.lowered.buffer_of[at(plan.graph.output(name))];
   }
 
-  /// In canonical order, each element of the type that `dtype` is.
+  /// In canonical order, with elements of type `dtype`.
   template <class T>
   std::vector<T> read(std::size_t index, DType dtype, std::vector<T> result = {}) {
     check(buffer(index).region != Buffer::Region::input,
@@ -119,7 +119,7 @@ struct Executor::State {
     return read<std::byte>(index, buffer(index).type.dtype);
   }
 
-  /// Tells of the gradients that step `s` was the last to touch.
+  /// Reports the gradients for which step `s` was the last to read or write.
   void announce(std::size_t s) {
     const auto& trained = plan.lowered.trained;
     const std::size_t first = announced;
@@ -168,7 +168,7 @@ struct Executor::State {
   struct ScalarPlace {
     std::string name;
     DType dtype = DType::f32;
-    /// From the beginning of the activations, and of `results`.
+    /// Offset from the beginning of the activations, and of `results`.
     std::size_t offset = 0;
   };
 
@@ -184,11 +184,11 @@ struct Executor::State {
   std::vector<std::size_t> gradient_parts;
   /// None before record().
   std::vector<RecordedPart> parts;
-  /// Gradients of this run that were told of.
+  /// Gradients of this run that were reported.
   std::size_t announced = 0;
   const std::vector<OptimizerSegment> segments = optimizer_segments(plan);
   std::vector<ScalarPlace> scalars;
-  /// Before the first step of a timed run, and behind each; none before there was one.
+  /// One before the first step of a timed run and one after each; empty before the first timed run.
   std::vector<std::unique_ptr<Event>> events;
   /// The host's copy of the scalar outputs.
   std::unique_ptr<DeviceMemory> results;

@@ -12,7 +12,7 @@ namespace bench {
 /// A backend with some of another's candidates.
 class FilteringBackend final : public ForwardingBackend {
  public:
-  /// Takes away those of a node that are not to be.
+  /// Removes unwanted candidates of a node.
   using Filter = std::function<void(const Node& node, std::vector<Candidate>& candidates)>;
 
   /// `inner` outlives this.
@@ -29,7 +29,7 @@ class FilteringBackend final : public ForwardingBackend {
   }
 
  private:
-  /// Null where it is somebody else's.
+  /// Null if the backend is borrowed.
   std::unique_ptr<Backend> owned_;
   Filter filter_;
 };

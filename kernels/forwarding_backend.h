@@ -8,8 +8,8 @@
 
 namespace bench {
 
-/// A backend that asks another one for everything; what stands around a backend overrides the rest,
-/// where it makes streams of its own both kinds. The other one has to outlive it.
+/// A backend that forwards everything to another one, which must outlive it. Wrappers override what
+/// they change; one that creates streams overrides both kinds.
 class ForwardingBackend : public Backend {
  public:
   explicit ForwardingBackend(Backend& inner) : inner_(inner) {}

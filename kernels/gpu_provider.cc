@@ -15,10 +15,10 @@ namespace {
 constexpr const char* kLibrary = "libbench_cuda.so";
 constexpr const char* kDriver = "libcuda.so.1";
 
-/// Null where the environment names none.
+/// Null if the variable is not set.
 const char* named_library() { return std::getenv("BENCH_GPU_LIBRARY"); }
 
-/// Where this library lies itself.
+/// The folder of this library.
 std::filesystem::path own_folder() {
   Dl_info info{};
   check(dladdr(reinterpret_cast<const void*>(&open_gpu_provider), &info) != 0,
@@ -26,8 +26,8 @@ std::filesystem::path own_folder() {
   return std::filesystem::path(info.dli_fname).parent_path();
 }
 
-/// Of a library that is there, by the loader's words; where cuDNN is missing, which one is wanted
-/// and where it was looked for.
+/// Returns the loader's message for an existing library. If cuDNN is missing, it names the required
+/// library and the searched places.
 std::string why_not_opened(const std::filesystem::path& library, const std::string& error) {
   const std::string start = cat("the library for GPUs cannot be opened: ", error);
   if (!error.starts_with("libcudnn")) {

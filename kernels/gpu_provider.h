@@ -17,13 +17,13 @@ struct GpuDescription {
   /// 90 for compute capability 9.0.
   int capability = 0;
   std::int64_t memory_bytes = 0;
-  /// Where it is plugged in, "0000:0e:00.0": its name for the driver's other libraries.
+  /// The PCI address, "0000:0e:00.0", by which the driver's other libraries identify it.
   std::string pci_bus_id = {};
-  /// The newest CUDA that its driver serves: "13.0".
+  /// The newest CUDA version that its driver supports: "13.0".
   std::string driver = {};
 };
 
-/// Those of this host that can be used, and a sentence for each that is left out.
+/// The usable GPUs of this host, and a sentence for each unusable one.
 struct PresentGpus {
   std::vector<GpuDescription> usable = {};
   std::vector<std::string> left_out = {};
@@ -37,48 +37,49 @@ struct GpuOptions {
 /// A card that is only planned for.
 struct PlannedGpu {
   std::unique_ptr<Backend> backend;
-  /// Without what only a card has that is there.
+  /// Without the values that only a present card has.
   GpuDescription gpu = {};
-  /// What its estimates go by, with where each is from: "3350 GB/s (data sheet), ...".
+  /// The speeds behind its estimates and their sources: "3350 GB/s (data sheet), ...".
   std::string speeds = {};
 };
 
-/// What computes on GPUs: a library of its own, opened at run time, so that one program serves
-/// hosts with and without them.
+/// Computes on GPUs: a separate library, opened at run time, so that one program runs on hosts with
+/// and without GPUs.
 class GpuProvider {
  public:
   GpuProvider() = default;
   GpuProvider(const GpuProvider&) = delete;
   GpuProvider& operator=(const GpuProvider&) = delete;
   virtual ~GpuProvider() = default;
-  /// At least one that can be used. Throws UsageError that says in a sentence why there is none.
+  /// The usable GPUs, at least one. Otherwise throws UsageError with the reason in a sentence.
   virtual PresentGpus gpus() = 0;
-  /// Computes on one of them; to be used by the host thread that makes it. Throws UsageError.
+  /// A backend for one of them, which only the host thread that creates it may use. Throws
+  /// UsageError.
   virtual std::unique_ptr<Backend> make_backend(std::size_t gpu, const GpuOptions& options) = 0;
-  /// Plans for a card that need not be there: by its capability, as sm_90, or by a file that
-  /// describes it. Throws UsageError that names those there are, or says what is wrong.
+  /// Plans for a card that need not be present, given by its capability, such as sm_90, or by a
+  /// description file. Throws UsageError that lists the known ones or explains the error.
   virtual PlannedGpu make_planner(std::string_view card, const GpuOptions& options) = 0;
-  /// Of the libraries it computes with: "cuDNN 9.19.0, cuBLASLt 13.1.0".
+  /// The libraries that it uses: "cuDNN 9.19.0, cuBLASLt 13.1.0".
   [[nodiscard]] virtual std::string libraries() const = 0;
 };
 
-/// The entry of such a library: null where it was built from another version of this one.
+/// The entry of such a library: null if it was built from another version of this one.
 using GpuProviderEntry = GpuProvider*(const char* build);
 inline constexpr const char* kGpuProviderEntry = "bench_gpu_provider";
 
-/// The one beside this library, or that of the environment's BENCH_GPU_LIBRARY, opened at the first
-/// call. Throws UsageError that says why there is none.
+/// The library next to this one, or the one in the environment's BENCH_GPU_LIBRARY, opened at the
+/// first call. Throws UsageError with the reason if it is missing.
 GpuProvider& open_gpu_provider();
 
-/// The same where a GPU may be there at all, which takes no time to see; null and why not else.
+/// The same if the host may have a GPU, which is a fast check; otherwise null and the reason.
 struct FoundGpus {
   GpuProvider* provider = nullptr;
   std::vector<GpuDescription> gpus = {};
   std::vector<std::string> left_out = {};
   std::string why_none = {};
-  /// "this host has 1 GPU that can be used", and which not.
+  /// "this host has 1 GPU that can be used", and the unusable ones.
   [[nodiscard]] std::string how_many() const;
-  /// Throws UsageError that names the flag that asks for one where there is none.
+  /// Throws UsageError that names `flag`, which needs a GPU, unless a GPU was found.
   void check_any(std::string_view flag) const;
 };
 FoundGpus find_gpus();

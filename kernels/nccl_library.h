@@ -6,11 +6,11 @@
 
 namespace bench::nccl {
 
-/// NVIDIA's collectives, as far as they are used here. Names, numbers and layouts are those of its
-/// header, from version 2.17 on; kernels/cuda/test holds them against it.
+/// The subset of NVIDIA's collectives library that we use. Names, numbers and layouts are those of
+/// its header, from version 2.17 on; kernels/cuda/test verifies them.
 inline constexpr const char* kLibrary = "libnccl.so.2";
 
-/// One rank's part in a group of GPUs.
+/// One rank's membership in a group of GPUs.
 using Communicator = struct CommunicatorHandle*;
 
 enum Result : int { kSuccess = 0, kInProgress = 7 };
@@ -18,15 +18,15 @@ enum DataType : int { kFloat16 = 6, kFloat32 = 7, kFloat64 = 8, kBfloat16 = 9 };
 enum Reduction : int { kSum = 0 };
 
 inline constexpr std::size_t kIdBytes = 128;
-/// kLibrary, or that of the environment's BENCH_NCCL_LIBRARY.
+/// kLibrary, or the path in the environment's BENCH_NCCL_LIBRARY.
 std::string library_path();
 
-/// What the ranks of a group know each other by.
+/// The ID that the ranks of a group share.
 struct UniqueId {
   char internal[kIdBytes];  // NOLINT(*-avoid-c-arrays)
 };
 
-/// As version 2.17 had it; a later library takes its own defaults for what came behind.
+/// The struct of version 2.17; a later library uses its defaults for newer members.
 struct Config {
   std::size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
@@ -38,11 +38,11 @@ struct Config {
   const char* net_name = nullptr;
 };
 
-/// The library, opened at run time. It stays open: threads of its own may outlive every
-/// communicator. Calls may come from several threads, each with a communicator of its own.
+/// The library, opened at run time. It stays open, because its internal threads may outlive every
+/// communicator. Several threads may call it, each with a separate communicator.
 class Library {
  public:
-  /// Throws UsageError that says why it cannot be opened or what it lacks.
+  /// Throws UsageError with the reason if it cannot be opened or lacks a function.
   explicit Library(const std::string& path = library_path());
 
   using Stream = void*;

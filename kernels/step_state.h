@@ -7,39 +7,38 @@ namespace bench {
 /// How the loss is scaled, so that small gradients survive in f16; the update divides by the scale.
 struct LossScaleRule {
   double initial = 1;
-  /// Whether the scale follows the gradients: it is halved after a step with one that is not
-  /// finite, which is then not applied, and doubled after more than `increase_every` good steps in
-  /// a row.
+  /// True if the scale follows the gradients. It is halved after a step with a non-finite gradient,
+  /// which is then not applied. It is doubled after more than `increase_every` good steps in a row.
   bool automatic = false;
   std::int64_t increase_every = 1000;
 };
 
-/// What the host decides for a step.
+/// The values that the host sets for a step.
 struct StepOrders {
   double learning_rate = 0;
-  /// Of the gradients, beside the loss scale.
+  /// The factor for the gradients, in addition to the loss scale.
   double gradient_scale = 1;
-  /// The step's number, as dropout and drop-path see it.
+  /// The step's number for dropout and drop-path.
   std::int32_t number = 0;
-  /// Nobody's: what would be padding has a value, since it is copied.
+  /// Unused. Padding has a defined value, since it is copied.
   std::int32_t filler = 0;
 };
 
-/// All that changes from step to step but the batch, as it lies in a device's memory: what is
-/// enqueued reads it there, so that a recording freezes none of it. The host writes the orders
-/// before a step; the rest the device keeps itself, and nobody has to wait for it.
+/// All state that changes from step to step, except the batch, in a device's memory. Enqueued work
+/// reads it there, so that a recording does not freeze it. The host writes the orders before a
+/// step; the device maintains the rest without waiting.
 struct StepState {
   StepOrders orders = {};
   double loss_scale = 1;
   /// The same in f32.
   float narrow_loss_scale = 1;
-  /// Whether the gradients of the step in hand are all finite, as far as anybody looked.
+  /// Nonzero if all gradients of the current step checked so far are finite.
   std::int32_t finite = 1;
-  /// Updates that were applied since the slots held their first values.
+  /// Updates that were applied since the slots were initialised.
   std::int64_t updates = 0;
-  /// Since the loss scale changed.
+  /// Steps since the loss scale changed.
   std::int64_t good_steps = 0;
-  /// Updates that were left out for a gradient that is not finite.
+  /// Updates that were skipped because of a non-finite gradient.
   std::int64_t skipped = 0;
 
   constexpr void set_loss_scale(double scale) {
@@ -48,8 +47,8 @@ struct StepState {
   }
 };
 
-/// Moves the state on behind a step: counts the update, or that it was skipped, and adapts the loss
-/// scale. What devices do at the end of an update.
+/// Advances the state after a step: counts the update, or that it was skipped, and adapts the loss
+/// scale. Devices do this at the end of an update.
 constexpr void finish_step(StepState& state, const LossScaleRule& rule) {
   const bool finite = state.finite != 0;
   (finite ? state.updates : state.skipped) += 1;

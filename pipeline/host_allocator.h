@@ -6,20 +6,21 @@
 
 namespace bench {
 
-/// Where batch slots come from, so that pinned memory can take the place of ordinary memory.
+/// Allocates batch slots, so that pinned memory can replace ordinary memory.
 class HostAllocator {
  public:
   virtual ~HostAllocator() = default;
-  /// At least `bytes` bytes, aligned to 64; throws DeviceError when there is no memory.
+  /// Returns at least `bytes` bytes, aligned to 64; throws DeviceError if there is not enough
+  /// memory.
   virtual void* allocate(std::size_t bytes) = 0;
-  /// Gives back what allocate(bytes) returned.
+  /// Frees what allocate(bytes) returned.
   virtual void free(void* memory, std::size_t bytes) noexcept = 0;
 };
 
-/// Ordinary memory; large pieces are aligned to huge pages, and huge pages are asked for.
+/// Ordinary memory. Large blocks are aligned to huge pages, which are requested for them.
 std::shared_ptr<HostAllocator> make_host_allocator();
 
-/// An array of `count` elements from an allocator, freed with it; the contents are undefined.
+/// An array of `count` uninitialized elements from an allocator; the destructor frees it.
 template <class T>
 class HostArray {
  public:

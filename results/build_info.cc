@@ -8,7 +8,7 @@
 namespace bench::results {
 namespace {
 
-/// The generated headers hold the text, or else the reason why there is none.
+/// The text from a generated header, or the reason why it is unavailable.
 Captured<std::string> text_or_reason(std::string_view text, std::string_view why) {
   if (text.empty()) return Unknown{std::string(why)};
   return std::string(text);

@@ -4,7 +4,7 @@
 
 namespace bench::results {
 
-/// The revision this program was built from, as git told it during the build.
+/// The revision that this program was built from, read from git during the build.
 Source source_info();
 
 /// Compiler, flags and options of this build; `libs` is left empty.

@@ -14,8 +14,8 @@ struct Unknown {
   std::string why;
 };
 
-/// A value, or the reason why it is not known. There is no third state, so that a record cannot
-/// hold a null without its reason.
+/// A value, or the reason why it is not known. A record therefore cannot hold a null without its
+/// reason.
 template <class T>
 class Captured {
  public:
@@ -38,7 +38,7 @@ class Captured {
 
   T value_or(T other) const { return known() ? std::get<T>(state_) : std::move(other); }
 
-  /// The reason; empty when the value is known.
+  /// The reason; empty if the value is known.
   std::string why() const { return known() ? std::string() : std::get<Unknown>(state_).why; }
 
  private:

@@ -5,7 +5,7 @@
 
 namespace bench::results {
 
-/// The members of the record's top that say what it is called.
+/// Adds the top-level members of the record that label it.
 void put_labels(Section& out, const Labels& labels);
 void put_cost(Section& out, const Captured<Cost>& cost);
 void put_energy(Section out, const Energy& energy);

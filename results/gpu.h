@@ -9,11 +9,11 @@
 
 #include "results/captured.h"
 
-/// A GPU of a run in its record: the card, and what its sensors told while the steps were timed.
+/// A GPU in the record of a run: the card, and its sensors while the steps were timed.
 /// results/README.md defines every number.
 namespace bench::results {
 
-/// Of its parts, in MHz.
+/// Clocks of the card's parts, in MHz.
 struct GpuClocks {
   Captured<int> sm{};
   Captured<int> memory{};
@@ -27,13 +27,13 @@ struct GpuLink {
   Captured<int> width_max{};
 };
 
-/// Of another program on the card.
+/// Another program on the card.
 struct GpuProcess {
   std::int64_t pid = 0;
-  Captured<std::int64_t> memory{};  ///< Bytes of the card.
+  Captured<std::int64_t> memory{};  ///< Bytes of the card's memory.
 };
 
-/// A reason for which the driver holds the clocks down, as a bit of its mask.
+/// A reason for which the driver lowers the clocks, as a bit of its mask.
 struct ClockEvent {
   std::string_view name{};
   std::uint64_t bit = 0;
@@ -61,13 +61,13 @@ inline constexpr std::array<ClockEvent, 9> kClockEvents{{
     {.name = "display_clock_setting", .bit = clock_event::kDisplay},
 }};
 
-/// What held the clocks down at the moments that were sampled, each of them as its mask of bits.
+/// What held the clocks down, as one mask of bits per sample.
 struct ClockEvents {
   std::vector<std::uint64_t> samples{};
 
   /// All bits that were seen.
   [[nodiscard]] std::uint64_t seen() const;
-  /// Of the samples, those with one of these bits and none of `without`; 0 to 1.
+  /// Share of the samples that have one of these bits and none of `without`, 0 to 1.
   [[nodiscard]] double share(std::uint64_t bits, std::uint64_t without = 0) const;
 };
 
@@ -77,7 +77,7 @@ struct Spread {
   double max = 0;
 };
 
-/// While the steps were timed.
+/// Readings while the steps were timed.
 struct GpuWatched {
   std::chrono::nanoseconds window{};  ///< From the first to the last reading.
   std::int64_t samples = 0;
@@ -86,14 +86,14 @@ struct GpuWatched {
   Captured<Spread> celsius{};
   Captured<Spread> utilization{};  ///< 0 to 1.
   Captured<ClockEvents> clock_events{};
-  /// That the card counts itself: held down by power, and by heat.
+  /// Time for which power and heat held the clocks down, as the card counts it.
   Captured<std::chrono::nanoseconds> power_violation{};
   Captured<std::chrono::nanoseconds> thermal_violation{};
-  Captured<double> joules{};  ///< Of the card's counter.
+  Captured<double> joules{};  ///< From the card's counter.
   Captured<std::int64_t> ecc_corrected{};
   Captured<std::int64_t> ecc_uncorrected{};
-  Captured<std::int64_t> others_count{};       ///< Other programs, at most at one time.
-  Captured<std::vector<GpuProcess>> others{};  ///< That were seen at any time.
+  Captured<std::int64_t> others_count{};       ///< The most other programs at one time.
+  Captured<std::vector<GpuProcess>> others{};  ///< All that were seen.
 };
 
 /// Mean power by the card's counter, in W.
@@ -117,7 +117,7 @@ struct Gpu {
   Captured<double> power_limit_default_watts{};
   Captured<double> celsius{};  ///< Before the steps.
   GpuLink pcie{};              ///< Before the steps.
-  /// By a kernel, behind the last step.
+  /// Clock measured by a kernel after the last step.
   Captured<double> counted_sm_mhz = Unknown{"no step was timed"};
   Captured<GpuWatched> watched = Unknown{"no step was timed"};
 };

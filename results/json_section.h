@@ -14,7 +14,7 @@ namespace bench::results {
 
 using Json = nlohmann::ordered_json;
 
-/// Adds members to one object of the record and notes the reason of every null under its path.
+/// Adds members to one object of the record, and notes the reason of every null under its path.
 class Section {
  public:
   Section(Json& object, Json& errors, std::string path)
@@ -54,14 +54,14 @@ class Section {
 
   Section child(const std::string& name) { return {object_[name], errors_, path_of(name)}; }
 
-  /// Null, for this reason.
+  /// Writes null with this reason.
   void put_null(const std::string& name, const std::string& why) {
     object_[name] = nullptr;
     errors_[path_of(name)] = why;
   }
 
-  /// Makes a list named `name`, one object per item, each filled by fill(section, item). In the
-  /// paths of its nulls an item goes by label(item, index).
+  /// Adds a list named `name`. It has one object per item, filled by fill(section, item). In the
+  /// paths of its nulls, label(item, index) names an item.
   template <class Items, class Fill, class Label>
   void put_list(const std::string& name, const Items& items, Fill fill, Label label) {
     Json list = Json::array();

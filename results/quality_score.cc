@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kPerCent = 100;
 
-/// The value of a metric that is a number.
+/// The value of a metric, if it is known.
 Captured<double> metric_of(const Record& record, const std::string& name) {
   for (const Metric& metric : record.metrics) {
     if (metric.name != name) continue;
@@ -20,7 +20,7 @@ Captured<double> metric_of(const Record& record, const std::string& name) {
   return Unknown{"no such metric"};
 }
 
-/// More than `limit` of a number that is known.
+/// True if a known value is above `limit`.
 bool above(const Captured<double>& value, double limit) {
   return value.known() && value.value() > limit;
 }
@@ -41,7 +41,7 @@ class Score {
   std::vector<std::string> deductions_{};
 };
 
-/// What other programs took, in processors' worth of time.
+/// Processor time that other programs took, in processors.
 double busy_processors(const Record& record) {
   double busy = 0;
   for (const BusyProcess& process : record.load.busy.value_or({})) busy += process.processors;
@@ -103,7 +103,7 @@ void judge_steps(const Record& record, Score& score) {
 }
 
 void judge_drift(const Record& record, Score& score) {
-  // The clock, or the heat, was not the same all the time.
+  // The clock or the temperature changed during the run.
   constexpr double kFalling = 0.97;
   constexpr std::size_t kFewest = 4;
   const std::vector<double> mhz = record.cpu_watched.mhz.value_or({});

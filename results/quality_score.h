@@ -4,8 +4,9 @@
 
 namespace bench::results {
 
-/// Adds quality.score and quality.deductions: 100 less what results/README.md counts off for each
-/// thing that makes a number low or unsteady, at least 0. What is not known counts nothing off.
+/// Adds quality.score and quality.deductions: 100 less a deduction for each condition that makes a
+/// number low or unsteady, at least 0. Unknown conditions deduct nothing. results/NUMBERS.md lists
+/// the deductions.
 void add_quality_score(Record& record);
 
 }  // namespace bench::results

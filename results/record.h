@@ -19,7 +19,7 @@ namespace bench::results {
 
 inline constexpr const char* kSchema = "bench.record/1";
 
-/// Raised when numbers of the same workload stop being comparable with those of earlier versions.
+/// Raised when numbers of a workload stop being comparable with those of earlier versions.
 inline constexpr int kWorkloadVersion = 1;
 
 enum class Status { kOk, kFailed, kAborted };
@@ -33,10 +33,10 @@ struct Time {
   Captured<std::string> clocksource{};      ///< The kernel's clock source, such as "tsc".
 };
 
-/// What was run: what must be equal for two runs to be comparable.
+/// What was run. It must be equal for two runs to be comparable.
 struct Workload {
   std::string model{};
-  std::string printed_model{};  ///< Its name as tf_cnn_benchmarks prints it: lenet5 of lenet.
+  std::string printed_model{};  ///< Name in tf_cnn_benchmarks' output: lenet5 for lenet.
   std::string mode{};           ///< train, fwd or eval.
   std::string backend{};        ///< onednn, reference, ...
   std::string data{};           ///< synthetic, file, or the files' format: tfrecord, cifar10_bin.
@@ -52,11 +52,11 @@ struct Workload {
   double num_epochs = 0;         ///< The same in passes over the dataset.
   std::int64_t warmup = 0;       ///< Warm-up steps that ran.
   std::int64_t seed = 0;
-  FlagValues flags{};      ///< Those the user gave.
-  FlagValues flags_all{};  ///< All of them, with the values that took effect.
+  FlagValues flags{};      ///< Flags that the user gave.
+  FlagValues flags_all{};  ///< All flags, with the values that took effect.
   std::vector<std::string> cmdline{};
   Captured<std::int64_t> model_params{};     ///< Trainable parameters.
-  Captured<std::int64_t> flops_per_image{};  ///< 2 per multiply-add, of this mode.
+  Captured<std::int64_t> flops_per_image{};  ///< 2 per multiply-add, in this mode.
   int workload_version = kWorkloadVersion;
 };
 
@@ -65,18 +65,18 @@ struct BatchTrial {
   std::int64_t batch = 0;     ///< Per device.
   double images_per_sec = 0;  ///< Images of a step / median step time.
   double spread = 0;          ///< Scaled MAD of the step times / their median.
-  std::int64_t steps = 0;     ///< Timed ones.
+  std::int64_t steps = 0;     ///< Timed steps.
 };
 
-/// How workload.batch_per_device came about.
+/// How workload.batch_per_device was chosen.
 struct BatchChoice {
   std::string rule{};               ///< given, default (the model's own), list, auto or max.
-  std::vector<BatchTrial> tried{};  ///< Of auto, in that order.
+  std::vector<BatchTrial> tried{};  ///< The trials of auto, in order.
 };
 
 struct Dataset {
   std::string name{};
-  /// What the input hands to the device: the type of its numbers, and bytes of an image.
+  /// What the input hands to the device: type of the numbers, and bytes per image.
   std::string image_type{};
   std::int64_t image_bytes = 0;
   Captured<std::int64_t> shards{};
@@ -87,12 +87,12 @@ struct Dataset {
 
 struct Source {
   Captured<std::string> git_rev{};
-  Captured<bool> dirty{};  ///< Tracked files differed from git_rev when this was built.
+  Captured<bool> dirty{};  ///< Tracked files differed from git_rev during the build.
   Captured<std::string> commit_time{};
   std::string bench_version{};
 };
 
-/// A shared library that was loaded, or a library that tells its version.
+/// A loaded shared library, or a library that reports its version.
 struct Library {
   std::string name{};
   Captured<std::string> version{};
@@ -106,7 +106,7 @@ struct Build {
   std::string flags{};
   std::string link_flags{};
   std::string build_type{};
-  std::string sanitizer{};  ///< Empty when none.
+  std::string sanitizer{};  ///< Empty without one.
   std::string stdlib{};
   Captured<std::string> exe_sha256 = Unknown{"no step was measured"};
   std::vector<Library> libs{};
@@ -114,23 +114,23 @@ struct Build {
 
 struct Cgroup {
   Captured<double> cpu_quota{};         ///< Processors' worth of time.
-  Captured<std::string> cpuset{};       ///< Processors the group may use, as a list.
+  Captured<std::string> cpuset{};       ///< Processors that the group may use, as a list.
   Captured<std::int64_t> memory_max{};  ///< Bytes.
 };
 
 struct Host {
   Captured<std::string> hostname{};
   Captured<std::string> machine_id_hash{};
-  Captured<std::string> platform{};  ///< As the kernel tells programs: x86_64, aarch64.
+  Captured<std::string> platform{};  ///< The kernel's name of it: x86_64, aarch64.
   Captured<std::string> os{};
   Captured<std::string> kernel{};
   Captured<std::string> hypervisor{};
   Captured<std::string> container{};
   Captured<std::string> libc{};
-  /// The kernel's parameters that change speed, such as mitigations=off; empty for none of them.
+  /// The kernel's parameters that change speed, such as mitigations=off; may be empty.
   Captured<std::string> kernel_parameters{};
   Captured<std::map<std::string, std::string>>
-      vulnerabilities{};            ///< By name, as the kernel tells.
+      vulnerabilities{};            ///< By name, in the kernel's words.
   Captured<std::string> selinux{};  ///< enforcing, permissive, off.
   Cgroup cgroup{};
 };
@@ -144,8 +144,8 @@ struct Cpu {
   Captured<int> cores{};                        ///< Physical, online.
   Captured<int> threads{};                      ///< Hardware threads, online.
   Captured<bool> smt{};                         ///< Hyper-threading is active.
-  Captured<std::vector<std::string>> flags{};   ///< Those that choose kernels.
-  Captured<std::vector<std::string>> caches{};  ///< Of the first processor, such as "L1 Data 32K".
+  Captured<std::vector<std::string>> flags{};   ///< Flags that choose kernels.
+  Captured<std::vector<std::string>> caches{};  ///< The first processor's, such as "L1 Data 32K".
   Captured<double> base_mhz{};
   Captured<double> max_mhz{};
   Captured<double> min_mhz{};
@@ -153,13 +153,13 @@ struct Cpu {
   Captured<std::string> driver{};
   Captured<std::string> epp{};  ///< Energy performance preference, of the first processor.
   Captured<int> epb{};          ///< Energy performance bias: 0 speed, 15 saving.
-  Captured<bool> turbo{};       ///< May clock above its base.
+  Captured<bool> turbo{};       ///< The clock may rise above the base.
   Captured<int> numa_nodes{};
-  Captured<std::vector<std::string>> numa_distances{};  ///< A row per node.
+  Captured<std::vector<std::string>> numa_distances{};  ///< One row per node.
   Captured<std::string> online{};
-  Captured<std::string> affinity{};              ///< Processors the process may use, as a list.
+  Captured<std::string> affinity{};  ///< Processors that the process may use, as a list.
   Captured<std::vector<int>> processors_used{};  ///< Where the run's threads were placed.
-  Captured<std::string> isa_used{};  ///< The instruction set the kernels were limited to.
+  Captured<std::string> isa_used{};  ///< Instruction set that the kernels were limited to.
 };
 
 /// A memory module.
@@ -185,7 +185,7 @@ struct Memory {
 struct Process {
   Captured<int> nice{};
   Captured<std::string> scheduling{};      ///< other, batch, idle, fifo or rr.
-  Captured<int> address_randomization{};   ///< As the kernel numbers it: 0 none, 2 all.
+  Captured<int> address_randomization{};   ///< The kernel's number: 0 none, 2 all.
   Captured<std::int64_t> limit_memlock{};  ///< Bytes.
   Captured<std::int64_t> limit_address_space{};
   Captured<std::int64_t> limit_stack{};
@@ -201,14 +201,14 @@ struct LoadSample {
 struct Load {
   LoadSample before{};
   LoadSample after{};
-  Captured<double> steal_share{};  ///< Of all processor time between the two.
-  /// Those that computed most between the two, at most three.
+  Captured<double> steal_share{};  ///< Share of all processor time between the two.
+  /// The programs that computed most between the two, at most three.
   Captured<std::vector<BusyProcess>> busy{};
   Throttling throttling{};
 };
 
 enum class Better { kHigher, kLower, kNone };
-/// Exact: the same for every run of the same program and workload, unless something changed.
+/// Exact: the same in every run of a program and workload, unless something changed.
 enum class Kind { kNoisy, kExact };
 enum class Scope { kRun, kStep };
 
@@ -223,37 +223,38 @@ struct Metric {
   Scope scope = Scope::kRun;
 };
 
-/// Why nothing is known of the roof where nothing more is to say.
+/// The default reason for an unknown roof.
 inline constexpr const char* kNoRoof =
     "what the machine can do at most was not measured (--profile)";
 
-/// What one device can do at most, measured right after the run, and what that means for a step.
+/// The limits of one device, measured right after the run, and what they mean for a step.
 struct Roof {
   Captured<double> flops_per_second = Unknown{kNoRoof};
   Captured<double> bytes_per_second = Unknown{kNoRoof};  ///< Reads and writes together.
-  /// Read and written by the kernels of a step.
+  /// Bytes that the kernels of a step read and write.
   Captured<double> step_bytes = Unknown{kNoRoof};
   Captured<double> least_step_seconds = Unknown{kNoRoof};
-  /// Of those, the share of kernels whose arithmetic takes longer than their memory traffic.
+  /// Share of least_step_seconds in kernels whose arithmetic takes longer than their memory
+  /// traffic.
   Captured<double> arithmetic_share = Unknown{kNoRoof};
 };
 
 struct Series {
   std::vector<std::chrono::nanoseconds> step_ns{};    ///< Every timed step, in order.
-  std::vector<std::chrono::nanoseconds> device_ns{};  ///< The same by the device's own clock.
-  std::vector<double> loss{};   ///< The reported loss of each; empty when none is computed.
-  std::vector<double> top_1{};  ///< Accuracies of each; empty when none are computed.
+  std::vector<std::chrono::nanoseconds> device_ns{};  ///< The same by the device's clock.
+  std::vector<double> loss{};   ///< The reported loss of each step; empty if not computed.
+  std::vector<double> top_1{};  ///< Accuracy of each step; empty if not computed.
   std::vector<double> top_5{};
 };
 
-/// Where the time of a measured step went: the five parts add up to all of it.
+/// Where the time of a measured step went: the five parts add up to the whole step.
 struct StepParts {
   Captured<double> input{};
   Captured<double> computing{};
   Captured<double> exposed_communication{};
   Captured<double> updating{};
   Captured<double> host{};
-  Captured<double> waiting{};  ///< Of exposed_communication: for slower towers, at the step's end.
+  Captured<double> waiting{};  ///< exposed_communication for slower towers, at the step's end.
 
   void set_unknown(const Unknown& why) {
     input = computing = exposed_communication = updating = host = waiting = why;
@@ -262,23 +263,23 @@ struct StepParts {
 
 /// One of several towers.
 struct TowerTimes {
-  std::vector<int> processors{};  ///< That it is kept to; empty: to none.
+  std::vector<int> processors{};  ///< Processors that it is bound to; empty if it is not bound.
   std::int64_t planned_host_bytes = 0;
-  std::int64_t planned_device_bytes = 0;  ///< 0 where it computes in the host's memory.
+  std::int64_t planned_device_bytes = 0;  ///< 0 if it computes in the host's memory.
   StepParts mean{};                       ///< In seconds.
 };
 
-/// A run beside the same on fewer devices, each with a batch of the same size. What its efficiency
-/// lacks to 1 is told by part, as the difference of the towers' mean times (TowerTimes) to the
-/// reference's, as shares of the step: the parts add up to 1 - efficiency.
+/// A run compared with one on fewer devices with the same batch per device. The lost efficiency is
+/// split by part: the towers' mean times (TowerTimes) less the reference's, as shares of the step.
+/// The parts add up to 1 - efficiency.
 struct Scaling {
   int reference_devices = 0;
   double reference_images_per_sec = 0;
-  double efficiency = 0;  ///< Images/sec per device as a share of the reference's.
+  double efficiency = 0;  ///< Images/sec per device, as a share of the reference's.
   StepParts lost{};
 };
 
-/// A kernel that really ran, and on how many nodes of one step.
+/// A kernel that ran, and the number of nodes of one step that used it.
 struct Implementation {
   std::string op{};
   std::string implementation{};
@@ -286,50 +287,49 @@ struct Implementation {
   std::int64_t count = 0;
 };
 
-/// By which of its kernels a layer runs, and in which layouts.
+/// The kernel of a layer, and its layouts.
 struct LayerChoice {
   std::string implementation{};
   std::vector<std::string> inputs{};
   std::vector<std::string> outputs{};
 };
 
-/// All that was chosen for the run's graph; `--choices_file` takes it from here.
+/// All choices for the run's graph. `--choices_file` reads them from a record.
 struct Choices {
   std::string by{};  ///< estimates, file, timed (in this run) or kept (timed in an earlier one).
-  std::map<std::string, std::string> made_for{};  ///< The flags that it depends on.
+  std::map<std::string, std::string> made_for{};  ///< The flags that the choices depend on.
   std::map<std::string, LayerChoice> nodes{};
   std::map<std::string, std::string> held{};  ///< Layouts of inputs and variables.
-  /// Where the gradients of several towers are added: host, devices or nccl; empty where they are
-  /// not.
+  /// Where the gradients of several towers are added: host, devices or nccl; otherwise empty.
   std::string gradients_meet{};
 };
 
-/// One number of the run's check: of the fingerprint beside the stored one, or of a kernel or an
-/// update beside the reference (`stored` is then 0).
+/// One number of the run's check. A number of the fingerprint is compared with the stored one, a
+/// kernel or an update with the reference (`stored` is then 0).
 struct VerifiedNumber {
   std::string name{};
   double measured = 0;
   double stored = 0;
-  double deviation = 0;  ///< How far off; results/README.md says in what.
+  double deviation = 0;  ///< Difference; results/NUMBERS.md defines it.
   double tolerance = 0;  ///< The largest deviation that passes.
 
   [[nodiscard]] bool passed() const { return deviation <= tolerance; }
-  /// The deviation as a share of what is allowed; infinite where nothing is.
+  /// The deviation as a share of the tolerance; infinite if no deviation is allowed.
   [[nodiscard]] double share() const;
 };
 
-/// Whether the executor that was timed computes what the network should.
+/// The check that the timed executor computes what the network should.
 struct Verification {
   std::vector<VerifiedNumber> numbers{};
-  std::string skipped{};  ///< Why the stored fingerprint was not compared; empty when it was.
+  std::string skipped{};  ///< Why the stored fingerprint was not compared; empty if it was.
 };
 
-/// How close a run in int8 comes to f32, on images that it was not calibrated on.
+/// How close an int8 run is to f32, on images that it was not calibrated on.
 struct Quantization {
-  Captured<double> centred_snr_db{};  ///< Of the logits less each class's mean over the images.
+  Captured<double> centred_snr_db{};  ///< SNR of the logits less each class's mean over the images.
   Captured<double> snr_db{};          ///< Signal to noise of the logits as they are.
   std::int64_t images = 0;
-  std::int64_t same_top_1 = 0;            ///< Images whose largest logit is the same one.
+  std::int64_t same_top_1 = 0;            ///< Images with the same largest logit.
   std::int64_t classes_named = 0;         ///< Different classes among f32's largest logits.
   Captured<std::int64_t> correct_f32{};   ///< Images whose label has the largest logit.
   Captured<std::int64_t> correct_int8{};  ///< The same in int8.
@@ -341,10 +341,10 @@ enum class Verdict { kValid, kInvalid };
 
 /// How far the numbers can be trusted.
 struct Quality {
-  std::vector<std::string> warnings{};  ///< What made them low or unsteady.
+  std::vector<std::string> warnings{};  ///< What made the numbers low or unsteady.
   Captured<Verdict> verdict = Unknown{"only runs on a GPU are judged"};
-  std::vector<std::string> reasons{};  ///< Those of an INVALID one.
-  std::vector<std::string> unread{};   ///< What would have been judged and could not be read.
+  std::vector<std::string> reasons{};  ///< Reasons of an INVALID verdict.
+  std::vector<std::string> unread{};   ///< Checks that could not be read.
   Captured<double> score{};            ///< 0 to 100, by add_quality_score().
   std::vector<std::string> deductions{};
 };
@@ -364,14 +364,14 @@ struct Record {
   Host host{};
   Cpu cpu{};
   Memory memory{};
-  std::vector<Gpu> gpus{};           ///< Those that the run computes on.
-  std::vector<TowerTimes> towers{};  ///< Of a run on several devices, or of --scaling_sweep.
-  std::optional<Scaling> scaling{};  ///< Of a run of --scaling_sweep.
-  /// The --all_reduce_spec that `auto` found the fastest.
+  std::vector<Gpu> gpus{};           ///< GPUs that the run computes on.
+  std::vector<TowerTimes> towers{};  ///< For several devices, or --scaling_sweep.
+  std::optional<Scaling> scaling{};  ///< For --scaling_sweep.
+  /// The fastest spec, as found by --all_reduce_spec=auto.
   std::optional<std::string> timed_all_reduce{};
   Process process{};
   std::map<std::string, std::string> env{};  ///< The variables that change speed, by name.
-  /// Those of TensorFlow, which change nothing here: its logs list them (--benchmark_log_dir).
+  /// TensorFlow's variables, which change nothing here: its logs list them (--benchmark_log_dir).
   std::map<std::string, std::string> tensorflow_env{};
   Load load{};
   CpuWatched cpu_watched{};
@@ -383,7 +383,7 @@ struct Record {
   std::vector<Implementation> implementations{};
   Choices choices{};
   Verification verification{};
-  std::optional<Quantization> quantization{};  ///< Of a run in int8 only.
+  std::optional<Quantization> quantization{};  ///< For runs in int8.
   Quality quality{};
 };
 

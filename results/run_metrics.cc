@@ -28,7 +28,7 @@ Captured<double> rate(const RunMeasurements& run, std::chrono::nanoseconds time)
          seconds(time);
 }
 
-/// Of the steps by the device's clock.
+/// Metrics of the steps by the device's clock.
 std::vector<Metric> device_times(const RunMeasurements& run) {
   MetricValue median = Unknown{kNoStep};
   MetricValue mad = Unknown{kNoStep};
@@ -51,7 +51,7 @@ std::vector<Metric> device_times(const RunMeasurements& run) {
           metric("device_time.mad", std::move(mad))};
 }
 
-/// Of the GPUs, for each image of the steps.
+/// Energy of the GPUs per image of the steps.
 Captured<double> joules_per_image(const RunMeasurements& run) {
   if (!run.watts.known()) return Unknown{run.watts.why()};
   const Captured<double> speed = images_per_second(run);
@@ -152,7 +152,7 @@ std::vector<Metric> run_metrics(const RunMeasurements& run) {
   add("top5", value_of(run.top5), "1", Better::kHigher);
   add("peak_rss", value_of(run.peak_rss_bytes), "bytes", Better::kLower);
   add("joules_per_image", value_of(joules_per_image(run)), "J", Better::kLower);
-  // Those of add_roof(), where the machine was measured.
+  // add_roof() replaces these if the machine was measured.
   add("roof_share", Unknown{kNoRoof}, "1", Better::kHigher);
   add("mfu", Unknown{kNoRoof}, "1", Better::kHigher);
   add("bandwidth_share", Unknown{kNoRoof}, "1", Better::kHigher);

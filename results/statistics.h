@@ -24,7 +24,7 @@ double median(std::span<const double> values);
 /// few outliers cannot move.
 double scaled_mad(std::span<const double> values);
 
-/// Correlation of each value with the next one; none for fewer than three values or no spread.
+/// Correlation of each value with the next one. Empty for fewer than three values or no spread.
 std::optional<double> lag1_autocorrelation(std::span<const double> values);
 
 /// Times of single steps, in seconds.
@@ -40,10 +40,10 @@ struct StepTimeStatistics {
   double mad = 0;  ///< scaled_mad.
   double cv = 0;   ///< population_stddev / mean.
   std::optional<double> acf1;
-  std::optional<double> n_eff;  ///< n (1 - acf1) / (1 + acf1): as many independent steps' worth.
+  std::optional<double> n_eff;  ///< n (1 - acf1) / (1 + acf1): equivalent independent steps.
 };
 
-/// Throws InternalError when there is no step.
+/// Throws InternalError without steps.
 StepTimeStatistics step_time_statistics(std::span<const std::chrono::nanoseconds> steps);
 
 }  // namespace bench::results

@@ -9,22 +9,22 @@
 
 namespace bench::results {
 
-/// Writes records to the place it was made for.
+/// Writes records to one path.
 class RecordWriter {
  public:
   virtual ~RecordWriter() = default;
-  /// Replaces what is there by `record`, as a whole or not at all; where the path leads to a
-  /// stream, writes it behind what is there. Throws WriteError.
+  /// Replaces the file with `record`, as a whole or not at all. Appends to the path if it is a
+  /// stream. Throws WriteError.
   virtual void write(const Record& record) = 0;
-  /// Whether a further write() takes the place of the last one; false for a stream.
+  /// True if another write() replaces the last one; false for a stream.
   [[nodiscard]] virtual bool replaces() const = 0;
 };
 
 /// One form in which a record can be written.
 struct WriterRow {
   std::string_view name;
-  /// A writer to `path`. Throws UsageError, naming the path, when nothing can be written there; so
-  /// a writer is made before the run.
+  /// Makes a writer to `path`. Throws UsageError, naming the path, if it cannot be written; so make
+  /// it before the run.
   std::unique_ptr<RecordWriter> (*make)(const std::filesystem::path& path);
 };
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A bundle of a build runs where nothing but the C library is installed, and is made whole or not at all.
-# bundle_test.sh BUILD_FOLDER [--with_cuda_libraries]; the latter takes minutes.
+# Tests that a bundle needs only an installed C library, and that it is made completely or not at all. bundle_test.sh
+# BUILD_FOLDER [--with_cuda_libraries]; the flag makes it take minutes.
 set -eu
 
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -22,7 +22,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-# refused TEXT ARGUMENTS...: tools/bundle ends with status 2 and a sentence that says TEXT.
+# refused TEXT ARGUMENTS...: tools/bundle must end with status 2 and a sentence that contains TEXT.
 refused() {
   text=$1
   shift
@@ -36,7 +36,7 @@ refused() {
   fi
 }
 
-# alone PROGRAM ARGUMENTS...: runs a program of the bundle without environment; what it loads is in debug.*.
+# alone PROGRAM ARGUMENTS...: runs a program of the bundle without environment and lists what it loads in debug.*.
 alone() {
   program=$unpacked/bin/$1
   shift
@@ -44,7 +44,7 @@ alone() {
   env -i LD_DEBUG=files LD_DEBUG_OUTPUT="$scratch/debug" "$program" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
 }
 
-# within CLAIM: what ran last has loaded nothing from outside the bundle but the C library.
+# within CLAIM: the last program must have loaded only the C library from outside the bundle.
 within() {
   loaded=$(sed -n 's/.*calling init: //p' "$scratch"/debug.* | xargs -d '\n' -n 1 readlink -f | sort -u)
   ours=$(printf '%s\n' "$loaded" | grep -c "^$unpacked/" || true)
@@ -62,7 +62,7 @@ refused '--fast is unknown; accepted are --output' --fast
 refused "--build=$scratch: there is no configured build" --build="$scratch"
 refused "$scratch/none is no folder that can be written to" --build="$build" --output="$scratch/none/b.tar.xz"
 
-# A build that lost a program since it was configured.
+# A build that has lost a program since it was configured.
 mkdir -p "$scratch/half/bin"
 cp "$build/cmake_install.cmake" "$scratch/half/"
 sed -i "s,$build/bin/make_tfrecords,$scratch/half/bin/make_tfrecords,g" "$scratch/half/cmake_install.cmake"
@@ -104,7 +104,7 @@ if [ -x "$unpacked/tools/gpu_check" ] && command -v python3 >/dev/null; then
     grep -q '^properties ' "$scratch/out" || fail "gpu_check sums up: $(cat "$scratch/out")"
     ! grep -q 'No such file' "$scratch/out" || fail "gpu_check finds its programs: $(cat "$scratch/out")"
   fi
-  # It looks for the program before the card.
+  # It looks for the program before it looks for the card.
   mv "$unpacked/bin/bench" "$scratch/bench"
   "$unpacked/tools/gpu_check" --output="$scratch/check" >"$scratch/out" 2>&1 || true
   grep -Fq "no program $unpacked/bin/bench" "$scratch/out" || fail "gpu_check misses a program: $(cat "$scratch/out")"

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the pages (*.md): that every relative link leads somewhere, that every page can be found, and
-that a README is short enough to be read.
+"""Checks the pages (*.md): every relative link works, every page can be reached, and READMEs are short.
 
     check_docs.py [ROOT]    prints one line per violation; exits 1 when there is one
 """
@@ -15,8 +14,8 @@ from urllib.parse import unquote
 from check_layers import FOLDERS, Violation
 
 FIRST_PAGE = "README.md"
-# A README is what people meet first. One of 150 lines is read to its end, one of 500 is not: what goes
-# beyond the beginning has a page of its own, beside what it explains. Twenty lines are left to grow.
+# Readers finish a README of 150 lines but not one of 500. Longer material goes to another page next to its subject.
+# Twenty lines are reserve.
 MAX_README_LINES = 170
 
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n[ \t]*\n).)*?)(?<!`)\1(?!`)", re.DOTALL)
@@ -33,7 +32,7 @@ class Link(NamedTuple):
 
 
 def without_code_blocks(text: str) -> str:
-    """The same lines, those of code blocks (fenced, or indented after an empty line) empty."""
+    """Returns the same lines, with empty lines in place of code blocks (fenced, or indented after an empty line)."""
     kept, fence, before_is_empty = [], "", True
     for line in text.splitlines():
         mark = re.match(r" {0,3}(```+|~~~+)", line)
@@ -51,8 +50,8 @@ def without_code_blocks(text: str) -> str:
 
 
 def anchors_of(text: str) -> set[str]:
-    """The anchors that GitHub gives to a page's headings: lower case, no punctuation, hyphens for
-    spaces, and a number at the end of one that was there before."""
+    """Returns the anchors that GitHub gives to a page's headings. They are in lower case, without punctuation, with
+    hyphens for spaces. A repeated anchor gets a number."""
     found: set[str] = set()
     for line in without_code_blocks(text).splitlines():
         heading = HEADING.match(line)
@@ -68,7 +67,7 @@ def anchors_of(text: str) -> set[str]:
 
 
 def links_of(text: str) -> Iterator[Link]:
-    """The relative links of a page; what stands in code is none."""
+    """Returns the relative links of a page, except those in code."""
     prose = CODE_SPAN.sub(lambda span: re.sub(r"[^\n]", " ", span[0]), without_code_blocks(text))
     for match in TARGET.finditer(prose):
         target = match[1] or match[2] or match[3]
@@ -78,7 +77,7 @@ def links_of(text: str) -> Iterator[Link]:
 
 
 class Pages:
-    """The files of the repository under `root`, and the text of those that are pages."""
+    """The files of the repository under `root`, and the text of its pages."""
 
     def __init__(self, root: pathlib.Path):
         paths = [path for path in root.iterdir() if path.is_file()]
@@ -99,7 +98,7 @@ class Pages:
 
 
 def check_links(pages: Pages) -> Iterator[Violation]:
-    """Every link's file or folder is there, and every anchor is a heading of that page."""
+    """Checks that the file or folder of every link exists, and that every anchor is a heading of that page."""
     for page, text in pages.texts.items():
         for link in links_of(text):
             target = Pages.target(page, link)
@@ -114,7 +113,7 @@ def check_links(pages: Pages) -> Iterator[Violation]:
 
 
 def check_reachable(pages: Pages) -> Iterator[Violation]:
-    """Links lead from the first page to every other one."""
+    """Checks that every page can be reached by links from the first page."""
     reached, waiting = {FIRST_PAGE}, [FIRST_PAGE]
     while waiting:
         page = waiting.pop()

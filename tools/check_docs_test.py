@@ -1,4 +1,4 @@
-"""Shows that each rule of check_docs.py holds for good pages and fails for bad ones."""
+"""Tests that each rule of check_docs.py accepts good pages and rejects bad ones."""
 
 import contextlib
 import io

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what compilers do not: who may include whom, and the habits every file keeps.
+"""Checks what compilers do not: include rules, and the habits of every file.
 
     check_layers.py [ROOT]    prints one line per violation; exits 1 when there is one
 """
@@ -13,13 +13,13 @@ FOLDERS = ("models", "kernels", "pipeline", "variable_mgmt", "bench", "results",
 
 BELOW_BENCH = ("models/", "kernels/", "variable_mgmt/", "pipeline/", "results/")
 
-# What kernels/ sees of models/: everything but the networks.
+# What kernels/ may include from models/: everything except the networks.
 GRAPHS = ("models/base/", "models/ir/", "models/ops/", "models/passes/")
-# What a device sees of kernels/: what it offers, and what all devices share.
+# What a device may include from kernels/: its interface, and code that all devices share.
 SEAM = GRAPHS + ("kernels/*", "kernels/runtime/")
 
-# Each room, and the prefixes of what it may include of this repository; `folder/*` stands for the folder's own
-# files. The longest matching room counts. Nothing points back.
+# Each folder, and the prefixes that its files may include. `folder/*` means the files directly in the folder. The
+# longest matching folder counts. Includes never point back.
 MAY_INCLUDE = {
     "models/base/": ("models/base/",),
     "models/ir/": ("models/base/", "models/ir/"),
@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "kernels/reference/test/": SEAM + ("kernels/reference/", "kernels/cases/", "kernels/test/"),
     "kernels/onednn/": SEAM + ("kernels/cpu/", "kernels/onednn/"),
     "kernels/cuda/": SEAM + ("kernels/cuda/",),
-    # What runs on the GPU knows no graph.
+    # GPU code does not know the graph.
     "kernels/cuda/gpu/": ("models/base/", "models/ops/", "kernels/optimizer.h", "kernels/step_state.h",
                           "kernels/cuda/device_api.h", "kernels/cuda/device_table.h", "kernels/cuda/runtime.h",
                           "kernels/cuda/gpu/"),
@@ -51,13 +51,13 @@ MAY_INCLUDE = {
                               "kernels/reference/storage.h", "kernels/check/"),
     "kernels/test/": ("models/", "kernels/"),
     "variable_mgmt/": ("models/", "kernels/", "variable_mgmt/"),
-    # How gradients are added knows devices, and no towers, networks or graphs.
+    # All-reduce code knows devices, but no towers, networks or graphs.
     "variable_mgmt/collectives/": ("models/base/", "kernels/backend.h", "kernels/stream.h", "kernels/nccl_library.h",
                                    "kernels/cpu/vector-inl.h", "variable_mgmt/collectives/"),
     "variable_mgmt/collectives/test/": ("models/base/", "kernels/", "variable_mgmt/collectives/"),
     "pipeline/": ("models/base/", "pipeline/"),
     "results/": ("models/base/", "results/"),
-    # The program asks the machine what bench asks it.
+    # The program asks the machine the same questions as bench.
     "results/tool/": ("models/base/", "results/", "bench/host/"),
     "bench/": BELOW_BENCH + ("bench/",),
     "bench/flags/": ("models/", "variable_mgmt/learning_rate.h", "results/flag_value.h", "bench/flags/"),
@@ -76,10 +76,10 @@ MAY_INCLUDE = {
     "tools/with_isa_src/": ("kernels/cpu/cpu_isa.h", "tools/with_isa_src/"),
 }
 
-# A device's folder, whose door is `<device>_backend.h`.
+# A device's folder, whose public header is `<device>_backend.h`.
 DEVICE = re.compile(r"kernels/(cuda|onednn|reference)/")
 
-# Libraries that only some rooms may see, even through another header.
+# Libraries that only some folders may include, even through another header.
 CONFINED = (
     ("oneDNN", re.compile(r"(oneapi/dnnl/.*|dnnl[^/]*)\.h(pp)?$"), ("kernels/onednn/",)),
     ("CUDA", re.compile(r"(cuda|cudnn|cublas|cufft|curand|nccl|nvrtc|driver_types)[^/]*\.h(pp)?$|(cub|thrust|cuda)/"),
@@ -125,7 +125,7 @@ def room_of(path: str) -> str:
 
 
 def is_within(path: str, place: str) -> bool:
-    """Whether a file is in a place of MAY_INCLUDE: a prefix, or the files of `folder/*` itself."""
+    """Returns true if a file matches an entry of MAY_INCLUDE: a prefix, or a file directly in `folder/*`."""
     if place.endswith("/*"):
         return path.rpartition("/")[0] + "/*" == place
     return path.startswith(place)
@@ -136,7 +136,7 @@ def may_include(path: str, header: str) -> bool:
 
 
 class Tree:
-    """The text files of the repository under `root`: those of its folders and of its top level."""
+    """Returns the text files of the repository under `root`, in its folders and at its top level."""
 
     def __init__(self, root: pathlib.Path):
         self.files: dict[str, list[str]] = {}
@@ -164,8 +164,8 @@ class Tree:
                 yield Include(number, match[1] == '"', match[2])
 
     def is_generated(self, includer: str, header: str) -> bool:
-        """Whether the build makes this header: protoc, of a file in the includer's top folder, or a
-        step that the CMake files of the header's folder name."""
+        """Returns true if the build generates this header: by protoc from a file in the includer's top folder, or by a
+        step in the CMake files of the header's folder."""
         folder, _, name = header.rpartition("/")
         if name.endswith(".pb.h"):
             top = (folder or includer).partition("/")[0]
@@ -178,7 +178,7 @@ class Tree:
 
 
 def check_direction(tree: Tree) -> Iterator[Violation]:
-    """Includes are from the repository root and point down."""
+    """Includes are relative to the repository's root and point down."""
     for path in tree.sources():
         room = room_of(path)
         for include in tree.includes(path):
@@ -197,7 +197,7 @@ def check_direction(tree: Tree) -> Iterator[Violation]:
 
 
 def check_doors(tree: Tree) -> Iterator[Violation]:
-    """Of a device's folder the rest sees its door only, and what a room names file by file."""
+    """Other folders include only a device's public header and the files that their rules name."""
     for path in tree.sources():
         for include in tree.includes(path):
             device = DEVICE.match(include.path)
@@ -209,7 +209,7 @@ def check_doors(tree: Tree) -> Iterator[Violation]:
 
 
 def check_tests(tree: Tree) -> Iterator[Violation]:
-    """What is made for tests is for tests."""
+    """Only tests include headers that are made for tests."""
     for path in tree.sources():
         for include in tree.includes(path):
             if include.path in tree.files and "/test/" in include.path and "/test/" not in path:
@@ -217,7 +217,7 @@ def check_tests(tree: Tree) -> Iterator[Violation]:
 
 
 def check_confined(tree: Tree) -> Iterator[Violation]:
-    """Some libraries are seen by their own room only, even through headers of ours."""
+    """Only some folders see some libraries, even through headers of ours."""
     for name, pattern, rooms in CONFINED:
         direct = {path: [i for i in tree.includes(path)
                          if i.path not in tree.files and pattern.match(i.path)]
@@ -238,7 +238,7 @@ def check_confined(tree: Tree) -> Iterator[Violation]:
 
 
 def check_headers(tree: Tree) -> Iterator[Violation]:
-    """Headers are read once, but for highway's `-inl.h`, which are read once per instruction set."""
+    """Headers are included once. Highway's `-inl.h` headers are included once per instruction set."""
     for path in tree.files:
         if path.endswith("-inl.h"):
             continue
@@ -247,7 +247,7 @@ def check_headers(tree: Tree) -> Iterator[Violation]:
 
 
 def check_own_headers(tree: Tree) -> Iterator[Violation]:
-    """A source's own header comes first, which shows that it needs nothing before it."""
+    """A source includes the header of its name first, which shows that the header compiles alone."""
     for path in tree.files:
         own = path.removesuffix(".cc") + ".h"
         if not path.endswith(".cc") or own not in tree.files:

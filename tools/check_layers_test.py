@@ -1,4 +1,4 @@
-"""Shows that each rule of check_layers.py holds for a good file and fails for a bad one."""
+"""Tests that each rule of check_layers.py accepts a good file and rejects a bad one."""
 
 import pathlib
 import tempfile

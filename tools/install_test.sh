@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is built and what is installed runs without the folder that oneDNN came from, wherever it is
-# moved. install_test.sh BUILD_FOLDER CMAKE
+# Tests that built and installed programs run without the folder that oneDNN came from, even after a move.
+# install_test.sh BUILD_FOLDER CMAKE
 set -eu
 
 build=$1
@@ -14,7 +14,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-# comes_along CLAIM PROGRAM FOLDER: PROGRAM's oneDNN lies in FOLDER or where the system has its own.
+# comes_along CLAIM PROGRAM FOLDER: PROGRAM's oneDNN must be in FOLDER or in the system's path.
 comes_along() {
   library=$(ldd "$2" | sed -n 's/.*libdnnl[^ ]* => \([^ ]*\) .*/\1/p')
   case $(readlink -f "$library") in

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The program and the library of its core are linked with none of NVIDIA's libraries, and the plug-in for GPUs, where
-# there is one, with those alone that it cannot open by itself, and finds them from where it lies.
+# Tests that the program and the core library are not linked with any of NVIDIA's libraries. The plug-in for GPUs, if
+# built, is linked only with those that it cannot open at run time. It finds them by a relative path.
 # needed_test.sh BENCH CORE_LIBRARY [PLUGIN]
 set -eu
 
@@ -11,13 +11,13 @@ fail() {
   failures=$((failures + 1))
 }
 
-# needed FILE: the libraries that it is linked with, a name per line.
+# needed FILE: prints the libraries that it is linked with, a name per line.
 needed() { LC_ALL=C readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p'; }
 
-# Of names, one per line, those of NVIDIA's.
+# Selects NVIDIA's libraries from a list with one name per line.
 of_nvidia() { grep -E '^lib(cuda|cudart|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvidia|nvrtc|nvJitLink|nvToolsExt|cupti)' || true; }
 
-# What a program that was linked wrongly would need.
+# The libraries that a wrongly linked program would need.
 for name in libcuda.so.1 libcudart.so.13 libcudnn.so.9 libcudnn_graph.so.9 libcublas.so.13 libcublasLt.so.13 \
   libnccl.so.2 libnvidia-ml.so.1 libnvrtc.so.13; do
   [ "$(printf 'libc.so.6\n%s\n' "$name" | of_nvidia)" = "$name" ] || fail "$name would not be noticed"

@@ -1,4 +1,4 @@
-"""Shows that the comparison with PyTorch passes what is right and fails what is wrong."""
+"""Tests that the comparison with PyTorch accepts right results and rejects wrong ones."""
 
 import sys
 import tempfile
@@ -113,7 +113,7 @@ class Comparison(unittest.TestCase):
 
 
 class FakeProgram(Program):
-    """PyTorch in float32 in place of `bench`; `spoil` then changes its tensors."""
+    """Computes with PyTorch in float32 in place of `bench`, then changes its tensors with `spoil`."""
 
     def spoil(self, tensors: numbers.Arrays) -> None:
         del tensors

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Holds `bench` against PyTorch: same weights, same batch, dropout off. See parity/README.md.
+"""Compares `bench` with PyTorch: same weights, same batch, dropout off. See parity/README.md.
 
     parity_torch.py --models=resnet50,cifar10/resnet20 --bench=build/release/bin/bench
     parity_torch.py --all

@@ -1,11 +1,11 @@
 #!/bin/sh
-# tools/sample gives a command the part of the day, the part that is asked for, or everything. sample_test.sh
+# Tests that tools/sample runs the part of the day, the requested part, or everything. sample_test.sh
 set -eu
 
 sample=$(dirname "$(readlink -f "$0")")/sample
 failures=0
 
-# gives CLAIM PART TEXT ARGS...: with BENCH_SAMPLE=PART, `sample ARGS...` prints TEXT.
+# gives CLAIM PART TEXT ARGS...: with BENCH_SAMPLE=PART, `sample ARGS...` must print TEXT.
 gives() {
   claim=$1 text=$3
   BENCH_SAMPLE=$2

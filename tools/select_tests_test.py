@@ -1,4 +1,4 @@
-"""Shows which tests select_tests.py selects after a change, and what it has built for them. Builds a small project."""
+"""Tests which tests select_tests.py selects after a change, and what it builds for them. Builds a small project."""
 
 import pathlib
 import subprocess

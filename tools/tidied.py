@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Prints what clang-tidy has to read so that it sees every source but tests.
+"""Prints the files that clang-tidy must read to see every source except tests.
 
 usage: tidied.py ROOT BUILD [--changed=REVISION] [--sample=PARTS]
 
-The files that BUILD/compile_commands.json compiles, one a line. A file that CMake made to compile several
-sources of ROOT at once stands for them. Tests are left out: they would take most of the time, and the
-compilers' warnings and the sanitizers see them; so is generated code. With --changed, only the sources that
-differ from REVISION, and for each header that differs a file that includes it; BUILD has to be built. With --sample
-too, one of PARTS equal parts of the other files, another one each day.
+Prints one line per file in BUILD/compile_commands.json. A file that CMake made to compile several sources of ROOT
+represents them. Omits generated code and tests: tests would take most of the time, and compiler warnings and sanitizers
+check them. --changed prints only the sources that differ from REVISION, and for each header that differs one file that
+includes it; BUILD has to be built. --sample also prints one of PARTS equal parts of the other files, another one each
+day.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from select_tests import Build, changed_since
 
 
 def sources_of(path: pathlib.Path) -> list[pathlib.Path]:
-    """What a compiled file holds: the sources that a united one includes, or itself."""
+    """Returns the sources of a compiled file: those that a united one includes, or the file."""
     if path.parent.name != "Unity":
         return [path]
     return [pathlib.Path(name) for name in re.findall(r'#include "(.*)"', path.read_text(encoding="utf-8"))]
@@ -34,7 +34,7 @@ def is_tidied(source: pathlib.Path, root: pathlib.Path, build: pathlib.Path) -> 
 
 
 def tidied(root: pathlib.Path, build: pathlib.Path) -> dict[pathlib.Path, str]:
-    """Each file with the object it is compiled to."""
+    """Returns each file with its object file."""
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     files = {pathlib.Path(command["directory"], command["file"]): command.get("output", "") for command in commands}
     return {path: files[path] for path in sorted(files)

@@ -1,4 +1,4 @@
-"""Shows which of the files that a build compiles clang-tidy is given."""
+"""Tests which compiled files are passed to clang-tidy."""
 
 import json
 import pathlib

@@ -21,13 +21,13 @@ std::vector<std::int64_t> top_1(std::span<const float> logits, std::size_t class
   return winners;
 }
 
-/// The sum of squares of one class's distances from their mean over the examples; exactly 0 for
-/// numbers that are all the same.
+/// The sum of squares of one class's distances from their mean over the examples; exactly 0 if all
+/// numbers are equal.
 double power_about_mean(const std::vector<double>& numbers, std::size_t first, std::size_t step) {
   double sum = 0;
   double squares = 0;
   double count = 0;
-  // Counted from the first number, so that what they have in common costs no digits.
+  // Subtract the first number, so that a common offset costs no digits.
   const double origin = numbers[first];
   for (std::size_t i = first; i < numbers.size(); i += step) {
     const double distance = numbers[i] - origin;
@@ -38,7 +38,7 @@ double power_about_mean(const std::vector<double>& numbers, std::size_t first, s
   return std::max(squares - sum * sum / count, 0.0);
 }
 
-/// What remains of equal logits after an f32 kernel summed them in another order for each image,
+/// The remainder of equal logits if an f32 kernel sums them in a different order for each image,
 /// relative to their power.
 constexpr double kF32Rounding = 16 * static_cast<double>(std::numeric_limits<float>::epsilon());
 

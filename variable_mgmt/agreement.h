@@ -6,34 +6,34 @@
 
 namespace bench {
 
-/// Sums of squares: of the right numbers, and of what the others miss them by.
+/// Sums of squares of the right numbers (signal) and of the errors (noise).
 struct SignalToNoise {
   double signal = 0;
   double noise = 0;
 
-  /// Ten times the decimal logarithm of signal over noise; nothing unless both are finite and
-  /// above 0.
+  /// Ten times the decimal logarithm of signal / noise; nothing unless both are finite and above 0.
   [[nodiscard]] std::optional<double> decibels() const;
 };
 
-/// How close one network's logits are to another's, which are right.
+/// The agreement of a network's logits with the right logits of another network.
 struct Agreement {
   SignalToNoise plain = {};
-  /// Of what depends on the image: from both, each class's mean over the examples is taken away.
-  /// Its signal is 0 where the right logits are the same for all examples, to the rounding of f32.
+  /// The same for the part that depends on the image: each class's mean over the examples is
+  /// subtracted from both. The signal is 0 if the right logits are the same for all examples, up to
+  /// f32 rounding.
   SignalToNoise centred = {};
   std::int64_t examples = 0;
-  /// Examples whose largest logit is the same one.
+  /// Examples for which both networks have the largest logit in the same class.
   std::int64_t same_top_1 = 0;
-  /// How many different classes the right network's largest logits name.
+  /// The number of different classes that have a largest logit in the right network.
   std::int64_t classes_named = 0;
 };
 
-/// Compares logits, `classes` for each example.
+/// Compares logits; each example has `classes` of them.
 Agreement compare_logits(std::span<const float> logits, std::span<const float> right,
                          std::int64_t classes);
 
-/// Examples whose largest logit is that of their label.
+/// Counts the examples whose label has the largest logit.
 std::int64_t count_correct(std::span<const float> logits, std::span<const std::int32_t> labels,
                            std::int64_t classes);
 

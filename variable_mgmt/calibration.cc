@@ -14,7 +14,7 @@ constexpr const char* kPrefix = "watched/";
 /// Dropout and drop-path are off.
 constexpr std::int32_t kNoStep = -1;
 
-/// The graph with the watched values among its outputs.
+/// Adds the watched values to the graph's outputs.
 Graph with_watched(Graph graph) {
   for (const ValueId id : values_with_range(graph)) {
     const Value& value = graph.value(id);
@@ -25,7 +25,7 @@ Graph with_watched(Graph graph) {
   return graph;
 }
 
-/// The watched values, and how many quanta each has between 0 and its largest magnitude.
+/// The watched values, each with its number of quanta between 0 and its largest magnitude.
 std::map<std::string, double> watched_values(const Graph& graph) {
   const QuantizePlan plan(graph, unknown_ranges(graph), {});
   std::map<std::string, double> levels;
@@ -37,7 +37,7 @@ std::map<std::string, double> watched_values(const Graph& graph) {
   return levels;
 }
 
-/// Widens the range, which may not be there yet, by what the numbers take.
+/// Widens a value's range by the numbers; creates it if it does not exist.
 void widen(Ranges& ranges, const std::string& value, std::span<const float> numbers) {
   const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
   check(low != numbers.end(), cat("calibration: ", value, " is empty"));

@@ -11,27 +11,26 @@
 
 namespace bench {
 
-/// Watches a network in f32 to learn which numbers its values take, so that they can be quantised,
-/// and what its logits are, so that those of the quantised network can be held against them.
+/// Observes a network in f32. It learns the ranges of the values to be quantised, and returns
+/// logits to compare with those of the quantised network.
 class Calibration {
  public:
-  /// `graph`: for inference, folded and fused; its batch is that of each observe().
+  /// `graph`: for inference, folded and fused; its batch size is that of each observe().
   Calibration(const Graph& graph, Backend& backend, DataFormat format, const InitialValues& values);
 
-  /// Runs the network on a batch in canonical order and widens the ranges by what it sees. Waits.
+  /// Runs the network on a batch in canonical order and widens the ranges accordingly. Waits.
   void observe(std::span<const float> images, std::span<const std::int32_t> labels);
 
-  /// Runs the network on a batch in canonical order, learns nothing from it, and returns the
-  /// logits. Waits.
+  /// Runs the network on a batch in canonical order and returns the logits; learns nothing. Waits.
   std::vector<float> logits(std::span<const float> images, std::span<const std::int32_t> labels);
 
-  /// Of every value that quantize() may want one of, over all batches observed. That of the images
-  /// is all that they took; the others are cut where their numbers lose least by being quantised
-  /// (Magnitudes), since a few that are far out would make the quanta of all others large.
+  /// Returns the range of every value that quantize() may ask for, over all observed batches. The
+  /// images' range covers all their numbers. Other ranges are cut where quantising loses least
+  /// (Magnitudes), since a few outliers would make all quanta large.
   [[nodiscard]] Ranges ranges() const;
 
  private:
-  /// By value: how many quanta it has between 0 and its largest magnitude.
+  /// The watched values, each with its number of quanta between 0 and its largest magnitude.
   std::map<std::string, double> watched_;
   Tower tower_;
   Ranges seen_;

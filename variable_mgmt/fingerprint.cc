@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t kImages = 2;
 constexpr std::size_t kVariablesPerPart = 16;
-// What a variable's norm is filled up with, as a share of the middle one of its part: where only
-// rounding is left of a gradient, its size and direction say nothing.
+// The floor of a variable's norm, as a fraction of the median norm in its part. If only rounding is
+// left of a gradient, its size and direction mean nothing.
 constexpr double kFloor = 0.05;
 
-/// The signs with which the numbers of one tensor are added.
+/// The random signs with which the numbers of one tensor are added.
 class Signs {
  public:
   explicit Signs(std::string_view name) : random_(fingerprint_seed() + 1, hash_name(name)) {}
@@ -42,10 +42,10 @@ class Signs {
   int left_ = 0;
 };
 
-/// Of one tensor.
+/// Sums over one tensor.
 struct Sums {
   double squares = 0;
-  /// With random signs.
+  /// The sum with random signs.
   double sum = 0;
 };
 
@@ -70,7 +70,7 @@ void run_on_two_images(Tower& tower, std::size_t first, const Executor::Observer
   }
 }
 
-/// The mean logits of each image, over all its places in all runs.
+/// The mean logits of each image, over all its places in the batch and all runs.
 class Logits {
  public:
   void add(Tower& tower, std::size_t first) {
@@ -111,8 +111,8 @@ class Logits {
   double squares_ = 0;
 };
 
-/// What the moving average of a variable multiplies its input with besides 1 - decay: it depends on
-/// the batch.
+/// The factor, besides 1 - decay, by which a variable's moving average multiplies its input. It
+/// depends on the batch.
 double average_factor(const Graph& graph, const std::string& variable) {
   for (const Graph::Pair& update : graph.updates()) {
     if (graph.value(update.variable).name == variable) {
@@ -148,7 +148,7 @@ FingerprintPart combine(std::span<const Sums> variables) {
   return {.size = std::exp(log_sum / count), .direction = sum / std::sqrt(count)};
 }
 
-/// The parts of one kind.
+/// Appends the parts of one kind.
 void add_parts(FingerprintKind kind, std::span<const Sums> variables,
                std::vector<FingerprintPart>& parts) {
   for (std::size_t first = 0; first < variables.size(); first += kVariablesPerPart) {
@@ -189,7 +189,7 @@ FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::s
 }
 
 std::string fingerprint_refusal(std::int64_t batch) {
-  // With batch norm the numbers depend on the share of the batch that each image has.
+  // With batch norm, the numbers depend on each image's fraction of the batch.
   return batch % static_cast<std::int64_t>(kImages) == 0
              ? ""
              : cat("the batch size of ", batch,

@@ -8,12 +8,12 @@
 
 namespace bench {
 
-/// What is put into a tower to measure its fingerprint, made from the plain network it runs: values
-/// for every variable of the tower's graph, and what to look at.
+/// The inputs for measuring a tower's fingerprint, derived from the plain network that it runs.
+/// They are values for every variable of the tower's graph, and the variables to measure.
 struct FingerprintStimulus {
   InitialValues values;
   std::vector<FingerprintProbe> probes;
-  /// What the loss is multiplied with before the backward pass; the gradients are divided by it.
+  /// The loss is multiplied by this before the backward pass; the gradients are divided by it.
   double loss_scale = 1;
 };
 
@@ -22,24 +22,26 @@ struct FingerprintBatch {
   std::vector<float> images;
   std::vector<std::int32_t> labels;
 };
-/// A batch for a tower whose image i is number (first + i) % `images` of the fingerprint's two.
+/// Returns a batch for a tower. Its image i is number (first + i) % `images` of the fingerprint's
+/// two images.
 FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::size_t images = 2);
 
-/// Why a training step of that many images has no fingerprint; empty when it has one.
+/// Why a training step with that batch size has no fingerprint; empty if it has one.
 std::string fingerprint_refusal(std::int64_t batch);
 
-/// Runs a tower whose graph has gradients on the two images, image i of the batch being image i %
-/// 2, without dropout and drop-path, the moving averages starting from 0: loss, logits, and for
-/// each kind that is about variables a part per 16 of them. A variable whose gradient is far
-/// smaller than that of its neighbours, as where only rounding is left of it, hardly counts.
-/// `observer`, if any, sees the run. Overwrites the variables and binds the inputs anew. Waits.
-/// Throws InternalError for a batch that fingerprint_refusal() names.
+/// Measures a tower whose graph has gradients: loss, logits, and one part per 16 variables for each
+/// kind of variable. Image i of the batch is image i % 2 of the two. Dropout and drop-path are off,
+/// and the moving averages start from 0. A variable hardly counts if its gradient is far smaller
+/// than its neighbours', for example mere rounding. `observer`, if any, sees the run. Overwrites
+/// the variables and binds the inputs again. Waits. Throws InternalError for a batch that
+/// fingerprint_refusal() refuses.
 std::vector<FingerprintPart> measure_training_fingerprint(
     Tower& tower, const FingerprintStimulus& stimulus,
     const Executor::Observer* observer = nullptr);
 
-/// The logits of a tower for inference, of any batch: an odd one runs twice, the second time with
-/// the two images exchanged. The rest as above; the observer sees the first run.
+/// Measures the logits of a tower for inference, with any batch size. An odd batch runs twice, the
+/// second time with the two images exchanged. The rest is as above; the observer sees the first
+/// run.
 std::vector<FingerprintPart> measure_inference_fingerprint(
     Tower& tower, const FingerprintStimulus& stimulus,
     const Executor::Observer* observer = nullptr);

@@ -15,24 +15,24 @@ namespace {
 
 constexpr std::uint64_t kSeed = 0x62656E636C;
 constexpr double kSpread = 0.1;
-// Moves batch norm's output so that a ReLU behind it cuts one value of 700. Where it cuts half of
-// them, many lie within rounding of 0, and which side they fall on changes the gradients of a
+// Moves batch norm's output so that a subsequent ReLU cuts one value of 700. A ReLU that cuts half
+// of the values has many inputs within rounding of 0. Rounding then changes the gradients of a
 // hundred layers by one per cent.
 constexpr float kShift = 3;
-// The same for a batch norm that is added to what is there already, and the factor of its gamma: a
-// hundred such sums stay as far from 0, and do not grow until 16 bits could not tell images apart.
+// The same, and the factor of gamma, for a batch norm that is added to another value. A hundred
+// such sums stay as far from 0. They also do not grow until 16 bits could not distinguish images.
 constexpr float kBranchShift = 0.1F;
 constexpr float kBranchScale = 0.2F;
 // Scales the fully connected layers of networks with batch norm, whose features are that much
-// larger by then: else the softmax would be all but certain, and a right guess would have no
-// gradient.
+// larger. Otherwise the softmax would be almost certain, and a right guess would have no gradient.
 constexpr float kHeadScale = 1.0F / 64;
 
 bool is_batch_norm(const Node& node) {
   return node.op == &kBatchNorm || node.op == &kBatchNormInference;
 }
 
-/// The outputs of batch norms that are added to something else: of a sum of two, the first.
+/// The outputs of batch norms that are added to another value. In a sum of two such outputs, only
+/// the first.
 std::set<ValueId> branches(const Graph& network) {
   std::set<ValueId> normalised;
   std::set<ValueId> found;
@@ -83,13 +83,13 @@ FingerprintKind kind_of(const Variable& variable) {
   throw InternalError("fingerprint: a network of quanta has none");
 }
 
-/// Whether an op passes on what was added to each pixel of a channel.
+/// True if an op preserves a constant that is added to all pixels of a channel.
 bool keeps_what_is_added(const Node& node) {
   return node.op == &kConcat || node.op == &kAvgPool || node.op == &kMaxPool;
 }
 
-/// Values that batch norm alone reads, perhaps joined with others or pooled before: it takes away
-/// what is added to a channel of them.
+/// Values that only batch norm reads, possibly after pooling or a concat. Batch norm removes any
+/// constant that is added to one of their channels.
 std::set<ValueId> normalised_values(const Graph& network) {
   std::map<ValueId, std::vector<const Node*>> readers;
   for (const Node& node : network.nodes()) {
@@ -113,7 +113,7 @@ std::set<ValueId> normalised_values(const Graph& network) {
   return normalised;
 }
 
-/// Biases that batch norm takes away again: of their gradients nothing but rounding is left.
+/// Biases that batch norm cancels: their gradients are mere rounding.
 std::set<ValueId> idle_biases(const Graph& network) {
   const std::set<ValueId> normalised = normalised_values(network);
   std::set<ValueId> idle;

@@ -9,7 +9,8 @@ namespace {
 
 using Vector = std::vector<float>;
 
-/// The values of a variable, which leave the map; `instead` everywhere for one that there is not.
+/// Moves a variable's values out of the map. Returns `instead` for every channel if `name` is
+/// empty.
 Vector take(InitialValues& values, const std::string& name, std::size_t channels, float instead) {
   if (name.empty()) {
     return Vector(channels, instead);

@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// Turns the values of a network's variables into those of its folded graph, by the formulas at
-/// FoldedBatchNorm, in double. Throws InternalError for a variable without a value.
+/// Converts the values of a network's variables into those of its folded graph, in double, with the
+/// formulas at FoldedBatchNorm. Throws InternalError for a variable without a value.
 void fold_values(std::span<const FoldedBatchNorm> folds, InitialValues& values);
 
 }  // namespace bench

@@ -33,7 +33,7 @@ std::vector<FlatPiece> bytes_of(const std::vector<SumPiece>& pieces) {
   return bytes;
 }
 
-/// Whether there can be packs of small gradients.
+/// True if small gradients can be packed.
 bool packs_any(const SmallGradients& small) { return small.max_bytes > 0 && small.max_group > 0; }
 
 }  // namespace
@@ -42,7 +42,7 @@ std::vector<SumPiece> sum_pieces(const std::vector<OptimizerSegment>& segments, 
                                  const SumSettings& settings) {
   const std::vector<FlatPiece> places = places_of(segments, dtype);
   std::vector<SumPiece> pieces;
-  // Only f32 is packed.
+  // Only f32 gradients are packed.
   const bool packs = settings.packs > 0 || (packs_any(settings.small) && !settings.narrow);
   if (packs || settings.spec.size() > 1) {
     for (const Pack& pack : packs_of(segments, dtype, settings)) {

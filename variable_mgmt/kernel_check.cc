@@ -5,7 +5,7 @@
 namespace bench {
 namespace {
 
-/// Late enough for drop-path to have reached its full strength.
+/// Late enough that drop-path has reached its full strength.
 constexpr std::int32_t kLateStep = 1 << 30;
 constexpr std::int32_t kNothingDropped = -1;
 

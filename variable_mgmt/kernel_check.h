@@ -8,22 +8,24 @@
 
 namespace bench {
 
-/// How many images of a batch of that size a KernelCheck looks at: two, or one where it is odd.
+/// The number of images that a KernelCheck examines: two, or one for an odd batch.
 std::int64_t checked_images(std::int64_t batch);
 
-/// Holds the kernels of a tower against the reference (PlanCheck) while it runs on the
-/// fingerprint's images. It takes the reference's time for checked_images().
+/// Compares the kernels of a tower with the reference (PlanCheck) during a run on the fingerprint's
+/// images. It takes as long as the reference needs for checked_images().
 class KernelCheck {
  public:
-  /// `small` is the graph that the tower was made from, for checked_images(). The tower must
-  /// outlive the check. `watch` hears of each kernel.
+  /// `small` is the graph from which the tower was made, but for checked_images(). The tower must
+  /// outlive the check. `watch` is called for each kernel.
   KernelCheck(Tower& tower, const Graph& small, Watch watch = {});
 
-  /// For a run on the fingerprint's images, an even batch of them, without dropout and drop-path.
+  /// The observer of a run on an even batch of the fingerprint's images, without dropout and
+  /// drop-path.
   Executor::Observer observer() { return observer(PlanCheck::Kernels::others); }
-  /// That run itself, of any batch. Overwrites the variables; waits.
+  /// Performs that run for any batch. Overwrites the variables. Waits.
   void run(const FingerprintStimulus& stimulus);
-  /// Lets dropout and drop-path work, if there are any, and looks at them; after the above. Waits.
+  /// Enables dropout and drop-path, if the network has them, and checks them. Call it after run().
+  /// Waits.
   void run_what_draws();
 
   [[nodiscard]] const std::vector<CheckedKernel>& kernels() const { return plan_check_.kernels(); }

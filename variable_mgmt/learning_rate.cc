@@ -53,14 +53,14 @@ constexpr double kCifarAlexnetRate = 0.1;
 constexpr double kCifarAlexnetFactor = 0.1;
 constexpr std::int64_t kCifarAlexnetEpochsPerDecay = 100;
 
-// Rounds towards zero; what no run can reach counts as for ever.
+// Rounds towards zero; counts that no run can reach become kForEver.
 std::int64_t whole_steps(double steps) {
   return steps < 9e18 ? static_cast<std::int64_t>(steps) : kForEver;
 }
 
 struct PiecewiseSchedule {
   std::vector<double> values;
-  std::vector<std::int64_t> epochs;  // one fewer
+  std::vector<std::int64_t> epochs;  // one fewer than values
 };
 
 UsageError bad_schedule(const std::string& text, std::string_view why) {
@@ -149,9 +149,9 @@ LearningRate::LearningRate(const LearningRateOptions& options) {
 
 void LearningRate::use_model(const LearningRateOptions& options) {
   const auto images = static_cast<double>(options.examples_per_step);
-  // The models' schedules count the epochs of their own dataset, whatever the run's.
+  // The models' schedules count the epochs of the model's dataset, not of the run's.
   const double imagenet_epoch = kImagenetTrainingImages / images;
-  // Whole steps only, as in the original.
+  // Only whole steps, as in the original.
   const std::int64_t cifar_steps = kCifarTrainingImages / options.examples_per_step;
   const auto cifar_epoch = static_cast<double>(cifar_steps);
   const double divisor = options.model_divisor;
@@ -186,7 +186,7 @@ void LearningRate::use_model(const LearningRateOptions& options) {
       return;
     case ModelRate::cifar_alexnet:
       pieces_ = {{.last_step = kForEver, .value = kCifarAlexnetRate / divisor}};
-      // A batch of more images than a hundred epochs hold lets the rate fall in every step.
+      // With a batch larger than a hundred epochs, the rate falls in every step.
       decay_steps_ = std::max<std::int64_t>(
           kCifarAlexnetEpochsPerDecay * kCifarTrainingImages / options.examples_per_step, 1);
       decay_factor_ = kCifarAlexnetFactor;

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// What the user asks of the learning rate; rates are dimensionless, times are epochs.
+/// The user's settings of the learning rate; rates are dimensionless, times are epochs.
 struct LearningRateRequest {
   std::optional<double> init_learning_rate = {};
   /// `LR0;E1;LR1;...`: LR0 until epoch E1, then LR1, and so on.
@@ -22,50 +22,50 @@ struct LearningRateRequest {
   double num_warmup_epochs = 0;
 };
 
-/// Throws UsageError unless the decay and the minimum are asked for completely: both decay values
-/// are above 0 and init_learning_rate is set as soon as one of the three is not 0.
+/// Throws UsageError for an incomplete decay. If any of the three values is not 0, both decay
+/// values must be above 0 and init_learning_rate must be set.
 void check_decay(const LearningRateRequest& request);
 
 /// Throws UsageError if a piecewise schedule does not parse or comes with another one.
 void check_piecewise(const LearningRateRequest& request);
 
-/// The rate of a model that has one value for ever; none of one with a schedule.
+/// The rate of a model with one constant rate; nothing for a model with a schedule.
 std::optional<double> constant_rate(ModelRate rate);
 
 struct LearningRateOptions {
   ModelRate model = ModelRate::constant;
   /// ResNet's rate per 256 images.
   double resnet_base = 0.128;
-  /// ResNet's base rate is divided by this: the devices whose gradients are summed
-  /// (variable_update replicated), 1 where their mean is taken.
+  /// ResNet's base rate is divided by this. It is the number of devices whose gradients are summed
+  /// (variable_update replicated), or 1 for their mean.
   std::int64_t summed_devices = 1;
-  /// Divides every rate of the model's own; those of `request` are taken as they are.
+  /// Divides every rate of the model, but not the rates of `request`.
   double model_divisor = 1;
-  /// Images of one update on this process's devices; of all processes' where each update covers
-  /// them all (horovod, collective_all_reduce).
+  /// Images of one update on this process's devices, or on all processes' devices if each update
+  /// covers them all (horovod, collective_all_reduce).
   std::int64_t examples_per_step = 1;
   /// Images of one pass over the training set.
   std::int64_t examples_per_epoch = 1;
   LearningRateRequest request = {};
 };
 
-/// The learning rate of each step: the user's, or else the model's own. A function of the global
-/// step alone, which counts warm-up steps too.
+/// The learning rate of each step: the user's, or else the model's. It depends only on the global
+/// step, which also counts warm-up steps.
 class LearningRate {
  public:
   /// Throws UsageError for an incomplete or contradictory request (check_decay, check_piecewise).
   explicit LearningRate(const LearningRateOptions& options);
 
-  /// The rate with which the step numbered `global_step` (from 0) updates.
+  /// The rate of the update in step `global_step`, counted from 0.
   double at(std::int64_t global_step) const;
-  /// Whether all steps through that one have the same.
+  /// True if all steps up to and including `global_step` have the same rate.
   [[nodiscard]] bool is_constant_through(std::int64_t global_step) const {
     return (pieces_.size() == 1 || global_step <= pieces_.front().last_step) &&
            (decay_steps_ == 0 || global_step < decay_steps_) && ramp_steps_ == 0;
   }
 
  private:
-  /// `value` holds through step `last_step`.
+  /// `value` applies up to and including step `last_step`.
   struct Piece {
     std::int64_t last_step;
     double value;
@@ -74,7 +74,7 @@ class LearningRate {
   void use_request(const LearningRateOptions& options);
   void use_model(const LearningRateOptions& options);
 
-  std::vector<Piece> pieces_;     // never empty; the last one holds for ever
+  std::vector<Piece> pieces_;     // never empty; the last one has no end
   std::int64_t decay_steps_ = 0;  // 0: no decay
   double decay_factor_ = 1;
   double minimum_ = 0;

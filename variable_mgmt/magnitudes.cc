@@ -7,16 +7,16 @@
 namespace bench {
 namespace {
 
-/// At least 16 for each quantum of u8, when nothing is cut.
+/// At least 16 bins per quantum of u8 if nothing is cut.
 constexpr std::size_t kBins = 8192;
 
-/// The next candidate below a cut is 2.1 % less.
+/// The next candidate for a cut is 2.1 % lower.
 const double kNextCut = std::exp2(-1.0 / 32);
 
-/// What an error counts.
+/// The cost of an error: its power 1.5.
 double cost(double error) { return error * std::sqrt(error); }
 
-/// The mean cost of rounding to quanta: of errors spread evenly up to half of one.
+/// The mean cost of rounding to quanta: errors are uniform up to half a quantum.
 double cost_of_rounding(double quantum) { return cost(quantum / 2) / 2.5; }
 
 }  // namespace
@@ -42,7 +42,7 @@ void Magnitudes::add(std::span<const float> numbers) {
 }
 
 void Magnitudes::widen_for(double magnitude) {
-  // Powers of two, so that bins that were joined are those that would have been there at once.
+  // Bin widths are powers of two, so that merged bins equal bins of that width from the start.
   int exponent = 0;
   std::frexp(magnitude, &exponent);
   const double width = std::ldexp(1.0, exponent) / static_cast<double>(kBins);
@@ -82,7 +82,7 @@ double Magnitudes::best_cut(double levels) const {
       }
     }
     if (above > least) {
-      break;  // Lower cuts lose even more of what is above them.
+      break;  // Lower cuts lose even more above the cut.
     }
     if (above + below < least) {
       least = above + below;

@@ -14,10 +14,10 @@ namespace {
 constexpr std::size_t kAligned = 64;
 constexpr std::size_t kNarrowBytes = sizeof(std::uint16_t);
 
-/// Elements between the last aligned place and the piece.
+/// The number of elements between the last aligned place and the piece.
 std::size_t lead_of(const FlatPiece& piece) { return piece.offset % kAligned / sizeof(float); }
 
-/// Elements of its copy.
+/// The number of elements of its copy.
 std::size_t count_of(const FlatPiece& piece) {
   return lead_of(piece) + piece.bytes / sizeof(float);
 }
@@ -70,7 +70,8 @@ void* NarrowGradients::narrow(std::size_t piece) {
 }
 
 void NarrowGradients::widen() {
-  // From the last to the first: what a lead spoils is the end of a piece that comes later.
+  // Widen from the last to the first: a lead overwrites the end of the preceding piece, which is
+  // widened later.
   for (const std::size_t piece : std::ranges::reverse_view(order_)) {
     const Copy& copy = copies_[piece];
     copy.widening->launch(tower_.stream(), {&copy.narrow, 1}, {&copy.wide, 1}, nullptr);

@@ -10,27 +10,28 @@
 
 namespace bench {
 
-/// A copy of a tower's gradients in 16 bits, piece by piece, to be added there and brought back:
-/// --compact_gradient_transfer.
+/// A copy of a tower's gradients in 16 bits, piece by piece (--compact_gradient_transfer). The
+/// copies are added and then widened into the gradients.
 class NarrowGradients {
  public:
-  /// `pieces` of the region of gradients, in f32, which do not overlap.
+  /// `pieces` of the gradients' f32 region; they must not overlap.
   NarrowGradients(Tower& tower, DType narrow, std::vector<FlatPiece> pieces);
   ~NarrowGradients() { finish(tower_.stream()); }
   NarrowGradients(const NarrowGradients&) = delete;
   NarrowGradients& operator=(const NarrowGradients&) = delete;
 
-  /// Enqueues that the copy of a piece is made, and tells where it lies on the device.
+  /// Enqueues narrowing a piece into its copy; returns the copy's address on the device.
   [[nodiscard]] void* narrow(std::size_t piece);
-  /// Enqueues that all gradients become what their copies are.
+  /// Enqueues widening all copies into the gradients.
   void widen();
 
-  /// What the copy of a piece takes.
+  /// The size of a piece's copy.
   static std::size_t bytes(const FlatPiece& piece);
 
  private:
-  /// Kernels ask for aligned memory, but a piece may begin anywhere: a copy is aligned and begins
-  /// with the last aligned place before, with elements of the piece before that nobody reads.
+  /// Kernels need aligned memory, but a piece may begin anywhere. A copy therefore begins at the
+  /// last aligned place before the piece. It begins with `lead` elements of the preceding piece,
+  /// which are not used.
   struct Copy {
     TensorView wide;
     TensorView narrow;
@@ -43,7 +44,7 @@ class NarrowGradients {
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::unique_ptr<DeviceMemory> memory_;
   std::vector<Copy> copies_;
-  /// Rising by where the pieces lie.
+  /// The copies in the order of their pieces' offsets.
   std::vector<std::size_t> order_;
 };
 

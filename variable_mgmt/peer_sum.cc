@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-/// 2 MiB of f32: few enough to stay in a device's cache, and to need no place in a plan of its
+/// 2 MiB of f32: small enough to stay in a device's cache, and not to matter in a plan of its
 /// memory.
 constexpr std::size_t kChunk = std::size_t{1} << 19;
 

@@ -8,19 +8,18 @@
 
 namespace bench {
 
-/// Adds what lies on several devices, each of which the adding one reaches: chunk by chunk its
-/// stream copies a device's elements beside the sum and adds them.
+/// Adds buffers of several devices whose memory the adding device reaches. Chunk by chunk, its
+/// stream copies another device's elements to local memory and adds them to the sum.
 class PeerSum {
  public:
-  /// Of `elements` at a time. Throws UsageError where the backend does not add that type.
+  /// Adds `elements` elements per call. Throws UsageError if the backend cannot add that type.
   PeerSum(Backend& backend, DType dtype, std::size_t elements);
 
-  /// Enqueues that `to` becomes the sum of the elements at each of `terms`, added in their order.
-  /// It may be one of them.
+  /// Enqueues adding the elements at all `terms`, in order, into `to`, which may be one of them.
   void enqueue(Stream& stream, std::span<const std::byte* const> terms, std::byte* to);
 
  private:
-  /// a + b onto a.
+  /// Adds b to a in place.
   struct Adder {
     std::size_t elements = 0;
     std::unique_ptr<Kernel> kernel;
@@ -32,7 +31,7 @@ class PeerSum {
 
   const DType dtype_;
   const std::size_t elements_;
-  /// Of whole chunks, and of what is left behind the last of them.
+  /// For whole chunks, and for the remainder.
   Adder chunk_;
   Adder rest_;
   std::unique_ptr<DeviceMemory> sum_;

@@ -21,7 +21,7 @@ void quantize_values(std::span<const QuantizedWeight> weights, InitialValues& va
       for (const float w : channel) {
         largest = std::max(largest, std::abs(w));
       }
-      // The device multiplies by this very number, so the weights are divided by it. A channel of
+      // The device multiplies by this exact number, so the weights are divided by it. A channel of
       // zeros may have any scale.
       scales[c] = largest > 0 ? largest / static_cast<float>(highest_of(DType::s8)) : 1;
       const auto scale = static_cast<double>(scales[c]);

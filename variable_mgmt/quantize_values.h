@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// Turns the values of a network's variables into those of its quantised graph, by the formula at
-/// QuantizedWeight, in double; whole numbers -127 .. 127 are what is left of a weight. Throws
+/// Converts the values of a network's variables into those of its quantised graph, in double, with
+/// the formula at QuantizedWeight. A weight becomes whole numbers in -127 .. 127. Throws
 /// InternalError for a weight without a value.
 void quantize_values(std::span<const QuantizedWeight> weights, InitialValues& values);
 

@@ -9,10 +9,10 @@
 namespace bench {
 namespace {
 
-/// Elements that are summed at once: they and the sums stay in the first cache.
+/// Elements summed at a time: they and the sums stay in the L1 cache.
 constexpr std::size_t kBlock = 2048;
 
-/// The part of a range that a thread works on, in whole blocks.
+/// The part of a range for one thread, in whole blocks.
 RegionRange share_of(RegionRange range, int thread, int threads) {
   const std::size_t blocks = (range.count() + kBlock - 1) / kBlock;
   const auto cut = [&](int t) {
@@ -42,7 +42,7 @@ std::vector<RegionRange> divide_region(std::span<const OptimizerSegment> segment
     RegionRange part{.first = first, .last = first};
     const std::size_t goal =
         total * static_cast<std::size_t>(tower + 1) / static_cast<std::size_t>(towers);
-    // A segment goes to the part that its middle lies in.
+    // A segment belongs to the part that contains its middle.
     while (next < segments.size() &&
            (tower + 1 == towers || before + segments[next].count / 2 < goal)) {
       before += segments[next].count;
@@ -121,7 +121,7 @@ void SharedRegion::show(RegionRange range) {
     owner_.stream().download(region_ + range.first * size,
                              {seen_ + range.first * size, range.count() * size});
   }
-  // Also what is enqueued on a device that computes in the host's memory.
+  // Also waits for work enqueued on a device that computes in the host's memory.
   owner_.wait();
 }
 
@@ -173,7 +173,7 @@ void SharedRegion::reduce_to_owners() {
     dtype_ == DType::f64 ? sum_own_part<double>() : sum_own_part<float>();
     take(own());
   }
-  // Before the others' next steps write what is read here.
+  // Wait, or the others' next steps would overwrite what is read here.
   group_.arrive();
 }
 
@@ -200,7 +200,7 @@ void SharedRegion::spread_from_owners() {
   if (by_peers()) {
     owner_.wait();
   }
-  // Until everybody has what is shown here.
+  // Wait until all towers have read what this one shows.
   group_.arrive();
 }
 

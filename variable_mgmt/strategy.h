@@ -16,65 +16,65 @@
 
 namespace bench {
 
-/// A tower's part in how variables are updated: where they live, how its gradients meet the
-/// others'. Made once the tower stands; used on the tower's thread.
+/// A tower's part in updating variables: where they are, and how gradients are reduced. Made after
+/// its tower; used on the tower's thread.
 class UpdateStrategy {
  public:
   UpdateStrategy() = default;
   UpdateStrategy(const UpdateStrategy&) = delete;
   UpdateStrategy& operator=(const UpdateStrategy&) = delete;
   virtual ~UpdateStrategy() = default;
-  /// The tower's next run is one whose gradients update() applies: what may be done with those that
-  /// become final meanwhile is done. Without it update() does it all.
+  /// Announces that update() applies the gradients of the tower's next run, so that they can be
+  /// processed as they become final. Without this call, update() does all the work.
   virtual void begin_step() {}
-  /// How long the last update() took to meet the other towers and to add what they brought, by the
-  /// host's clock; 0 where it met nobody.
+  /// Host time that the last update() took to wait for the other towers and to add their gradients.
+  /// 0 if it did neither.
   [[nodiscard]] virtual std::chrono::nanoseconds exchanged() const { return {}; }
-  /// Enqueues, behind the tower's last run, that its gradients are applied to the variables as the
-  /// tower's state says, and that this is fetched. Of several towers all have to call it: it waits
-  /// for them and throws GroupCancelled where another one failed.
+  /// Enqueues, after the tower's last run, the update of the variables as the tower's state says,
+  /// and the fetch of that state. With several towers, all must call it: it waits for them and
+  /// throws GroupCancelled if another one failed.
   virtual void update() = 0;
-  /// After update() or its replay: where the tower's device waits for others', waits until it has
-  /// done what is enqueued, and throws DeviceError, naming the tower, for one that does not come.
+  /// Call it after update() or its replay. If the tower's device waits for other devices, waits
+  /// until the enqueued work is done. Throws DeviceError, which names the tower, if another device
+  /// does not arrive.
   virtual void watch() {}
-  /// The tower has failed: ends what its device waits for of others.
+  /// Ends the device's waits for other towers after this tower has failed.
   virtual void abandon() noexcept {}
-  /// Where the gradients of several towers are added: "host"; "devices", which read each other's
-  /// memory; "nccl". Empty where they are not.
+  /// Where the gradients of several towers are added: "host", "nccl", or "devices" that read each
+  /// other's memory. Empty if they are not added.
   [[nodiscard]] virtual std::string_view gradients_meet() const { return {}; }
   /// Why begin_step(), the tower's run and update() cannot be recorded and replayed as a whole, but
-  /// in parts of the run alone; empty where they can.
+  /// only parts of the run. Empty if they can.
   [[nodiscard]] virtual std::string why_not_recorded() const { return {}; }
-  /// As before the first update: sets the slots to their first values, and counts updates anew;
-  /// does not wait.
+  /// Resets the slots to their first values and the count of updates to 0. Does not wait.
   virtual void reset() = 0;
 };
 
-/// How the gradients of several towers become one.
+/// How the gradients of several towers are combined.
 enum class GradientReduction : std::uint8_t { sum, mean };
-/// As --gradient_reduction names it.
+/// The name in --gradient_reduction.
 std::string_view name_of(GradientReduction reduction);
 
-/// What a strategy is told beside its towers.
+/// A strategy's settings.
 struct StrategySettings {
   OptimizerSettings optimizer = {};
-  /// Shared variables live on the first device, instead of being spread by size.
+  /// Shared variables are on the first device instead of being distributed by size.
   bool one_holder = false;
-  /// The gradients of the step before are applied; zeros in the first.
+  /// Apply the gradients of the previous step; zeros in the first.
   bool relaxed = false;
-  /// Steps read variables as they were before the last update, and apply the gradients of the step
-  /// before; zeros in the first.
+  /// Steps read the variables from before the last update, and apply the gradients of the previous
+  /// step; zeros in the first.
   bool staged = false;
-  /// Of strategies in which every tower has the sums.
+  /// For strategies in which every tower has the sums.
   SumSettings sums = {};
 };
 
-/// What the towers of a strategy share.
+/// The state that the towers of a strategy share.
 struct TowerMeeting {
-  /// They add by the settings' algorithms; empty: shm. Throws UsageError for those that cannot be
-  /// had between so many.
+  /// The towers add with the algorithms of `sums`; empty: shm. Throws UsageError for algorithms
+  /// that are not available for that many towers.
   TowerMeeting(int towers, const SumSettings& sums);
-  /// Ends what the towers wait for each other for. From any thread.
+  /// Ends the towers' waits for each other. From any thread.
   void cancel(int tower, const std::string& reason) noexcept;
 
   TowerGroup group;
@@ -82,20 +82,20 @@ struct TowerMeeting {
   std::unique_ptr<Collective> collective;
   SharedRegion::Peers gradients;
   SharedRegion::Peers variables;
-  /// Of each tower: what it has to say of the step in hand.
+  /// Each tower's vote on the current step.
   std::vector<std::int32_t> votes;
 };
 
-/// What a strategy takes on a tower beside its executor, in bytes.
+/// Memory of a strategy on one tower, in addition to the executor, in bytes.
 struct StrategyMemory {
-  /// Of the memory that the tower computes in: slots, and regions of the step before.
+  /// In the memory that the tower computes in: slots, and regions of the previous step.
   std::size_t computing = 0;
-  /// Of the host's, where the tower's device has memory of its own: what the others see of its
-  /// regions. Devices that turn out to read each other's memory take none.
+  /// In host memory, for a device with separate memory: the copies of its regions that the other
+  /// towers see. Devices that turn out to read each other's memory need none.
   std::size_t meeting = 0;
 };
 
-/// A tower in its strategy.
+/// A tower's context in its strategy.
 struct TowerSeat {
   Tower& tower;
   int number = 0;
@@ -105,18 +105,19 @@ struct TowerSeat {
 /// One row of strategies.inc.
 struct StrategyRow {
   std::string_view name;
-  /// Meets the other towers, whose threads make theirs.
+  /// Waits for the other towers, whose threads call it too.
   std::unique_ptr<UpdateStrategy> (*make)(const TowerSeat& seat, const StrategySettings& settings);
-  /// What it takes on each of so many towers, with these segments in their flat regions, before it
-  /// is made.
+  /// The memory on each of `towers` towers with these segments in their flat regions, before the
+  /// strategy is made.
   std::vector<StrategyMemory> (*memory)(std::span<const OptimizerSegment> segments, int towers,
                                         const StrategySettings& settings);
-  /// How it joins gradients where nobody says: as tf_cnn_benchmarks does. None: it does not.
+  /// The default reduction of gradients, as in tf_cnn_benchmarks. None: the strategy does not
+  /// combine them.
   std::optional<GradientReduction> reduction;
 };
 std::span<const StrategyRow> all_strategies();
 
-/// Throws UsageError for a name without a row, naming those there are.
+/// Throws UsageError, which lists the accepted names, for an unknown name.
 const StrategyRow& find_strategy(std::string_view name);
 
 }  // namespace bench

@@ -79,7 +79,7 @@ void Tower::feed(const float* images, const std::int32_t* labels, const ContentI
     executor_.feed(images_, std::as_bytes(std::span(images, image_elements_)), content);
   } else if (images != nullptr) {
     std::copy(images, images + wide_images_.size(), wide_images_.begin());
-    // Memory of our own, written anew each time: `content` tells nothing of it.
+    // This memory is rewritten for each batch, so `content` does not identify it.
     executor_.feed(images_, std::as_bytes(std::span(wide_images_)));
   }
   feed_labels(labels);

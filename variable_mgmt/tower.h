@@ -11,30 +11,30 @@
 
 namespace bench {
 
-/// One copy of the network on one device: an executor with its variables, initialised, and the
-/// inputs that change from step to step. Used by the host thread that made its backend.
+/// One copy of the network on one device: an executor with initialised variables, and the inputs of
+/// each step. Used by the host thread that made its backend.
 class Tower {
  public:
-  /// `graph` as build_network made it, with or without gradients. `values` has every variable.
+  /// `graph` is a result of build_network, with or without gradients. `values` has every variable.
   Tower(const Graph& graph, Backend& backend, const ExecutorOptions& options,
         const InitialValues& values);
   ~Tower() { finish(stream()); }
   Tower(const Tower&) = delete;
   Tower& operator=(const Tower&) = delete;
 
-  /// Enqueues forward and, where the graph has it, backward on a batch: images f32 in
-  /// executor().input_layout("images"), widened where the graph computes in f64; labels s32. Both
-  /// have to stay as they are until wait(), which has to come before the next step is enqueued.
+  /// Enqueues forward and, if the graph has it, backward on a batch. Images are f32 in
+  /// executor().input_layout("images"), widened if the graph computes in f64; labels are s32. Both
+  /// must stay unchanged until wait(), and wait() must precede the next enqueue().
   void enqueue(const float* images, const std::int32_t* labels, const StepOrders& orders);
-  /// The parts of it, of which the last two may be recorded: gives the batch, whose images need no
-  /// bringing where they are the same `content` as before (Executor::feed()); brings the orders to
-  /// the device, once they were set; runs.
+  /// The parts of enqueue() are feed(), upload_orders() after set_orders(), and enqueue_run(); the
+  /// last two can be recorded. feed() skips the upload of images with the same `content` as before
+  /// (Executor::feed()).
   void feed(const float* images, const std::int32_t* labels, const ContentId& content = {});
-  /// The same with images as pixels, u8 in NHWC, which the device normalises.
+  /// Feeds images as u8 pixels in NHWC, which the device normalises.
   void feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
                    const ContentId& content = {});
-  /// Whether the next batch may be given while a run that is enqueued goes on; wait() waits for it
-  /// too. Otherwise that run would read it.
+  /// True if the next batch may be fed during an enqueued run; wait() then waits for both.
+  /// Otherwise that run would read the new batch.
   [[nodiscard]] bool feeds_ahead() const { return !backend_.shares_host_memory(); }
   void set_orders(const StepOrders& orders) { host_->given.orders = orders; }
   void upload_orders();
@@ -43,27 +43,28 @@ class Tower {
   void wait() { stream().synchronize(); }
   /// enqueue() and wait().
   void run(const float* images, const std::int32_t* labels, std::int32_t step);
-  /// The same with images in canonical order (N, C, H, W), copied into memory of the executor's
-  /// own.
+  /// run() with images in canonical order (N, C, H, W), which are copied into the executor's
+  /// memory.
   void run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
                      std::int32_t step);
-  /// The same, each step observed.
+  /// run_canonical() with an observer of each step.
   void run_observed(std::span<const float> images, std::span<const std::int32_t> labels,
                     std::int32_t step, const Executor::Observer& observer);
 
-  /// What the gradients are multiplied by from now on; 1 at first. Counts good and skipped steps
-  /// anew, which leaves the updates of the slots' history as they are; waits.
+  /// Sets the loss scale, which multiplies the gradients and is 1 at first. Resets the counts of
+  /// good and skipped steps, but not the count of updates in the slots' history. Waits.
   void set_loss_scale(double scale);
-  /// Where it lies on the device: not for the host to read.
+  /// The state's address on the device; the host must not read it.
   [[nodiscard]] StepState* state();
-  /// Enqueues that the step's gradients are all finite (1), or not (0), whatever was found before.
+  /// Enqueues the verdict that all gradients of the step are finite (1) or not (0), which replaces
+  /// the earlier one.
   void set_finite(std::int32_t finite);
-  /// Enqueues a copy of it to the host, for seen_state() once that is done.
+  /// Enqueues a copy of the state to the host; seen_state() returns it once the copy is done.
   void fetch_state();
   [[nodiscard]] const StepState& seen_state() const { return host_->seen; }
-  /// Gives every variable the value of its name.
+  /// Sets every variable to the value of its name.
   void write_variables(const InitialValues& values);
-  /// The type of the graph's input of that name; null when there is none.
+  /// The type of the graph's input of that name; null if it does not exist.
   [[nodiscard]] const TensorType* find_input(const std::string& name) const;
 
   [[nodiscard]] Executor& executor() { return executor_; }
@@ -82,9 +83,9 @@ class Tower {
   std::size_t image_elements_ = 0;
   std::optional<Executor::Input> labels_;
   std::size_t label_elements_ = 0;
-  /// Of the host.
+  /// The state in host memory.
   struct HostState {
-    /// What was last brought to the device, and what was last fetched.
+    /// The state last uploaded to the device, and the one last fetched from it.
     StepState given;
     StepState seen;
   };

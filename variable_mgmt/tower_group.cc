@@ -12,7 +12,7 @@ void TowerGroup::arrive() {
   }
   const std::uint64_t round = round_;
   complete_.wait(lock, [&] { return cancelled_ || round_ != round; });
-  // Whoever was let through before the end goes on.
+  // A tower whose round was complete before the cancellation continues.
   if (round_ == round) {
     throw GroupCancelled("another tower ended the step they share");
   }

@@ -9,14 +9,13 @@
 
 namespace bench {
 
-/// What a tower's wait for the others ends with where another one failed: that failure is the
-/// cause.
+/// Ends a tower's wait for the others when another tower has failed, which is the cause.
 class GroupCancelled : public DeviceError {
  public:
   using DeviceError::DeviceError;
 };
 
-/// Where the towers of one process meet, each on a thread of its own.
+/// A barrier for the towers of one process. Each tower has its own thread.
 class TowerGroup {
  public:
   explicit TowerGroup(int size) : size_(size) {}
@@ -24,12 +23,12 @@ class TowerGroup {
   TowerGroup& operator=(const TowerGroup&) = delete;
 
   [[nodiscard]] int size() const { return size_; }
-  /// Waits until every tower has come here as often as this one. What they wrote before is seen
-  /// behind it. Throws GroupCancelled once the group was cancelled.
+  /// Waits until every tower has arrived as often as this one. What they wrote before is then
+  /// visible. Throws GroupCancelled once the group is cancelled.
   void arrive();
   /// Ends every wait, now and from now on.
   void cancel();
-  /// Whether it was cancelled, for who does not wait but works.
+  /// True once cancelled, for threads that work instead of waiting.
   [[nodiscard]] const std::atomic<bool>& cancelled() const { return cancelled_; }
 
  private:

@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-/// Throws what was caught, with the tower's name before it.
+/// Rethrows the failure with the tower's name in front.
 [[noreturn]] void throw_named(const std::exception_ptr& failure, int tower) {
   const auto named = [&](const std::exception& error) {
     return cat("tower ", tower, ": ", error.what());
@@ -36,7 +36,7 @@ namespace {
   } catch (const std::system_error& error) {
     throw DeviceError(named(error));
   } catch (const std::runtime_error& error) {
-    // Others are ends of the run, and no tower's failure: they stay what they are.
+    // Derived types end the run and are not a tower's failure, so they pass unchanged.
     if (typeid(error) != typeid(std::runtime_error)) {
       throw;
     }

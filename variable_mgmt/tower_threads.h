@@ -10,10 +10,10 @@
 
 namespace bench {
 
-/// The host threads of a run's towers, one each: everything of a tower, from its device's making to
-/// its end, happens on its own. The first tower's is the thread that makes this and calls it; a
-/// lone tower needs no other. Made before that thread is bound to processors, as threads inherit
-/// it.
+/// The host threads of a run's towers. Everything of a tower happens on its thread, from the
+/// creation of its device to its end. The first tower uses the thread that constructs and calls
+/// this object; a lone tower needs no other. Construct this object before binding that thread to
+/// processors, because new threads inherit the binding.
 class TowerThreads {
  public:
   explicit TowerThreads(int towers);
@@ -23,10 +23,10 @@ class TowerThreads {
 
   [[nodiscard]] int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-  /// Calls part(tower) for 0..size()-1, each on its tower's thread, all at once, and waits for all.
-  /// Where parts fail, throws what failed first, with "tower 1: " before it where there are
-  /// several; a library's exception then as DeviceError or InternalError. `cancel` is then called
-  /// once, on the thread of that part, to end what the others wait for.
+  /// Calls part(tower) for 0..size()-1 concurrently, each on its tower's thread, and waits for all.
+  /// If parts fail, throws the first failure. With several towers, its message begins with the
+  /// tower ("tower 1: "), and a library's exception becomes DeviceError or InternalError. The
+  /// thread of the first failing part calls `cancel` once, to end the waits of the others.
   void run(const std::function<void(int tower)>& part,
            const std::function<void(int tower)>& cancel = {});
 
@@ -43,10 +43,10 @@ class TowerThreads {
   const std::function<void(int)>* part_ = nullptr;
   const std::function<void(int)>* cancel_ = nullptr;
   std::exception_ptr failure_;
-  /// Or a wait for a tower that failed: of such a pair the failure counts.
+  /// False if failure_ is only a wait for a failed tower; that tower's failure then replaces it.
   bool failure_is_cause_ = false;
   int failed_tower_ = 0;
-  /// Last: they use all of the above.
+  /// Last, since the threads use all of the above.
   std::vector<std::jthread> threads_;
 };
 

@@ -9,7 +9,7 @@ Towers::Towers(TowerThreads& threads, const Make& make, const SumSettings& sums)
   try {
     run([&](int number) {
       member(number) = make(number, meeting_);
-      // A pass of its network may take much longer than the others should go on.
+      // Passes of the network may be long, so they end at a cancellation, too.
       member(number).tower->executor().set_cancelled(&meeting_.group.cancelled());
     });
   } catch (...) {

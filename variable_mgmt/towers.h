@@ -9,18 +9,18 @@
 
 namespace bench {
 
-/// A tower and what updates its variables; null for one that only infers.
+/// A tower and its update strategy, which is null if the tower only infers.
 struct TowerWithUpdate {
   std::unique_ptr<Tower> tower;
   std::unique_ptr<UpdateStrategy> update;
 };
 
-/// The towers of a run, of the same network each on a device of its own, and where they meet.
+/// The towers of a run and the state that they share. All have the same network, each on its own
+/// device.
 class Towers {
  public:
-  /// Calls make(number, meeting) for every tower on its thread, all at once; they add gradients as
-  /// `sums` says, where they do. Once a call of make or of run() fails, the meeting is
-  /// over and the towers are good for nothing but being read.
+  /// Calls `make` for every tower concurrently, on its thread. `sums` says how the towers add
+  /// gradients, if they do. After a failed call of make or of run(), the towers can only be read.
   using Make = std::function<TowerWithUpdate(int number, TowerMeeting& meeting)>;
   Towers(TowerThreads& threads, const Make& make, const SumSettings& sums = {});
   ~Towers();
@@ -28,18 +28,18 @@ class Towers {
   Towers& operator=(const Towers&) = delete;
 
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
-  /// To be used on its thread; the first tower's is the caller's.
+  /// Use it on the tower's thread; the first tower's thread is the caller's.
   [[nodiscard]] Tower& operator[](int number) { return *member(number).tower; }
   [[nodiscard]] Tower& first() { return (*this)[0]; }
-  /// Null for a run that only infers.
+  /// Null if the run only infers.
   [[nodiscard]] UpdateStrategy* update(int number) { return member(number).update.get(); }
 
-  /// Calls part(number) for every tower on its thread, all at once, and waits for all; throws as
+  /// Calls part(number) for every tower concurrently, on its thread, and waits for all. Throws as
   /// TowerThreads::run does.
   void run(const std::function<void(int number)>& part);
 
  private:
-  /// On their threads.
+  /// Destroys the towers on their threads.
   void clear() noexcept;
   TowerWithUpdate& member(int number) { return members_[static_cast<std::size_t>(number)]; }
 

@@ -15,21 +15,21 @@ namespace {
 constexpr std::size_t kElements = 256;
 constexpr double kLossScale = 2;
 constexpr double kNudge = 0x1p-20;
-// Large rates, so that of the numbers added up none is lost in the rounding of the others; and
-// nothing twice, so that everything in a rule shows.
+// The rates are large, so that no term is lost in the rounding of the others. No value occurs
+// twice, so that every part of a rule is visible.
 constexpr std::array kUpdates{StepOrders{.learning_rate = 16384, .gradient_scale = 0.5},
                               StepOrders{.learning_rate = 8192, .gradient_scale = 0.125}};
 constexpr StepOrders kUpdateWithout{.learning_rate = 4096, .gradient_scale = 0.25};
 
-/// What the updates do, one after the other.
+/// The step parameters of the updates, in order.
 struct Updates {
   std::vector<StepOrders> orders;
-  /// So many of them come before there are gradients.
+  /// The number of updates before the first gradients.
   std::size_t without = 0;
-  /// Of so many updates before come the variables that an update's gradients were computed with, if
-  /// not the first ones.
+  /// An update's gradients were computed with the variables before the last `lag` updates, or with
+  /// the first ones.
   std::size_t lag = 0;
-  /// In this one the gradients are larger by kNudge of what they were added up from.
+  /// In this update, gradients are larger by kNudge times what was added up in them.
   std::optional<std::size_t> nudged = {};
 };
 
@@ -43,16 +43,16 @@ Updates updates_of(const StrategySettings& settings) {
   return updates;
 }
 
-/// Elements of some variables, one behind the other.
+/// Sampled elements of some variables, concatenated.
 struct Samples {
   std::vector<OptimizerSegment> segments;
   std::vector<double> variables;
   std::vector<double> gradients;
-  /// The sizes of what each gradient was added up from, of its sign.
+  /// For each gradient, the sum of the magnitudes of its terms, with the gradient's sign.
   std::vector<double> added = {};
 };
 
-/// The distance of the elements that are looked at; odd, so that they fall on different channels.
+/// The distance between samples; odd, so that they are on different channels.
 std::size_t stride_of(std::size_t count) { return count / kElements | 1U; }
 
 template <class Take>
@@ -66,7 +66,7 @@ float rounded(float value, DType dtype) {
   return dtype == DType::bf16 ? widen(narrow_to_bfloat16(value)) : widen(narrow_to_float16(value));
 }
 
-/// Of one tower, as it sends them.
+/// The samples of one tower, with the gradients as it sends them.
 Samples take_samples(Executor& executor, const InitialValues& values, std::optional<DType> narrow) {
   Samples samples;
   std::vector<float> gradient;
@@ -93,7 +93,7 @@ Samples take_samples(Executor& executor, const InitialValues& values, std::optio
   return samples;
 }
 
-/// The sums of all towers' gradients.
+/// The samples with the sums of all towers' gradients.
 Samples joined_samples(std::span<const Samples> all) {
   Samples joined = all.front();
   for (const Samples& samples : all.subspan(1)) {
@@ -108,7 +108,7 @@ Samples joined_samples(std::span<const Samples> all) {
   return joined;
 }
 
-/// What the samples' variables are before the updates and after each.
+/// The samples' variables before the updates and after each.
 using Course = std::vector<std::vector<double>>;
 
 Course reference_course(const Samples& samples, OptimizerSettings settings,
@@ -151,9 +151,10 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
   return course;
 }
 
-/// What was added up in each variable: its values, and what it owes to each gradient and to the
-/// decay. The latter is how far the end moves, over how far they did: where they cancel each other,
-/// rounding weighs more than the sum shows, and where a rule divides by their size, less.
+/// The magnitude of what was added up in each variable: its values, and the effects of each
+/// gradient and of the decay. An effect is the change at the end, relative to the change of the
+/// cause. If causes cancel each other, rounding weighs more than their sum shows. If a rule divides
+/// by their size, it weighs less.
 std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& settings,
                                const Updates& updates, const Course& course) {
   std::vector<double> sums(samples.variables.size());
@@ -179,7 +180,7 @@ std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& 
   return sums;
 }
 
-/// Whether a variable's copies are the variable, rounded.
+/// True if a variable's copies are the rounded variable.
 bool has_the_right_copies(Executor& executor, const std::string& name,
                           std::span<const float> variable) {
   const std::vector<Executor::Copy> copies = executor.read_copies(name);
@@ -190,7 +191,7 @@ bool has_the_right_copies(Executor& executor, const std::string& name,
   });
 }
 
-/// Gradients as they were, for updates that add them up where they lie.
+/// A copy of the gradients, for updates that add them up in place.
 class KeptGradients {
  public:
   explicit KeptGradients(Tower& tower) : tower_(tower), gradients_(tower.executor().gradients()) {
@@ -206,7 +207,7 @@ class KeptGradients {
   std::unique_ptr<DeviceMemory> kept_;
 };
 
-/// One tower's part in the updates.
+/// Runs one tower's part of the updates.
 void update(Tower& tower, UpdateStrategy& strategy, const StrategySettings& settings,
             const Updates& updates) {
   KeptGradients gradients(tower);
@@ -214,7 +215,7 @@ void update(Tower& tower, UpdateStrategy& strategy, const StrategySettings& sett
   strategy.reset();
   std::vector<StepOrders> orders = updates.orders;
   if (settings.staged) {
-    // Shows the variables of the one before.
+    // With staged variables, another update reveals the variables of the last one.
     orders.push_back(kUpdateWithout);
   }
   for (const StepOrders& order : orders) {
@@ -227,7 +228,8 @@ void update(Tower& tower, UpdateStrategy& strategy, const StrategySettings& sett
   }
 }
 
-/// How far a tower's variables are from where they should be, as a share of what was added up.
+/// The difference between a tower's variables and the wanted ones, as a fraction of what was added
+/// up.
 double difference_of(Executor& executor, std::span<const double> wanted,
                      std::span<const double> added) {
   double largest = 0;
@@ -242,7 +244,7 @@ double difference_of(Executor& executor, std::span<const double> wanted,
     for_each_sample(updated, [&](double w) {
       const double difference = std::abs(w - wanted[i]);
       const double bound = largest * added[i];
-      // What is not a number stays, and does not count as small.
+      // A NaN stays and does not count as small.
       largest = difference <= bound || std::isnan(largest) ? largest : difference / added[i];
       ++i;
     });
@@ -265,7 +267,7 @@ double largest_update_difference(Towers& towers, const StrategySettings& setting
     samples[static_cast<std::size_t>(number)] =
         take_samples(tower.executor(), values, settings.sums.narrow);
     if (count > 1) {
-      // A lone tower has them from the check before.
+      // A lone tower has them from the previous check.
       tower.write_variables(values);
     }
   });
@@ -282,7 +284,7 @@ double largest_update_difference(Towers& towers, const StrategySettings& setting
         magnitudes(samples[place], settings.optimizer, updates, course);
     differences[place] = difference_of(towers[number].executor(), course.back(), added);
   });
-  // One that is not a number counts as the largest.
+  // A NaN counts as the largest.
   return *std::max_element(differences.begin(), differences.end(), [](double a, double b) {
     return !std::isnan(a) && (std::isnan(b) || a < b);
   });

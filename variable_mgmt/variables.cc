@@ -11,7 +11,8 @@
 namespace bench {
 namespace {
 
-/// Numbers of one variable from `random` on, one word each (which the chunks rely on).
+/// Draws numbers of one variable, starting at `random`. Each takes one word, on which the chunks
+/// rely.
 void draw(const Initializer& initial, RandomStream random, std::span<float> values) {
   double scale = initial.stddev;
   switch (initial.kind) {
@@ -75,7 +76,7 @@ InitialValues initial_values(const Graph& graph, std::uint64_t seed, const Watch
   try {
     work(watch);
   } catch (...) {
-    next = chunks.size();  // The helpers stop, too.
+    next = chunks.size();  // Stops the helper threads, too.
     throw;
   }
   helpers.clear();

@@ -11,16 +11,15 @@
 
 namespace bench {
 
-/// First values in canonical order, by the variable's name.
+/// First values in canonical order, by the name of the variable.
 using InitialValues = std::map<std::string, std::vector<float>>;
 
-/// Numbers of a variable that one thread draws at a time: a whole number of a stream's blocks.
+/// How many numbers of a variable a thread draws at a time: a whole number of a stream's blocks.
 inline constexpr std::size_t kDrawnAtOnce = RandomStream::kBlockWords << 16U;
 
-/// The first values of all variables of a graph, drawn by as many threads as the machine has. Those
-/// of a variable depend on the seed and its name, shape and initializer alone, so that device,
-/// layout, placement and threads cannot change them. `watch` hears of the
-/// parts as they are drawn, and of the end.
+/// Draws the first values of all variables of a graph, with as many threads as the machine has. A
+/// variable's values depend only on the seed and on its name, shape and initializer, not on device,
+/// layout, placement or threads. `watch` is called for each drawn part and at the end.
 InitialValues initial_values(const Graph& graph, std::uint64_t seed, const Watch& watch = {});
 
 }  // namespace bench

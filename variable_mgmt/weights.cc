@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-/// Names for one message; the first few are shown.
+/// Collects names for one message, which shows the first few.
 class NameList {
  public:
   void add(const std::string& text) {
@@ -18,7 +18,7 @@ class NameList {
     more_ = count_ > kShown ? cat(" and ", count_ - kShown, " more") : "";
   }
   [[nodiscard]] std::size_t count() const { return count_; }
-  /// "TITLE a, b, c and 37 more"; nothing without names.
+  /// "TITLE a, b, c and 37 more"; empty without names.
   [[nodiscard]] std::string under(std::string_view title) const {
     return count_ == 0 ? "" : cat("; ", title, " ", text());
   }
@@ -30,13 +30,13 @@ class NameList {
   std::string more_;
 };
 
-/// How many batches torch's batch norm has seen; nothing here asks for it.
+/// True for torch's count of the batches that batch norm has seen, which is not used here.
 bool is_batch_counter(const std::string& name, const StoredTensor& tensor) {
   return name.ends_with("num_batches_tracked") && tensor.type == StoredType::i64 &&
          tensor.elements() == 1;
 }
 
-/// Why the tensor cannot be the variable; empty: it can.
+/// Why the tensor does not fit the variable; empty if it fits.
 std::string misfit(const StoredTensor& tensor, const Shape& shape) {
   if (!is_floating(tensor.type)) {
     return cat("is of ", name_of(tensor.type));

@@ -23,7 +23,7 @@
 namespace bench {
 namespace {
 
-/// Files of its own that a run of a sweep has in the place of those that the flags name.
+/// Records the separate files of a sweep's run instead of those that the flags name.
 void put_files(const RunFiles& files, results::FlagValues& values) {
   for (const auto& [flag, path] :
        {std::pair{"result_file", &files.result}, std::pair{"save_variables", &files.save_variables},
@@ -42,7 +42,7 @@ results::FlagValues explicit_flags(const RunSettings& settings, const ParseResul
     }
   }
   if (const auto batch = values.find("batch_size"); batch != values.end()) {
-    // Of a list, auto or max it is the number that this run has.
+    // With a list, auto or max, the value is the batch size of this run.
     const bool own = settings.batch_request.rule == BatchRequest::Rule::model;
     batch->second = own ? std::int64_t{0} : settings.batch;
   }
@@ -52,7 +52,7 @@ results::FlagValues explicit_flags(const RunSettings& settings, const ParseResul
 
 bool pixels_travel(const RunSettings& settings) { return settings.input.type == SlotType::u8; }
 
-/// All flags with the values that took effect: those with a rule for "unset" filled in.
+/// All flags with their effective values; unset flags that have a default rule are filled in.
 results::FlagValues effective_flags(const RunSettings& settings, const ParseResult& parsed) {
   results::FlagValues values;
   for (const auto& [name, value] : flag_values(parsed.flags)) {
@@ -67,7 +67,7 @@ results::FlagValues effective_flags(const RunSettings& settings, const ParseResu
   values["device"] = std::string(name_of(settings.device));
   const LearningRateOptions& rate = settings.learning_rate;
   if (!rate.request.init_learning_rate && !rate.request.piecewise_schedule) {
-    // No flag speaks of the other models' rates.
+    // No flag sets the rates of the other models.
     if (const auto constant = constant_rate(rate.model)) {
       values["init_learning_rate"] = *constant / rate.model_divisor;
     } else if (rate.model == ModelRate::resnet) {
@@ -120,7 +120,7 @@ results::Choices choices_of(const RunSettings& settings, const Choices& choices)
   return result;
 }
 
-/// What the input tells about its files.
+/// Adds what the input reports about its files.
 void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
   if (input.shards == 0) {
     const Unknown synthetic{"synthetic images come from no file"};
@@ -169,7 +169,8 @@ Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const Sy
   return steal_share(before.value(), after.value());
 }
 
-/// Of what computed, while the steps were timed: all GPUs together, else the processors.
+/// The power while the steps were timed: of all GPUs together if they computed, else of the
+/// processors.
 Captured<double> mean_watts(const results::Record& record, std::chrono::nanoseconds wall) {
   if (record.gpus.empty()) {
     if (!record.energy.joules.known()) {
@@ -200,7 +201,7 @@ Captured<std::span<const std::chrono::nanoseconds>> device_steps_of(const Sessio
   return std::span<const std::chrono::nanoseconds>(session.device_steps);
 }
 
-/// Where the time of a mean step went on each tower.
+/// The time of a mean step on each tower, by part.
 void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResult& session) {
   const auto steps = static_cast<double>(session.steps.size());
   const auto mean = [&](std::chrono::nanoseconds time) {
@@ -332,7 +333,7 @@ void add_gpu_energy(results::Record& record) {
     sum += joules.value();
   }
   energy.joules = sum;
-  // What the processors took stays listed beside, and is no part of the sum.
+  // The processors' energy remains in the list but is not part of the sum.
   for (results::EnergyDomain& domain : record.energy.domains) {
     energy.domains.push_back(std::move(domain));
   }

@@ -14,27 +14,27 @@
 
 namespace bench {
 
-/// What is known before the run begins: machine, build, workload, flags. `parsed` is what the
-/// settings were resolved from.
+/// Makes a record with what is known before the run: machine, build, workload, flags. The settings
+/// were resolved from `parsed`.
 results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
                              const std::vector<std::string>& command_line,
                              const SystemFiles& files);
 
-/// Adds what the plan says: devices, implementations, choices, parameters, planned memory.
+/// Adds the plan: devices, implementations, choices, parameters, planned memory.
 void add_plan(results::Record& record, const RunSettings& settings, std::span<const Device> devices,
               const Executor& executor, const PlannedMemory& memory);
 
-/// Adds the counters of energy of the GPUs that computed to those of the processors.
+/// Adds the energy counters of the GPUs that computed to those of the processors.
 void add_gpu_energy(results::Record& record);
 
-/// Adds what was measured.
+/// The measurements of a run.
 struct Measurements {
   const SessionResult& session;
   const PlannedMemory& memory;
   const InputStatistics& input;
   std::chrono::nanoseconds setup{};
   Captured<std::int64_t> peak_rss{};
-  /// Counters of all processors when the run began.
+  /// The counters of all processors when the run began.
   Captured<ProcessorTimes> times_before{};
 };
 void add_measurements(results::Record& record, const RunSettings& settings,

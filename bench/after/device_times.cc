@@ -31,7 +31,7 @@ std::string share_text(double share) {
   return cat(decimal(kPerCent * share, 1), " %");
 }
 
-/// Of all measured steps, in seconds.
+/// The sums over all measured steps, in seconds.
 struct BothClocks {
   double host = 0;
   double device = 0;
@@ -50,7 +50,7 @@ nanoseconds held_up_by_input(const SessionResult& session) {
   if (session.device_steps.empty()) {
     return session.input_wait;
   }
-  // The clocks differ: the device's may be the longer one by a hair.
+  // The clocks differ, so the device's total may be slightly longer.
   const nanoseconds beside =
       std::max(total_of(session.steps) - total_of(session.device_steps), nanoseconds(0));
   return std::min(session.input_wait, beside);

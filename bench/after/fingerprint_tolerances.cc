@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-// Rounding to f32, in the order that the layout and the threads bring along. A value within
+// Allows for rounding to f32 in an order that depends on layout and threads. A value within
 // rounding of a ReLU's bend changes the gradients of all layers before it.
 FingerprintTolerance tolerance_f32(FingerprintKind kind) {
   switch (kind) {
@@ -28,9 +28,9 @@ FingerprintTolerance tolerance_f32(FingerprintKind kind) {
   throw InternalError("a kind of fingerprint part has no tolerance");
 }
 
-// Rounding to 8 bits of mantissa between all layers; f16 has three bits more. Two right ways to
-// compute a gradient of a hundred layers differ as much from each other as from f64; each kernel is
-// checked by itself.
+// Allows for rounding to 8 bits of mantissa between all layers; f16 has three bits more. For a
+// network of a hundred layers, two correct gradients differ from each other as much as from f64.
+// Each kernel is checked separately.
 FingerprintTolerance tolerance_16(FingerprintKind kind) {
   switch (kind) {
     case FingerprintKind::loss:
@@ -58,7 +58,7 @@ FingerprintTolerance fingerprint_tolerance(FingerprintKind kind, DType dtype) {
   }
   FingerprintTolerance tolerance = tolerance_f32(kind);
   if (dtype == DType::f64) {
-    // What was computed in f64 is read in f32.
+    // Values computed in f64 are read in f32.
     constexpr double kFiner = 1e-4;
     tolerance.size *= kFiner;
     tolerance.direction *= kFiner;
@@ -71,7 +71,7 @@ double update_tolerance(std::optional<DType> narrow, int towers) {
   if (!narrow) {
     return kOfF32;
   }
-  // Each addition rounds once, by at most half an epsilon of what it has added so far.
+  // Each addition rounds once, by at most half an epsilon of the partial sum.
   const double epsilon = *narrow == DType::bf16 ? 0x1p-7 : 0x1p-10;
   return kOfF32 + (towers - 1) * epsilon / 2;
 }

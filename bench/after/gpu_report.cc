@@ -12,11 +12,11 @@
 namespace bench {
 namespace {
 
-/// What is known of a card, one thing after the other.
+/// Joins the known facts about a card in one line.
 class Line {
  public:
   void add(const std::string& part) { text_ += cat(text_.empty() ? "" : ", ", part); }
-  /// With the value where it is known.
+  /// Appends the value if it is known.
   template <class Value, class Describe>
   void add(const Captured<Value>& value, Describe describe) {
     if (value.known()) {
@@ -36,7 +36,7 @@ std::string clock_text(const Spread& mhz) {
              decimal(mhz.max, 0), ")");
 }
 
-/// The reasons that held the clocks down, without idleness.
+/// The reasons for reduced clocks, except idleness.
 std::string events_text(const results::ClockEvents& events) {
   std::string text;
   for (const results::ClockEvent& event : results::kClockEvents) {
@@ -50,7 +50,7 @@ std::string events_text(const results::ClockEvents& events) {
   return text.empty() ? "held down by nothing" : text;
 }
 
-/// Per image, of all cards together.
+/// The energy per image, of all cards together.
 std::string energy_text(const results::Record& record, const results::GpuWatched& watched) {
   const auto metric =
       std::find_if(record.metrics.begin(), record.metrics.end(),

@@ -6,11 +6,11 @@
 
 namespace bench {
 
-/// Prints a line on each card that was watched: clock, power, temperature, and energy per image,
-/// which has a line of its own where there are several. Nothing for a run without one.
+/// Prints a line for each watched card: clock, power, temperature and energy per image. With
+/// several cards the energy is on a separate line. Prints nothing for a run without a card.
 void print_gpus(const results::Record& record, std::ostream& out);
 
-/// Prints whether the numbers of a run on a GPU are VALID, or why they are not.
+/// Prints that the numbers of a run on a GPU are VALID, or why they are not.
 void print_verdict(const results::Record& record, std::ostream& out);
 
 }  // namespace bench

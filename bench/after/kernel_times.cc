@@ -10,7 +10,7 @@ double seconds_of(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// One step of a tower on its thread, whose times are added to the others'.
+/// Runs one step of a tower on its thread and adds its times to `times`.
 void time_step(Tower& tower, UpdateStrategy* strategy, KernelTimes& times) {
   Backend& backend = tower.backend();
   const auto begun = backend.make_event();

@@ -10,35 +10,34 @@
 
 namespace bench {
 
-/// Where a step's time goes on one tower's device, by events around every kernel: in steps of their
-/// own, since a step whose speed is measured has no events in it.
+/// The times of a step's parts on one tower's device, from events around every kernel. They come
+/// from separate steps, because the steps that measure speed contain no events.
 struct KernelTimes {
   std::int64_t steps = 0;
-  /// Mean of a step: of the whole, input left out; of each step of the plan; of the update, 0
-  /// without one. In seconds.
+  /// Means over the steps in seconds: of the whole step without input, of each step of the plan,
+  /// and of the update (0 without an update).
   double whole = 0;
   std::vector<double> kernels;
   double update = 0;
-  /// The part of the update that was the meeting with other towers, waiting for them included;
-  /// known where the device computes in the host's memory, else 0.
+  /// The part of the update that exchanged data with other towers, including waits for them. It is
+  /// 0 if the device does not compute in host memory.
   double exchange = 0;
-  /// The last step: when it began, by the host's clock, and what it did from then on.
+  /// The last step: its start by the host's clock, and its times relative to that start.
   struct Last {
     std::chrono::steady_clock::time_point begun;
     std::vector<Executor::StepTime> kernels;
-    /// Both 0 without an update.
+    /// Begin and end are 0 without an update.
     Executor::StepTime update;
-    /// As above.
+    /// The same as KernelTimes::exchange.
     std::chrono::nanoseconds exchange{};
   };
   Last last;
 };
 
-/// Runs up to ten more steps of every tower on the batch that was last fed, until three seconds
-/// are over by the clock, but one at least; in a training run the variables are updated. All towers
-/// run at the same time; they add gradients behind the backward pass, so that no kernel's time has
-/// a part of that in it. `watch` hears of each step. Returns the times by the towers' numbers.
-/// Waits.
+/// Runs at least one and up to ten more steps of every tower on the last batch, for at most three
+/// seconds on the clock. In a training run it updates the variables. All towers run concurrently.
+/// They add gradients after the backward pass, so no kernel's time includes that. Calls `watch` for
+/// each step. Returns the times in the order of the towers. Waits for the devices.
 std::vector<KernelTimes> time_kernels(Towers& towers, const Clock& clock, const Watch& watch = {});
 
 }  // namespace bench

@@ -12,10 +12,10 @@
 namespace bench {
 namespace {
 
-// Rows of the table per kernel that are shown; the rest is summed up in one line.
+// The number of rows shown per kernel; one more line sums up the others.
 constexpr std::size_t kShownKernels = 40;
 
-/// Sums of rows of one kind, costliest first.
+/// Sums rows by kind of op, costliest first.
 std::vector<ProfileRow> by_op(const std::vector<ProfileRow>& rows) {
   std::map<std::string, ProfileRow> sums;
   for (const ProfileRow& row : rows) {
@@ -40,7 +40,7 @@ class Table {
     print(first, "ms", "share %", "GFLOP/s", "GB/s", profile_.ceiling ? "% of ceiling" : "");
   }
 
-  /// `ideal` is the time at the ceiling of all that the row stands for.
+  /// `ideal` is the time at the ceiling for everything that the row includes.
   void row(const ProfileRow& row, double ideal) {
     const auto rate = [&](double amount) {
       return amount > 0 && row.seconds > 0 ? fixed(amount / row.seconds / 1e9, 1) : "-";
@@ -115,7 +115,7 @@ double microseconds_of(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
-/// The events of a tower that began the step `late` after the first one did.
+/// Adds the events of a tower; it began the step `late` after the first tower.
 void add_tower(nlohmann::json& events, int number, const std::vector<Step>& steps,
                const KernelTimes::Last& last, std::chrono::nanoseconds late) {
   const auto add = [&](const std::string& name, const std::string& op,
@@ -141,7 +141,7 @@ void add_tower(nlohmann::json& events, int number, const std::vector<Step>& step
          {"bytes", steps[i].work.bytes}});
   }
   if (last.update.end > last.update.begin) {
-    // Nothing where a device's memory is its own: the update's time holds the towers' meeting.
+    // Omitted for a device with separate memory, where the update's time includes the exchange.
     nlohmann::json arguments = nlohmann::json::object();
     if (last.exchange.count() > 0) arguments["exchange_us"] = microseconds_of(last.exchange);
     add("update", "update", last.update, std::move(arguments));

@@ -19,10 +19,10 @@
 namespace bench {
 namespace {
 
-/// Of several places the first that could not be written; the others are.
+/// Keeps the first of several failures, so that the other writes still happen.
 class FirstFailure {
  public:
-  /// Whether the write succeeded.
+  /// Returns true if the write succeeded.
   template <class Write>
   bool keep(const Write& write) {
     try {

@@ -21,7 +21,7 @@ std::vector<std::string> violations_before(const results::Source& source,
   if (!build.sanitizer.empty()) {
     found.push_back(cat("it was built with the sanitizer ", build.sanitizer));
   }
-  // Of a group that another program makes it is not known here.
+  // In a group that another program makes, the number of runs is unknown here.
   const bool counted = settings.own_repeat || !settings.labels.group_id.known();
   if (counted && settings.repeats.runs < kFewestReportableRuns) {
     found.push_back(cat("too few repeats: ", settings.repeats.runs, ", and an interval takes ",

@@ -8,20 +8,20 @@
 
 namespace bench {
 
-/// A number of fewer runs has no interval of 95 %.
+/// With fewer runs a number has no 95 % interval.
 inline constexpr std::int64_t kFewestReportableRuns = 6;
 
-/// What makes a number unfit to publish whatever is measured: how the program was built, and how
-/// often it is to run. A sentence each.
+/// The reasons, known before the run, why its numbers are not reportable: the build, and the number
+/// of runs. One sentence each.
 std::vector<std::string> violations_before(const results::Source& source,
                                            const results::Build& build,
                                            const RecordSettings& settings);
 
-/// What a run that is over shows beside that: a busy machine, a check that failed or was left out,
-/// a run that did not end well.
+/// Further reasons, known after the run: a busy machine, a check that failed or was skipped, a run
+/// that did not end well.
 std::vector<std::string> violations_after(const results::Record& record);
 
-/// Says in the record of a run with --reportable whether it is, and why not.
+/// Writes the verdict and its reasons to the record of a --reportable run.
 void judge_reportable(results::Record& record, const RecordSettings& settings);
 
 }  // namespace bench

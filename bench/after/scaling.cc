@@ -17,7 +17,7 @@ double images_per_second(const results::Record& record) {
   return std::get<double>(speed->value.value());
 }
 
-/// Means over the towers; none where they are not known.
+/// The means over the towers; nullopt if they are unknown.
 std::optional<Parts> mean_parts(const std::vector<results::TowerTimes>& towers) {
   Parts sum;
   for (const results::TowerTimes& tower : towers) {

@@ -6,11 +6,11 @@
 
 namespace bench {
 
-/// How a run of --scaling_sweep compares with its reference, or the reference with itself. Of a
-/// record that has its workload, its towers' times and its images_per_sec.
+/// Compares a run of --scaling_sweep with its reference, or the reference with itself. The record
+/// must have its workload, its towers' times and its images_per_sec.
 results::Scaling scaling_of(const ScalingPlace& place, const results::Record& record);
 
-/// What the run of this record is to the others.
+/// The reference that this record provides for the other runs.
 ScalingReference reference_of(const results::StoredRun& run);
 
 }  // namespace bench

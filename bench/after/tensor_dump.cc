@@ -28,7 +28,7 @@ StoredType stored_type(DType dtype) {
   throw InternalError(cat("no tensor file holds ", name_of(dtype)));
 }
 
-/// The tensors of one step and the memory behind them.
+/// The tensors of one step and the memory that holds them.
 class StepTensors {
  public:
   explicit StepTensors(Executor& executor) : executor_(executor) {}
@@ -38,7 +38,7 @@ class StepTensors {
     add(name, type, executor_.read_output(name));
   }
 
-  /// The sum of two scalar outputs.
+  /// Adds the sum of two scalar outputs.
   void add_sum(const std::string& name, const std::string& a, const std::string& b) {
     const TensorType& type = executor_.graph().type(executor_.graph().output(a));
     const std::vector<std::byte> first = executor_.read_output(a);

@@ -7,10 +7,10 @@
 
 namespace bench {
 
-/// Runs the first step on a batch, without an update, and writes its tensors in canonical order:
-/// `logits`; when training also `loss` (without the L2 term), `total_loss` (with it), and the
-/// derivative of `loss` by each trained variable, as `grad/<variable>`. `watch` hears of the step
-/// before anything is written. Throws WriteError.
+/// Runs the first step on a batch without an update and writes its tensors in canonical order:
+/// `logits`; when training also `loss` (without the L2 term), `total_loss` (with it), and
+/// `grad/<variable>`. The latter is the derivative of `loss` by a trained variable. Calls `watch`
+/// for the step before writing. Throws WriteError.
 void dump_first_step(const RunSettings& settings, const RunTensorFiles& files, Tower& tower,
                      const InputBatch& batch, const Watch& watch = {});
 

@@ -25,7 +25,7 @@ VerifiedNumber checked_size(std::string name, double measured, double stored, do
           .tolerance = tolerance};
 }
 
-/// The part of the same variables; null where there is none.
+/// The part of the same variables; null if `others` has no such part.
 const FingerprintPart* counterpart(const FingerprintPart& part,
                                    std::span<const FingerprintPart> others) {
   const auto found = std::find_if(others.begin(), others.end(), [&](const FingerprintPart& other) {
@@ -34,7 +34,7 @@ const FingerprintPart* counterpart(const FingerprintPart& part,
   return found == others.end() ? nullptr : &*found;
 }
 
-/// Without numbers: whatever they are compared with, they do not pass.
+/// Replaces the numbers by NaN, which never passes a comparison.
 FingerprintPart missing(FingerprintPart part) {
   part.size = std::numeric_limits<double>::quiet_NaN();
   part.direction = part.size;
@@ -45,7 +45,7 @@ void compare(const FingerprintPart& measured, const FingerprintPart& stored, DTy
              std::string_view where, std::vector<VerifiedNumber>& numbers) {
   const FingerprintTolerance tolerance = fingerprint_tolerance(measured.kind, dtype);
   const std::string name = name_of(measured);
-  // The logarithm of the ratio: a size of 0 is infinitely far from every other.
+  // With the logarithm of the ratio, a size of 0 is infinitely far from every other.
   numbers.push_back({.name = cat(where, name),
                      .measured = measured.size,
                      .stored = stored.size,
@@ -60,8 +60,8 @@ void compare(const FingerprintPart& measured, const FingerprintPart& stored, DTy
   }
 }
 
-/// The numbers of all parts that were measured or that are stored for such a run; `where` comes
-/// before their names.
+/// Compares all parts that were measured or are stored for such a run. `where` is the prefix of
+/// their names.
 void compare(const std::vector<FingerprintPart>& measured, const RunSettings& settings,
              std::string_view where, std::vector<VerifiedNumber>& numbers) {
   const auto stored = stored_fingerprint(*settings.model).parts;
@@ -77,7 +77,7 @@ void compare(const std::vector<FingerprintPart>& measured, const RunSettings& se
   }
 }
 
-/// The value of the L2 term that these variables have.
+/// The L2 term of these variables.
 double l2_term(const Graph& graph, const InitialValues& values, double weight_decay) {
   double squares = 0;
   for (const Variable& variable : graph.variables()) {
@@ -103,13 +103,13 @@ std::vector<FingerprintPart> measure(const RunSettings& settings, Tower& tower,
                              : measure_inference_fingerprint(tower, stimulus, observer);
 }
 
-/// The fingerprints of all towers but the first, one after the other: each takes memory of the
-/// host's for what it reads. Losses are scaled by another power of two on each, so that the
-/// gradients that are left differ, and a sum that takes one of them twice is seen.
+/// Checks the fingerprints of all towers but the first, in sequence, because each needs host memory
+/// for what it reads. Each tower scales the loss by a different power of two. The remaining
+/// gradients therefore differ, which reveals a sum that counts one of them twice.
 void check_other_towers(const RunSettings& settings, Towers& towers,
                         const FingerprintStimulus& stimulus, Verification& result) {
   for (int other = 1; other < towers.size(); ++other) {
-    constexpr int kScales = 5;  // Few, for f16's sake.
+    constexpr int kScales = 5;  // f16 allows only a few.
     FingerprintStimulus scaled = stimulus;
     scaled.loss_scale = std::ldexp(stimulus.loss_scale, -(other % kScales));
     std::vector<FingerprintPart> measured;
@@ -122,7 +122,7 @@ void check_other_towers(const RunSettings& settings, Towers& towers,
   }
 }
 
-/// Of the last run.
+/// Checks the L2 term of the last run.
 void check_l2_term(const RunSettings& settings, Tower& tower, const FingerprintStimulus& stimulus,
                    Verification& result) {
   Executor& executor = tower.executor();
@@ -131,7 +131,7 @@ void check_l2_term(const RunSettings& settings, Tower& tower, const FingerprintS
       l2_term(executor.graph(), stimulus.values, settings.optimizer.weight_decay), l2_tolerance()));
 }
 
-/// What the device makes of pixels: the largest difference to what it should, in f32.
+/// The largest difference, in f32, between the device's normalized pixels and the expected values.
 double largest_pixel_difference(Tower& tower) {
   Executor& executor = tower.executor();
   const Shape& shape = tower.find_input("images")->shape;
@@ -148,14 +148,14 @@ double largest_pixel_difference(Tower& tower) {
   constexpr Normalization kRange;
   double largest = 0;
   for (std::size_t i = 0; i < images.size(); ++i) {
-    // Canonical order is NCHW, that of pixels NHWC.
+    // Canonical order is NCHW; pixels are NHWC.
     const auto place = static_cast<std::int64_t>(i);
     const std::int64_t row = place / plane;
     const std::int64_t pixel = (row / shape[1] * plane + place % plane) * shape[1] + row % shape[1];
     const double expected =
         (pixels[static_cast<std::size_t>(pixel)] - double{kRange.mean}) / double{kRange.deviation};
     const double difference = std::abs(static_cast<double>(images[i]) - expected);
-    // What is no number stays, whatever comes behind it.
+    // Once NaN, `largest` stays NaN.
     if (!(difference <= largest) && !std::isnan(largest)) {
       largest = difference;
     }
@@ -172,7 +172,7 @@ void check_pixels(Tower& tower, Verification& result) {
                             .tolerance = pixel_tolerance()});
 }
 
-/// With the gradients that the runs left.
+/// Uses the gradients of the preceding runs.
 void check_update(const RunSettings& settings, const VerifiedRun& run,
                   const FingerprintStimulus& stimulus, Verification& result) {
   const StrategySettings strategy = strategy_settings(settings);
@@ -188,13 +188,13 @@ void check_update(const RunSettings& settings, const VerifiedRun& run,
 }  // namespace
 
 bool Verification::passed() const {
-  // A number that is not finite does not compare and so does not pass.
+  // A non-finite number fails the comparison and therefore the check.
   return std::all_of(numbers.begin(), numbers.end(),
                      [](const VerifiedNumber& number) { return number.passed(); });
 }
 
 std::string Verification::failures() const {
-  constexpr int kDigits = 15;  // Of a definition, whose every digit counts.
+  constexpr int kDigits = 15;  // A definition needs every digit.
   constexpr int kFew = 3;
   std::string text;
   for (const VerifiedNumber& number : numbers) {
@@ -241,7 +241,7 @@ FingerprintStimulus fingerprint_stimulus(const RunSettings& settings) {
                                .probes = fingerprint_probes(network)};
   fold_values(run_folds(settings), stimulus.values);
   if (settings.dtype == DType::f16) {
-    // As in a run: most gradients would be smaller than what f16 holds.
+    // Scale the loss as in a run, because most gradients would be too small for f16.
     constexpr double kLossScale = 1024;
     stimulus.loss_scale = kLossScale;
   }
@@ -254,8 +254,8 @@ Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
   check_definition(settings, result);
   Tower& tower = run.towers.first();
   KernelCheck kernels(tower, run.graph(checked_images(settings.batch)), run.watch);
-  // The fingerprint's run has both images, which the kernels are checked on too if each is half of
-  // the batch.
+  // The fingerprint's run has two images. If each is half of the batch, it also serves to check the
+  // kernels.
   const bool even = settings.batch % 2 == 0;
   if (result.skipped.empty()) {
     const Executor::Observer observer = kernels.observer();
@@ -269,7 +269,7 @@ Verification verify_run(const RunSettings& settings, const VerifiedRun& run) {
   if (settings.training()) {
     check_l2_term(settings, tower, stimulus, result);
   }
-  // Ends before the step does: its loss and L2 term are none.
+  // Ends before the step does, so its loss and L2 term have no values.
   kernels.run_what_draws();
   for (const CheckedKernel& kernel : kernels.kernels()) {
     result.numbers.push_back({.name = kernel.name,

@@ -13,40 +13,43 @@
 
 namespace bench {
 
-/// What towers compute, held against what their model should.
+/// The values that towers compute, compared with those that their model should give.
 struct Verification {
   std::vector<results::VerifiedNumber> numbers = {};
-  /// Why the stored fingerprint could not be compared; empty when it was. Some numbers need none.
+  /// Why the stored fingerprint was not compared; empty if it was. Some numbers do not need it.
   std::string skipped = {};
 
   [[nodiscard]] bool passed() const;
-  /// "loss is 6.93 instead of 6.91 (deviation 0.003, allowed 0.0001); ...": those that did not
-  /// pass.
+  /// The failed numbers: "loss is 6.93 instead of 6.91 (deviation 0.003, allowed 0.0001); ...".
   [[nodiscard]] std::string failures() const;
-  /// The number with the largest share; null without numbers.
+  /// The number with the largest share of its tolerance; null without numbers.
   [[nodiscard]] const results::VerifiedNumber* nearest() const;
 };
 
-/// Why a run computes something else than the stored fingerprint; empty when it does not.
+/// Why the run differs from the one with the stored fingerprint; empty if it does not.
 std::string difference_to_stored(const RunSettings& settings);
 
-/// What the fingerprint of a run is measured with.
+/// The stimulus that measures the fingerprint of a run.
 FingerprintStimulus fingerprint_stimulus(const RunSettings& settings);
 
-/// What is verified: towers made by the settings, and what updates them.
+/// The subject of a verification: towers made by the settings, and their update.
 struct VerifiedRun {
   Towers& towers;
-  /// The graph that the first tower was made from, for a batch of so many images.
+  /// Builds the graph of the first tower for a batch of `images` images.
   std::function<Graph(std::int64_t images)> graph;
-  /// Hears of each kernel and may end the check.
+  /// Called for each kernel; may end the check.
   Watch watch = {};
 };
 
-/// Holds against what is stored, or computed anew: the definition of the model's network; where the
-/// settings do not change it (size, classes, loss; `skipped` says so) the fingerprint of a training
-/// step, or of the logits of a forward-only run, on every tower; each kind of kernel, and after a
-/// training step its L2 term, on the first one; and the strategy's updates on all of them. Changes
-/// the towers' variables and the strategy's slots. Waits.
+/// Compares a run with stored or newly computed values:
+///
+/// - the definition of the model's network;
+/// - on every tower, the fingerprint of a training step, or of the logits of a forward-only run,
+///   unless the settings change it (size, classes, loss); `skipped` says so;
+/// - on the first tower, each kind of kernel, and the L2 term after a training step;
+/// - on all towers, the strategy's updates.
+///
+/// Changes the towers' variables and the strategy's slots. Waits for the devices.
 Verification verify_run(const RunSettings& settings, const VerifiedRun& run);
 
 }  // namespace bench

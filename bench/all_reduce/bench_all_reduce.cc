@@ -1,5 +1,5 @@
-// Times how towers of one host add their gradients: those of a network, or plain sizes, by each
-// algorithm. README.md in this folder says more.
+// Times how towers of one host add their gradients, by each algorithm. The sizes are those of a
+// network or given ones. See README.md in this folder.
 
 #include <algorithm>
 #include <iostream>
@@ -19,7 +19,7 @@
 namespace bench {
 namespace {
 
-/// tf_cnn_benchmarks' lines for the one spec that was timed.
+/// Prints the lines of tf_cnn_benchmarks for the timed spec.
 void print_steps(std::ostream& out, const SpecResult& result, int iters_per_step) {
   constexpr std::size_t kDisplayEvery = 10;
   const std::vector<double>& seconds = result.timing.seconds;

@@ -34,7 +34,7 @@ std::vector<GradientSize> gradients_of(const AllReduceOptions& options) {
   return gradients;
 }
 
-/// Elements of the stretches that buckets of a flat region are.
+/// The numbers of elements in the ranges that the buckets of a flat region cover.
 std::vector<std::size_t> bucket_elements(const std::vector<GradientSize>& gradients, DType dtype,
                                          std::int64_t bucket_mb) {
   constexpr std::size_t kAlignment = 64;

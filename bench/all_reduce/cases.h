@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// What the options ask to add: a case per size, or one of the network's gradients, packed as
-/// asked, in the order in which a backward pass would about have them: the last variable's first.
+/// Makes a case for each size, or one case of the network's gradients, packed as requested. The
+/// gradients are roughly in the order of a backward pass: the last variable comes first.
 std::vector<AllReduceCase> cases_of(const AllReduceOptions& options);
 
 }  // namespace bench

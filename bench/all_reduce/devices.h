@@ -10,23 +10,23 @@
 
 namespace bench {
 
-/// What the towers of bench_all_reduce add on.
+/// The devices on which the towers of bench_all_reduce add.
 struct AllReduceDevices {
-  /// Tower `rank`'s, to be made on its thread.
+  /// Makes the device of tower `rank`; call it on the tower's thread.
   std::function<std::unique_ptr<Backend>(int rank)> make;
-  /// Of each tower on the CPU; 0 on GPUs.
+  /// The threads of each CPU tower; 0 on GPUs.
   int threads_per_tower = 0;
-  /// The processor, or the GPUs, each kind once.
+  /// The processor, or each kind of GPU once.
   std::string name;
   /// "2 threads", or the name of the GPUs.
   std::string each;
 };
 
-/// Throws UsageError where there are not so many, or no GPU.
+/// Throws UsageError if there are too few devices or no GPU.
 AllReduceDevices devices_of(const AllReduceOptions& options);
 
-/// What is timed: what was asked for, else every algorithm and, on GPUs, NCCL. `note` says why not
-/// NCCL there; else it is left as it is.
+/// The specs to time: the requested ones, else every algorithm and, on GPUs, NCCL. Sets `note` to
+/// the reason if NCCL is missing there; otherwise leaves it unchanged.
 std::vector<std::vector<AllReduceRange>> specs_of(const AllReduceOptions& options,
                                                   std::string& note);
 

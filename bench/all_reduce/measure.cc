@@ -14,12 +14,13 @@
 namespace bench {
 namespace {
 
-/// Longer than any all-reduce takes: a fault.
+/// Longer than any all-reduce takes; exceeding it is a fault.
 constexpr std::chrono::minutes kPatience{2};
-/// The same for NCCL's connections, and for a timed all-reduce of its.
+/// The same for connections of NCCL, and for each of its timed all-reduces.
 constexpr std::chrono::minutes kNcclPatience{1};
 
-/// Elements repeat after so many: whole numbers whose sums over 16 towers are exact in 16 bits.
+/// The elements repeat with this period. They are integers whose sums over 16 towers are exact in
+/// 16 bits.
 constexpr std::size_t kPeriod = 17;
 
 double pattern(std::size_t place, int rank) {
@@ -43,7 +44,7 @@ void write_element(DType dtype, double value, std::byte* to) {
   }
 }
 
-/// A period of elements that `value` gives, again and again.
+/// Repeats a period of elements that are given by `value`.
 class PatternBytes {
  public:
   template <class Value>
@@ -70,7 +71,7 @@ class PatternBytes {
   std::array<std::byte, kPeriod * sizeof(double)> period_{};
 };
 
-/// The sums that a member ends with, held against what they have to be.
+/// Compares the sums of a member with the expected sums.
 std::size_t count_wrong(CollectiveMember& member, int rank, int towers,
                         const AllReduceCase& measured, Backend& backend, Stream& stream,
                         const Patience& patience) {
@@ -100,7 +101,7 @@ std::size_t count_wrong(CollectiveMember& member, int rank, int towers,
   return wrong;
 }
 
-/// Runs `work(rank)` on a thread per tower; `cancel(rank, reason)` tells the others of a failure.
+/// Runs `work(rank)` on a thread per tower; `cancel(rank, reason)` reports a failure to the others.
 template <class Work, class Cancel>
 void run_towers(int towers, const Work& work, const Cancel& cancel) {
   std::mutex mutex;
@@ -157,7 +158,7 @@ CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& me
         const auto patience = [] {
           return Patience{.deadline = std::chrono::steady_clock::now() + kPatience};
         };
-        // None leaves before all are done, which the trial's end tells.
+        // All members exist until every tower is done, which is when the trial ends.
         std::vector<std::unique_ptr<CollectiveMember>> members;
         for (std::size_t spec = 0; spec < settings.specs.size(); ++spec) {
           members.push_back(checked[spec]->join(rank, *backend, *stream));

@@ -11,24 +11,24 @@
 
 namespace bench {
 
-/// One set of stretches, added by every spec.
+/// One set of buffers, added by every spec.
 struct AllReduceCase {
   std::vector<std::size_t> elements;
   DType dtype = DType::f32;
   [[nodiscard]] std::size_t bytes() const;
 };
 
-/// What one spec did with it.
+/// The results of one spec for a case.
 struct SpecResult {
-  /// Each step's, divided by the all-reduces in it.
+  /// The time of each step, divided by its number of all-reduces.
   AllReduceTiming timing;
-  /// Of all towers' elements those that are not exactly the sum.
+  /// The number of elements, over all towers, that differ from the exact sum.
   std::size_t wrong = 0;
 };
 
 struct CaseResult {
   AllReduceCase measured;
-  /// Where the towers' memory is the host's.
+  /// Set if the towers' memory is host memory.
   std::optional<AllReduceTiming> bound = {};
   std::vector<SpecResult> specs = {};
 };
@@ -39,13 +39,14 @@ struct MeasureSettings {
   int iters_per_step = 1;
   int warm_up = 1;
   int repetitions = 1;
-  /// The towers compute in the host's memory, whose bound is timed too.
+  /// The towers compute in host memory, whose bound is timed too.
   bool bound = true;
-  /// Makes tower `rank`'s device, on its thread.
+  /// Makes the device of tower `rank`; called on the tower's thread.
   std::function<std::unique_ptr<Backend>(int rank)> make_backend;
 };
 
-/// Runs every tower on a thread of its own. Throws the first tower's failure that is no other's.
+/// Runs every tower on a separate thread. Throws the first failure that another tower did not
+/// cause.
 CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& measured);
 
 }  // namespace bench

@@ -35,7 +35,7 @@ int read_count(std::string_view flag, std::string_view text, std::int64_t least)
   return static_cast<int>(read_whole(flag, text, least));
 }
 
-/// "64K": of K, M and G, times 1024; 0 for what is no size.
+/// Parses "64K": K, M and G are powers of 1024; returns 0 if the text is not a size.
 std::size_t read_bytes(std::string_view text) {
   constexpr std::string_view kUnits = "KMG";
   constexpr std::size_t kBits = 10;
@@ -54,7 +54,7 @@ std::size_t read_bytes(std::string_view text) {
   return number << shift;
 }
 
-/// "1K:64M:4": from, to, and the factor between.
+/// Parses "1K:64M:4": first, last, and the factor between sizes.
 std::vector<std::size_t> read_sizes(std::string_view flag, std::string_view text) {
   constexpr std::string_view kAccepted =
       "one size, or FROM:TO:FACTOR with sizes in bytes, K, M or G, FROM not above TO, and a factor "

@@ -17,17 +17,17 @@ namespace bench {
 /// The command line of bench_all_reduce.
 struct AllReduceOptions {
   bool help = false;
-  /// Whose gradients are added; empty: plain sizes are.
+  /// The model whose gradients are added; empty: plain sizes.
   std::string model = {};
-  /// Bytes of each tower's elements, each a whole number of them.
+  /// The bytes of each tower; each size is a multiple of the element's size.
   std::vector<std::size_t> sizes = {};
   int towers = 2;
-  /// A GPU for each tower; else threads of the CPU.
+  /// Use a GPU for each tower, else CPU threads.
   bool on_gpus = false;
-  /// Of each tower of the CPU; none: the processors are shared out.
+  /// The threads of each CPU tower; nullopt: the towers share the processors equally.
   std::optional<int> threads = {};
   DType dtype = DType::f32;
-  /// As they were given, for so many towers; empty: every algorithm that can be had.
+  /// The specs as given; empty: every algorithm available to this number of towers.
   std::vector<std::string> specs = {};
   std::int64_t small_max_bytes = 0;
   std::int64_t small_max_group = 10;
@@ -39,10 +39,10 @@ struct AllReduceOptions {
   std::string result_file = {};
 };
 
-/// `--flag=value`; throws UsageError that names the flag, what was given and what is accepted.
+/// Parses `--flag=value`. Throws UsageError with the flag, the given value and the accepted ones.
 AllReduceOptions read_options(std::span<const std::string_view> arguments);
 
-/// How to call the program: a line per flag.
+/// Prints the usage, a line per flag.
 void print_usage(std::ostream& out);
 
 }  // namespace bench

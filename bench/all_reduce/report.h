@@ -8,34 +8,35 @@
 
 namespace bench {
 
-/// Of so many bytes each of several towers has, added in so many seconds.
+/// The rates of adding `bytes` bytes of each tower in `seconds` seconds.
 struct AllReduceRates {
   /// bytes / seconds.
   double algorithm_bytes_per_second = 0;
-  /// Times 2 (n - 1) / n, as nccl-tests defines it: what each of n towers' links would carry.
+  /// The algorithm's rate times 2 (n - 1) / n, as nccl-tests defines it: the rate on the link of
+  /// each of n towers.
   double bus_bytes_per_second = 0;
 };
 AllReduceRates rates_of(std::size_t bytes, int towers, double seconds);
 
-/// How the bound is found, in a sentence or two.
+/// Explains how the bound is measured, in a sentence or two.
 std::string describe_bound();
 
-/// A line per size and spec; without bounds "-" in their place.
+/// A line per size and spec; "-" replaces missing bounds.
 std::string table_of(std::span<const CaseResult> results, int towers);
 
 struct ReportHeading {
   int towers = 0;
-  /// Of towers on the CPU; 0 on GPUs.
+  /// For CPU towers; 0 on GPUs.
   int threads_per_tower = 0;
   std::string processor = {};
-  /// Of towers on GPUs.
+  /// For GPU towers.
   std::string gpu = {};
-  /// Empty: of plain sizes.
+  /// Empty for plain sizes.
   std::string model = {};
   int iters_per_step = 1;
 };
 
-/// Everything that was measured.
+/// All measurements.
 std::string json_of(std::span<const CaseResult> results, const ReportHeading& heading);
 
 }  // namespace bench

@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-/// The whole number that all of `text` is, if it lies between `least` and kLargestBatch.
+/// Parses all of `text` as a whole number from `least` to kLargestBatch; else returns nullopt.
 std::optional<std::int64_t> number_in(std::string_view text, std::int64_t least) {
   std::int64_t number = 0;
   const char* end = text.data() + text.size();

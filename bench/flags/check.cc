@@ -42,7 +42,7 @@ UsageError bad_number(const FlagRow& row, const std::string& text) {
   return UsageError(cat("--", row.name, "=", text, ": accepted is ", describe_accepted(row)));
 }
 
-// gflags would also take blanks in front, hexadecimal numbers, and names for what is not finite.
+// gflags also accepts leading blanks, hexadecimal numbers, and names of non-finite values.
 void check_number_form(const FlagRow& row, const std::string& text) {
   const bool whole = row.type == FlagType::kInt64;
   const std::string_view letters = whole ? "0123456789+-" : "0123456789+-.eE";
@@ -67,7 +67,7 @@ void check_number_form(const FlagRow& row, const std::string& text) {
   }
 }
 
-// How a user writes the flag with this value.
+// The flag and its value as a user writes them.
 std::string written(const FlagRow& row, std::string_view value) {
   if (row.type == FlagType::kBool) {
     return cat(value == "false" ? "--no" : "--", row.name);
@@ -75,7 +75,7 @@ std::string written(const FlagRow& row, std::string_view value) {
   return cat("--", row.name, "=", value);
 }
 
-// What to write instead of a value that is refused.
+// Suggests what to write instead of a refused value.
 std::string advice(const FlagRow& row) {
   if (row.support.extent == FlagSupport::Extent::kListed) {
     return cat("; built are ", join(split_words(row.support.listed)));

@@ -76,7 +76,7 @@ void check_auto_loss_scale(const Flags& flags) {
             "the gradients of the step before may have had another scale");
 }
 
-/// Several devices of this host.
+/// Checks runs on several devices of this host.
 void check_towers(const Flags& flags) {
   if (flags.virtual_gpus > 0) {
     refuse_if(flags.num_gpus > 1,
@@ -85,7 +85,7 @@ void check_towers(const Flags& flags) {
               cat("--virtual_gpus puts towers on a GPU and cannot be combined with --device=",
                   flags.device.value_or("")));
   }
-  // A sweep of one number of devices is refused for that.
+  // A sweep with a single number of devices is refused for that reason.
   const bool sweeps = flags.scaling_sweep && flags.scaling_sweep->find(',') != std::string::npos;
   if (flags.num_gpus == 1 && flags.virtual_gpus <= 1 && !sweeps) {
     return;
@@ -173,7 +173,8 @@ void check_counts(const Flags& flags) {
                         flags.eval_during_training_at_specified_epochs, 0);
 }
 
-/// --hierarchical_copy with each number of devices of a sweep; what is no number is told elsewhere.
+/// Checks --hierarchical_copy with each number of devices in a sweep. Another check reports entries
+/// that are not numbers.
 void check_swept_halves(const std::string& sweep) {
   for (const std::string& word : split_text(sweep, ',')) {
     int devices = 0;
@@ -221,7 +222,7 @@ void check_variable_update(const Flags& flags) {
           "; leave it out, or take --variable_update=distributed_all_reduce"));
 }
 
-// What the original finds out only after its constructor.
+// Checks what the original detects only after its constructor.
 void check_late(const Flags& flags) {
   check_piecewise(learning_rate_request(flags));
   refuse_if(flags.input_preprocessor == "official_models_imagenet" && flags.data_name &&
@@ -290,14 +291,14 @@ void check_unmeasured(const Flags& flags) {
   }
 }
 
-/// A batch that is not known before the run, and several of them.
+/// Checks a list of batches and a batch that is unknown before the run.
 void check_batch(const Flags& flags) {
   const BatchRequest request = read_batch_request(flags.batch_size);
   if (request.fixed()) {
     return;
   }
   const std::string start = cat("--batch_size=", flags.batch_size);
-  // The largest batch for a card is found by planning, as what is printed of it.
+  // The largest batch for a card is found by planning, and only its plan is printed.
   const bool planned = request.rule == BatchRequest::Rule::largest && flags.plan_for;
   for (const auto& [name, given] :
        {std::pair<std::string_view, bool>{"--verify", flags.verify.has_value()},

@@ -6,19 +6,19 @@
 
 namespace bench {
 
-/// A flag is given without what it needs beside it.
+/// A flag is given without another flag that it requires.
 class MissingFlag : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// Throws UsageError for the first combination of flags that excludes itself, in the order in which
-/// tf_cnn_benchmarks checks them; then for those that it finds out later. NCHW on the CPU, which it
-/// refuses, is fine here. Says nothing about what is built; what a flag that is not built needs
-/// beside it is not asked for either.
+/// Throws UsageError for the first invalid combination of flags, in the order in which
+/// tf_cnn_benchmarks checks them. Then checks the combinations that tf_cnn_benchmarks rejects
+/// later. Unlike tf_cnn_benchmarks, it accepts NCHW on the CPU. Does not check what is built, nor
+/// what an unbuilt flag requires.
 void validate(const Flags& flags);
 
-/// Whether the flags ask for computing in bf16 or f16.
+/// True if the flags request computing in bf16 or f16.
 bool asks_for_16_bits(const Flags& flags);
 
 /// The part of the command line that concerns the learning rate.

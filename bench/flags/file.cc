@@ -33,7 +33,7 @@ std::filesystem::path path_of(std::string_view name) {
   return name;
 }
 
-/// Puts the lines of files in the place of the arguments that name them.
+/// Replaces the arguments that name files by the lines of those files.
 class Expansion {
  public:
   void add(std::vector<Argument> arguments) {

@@ -13,9 +13,9 @@
 
 namespace bench {
 
-/// The command line's values, one member per flag and named like it (bench/flags/*.inc). A flag
-/// without a default is unset unless it was given. Enumerated values have the spelling of the
-/// table, whatever case was given.
+/// The command line's values, one member per flag, with the flag's name (bench/flags/*.inc). A flag
+/// without a default is unset unless it is given. Enumerated values have the spelling of the table,
+/// whatever case the user wrote.
 struct Flags {
   using bool_value = bool;
   using int64_value = std::int64_t;
@@ -35,39 +35,42 @@ struct Flags {
 #undef BENCH_FLAG_PARSER
 };
 
-/// What a command line says.
+/// The result of parsing a command line.
 struct ParseResult {
   Flags flags;
-  /// The flags given explicitly, by name, with their text as given ("true" for `--flag`); of one
-  /// that is given several times the last.
+  /// The explicitly given flags by name, with their text as given ("true" for `--flag`). If a flag
+  /// is repeated, the last value wins.
   std::map<std::string, std::string, std::less<>> given;
-  /// One sentence for each given flag that has no effect or another one than it had, that is
-  /// overridden by a later one, or is passed over.
+  /// One sentence for each given flag that is ignored, has no effect, has another effect than in
+  /// tf_cnn_benchmarks, or is overridden by a later flag.
   std::vector<std::string> notices;
-  /// The files that flags were read from.
+  /// The files from which flags were read.
   std::vector<std::string> flag_files;
-  /// What print_help() is asked for.
+  /// The topic to pass to print_help(), if help was requested.
   std::optional<std::string> help_topic;
   bool version_asked = false;
   bool models_asked = false;
   bool variables_asked = false;
 };
 
-/// Reads a command line (without the program's name): `--flag=value`, `--flag value` (not for
-/// booleans), `--flag`, `--noflag`; one dash does too, and dashes for underscores. Of a flag that
-/// is given several times the last wins, with a notice; the others must be of its type, list and
-/// bounds too, a --model the name of a network. The name of a model gets its listed spelling,
-/// --num_batches=0 is unset. Throws UsageError for unknown flags (with near names), positional
-/// arguments, values out of type, list or bounds, combinations that exclude each other (see
-/// validate()), and what is not built yet. When help, the version or the list of models is asked
-/// for, the last two are not looked at. Not thread-safe: the gflags library's registry is changed
-/// and restored meanwhile.
+/// Parses a command line without the program's name.
+///
+/// Accepts `--flag=value`, `--flag value` (not for booleans), `--flag` and `--noflag`, also with
+/// one dash, and with dashes for underscores. If a flag is repeated, the last value wins, with a
+/// notice. The other values must also fit the flag's type, list and bounds, and those of --model
+/// must name a network. Model names get their listed spelling; --num_batches=0 means unset.
+///
+/// Throws UsageError for unknown flags (with similar names), positional arguments, and values
+/// outside type, list or bounds. Also throws it for combinations that exclude each other (see
+/// validate()) and for flags that are not built yet. Skips these two checks if help, the version or
+/// the list of models is requested. Not thread-safe: it temporarily changes the registry of the
+/// gflags library.
 ParseResult parse_flags(std::span<const std::string_view> arguments);
 
 /// The same for main's arguments, where argv[0] is the program.
 ParseResult parse_flags(int argc, char** argv);
 
-/// All flags in the table's order with their values.
+/// All flags with their values, in the order of the table.
 std::vector<std::pair<std::string_view, results::FlagValue>> flag_values(const Flags& flags);
 
 }  // namespace bench

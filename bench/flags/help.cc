@@ -74,7 +74,7 @@ std::string placeholder(const FlagRow& row) {
   return "";
 }
 
-// What follows from the flag in this version, or nothing where all of it works.
+// The effect of the flag's support in this version; empty if the flag is fully supported.
 std::string state_of(const FlagRow& row) {
   const FlagSupport& support = row.support;
   if (support.extent == FlagSupport::Extent::kListed && support.not_applicable.empty()) {
@@ -86,7 +86,7 @@ std::string state_of(const FlagRow& row) {
   return notice_of(support);
 }
 
-// What holds without the flag; empty where its help says so itself.
+// The default as text; empty if the flag's help explains it.
 std::string default_of(const FlagRow& row) {
   if (row.default_text) {
     return cat("default ", row.default_text->empty() ? "empty" : *row.default_text);
@@ -161,8 +161,8 @@ void print_all(std::ostream& out) {
   }
 }
 
-// The flags that someone means who asks for help with `topic`: what other programs call so, else
-// those of a near name.
+// The flags that `topic` most likely means: those that other programs name so, else those with
+// similar names.
 std::vector<const FlagRow*> flags_asked_for(std::string_view topic) {
   std::vector<std::string_view> names;
   for (const std::string_view flag : flags_meant_by(topic)) {

@@ -10,18 +10,25 @@ namespace bench {
 struct MostUsedFlag {
   std::string_view name;
   std::string_view meaning;
-  /// What holds where the flag is not given; empty: the table's default.
+  /// Replaces the table's default in the short help, unless empty.
   std::string_view otherwise = {};
 };
 
-/// The flags that the short help shows, in its order.
+/// The flags of the short help, in its order.
 std::span<const MostUsedFlag> most_used_flags();
 
-/// Writes what `--help=TOPIC` shows, in lines of less than 80 columns. `topic`: "most" for what the
-/// program does, examples and the flags most used, on one screen of 30 lines; "all" for all flags,
-/// group by group; a group's word or a flag's name, in any case; of another program's word or a
-/// near name the flags that are meant, or a sentence on what holds instead. In a group what works
-/// stands before what has no effect or is not built. Throws UsageError for another topic.
+/// Prints the output of `--help=TOPIC` in lines of less than 80 columns.
+///
+/// `topic` is one of these:
+///
+/// - "most": a description, examples and the most used flags, on one screen of 30 lines;
+/// - "all": all flags, group by group;
+/// - a group's word or a flag's name, in any case;
+/// - another program's word or a similar name: the flags it means, or a sentence on the
+///   alternative.
+///
+/// Within a group, supported flags precede those that have no effect or are not built. Throws
+/// UsageError for another topic.
 void print_help(std::ostream& out, std::string_view topic);
 
 }  // namespace bench

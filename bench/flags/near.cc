@@ -13,7 +13,7 @@
 namespace bench {
 namespace {
 
-/// What tf_cnn_benchmarks has and this program does not: it tells images apart.
+/// A model of tf_cnn_benchmarks that this program lacks, because it only classifies images.
 struct OtherModel {
   std::string_view name;
   std::string_view kind;
@@ -40,7 +40,7 @@ std::string without_separators(std::string_view name) {
   return letters;
 }
 
-// Of the enumerated values the one that differs by its separators alone, else the near ones.
+// The enumerated value that differs only in separators, else similar values.
 std::vector<std::string_view> near_values(const FlagRow& row, std::string_view given) {
   const std::vector<std::string_view> values = split_words(row.accepted.values);
   for (const std::string_view value : values) {
@@ -88,7 +88,7 @@ UsageError unknown_model(std::string_view given) {
   }
   std::vector<std::string_view> names;
   for (const Model& model : all_models()) {
-    // One name may stand for a network of each dataset.
+    // One name may occur in several datasets.
     if (std::find(names.begin(), names.end(), model.name) == names.end()) {
       names.push_back(model.name);
     }

@@ -18,7 +18,7 @@ using Arguments = std::span<const Argument>;
 
 constexpr std::string_view kUndefok = "undefok";
 
-// The flag's name as the table has it: `-batch-size=4` is batch_size, `-h` is help.
+// The flag's name in the table: `-batch-size=4` is batch_size, `-h` is help.
 std::string name_in(std::string_view argument) {
   std::string name(without_dashes(argument));
   name.resize(std::min(name.find('='), name.size()));
@@ -39,8 +39,8 @@ const FlagRow* negated_by(std::string_view name) {
   return row != nullptr && row->type == FlagType::kBool ? row : nullptr;
 }
 
-// `before`: the argument in front of it. After a flag that can stand alone its value must have been
-// meant.
+// `before` is the preceding argument. If it is a flag that accepts no separate value, this argument
+// was probably meant as its value.
 std::string positional_argument(std::string_view argument, std::string_view before) {
   const std::string start = cat("'", argument, "': positional arguments are not accepted; ");
   if (const std::string_view model = model_meant_by(argument); !model.empty()) {
@@ -56,7 +56,7 @@ std::string positional_argument(std::string_view argument, std::string_view befo
   return cat(start, "flags are written --name=value");
 }
 
-// What absl's own ways to ask for help ask for here; empty: no such flag.
+// The help topic that corresponds to one of absl's help flags; empty for other flags.
 std::string_view help_topic_of(std::string_view name) {
   if (name == "helpshort") {
     return find_flag("help")->accepted.bare;
@@ -64,8 +64,8 @@ std::string_view help_topic_of(std::string_view name) {
   return name == "helpfull" ? "all" : "";
 }
 
-// Reads the flag at arguments[0] and, for `--flag value`, its value at arguments[1]; `used` counts
-// what was read.
+// Parses the flag at arguments[0] and, for `--flag value`, its value at arguments[1]. Sets `used`
+// to the number of arguments that it read.
 GivenFlag read_flag(Arguments arguments, std::size_t& used) {
   const std::string_view written = arguments[0].text;
   const std::string_view body = without_dashes(written);
@@ -106,7 +106,7 @@ GivenFlag read_flag(Arguments arguments, std::size_t& used) {
   return {.row = row, .text = arguments[1].text};
 }
 
-// The flags that --undefok names, wherever it stands.
+// The flags that --undefok names, at any position.
 std::set<std::string> flags_to_pass_over(Arguments arguments) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < arguments.size() && arguments[i].text != "--"; ++i) {
@@ -131,7 +131,7 @@ bool is_known(const std::string& name) {
   return find_flag(name) != nullptr || negated_by(name) != nullptr || !help_topic_of(name).empty();
 }
 
-/// A command line's flags in their order.
+/// The flags of a command line, in order.
 struct GivenFlags {
   std::vector<GivenFlag> flags;
   std::vector<std::string> notices;
@@ -172,13 +172,13 @@ GivenFlags read_arguments(Arguments arguments) {
   return given;
 }
 
-// Whether a later flag of the same name overrides it.
+// True if a later flag of the same name overrides it.
 bool is_overridden(const std::vector<GivenFlag>& given, std::size_t index) {
   return std::any_of(given.begin() + static_cast<std::ptrdiff_t>(index) + 1, given.end(),
                      [&](const GivenFlag& later) { return later.row == given[index].row; });
 }
 
-// "--batch_size is given more than once: '8' holds, not '4'", or nothing where they mean the same.
+// "--batch_size is given more than once: '8' holds, not '4'"; empty if both have the same meaning.
 std::string overridden_notice(const std::vector<GivenFlag>& given, const TypedFlags& typed,
                               std::size_t last) {
   std::string others;
@@ -193,7 +193,7 @@ std::string overridden_notice(const std::vector<GivenFlag>& given, const TypedFl
                               given[last].text, "' holds, not ", others);
 }
 
-/// The model that holds is looked up when the dataset is known.
+/// The last model is checked later, when the dataset is known.
 void check_overridden_models(const std::vector<GivenFlag>& given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (given[i].row->name == "model" && is_overridden(given, i) && !names_a_model(given[i].text)) {
@@ -202,8 +202,8 @@ void check_overridden_models(const std::vector<GivenFlag>& given) {
   }
 }
 
-/// What excludes itself and what is not built, in one sentence. Where something is not built, what
-/// a flag lacks beside it is left out: that is mostly not built either.
+/// Reports invalid combinations and unbuilt features in one sentence. If something is not built,
+/// omits what the flags require: that is mostly not built either.
 void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given,
                          const TypedFlags& typed) {
   std::string conflict;

@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-// The vocabulary of the table's columns `group`, `verdict`, `accepted` and `support`.
+// The values of the table's columns `group`, `verdict`, `accepted` and `support`.
 using enum FlagGroup;
 using enum FlagVerdict;
 
@@ -39,7 +39,7 @@ constexpr FlagSupport not_built() { return {.extent = FlagSupport::Extent::kDefa
 constexpr FlagSupport ignored(std::string_view why) { return built().without_effect(why); }
 constexpr FlagSupport refused(std::string_view why) { return not_built().because(why); }
 
-// A default as it stands in the table, without the quotes of a string literal.
+// A default from the table without the quotes of a string literal.
 constexpr std::string_view unquoted(std::string_view literal) {
   if (literal.size() >= 2 && literal.front() == '"') {
     return literal.substr(1, literal.size() - 2);

@@ -13,31 +13,31 @@ enum class FlagType { kBool, kInt64, kDouble, kString, kList };
 /// The sections of the help.
 enum class FlagGroup { kRun, kData, kLearning, kFp16, kVariables, kPerformance, kOutput, kOwn };
 
-/// What became of a flag of tf_cnn_benchmarks.
+/// How a flag of tf_cnn_benchmarks is treated.
 enum class FlagVerdict {
-  kKeep,           ///< means what it meant
-  kChanged,        ///< means the nearest thing that exists here
+  kKeep,           ///< has its original meaning
+  kChanged,        ///< has the closest meaning possible here
   kIgnored,        ///< accepted, with one notice
-  kNotApplicable,  ///< tied to TensorFlow: refused or noticed with the reason
-  kNew,            ///< our own
+  kNotApplicable,  ///< specific to TensorFlow: refused or noted, with the reason
+  kNew,            ///< not in tf_cnn_benchmarks
 };
 
-/// The values that a flag means to allow, built or not.
+/// The values that a flag is designed to accept, built or not.
 struct Accepted {
-  /// Separated by blanks; empty: not enumerated. Taken in any case, the flag's value becomes the
-  /// spelling that is listed here.
+  /// Separated by blanks; empty: not enumerated. Case is ignored; the value becomes the spelling in
+  /// this list.
   std::string_view values = {};
-  /// Other words for `values`, as "float32=f32 fp32=f32"; taken in any case too.
+  /// Synonyms for `values`, such as "float32=f32 fp32=f32"; case is ignored here too.
   std::string_view synonyms = {};
-  bool empty_too = false;  ///< beside `values`
-  /// Beside `values` the path of a file that is there: what is in it, "a file that ..."; empty: no
-  /// files.
+  bool empty_too = false;  ///< in addition to `values`
+  /// Accepts the path of an existing file in addition to `values`. Describes its contents: "a file
+  /// that ..."; empty: no files.
   std::string_view file_too = {};
   bool not_empty = false;
-  std::string_view words = {};  ///< of a text with a form of its own: what is accepted
-  /// Of such a text: throws UsageError unless it has that form.
+  std::string_view words = {};  ///< accepted form of a text with a special form
+  /// For such a text: throws UsageError unless it has that form.
   void (*check)(const std::string& text) = nullptr;
-  std::string_view bare = {};  ///< the value of `--flag` alone; empty: one must be given
+  std::string_view bare = {};  ///< the value of `--flag` alone; empty: a value is required
   std::optional<double> minimum = {};
   bool minimum_excluded = false;
   std::optional<double> maximum = {};
@@ -65,24 +65,24 @@ struct Accepted {
   }
 };
 
-/// Another word for an enumerated value.
+/// A synonym for an enumerated value.
 struct Synonym {
   std::string_view word;
   std::string_view value;
 };
 std::vector<Synonym> synonyms_of(const Accepted& accepted);
 
-/// What this version does with the allowed values.
+/// What this version supports of the allowed values.
 struct FlagSupport {
   enum class Extent { kAll, kListed, kDefaultOnly };
   Extent extent = Extent::kAll;
-  std::string_view listed = {};          ///< of kListed, separated by blanks
-  std::string_view not_applicable = {};  ///< why others are refused; empty: not built yet
-  std::string_view no_effect = {};       ///< why the flag does nothing; said once when given
-  std::string_view notice = {};          ///< another thing to say once when given
-  std::string_view unbuilt = {};         ///< a value that `unbuilt_why` is said of
-  std::string_view unbuilt_why = {};     ///< why that one is refused: "needs wings, ..."
-  /// Of kDefaultOnly: a value beside the default that asks for nothing either, and so is taken.
+  std::string_view listed = {};          ///< for kListed, separated by blanks
+  std::string_view not_applicable = {};  ///< why other values are refused; empty: not built yet
+  std::string_view no_effect = {};       ///< why the flag has no effect; printed once if given
+  std::string_view notice = {};          ///< another notice; printed once if given
+  std::string_view unbuilt = {};         ///< the value to which `unbuilt_why` applies
+  std::string_view unbuilt_why = {};     ///< why it is refused: "needs wings, ..."
+  /// For kDefaultOnly: a value besides the default that requests nothing either and is accepted.
   std::optional<std::string_view> idle_value = {};
 
   constexpr FlagSupport because(std::string_view why) const {
@@ -113,27 +113,27 @@ struct FlagSupport {
   }
 };
 
-/// One flag; the table's order is that of the help, which puts what works first in each group.
+/// One flag. The table has the order of the help, which puts supported flags first in each group.
 struct FlagRow {
   FlagType type;
   std::string_view name;
-  std::optional<std::string_view> default_text = {};  ///< none: unset unless given
+  std::optional<std::string_view> default_text = {};  ///< nullopt: unset unless given
   FlagGroup group;
   FlagVerdict verdict;
   Accepted accepted;
   FlagSupport support;
   std::string_view help;
-  /// The parser itself acts on the text: no member of Flags.
+  /// The parser acts on the text directly, so Flags has no such member.
   bool for_parser = false;
 };
 
 /// All flags, group by group.
 std::span<const FlagRow> flag_table();
 
-/// The row called `name` (without dashes), or null.
+/// The row with this name (without dashes), or null.
 const FlagRow* find_flag(std::string_view name);
 
-/// All groups in the table's order.
+/// All groups, in the order of the table.
 std::span<const FlagGroup> flag_groups();
 
 /// A heading for the help.
@@ -142,32 +142,32 @@ std::string_view title_of(FlagGroup group);
 /// The group's word in --help=WORD: "data".
 std::string_view word_of(FlagGroup group);
 
-/// Whether the flag does something in this version, for some of its values at least.
+/// True if the flag has an effect in this version, at least for some of its values.
 bool works(const FlagRow& row);
 
-/// The bounds of a number in words, "at least 1" or "from 0 to 1"; empty: none.
+/// The bounds of a number in words, "at least 1" or "from 0 to 1"; empty without bounds.
 std::string describe_bounds(const Accepted& accepted);
 
-/// What `row` accepts, in words: "a whole number at least 1"; "one of cpu, gpu".
+/// The accepted values of `row` in words: "a whole number at least 1"; "one of cpu, gpu".
 std::string describe_accepted(const FlagRow& row);
 
-/// Whether this version takes the enumerated value.
+/// True if this version supports the enumerated value.
 bool is_taken(const FlagRow& row, std::string_view value);
 
-/// The enumerated values that can be given in this version, then in brackets those that will be
-/// refused: "cpu, reference (not built yet: gpu)".
+/// The enumerated values that this version supports, then in parentheses those that it refuses:
+/// "cpu, reference (not built yet: gpu)".
 std::string describe_values(const FlagRow& row);
 
-/// Why a value is refused that the flag means to allow: "not built yet".
+/// Why an allowed value is refused: "not built yet".
 std::string refusal_of(const FlagSupport& support);
 
-/// What to say once when the flag is given; empty: nothing.
+/// The notice to print once if the flag is given; empty without a notice.
 std::string notice_of(const FlagSupport& support);
 
-/// The parts of `list` between blanks; they point into it.
+/// The words of `list`, separated by blanks; the views point into `list`.
 std::vector<std::string_view> split_words(std::string_view list);
 
-/// The parts of `text` between separators; none for an empty text.
+/// The parts of `text` between separators; an empty text has no parts.
 std::vector<std::string> split_text(std::string_view text, char separator);
 
 /// `parts` as "a, b, c".

@@ -7,7 +7,7 @@
 
 #include "models/base/errors.h"
 
-// The table's flags enter gflags as its users do it.
+// Registers the table's flags with gflags, through its ordinary macros.
 #define BENCH_UNSET_bool false
 #define BENCH_UNSET_int64 0
 #define BENCH_UNSET_double 0.0
@@ -27,7 +27,7 @@
 #undef BENCH_FLAG_SWITCH
 #undef BENCH_FLAG_PARSER
 
-// The switches are no members of Flags; gflags itself defines --help and --version.
+// The switches have no members in Flags; gflags itself defines --help and --version.
 DEFINE_bool(list_models, false, "");
 DEFINE_bool(list_variables, false, "");
 

@@ -14,10 +14,10 @@ namespace bench {
 struct GivenFlag {
   const FlagRow* row;
   std::string text;
-  std::string origin = {};  ///< of one out of a file: "FILE, line 3"
+  std::string origin = {};  ///< "FILE, line 3" if it comes from a file
 };
 
-/// Calls `act`, whose UsageError then names the flag's origin too.
+/// Calls `act` and adds the flag's origin to the UsageError that it throws.
 template <class Act>
 void naming_origin(const GivenFlag& flag, const Act& act) {
   try {
@@ -27,21 +27,21 @@ void naming_origin(const GivenFlag& flag, const Act& act) {
   }
 }
 
-/// What the text of a given flag means.
+/// The value of a given flag's text.
 struct TypedValue {
-  std::string text;  ///< the same value in one spelling: "true", "32", "0.5"
-  bool is_default;   ///< equal to the flag's default; false where there is none
+  std::string text;  ///< the value in canonical form: "true", "32", "0.5"
+  bool is_default;   ///< equal to the flag's default; false without a default
 };
 
-/// Values of their types.
+/// The typed values of flags.
 struct TypedFlags {
   Flags flags;
   std::vector<TypedValue> values;  ///< parallel to the given flags
 };
 
-/// Hands the texts to gflags, which knows the types; of a flag that is given several times the last
-/// holds. Throws UsageError for a text that is not of its flag's type. The only place that touches
-/// gflags; its registry is as before afterwards.
+/// Parses the texts with gflags, which knows the types. If a flag is repeated, the last value wins.
+/// Throws UsageError for a text that does not fit its flag's type. Only this function uses gflags;
+/// it restores the registry of gflags afterwards.
 TypedFlags type_flags(const std::vector<GivenFlag>& given);
 
 }  // namespace bench

@@ -26,7 +26,7 @@ results::FlagValue value_of(const std::optional<T>& value) {
 
 std::vector<std::pair<std::string_view, results::FlagValue>> flag_values(const Flags& flags) {
   std::vector<std::pair<std::string_view, results::FlagValue>> values;
-  // One after the other: a list of all of them at once would take many KiB of the stack.
+  // Add them one by one: a list of all of them at once would take many KiB of stack.
   const auto add = [&](std::string_view name, const auto& value) {
     values.emplace_back(name, value_of(value));
   };

@@ -9,7 +9,8 @@
 namespace bench {
 namespace {
 
-/// Of a line of /proc/PID/stat (proc(5)): the name stands in brackets and may hold anything.
+/// Parses a line of /proc/PID/stat (proc(5)). The name is in parentheses and may contain any
+/// characters.
 ProcessTimes::One parse_stat(const std::string& text) {
   const std::size_t open = text.find('(');
   const std::size_t close = text.rfind(')');
@@ -32,7 +33,7 @@ Captured<ProcessTimes> read_process_times(const SystemFiles& files) {
   for (const std::string& name : names.value()) {
     const Captured<std::int64_t> pid = parse_integer(name);
     if (!pid.known() || name == self) continue;
-    // One that has ended since is not there any more.
+    // The process may have ended in the meantime.
     const Captured<std::string> stat = files.read(cat("/proc/", name, "/stat"));
     if (stat.known()) times.by_pid[pid.value()] = parse_stat(stat.value());
   }

@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// How much every process that can be seen has computed since it began.
+/// The processor time of every visible process since it began.
 struct ProcessTimes {
   struct One {
     std::string name{};
@@ -20,11 +20,11 @@ struct ProcessTimes {
   std::map<std::int64_t, One> by_pid{};
 };
 
-/// /proc, without this process; or why it cannot be read. Takes some milliseconds.
+/// Reads /proc, without this process; unknown if it cannot be read. Takes some milliseconds.
 Captured<ProcessTimes> read_process_times(const SystemFiles& files);
 
-/// The three that computed most between the two, `elapsed` apart, without those that took less than
-/// a hundredth of a processor. One that began in between counts whole.
+/// The three processes that used most time between two readings, which are `elapsed` apart. Omits
+/// processes below a hundredth of a processor. Counts all time of a process that began in between.
 Captured<std::vector<results::BusyProcess>> busiest(const Captured<ProcessTimes>& before,
                                                     const Captured<ProcessTimes>& after,
                                                     std::chrono::nanoseconds elapsed);

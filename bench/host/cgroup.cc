@@ -6,11 +6,11 @@
 namespace bench {
 namespace {
 
-/// One mounted hierarchy that holds the controller.
+/// One mounted hierarchy that contains the controller.
 struct Mount {
   int version = 2;
-  std::string root;   ///< Which group is mounted, seen from the hierarchy's root.
-  std::string point;  ///< Where it is mounted.
+  std::string root;   ///< The mounted group, relative to the hierarchy's root.
+  std::string point;  ///< The mount point.
 };
 
 bool holds(std::string_view comma_list, std::string_view item) {
@@ -23,7 +23,7 @@ bool holds(std::string_view comma_list, std::string_view item) {
   return false;
 }
 
-/// Undoes the octal escapes of mountinfo: "\040" is a blank.
+/// Decodes the octal escapes of mountinfo: "\040" is a blank.
 std::string unescaped(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -55,7 +55,7 @@ std::vector<Mount> mounts_of(const SystemFiles& files, std::string_view controll
   return out;
 }
 
-/// The process's group in the hierarchy, as /proc/self/cgroup has it ("id:controllers:path").
+/// The process's group in the hierarchy, from /proc/self/cgroup ("id:controllers:path").
 std::optional<std::string> group_of(const SystemFiles& files, std::string_view controller,
                                     int version) {
   for (const std::string& line : lines_of(files.read("/proc/self/cgroup").value_or(""))) {
@@ -79,7 +79,7 @@ std::string below_mount(const std::string& group, const std::string& mounted_roo
   return below.find("/..") == below.npos ? below : "";
 }
 
-/// "max", or anything that is no number, limits nothing.
+/// A text that is not a number, such as "max", sets no limit.
 std::optional<std::int64_t> number_in(const SystemFiles& files, const std::string& path) {
   const Captured<std::int64_t> value = files.read_integer(path);
   if (!value.known()) return std::nullopt;
@@ -106,7 +106,7 @@ std::optional<CpuQuota> quota_of(const SystemFiles& files, const CgroupLevel& le
                   .file = file};
 }
 
-/// File pages of the group and those below it: the kernel takes them back before it kills.
+/// File pages of the group and its descendants; the kernel reclaims them before it kills processes.
 std::int64_t file_cache(const SystemFiles& files, const CgroupLevel& level) {
   const std::string prefix = level.version == 1 ? "total_" : "";
   std::int64_t sum = 0;
@@ -201,7 +201,7 @@ std::vector<CgroupMemory> cgroup_memory_limits(const SystemFiles& files) {
     const bool version_1 = level.version == 1;
     const std::optional<std::int64_t> usage =
         number_in(files, level.folder + (version_1 ? "/memory.usage_in_bytes" : "/memory.current"));
-    // Above memory.high a group is throttled to a crawl, which a benchmark cannot use either.
+    // Above memory.high the kernel slows a group down so much that a benchmark must stay below it.
     const std::vector<std::string> names =
         version_1 ? std::vector<std::string>{"/memory.limit_in_bytes"}
                   : std::vector<std::string>{"/memory.max", "/memory.high"};

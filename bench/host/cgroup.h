@@ -11,47 +11,47 @@
 
 namespace bench {
 
-/// One of the nested control groups this process is in.
+/// One of the nested control groups that contain this process.
 struct CgroupLevel {
-  int version = 2;       ///< 1 or 2: which files the folder holds.
-  std::string folder{};  ///< As an absolute path.
+  int version = 2;       ///< 1 or 2; determines the names of the files.
+  std::string folder{};  ///< An absolute path.
 };
 
-/// The folders that hold `controller`'s files ("memory", "cpu", "cpuset") for this process, in each
-/// hierarchy from its own group up to the mounted root, as /proc/self/cgroup and
-/// /proc/self/mountinfo tell. Where a container hides the process's own group, the mounted root
-/// stands for it. Empty without control groups.
+/// Finds the folders with the files of `controller` ("memory", "cpu", "cpuset") for this process.
+/// In each hierarchy it goes from the process's own group up to the mounted root, according to
+/// /proc/self/cgroup and /proc/self/mountinfo. If a container hides the process's own group, the
+/// mounted root replaces it. Empty without control groups.
 std::vector<CgroupLevel> cgroup_levels(const SystemFiles& files, std::string_view controller);
 
-/// How much processor time a control group grants.
+/// The processor time that a control group grants.
 struct CpuQuota {
-  double processors = 0;  ///< Quota over period: 1.5 is one and a half processors' worth of time.
-  std::string file{};     ///< Which file says so.
+  double processors = 0;  ///< Quota over period: 1.5 means the time of one and a half processors.
+  std::string file{};     ///< The file that sets it.
 };
 
-/// The smallest quota of all levels; none when time is not limited.
+/// The smallest quota of all levels; nullopt if time is not limited.
 std::optional<CpuQuota> cgroup_cpu_quota(const SystemFiles& files);
 
-/// How often and for how long the control group has stopped its processes for their quota, since it
-/// was made; the level with the smallest quota, else the innermost.
+/// How often, and for how long, the quota has stopped the group's processes since its creation.
+/// Uses the level with the smallest quota, else the innermost level.
 results::Throttling cgroup_throttling(const SystemFiles& files);
 
-/// Between two of these.
+/// The throttling between two readings.
 results::Throttling throttled_between(const results::Throttling& before,
                                       const results::Throttling& after);
 
-/// Processors this process's group may use, as the kernel's list, or why that is not known.
+/// The processors that this process's group may use, as the kernel's list, or why they are unknown.
 Captured<std::string> cgroup_cpuset(const SystemFiles& files);
 
-/// A limit on memory and what of it is in use.
+/// A limit on memory, and the memory in use.
 struct CgroupMemory {
   std::int64_t limit_bytes = 0;
-  std::int64_t used_bytes = 0;  ///< Without the file cache, which the kernel gives back on demand.
-  std::string file{};           ///< Which file sets the limit.
+  std::int64_t used_bytes = 0;  ///< Without the file cache, which the kernel reclaims on demand.
+  std::string file{};           ///< The file that sets the limit.
 };
 
-/// The memory limits of all levels (memory.max and memory.high; memory.limit_in_bytes in version
-/// 1), those that limit nothing left out.
+/// The memory limits of all levels: memory.max and memory.high, or memory.limit_in_bytes in version
+/// 1. Omits levels without a limit.
 std::vector<CgroupMemory> cgroup_memory_limits(const SystemFiles& files);
 
 }  // namespace bench

@@ -4,7 +4,7 @@
 
 namespace bench {
 
-/// Time that never goes back, since a start of its own.
+/// A monotonic time since an arbitrary start.
 class Clock {
  public:
   virtual ~Clock() = default;

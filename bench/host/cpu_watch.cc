@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kPerThousand = 1e-3;
 
-/// Adds what the files `prefix<anything>suffix` of a folder say, in thousandths of a degree.
+/// Adds the values of the files `prefix<anything>suffix` of a folder, in thousandths of a degree.
 void add_temperatures(const SystemFiles& files, const std::string& folder, std::string_view prefix,
                       std::string_view suffix, std::vector<double>& celsius) {
   for (const std::string& name : files.names_in(folder).value_or({})) {
@@ -20,7 +20,7 @@ void add_temperatures(const SystemFiles& files, const std::string& folder, std::
   }
 }
 
-/// Sensors of the processor itself, as Linux's drivers call them.
+/// True for sensors of the processor itself, by the names of Linux's drivers.
 bool is_of_processor(const std::string& name) {
   return name == "coretemp" || name == "k10temp" || name == "zenpower" || name == "cpu_thermal";
 }

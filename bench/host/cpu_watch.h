@@ -12,13 +12,13 @@
 
 namespace bench {
 
-/// Clock and heat of the processors at this moment.
+/// The mean clock frequency of the processors at this moment.
 Captured<double> mean_mhz(const SystemFiles& files, const std::vector<int>& processors);
-/// The hottest of the thermal zones and of the processors' own sensors.
+/// The highest temperature of the thermal zones and the processors' own sensors.
 Captured<double> hottest_celsius(const SystemFiles& files);
 
-/// Samples both while steps are timed, on a thread of its own, once a second; where neither can be
-/// read there is no thread.
+/// Samples both once a second while steps are timed, on a separate thread. Starts no thread if
+/// neither value can be read.
 class CpuWatch {
  public:
   static constexpr std::chrono::milliseconds kPeriod{1000};
@@ -30,9 +30,9 @@ class CpuWatch {
   CpuWatch(const CpuWatch&) = delete;
   CpuWatch& operator=(const CpuWatch&) = delete;
 
-  /// Waits for a sample in hand, some milliseconds. Once it has ended, does nothing.
+  /// Waits some milliseconds for the current sample. Further calls do nothing.
   void end();
-  /// After end().
+  /// Call it after end().
   [[nodiscard]] const results::CpuWatched& result() const { return watched_; }
 
  private:

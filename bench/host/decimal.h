@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// With so many digits behind the point.
+/// Formats `value` with this number of decimals.
 inline std::string decimal(double value, int decimals) {
   return cat(std::fixed, std::setprecision(decimals), value);
 }

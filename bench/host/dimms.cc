@@ -16,7 +16,7 @@ constexpr const char* kTable = "/sys/firmware/dmi/tables/DMI";
 constexpr unsigned kMemoryDevice = 17;
 constexpr std::size_t kHeaderBytes = 4;
 
-/// One structure of the table: the formatted part, and the texts behind it.
+/// One structure of the table: the formatted part, and its strings.
 class Structure {
  public:
   Structure(std::string_view formatted, std::string_view texts)
@@ -24,7 +24,7 @@ class Structure {
 
   [[nodiscard]] unsigned type() const { return byte(0).value_or(0); }
 
-  /// Little-endian, of so many bytes; none where the structure ends before it.
+  /// A little-endian number of `bytes` bytes; nullopt if the structure is too short.
   [[nodiscard]] std::optional<std::uint32_t> number(std::size_t offset, std::size_t bytes) const {
     std::uint32_t value = 0;
     for (std::size_t i = 0; i < bytes; ++i) {
@@ -35,7 +35,7 @@ class Structure {
     return value;
   }
 
-  /// The text whose number, from 1 on, stands at `offset`.
+  /// The string with the number at `offset`; numbers count from 1.
   [[nodiscard]] Captured<std::string> text(std::size_t offset) const {
     std::uint32_t index = number(offset, 1).value_or(0);
     std::string_view rest = texts_;
@@ -60,7 +60,7 @@ class Structure {
   std::string_view texts_;
 };
 
-/// The structures in their order; what is left behind a damaged one is not read.
+/// The structures in order, up to a damaged one.
 std::vector<Structure> structures_of(std::string_view table) {
   std::vector<Structure> structures;
   while (table.size() >= kHeaderBytes) {
@@ -104,7 +104,7 @@ Captured<std::string> kind_of(const Structure& module) {
   return Unknown{cat("a kind that is numbered ", value, " in SMBIOS")};
 }
 
-/// The speed it runs at; 0 is unknown, and 0xffff one above what the field holds.
+/// The speed at which it runs; 0 means unknown, 0xffff a speed that exceeds the field.
 Captured<int> speed_of(const Structure& module) {
   const std::uint32_t speed = module.number(0x20, 2).value_or(0);
   if (speed == 0 || speed == 0xffff) return Unknown{"the firmware does not tell"};

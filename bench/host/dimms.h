@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// The memory modules that the firmware lists (SMBIOS, DMTF DSP0134, structures of type 17), slots
-/// without one left out. The kernel shows the table to root alone.
+/// The memory modules that the firmware lists, without empty slots (SMBIOS, DMTF DSP0134,
+/// structures of type 17). Only root may read the kernel's table.
 Captured<std::vector<results::Dimm>> capture_dimms(const SystemFiles& files);
 
 }  // namespace bench

@@ -12,8 +12,8 @@
 namespace bench {
 namespace {
 
-/// User and system ticks of this process; fields 14 and 15 of proc(5), counted behind the name,
-/// which stands in brackets and may hold anything.
+/// The user and system ticks of this process, fields 14 and 15 of proc(5). Counts fields after the
+/// name, which is in parentheses and may contain any characters.
 std::int64_t own_ticks(const SystemFiles& files) {
   const std::string text = files.read("/proc/self/stat").value_or("");
   const std::size_t bracket = text.rfind(')');
@@ -24,9 +24,9 @@ std::int64_t own_ticks(const SystemFiles& files) {
   return parse_integer(words[kUser]).value_or(0) + parse_integer(words[kUser + 1]).value_or(0);
 }
 
-/// Processors' worth of work that others did between the snapshots.
+/// The number of processors that other processes used between the snapshots.
 double busy_with_others(const ProcessorTimes& before, const ProcessorTimes& after) {
-  // A task that was seen running at both moments, in case no tick passed in between.
+  // Count a task that was running at both times, in case no tick passed in between.
   const double running = std::min(before.procs_running, after.procs_running) - 1;
   const auto busy = static_cast<double>(after.busy_ticks - before.busy_ticks -
                                         (after.own_ticks - before.own_ticks));
@@ -37,8 +37,8 @@ double busy_with_others(const ProcessorTimes& before, const ProcessorTimes& afte
   return std::min(std::max({running, worked, 0.0}), static_cast<double>(after.online));
 }
 
-/// Of a run that is to make do with so many processors; nothing where not each of its devices can
-/// have a whole one.
+/// Suggests flags for a run that must use this number of processors; empty if not every device can
+/// have a whole processor.
 std::string fewer_threads(double processors, const ProcessorUse& use) {
   const int threads = use.devices == 0 ? 0 : static_cast<int>(processors) / use.devices;
   return threads >= 1 ? cat(" or use fewer threads (--num_intra_threads=", threads, ")") : "";
@@ -46,11 +46,11 @@ std::string fewer_threads(double processors, const ProcessorUse& use) {
 
 void warn_of_neighbours(std::vector<std::string>& out, const ProcessorTimes& before,
                         const ProcessorTimes& after, const ProcessorUse& use) {
-  // Less than this is a machine's ordinary housekeeping.
+  // Less than this is a machine's ordinary background activity.
   constexpr double kTolerated = 0.25;
   const double others = busy_with_others(before, after);
   if (others < kTolerated || others + use.processors <= after.online) return;
-  // Whole ones: each part of a step waits for its last thread.
+  // Use whole processors, because each part of a step waits for its last thread.
   const double left = after.online - std::ceil(others);
   out.push_back(cat("other work keeps about ", decimal(others, 1), " of ", after.online,
                     " processors busy, and this run uses ", use.processors,
@@ -126,7 +126,7 @@ double steal_share(const ProcessorTimes& before, const ProcessorTimes& after) {
   const std::int64_t steal = after.steal_ticks - before.steal_ticks;
   const std::int64_t rest =
       (after.busy_ticks + after.idle_ticks) - (before.busy_ticks + before.idle_ticks);
-  // The kernel's counters can go back by a tick; that is no share.
+  // The kernel's counters can decrease by a tick, which does not count.
   if (steal <= 0 || rest + steal <= 0) return 0;
   return std::min(1.0, static_cast<double>(steal) / static_cast<double>(steal + rest));
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr double kThousandth = 1e-3;
 constexpr double kHundredth = 1e-2;
 
-/// `change` of a value, where it is known.
+/// Applies `change` to a value if it is known.
 template <class Change, class Value>
 auto map(const Captured<Value>& value, Change change) -> Captured<decltype(change(value.value()))> {
   if (!value.known()) {
@@ -59,7 +59,7 @@ Captured<int> GpuSensors::number(const char* function) const {
   return map(ask<unsigned>(function), [](unsigned x) { return static_cast<int>(x); });
 }
 
-/// Of a feature whose state is to be another one after the next boot.
+/// The current state of a feature; the state after the next boot may differ.
 Captured<bool> GpuSensors::state(const char* function) const {
   unsigned current = 0;
   return map(ask<unsigned>(function, &current), [&](unsigned /*pending*/) { return current != 0; });
@@ -101,7 +101,7 @@ void GpuSensors::describe(results::Gpu& gpu) const {
 
 GpuSample GpuSensors::sample() const {
   constexpr const char* kEvents = "nvmlDeviceGetCurrentClocksEventReasons";
-  // Its name in older drivers.
+  // The name in older drivers.
   constexpr const char* kOlderEvents = "nvmlDeviceGetCurrentClocksThrottleReasons";
   const char* const events =
       library_.has(kEvents) || !library_.has(kOlderEvents) ? kEvents : kOlderEvents;

@@ -10,16 +10,16 @@
 
 namespace bench {
 
-/// A card at one moment.
+/// The state of a card at one moment.
 struct GpuSample {
   Captured<double> sm_mhz{};
   Captured<double> watts{};
   Captured<double> celsius{};
-  Captured<double> utilization{};  ///< 0 to 1; in some of the time before, a kernel was there.
+  Captured<double> utilization{};  ///< Recent fraction of time with a kernel, 0 to 1.
   Captured<std::uint64_t> clock_events{};
 };
 
-/// What a card counts since the driver was loaded.
+/// The counters of a card since the driver was loaded.
 struct GpuCounters {
   Captured<double> joules{};
   Captured<std::chrono::nanoseconds> power_violation{};
@@ -28,33 +28,34 @@ struct GpuCounters {
   Captured<std::int64_t> ecc_uncorrected{};
 };
 
-/// Programs that compute on a card, but for this one, which is taken to be among those that the
-/// driver lists: it is asked while this one computes.
+/// The other programs that compute on a card. The driver's list is assumed to include this program,
+/// because it computes when the list is read.
 struct GpuOthers {
   Captured<std::int64_t> count{};
-  /// Unknown where it lists ids of which this program cannot tell its own, in a namespace of
-  /// processes (a container) whose ids are others than the driver's.
+  /// Unknown if this program cannot find its own id in the list. This happens in a container whose
+  /// process ids differ from the driver's.
   Captured<std::vector<results::GpuProcess>> processes{};
 };
 
-/// The sensors of a card, read through the driver. Nothing throws for what it does not tell: the
-/// value is then unknown, with the reason. May be used by several threads.
+/// The sensors of a card, read through the driver. Missing values never throw: the value is then
+/// unknown, with the reason. Several threads may use it.
 class GpuSensors {
  public:
-  /// By its PCI bus, which no environment variable renumbers: "0000:0e:00.0".
+  /// Identifies the card by its PCI bus id ("0000:0e:00.0"), which no environment variable
+  /// renumbers.
   explicit GpuSensors(const std::string& pci_bus_id, const std::string& library = nvml::kLibrary);
 
-  /// Why the card tells nothing; empty where it can be asked.
+  /// Why the card cannot be queried; empty if it can.
   [[nodiscard]] std::string why_not() const { return device_.why(); }
 
-  /// Fills in everything but the name, the capability and what is watched.
+  /// Fills in everything except the name, the capability and the watched values.
   void describe(results::Gpu& gpu) const;
   [[nodiscard]] GpuSample sample() const;
   [[nodiscard]] GpuCounters counters() const;
   [[nodiscard]] GpuOthers others() const;
 
  private:
-  /// What the library answers about this card.
+  /// The library's answer about this card.
   template <class Value, class... Arguments>
   Captured<Value> ask(const char* function, Arguments... arguments) const;
   [[nodiscard]] Captured<int> number(const char* function) const;

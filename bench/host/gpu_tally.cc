@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// How far a counter went; it begins anew with the driver.
+/// The increase of a counter; a counter restarts with the driver.
 template <class Value>
 Captured<Value> difference(const Captured<Value>& before, const Captured<Value>& after) {
   for (const auto* value : {&before, &after}) {
@@ -52,7 +52,7 @@ void GpuTally::begin() {
 }
 
 void GpuTally::sample() {
-  // The list of processes takes longer than the rest together.
+  // The list of processes takes longer to read than everything else together.
   constexpr std::int64_t kSamplesPerList = 10;
   if (samples_ % kSamplesPerList == 0) {
     look_for_others();
@@ -126,7 +126,7 @@ results::GpuWatched GpuTally::result() const {
   } else {
     watched.clock_events = events_;
   }
-  // Whoever was seen was there, also where one of the lists could not be had.
+  // A process that was seen counts, even if another reading of the list failed.
   if (most_others_) {
     watched.others_count = *most_others_;
   } else {

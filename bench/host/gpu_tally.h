@@ -12,10 +12,10 @@
 
 namespace bench {
 
-/// The counter of energy advances about every 0.1 s: over less than this its error is above 4 %.
+/// The energy counter advances about every 0.1 s; over less time than this, its error exceeds 4 %.
 inline constexpr std::chrono::seconds kLeastEnergyWindow{5};
 
-/// Gathers what a card's sensors tell between two moments. Used by one thread at a time.
+/// Collects the values of a card's sensors between two moments. Used by one thread at a time.
 class GpuTally {
  public:
   /// Both must outlive this.
@@ -27,11 +27,11 @@ class GpuTally {
   /// Reads the counters again.
   void end();
 
-  /// After end().
+  /// Call it after end().
   [[nodiscard]] results::GpuWatched result() const;
 
  private:
-  /// One number of the samples.
+  /// One value of the samples.
   class Column {
    public:
     void add(const Captured<double>& value);

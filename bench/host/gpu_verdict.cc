@@ -20,7 +20,7 @@ using std::chrono::nanoseconds;
 constexpr double kToleratedShare = 0.01;
 constexpr double kToleratedAtPowerLimit = 0.05;
 constexpr double kLeastClock = 0.75;
-/// Of one power measured twice.
+/// For the same power measured in two ways.
 constexpr double kToleratedDisagreement = 0.1;
 constexpr double kMostlyIdle = 0.5;
 
@@ -29,13 +29,13 @@ std::string per_cent(double share) {
   return cat(decimal(kPerCent * share, 1), " %");
 }
 
-/// What became clear of one card.
+/// The findings about one card.
 struct Findings {
   std::vector<std::string> reasons;
   std::vector<std::string> warnings;
-  /// Why there can be no verdict.
+  /// The reasons why there can be no verdict.
   std::vector<std::string> undecided;
-  /// What the card did not tell.
+  /// The values that could not be read from the card.
   std::vector<std::string> unread;
 };
 
@@ -80,7 +80,7 @@ class Judge {
     return value.known();
   }
 
-  /// Of the window, as the card counts it; 0 where it does not.
+  /// The fraction of the window in which the card counted a violation; 0 if it does not count them.
   [[nodiscard]] double share(const Captured<nanoseconds>& violation) const {
     return watched_.window.count() > 0 ? static_cast<double>(violation.value_or({}).count()) /
                                              static_cast<double>(watched_.window.count())
@@ -165,7 +165,7 @@ class Judge {
   }
 
   void look_at_others() {
-    // Who was seen at any time, of whom there may have been one at a time.
+    // The processes that were seen at any time; they may have run one after another.
     const std::vector<results::GpuProcess> others = watched_.others.value_or({});
     if (others.empty()) {
       if (const std::int64_t count = watched_.others_count.value(); count > 0) {
@@ -183,7 +183,7 @@ class Judge {
   }
 
   void look_at_errors() {
-    // A card without error correction counts none.
+    // A card without error correction counts no errors.
     if (gpu_.ecc.value_or(false)) {
       read(watched_.ecc_uncorrected, "errors of the card's memory");
     }
@@ -197,7 +197,7 @@ class Judge {
     }
   }
 
-  /// The counter of energy beside the samples of power.
+  /// Compares the energy counter with the power samples.
   void look_at_sensors() {
     const Captured<double> counted = counted_watts(watched_);
     if (!counted.known() || !watched_.watts.known()) {
@@ -214,11 +214,11 @@ class Judge {
   const results::Gpu& gpu_;
   const results::GpuWatched& watched_;
   Findings found_;
-  /// Share of the time in which power held the clocks down.
+  /// The fraction of time in which the power limit reduced the clocks.
   double at_limit_ = 0;
 };
 
-/// Adds each, behind what names the card.
+/// Adds each sentence, prefixed with the name of the card.
 void append(std::vector<std::string>& to, const std::string& card,
             const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) {

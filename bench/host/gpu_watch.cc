@@ -46,7 +46,7 @@ void GpuWatch::watch() {
   auto next = std::chrono::steady_clock::now() + period_;
   while (!over_at(next)) {
     tally_.sample();
-    // A card that answers slowly is asked less often, never in a row.
+    // Skip missed samples, so that a card that answers slowly is not queried in a burst.
     next = std::max(next, std::chrono::steady_clock::now()) + period_;
   }
   tally_.end();

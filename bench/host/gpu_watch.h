@@ -10,28 +10,28 @@
 
 namespace bench {
 
-/// Watches a card while steps are timed, on a thread of its own, so that no step waits for a
-/// sensor. The thread is there before and sleeps.
+/// Watches a card while steps are timed, on a separate thread, so that no step waits for a sensor.
+/// The thread starts earlier and sleeps until begin().
 class GpuWatch final : public TimedWatch {
  public:
   static constexpr std::chrono::milliseconds kPeriod{100};
 
-  /// Sensors and clock must outlive this; the clock is read by the thread.
+  /// Sensors and clock must outlive this. The thread reads the clock.
   GpuWatch(const GpuSensors& sensors, const Clock& clock,
            std::chrono::nanoseconds period = kPeriod);
   ~GpuWatch() override { end(); }
 
-  /// From now on; wakes the thread and does not wait.
+  /// Starts watching: wakes the thread and does not wait.
   void begin() override;
-  /// Until now; waits for the last readings, some milliseconds. Once it has ended, does nothing.
+  /// Stops watching: waits some milliseconds for the last readings. Further calls do nothing.
   void end() override;
 
-  /// After end(); unknown where it never began.
+  /// Call it after end(); unknown if begin() was never called.
   [[nodiscard]] Captured<results::GpuWatched> result() const;
 
  private:
   void watch();
-  /// Sleeps until that time, or until the end; returns whether it is the end.
+  /// Sleeps until `time` or the end; returns true at the end.
   bool over_at(std::chrono::steady_clock::time_point time);
 
   GpuTally tally_;

@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// With semicolons between them.
+/// Joins the sentences with semicolons.
 inline std::string in_one_line(const std::vector<std::string>& sentences) {
   std::string text;
   for (const std::string& sentence : sentences) {

@@ -19,7 +19,7 @@ namespace {
 struct Guarded {
   int signal;
   std::string_view name;
-  /// Whether it ends the process when it comes second.
+  /// True if the second such signal ends the process.
   bool insists;
 };
 constexpr std::array<Guarded, 3> kGuarded = {
@@ -33,8 +33,8 @@ struct Notice {
   std::size_t size = 0;
 };
 
-// A signal handler reaches nothing but globals; these belong to the one living guard. The notices
-// are written before the handlers are installed.
+// A signal handler can use only globals; these belong to the one existing guard. The notices are
+// written before the handlers are installed.
 std::atomic<bool> guarded{false};
 std::atomic<int> noted_signal{0};
 std::atomic<std::int64_t> noted_at{kNever};
@@ -61,7 +61,7 @@ std::size_t index_of(int signal) {
   return index;
 }
 
-/// The handler: calls what POSIX allows there (clock_gettime, write, kill, _exit) and takes no
+/// The handler: calls only what POSIX allows there (clock_gettime, write, kill, _exit) and takes no
 /// lock.
 void note(int signal) {
   const int saved_errno = errno;

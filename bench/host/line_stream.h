@@ -6,15 +6,14 @@
 
 namespace bench {
 
-/// Writes to a descriptor in whole lines, each in one system call, so that what a signal handler or
-/// another thread writes there falls between lines; std::flush writes what stands after the last
-/// line's end. A failed write sets badbit of the stream above it. Waits for the descriptor's
-/// reader.
+/// Writes to a descriptor in whole lines, each in one system call. What a signal handler or another
+/// thread writes there thus falls between lines. std::flush writes the text after the last line's
+/// end. A failed write sets the badbit of the stream. Waits for the descriptor's reader.
 class LineBuffer final : public std::streambuf {
  public:
-  /// `descriptor` stays the caller's.
+  /// `descriptor` remains the caller's.
   explicit LineBuffer(int descriptor) : descriptor_(descriptor) {}
-  /// Writes what is left.
+  /// Writes the remaining text.
   ~LineBuffer() override;
   LineBuffer(const LineBuffer&) = delete;
   LineBuffer& operator=(const LineBuffer&) = delete;
@@ -25,7 +24,7 @@ class LineBuffer final : public std::streambuf {
   int sync() override;
 
  private:
-  /// Writes the first `size` bytes of what is held and forgets them, written or not.
+  /// Writes the first `size` bytes of the buffer and removes them, written or not.
   bool write(std::size_t size);
 
   int descriptor_;

@@ -1,4 +1,4 @@
-// What the loader tells: loaded_libraries of machine.h.
+// Queries the loader: loaded_libraries of machine.h.
 
 #include <elf.h>
 #include <link.h>
@@ -30,7 +30,7 @@ std::string hexadecimal(std::span<const unsigned char> bytes) {
 
 std::size_t padded(std::size_t size) { return (size + 3) / 4 * 4; }
 
-/// The note of type NT_GNU_BUILD_ID in one segment of notes, as elf(5) lays them out; empty if
+/// The note of type NT_GNU_BUILD_ID in one segment of notes, laid out as in elf(5); empty if
 /// absent.
 std::string build_id_in(std::span<const unsigned char> notes) {
   while (notes.size() >= sizeof(ElfW(Nhdr))) {
@@ -47,7 +47,7 @@ std::string build_id_in(std::span<const unsigned char> notes) {
   return {};
 }
 
-/// The numbers behind ".so." in the name of the file the path stands for: "15.6.4".
+/// The version after ".so." in the name of the file to which the path refers: "15.6.4".
 Captured<std::string> version_in_name(const std::string& path) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);

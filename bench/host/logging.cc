@@ -10,8 +10,8 @@ void start_logging(const char* program) {
   FLAGS_logtostderr = true;
   FLAGS_log_prefix = false;
   google::InitGoogleLogging(program);
-  // Standard output is the program's: what a library prints (oneDNN with ONEDNN_VERBOSE) follows
-  // the messages. glibc lets its stream be set; std::cout keeps the one it began with.
+  // Standard output belongs to the program, so output of libraries (oneDNN with ONEDNN_VERBOSE)
+  // goes to stderr. glibc allows stdout to be reassigned; std::cout keeps its original stream.
   std::fflush(stdout);
   stdout = stderr;
 }

@@ -2,8 +2,8 @@
 
 namespace bench {
 
-/// Sets glog up for the program: plain sentences on standard error, without prefix, log files or
-/// stack traces. To be called once, by main.
+/// Sets up glog for the program: plain sentences on stderr, without prefix, log files or stack
+/// traces. main calls it once.
 void start_logging(const char* program);
 
 }  // namespace bench

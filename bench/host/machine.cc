@@ -42,7 +42,7 @@ Captured<std::string> kernel_name(const SystemFiles& files) {
   return version.known() ? release.value() + " " + version.value() : release.value();
 }
 
-/// Enough of a hash to tell machines apart, too little to find the identifier.
+/// Enough of the hash to distinguish machines, too little to find the identifier.
 Captured<std::string> machine_id_hash(const SystemFiles& files) {
   const Captured<std::string> id = files.read("/etc/machine-id");
   if (!id.known()) return id;
@@ -50,7 +50,7 @@ Captured<std::string> machine_id_hash(const SystemFiles& files) {
   return results::sha256_hex(id.value()).substr(0, 16);
 }
 
-/// The processor's own flag says whether there is one, the firmware's names say which.
+/// The processor's flag shows that there is a hypervisor; the firmware's names show which one.
 Captured<std::string> hypervisor(const SystemFiles& files) {
   const Captured<std::string> type = files.read("/sys/hypervisor/type");
   if (type.known()) return type;
@@ -75,8 +75,7 @@ Captured<std::string> container(const SystemFiles& files) {
   return "none found";
 }
 
-/// Those of the kernel's command line that change how fast programs run; the others may name disks
-/// and people.
+/// The kernel parameters that affect performance. Others may name disks and people.
 Captured<std::string> kernel_parameters(const SystemFiles& files) {
   constexpr std::array<std::string_view, 24> kNames = {"mitigations",
                                                        "nosmt",
@@ -149,7 +148,7 @@ results::Cgroup cgroup(const SystemFiles& files) {
   return out;
 }
 
-/// A line such as "MemTotal: 1234 kB" in bytes, or "HugePages_Total: 3" as it is.
+/// A line such as "MemTotal: 1234 kB" in bytes, or the number of "HugePages_Total: 3" unchanged.
 Captured<std::int64_t> meminfo_field(const Captured<std::string>& meminfo, std::string_view name) {
   if (!meminfo.known()) return Unknown{meminfo.why()};
   const Captured<std::string> text = field_of(meminfo.value(), name);
@@ -169,7 +168,7 @@ Captured<std::string> chosen(const Captured<std::string>& text) {
   return text.value().substr(open + 1, close - open - 1);
 }
 
-/// A number as the kernel writes it, with a point whatever the locale.
+/// Parses a number as the kernel writes it, with a decimal point whatever the locale.
 std::optional<double> parse_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -177,8 +176,7 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-/// Those variables that a row names: one that ends in '_' is the beginning of a name, any other a
-/// whole name.
+/// The variables that a row names. A row that ends in '_' is a prefix, any other row a whole name.
 std::map<std::string, std::string> variables_named(const char* const* environment,
                                                    std::span<const std::string_view> rows) {
   std::map<std::string, std::string> out;
@@ -287,8 +285,8 @@ Captured<std::int64_t> peak_rss_bytes(const SystemFiles& files) {
 }
 
 bool reset_peak_rss() {
-  // proc(5): 5 resets the peak resident set size to the current one. Some systems that only look
-  // like Linux take the word and do nothing.
+  // proc(5): 5 resets the peak resident set size to the current one. Some systems that only
+  // resemble Linux accept the write and do nothing.
   std::ofstream file("/proc/self/clear_refs");
   file << "5" << std::flush;
   if (!file.good()) {

@@ -1,4 +1,4 @@
-// What the processors tell: capture_cpu of machine.h.
+// Facts about the processors: capture_cpu of machine.h.
 
 #include <array>
 #include <set>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kCpus = "/sys/devices/system/cpu/";
 
-/// Whether kernels are chosen by this flag.
+/// True if libraries choose kernels by this flag.
 bool chooses_kernels(std::string_view flag) {
   constexpr std::array<std::string_view, 12> kNames = {
       "avx",      "avx2",          "fma",   "f16c",    "bmi2", "sse4_2",
@@ -30,7 +30,7 @@ Captured<std::string> cpuinfo_field(const Captured<std::string>& cpuinfo, std::s
   return cpuinfo.known() ? field_of(cpuinfo.value(), name) : cpuinfo;
 }
 
-/// The first of two names that the kernel tells: x86 and Arm use different ones.
+/// The first of two names that is present: x86 and Arm use different names.
 Captured<std::string> either_field(const Captured<std::string>& cpuinfo, std::string_view first,
                                    std::string_view second) {
   const Captured<std::string> value = cpuinfo_field(cpuinfo, first);
@@ -63,7 +63,7 @@ Captured<std::vector<std::string>> kernel_flags(const Captured<std::string>& cpu
   return out;
 }
 
-/// How many different texts a file below each online processor's topology folder holds.
+/// The number of different texts in a file of each online processor's topology folder.
 Captured<int> count_different(const SystemFiles& files, const std::vector<int>& online,
                               std::string_view name, std::string_view older_name) {
   std::set<std::string> seen;
@@ -105,7 +105,7 @@ Captured<int> count_list(const Captured<std::string>& text) {
   return static_cast<int>(list.value().size());
 }
 
-/// Intel's driver has a switch that turns it off, all others one that turns it on.
+/// Intel's driver has a switch that turns it off; all others have one that turns it on.
 Captured<bool> turbo(const SystemFiles& files) {
   const Captured<std::int64_t> off = files.read_integer(cat(kCpus, "intel_pstate/no_turbo"));
   if (off.known()) return off.value() == 0;

@@ -10,14 +10,14 @@
 namespace bench {
 namespace {
 
-/// "1234 kB" behind a name of /proc/meminfo or /proc/self/status, in bytes.
+/// The "1234 kB" after a name in /proc/meminfo or /proc/self/status, in bytes.
 std::optional<std::int64_t> bytes_behind(const std::string& text, std::string_view name) {
   const std::vector<std::string> words = words_of(field_of(text, name).value_or(""));
   const Captured<std::int64_t> kibibytes = parse_integer(words.empty() ? "" : words.front());
   return kibibytes.known() ? std::optional(kibibytes.value() * 1024) : std::nullopt;
 }
 
-/// The soft limit of /proc/self/limits that begins with `name`; none where it is unlimited.
+/// The soft limit in /proc/self/limits that begins with `name`; nullopt if it is unlimited.
 std::optional<std::int64_t> process_limit(const SystemFiles& files, std::string_view name) {
   for (const std::string& line : lines_of(files.read("/proc/self/limits").value_or(""))) {
     if (!line.starts_with(name)) continue;
@@ -28,11 +28,11 @@ std::optional<std::int64_t> process_limit(const SystemFiles& files, std::string_
   return std::nullopt;
 }
 
-/// What the threads still to come take, whether they touch it or not: for each processor one that
-/// computes and one that draws numbers or decodes.
+/// The memory that future threads reserve, used or not. Each processor has one thread that computes
+/// and one that draws numbers or decodes.
 struct ThreadSpace {
   std::int64_t stacks = 0;  ///< Counts as data and as address space.
-  std::int64_t arenas = 0;  ///< What malloc sets aside for them: address space alone.
+  std::int64_t arenas = 0;  ///< Reserved by malloc for the threads; only address space.
 };
 
 ThreadSpace thread_space(const SystemFiles& files, const std::string& status) {
@@ -59,7 +59,7 @@ Captured<MemoryLimit> memory_limit(const SystemFiles& files) {
     }
   };
   const std::string status = files.read("/proc/self/status").value_or("");
-  // Mapped code is file cache to the kernel; without it the program crawls.
+  // The kernel counts mapped code as file cache, but without it the program is extremely slow.
   const std::int64_t own_code = bytes_behind(status, "RssFile").value_or(0);
   const Captured<std::string> meminfo = files.read("/proc/meminfo");
   if (const auto available = bytes_behind(meminfo.value_or(""), "MemAvailable")) {

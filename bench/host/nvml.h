@@ -6,13 +6,13 @@
 
 #include "results/captured.h"
 
-/// The driver's library that tells of GPUs, as far as it is used here. Names, numbers and layouts
-/// are those of its header, which no package of the toolkit brings.
+/// The driver's library with facts about GPUs, as far as it is used here. Names, numbers and
+/// layouts are those of its header, which no package of the toolkit contains.
 namespace bench::nvml {
 
 inline constexpr const char* kLibrary = "libnvidia-ml.so.1";
 
-/// Names a card in calls.
+/// Identifies a card in calls.
 using Device = struct DeviceHandle*;
 
 enum ClockType : unsigned { kGraphicsClock = 0, kSmClock = 1, kMemoryClock = 2 };
@@ -26,7 +26,7 @@ struct Memory {
   unsigned long long free;
   unsigned long long used;
 };
-/// Per cent.
+/// Percent.
 struct Utilization {
   unsigned gpu;
   unsigned memory;
@@ -41,15 +41,14 @@ struct ProcessInfo {
   unsigned gpu_instance;
   unsigned compute_instance;
 };
-/// Stands for a number that the driver does not know.
+/// Represents a number that the driver does not know.
 inline constexpr unsigned long long kNotAvailable = ~0ULL;
 
 inline constexpr int kSuccess = 0;
 inline constexpr int kInsufficientSize = 7;
 
-/// The library, opened at run time. Every function may be missing, and every call may answer that
-/// it is not supported or not permitted: that is a value which is not known. Calls may come from
-/// several threads.
+/// The library, opened at run time. Any function may be missing, and any call may be unsupported or
+/// not permitted; the value is then unknown. Several threads may call it.
 class Library {
  public:
   explicit Library(const std::string& path = kLibrary);
@@ -57,13 +56,13 @@ class Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  /// Why nothing can be asked; empty where it can.
+  /// Why the library is unusable; empty if it is usable.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
 
-  /// Whether the library has the function.
+  /// True if the library has the function.
   [[nodiscard]] bool has(const char* function) const { return address(function) != nullptr; }
 
-  /// Calls a function; why that failed, if it did.
+  /// Calls a function; returns the reason if it failed.
   template <class... Arguments>
   std::optional<Unknown> call(const char* function, Arguments... arguments) const {
     using Function = int(Arguments...);
@@ -75,7 +74,7 @@ class Library {
     return status == kSuccess ? std::nullopt : std::optional(failed(function, status));
   }
 
-  /// What a function answers through its last argument.
+  /// Returns the value that a function stores through its last argument.
   template <class Value, class... Arguments>
   Captured<Value> ask(const char* function, Arguments... arguments) const {
     Value value{};

@@ -10,8 +10,8 @@
 namespace bench {
 
 Captured<std::chrono::nanoseconds> process_age(const SystemFiles& files) {
-  // Field 22 of /proc/self/stat is the start in clock ticks since boot; the name in parentheses may
-  // hold spaces, so fields are counted from its end.
+  // Field 22 of /proc/self/stat is the start in clock ticks since boot. The name in parentheses may
+  // contain spaces, so fields are counted from its end.
   constexpr int kFieldsAfterName = 20;
   const auto text = files.read("/proc/self/stat");
   if (!text.known()) {

@@ -34,7 +34,7 @@ Captured<std::string> scheduling() {
 }
 
 Captured<int> nice_value() {
-  errno = 0;  // -1 is a priority, too.
+  errno = 0;  // -1 is a valid priority, too.
   const int nice = getpriority(PRIO_PROCESS, 0);
   if (nice == -1 && errno != 0) return Unknown{cat("getpriority: ", std::strerror(errno))};
   return nice;

@@ -7,10 +7,10 @@
 
 namespace bench {
 
-/// How the system treats this process: priority, scheduling, limits, address layout.
+/// The system's settings for this process: priority, scheduling, limits, address layout.
 results::Process capture_process(const SystemFiles& files);
 
-/// SHA-256 of this program's file, in hexadecimal digits. Reads it whole.
+/// The SHA-256 of this program's file in hexadecimal digits. Reads the whole file.
 Captured<std::string> program_sha256();
 
 }  // namespace bench

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::hours kLongestLeft(365 * 24);
 
-/// 1:02:03 or 2:03, rounded up, so that nothing takes "0:00".
+/// 1:02:03 or 2:03, rounded up, so that no time is "0:00".
 std::string clock_text(std::chrono::nanoseconds time) {
   const auto total = static_cast<long long>(std::chrono::ceil<std::chrono::seconds>(time).count());
   std::array<char, 32> text{};
@@ -71,7 +71,7 @@ void Progress::update(std::int64_t done) {
   std::string line = text(done, now - started_);
   if (options_.terminal.rewrites) {
     const std::size_t columns = options_.terminal.columns ? options_.terminal.columns() : 0;
-    // In the last column many terminals begin the next line.
+    // Many terminals start the next line after a character in the last column.
     if (columns > 0) line.resize(std::min(line.size(), columns - 1));
     out_ << kEraseLine << line << std::flush;
     line_is_up_ = true;
@@ -93,7 +93,7 @@ std::string Progress::time_left(std::int64_t done, std::chrono::nanoseconds elap
         std::chrono::duration<double>(elapsed).count() / static_cast<double>(done);
     const double steps = static_cast<double>(std::max<std::int64_t>(total_ - done, 0));
     const std::chrono::duration<double> time(per_step * steps);
-    if (time < kLongestLeft) {  // What is longer may be more than nanoseconds can count.
+    if (time < kLongestLeft) {  // A longer time may overflow nanoseconds.
       left = std::chrono::duration_cast<std::chrono::nanoseconds>(time);
     } else if (!options_.time_limit) {
       return ", more than a year left";

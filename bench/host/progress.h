@@ -12,52 +12,52 @@
 
 namespace bench {
 
-/// What progress is shown on.
+/// The terminal or file that shows progress.
 struct Terminal {
-  /// A line can be written over: a terminal, and one that knows how to erase.
+  /// Lines can be overwritten: it is a terminal that supports erasing.
   bool rewrites = false;
-  /// Its width in columns, asked for each time a line is written, since windows change; empty, or 0
-  /// from it: not known.
+  /// The width in columns, queried for each line because windows change; empty, or a result of 0:
+  /// unknown.
   std::function<std::size_t()> columns = {};
 };
-/// Of a descriptor, by TERM as the environment has it (null: unset).
+/// Describes a descriptor, given the value of TERM in the environment (null: unset).
 Terminal terminal_at(int descriptor, const char* term);
 
-/// Back to the first column, and erase from there to the end of the line (ECMA-48).
+/// Moves to the first column and erases to the end of the line (ECMA-48).
 inline constexpr const char* kEraseLine = "\r\x1b[K";
 
-/// How far a run is and how long it will take, for standard error. On a terminal one line that is
-/// written over, cut to the width; elsewhere whole lines, few of them.
+/// Shows the progress of a run and the remaining time on stderr. On a terminal it rewrites one
+/// line, cut to the width; elsewhere it prints whole lines, few of them.
 class Progress {
  public:
   struct Options {
-    Terminal terminal = {};  ///< What `out` leads to.
-    /// Least time between two lines where `out` is no terminal.
+    Terminal terminal = {};  ///< The destination of `out`.
+    /// The least time between two lines if `out` is not a terminal.
     std::chrono::nanoseconds line_interval = std::chrono::seconds(10);
-    /// Least time between two rewritings on a terminal.
+    /// The least time between two updates of a line on a terminal.
     std::chrono::nanoseconds terminal_interval = std::chrono::milliseconds(200);
-    /// A part of the run that takes no longer is not shown; unset: one interval.
+    /// Parts of the run that take no longer are not shown; unset: one interval.
     std::optional<std::chrono::nanoseconds> patience{};
-    /// The run ends this long after start(), if its steps are not done before.
+    /// The run ends this long after start(), unless its steps are done before.
     std::optional<std::chrono::nanoseconds> time_limit{};
   };
 
   /// `out` and `clock` must outlive this.
   Progress(std::ostream& out, const Clock& clock, Options options);
-  /// Ends what is shown on a terminal.
+  /// Ends the line on a terminal.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Begins a part of the run, such as "warm up", of `total` units ("step"), or of nobody knows how
-  /// many (0); the time left is that of this part.
+  /// Begins a part of the run, such as "warm up", of `total` units ("step"); 0: unknown. The
+  /// remaining time is that of this part.
   void start(std::string title, std::int64_t total, std::string unit = "step");
 
-  /// `done` units of the part are over. Cheap enough to be called after every step.
+  /// Reports that `done` units of the part are complete. Cheap enough to call after every step.
   void update(std::int64_t done);
 
-  /// Removes the line from a terminal, so that something else can be printed there; the next update
-  /// brings it back. Nothing elsewhere.
+  /// Removes the line from a terminal, so that other text can be printed; the next update shows it
+  /// again. Does nothing elsewhere.
   void clear();
 
  private:

@@ -9,8 +9,8 @@ namespace {
 
 constexpr const char* kFolder = "/sys/class/powercap";
 
-/// "intel-rapl:0" is a package; "intel-rapl:0:1" a part of it, of which memory alone is counted
-/// apart.
+/// Returns true for packages ("intel-rapl:0") and, of their parts ("intel-rapl:0:1"), for memory,
+/// which is counted separately.
 bool counts_by_itself(const std::string& entry, const std::string& name) {
   if (!entry.starts_with("intel-rapl:")) return false;
   return std::count(entry.begin(), entry.end(), ':') == 1 || name == "dram";

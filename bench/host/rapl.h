@@ -9,21 +9,21 @@
 
 namespace bench {
 
-/// A reading of the processors' counters of energy (RAPL, /sys/class/powercap).
+/// A reading of the processors' energy counters (RAPL, /sys/class/powercap).
 struct RaplReading {
   struct Domain {
     std::string name{};
     std::int64_t microjoules = 0;
-    std::int64_t range = 0;  ///< Where the counter begins anew.
+    std::int64_t range = 0;  ///< The counter wraps around here.
   };
-  /// Packages and what else is counted by itself: memory within a package is no part of it.
+  /// The packages, and memory, which is counted separately.
   std::vector<Domain> domains{};
 };
 
-/// Or why there is none: only privileged users may read it since CVE-2020-8694.
+/// Reads the counters. Since CVE-2020-8694 only privileged users may read them; else unknown.
 Captured<RaplReading> read_rapl(const SystemFiles& files);
 
-/// Between two readings; a counter that began anew once is put right.
+/// The energy between two readings. Corrects a counter that wrapped around once.
 results::Energy rapl_energy(const Captured<RaplReading>& before,
                             const Captured<RaplReading>& after);
 

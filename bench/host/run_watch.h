@@ -14,9 +14,9 @@
 
 namespace bench {
 
-/// What goes on around a run while its steps are timed: energy, clock and heat of the processors,
-/// how its control group holds it back; from its making on, which other programs compute. Takes a
-/// GPU's watch along.
+/// Watches the machine while steps are timed: energy, clock and temperature of the processors, and
+/// throttling by the control group. Starting with its construction, it also watches which other
+/// programs compute. Includes a GPU's watch.
 class RunWatch final : public TimedWatch {
  public:
   /// `files`, `clock` and `gpu`, which may be null, must outlive this.
@@ -26,7 +26,7 @@ class RunWatch final : public TimedWatch {
   void begin() override;
   void end() override;
 
-  /// After end(); of a run that timed no step it says so.
+  /// Call it after end(). If the run timed no step, the record says so.
   void add_to(results::Record& record) const;
 
  private:

@@ -34,7 +34,7 @@ bool holds_folder(const std::string& point, const std::string& folder) {
   return point == "/" || folder == point || folder.starts_with(point + "/");
 }
 
-/// The file of the disk's queue; a partition's disk is one folder up.
+/// The file with the disk's queue; a partition's disk is one folder up.
 Captured<std::string> queue_file(const SystemFiles& files, const std::string& number,
                                  const char* name) {
   const std::string block = cat("/sys/dev/block/", number);
@@ -59,7 +59,7 @@ Captured<results::Storage> capture_storage(const SystemFiles& files, const std::
   std::optional<MountLine> nearest;
   for (const std::string& line : lines_of(mounts.value())) {
     std::optional<MountLine> mount = parse_mount(line);
-    // Of two at the same place the later one is seen.
+    // The later one of two mounts at the same point is visible.
     if (mount && holds_folder(mount->point, folder) &&
         (!nearest || mount->point.size() >= nearest->point.size())) {
       nearest = std::move(mount);

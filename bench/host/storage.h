@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// On what the absolute path `folder` lies: the mount of /proc/self/mountinfo that holds it, and
-/// the disk behind that.
+/// Describes the storage of the absolute path `folder`: its mount in /proc/self/mountinfo, and the
+/// disk of that mount.
 Captured<results::Storage> capture_storage(const SystemFiles& files, const std::string& folder);
 
 }  // namespace bench

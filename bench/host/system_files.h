@@ -10,13 +10,13 @@
 
 namespace bench {
 
-/// The files in which the kernel tells about the machine (/proc, /sys, /etc). Paths are given as on
-/// the real system; a test puts a tree of its own at `root`.
+/// The kernel's files about the machine (/proc, /sys, /etc). Paths are those of the real system;
+/// `root` lets a test use another tree.
 class SystemFiles {
  public:
   explicit SystemFiles(std::filesystem::path root = "/");
 
-  /// The whole text without white space at its end, or why it could not be read, naming the path.
+  /// The whole text without trailing white space, or why it could not be read, with the path.
   Captured<std::string> read(std::string_view path) const;
 
   /// The first number in the file.
@@ -34,20 +34,21 @@ class SystemFiles {
   std::filesystem::path root_;
 };
 
-/// The lines of `text`, without their ends.
+/// The lines of `text`, without line ends.
 std::vector<std::string> lines_of(std::string_view text);
 
-/// What stands between white space.
+/// The words between white space.
 std::vector<std::string> words_of(std::string_view text);
 
-/// The integer that all of `text` is, or why it is none.
+/// Parses all of `text` as an integer; unknown if it is not an integer.
 Captured<std::int64_t> parse_integer(std::string_view text);
 
-/// The processors of a kernel list such as "0-3,8": 0 1 2 3 8. What is no list gives a reason.
+/// Parses a kernel list of processors: "0-3,8" is 0 1 2 3 8. Unknown, with a reason, for other
+/// texts.
 Captured<std::vector<int>> parse_processor_list(std::string_view text);
 
-/// The value behind `name` and a colon, as /proc/meminfo and /proc/self/status have it, without
-/// white space around it.
+/// The value after `name` and a colon, without surrounding white space, as in /proc/meminfo and
+/// /proc/self/status.
 Captured<std::string> field_of(std::string_view text, std::string_view name);
 
 }  // namespace bench

@@ -2,8 +2,8 @@
 
 namespace bench {
 
-/// Watches while steps are timed, from one to the other of the two calls; neither makes a step
-/// wait for more than a few readings.
+/// Watches while steps are timed, from begin() to end(). Neither call delays a step by more than a
+/// few readings.
 class TimedWatch {
  public:
   TimedWatch() = default;
@@ -11,9 +11,9 @@ class TimedWatch {
   TimedWatch(const TimedWatch&) = delete;
   TimedWatch& operator=(const TimedWatch&) = delete;
 
-  /// From now on.
+  /// Starts watching.
   virtual void begin() = 0;
-  /// Until now. Once it has ended, does nothing.
+  /// Stops watching. Further calls do nothing.
   virtual void end() = 0;
 };
 

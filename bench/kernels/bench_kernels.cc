@@ -1,5 +1,5 @@
 // Times single kernels with Google Benchmark: every case of kernels/cases, or with --model every
-// distinct step of a run of that model. README.md in this folder says more.
+// distinct step of a run of that model. See README.md in this folder.
 
 #include <benchmark/benchmark.h>
 
@@ -31,7 +31,8 @@ namespace {
 constexpr std::uint64_t kSeed = 1234;
 constexpr double kGiga = 1e9;
 
-// The flags of bench that say which kernels run where; the first three also without --model.
+// The flags of bench that determine which kernels run and where. The first three also apply without
+// --model.
 constexpr std::array<std::string_view, 15> kFlags = {
     "data_format", "num_intra_threads", "device",
     "model",       "data_name",         "batch_size",
@@ -54,7 +55,7 @@ Without --data_format: in each. Besides, the flags of Google Benchmark:
   --benchmark_repetitions=N, --benchmark_format=console|json|csv, --benchmark_out=FILE
 )";
 
-/// Rates of a kernel that took so long on average, in billions a second.
+/// Sets the rates of a kernel with this mean time, in billions per second.
 void count_work(benchmark::State& state, const Work& work, double seconds) {
   state.counters["GB/s"] = static_cast<double>(work.bytes) / seconds / kGiga;
   if (work.multiply_adds > 0) {
@@ -62,7 +63,7 @@ void count_work(benchmark::State& state, const Work& work, double seconds) {
   }
 }
 
-/// Times `run`, which returns how long the kernel took; returns the mean in seconds.
+/// Calls `run`, which returns the time of the kernel, and returns the mean time in seconds.
 template <class Run>
 double time_kernel(benchmark::State& state, const Work& work, const Run& run) {
   run();
@@ -77,7 +78,7 @@ double time_kernel(benchmark::State& state, const Work& work, const Run& run) {
   return mean;
 }
 
-/// The case's node alone, its inputs as graph inputs.
+/// A graph with only the case's node, whose inputs are graph inputs.
 Graph graph_of(const KernelCase& kernel_case) {
   Graph graph;
   std::vector<ValueId> inputs;
@@ -97,8 +98,8 @@ void write_inputs(const KernelCase& kernel_case, Executor& executor) {
   }
 }
 
-/// All kernels of a run: by the device's events where it has memory of its own, since the host's
-/// clock would time launches and waits too.
+/// Runs all kernels of a run once. Times them by the device's events if it has separate memory,
+/// because the host's clock would include launches and waits.
 std::chrono::nanoseconds run_once(Executor& executor, const Backend& backend) {
   if (!backend.shares_host_memory()) {
     executor.enqueue_timed();
@@ -136,7 +137,7 @@ void register_cases(std::span<const DataFormat> formats, Backend& backend) {
   }
 }
 
-/// The distinct steps of a model's run in one data format, and what they took.
+/// The distinct steps of a model's run in one data format, and their times.
 class ModelSteps {
  public:
   ModelSteps(const RunSettings& settings, Backend& backend)
@@ -174,7 +175,7 @@ class ModelSteps {
     const DistinctStep& distinct = steps_[index];
     const Step& step = plan_.lowered.steps[distinct.step];
     if (lone_ == nullptr || lone_index_ != index) {
-      lone_.reset();  // Its memory, before another takes some.
+      lone_.reset();  // Frees its memory before the next step allocates.
       lone_ = std::make_unique<LoneStep>(plan_, distinct.step, backend_);
       lone_index_ = index;
     }
@@ -190,13 +191,13 @@ class ModelSteps {
   Backend& backend_;
   Plan plan_;
   std::vector<DistinctStep> steps_;
-  /// The step in hand: Google Benchmark calls several times until it knows the iterations.
+  /// The current step: Google Benchmark calls several times until it has determined the iterations.
   std::unique_ptr<LoneStep> lone_;
   std::size_t lone_index_ = 0;
   std::map<std::size_t, double> seconds_;
 };
 
-/// Flags that only a whole run has.
+/// Rejects flags that require a whole run.
 void check_flags(const ParseResult& parsed) {
   const bool model = parsed.given.contains("model");
   const std::span<const std::string_view> taken =

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1234;
 
-/// The position of the step's input whose memory the plan gives to this output.
+/// The position of the step's input whose memory the plan reuses for this output.
 std::optional<std::size_t> place_of(const Plan& plan, const Step& step, std::size_t output) {
   const auto same_place = [&](std::size_t input) {
     const auto& buffers = plan.lowered.buffers;
-    // Both live during the step, so that one offset means one memory.
+    // Both exist during the step, so equal offsets mean the same memory.
     return input == output ||
            (buffers[input].region == Buffer::Region::activation &&
             buffers[output].region == Buffer::Region::activation && buffers[input].bytes > 0 &&
@@ -54,8 +54,8 @@ bool alike(const Step& a, const Step& b) {
   return a.op == b.op && a.implementation == b.implementation && a.attributes == b.attributes;
 }
 
-/// Numbers evenly spread over 0.5 to 1.5, in random order: they are valid variances, and no product
-/// of two is so small that it slows a processor down.
+/// Numbers uniformly distributed from 0.5 to 1.5, in random order. They are valid variances, and no
+/// product of two is small enough to slow down a processor.
 std::vector<float> numbers_around_one(std::int64_t count) {
   constexpr std::int64_t kPeriod = std::int64_t{1} << 16;
   RandomStream random(kSeed);
@@ -104,7 +104,7 @@ std::chrono::nanoseconds LoneStep::run() {
   }
   stream_->synchronize();
   if (!backend_.shares_host_memory()) {
-    // The host's clock would time the launch and the wait too.
+    // The host's clock would include the launch and the wait.
     stream_->record(*begin_);
     enqueue(bound_);
     stream_->record(*end_);
@@ -125,10 +125,11 @@ void LoneStep::launch(Bound& bound) {
   stream_->synchronize();
 }
 
-/// Gives memory to what the step reads and writes; with `in_place`, where the plan would.
+/// Allocates what the step reads and writes; with `in_place`, outputs reuse inputs like in the
+/// plan.
 LoneStep::Bound LoneStep::bind(std::size_t index, bool in_place) {
   const Step& step = plan_.lowered.steps[index];
-  // The kernels that write opaque values write tensors with them, which belong together.
+  // The kernels that produce opaque values also produce the tensors that belong to them.
   for (const bool opaque : {true, false}) {
     for (const std::size_t input : step.inputs) {
       if (plan_.lowered.buffers[input].type.opaque == opaque) {
@@ -156,7 +157,7 @@ LoneStep::Bound LoneStep::bind(std::size_t index, bool in_place) {
   return bound;
 }
 
-/// Gives a buffer memory and contents, once.
+/// Allocates and fills a buffer, once.
 void LoneStep::prepare(std::size_t buffer) {
   if (views_.contains(buffer)) {
     return;
@@ -177,7 +178,7 @@ void LoneStep::prepare(std::size_t buffer) {
 
 void LoneStep::fill(const Buffer& buffer, TensorView memory) {
   if (buffer.type.dtype == DType::s32) {
-    return;  // Memory is zero: the first class, the first step.
+    return;  // Zero memory means the first class, the first step.
   }
   const TensorType floats{.dtype = DType::f32, .shape = buffer.type.shape};
   auto numbers = numbers_around_one(buffer.type.shape.elements());

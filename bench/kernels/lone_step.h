@@ -13,36 +13,35 @@
 
 namespace bench {
 
-/// A step of a plan and how many of the plan's steps are like it.
+/// A step of a plan and the number of equal steps in the plan.
 struct DistinctStep {
-  /// Index of the first.
+  /// The index of the first of them.
   std::size_t step = 0;
   std::int64_t count = 0;
-  /// "(f32[8x64x56x56] nChw16c, ...) -> (...)"; an output in an input's place says so.
+  /// "(f32[8x64x56x56] nChw16c, ...) -> (...)"; marks outputs that reuse an input's memory.
   std::string shapes;
 };
 
-/// Steps that differ in kind, implementation, attributes, types, layouts or in what they overwrite,
-/// in the order of the plan. The counts add up to the plan's steps.
+/// Returns the steps that differ in kind, implementation, attributes, types, layouts or overwritten
+/// inputs, in the order of the plan. The counts add up to the plan's steps.
 std::vector<DistinctStep> distinct_steps(const Plan& plan);
 
-/// One step of a plan by itself: its kernel on memory of its own, filled with numbers around 1
-/// (labels with 0). What only other kernels can write, such as the places of a pool's maxima, those
-/// write before.
+/// One step of a plan in isolation. Its kernel runs on separate memory that contains numbers around
+/// 1 (labels contain 0). Values that only other kernels can write, such as the positions of a
+/// pool's maxima, are written by those kernels first.
 class LoneStep {
  public:
-  /// The plan and the backend outlive this.
+  /// The plan and the backend must outlive this object.
   LoneStep(const Plan& plan, std::size_t step, Backend& backend);
   ~LoneStep() { finish(*stream_); }
   LoneStep(const LoneStep&) = delete;
   LoneStep& operator=(const LoneStep&) = delete;
 
-  /// Runs the kernel and waits; returns how long that took, by the device's events where it has
-  /// memory of its own. Inputs that the kernel overwrites get
-  /// their first contents back before.
+  /// Runs the kernel, waits, and returns its time, by the device's events if it has separate
+  /// memory. Inputs that the kernel overwrites are restored before.
   std::chrono::nanoseconds run();
 
-  /// The step's outputs as they lie in memory.
+  /// The step's outputs in their memory layout.
   [[nodiscard]] const std::vector<TensorView>& outputs() const { return bound_.outputs; }
 
  private:
@@ -59,7 +58,7 @@ class LoneStep {
 
   Bound bind(std::size_t step, bool in_place);
   void enqueue(Bound& bound);
-  /// The same and waits.
+  /// Does the same and waits.
   void launch(Bound& bound);
   void prepare(std::size_t buffer);
   void fill(const Buffer& buffer, TensorView memory);
@@ -69,7 +68,7 @@ class LoneStep {
   const Plan& plan_;
   Backend& backend_;
   std::unique_ptr<Stream> stream_;
-  /// Around the kernel, where the device has memory of its own.
+  /// Recorded before and after the kernel, if the device has separate memory.
   std::unique_ptr<Event> begin_;
   std::unique_ptr<Event> end_;
   Staging staging_;

@@ -3,7 +3,7 @@
 namespace bench {
 namespace {
 
-/// How often who waits for a batch looks whether there is still a reason to.
+/// How often a thread that waits for a batch checks if it must stop waiting.
 constexpr std::chrono::milliseconds kGlance{50};
 
 /// Adds the time until its end.
@@ -51,12 +51,11 @@ std::optional<InputBatch> BatchesAhead::ahead(Wait wait) {
     return ahead_;
   }
   const TimedWait timed(clock_, waited_);
-  // Before any wait, or the input would have a place less to fill while the run is short of
-  // batches.
+  // Release before waiting: while the run is short of batches, the input needs every slot.
   input_.release();
   bool there = input_.ready_within({});
   if (!there && wait == Wait::yes) {
-    // Who does not want to wait finds the mutex free.
+    // Callers that do not want to wait must find the mutex free.
     somebody_waits_ = true;
     lock.unlock();
     there = wait_for_batch();

@@ -12,35 +12,36 @@
 
 namespace bench {
 
-/// A run's batches, each acquired once for all its towers: when a step begins, or by the first of
-/// the towers that asks while they work on the step before. Nothing waits for a stalled disk once
-/// the run is interrupted or a tower has failed.
+/// The batches of a run, each acquired once for all towers: at the beginning of a step, or ahead.
+/// In the latter case the first tower that asks acquires it while the towers execute the preceding
+/// step. Once the run is interrupted or a tower has failed, nothing waits for a stalled disk.
 class BatchesAhead {
  public:
-  /// `waited` grows by what is waited for batches. All outlive this.
+  /// Adds the time spent waiting for batches to `waited`. All arguments must outlive this.
   BatchesAhead(InputSource& input, const Clock& clock, std::chrono::nanoseconds& waited,
                std::function<bool()> interrupted)
       : input_(input), clock_(clock), waited_(waited), interrupted_(std::move(interrupted)) {}
 
-  /// The next batch; none where the run is interrupted before it is there. Releases the batch
-  /// before: no tower works. Throws what the input throws, or threw when the batch was asked for
-  /// ahead.
+  /// Returns the next batch, or nullopt if the run is interrupted before it is available. Releases
+  /// the preceding batch. Call it while no tower executes a step. Throws what the input throws, or
+  /// threw when ahead() requested the batch.
   std::optional<InputBatch> next();
 
-  /// Towers are about to work on a step, and will ask for the batch of the one behind it.
+  /// Call it before the towers execute a step during which they ask for the following batch.
   void begin_step() { ahead_.reset(); }
   enum class Wait : std::uint8_t { no, yes };
-  /// That batch, from any tower's thread: it releases the batch before, whose copies all have to be
-  /// done. None where there is none yet, or none to be had: next() tells why. Wait::no waits for
-  /// nobody, not for a tower that waits either.
+  /// Returns the following batch; call it from any tower's thread. Releases the preceding batch,
+  /// whose copies must be complete. Returns nullopt if the batch is not available yet, or cannot
+  /// be; next() then gives the reason. Wait::no never waits, not even for another tower that waits.
   std::optional<InputBatch> ahead(Wait wait);
-  /// Whether ahead() gave one since begin_step(). No tower works.
+  /// True if ahead() returned a batch since begin_step(). Call it while no tower executes a step.
   [[nodiscard]] bool has_ahead() const { return ahead_.has_value(); }
-  /// A tower has failed: the others wait for no batch any more. From any thread.
+  /// Reports that a tower has failed, so that no other tower waits for a batch. Any thread may call
+  /// it.
   void give_up() { given_up_ = true; }
 
  private:
-  /// False where there is no reason to wait any longer.
+  /// Returns false if there is no longer a reason to wait.
   [[nodiscard]] bool wait_for_batch();
 
   InputSource& input_;
@@ -48,9 +49,9 @@ class BatchesAhead {
   std::chrono::nanoseconds& waited_;
   std::function<bool()> interrupted_;
   std::atomic<bool> given_up_ = false;
-  /// Of what follows; never held while a batch is waited for ahead.
+  /// Guards the members below; not held while a thread waits for a batch ahead.
   std::mutex mutex_;
-  /// A tower waits for the batch ahead: the input is its own until then.
+  /// A tower waits for the batch ahead and has exclusive use of the input until it arrives.
   bool somebody_waits_ = false;
   std::condition_variable waited_for_;
   std::optional<InputBatch> ahead_;

@@ -62,7 +62,7 @@ void Feeding::enqueue(int tower, RepeatedStep& step) {
   }
   Executor& executor = towers_[tower].executor();
   executor.begin_ahead();
-  // A batch that is not there yet does not keep the other towers waiting for gradients.
+  // Do not wait for a batch: that would keep the other towers waiting for gradients.
   bool brought = false;
   const auto meanwhile = [&] { brought = bring(tower, BatchesAhead::Wait::no); };
   step.enqueue(std::ref(meanwhile));

@@ -6,24 +6,24 @@
 
 namespace bench {
 
-/// Gives the towers of a run their parts of its batches: to devices that share the host's memory
-/// when a step begins; to others while they work on the step before, each on a stream of its own.
+/// Gives the towers of a run their parts of its batches. Devices that share host memory get them
+/// when a step begins. Others get them during the preceding step, each on a separate stream.
 ///
 ///     a tower    network 1 ...... | gradients, update | take 2 | network 2 ...
 ///     its copies    bring 2 ..... |                   |        |    bring 3 ...
 class Feeding {
  public:
-  /// All outlive this.
+  /// All arguments must outlive this.
   Feeding(const RunSettings& settings, Towers& towers, BatchesAhead& batches);
 
-  /// The next step has a batch. False where the run is interrupted before there is one. `more`:
+  /// Prepares the batch of the next step; returns false if the run is interrupted before. `more`:
   /// another step follows.
   bool begin_step(bool more);
-  /// Of a tower, on its thread: its part of that batch.
+  /// Gives a tower its part of that batch; call it on the tower's thread.
   void feed(int tower);
-  /// Of a tower, on its thread: enqueues its step, and that the next one finds its batch.
+  /// Enqueues a tower's step, and the transfer of its next batch; call it on the tower's thread.
   void enqueue(int tower, RepeatedStep& step);
-  /// All towers have waited for the step.
+  /// Call it when all towers have waited for the step.
   void end_step() { fed_ = batches_.has_ahead(); }
 
  private:
@@ -32,11 +32,11 @@ class Feeding {
 
   Towers& towers_;
   BatchesAhead& batches_;
-  /// Of a tower's part.
+  /// The number of images in a tower's part.
   std::size_t images_;
   std::size_t image_elements_;
-  /// Of the step in hand: the batch where it is yet to be given, and whether the next one's is
-  /// brought meanwhile.
+  /// For the current step: its batch if it is still to be given, and if the next batch is
+  /// transferred meanwhile.
   std::optional<InputBatch> batch_;
   bool ahead_ = false;
   /// The towers have the next step's batch.

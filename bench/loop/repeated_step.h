@@ -11,32 +11,31 @@
 
 namespace bench {
 
-/// What every step enqueues behind its batch: the orders, the network, the update. Recorded at the
-/// second step, behind one that has loaded whatever the device loads when it is first used, and
-/// replayed from then on, where the device gains by it: as a whole, or where the update meets other
-/// towers on the host, the network in parts.
+/// Enqueues what every step does after its batch has arrived: step parameters, network, update. If
+/// the device benefits, the second step is recorded and replayed from then on. The first step loads
+/// whatever the device loads on first use. The recording covers the whole step, or parts of the
+/// network if the update synchronizes with other towers on the host.
 class RepeatedStep {
  public:
-  /// `strategy` is null for a forward-only run; both outlive this.
+  /// `strategy` is null for a forward-only run; both arguments must outlive this.
   RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy* strategy);
   ~RepeatedStep();
   RepeatedStep(const RepeatedStep&) = delete;
   RepeatedStep& operator=(const RepeatedStep&) = delete;
 
-  /// The tower's orders were set. `meanwhile` is called while the device works on the network, and
-  /// where the host can, before it waits for other towers in the update. Throws DeviceError where a
-  /// step is to be recorded and cannot be.
+  /// Enqueues a step; the tower's step parameters must be set. Calls `meanwhile` while the device
+  /// executes the network, if possible before the update waits for other towers. Throws DeviceError
+  /// if a step must be recorded and cannot be.
   void enqueue(const std::function<void()>& meanwhile);
-  /// When the network of the last enqueue() was enqueued, and on a device that computes in the
-  /// host's memory done; by the host's clock. Not of a step that was replayed.
+  /// The host's time when the network of the last enqueue() was enqueued, or was complete if the
+  /// device computes in host memory. Not valid for a replayed step.
   [[nodiscard]] std::chrono::steady_clock::time_point computed_at() const { return computed_at_; }
-  /// Of the last enqueue(), whose work is done: from when the device came to its beginning to when
-  /// it came to its end, by the device's clock. None where it computes in the host's memory.
+  /// The time from begin to end of the last enqueue() on the device's clock; its work must be
+  /// complete. nullopt if the device computes in host memory.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> device_time() const;
-  /// As a whole, from its recording: so was the last enqueue().
+  /// True if the last enqueue() replayed a recording of the whole step.
   [[nodiscard]] bool replayed() const { return recorded_ != nullptr; }
-  /// What there is to say where steps are to be replayed and are not, or not as a whole; else
-  /// empty.
+  /// A remark if steps should be replayed but are not, or only in parts; else empty.
   [[nodiscard]] const std::string& remark() const { return remark_; }
   /// UpdateStrategy::gradients_meet(); empty for a forward-only run.
   [[nodiscard]] std::string_view gradients_meet() const {
@@ -56,7 +55,7 @@ class RepeatedStep {
   std::string why_in_parts_;
   bool parts_are_recorded_ = false;
   std::unique_ptr<Recording> recorded_;
-  /// Around a step's work on the tower's stream; null where the device computes in the host's
+  /// Recorded before and after a step on the tower's stream; null if the device computes in host
   /// memory.
   std::unique_ptr<Event> begun_;
   std::unique_ptr<Event> ended_;

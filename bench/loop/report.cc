@@ -11,7 +11,7 @@
 namespace bench::report {
 namespace {
 
-/// `value` with a fixed number of decimals; what is not finite as Python prints it.
+/// `value` with a fixed number of decimals; non-finite values as Python prints them.
 std::string fixed(double value, int decimals) {
   if (std::isnan(value)) return "nan";
   std::array<char, 512> text{};
@@ -68,7 +68,7 @@ void print_header(std::ostream& out, const Header& header) {
   field(out, "Batch size:", cat(header.global_batch, " global"));
   field(out, "", cat(header.batch_per_device, " per device"));
   if (header.batches_per_group > 1) {
-    // The original's spelling: scripts may look for it.
+    // The original's spelling: scripts may search for it.
     field(out, "", cat(header.batches_per_group, " batches per prepocessing group"));
   }
   field(out, "Num batches:", cat(header.num_batches));

@@ -9,14 +9,14 @@
 
 #include "bench/loop/step_statistics.h"
 
-/// The lines of standard output, byte for byte those of tf_cnn_benchmarks but for the first one and
-/// the precision, so that scripts which parse its output parse ours. Each function writes whole
-/// lines and flushes, so that a reader of a pipe sees them as they are made.
+/// The lines on stdout. They equal those of tf_cnn_benchmarks byte for byte, except for the first
+/// line and the precision, so that scripts can parse them. Each function writes whole lines and
+/// flushes, so a reader of a pipe sees them at once.
 namespace bench::report {
 
-/// What the first block tells about the run.
+/// The contents of the first block about the run.
 struct Header {
-  std::string version{};  ///< Of this program: "0.1".
+  std::string version{};  ///< The version of this program: "0.1".
   std::string model{};
   std::string dataset{};   ///< imagenet, cifar10, ...
   bool synthetic = false;  ///< No data folder was given.
@@ -34,25 +34,25 @@ struct Header {
   std::string rewriter_config{};  ///< Empty: no line.
   std::string optimizer{};
   std::string variable_update{};
-  /// The line "AllReduce:" is there for replicated, distributed_all_reduce and
-  /// collective_all_reduce only; an empty text prints as None.
+  /// The line "AllReduce:" exists only for replicated, distributed_all_reduce and
+  /// collective_all_reduce; an empty text prints as None.
   std::string all_reduce_spec{};
-  std::optional<bool> cross_replica_sync{};  ///< Absent: no line (not distributed).
+  std::optional<bool> cross_replica_sync{};  ///< nullopt: no line (not distributed).
   bool staged_vars = false;
   std::string horovod_device{};  ///< Empty: no line.
 };
 
 void print_header(std::ostream& out, const Header& header);
 
-/// "Generating training model", or "evaluation" for a run that only evaluates.
+/// Prints "Generating training model", or "evaluation" for a run that only evaluates.
 void print_generating_model(std::ostream& out, bool evaluation = false);
 void print_initializing_graph(std::ostream& out);
-/// Warm-up was lengthened so that producer groups come out even.
+/// Reports that warm-up was lengthened to whole producer groups.
 void print_rounded_warm_up(std::ostream& out, std::int64_t steps);
 void print_running_warm_up(std::ostream& out);
 void print_done_warm_up(std::ostream& out);
 
-/// The titles of the columns of the step lines. `loss_name` is total_loss or base_loss.
+/// Prints the column titles of the step lines. `loss_name` is total_loss or base_loss.
 void print_step_titles(std::ostream& out, std::string_view loss_name, bool accuracies);
 
 struct Accuracies {
@@ -69,10 +69,10 @@ struct StepLine {
 };
 void print_step(std::ostream& out, const StepLine& line);
 
-/// The trace is about to be written to `file`.
+/// Reports that the trace is about to be written to `file`.
 void print_dumping_trace(std::ostream& out, std::string_view file);
 
-/// The last block. Not for a run that was interrupted.
+/// Prints the last block. Omitted for a run that was interrupted.
 void print_total(std::ostream& out, double images_per_second);
 
 /// ['/cpu:0', '/cpu:1'], as Python prints a list of strings.

@@ -19,7 +19,7 @@ TowerWithUpdate make_member(const RunSettings& settings, std::unique_ptr<Tower> 
   return member;
 }
 
-/// The algorithm that adds gradients like these the fastest, and the figures.
+/// Returns the algorithm that adds such gradients the fastest, and reports the times.
 std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerThreads& threads,
                                             const TowerSources& sources, const Plan& plan,
                                             std::string& told) {
@@ -97,7 +97,7 @@ std::unique_ptr<Towers> make_lone_tower(const RunSettings& settings, TowerThread
     return make_member(settings, std::make_unique<Tower>(graph, backend, options, values), number,
                        meeting);
   };
-  // One tower adds nothing, but where NCCL is tried.
+  // A single tower adds nothing, unless NCCL is tried.
   const bool tries_nccl = settings.device == RunDevice::gpu && all_reduces(settings) &&
                           adds_by_nccl(settings.sharing.sums.spec);
   return std::make_unique<Towers>(threads, make,

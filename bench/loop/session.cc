@@ -30,7 +30,7 @@ class Session {
         feeding_(settings, parts.towers, batches_) {
     find_scalars();
     make_steps();
-    // Longer lists grow between steps, outside what is timed.
+    // Longer lists grow between steps, outside the measured time.
     const auto expected =
         static_cast<std::size_t>(std::min(parts.stopping.limits().steps, kReservedSteps));
     result_.steps.reserve(expected);
@@ -70,22 +70,22 @@ class Session {
   }
 
  private:
-  /// Of a tower's part of a step, by the clock.
+  /// Points in time during a tower's part of a step, by the clock.
   struct Laps {
     nanoseconds begun{};
     nanoseconds fed{};
     nanoseconds done{};
   };
-  /// Of a step, by the clock.
+  /// Points in time during a step, by the clock.
   struct Span {
     nanoseconds begun{};
-    /// The batch is there.
+    /// The time at which the batch is available.
     nanoseconds input{};
     nanoseconds done{};
   };
   struct Outcome {
     nanoseconds duration{};
-    /// On the device.
+    /// The duration on the device.
     std::optional<nanoseconds> device{};
     double loss = 0;
     report::Accuracies accuracies{};
@@ -105,7 +105,7 @@ class Session {
     }
   }
 
-  /// On the towers' threads, whose devices they use.
+  /// Makes the steps on the towers' threads, which use the devices.
   void make_steps() {
     const auto towers = static_cast<std::size_t>(parts_.towers.size());
     steps_.resize(towers);
@@ -194,7 +194,7 @@ class Session {
     }
   }
 
-  /// A forward-only run has no loss that would show numbers that are none.
+  /// A forward-only run has no loss, so check the logits for non-finite values.
   void check_logits() {
     if (settings_.training() || result_.steps.empty()) {
       return;
@@ -216,14 +216,14 @@ class Session {
     }
   }
 
-  /// Whether a step comes behind the next one, as far as is known.
+  /// Returns true if another step follows the next one, as far as is known.
   [[nodiscard]] bool goes_on() const {
     const auto measured = static_cast<std::int64_t>(result_.steps.size());
     return measured + 1 < parts_.stopping.limits().steps;
   }
 
-  /// One synchronous step: waits for a batch, runs it, updates the variables, reads the loss. None
-  /// where the run is interrupted before there is a batch.
+  /// Runs one synchronous step: waits for a batch, runs it, updates the variables, reads the loss.
+  /// Returns nullopt if the run is interrupted before the batch is available.
   std::optional<Outcome> step() {
     const nanoseconds begin = parts_.clock.now();
     if (!feeding_.begin_step(goes_on())) {
@@ -258,7 +258,7 @@ class Session {
         throw;
       }
     };
-    // By reference: a copy would be allocated in every step.
+    // By reference, because a copy would be allocated in every step.
     parts_.towers.run(std::ref(or_give_up));
     feeding_.end_step();
     Outcome outcome = mean_outcome();
@@ -278,7 +278,7 @@ class Session {
     return outcome;
   }
 
-  /// The numbers of a tower's step that is done.
+  /// The values of a tower's completed step.
   [[nodiscard]] Outcome read_outcome(const Executor& executor) const {
     Outcome outcome;
     for (const Executor::Scalar loss : losses_) {
@@ -290,7 +290,7 @@ class Session {
     return outcome;
   }
 
-  /// Of the step that is done, where the towers tell.
+  /// Adds the parts of the completed step's time, if the towers report them.
   void add_shares(const Span& step) {
     nanoseconds last{};
     for (const Laps& laps : laps_) {
@@ -298,7 +298,7 @@ class Session {
     }
     for (std::size_t tower = 0; tower < result_.shares.size(); ++tower) {
       const Laps& laps = laps_[tower];
-      // What SteadyClock tells, which is the clock wherever shares are looked at.
+      // Parts are measured only if the session's clock is a SteadyClock.
       const nanoseconds computed = steps_[tower]->computed_at().time_since_epoch();
       const UpdateStrategy* update = parts_.towers.update(static_cast<int>(tower));
       const nanoseconds exchanged = update == nullptr ? nanoseconds(0) : update->exchanged();
@@ -312,7 +312,7 @@ class Session {
     }
   }
 
-  /// Of all towers; of the devices' times the longest.
+  /// The mean over all towers, except the device time, which is the maximum.
   [[nodiscard]] Outcome mean_outcome() const {
     Outcome mean;
     for (const Outcome& outcome : outcomes_) {
@@ -353,11 +353,11 @@ class Session {
   Progress progress_;
   BatchesAhead batches_;
   Feeding feeding_;
-  /// They add up to the reported loss; none in a forward-only run.
+  /// They add up to the reported loss; empty in a forward-only run.
   std::vector<Executor::Scalar> losses_;
   Executor::Scalar top_1_{};
   Executor::Scalar top_5_{};
-  /// Of each tower: its step, and what it made of the step in hand.
+  /// For each tower: its step, and the outcome of the current step.
   std::vector<std::unique_ptr<RepeatedStep>> steps_;
   std::vector<Outcome> outcomes_;
   std::vector<Laps> laps_;
@@ -370,7 +370,7 @@ StepLimits step_limits(const RunSettings& settings) {
   StepLimits limits{.warmup_steps = settings.warmup.num_batches,
                     .steps = settings.steps.num_batches};
   if (settings.max_seconds) {
-    constexpr double kLongestSeconds = 9e9;  // what nanoseconds can hold
+    constexpr double kLongestSeconds = 9e9;  // the limit of nanoseconds
     limits.time = nanoseconds(
         static_cast<std::int64_t>(std::min(*settings.max_seconds, kLongestSeconds) * 1e9));
   }

@@ -18,39 +18,40 @@
 
 namespace bench {
 
-/// What the step loop works with.
+/// The objects that the step loop uses.
 struct SessionParts {
   Towers& towers;
-  /// Gives the images of all towers at once, those of the first one first.
+  /// Provides the images of all towers together, in the order of the towers.
   InputSource& input;
   const Clock& clock;
   StoppingRule& stopping;
   std::ostream& out;
   std::ostream& progress;
   Terminal progress_terminal = {};
-  /// Watches the measured steps; null: nothing does.
+  /// Watches the measured steps; may be null.
   TimedWatch* watch = nullptr;
 };
 
-/// What the loop measured.
+/// The measurements of the loop.
 struct SessionResult {
   std::vector<std::chrono::nanoseconds> steps;
-  /// What each of them took the device by its own clock, from the step's beginning to its end on
-  /// the device; of several the longest. Empty where they compute in the host's memory.
+  /// The duration of each measured step on the device's clock, from begin to end; the maximum over
+  /// several devices. Empty if the devices compute in host memory.
   std::vector<std::chrono::nanoseconds> device_steps;
-  /// The devices replay steps as a whole: the host holds nothing up within one.
+  /// The devices replay whole steps, so the host cannot delay them within a step.
   bool replayed = false;
-  /// The reported loss of each of them; empty for a forward-only run.
+  /// The reported loss of each measured step; empty for a forward-only run.
   std::vector<double> losses;
-  /// Their accuracies; empty where none are computed.
+  /// The accuracies of each measured step; empty if they are not computed.
   std::vector<report::Accuracies> accuracies;
-  /// UpdateStrategy::gradients_meet() of several towers; else empty.
+  /// UpdateStrategy::gradients_meet() with several towers; else empty.
   std::string gradients_meet;
   /// From the end of warm-up to the end of the last step.
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};
-  /// Of several towers, or of a run of --scaling_sweep, over the measured steps; empty else, and of
-  /// devices with memory of their own, for kNotTimedByPart.
+  /// The time of each tower by part over the measured steps, with several towers or in a run of
+  /// --scaling_sweep. Otherwise empty, as with devices that have separate memory, for the reason
+  /// kNotTimedByPart.
   std::vector<TowerShare> shares;
   /// The clock when the first warm-up step (or, without any, the first step) began.
   std::chrono::nanoseconds first_step_at{};
@@ -59,31 +60,31 @@ struct SessionResult {
   std::optional<double> loss_last;
   std::optional<double> top_1;
   std::optional<double> top_5;
-  /// Steps, warm-up included, that left the variables alone for a gradient that is not finite.
+  /// The steps, warm-up included, that skipped the update because of a non-finite gradient.
   std::int64_t skipped_updates = 0;
-  /// Why they ended; none for a step that failed.
+  /// Why the steps ended; Stop::none after a failed step.
   Stop stop = Stop::none;
 
-  /// Steps that were completed, warm-up included.
+  /// The number of completed steps, warm-up included.
   [[nodiscard]] std::int64_t global_steps() const {
     return warmup_steps + static_cast<std::int64_t>(steps.size());
   }
 };
 
-/// The loss is no number any more.
+/// The loss is no longer finite.
 class LossError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// How long the settings want a run to be.
+/// The requested length of a run, from its settings.
 StepLimits step_limits(const RunSettings& settings);
 
-/// A step runs on every tower, each on its own part of the batch, and ends when all are done: what
-/// it reports is the mean of theirs. Warms up, then runs and times the steps until the rule ends
-/// them, printing tf_cnn_benchmarks' lines from "Running warm up" to the last step line, and the
-/// total unless the run was interrupted. Throws LossError for a loss that is not finite; `result`
-/// holds what was measured until then.
+/// Warms up, then runs and times the steps until the stopping rule ends them. Each step runs on
+/// every tower, on the tower's part of the batch, and ends when all towers are done. It reports
+/// means over the towers. Prints the lines of tf_cnn_benchmarks from "Running warm up" to the last
+/// step line. Also prints the total unless the run was interrupted. Throws LossError for a loss
+/// that is not finite; `result` then has the measurements so far.
 void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result);
 
 }  // namespace bench

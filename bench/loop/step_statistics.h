@@ -7,10 +7,10 @@
 
 namespace bench {
 
-/// Images per second over the steps so far, as the step lines print them.
+/// Images per second over the steps so far, as printed in the step lines.
 struct Speed {
   double mean = 0;
-  double uncertainty = 0;  ///< Printed after "+/-"; spread within this run, no confidence interval.
+  double uncertainty = 0;  ///< Printed after "+/-": the spread within this run.
   double jitter = 0;
 };
 

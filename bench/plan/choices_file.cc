@@ -86,7 +86,7 @@ std::optional<ChoicesFile> parse_choices(const std::string& text) {
 
 ChoicesFile read_choices(const std::string& path) {
   std::error_code error;
-  // One that waits for a writer would stop the program here.
+  // Opening a FIFO without a writer would block here.
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
     throw refusal(path, "is no ordinary file");
   }

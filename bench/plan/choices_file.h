@@ -10,24 +10,24 @@ namespace bench {
 
 struct RunSettings;
 
-/// What --dump=choices prints, a record holds and --choices_file reads, as JSON.
+/// The choices as JSON: printed by --dump=choices, stored in records, read by --choices_file.
 struct ChoicesFile {
   Choices choices;
-  /// The flags, by their names, that have to be those of the run that the choices were made for.
+  /// The flags by name. A run may use the choices only if its flags have the same values.
   std::map<std::string, std::string> made_for;
   bool operator==(const ChoicesFile&) const = default;
 };
 
-/// The flags of a run, defaults filled in, on which its choices depend.
+/// The flags of a run on which its choices depend, with defaults filled in.
 std::map<std::string, std::string> flags_of_choices(const RunSettings& settings);
 
 std::string to_text(const ChoicesFile& file);
-/// Of such a text or of the record of a run, which holds the same; none where it is neither.
+/// Reads such a JSON text or the record of a run, which holds the same; else returns nullopt.
 std::optional<ChoicesFile> parse_choices(const std::string& text);
-/// Throws UsageError, naming the file, where it cannot be read or is none of these.
+/// Throws UsageError with the file's name if it cannot be read or holds no choices.
 ChoicesFile read_choices(const std::string& path);
 
-/// Throws UsageError, naming the flag, where a run's choices were made for another one.
+/// Throws UsageError with the flag's name if the choices were made for another run.
 void check_choices(const RunSettings& settings);
 
 }  // namespace bench

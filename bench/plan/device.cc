@@ -19,14 +19,13 @@
 namespace bench {
 namespace {
 
-/// What a tower's device is made with.
+/// The arguments that make a tower's device.
 struct TowerPlace {
   int tower = 0;
   Topology topology = {};
 };
 
-/// As many of the processors that this process may use as the run has threads.
-/// Not more than OMP_THREAD_LIMIT allows.
+/// Returns one processor for each thread of the run, limited by OMP_THREAD_LIMIT.
 std::vector<int> within_limit(Device& device, std::vector<int> processors,
                               std::optional<int> wanted) {
   const auto most = static_cast<std::size_t>(onednn_most_threads());
@@ -61,7 +60,7 @@ void note_inherited_threads(Device& device) {
   }
 }
 
-/// The flag that asked for the towers, as it was given.
+/// The flag that asked for the towers, as the user wrote it.
 std::string towers_asked(const RunSettings& settings) {
   std::string counts;
   for (const int count : settings.record.device_counts) {
@@ -83,8 +82,8 @@ void check_shares(const RunSettings& settings, const Topology& topology) {
   }
 }
 
-/// Gives the device the processors of its tower, and from now on its thread the memory of their
-/// node, where it is to have one.
+/// Assigns the tower's processors to the device. If required, also binds this thread's memory to
+/// their NUMA node from now on.
 void place_on_cpu(Device& device, const RunSettings& settings, const TowerPlace& place) {
   const ShareRequest request = share_request(settings, place.topology);
   if (settings.numa_affinity && !request.within_nodes) {
@@ -116,7 +115,7 @@ void place_on_cpu(Device& device, const RunSettings& settings, const TowerPlace&
   }
 }
 
-/// The GPUs of which each tower has one. Throws UsageError where there are too few.
+/// Finds the GPUs, one per tower. Throws UsageError if there are too few.
 FoundGpus find_gpus_of_towers(const RunSettings& settings) {
   FoundGpus found = find_gpus();
   found.check_any("--device=gpu");
@@ -138,7 +137,7 @@ std::string text_of(const GpuDescription& gpu) {
              " GiB)");
 }
 
-/// Makes a backend that only plans, and says for which card.
+/// Makes a backend that only plans, and adds a notice that names the card.
 void plan_for_card(const std::string& card, const GpuOptions& options, Device& device) {
   GpuProvider& provider = open_gpu_provider();
   PlannedGpu planned;
@@ -159,7 +158,7 @@ Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
   const GpuSettings& asked = settings.gpu;
   const GpuOptions options{.tf32 = asked.tf32};
   Device device;
-  // Images are decoded, and numbers checked, by the processors there are.
+  // The CPU only decodes images and verifies numbers, so it gets all available processors.
   device.processors = choose_processors(share.topology, std::nullopt);
   if (asked.plan_for) {
     plan_for_card(*asked.plan_for, options, device);
@@ -196,8 +195,9 @@ Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
   place_on_cpu(device, settings, share);
   note_inherited_threads(device);
   OnednnOptions options{.processors = device.processors,
-                        // Beside those that decode images one device's threads may run anywhere;
-                        // several would meet on one processor, or leave their node.
+                        // Next to decoding threads, the threads of a single device may run
+                        // anywhere. Threads of several devices would share a processor or leave
+                        // their node.
                         .pin = !settings.input.dataset || settings.towers > 1 || device.memory,
                         .max_isa = std::nullopt};
   if (const auto cpuid = this_processor()) {
@@ -206,7 +206,7 @@ Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
     }
     const auto limit = isa_limit(own_environment);
     const auto cap = cap_for_hidden_amx_tiles(*cpuid);
-    // A limit of the user's that keeps AMX out already stays.
+    // Keep the user's limit if it already excludes AMX.
     if (cap && (!limit || is_poorer(cap->max_cpu_isa, *limit))) {
       options.max_isa = cap->max_cpu_isa;
       device.warnings.push_back(cap->notice);
@@ -247,14 +247,14 @@ Device make_device(const RunSettings& settings) {
 
 std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& threads) {
   check_stacks(own_environment, stack_limit_bytes());
-  // Before any thread is bound to processors.
+  // Discover it before any thread is bound to processors.
   const Topology topology = discover_topology();
   std::vector<Device> devices(static_cast<std::size_t>(threads.size()));
   if (threads.size() == 1) {
     devices.front() = make_tower_device(settings, {.topology = topology});
     return devices;
   }
-  // One refusal, not one each.
+  // Check here, so that the user sees one error instead of one per tower.
   check_shares(settings, topology);
   if (settings.device == RunDevice::gpu && !settings.gpu.plan_for) {
     find_gpus_of_towers(settings);
@@ -268,7 +268,7 @@ std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& thre
     drop_backends(devices, threads);
     throw;
   }
-  // Most say the same.
+  // Most texts are the same for all towers.
   for (const auto texts : {&Device::notices, &Device::warnings}) {
     std::set<std::string> said;
     for (Device& device : devices) {

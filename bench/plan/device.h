@@ -13,54 +13,54 @@
 
 namespace bench {
 
-/// The device of a run and what is to be told about it.
+/// The device of a run, with notices and warnings for the user.
 struct Device {
-  /// Where its thread and the backend's have their memory from; null: as the system likes. Belongs
-  /// to the thread that made it, and goes after the backend.
+  /// Binds the memory of this thread and of the backend's threads; null: the system decides.
+  /// Belongs to the thread that made it and is destroyed after the backend.
   std::unique_ptr<cpu::MemoryOnNode> memory;
   std::unique_ptr<Backend> backend;
   std::vector<int> processors;
-  /// Its threads are kept to no processor: `processors` tells only how many they are.
+  /// The threads are not bound to processors; only the number of `processors` counts.
   bool anywhere = false;
-  /// What will make the numbers low, such as a limited instruction set, and what helps.
+  /// Conditions that reduce performance, such as a limited instruction set, with remedies.
   std::vector<std::string> warnings;
-  /// Of a GPU that computes: what tells it from others, and its driver.
+  /// Identifies the GPU that computes, together with its driver.
   std::string name;
   std::string driver;
-  /// The instruction set kernels are made for.
+  /// The instruction set for which kernels are made.
   std::string isa;
   std::string library_version;
   std::vector<std::string> notices;
-  /// That computes; none on the CPU, and where only a plan is made.
+  /// The GPU that computes; nullopt on the CPU and if the run only plans.
   std::optional<GpuDescription> gpu = {};
 };
 
-/// On the CPU: places threads on the processors this process may use, caps the instruction set
-/// where AMX cannot be used, and makes the backend. Throws UsageError for more threads than
-/// processors, and where no GPU can be used that the run asks for.
+/// Makes the device of a run. On the CPU it places threads on the processors that this process may
+/// use. It caps the instruction set where AMX is unusable. Throws UsageError if there are more
+/// threads than processors, or if the run needs a GPU and none is usable.
 Device make_device(const RunSettings& settings);
 
-/// The devices of all of a run's towers, each made on its tower's thread: equal shares of the
-/// processors, in the order of the machine's memory and caches, or a GPU each (with --virtual_gpus
-/// the first one for all). Throws UsageError where there are too few.
+/// Makes the devices of all towers, each on its tower's thread. CPU towers get equal shares of the
+/// processors, in the order of the machine's memory and caches. GPU towers get one GPU each; with
+/// --virtual_gpus all use the first GPU. Throws UsageError if there are too few.
 std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& threads);
 
-/// Throws UsageError where the run's towers are of the CPU and there are too few processors.
+/// Throws UsageError if the towers run on the CPU and there are too few processors.
 void check_processors(const RunSettings& settings);
 
-/// How many threads each of so many devices of the CPU has where nobody says.
+/// The default number of threads per CPU device for this number of towers.
 int default_threads(const RunSettings& settings, int towers);
 
-/// Ends the devices' backends and what they hold of their threads, each on its tower's thread.
+/// Destroys the devices' backends and thread resources, each on its tower's thread.
 void drop_backends(std::span<Device> devices, TowerThreads& threads);
 
-/// A device as --device names it.
+/// A device with its name in --device.
 struct NamedBackend {
   std::string name;
   std::unique_ptr<Backend> backend;
 };
 
-/// Every device that can be used here, with one thread, to be asked what it can run.
+/// Makes every device that is usable here, with one thread each, to query what it can run.
 std::vector<NamedBackend> make_all_backends();
 
 }  // namespace bench

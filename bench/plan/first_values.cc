@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-/// Nobody asks for the values any more.
+/// Thrown in the background threads when the values are no longer needed.
 class GivenUp : public std::exception {};
 
 }  // namespace

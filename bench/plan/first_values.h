@@ -10,18 +10,18 @@
 
 namespace bench {
 
-/// The first values of a run's variables (drawn, read, folded), made in the background by threads
-/// that are not bound to processors when this is made before the device.
+/// Draws, reads and folds the initial values of a run's variables in background threads. To keep
+/// these threads unbound, construct this before the device.
 class FirstValues {
  public:
-  /// Begins. All arguments must outlive this.
+  /// Starts the background work. All arguments must outlive this object.
   FirstValues(const RunSettings& settings, const Graph& network, const RunTensorFiles& files);
-  /// Gives up what was not asked for, and waits until that is so.
+  /// Cancels work whose result was not requested, and waits until it has stopped.
   ~FirstValues();
   FirstValues(const FirstValues&) = delete;
   FirstValues& operator=(const FirstValues&) = delete;
 
-  /// Waits for them; `phases` hears how far they are and may end the run. Once.
+  /// Waits for the values. `phases` receives the progress and may end the run. Call once.
   InitialValues get(PhaseWatch& phases);
 
  private:
@@ -34,7 +34,7 @@ class FirstValues {
   static constexpr Phase kDrawing{"drawing the first values", "part"};
   static constexpr Phase kReading{"reading the first values", "variable"};
 
-  /// What the threads in the background tell of themselves.
+  /// Receives the progress of the background threads.
   Watch told(const Phase& phase);
 
   std::atomic<const Phase*> phase_{&kDrawing};

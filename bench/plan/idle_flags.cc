@@ -14,7 +14,7 @@ struct Asked {
   const Flags& flags;
 };
 
-// Each says what makes a flag idle ("with --forward_only"), or nothing where it has an effect.
+// Each function returns what makes a flag idle ("with --forward_only"), or "" if it has an effect.
 
 std::string unless_training(const Asked& asked) {
   return asked.settings.training() ? "" : "with --forward_only";
@@ -185,7 +185,7 @@ std::string unless_sent_in_16_bits(const Asked& asked) {
                                 : cat("with --variable_update=", update, ": it is for replicated");
 }
 
-/// Of what decides which gradients are added together, unless all are packed.
+/// For flags that decide which gradients are added together, which packing all gradients replaces.
 std::string unless_gradients_stay_apart(const Asked& asked) {
   if (const std::string idle = unless_sums_are_everywhere(asked); !idle.empty()) {
     return idle;
@@ -194,7 +194,7 @@ std::string unless_gradients_stay_apart(const Asked& asked) {
                                             : "";
 }
 
-/// Of packs of small gradients, which are f32 ones.
+/// For flags about packs of small gradients, which require f32.
 std::string unless_small_may_be_packed(const Asked& asked) {
   if (const std::string idle = unless_gradients_stay_apart(asked); !idle.empty()) {
     return idle;
@@ -235,7 +235,7 @@ std::string unless_added_in_buckets(const Asked& asked) {
 }
 
 std::string unless_all_reduced(const Asked& asked) {
-  // One GPU's NCCL is there to be tried.
+  // A single GPU may still try NCCL.
   const bool tries_nccl = asked.settings.device == RunDevice::gpu &&
                           asked.flags.all_reduce_spec == "nccl" && all_reduces(asked.settings);
   return tries_nccl ? "" : unless_sums_are_everywhere(asked);
@@ -330,7 +330,7 @@ constexpr std::array kRules = {
     Rule{"input_transfer", unless_data},
 };
 
-/// Whether the value is the default, and that is false or 0.
+/// True if the value is the default, and the default is false or 0.
 bool asks_for_nothing(const results::FlagValue& value) {
   return value == results::FlagValue(false) || value == results::FlagValue(std::int64_t{0}) ||
          value == results::FlagValue(0.0);

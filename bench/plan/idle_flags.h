@@ -8,9 +8,9 @@
 
 namespace bench {
 
-/// "--momentum: no effect with --optimizer=sgd" for each flag that was given and changes nothing
-/// beside the others. One that only repeats a default of false or 0 asks for nothing, and is not
-/// named. `settings` need flags, model, dataset and device.
+/// Returns "--momentum: no effect with --optimizer=sgd" for each given flag that the other flags
+/// make idle. Ignores flags that only repeat a default of false or 0. Reads flags, model, dataset
+/// and device from `settings`.
 std::vector<std::string> idle_flag_notices(const RunSettings& settings, const ParseResult& parsed);
 
 }  // namespace bench

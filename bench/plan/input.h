@@ -7,14 +7,14 @@
 
 namespace bench {
 
-/// The label of the dataset's files that is the network's class 0: 1 where the network has a class
-/// less than the dataset, since it then has none for the background.
+/// The dataset file label that maps to the network's class 0. It is 1 if the network has one class
+/// fewer than the dataset, because it then has no background class.
 std::int32_t first_label(const RunSettings& settings);
 
-/// The run's batches, for all towers together, in the layout that the plan wants images in ("nchw"
-/// or "nhwc"), or as pixels where the settings say so: synthetic, the dataset's, or a file's. They
-/// lie where `allocator` says, in ordinary memory where it is null. `watch` hears how far synthetic
-/// images are. Throws UsageError or DataError when the data cannot be used.
+/// Makes the input of the run: batches for all towers, from synthetic data, the dataset or a file.
+/// Images have the plan's layout ("nchw" or "nhwc"), or are pixels if the settings ask for them.
+/// Batches are allocated by `allocator`, or in ordinary memory if it is null. `watch` receives the
+/// progress of synthetic images. Throws UsageError or DataError if the data cannot be used.
 std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images,
                                             const Watch& watch = {},
                                             const std::shared_ptr<HostAllocator>& allocator = {});

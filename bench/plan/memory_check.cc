@@ -17,13 +17,13 @@ bool fits(std::size_t bytes, const Captured<MemoryLimit>& limit) {
   return !limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes);
 }
 
-/// Behind the bytes of a need, in a sentence to the user.
+/// Text that follows the number of bytes in a message to the user.
 struct NeedText {
   std::string host;
   std::string device;
 };
 
-/// What is short, in the first place that is; none where all fits.
+/// Describes the first limit that is exceeded; nullopt if everything fits.
 std::optional<std::string> shortage(const RunSettings& settings, const MemoryNeed& need,
                                     const MemoryLimits& limits, const NeedText& text) {
   const auto of_place = [&](std::size_t bytes, const MemoryLimit& limit, const std::string& what) {
@@ -51,7 +51,7 @@ void check_need(const RunSettings& settings, const MemoryLimits& limits,
           largest == 0 ? "no batch fits" : cat("the largest batch that fits is ", largest)));
 }
 
-/// The images of a batch, which a device with memory of its own has too.
+/// The images of a batch. They count on the host and on a device with separate memory.
 MemoryNeed images_need(const RunSettings& settings, std::int64_t batch) {
   const std::size_t bytes = image_bytes(settings, batch);
   return {.host = bytes, .device = bytes};
@@ -160,7 +160,7 @@ MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> ho
 
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {
   const Graph graph = build_run_graph(settings, backend, batch);
-  // Pinned choices are those of one batch.
+  // Pinned choices are valid for one batch only.
   LoweringOptions options = settings.lowering();
   if (batch != settings.batch) {
     options.pinned = nullptr;
@@ -203,7 +203,7 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
       pixels ? slot_image_bytes(settings) * static_cast<std::size_t>(batch) * towers : images;
   memory.input_slots = slot * static_cast<std::size_t>(settings.input.dataset->prefetch_batches);
   if (pixels && backend.shares_host_memory()) {
-    memory.input_slots += images;  // What they are normalised into.
+    memory.input_slots += images;  // The buffer for normalized images.
   }
   return memory;
 }
@@ -227,14 +227,14 @@ MemoryNeed fingerprint_need(const RunSettings& settings, Backend& backend, std::
   const Graph graph = build_run_graph(settings, backend, checked_images(batch));
   const std::size_t kernels =
       settings.int8 ? 0 : plan_check_memory(graph, backend.host_threads().count).total();
-  // The values put into the variables have f32, whatever the variables have.
+  // Values written to variables are f32, whatever the type of the variables.
   const auto values = static_cast<std::size_t>(count_variables(graph).all.scalars) * sizeof(float);
   std::int64_t largest = 0;
   const Graph whole = build_run_graph(settings, backend, batch);
   for (const Value& value : whole.values()) {
     largest = std::max(largest, value.type.opaque ? 0 : value.type.shape.elements());
   }
-  // Copies of one image in canonical order, and again as the executor takes them.
+  // Copies of one image: in canonical order, and as the executor reads it.
   return {.host = 2 * image_bytes(settings, batch) + values + kernels,
           .device = static_cast<std::size_t>(largest) * sizeof(float)};
 }

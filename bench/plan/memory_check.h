@@ -13,124 +13,123 @@
 
 namespace bench {
 
-/// Bytes by the place where they lie. Where the device computes in the host's memory, the host's
-/// alone count.
+/// Bytes by location. If the device computes in host memory, only `host` counts.
 struct MemoryNeed {
   std::size_t host = 0;
   std::size_t device = 0;
   [[nodiscard]] std::size_t total() const { return host + device; }
 };
 
-/// Everything a run will hold on all its devices, planned before it is allocated.
+/// The memory that a run will hold on all its devices, planned before allocation.
 struct PlannedMemory {
-  /// Of one tower; all have the same.
+  /// For one tower; all towers need the same.
   MemoryReport executor = {};
-  /// Of each tower, what differs between them: the optimizer's slots are those of what it holds.
+  /// For each tower, since towers hold the optimizer slots of different variables.
   std::vector<StrategyMemory> updates = std::vector<StrategyMemory>(1);
-  /// The towers compute in memory of a device, and not in the host's.
+  /// The towers compute in device memory, not in host memory.
   bool on_device = false;
   /// All towers are on one device.
   bool share_device = false;
-  /// Of all towers, alike.
+  /// For all towers together; each needs the same.
   std::size_t input_slots = 0;
-  /// What the check after the steps takes beside, on the host and on a device.
+  /// Additional memory of the check after the steps, on the host and on a device.
   MemoryNeed check = {};
 
   [[nodiscard]] std::size_t towers() const { return updates.size(); }
-  /// Of all towers: slots, and where they meet.
+  /// For all towers: optimizer slots, and the buffers that reduce gradients.
   [[nodiscard]] std::size_t optimizer() const;
   [[nodiscard]] std::size_t meeting() const;
-  /// What a tower computes in.
+  /// The memory in which a tower computes.
   [[nodiscard]] std::size_t computing(std::size_t tower) const {
     return executor.total() + updates[tower].computing;
   }
-  /// What a tower takes, by place, with its part of the input; without the check.
+  /// What a tower needs by location, including its part of the input but not the check.
   [[nodiscard]] MemoryNeed of_tower(std::size_t tower) const;
   /// The tower whose device has the most to hold.
   [[nodiscard]] std::size_t largest_tower() const;
-  /// Of all towers, without the check.
+  /// The regions of all towers, without the check.
   [[nodiscard]] std::vector<MemoryRegion> regions() const;
   [[nodiscard]] std::size_t total() const {
     return towers() * executor.total() + optimizer() + meeting() + input_slots;
   }
 };
-/// "activations 1.9 GiB, variables ..., optimizer ..., input ..."; of several towers also what each
-/// takes, by place.
+/// "activations 1.9 GiB, variables ..., optimizer ..., input ..."; with several towers also the
+/// need of each by location.
 std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory);
 
-/// What a run may take, by place.
+/// The memory that a run may use, by location.
 struct MemoryLimits {
   Captured<MemoryLimit> host;
-  /// None where the device computes in the host's memory.
+  /// nullopt if the device computes in host memory.
   std::optional<MemoryLimit> device = {};
 
-  /// Of a device, what the one with the most to hold needs.
+  /// The device need is that of the fullest device.
   [[nodiscard]] MemoryNeed need_of(const PlannedMemory& memory) const;
-  /// Whether there is room; an unknown limit lets everything pass.
+  /// True if the need fits; an unknown limit accepts everything.
   [[nodiscard]] bool fit(const MemoryNeed& need) const;
 };
-/// The host's limit, and of the run's devices that of the one that has the least now; with
-/// --plan_for all memory of that card, in a host that nobody knows.
+/// The host's limit and the smallest current limit of the run's devices. With --plan_for, the whole
+/// memory of that card and an unknown host limit.
 MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> host,
                            std::span<const Device> devices);
 
-/// What of a tower's plan decides what the run takes around it.
+/// The parts of a tower's plan that determine the remaining memory of the run.
 struct TowerPlan {
   MemoryReport memory = {};
-  /// What is trained.
+  /// The trained variables.
   std::vector<OptimizerSegment> segments = {};
 };
 TowerPlan tower_plan(const Plan& plan);
 
-/// The whole of a run's memory around what its executors plan.
+/// The total memory of a run, given the plan of its executors.
 PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const TowerPlan& tower,
                          std::int64_t batch);
 /// The same for any batch, planned without allocating.
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch);
 
-/// Elements of one image.
+/// The number of elements of one image.
 std::size_t image_elements(const RunSettings& settings);
 
-/// Bytes of one image as the input hands it over.
+/// The bytes of one image as the input delivers it.
 std::size_t slot_image_bytes(const RunSettings& settings);
 
-/// Bytes of one batch of images, as the network reads them.
+/// The bytes of one batch of images as the network reads them.
 std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
 
-/// What the check of the network takes after the steps, beside the plan: on the host images,
-/// variables, and the reference's work on a kernel; on the device the largest tensor in f32, on its
-/// way to the host.
+/// The memory of the network check after the steps, in addition to the plan. The host holds images,
+/// variables and the reference's work on a kernel. The device holds the largest tensor in f32
+/// before it is copied to the host.
 MemoryNeed fingerprint_need(const RunSettings& settings, Backend& backend, std::int64_t batch);
 
 using NeedForBatch = std::function<MemoryNeed(std::int64_t batch)>;
 
-/// The largest batch whose memory fits, and what it needs; 0 when none does.
+/// The largest batch that fits, and its need; 0 if no batch fits.
 struct LargestBatch {
   std::int64_t batch = 0;
   MemoryNeed need = {};
-  /// Of one more image, which does not fit; nothing where nobody was asked about it.
+  /// The need with one more image, which does not fit; empty if it was not queried.
   MemoryNeed next = {};
 };
-/// Looks below `below` by bisection; a batch whose images alone are too much, which is too large to
-/// be planned at all, is not asked about.
+/// Searches below `below` by bisection. Does not query a batch whose images alone do not fit, which
+/// is too large to plan.
 LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limits,
                            const NeedForBatch& need_for, std::int64_t below);
 
-/// Throws UsageError when the network's variables alone exceed the host's limit: before they are
-/// drawn. With --plan_for none are.
+/// Throws UsageError if the network's variables alone exceed the host's limit. Call it before they
+/// are drawn. With --plan_for no variables are drawn.
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit);
 
-/// Throws UsageError when the images of one batch alone exceed a limit: before the network is
-/// planned for it. What else as check_memory().
+/// Throws UsageError if the images of one batch alone exceed a limit. Call it before the network is
+/// planned for that batch. Otherwise like check_memory().
 void check_images_memory(const RunSettings& settings, const MemoryLimits& limits,
                          const NeedForBatch& need_for);
 
-/// The need, the limit and what set it, in a sentence; none where the memory fits into the limits.
+/// The need, the limit and its origin, in a sentence; nullopt if the memory fits the limits.
 std::optional<std::string> memory_shortage(const RunSettings& settings, const PlannedMemory& memory,
                                            const MemoryLimits& limits);
 
-/// Throws UsageError with that sentence and the largest batch that fits, unless the memory fits
-/// into the limits.
+/// Throws UsageError with that sentence and the largest batch that fits, unless the memory fits the
+/// limits.
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,
                   const MemoryLimits& limits, const NeedForBatch& need_for);
 

@@ -61,7 +61,7 @@ Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph 
     fused = fuse_batch_norm(fused, supports);
   }
   Graph graph = add_backward(gather_moving_averages(fused), "loss");
-  // Readers in NCHW would normalise in a pass of their own each, and save nothing.
+  // Readers in NCHW would each normalize in a separate pass and save nothing.
   if (settings.gpu.conv_prologue && settings.format != DataFormat::nchw) {
     graph = normalize_where_read(graph, supports);
   }

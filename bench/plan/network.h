@@ -6,21 +6,21 @@
 
 namespace bench {
 
-/// The plain forward network of a run.
+/// Builds the plain forward network of a run.
 Graph build_run_network(const RunSettings& settings, std::int64_t batch);
 
-/// What --freeze_when_forward_only folds into the convolutions of that network; none without it.
+/// The batch norms that --freeze_when_forward_only folds into convolutions; empty without it.
 std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings);
 
-/// The network folded and fused, without gradients, in the run's floating type.
+/// Builds the folded and fused network without gradients, in the run's floating-point type.
 Graph build_float_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch);
 
-/// A plain network as the backend runs it in floating numbers: folded where asked for and fused,
-/// and when training with its gradients.
+/// Prepares a plain network for the backend in floating point: fused, folded if requested, with
+/// gradients when training.
 Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph network);
 
-/// The network as the backend runs it, in int8 with unknown ranges, which is good for planning:
-/// folded and fused, and when training with its gradients.
+/// Builds the network as the backend runs it: fused, folded if requested, with gradients when
+/// training. In int8 its ranges are unknown, which is sufficient for planning.
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch);
 
 }  // namespace bench

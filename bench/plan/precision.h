@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// The type a run computes in, and a sentence for the user where --use_fp16 left the choice; else
-/// empty.
+/// The type in which a run computes. If --use_fp16 left the choice open, also a sentence for the
+/// user; else the sentence is empty.
 struct Precision {
   DType dtype = DType::f32;
   std::string note;
@@ -15,11 +15,11 @@ struct Precision {
   void apply(RunSettings& settings) const;
 };
 
-/// Settles --use_fp16 on the faster of bf16 and f16; measures where the device computes in both.
-/// Throws UsageError when the device cannot compute in the type asked for.
+/// Resolves --use_fp16 to the faster of bf16 and f16, by measurement if the device supports both.
+/// Throws UsageError if the device does not support the requested type.
 Precision choose_precision(const RunSettings& settings, Backend& backend);
 
-/// What the settled type is called: "f32"; "int8"; "bf16 (f32 variables)" where 16 bits learn.
+/// Describes the resolved type: "f32"; "int8"; "bf16 (f32 variables)" when training in 16 bits.
 std::string describe_precision(const RunSettings& settings);
 
 }  // namespace bench

@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-/// Where whole towers have to fit in: a NUMA node, or the machine.
+/// A set of processors that must hold whole towers: a NUMA node, or the machine.
 struct Room {
   Topology topology;
   std::size_t cores = 0;
@@ -40,7 +40,8 @@ std::vector<Room> rooms_of(const Topology& topology, bool within_nodes) {
   return rooms;
 }
 
-/// How many towers of so many threads fit in where a room has so much as `size` says.
+/// The number of towers with `threads` threads that fit, if each part has `size` places for
+/// threads.
 std::size_t towers_in(const std::vector<Room>& rooms, std::size_t Room::*size,
                       std::size_t threads) {
   return std::accumulate(
@@ -78,7 +79,8 @@ std::size_t threads_in(const std::vector<Room>& rooms, const ShareRequest& reque
           : cat(asked, ": this process may use ", usable, ", and each device takes ", taken));
 }
 
-/// How many towers each room gets: one after the other goes where most is left.
+/// The number of towers in each part. Assigns each tower to the part with the most remaining
+/// places.
 std::vector<std::size_t> towers_of_rooms(const std::vector<Room>& rooms, std::size_t towers,
                                          std::size_t threads) {
   std::size_t Room::*const size =
@@ -94,7 +96,7 @@ std::vector<std::size_t> towers_of_rooms(const std::vector<Room>& rooms, std::si
   return counts;
 }
 
-/// The room's processors cut into so many parts of whole cores, as equal as they go.
+/// Cuts the processors into `count` parts of whole cores, as equal as possible.
 std::vector<Topology> parts_of_cores(const Topology& room, std::size_t cores, std::size_t count) {
   std::vector<Topology> parts(count);
   std::size_t core = 0;
@@ -107,8 +109,9 @@ std::vector<Topology> parts_of_cores(const Topology& room, std::size_t cores, st
   return parts;
 }
 
-/// The processors of each of a room's towers: cores of its own, so that the hardware threads of one
-/// are one tower's and its caches are too, where they can be divided so; else one after the other.
+/// Assigns processors to the towers of one part. If there are enough cores, towers do not share
+/// them, and so do not share their hardware threads and caches. Otherwise assigns processors in
+/// order.
 std::vector<std::vector<int>> divide(const Room& room, std::size_t towers, std::size_t threads) {
   std::vector<std::vector<int>> divided;
   if (room.cores >= towers) {

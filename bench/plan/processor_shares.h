@@ -9,40 +9,40 @@
 
 namespace bench {
 
-/// What towers of the CPU ask of the processors.
+/// The processors that CPU towers request.
 struct ShareRequest {
   int towers = 1;
-  /// Of each tower; none: the cores are divided, a thread each.
+  /// Threads of each tower; nullopt: one thread per core, with the cores divided among the towers.
   std::optional<int> threads = {};
-  /// Each tower's processors are of one NUMA node.
+  /// Each tower stays within one NUMA node.
   bool within_nodes = false;
-  /// The flag that asked for the towers, for a refusal; empty: --num_gpus.
+  /// The flag that requested the towers, for error messages; empty: --num_gpus.
   std::string asked = {};
 };
 
-/// What one tower gets.
+/// The processors of one tower.
 struct ProcessorShare {
   std::vector<int> processors;
-  /// Of all of them, where they were to be of one.
+  /// The node of all its processors, if the request was `within_nodes`.
   std::optional<int> numa_node;
 };
 
-/// How many threads each tower gets where there are enough processors.
+/// The number of threads each tower gets if there are enough processors.
 int threads_per_tower(const Topology& topology, const ShareRequest& request);
 
-/// The towers' processors, by their numbers: each has as many. In the order of the machine's memory
-/// and caches each has a part of the cores, and no other a hardware thread there, while there are
-/// enough. Within nodes they are spread over all of them, as evenly as these have processors.
-/// Throws UsageError where there are too few.
+/// Returns the processor numbers of each tower; all towers have equally many. Each tower gets a
+/// separate set of cores while there are enough, in the order of the machine's memory and caches.
+/// With `within_nodes`, distributes towers over the nodes in proportion to their processors. Throws
+/// UsageError if there are too few.
 std::vector<ProcessorShare> share_processors(const Topology& topology, const ShareRequest& request);
 
-/// Where threads prepare images beside towers that have these processors: on those of `all` that
-/// none has, where that leaves at least so many; else on all.
+/// The processors on which threads prepare images while towers use `taken`. Returns the processors
+/// of `all` that no tower has, or `all` if fewer than `at_least` remain.
 std::vector<int> processors_to_decode_on(std::vector<int> all,
                                          const std::vector<std::vector<int>>& taken,
                                          std::size_t at_least);
 
-/// The NUMA nodes that processors of the topology are of, in its order.
+/// The NUMA nodes of the topology's processors, in its order.
 std::vector<int> numa_nodes_of(const Topology& topology);
 
 }  // namespace bench

@@ -20,9 +20,10 @@
 namespace bench {
 namespace {
 
-/// Images that f32 runs on at once: all values of the network are kept meanwhile.
+/// The number of images in one f32 batch; all values of the network stay in memory meanwhile.
 constexpr std::int64_t kMostAtOnce = 8;
-/// Images to judge by, in whole batches: one image alone would not tell what depends on it.
+/// The least number of images to judge, rounded up to whole batches. A single image cannot show
+/// what depends on the image.
 constexpr std::int64_t kLeastJudged = 8;
 
 std::int64_t images_at_once(std::int64_t batch) {
@@ -33,7 +34,7 @@ std::int64_t images_at_once(std::int64_t batch) {
   return count;
 }
 
-/// The run's input, and what comes behind the batches that calibration learns from.
+/// The run's input, including the batches that follow those of calibration.
 class CalibrationInput {
  public:
   explicit CalibrationInput(RunSettings settings) : settings_(std::move(settings)) {
@@ -43,7 +44,7 @@ class CalibrationInput {
 
   InputBatch next() { return source_->next(); }
 
-  /// One that calibration has not learned from, unless its epoch is above 0.
+  /// The next batch, which calibration has not seen unless its epoch is above 0.
   InputBatch next_unseen() {
     if (settings_.synthetic()) {
       ++settings_.seed;
@@ -59,7 +60,7 @@ class CalibrationInput {
   std::unique_ptr<InputSource> source_;
 };
 
-/// The decibels, or why there are none; `no_signal` says what that means.
+/// The ratio in decibels, or why it is unknown; `no_signal` applies if the signal is 0.
 Captured<double> decibels_of(const SignalToNoise& ratio, const char* no_signal) {
   if (const auto decibels = ratio.decibels()) {
     return *decibels;
@@ -113,11 +114,11 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
   const auto labels_at_once = static_cast<std::size_t>(at_once);
   const std::size_t pixels_at_once = image_elements(settings) * labels_at_once;
   const auto parts = static_cast<std::size_t>(settings.batch / at_once);
-  // Of the batches of calibration and those that are judged.
+  // Count the calibration batches and the judged batches.
   const std::int64_t judged = (kLeastJudged + settings.batch - 1) / settings.batch;
   const std::int64_t all = batches + judged;
   std::int64_t done = 0;
-  // Calls use(images, labels) for as many images at a time as f32 runs on.
+  // Calls use(images, labels) for parts of the batch, as many images at a time as f32 takes.
   const auto for_parts = [&](const InputBatch& batch, const auto& use) {
     for (std::size_t part = 0; part < parts; ++part) {
       tell(watch, done, all);

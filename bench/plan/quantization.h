@@ -11,19 +11,19 @@
 
 namespace bench {
 
-/// The network of a run with --dtype=int8 for a batch, with these ranges. Throws UsageError with
-/// the reason where the device runs none of its layers so.
+/// Builds the network of a --dtype=int8 run for a batch, with these ranges. Throws UsageError with
+/// the reason if the device runs none of its layers in int8.
 QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend& backend,
                                      std::int64_t batch, const Ranges& ranges);
 
-/// How close the network in int8 comes to itself in f32, and on what that was measured.
+/// The agreement of the int8 network with its f32 version, and the data of that comparison.
 struct Judgement {
   Agreement agreement = {};
-  /// Calibration may have seen some of the images, since the input has too few others.
+  /// The input has too few images, so calibration may have seen some of these.
   bool seen = false;
-  /// The weights came from a file; those that were drawn tell nothing of a trained network.
+  /// The weights came from a file. Random weights say nothing about a trained network.
   bool trained = false;
-  /// Images whose label has the largest logit; of real labels only.
+  /// Images whose label has the largest logit; only with real labels.
   struct Correct {
     std::int64_t f32 = 0;
     std::int64_t int8 = 0;
@@ -31,22 +31,22 @@ struct Judgement {
   std::optional<Correct> correct = {};
 };
 
-/// Makes a run's network int8: learns the ranges of its values from the first batches of the run's
-/// own input, in f32 on the same device, and keeps what f32 makes of the batches behind them. Of
-/// synthetic images, which are the same in each batch, these are drawn from another seed.
+/// Converts a run's network to int8. It learns the value ranges in f32 on the same device, from the
+/// first batches of the run's input. It keeps the f32 logits of the batches that follow. Synthetic
+/// batches are all alike, so it draws the following ones from another seed.
 class Quantization {
  public:
-  /// `values` are those of the folded network, and then those of graph(). Says on `progress` what
-  /// it does; `watch` hears of each part of a batch.
+  /// On entry, `values` belong to the folded network; on return, to graph(). Writes its progress to
+  /// `progress`; `watch` is called for each part of a batch.
   Quantization(const RunSettings& settings, Backend& backend, InitialValues& values,
                std::ostream& progress, const Watch& watch);
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
-  /// Runs a tower of graph() on the kept batches and holds its logits against those of f32.
+  /// Runs a tower of graph() on the kept batches and compares its logits with those of f32.
   [[nodiscard]] Judgement judge(Tower& tower) const;
 
  private:
-  /// A batch that calibration has not learned from, and f32's logits of it.
+  /// A batch that calibration has not seen, with its f32 logits.
   struct Kept {
     std::vector<float> images;
     std::vector<std::int32_t> labels;
@@ -64,9 +64,8 @@ class Quantization {
 results::Quantization to_record(const Judgement& judgement);
 
 /// "int8 against f32 on 32 images that calibration has not seen: signal to noise 21.3 dB in what
-/// differs between the images, 38.4 dB in the logits as a whole; top-1 agreement 31 of 32, where
-/// f32 names 7 classes; correct: f32 30, int8 29". Where the weights are untrained, a second line
-/// says what that cannot tell.
+/// differs between the images, ..., where f32 names 7 classes; correct: f32 30, int8 29". If the
+/// weights are untrained, a second line says what the result cannot show.
 std::ostream& operator<<(std::ostream& out, const Judgement& judgement);
 
 }  // namespace bench

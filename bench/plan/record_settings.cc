@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Where --until_ci is given and --repeats is not: the last of the looks.
+/// The last look at the interval, if --until_ci is given without --repeats.
 constexpr std::int64_t kMostRuns = 24;
 
 const char* variable(const char* name) {
@@ -133,7 +133,7 @@ ScalingReference parse_scaling_reference(const std::string& text) {
 }
 
 std::vector<int> parse_device_counts(const std::string& text) {
-  constexpr int kMost = 64;  // As --num_gpus takes.
+  constexpr int kMost = 64;  // The limit of --num_gpus.
   std::vector<int> counts;
   for (const std::string& word : split_text(text, ',')) {
     const std::optional<int> count = index_of(word);

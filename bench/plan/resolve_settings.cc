@@ -20,15 +20,15 @@ namespace bench {
 namespace {
 
 constexpr std::string_view kDefaultDataset = "imagenet";
-// The models' learning rates are made for images from -1 to 1; synthetic ones go from 0 to 255, as
-// in tf_cnn_benchmarks. Batch norm takes the factor of 127.5 out again. Without it the first
-// layer's output, and with it every layer's, is larger by it; so is the gradient of each weight, at
-// a given gradient of the logits. The loss then bends 127.5^2 times as much, and a step along the
-// gradient may only be that much shorter.
+// The models' learning rates assume images from -1 to 1; synthetic images range from 0 to 255, as
+// in tf_cnn_benchmarks. Batch norm removes the factor of 127.5 again. Without batch norm, every
+// layer's output is larger by this factor. For a given gradient of the logits, so is the gradient
+// of each weight. The curvature of the loss then grows by 127.5^2, so the step along the gradient
+// must shrink by as much.
 constexpr double kSyntheticDivisor = 127.5 * 127.5;
 
-/// The dataset of the run. Where neither flag speaks of one, imagenet, or that of a model which
-/// imagenet has not.
+/// The dataset of the run. If no flag determines it: imagenet, or the model's own dataset if
+/// imagenet does not have the model.
 const Dataset& resolve_dataset(const Flags& flags) {
   if (flags.data_dir) {
     check_data_folder(*flags.data_dir);
@@ -58,7 +58,7 @@ const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
   throw unknown_model(flags.model);
 }
 
-/// Throws the UsageError that building the network would, so that it comes before anything is done.
+/// Throws the UsageError of building the network, before any other work is done.
 void check_network(const RunSettings& settings, bool size_given) {
   if (settings.aux_head) {
     RunSettings own_size = settings;
@@ -77,7 +77,7 @@ void check_network(const RunSettings& settings, bool size_given) {
   }
 }
 
-/// Throws UsageError for what int8 cannot do.
+/// Throws UsageError for what int8 does not support.
 void check_int8(const Flags& flags) {
   if (flags.dtype != "int8") {
     return;
@@ -94,7 +94,7 @@ void check_int8(const Flags& flags) {
   }
 }
 
-/// Throws UsageError for what 16 bits cannot do.
+/// Throws UsageError for what 16-bit types do not support.
 void check_16_bits(const Flags& flags) {
   if (asks_for_16_bits(flags) && flags.forward_only && flags.save_variables) {
     throw UsageError(
@@ -109,7 +109,7 @@ bool has_batch_norm(const Graph& graph) {
                      [](const Node& node) { return node.op == &kBatchNorm; });
 }
 
-/// Lets the loss of synthetic images stay a number, whatever the network.
+/// Keeps the loss of synthetic images finite, whatever the network.
 void suit_synthetic_images(RunSettings& settings) {
   const LearningRateRequest& request = settings.learning_rate.request;
   if (!settings.training() || !settings.synthetic() || request.init_learning_rate ||
@@ -174,7 +174,7 @@ InputSettings input_of(const Flags& flags) {
   return input;
 }
 
-/// What the slots of a run with --data_dir hold.
+/// The type of the input slots in a run with --data_dir.
 SlotType slot_type_of(const Flags& flags, RunDevice device) {
   const bool automatic = flags.input_transfer == "auto";
   const bool pixels = automatic ? device == RunDevice::gpu : flags.input_transfer == "uint8";
@@ -209,7 +209,7 @@ std::optional<int> threads_of(const Flags& flags) {
   return threads == 0 ? std::nullopt : std::optional(static_cast<int>(threads));
 }
 
-/// The settings that the value of one flag or a few says, whatever the others are.
+/// Reads the settings that depend on one flag or a few, independently of the others.
 RunSettings read_settings(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   return {.mode = flags.forward_only ? RunMode::forward_only : RunMode::training,
@@ -255,7 +255,7 @@ LearningRateOptions learning_rate_of(const Flags& flags, const Model& model,
           .request = learning_rate_request(flags)};
 }
 
-/// Why a run that says nothing of a device does not compute on a GPU; empty where it does.
+/// The reason why a run without device flags does not use a GPU; empty if it does.
 std::string why_no_gpu(const Flags& flags) {
   return flags.device || flags.plan_for ? "" : find_gpus().why_none;
 }
@@ -271,7 +271,7 @@ GpuSettings gpu_of(const Flags& flags) {
                                                   : StepRecording::automatic};
 }
 
-/// Throws UsageError for a card that is planned for where something else is asked.
+/// Throws UsageError if --plan_for is combined with flags that need a device.
 void check_plan_for(const RunSettings& settings) {
   if (!settings.gpu.plan_for) {
     return;
@@ -287,8 +287,8 @@ void check_plan_for(const RunSettings& settings) {
   }
 }
 
-/// Kernels are timed on a GPU where nobody says otherwise: what its libraries offer differs more
-/// than estimates can tell. Throws UsageError where there is nothing that could be timed.
+/// The default is to time kernels on a GPU, because its libraries' kernels differ more than
+/// estimates can predict. Throws UsageError if there is nothing to time.
 Autotune autotune_of(const Flags& flags, const RunSettings& settings) {
   if (flags.autotune == "off") {
     return Autotune::off;
@@ -304,7 +304,7 @@ Autotune autotune_of(const Flags& flags, const RunSettings& settings) {
   return computes_on_gpu && !flags.choices_file && !flags.verify ? Autotune::quick : Autotune::off;
 }
 
-/// Throws UsageError for types that exclude others or what is asked for beside them.
+/// Throws UsageError for types that exclude each other or another flag.
 void check_types(const RunSettings& settings, const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   if (settings.dtype == DType::f64 && settings.device != RunDevice::reference) {

@@ -5,8 +5,8 @@
 
 namespace bench {
 
-/// What the flags make a run. Throws UsageError for a model, dataset or value that does not exist
-/// or does not fit.
+/// Resolves the settings of a run from its flags. Throws UsageError for a model, dataset or value
+/// that does not exist or does not fit.
 RunSettings resolve_settings(const ParseResult& parsed);
 
 }  // namespace bench

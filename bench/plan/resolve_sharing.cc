@@ -12,15 +12,15 @@
 namespace bench {
 namespace {
 
-/// The version of NCCL's library. Throws UsageError where it cannot be opened.
+/// The version of the NCCL library. Throws UsageError if it cannot be opened.
 std::string nccl_version() { return nccl::Library().version(); }
 
-/// NCCL takes one tower of each GPU.
+/// NCCL accepts one tower per GPU.
 AllReduceOffer offer_of(const RunSettings& settings) {
   return {.nccl = settings.device == RunDevice::gpu && !settings.gpu.virtual_towers};
 }
 
-/// NCCL was asked for: throws UsageError where it cannot add.
+/// Handles a request for NCCL: throws UsageError if it cannot add the gradients.
 void check_nccl(RunSettings& settings) {
   if (settings.towers == 1 || settings.gpu.plan_for) {
     return;
@@ -42,7 +42,7 @@ void check_nccl(RunSettings& settings) {
   }
 }
 
-/// One GPU has nothing to add, and NCCL is there to be tried.
+/// A single GPU has nothing to add, but may try NCCL.
 void try_nccl(RunSettings& settings) {
   if (settings.device != RunDevice::gpu || settings.towers > 1 || settings.gpu.plan_for) {
     return;
@@ -55,7 +55,7 @@ void try_nccl(RunSettings& settings) {
   }
 }
 
-/// NCCL where nobody says how, or why it is the host.
+/// Chooses NCCL by default, or reports why the host adds instead.
 void choose_nccl(RunSettings& settings) {
   if (settings.device != RunDevice::gpu || settings.towers == 1 || settings.gpu.plan_for) {
     return;
@@ -73,7 +73,7 @@ void choose_nccl(RunSettings& settings) {
   }
 }
 
-/// The algorithms are timed: NCCL among them, or why not.
+/// Adds NCCL to the timed algorithms, or reports why not.
 void time_nccl(RunSettings& settings) {
   if (settings.device != RunDevice::gpu || settings.towers == 1 || settings.gpu.plan_for) {
     return;
@@ -90,12 +90,12 @@ void time_nccl(RunSettings& settings) {
   }
 }
 
-/// What several towers whose gradients are summed on each of them cannot do.
+/// Checks what towers that each hold the sum of gradients do not support.
 void check_sums(RunSettings& settings, const Flags& flags) {
   if (flags.hierarchical_copy) {
     hierarchical_leaders(flags.network_topology, settings.towers, 0);
   }
-  // tf_cnn_benchmarks sends no others in 16 bits.
+  // tf_cnn_benchmarks sends only these gradients in 16 bits.
   if (!asks_for_16_bits(flags) || flags.variable_update != "replicated") {
     return;
   }
@@ -108,7 +108,7 @@ void check_sums(RunSettings& settings, const Flags& flags) {
       "(--compact_gradient_transfer)");
 }
 
-/// --gpu_indices: throws UsageError unless it names each tower once.
+/// Parses --gpu_indices. Throws UsageError unless it names each tower once.
 std::vector<int> ring_order(const std::string& text, int towers) {
   const auto refuse = [&](const std::string& why) {
     throw UsageError(cat("--gpu_indices=", text, ": ", why, "; accepted is the order of all ",
@@ -216,7 +216,7 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
     if (settings.towers > 1) {
       check_sums(settings, flags);
     }
-    // One GPU tries NCCL.
+    // A single GPU tries NCCL.
     if (!spec.empty() && (settings.towers > 1 || adds_by_nccl(settings.sharing.sums.spec))) {
       check_all_reduce_spec(spec, settings.towers, offer_of(settings));
     }
@@ -232,7 +232,7 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
   if (settings.towers == 1 || !settings.training() || !settings.reduction) {
     return;
   }
-  // ResNet's own rate makes up for it.
+  // ResNet's own learning rate compensates for the sum.
   settings.learning_rate.summed_devices =
       settings.reduction == GradientReduction::sum ? settings.towers : 1;
 }

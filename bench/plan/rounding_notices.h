@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// What a run rounds that its flags do not say: pixels, and in TF32 the inputs of products.
+/// Lists rounding that the flags do not show: pixels, and with TF32 the inputs of products.
 std::vector<std::string> rounding_notices(const RunSettings& settings);
 
 }  // namespace bench

@@ -32,7 +32,7 @@ Warmup plan_warmup(const WarmupOptions& options) {
   const std::int64_t trials = std::max<std::int64_t>(options.autotune_threshold.value_or(1), 1);
   const std::int64_t asked = options.num_warmup_batches.value_or(
       std::max(kLeastWarmup, kWarmupPerSquaredTrial * trials * trials));
-  // The producer is ahead of the warm-up's last step by all enqueue groups but one.
+  // At the last warm-up step, the producer is ahead by all enqueue groups but one.
   const std::int64_t ahead = options.enqueue_groups - 1;
   const std::int64_t group = options.batch_group_size;
   const std::int64_t over = ((asked + ahead) % group + group) % group;

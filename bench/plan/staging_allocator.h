@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// Where batches lie that are copied to a device: in its staging memory. Null where the device
-/// computes in the host's memory, for which the pipeline's own allocator does. The backend has to
+/// Allocates batches that are copied to a device, in its staging memory. Null if the device
+/// computes in host memory; the pipeline's own allocator is sufficient there. The backend must
 /// outlive it. Any thread may use it.
 std::shared_ptr<HostAllocator> make_staging_allocator(Backend& backend);
 

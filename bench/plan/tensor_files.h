@@ -18,21 +18,22 @@ namespace bench {
 /// The safetensors files of a run: --init_from, --input_file, --save_variables, --dump_tensors.
 class RunTensorFiles {
  public:
-  /// Opens what is read, holds it against the run's network, and checks that what is written can
-  /// be. Throws UsageError or DataError, naming the file.
+  /// Opens input files and checks them against the run's network. Also checks that output files can
+  /// be written. Throws UsageError or DataError with the file's name.
   RunTensorFiles(const RunSettings& settings, const Graph& network);
 
   /// Sentences for the user.
   [[nodiscard]] std::vector<std::string> notices() const;
 
-  /// Puts what --init_from gives in the place of drawn values.
+  /// Replaces drawn values with those of --init_from.
   void load(InitialValues& values, const Watch& watch = {}) const;
 
   [[nodiscard]] bool dumps() const { return dump_.has_value(); }
-  /// Writes the tensors of the first step where --dump_tensors says. Throws WriteError.
+  /// Writes the tensors of the first step to the file of --dump_tensors. Throws WriteError.
   void write_dump(std::span<const TensorToWrite> tensors) const;
 
-  /// Writes the variables where --save_variables says, after so many steps. Throws WriteError.
+  /// Writes the variables after `global_step` steps to the file of --save_variables. Throws
+  /// WriteError.
   void save(Executor& executor, std::int64_t global_step) const;
 
  private:

@@ -12,9 +12,9 @@
 namespace bench {
 namespace {
 
-/// Of what is free: the rest is for what is not planned.
+/// The fraction of free memory that timing uses; the rest is for unplanned allocations.
 constexpr double kTimedShare = 0.9;
-/// Candidates of a layer that --autotune=quick times.
+/// The number of candidates per layer that --autotune=quick times.
 constexpr std::size_t kQuick = 4;
 
 std::string processor_name(const SystemFiles& files) {
@@ -52,7 +52,7 @@ bool fits(const TuningRequest& request, const PlannedMemory& memory) {
   return request.limits.fit(request.limits.need_of(memory));
 }
 
-/// Those of an earlier run, where they can be used.
+/// The choices of an earlier run, if they can be used.
 std::optional<Choices> kept_choices(const TuningRequest& request, const TuningKey& key,
                                     std::vector<std::string>& notices) {
   TuningCache::Found found = request.cache.find(key);
@@ -129,7 +129,7 @@ TuningResult tune(const TuningRequest& request) {
   const PlannedMemory memory =
       run_memory(settings, request.backend, tower_plan(estimated), settings.batch);
   if (!fits(request, memory)) {
-    return result;  // It will be refused, and says then what would fit.
+    return result;  // The run is refused later, with a message that says what would fit.
   }
   CandidateTimer timer(request.backend, request.timer, timing_memory(request.limits, memory),
                        request.watch);

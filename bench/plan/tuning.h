@@ -14,39 +14,38 @@
 
 namespace bench {
 
-/// The device and the versions of all that computes on it, as far as they decide which kernels are
-/// the fastest.
+/// Identifies the device and the versions of all software that affects which kernels are the
+/// fastest.
 TuningKey tuning_identity(const Device& device, const SystemFiles& files);
 
-/// What timing may take on the device, and what it leaves to workspaces of a run whose executor is
-/// planned so.
+/// The device memory that timing may use, and what a run with this plan leaves for workspaces.
 TimingMemory timing_memory(const MemoryLimits& limits, PlannedMemory planned);
 
 struct TuningRequest {
   const RunSettings& settings;
-  /// What will run.
+  /// The graph that will run.
   const Graph& graph;
   Backend& backend;
   KernelTimer& timer;
   const TuningCache& cache;
   TuningKey identity;
   MemoryLimits limits;
-  /// Hears of each launch and may end the timing.
+  /// Called for each launch; may end the timing.
   Watch watch = {};
 };
 
 struct TuningResult {
   Choices choices;
-  /// They were timed in an earlier run: nothing was timed now.
+  /// The choices were timed in an earlier run; nothing was timed in this run.
   bool kept = false;
   CandidateTimer::Counts counts = {};
   /// Sentences for the user.
   std::vector<std::string> notices = {};
 };
 
-/// The choices for a graph by time: those kept for this device and graph, or else those timed now,
-/// which are then kept. What is kept for other versions, cannot be read, or does not fit into
-/// memory any more is timed anew. Throws as Plan does, and what the watch throws.
+/// Chooses kernels for a graph by time. Uses the stored choices for this device and graph, or times
+/// them now and stores them. Times again if stored choices are for other versions, cannot be read,
+/// or no longer fit into memory. Throws like Plan, and whatever the watch throws.
 TuningResult tune(const TuningRequest& request);
 
 }  // namespace bench

@@ -21,7 +21,7 @@ std::map<std::string, std::string> joined(const TuningKey& key) {
   return all;
 }
 
-/// "driver=12.8", of the first that differs; empty where none does.
+/// The first version that differs, as "driver=12.8"; empty if all are the same.
 std::string difference(const std::map<std::string, std::string>& now,
                        const std::map<std::string, std::string>& then) {
   for (const auto& [name, value] : now) {

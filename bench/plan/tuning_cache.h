@@ -10,35 +10,37 @@
 
 namespace bench {
 
-/// What decides which kernels are the fastest, by names.
+/// The named properties that determine which kernels are the fastest.
 struct TuningKey {
-  /// What is tuned, and on which device: one set of choices is kept for each.
+  /// The workload and the device; one set of choices is stored for each.
   std::map<std::string, std::string> subject;
-  /// Of all that computes there. Choices that were timed with others do not count.
+  /// The versions of everything that computes there. Choices timed with other versions are not
+  /// used.
   std::map<std::string, std::string> versions;
 };
 
-/// The folder for choices that were timed: `tuning` in that of BENCH_CACHE_DIR, of
-/// XDG_CACHE_HOME/bench or of HOME/.cache/bench, the first that is set; none where none is.
+/// The folder for timed choices: `tuning` in the first of BENCH_CACHE_DIR, XDG_CACHE_HOME/bench and
+/// HOME/.cache/bench that is set. Returns nullopt if none of them is.
 std::optional<std::filesystem::path> tuning_folder(
     const std::function<std::string(const std::string& variable)>& environment);
 
-/// Choices that were timed, on the disk: a file for each subject, what --choices_file reads but for
-/// what they were made for.
+/// Stores timed choices on disk, one file for each subject. Its format is that of --choices_file,
+/// except that it omits `made_for`.
 class TuningCache {
  public:
-  /// None: nothing is found nor kept.
+  /// Without a folder it finds nothing and stores nothing.
   explicit TuningCache(std::optional<std::filesystem::path> folder) : folder_(std::move(folder)) {}
 
   struct Found {
     std::optional<Choices> choices = {};
-    /// Why what is there is of no use, in a sentence; empty where nothing is there.
+    /// Why the stored file is unusable, in a sentence; empty without a file.
     std::string why_not = {};
   };
   [[nodiscard]] Found find(const TuningKey& key) const;
-  /// Replaces what is there, as a whole. Returns why that could not be done; empty where it was.
+  /// Replaces the stored choices as a whole. Returns the reason if that fails, else an empty
+  /// string.
   [[nodiscard]] std::string keep(const TuningKey& key, const Choices& choices) const;
-  /// Where the choices for a key are; none without a folder.
+  /// The file with the choices for a key; nullopt without a folder.
   [[nodiscard]] std::optional<std::filesystem::path> file(const TuningKey& key) const;
 
  private:

@@ -7,9 +7,9 @@
 
 namespace bench {
 
-/// A backend whose planning is watched: `phases`, which must outlive it, hears of each layer that
-/// is planned and may end the run there and between what else planning asks. Nothing that steps do,
-/// nor reading and writing variables, is watched.
+/// Returns a backend whose planning is watched. `phases` must outlive it. `phases` is called for
+/// each planned layer and for the other queries of planning, and may end the run there. Steps and
+/// accesses to variables are not watched.
 std::unique_ptr<Backend> watch_planning(std::unique_ptr<Backend> backend, PhaseWatch& phases);
 
 }  // namespace bench

@@ -8,24 +8,24 @@
 
 namespace bench {
 
-/// The run is not to be trusted: its network computes something else.
+/// The results are wrong: the network computes something else than it should.
 class MismatchError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Parts of a run one after the other; what comes behind a failure is left out.
+/// Executes the parts of a run in sequence; skips those that follow a failure.
 class Attempt {
  public:
-  /// Calls `part` unless one before it failed. RunEnded, the end that the user asks for, goes its
-  /// own way.
+  /// Calls `part` unless an earlier part failed. Does not catch RunEnded, which means that the user
+  /// ended the run.
   void at(const std::function<void()>& part);
 
   [[nodiscard]] bool succeeded() const { return !failed_; }
-  /// What failed; empty for nothing.
+  /// What failed; empty without a failure.
   [[nodiscard]] const std::string& reason() const { return reason_; }
-  /// Of one that failed: prints the reason and returns the exit status of a check that did
-  /// (LossError, MismatchError), or throws on what main tells from others.
+  /// Call it after a failure. For a failed check (LossError, MismatchError), prints the reason and
+  /// returns the exit status. Otherwise rethrows the failure for main.
   int end(std::ostream& err) const;
 
  private:

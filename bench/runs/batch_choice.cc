@@ -29,14 +29,14 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Speeds closer than this are one speed: about what runs of one batch differ by.
+/// Speeds closer than this count as equal: runs of one batch differ by about as much.
 constexpr double kTolerance = 0.02;
-/// A trial: what is enough takes the time or the steps, whichever is longer.
+/// A trial ends when it has reached both the time and the steps of `enough`.
 constexpr StepLimits kTrial{
     .warmup_steps = 2,
     .steps = 1000,
     .enough = StepLimits::Enough{.steps = 5, .time = std::chrono::seconds(1)}};
-/// The rest is for what is not planned: the kernels of many layers, the decoders.
+/// The remainder is for unplanned memory: the kernels of many layers, and decoders.
 constexpr double kPlannedShare = 0.95;
 
 MemoryLimit plannable(const MemoryLimit& limit, std::size_t less = 0) {
@@ -44,7 +44,7 @@ MemoryLimit plannable(const MemoryLimit& limit, std::size_t less = 0) {
   return {.bytes = static_cast<std::int64_t>(std::max(bytes, 0.0)), .set_by = limit.set_by};
 }
 
-/// What may be planned of what may be used; `host_less` of the host's is taken already.
+/// The part of the limits that may be planned; `host_less` bytes of the host's are already in use.
 MemoryLimits plannable(const MemoryLimits& limits, std::size_t host_less = 0) {
   MemoryLimits result = limits;
   if (limits.host.known()) {
@@ -56,8 +56,8 @@ MemoryLimits plannable(const MemoryLimits& limits, std::size_t host_less = 0) {
   return result;
 }
 
-/// What the lists of a plan take while it is made, up to 150 MiB for a thousand layers, beside what
-/// the process holds now, after plans of one image.
+/// The memory of a plan's lists during planning, up to 150 MiB for a thousand layers. It excludes
+/// what the process still holds after planning one image.
 std::size_t list_bytes(const SystemFiles& files) {
   const auto most = peak_rss_bytes(files);
   const auto now = resident_bytes(files);
@@ -65,8 +65,8 @@ std::size_t list_bytes(const SystemFiles& files) {
   return known ? static_cast<std::size_t>(most.value() - now.value()) : 0;
 }
 
-/// The settings under which a batch is tried: its steps leave the variables alone, so that no loss
-/// can run away.
+/// The settings for trying a batch. Its steps do not change the variables, so the loss cannot
+/// diverge.
 RunSettings trial_settings(const RunSettings& settings, std::int64_t batch) {
   RunSettings trial = with_batch(settings, batch);
   trial.learning_rate.request = {.init_learning_rate = 0};
@@ -82,7 +82,7 @@ bool fits(const RunSettings& settings, Backend& backend, const MemoryLimits& all
          allowed.fit(allowed.need_of(plan_run_memory(settings, backend, settings.batch)));
 }
 
-/// The variables' first values, the same for every batch.
+/// The initial values of the variables, the same for every batch.
 InitialValues trial_values(const RunSettings& settings, const Backend& backend, RunHost& host) {
   InitialValues values = initial_values(build_run_network(settings, 1), settings.seed,
                                         host.phases.of("drawing the first values", "part"));
@@ -102,17 +102,17 @@ results::BatchTrial trial_of(std::int64_t batch, const std::vector<nanoseconds>&
           .steps = statistics.n};
 }
 
-/// Times some steps of the run that these settings are of.
+/// Times some steps of the run with these settings.
 results::BatchTrial measure(RunSettings& settings, const InitialValues& values, RunHost& host) {
   Backend& backend = *host.device(settings).backend;
   const Graph graph = build_run_graph(settings, backend, settings.batch);
-  // Whose images a device may still be reading while the tower goes.
+  // Destroyed after the tower, because a device may still be reading its images.
   std::unique_ptr<InputSource> input;
   const auto towers =
       make_lone_tower(settings, host.tower_threads(), graph, backend,
                       {.format = settings.format, .deterministic = settings.deterministic}, values);
   {
-    // As in the run itself: threads that prepare images may run anywhere.
+    // The same as in a run: threads that prepare images may run on any processor.
     const cpu::WithProcessors anywhere(host.processors);
     std::optional<cpu::MemoryAsBefore> of_any_node;
     if (host.device(settings).memory) {
@@ -146,7 +146,7 @@ std::string sentence_of(const results::BatchTrial& trial) {
              one_decimal(100 * trial.spread), " %\n");
 }
 
-/// Says so where step times differ so much that the search may have gone wrong.
+/// Warns if step times vary so much that the search may be wrong.
 void warn_of_unsteady(const std::vector<results::BatchTrial>& tried) {
   constexpr double kUnsteady = 0.1;
   const auto most = std::max_element(
@@ -158,8 +158,8 @@ void warn_of_unsteady(const std::vector<results::BatchTrial>& tried) {
   }
 }
 
-/// "1.5 GiB of the 2.0 GiB that may be used (/proc/meminfo (MemAvailable))", for each place whose
-/// limit is known.
+/// "1.5 GiB of the 2.0 GiB that may be used (/proc/meminfo (MemAvailable))", for each location
+/// whose limit is known.
 std::string of_the_limits(const MemoryNeed& need, const MemoryLimits& limits) {
   const auto share = [](std::size_t bytes, const MemoryLimit& limit) {
     return cat(format_bytes(bytes), " of the ", format_bytes(static_cast<std::size_t>(limit.bytes)),
@@ -170,7 +170,7 @@ std::string of_the_limits(const MemoryNeed& need, const MemoryLimits& limits) {
   return cat(device, device.empty() || host.empty() ? "" : " and ", host);
 }
 
-/// "; 112 would need 18.8 GiB", where that many were looked at.
+/// "; 112 would need 18.8 GiB", if that batch was queried.
 std::string of_the_next(const LargestBatch& largest, const MemoryLimits& limits) {
   const MemoryNeed& next = largest.next;
   if (next.total() == 0) {
@@ -240,7 +240,7 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
     return limits.need_of(plan_run_memory(first, backend, batch));
   };
   const MemoryNeed one = need_for(1);
-  // With the device, and what a plan leaves to the next one.
+  // Read the limits again: they now exclude the device, and what a plan leaves allocated.
   limits = limits_of_run(settings, memory_limit(host.files), host.devices(first));
   const LargestBatch largest =
       largest_batch(first, plannable(limits, list_bytes(host.files)), need_for, kLargestBatch + 1);

@@ -7,19 +7,20 @@
 
 namespace bench {
 
-/// The batch that --batch_size=auto or max stands for, and how it was found.
+/// The batch size that --batch_size=auto or max selected, and how it was found.
 struct ChosenBatch {
   std::int64_t batch = 0;
   results::BatchChoice choice = {};
 };
 
-/// Measures a few steps of each of some sizes, says what came out, and chooses the smallest that is
-/// about as fast as the best. Throws UsageError when not even one image fits into memory, RunEnded.
+/// Measures a few steps of several batch sizes, prints the results, and chooses the smallest size
+/// that is about as fast as the fastest. Throws UsageError if not even one image fits into memory,
+/// and RunEnded.
 ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host);
 
-/// The largest batch whose planned memory leaves something to what is not planned; says what it and
-/// the next one need. Of --plan_for the card's memory counts, and the host's does not. Throws
-/// UsageError when none does or the memory's limit is not known, RunEnded.
+/// Finds the largest batch whose planned memory leaves a reserve for unplanned memory; prints its
+/// need and that of the next one. With --plan_for, only the card's memory counts, not the host's.
+/// Throws UsageError if no batch fits or the memory limit is unknown, and RunEnded.
 ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host);
 
 }  // namespace bench

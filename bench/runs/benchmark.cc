@@ -15,7 +15,7 @@
 namespace bench {
 namespace {
 
-/// Before anything is measured.
+/// Refuses a run that cannot be reportable, before anything is measured.
 void refuse_unfit(const RecordSettings& settings) {
   std::string reasons;
   for (const std::string& reason :
@@ -94,7 +94,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     const int status = run_what_is_asked(parsed, host);
     streams.out.flush();
     host.interrupt.ignore_further();
-    // A signal that came after the last point at which the run could end.
+    // The signal came after the last point at which the run could end.
     return status == 0 && host.interrupt.requested() ? host.interrupt.exit_status() : status;
   } catch (const RunEnded& ended) {
     return host.end(ended);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kLookMilliseconds = 20;
 
-/// This process's environment with other values of some variables.
+/// This process's environment with changed values of some variables.
 class ChildEnvironment {
  public:
   explicit ChildEnvironment(const std::vector<std::pair<std::string, std::string>>& changed) {
@@ -41,8 +41,8 @@ class ChildEnvironment {
   std::vector<char*> pointers_{};
 };
 
-/// A process group of its own, so that a terminal's Ctrl-C comes to this program alone, which hands
-/// it on.
+/// Starts a separate process group, so that a terminal's Ctrl-C reaches only this program, which
+/// forwards it.
 pid_t start(std::vector<std::string> words, const ChildEnvironment& environment) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -61,7 +61,8 @@ pid_t start(std::vector<std::string> words, const ChildEnvironment& environment)
   return child;
 }
 
-/// Its exit status, or 128 + the signal that ended it. A signal that ends this program ends it too.
+/// Waits for the exit status, or 128 + the signal that ended the child. A signal that ends this
+/// program ends the child too.
 int wait_for(pid_t child, const InterruptGuard& interrupt) {
   bool told = false;
   for (;;) {
@@ -84,7 +85,7 @@ int wait_for(pid_t child, const InterruptGuard& interrupt) {
 
 }  // namespace
 
-/// Where the runs leave their records for this program.
+/// The file in which the runs leave their records for this program.
 class ChildRuns::ScratchFile {
  public:
   ScratchFile() {
@@ -121,7 +122,7 @@ ChildOutcome ChildRuns::run(const ChildRun& child) {
   variables.emplace_back(kRecordVariable, scratch_->path());
   std::vector<std::string> words = host_.command_line;
   words.insert(words.end(), child.words.begin(), child.words.end());
-  std::filesystem::resize_file(scratch_->path(), 0);  // A run that leaves none has none.
+  std::filesystem::resize_file(scratch_->path(), 0);  // Removes the previous record.
   host_.streams.out.flush();
   const pid_t process = start(std::move(words), ChildEnvironment(variables));
   host_.interrupt.end_with(process);

@@ -14,9 +14,9 @@ namespace bench {
 
 /// One of several runs of this program's command line.
 struct ChildRun {
-  /// Its group is that of all.
+  /// All runs have the same group.
   GroupPlace place = {};
-  /// Go behind the words of the command line, of which the last one holds.
+  /// Appended to the command line, where the last value of a flag wins.
   std::vector<std::string> words = {};
   std::vector<std::pair<std::string, std::string>> variables = {};
 };
@@ -24,22 +24,22 @@ struct ChildRun {
 struct ChildOutcome {
   /// Its exit status, or 128 + the signal that ended it.
   int status = 0;
-  /// Of one whose status is 0.
+  /// Set if the status is 0.
   std::optional<results::StoredRun> record = {};
 };
 
-/// Runs this program anew, each time in a process and a process group of its own, and reads the
-/// records that they leave, which are one group.
+/// Runs this program several times, each in a separate process and process group. Reads the records
+/// of the runs, which form one group.
 class ChildRuns {
  public:
-  /// Throws DeviceError where no temporary file can be made.
+  /// Throws DeviceError if no temporary file can be made.
   explicit ChildRuns(RunHost& host);
   ~ChildRuns();
   ChildRuns(const ChildRuns&) = delete;
   ChildRuns& operator=(const ChildRuns&) = delete;
 
-  /// Waits for its end. A signal that is to end this program is handed on. Throws DeviceError where
-  /// it cannot be started.
+  /// Waits for the end of the run. Forwards a signal that is to end this program. Throws
+  /// DeviceError if the run cannot be started.
   ChildOutcome run(const ChildRun& child);
   [[nodiscard]] const std::string& group() const { return group_; }
 

@@ -53,7 +53,7 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
   }
 }
 
-/// Why a run that is fine has fewer steps than it was to have; empty where it has them all.
+/// Why a successful run has fewer steps than requested; empty if it has all.
 std::string early_end(const RunSettings& settings, const SessionResult& session) {
   return session.stop == Stop::out_of_time
              ? cat("--max_seconds=", *settings.max_seconds, " ended the run after ",
@@ -61,8 +61,8 @@ std::string early_end(const RunSettings& settings, const SessionResult& session)
              : "";
 }
 
-/// Prints and writes where the time of a step goes, as far as anybody asked; the record gets the
-/// roof that was measured for it.
+/// Prints and writes the times of a step's parts, as far as requested. Adds the roof that was
+/// measured for them to the record.
 void show_kernels(const RunSettings& settings, Prepared& prepared, const SessionResult& session,
                   RunHost& host, results::Record& record) {
   if (!settings.profile && !prepared.trace) {
@@ -81,7 +81,7 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
                                       times[static_cast<std::size_t>(number)], step_seconds,
                                       settings));
     }
-    // On all at once: they share the memory's bandwidth in a step as well.
+    // Measure on all towers at once: in a step they share the memory's bandwidth, too.
     towers.run([&](int number) {
       profiles[static_cast<std::size_t>(number)].ceiling =
           prepared.devices[static_cast<std::size_t>(number)].backend->measure_ceiling(
@@ -97,8 +97,7 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
   }
 }
 
-/// Holds what the executor that was timed computes against the stored fingerprint; throws
-/// MismatchError.
+/// Compares the results of the measured executor with the stored fingerprint; throws MismatchError.
 void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
             results::Record& record, std::ostream& err) {
   Backend& backend = prepared.towers->first().backend();
@@ -126,7 +125,7 @@ void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
       << std::setprecision(1) << kPerCent * nearest.share() << " % of it\n";
 }
 
-/// The same for a run in int8, whose rounding no fingerprint allows for.
+/// The same for a run in int8, whose rounding exceeds the tolerance of every fingerprint.
 void compare_with_f32(const Quantization& quantization, Tower& tower, results::Record& record,
                       std::ostream& err) {
   const Judgement judgement = quantization.judge(tower);
@@ -135,7 +134,7 @@ void compare_with_f32(const Quantization& quantization, Tower& tower, results::R
   err << judgement << "\n";
 }
 
-/// The exit status: 1 where the run was to be fit to publish and is not.
+/// Returns the exit status: 1 if the run was to be reportable and is not.
 int tell_reportable(const results::Record& record, std::ostream& err) {
   if (record.labels.reportable.value_or(true)) {
     return 0;
@@ -146,7 +145,7 @@ int tell_reportable(const results::Record& record, std::ostream& err) {
   return 1;
 }
 
-/// No number of a run that failed is valid, however the card did.
+/// The numbers of a failed run are invalid, whatever the verdict on the card.
 void add_failure(results::Record& record, const std::string& reason) {
   if (!record.gpus.empty()) {
     record.quality.verdict = results::Verdict::kInvalid;
@@ -176,8 +175,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   }
   attempt.at([&] {
     host.phases.stop_if_asked("after the last step");
-    // What was measured is on the disk before the ceiling and the check, whose memory was not
-    // planned.
+    // Write the measurements before ceiling and check, whose memory was not planned.
     file.write_for_now(results::Status::kOk, false, ended);
     if (!session.steps.empty()) {
       show_kernels(settings, prepared, session, host, file.record());

@@ -26,7 +26,7 @@ void add_fusions(const OpDef& op, const Epilogue& epilogue, std::vector<std::str
   if (epilogue.activation != ActivationKind::none) parts.push_back(cat(op.name, ": activation"));
 }
 
-/// What is fused into a node, as "conv2d: bias".
+/// The fusions of a node, such as "conv2d: bias".
 std::vector<std::string> fusions_of(const Node& node) {
   std::vector<std::string> parts;
   if (const EpilogueCarrier* const carrier = node.op->epilogue) {
@@ -40,7 +40,7 @@ std::vector<std::string> fusions_of(const Node& node) {
     }
   }
   if (has_prologue(node)) {
-    // Where one of the two is left out, so is the other.
+    // The two fusions are always omitted together.
     parts.push_back(cat(kConv2d.name, ": batch norm before it (--conv_prologue=false)"));
   }
   if (node.op == &kBatchNormBackward && node.attributes.as<BatchNormAttributes>().two_gradients) {
@@ -49,7 +49,7 @@ std::vector<std::string> fusions_of(const Node& node) {
   return parts;
 }
 
-/// The same device without a fusion.
+/// The same device without one fusion.
 class WithoutFusion final : public ForwardingBackend {
  public:
   WithoutFusion(Backend& inner, std::string fusion)
@@ -67,8 +67,8 @@ class WithoutFusion final : public ForwardingBackend {
   std::string fusion_;
 };
 
-/// Leaves a node no kernel that computes its epilogue in one with it, if there is another; whether
-/// it took any away.
+/// Removes the kernels that compute a node's epilogue in the same pass, if there are others.
+/// Returns true if it removed any.
 bool take_epilogues_behind(const Node& node, std::vector<Candidate>& candidates) {
   const auto in_one = [](const Candidate& candidate) { return candidate.intermediate_bytes == 0; };
   const EpilogueCarrier* const carrier = node.op->epilogue;
@@ -86,7 +86,7 @@ std::string fixed(double number, int digits) {
 /// A row per plan.
 class GainTable {
  public:
-  /// With the launches where the device has them.
+  /// `launches`: the device has launches, so the table shows them.
   GainTable(const RunSettings& settings, bool launches)
       : settings_(settings), launches_(launches), table_(titles(launches)) {}
 

@@ -7,9 +7,9 @@
 
 namespace bench {
 
-/// What each fusion saves: a table of the run's plan with all of them, and without one at a time.
-/// Steps, bytes, times and, of devices that have them, launches are those of StepForecast; times of
-/// a GPU are those of its memory's and arithmetic's speed.
+/// Prints what each fusion saves: a table of the run's plan with all fusions, and without one at a
+/// time. Steps, bytes, times and launches are those of StepForecast; launches only for devices that
+/// have them. Times of a GPU come from the speed of its memory and arithmetic.
 void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostream& out);
 
 }  // namespace bench

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kSmallBatch = 2;
 
-/// The settings of a run that leaves everything to the model.
+/// The default settings of a run of the model.
 RunSettings settings_of(const Model& model) {
   RunSettings settings;
   settings.model = &model;

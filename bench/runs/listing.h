@@ -8,27 +8,28 @@
 
 namespace bench {
 
-/// A device as --device names it, and what it can run.
+/// A device with its name in --device, and what it can run.
 struct ListedDevice {
   std::string name;
   SupportQuery supports;
 };
 
-/// Why the device cannot train the model, as it says it itself; empty when it can. Looks at
-/// every node of the graph that would run, at a small batch.
+/// Why the device cannot train the model, in the device's words; empty if it can. Queries every
+/// node of the graph that would run, at a small batch.
 std::string why_not(const Model& model, const SupportQuery& supports);
 
-/// A header and one line per model and dataset, in the order of all_models(): name, dataset, image
-/// size, default batch, trained scalars, GFLOP (2 x multiply-adds / 1e9) of one image's forward
-/// pass, and the devices that can train it; then the others, each with what it lacks.
+/// Prints a header and one line per model and dataset, in the order of all_models(). Columns: name,
+/// dataset, image size, default batch, trained scalars, GFLOP (2 x multiply-adds / 1e9) of one
+/// image's forward pass, and devices. The devices that can train it come first, then the others
+/// with the reason.
 void list_models(std::ostream& out, std::span<const ListedDevice> devices);
 
 /// The same with every device that is built.
 void list_models(std::ostream& out);
 
-/// A header and one line per variable of the run's network, in the order in which they are made:
-/// name, canonical shape, whether it is trained, whether it is in the L2 sum; then a line with
-/// their numbers.
+/// Prints a header and one line per variable of the run's network, in the order of creation.
+/// Columns: name, canonical shape, trained or not, in the L2 sum or not. A last line has the
+/// totals.
 void list_variables(std::ostream& out, const RunSettings& settings);
 
 }  // namespace bench

@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-/// Adds the verdict, and prints the warnings that come with it.
+/// Adds the verdict, and prints its warnings.
 void judge(const SessionResult& session, results::Record& record) {
   results::Quality& quality = record.quality;
   const std::size_t printed = quality.warnings.size();
@@ -25,7 +25,7 @@ void judge(const SessionResult& session, results::Record& record) {
   }
 }
 
-/// How fast the card that computed is clocked, by its own count.
+/// Adds the clock frequency of the card that computed, as the card counts it.
 void count_clock(Backend& backend, std::vector<results::Gpu>& gpus) {
   if (gpus.empty()) {
     return;

@@ -8,17 +8,17 @@
 
 namespace bench {
 
-/// What came of the steps.
+/// The outcome of the steps.
 struct Measured {
   SessionResult session = {};
   InputStatistics input = {};
   Captured<std::int64_t> peak_rss = {};
-  /// Has failed where a step did; `session` has those before it.
+  /// Failed if a step failed; `session` has the preceding steps.
   Attempt attempt = {};
 };
 
-/// Runs and times the steps, and puts what was measured into the record. An end that was asked for
-/// stands in the session.
+/// Runs and times the steps, and adds the measurements to the record. If the user ended the run,
+/// the session says so.
 Measured measure(Begun& begun, Prepared& prepared, RunHost& host);
 
 }  // namespace bench

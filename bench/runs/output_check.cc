@@ -18,7 +18,7 @@ struct Output {
   std::string_view flag;
   std::string path;
   OutputTarget target;
-  /// Empty for what may be written to twice.
+  /// Empty for targets that may be used twice.
   std::string identity;
 };
 
@@ -27,7 +27,7 @@ std::vector<Output> outputs_of(const RunFiles& files) {
   const auto add = [&](std::string_view flag, const std::optional<std::string>& path) {
     if (path && !path->empty()) {
       const std::string what = cat("file of --", flag);
-      (void)AtomicFile(*path, what);  // Throws when nothing can be written there.
+      (void)AtomicFile(*path, what);  // Throws if it cannot be written.
       OutputTarget target = find_output(*path, what);
       std::string identity = target.identity();
       outputs.push_back({flag, *path, std::move(target), std::move(identity)});
@@ -49,7 +49,7 @@ void check_tensors_apart_from_text(const Output& output) {
   }
 }
 
-/// A file that is replaced while standard output or error goes on into the old one.
+/// Refuses a file that would be replaced while stdout or stderr continues into the old file.
 void check_apart_from_own_lines(const Output& output) {
   if (output.target.kind != OutputTarget::Kind::file) {
     return;
@@ -88,7 +88,7 @@ void check_apart_from_inputs(const Output& output, const RunSettings& settings) 
   if (!settings.input.dataset || !std::filesystem::exists(output.target.path, error)) {
     return;
   }
-  // A folder that cannot be read is refused elsewhere.
+  // Another check refuses an unreadable folder.
   std::filesystem::directory_iterator entries(settings.input.dataset->data_dir, error);
   for (const std::filesystem::directory_iterator end; !error && entries != end;
        entries.increment(error)) {

@@ -4,9 +4,9 @@
 
 namespace bench {
 
-/// Throws UsageError when something a run is to write cannot be written, is a file that it reads,
-/// the file that its own lines go to, or twice the same, however the paths are spelled; and for
-/// tensors that would go to standard output. Leaves every file as it is.
+/// Throws UsageError if a run cannot write one of its outputs. Also throws it if an output is a
+/// file that the run reads, the file that receives its lines, or another output. The spelling of
+/// paths does not matter. Tensors must not go to stdout. Leaves every file unchanged.
 void check_outputs(const RunSettings& settings);
 
 }  // namespace bench

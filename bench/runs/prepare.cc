@@ -51,7 +51,7 @@ std::string list_text(std::span<const int> numbers) {
   return text;
 }
 
-/// What a tower computes on.
+/// Describes where a tower computes.
 std::string place_of(const Device& device) {
   if (device.gpu) {
     return cat(device.gpu->name, " at ", device.gpu->pci_bus_id);
@@ -59,7 +59,7 @@ std::string place_of(const Device& device) {
   return device.anywhere ? "any processor" : cat("processors ", list_text(device.processors));
 }
 
-/// What each of several towers got.
+/// Reports the resources of each of several towers.
 void tell_towers(const RunSettings& settings, std::span<const Device> devices) {
   for (std::size_t tower = 0; settings.towers > 1 && tower < devices.size(); ++tower) {
     const Device& device = devices[tower];
@@ -69,10 +69,10 @@ void tell_towers(const RunSettings& settings, std::span<const Device> devices) {
   }
 }
 
-/// Of all that the process may use, those of the threads that prepare images.
+/// The processors of the threads that prepare images, among all that the process may use.
 std::vector<int> input_processors(const RunSettings& settings, std::span<const Device> devices,
                                   const std::vector<int>& all) {
-  // Only several devices of the CPU keep to theirs.
+  // Only several CPU devices bind their threads to processors.
   if (!settings.input.dataset || settings.device != RunDevice::cpu || settings.towers == 1) {
     return all;
   }
@@ -80,13 +80,13 @@ std::vector<int> input_processors(const RunSettings& settings, std::span<const D
   for (const Device& device : devices) {
     taken.push_back(device.processors);
   }
-  // Threads that were asked for are as few as somebody wants; those of a scaling sweep are its own.
+  // The user may request few threads on purpose; those of a scaling sweep were not requested.
   const bool wanted = settings.threads && !settings.record.scaling;
   const auto decoding = static_cast<std::size_t>(settings.input.dataset->num_threads);
   return processors_to_decode_on(all, taken, wanted ? 1 : decoding > 0 ? decoding : all.size());
 }
 
-/// What the threads that prepare a dataset's images got.
+/// Reports the processors of the threads that prepare a dataset's images.
 void tell_input(const RunSettings& settings, int threads, std::span<const int> processors,
                 std::span<const int> all) {
   if (!settings.input.dataset) {
@@ -121,7 +121,7 @@ report::Header header_of(const RunSettings& settings) {
           .staged_vars = settings.sharing.staged};
 }
 
-/// Makes what is planned with the choices of a file, which an error names.
+/// Makes a plan with the choices of a file; errors name the file.
 template <class Make>
 auto naming_choices(const RunSettings& settings, const Make& make) {
   try {
@@ -135,7 +135,7 @@ auto naming_choices(const RunSettings& settings, const Make& make) {
   }
 }
 
-/// Times kernels where the run is to, and gives the settings what came of it.
+/// Times kernels if requested, and stores the outcome in the settings.
 void choose_by_time(RunSettings& settings, const Graph& graph, Device& device,
                     const MemoryLimits& limits, RunHost& host) {
   if (settings.autotune == Autotune::off) {
@@ -170,7 +170,7 @@ void choose_by_time(RunSettings& settings, const Graph& graph, Device& device,
       ChoicesFile{.choices = std::move(tuned.choices), .made_for = flags_of_choices(settings)});
 }
 
-/// Prints what --dump asks for.
+/// Prints what --dump requests.
 void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, RunHost& host) {
   Backend& backend = *device.backend;
   std::ostream& out = host.streams.out;
@@ -225,8 +225,8 @@ std::vector<std::string> warnings_before(const RunSettings& settings, const RunH
   return warnings;
 }
 
-/// Puts each GPU that computes into the record, once; returns their sensors, null where they cannot
-/// be read.
+/// Adds each GPU that computes to the record, once. Returns their sensors; null if they cannot be
+/// read.
 std::vector<std::unique_ptr<GpuSensors>> describe_gpus(std::span<const Device> devices,
                                                        results::Record& record) {
   std::vector<std::unique_ptr<GpuSensors>> all;
@@ -320,7 +320,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(settings, *device.backend, batch));
   };
-  // Planning is for batches whose images fit; the others are refused before it.
+  // Planning requires that the images fit, so refuse other batches first.
   check_images_memory(settings, limits, need_for);
   const auto admit = [&](const Plan& plan) {
     begun.memory = run_memory(settings, *device.backend, tower_plan(plan), settings.batch);
@@ -346,7 +346,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                           .pinned = settings.lowering().pinned,
                           .deterministic = settings.deterministic,
                           .pixels = settings.lowering().pixels};
-  // Apart, or GCC takes the options for uninitialised where the copy throws.
+  // Set it separately: otherwise GCC considers the options uninitialized if the copy throws.
   options.admit = admit;
   TowerSources sources{.backends = {},
                        .graph =
@@ -367,7 +367,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   }
   auto towers = naming_choices(
       settings, [&] { return make_run_towers(settings, host.tower_threads(), sources); });
-  first_values.clear();  // The towers have their own copies.
+  first_values.clear();  // The towers have copies of them.
   Tower& tower = towers->first();
   const std::vector<int> processors = input_processors(settings, devices, host.processors);
   std::optional<cpu::WithProcessors> not_the_towers(std::in_place, processors);

@@ -22,42 +22,43 @@ namespace bench {
 
 struct RunRequest {
   const RunSettings& settings;
-  /// What they were resolved from, for the record.
+  /// The source of the settings, for the record.
   const ParseResult& parsed;
   results::BatchChoice choice = {};
   RunBegin begin = {};
 };
 
-/// A run from where its record will tell of it, whatever ends it.
+/// A run whose record has begun; from here on the record reports how the run ends.
 struct Begun {
   RunSettings settings;
   RunBegin begin;
   EnvironmentSnapshot before;
   RecordFile file;
-  /// Once it is planned.
+  /// Set once the run is planned.
   PlannedMemory memory = {};
 };
 
-/// Throws UsageError for a record that cannot be written.
+/// Throws UsageError if the record cannot be written.
 Begun begin_run(const RunRequest& request, const RunHost& host);
 
-/// What the steps work with. The settings it was made from must outlive it.
+/// Everything that the steps use. The settings it was made from must outlive it.
 struct Prepared {
   std::span<Device> devices;
-  /// Of each GPU that computes, as the record has them; null where it cannot be watched.
+  /// The sensors of each GPU that computes, in the order of the record; null if it cannot be
+  /// watched.
   std::vector<std::unique_ptr<GpuSensors>> sensors;
   RunTensorFiles tensor_files;
   std::optional<AtomicFile> trace;
-  /// Of a run in int8.
+  /// Set for a run in int8.
   std::optional<Quantization> quantization;
-  /// Goes after the towers, whose devices may still be reading its images.
+  /// Destroyed after the towers, whose devices may still be reading its images.
   std::unique_ptr<InputSource> input;
   std::unique_ptr<Towers> towers;
 };
 
-/// Makes everything that the steps need, and prints the lines before "Running warm up"; none where
-/// the run is over before its first step, with what --dump or --dump_tensors asked for. Throws
-/// UsageError, DataError, DeviceError, WriteError and RunEnded.
+/// Makes everything that the steps need, and prints the lines before "Running warm up". Returns
+/// nullopt if --dump or --dump_tensors ends the run before its first step. Throws UsageError,
+/// DataError, DeviceError, WriteError and RunEnded.
 std::optional<Prepared> prepare(Begun& begun, RunHost& host);
 
 }  // namespace bench

@@ -23,8 +23,8 @@ std::string decimals_of(double value, int digits) {
   return cat(std::fixed, std::setprecision(digits), value);
 }
 
-/// Whether the runs may end here. Between the looks they may not: looking at every run would find
-/// a narrow interval by chance.
+/// True if the runs may end here. They may end only at fixed looks, because checking after every
+/// run would find a narrow interval by chance.
 bool narrow_enough(const RepeatSettings& settings, std::span<const double> values) {
   if (!settings.until_ci || results::stats::last_look(values.size()) != values.size()) {
     return false;
@@ -35,7 +35,7 @@ bool narrow_enough(const RepeatSettings& settings, std::span<const double> value
 
 std::string per_cent(double share) { return cat(decimals_of(kPerCent * share, 2), " %"); }
 
-/// Why all runs were made, though --until_ci may end them earlier.
+/// Explains why all runs were made, though --until_ci may end them earlier.
 void say_why_not_ended(std::ostream& err, double limit, std::span<const double> values) {
   const std::optional<std::size_t> look = results::stats::last_look(values.size());
   if (!look) {

@@ -13,26 +13,27 @@
 
 namespace bench {
 
-/// One repeat that is over.
+/// A completed repeat.
 struct RepeatOutcome {
   int status = 0;
-  double images_per_second = 0;  ///< Of one whose status is 0.
+  double images_per_second = 0;  ///< Set if the status is 0.
 };
 
-/// Runs `run` for the repeats 0, 1, ... until they are as many as asked, until their interval is
-/// narrow enough, until one fails, or until `interrupted`; `wait` comes between two. Prints the
-/// table of the runs, their median and its interval; returns the status of the last.
+/// Calls `run` for the repeats 0, 1, ... until it has the requested number, their interval is
+/// narrow enough, one fails, or `interrupted`. Calls `wait` between two repeats. Prints the table
+/// of the runs, their median and its interval; returns the status of the last.
 int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int repeat)>& run,
            const std::function<void()>& wait, const std::function<bool()>& interrupted,
            const RunStreams& streams);
 
-/// What `repeat` prints of its runs; `looked` at between them, the interval is that of a look.
+/// Prints the summary of `repeat`. If it `looked` at the interval between runs, the interval is
+/// that of a look.
 void print_repeats(std::ostream& out, std::span<const double> images_per_second, bool looked);
 
-/// This program again and again with the same command line, each run in a process of its own.
+/// Repeats this program with the same command line, each run in a separate process.
 int run_repeats(const RunSettings& settings, RunHost& host);
 
-/// With files of its own where it is a repeat of its own command line.
+/// Uses separate files if the run is a repeat that its own command line started.
 RunSettings settings_of_repeat(RunSettings settings);
 
 }  // namespace bench

@@ -17,7 +17,7 @@
 
 namespace bench {
 
-/// Where a run writes.
+/// The streams to which a run writes.
 struct RunStreams {
   std::ostream& out;
   std::ostream& err;
@@ -35,28 +35,28 @@ class RunHost {
 
   const RunStreams& streams;
   const std::vector<std::string> command_line;
-  /// Those this process may use, as it was before any device took its own.
+  /// The processors that this process could use before any device bound its threads.
   const std::vector<int> processors;
   const SteadyClock clock;
   const SystemFiles files;
   InterruptGuard interrupt;
   PhaseWatch phases;
 
-  /// The devices of these settings and of all others that differ in the batch, one per tower, made
-  /// at the first call; --use_fp16 is settled for all of them then. Throws as make_devices and
-  /// choose_precision do.
+  /// The devices of these settings, one per tower, made at the first call. They serve all settings
+  /// that differ only in the batch. The first call also resolves --use_fp16 for all of them. Throws
+  /// like make_devices and choose_precision.
   std::span<Device> devices(RunSettings& settings);
-  /// The first one, which this thread uses.
+  /// The first device, which this thread uses.
   Device& device(RunSettings& settings) { return devices(settings).front(); }
-  /// Those of the devices; they were made.
+  /// The threads of the devices, which must have been made.
   TowerThreads& tower_threads() { return *tower_threads_; }
 
-  /// Whether the user or a standard output that cannot be written any more ends what runs.
+  /// True if the user, or a stdout that is no longer writable, ends the run.
   [[nodiscard]] bool end_asked() const { return interrupt.requested() || !streams.out.good(); }
-  /// "ended by SIGINT", or what became of standard output; the user's wish comes first.
+  /// "ended by SIGINT", or what happened to stdout; a signal takes precedence.
   [[nodiscard]] std::string end_reason() const;
-  /// Says where the run ended and returns the exit status; throws WriteError where it was not the
-  /// user who ended it.
+  /// Prints where the run ended and returns the exit status; throws WriteError if the user did not
+  /// end it.
   int end(const RunEnded& ended);
 
  private:
@@ -65,16 +65,16 @@ class RunHost {
   Precision precision_;
 };
 
-/// Where a run's own time and memory begin.
+/// The begin of a run's time and memory use.
 struct RunBegin {
-  /// From here its set-up counts.
+  /// Set-up time counts from here.
   std::chrono::nanoseconds at{};
-  /// The process's peak memory is the run's.
+  /// The process's peak memory is that of this run.
   bool peak_is_own = true;
 };
-/// Of a process that does nothing but this run: its launch.
+/// The launch of the process, if it does only this run.
 RunBegin begin_at_launch(const RunHost& host);
-/// Of a run that comes after others: now. Lets the process's peak memory begin anew.
+/// The current time, for a run that follows others. Resets the process's peak memory.
 RunBegin begin_now(const RunHost& host);
 
 }  // namespace bench

@@ -27,7 +27,7 @@ std::string metric_text(const results::StoredRun& run, const char* name, int dig
   return found == run.metrics.end() ? "-" : decimal(found->second.value, digits);
 }
 
-/// What a part took, as the record says.
+/// The loss through a part, from the record.
 std::string lost_text(const json& scaling, const char* part) {
   const json& share = scaling.at("lost").at(part);
   if (share.is_null()) {
@@ -58,8 +58,8 @@ std::vector<std::string> row_of(const ScaledRun& run) {
   return row;
 }
 
-/// What goes behind the command line for so many devices. The threads of a device of the CPU are
-/// the same in every run, or its efficiency would be that of the threads.
+/// The flags to append to the command line for `devices` devices. CPU devices have the same number
+/// of threads in every run; otherwise the efficiency would measure the threads.
 std::vector<std::string> words_of(const RunSettings& settings, int devices) {
   std::vector<std::string> words{cat("--num_gpus=", devices)};
   if (settings.device == RunDevice::cpu && !settings.threads) {
@@ -69,7 +69,7 @@ std::vector<std::string> words_of(const RunSettings& settings, int devices) {
   return words;
 }
 
-/// Devices that only plans are made with.
+/// Devices for planning only.
 class DevicesForAWhile {
  public:
   DevicesForAWhile(const RunSettings& settings, TowerThreads& threads)
@@ -84,8 +84,7 @@ class DevicesForAWhile {
   std::vector<Device> devices_;
 };
 
-/// Throws what the run on so many devices would be refused for that can be told before it; returns
-/// the memory it is planned to take.
+/// Throws every error that the run can detect before it starts; returns its planned memory.
 PlannedMemory predict_run(const RunSettings& settings, const RunHost& host) {
   check_outputs(settings);
   check_kept(settings);
@@ -169,7 +168,8 @@ int scale(
 int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost& host) {
   refuse_what_is_given_twice(settings, parsed);
   const std::vector<int>& counts = settings.record.device_counts;
-  // Before --num_gpus and --num_intra_threads, which nobody gave, stand in the words of each run.
+  // Use the settings before each run's flags add --num_gpus and --num_intra_threads, which the user
+  // did not give.
   RunSettings largest = settings;
   largest.towers = counts.back();
   check_processors(largest);
@@ -188,7 +188,7 @@ int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost&
         resolve_settings(parse_flags(static_cast<int>(pointers.size()), pointers.data()));
     own.record.scaling.emplace();
     own = settings_of_scaled(std::move(own));
-    // On a thread of its own, which keeps the processors it is put on.
+    // Use a separate thread, because it stays bound to processors.
     auto checked = start_async([&] { return predict_run(own, host); });
     planned += cat(stderr_line::planned_memory, " of ", devices,
                    devices == 1 ? " device: " : " devices: ", checked.get(), "\n");

@@ -41,7 +41,7 @@ std::vector<std::string> row_of(const SweptRun& run) {
   return row;
 }
 
-/// Throws what a run would be refused for that can be told before it.
+/// Throws every error that a run can detect before it starts.
 void check_run(RunSettings settings, RunHost& host) {
   check_outputs(settings);
   const auto host_limit = memory_limit(host.files);
@@ -52,7 +52,7 @@ void check_run(RunSettings settings, RunHost& host) {
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(settings, backend, batch));
   };
-  // Planning is for batches whose images fit; the others are refused before it.
+  // Planning requires that the images fit, so refuse other batches first.
   check_images_memory(settings, limits, need_for);
   check_memory(settings, plan_run_memory(settings, backend, settings.batch), limits, need_for);
 }

@@ -6,7 +6,8 @@
 
 namespace bench {
 
-/// Plain text in columns: as wide as their widest cell, two blanks apart, numbers to the right.
+/// Plain text in columns. A column is as wide as its widest cell, two blanks separate columns, and
+/// numbers are right-aligned.
 class TextTable {
  public:
   struct Column {
@@ -18,7 +19,7 @@ class TextTable {
   /// Throws InternalError unless there is a cell per column.
   void add_row(std::vector<std::string> cells);
 
-  /// One line for the titles and one per row, without blanks at their ends.
+  /// Prints a line of titles and a line per row, without trailing blanks.
   friend std::ostream& operator<<(std::ostream& out, const TextTable& table);
 
  private:

@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-/// The settings of one model's check; small batches do.
+/// The settings of one model's check; small batches are sufficient.
 RunSettings settings_for(const ParseResult& parsed, const Model& model, bool training) {
   constexpr std::int64_t kBatch = 2;
   ParseResult own = parsed;

@@ -5,10 +5,10 @@
 
 namespace bench {
 
-/// What --verify does: verifies the model, or every model, in training and (without --forward_only,
-/// also) inference, prints one line for each. Returns the exit status: 1 when a number deviates too
-/// much or a model could not be checked. Throws UsageError where the flags ask for another network
-/// than the model's own, RunEnded.
+/// Executes --verify: verifies the model, or every model, in training and (without --forward_only,
+/// also) inference, and prints one line for each. Returns the exit status: 1 if a number deviates
+/// too much or a model could not be checked. Throws UsageError if the flags request a network other
+/// than the model's own, and RunEnded.
 int run_verification(const ParseResult& parsed, RunHost& host);
 
 }  // namespace bench

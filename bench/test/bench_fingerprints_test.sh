@@ -1,10 +1,11 @@
 #!/bin/sh
-# bench_fingerprints as its user sees it. bench_fingerprints_test.sh BENCH_FINGERPRINTS
+# Tests bench_fingerprints from the command line.
+# bench_fingerprints_test.sh BENCH_FINGERPRINTS
 set -u
 program=$1
 failures=0
 
-# ends STATUS TEXT ARGS...: its exit status, and what it prints first on both streams together.
+# ends STATUS TEXT ARGS...: checks the exit status and the beginning of both streams together.
 ends() {
   expected=$1
   text=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs of two towers of which one breaks, the first or the last, in a kernel or in an update.
-# cli_broken_tower_test.sh BENCH MAKE_TFRECORDS PYTHON, BENCH being the program that has such devices.
+# Tests runs of two towers of which the first or the last fails, in a kernel or in an update.
+# cli_broken_tower_test.sh BENCH MAKE_TFRECORDS PYTHON; BENCH is the program with such devices.
 . "${0%/*}/cli_lib.sh"
 towers='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=10000000 --device=reference --num_gpus=2'
 

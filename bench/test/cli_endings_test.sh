@@ -1,11 +1,11 @@
 #!/bin/sh
-# How runs end and what they leave: signals in set-up, a reader that goes away, outputs of all kinds.
+# Tests how runs end and what they leave: signals during set-up, a reader that goes away, outputs of all kinds.
 # cli_endings_test.sh BENCH MAKE_TFRECORDS [PYTHON]; without Python the record's JSON is not parsed.
 . "${0%/*}/cli_lib.sh"
 
 # --- signals before the first step -----------------------------------------------------------------
 
-# interrupted STATUS ARGS...: a run of which standard error has the line $when is sent SIGINT.
+# interrupted STATUS ARGS...: starts a run and sends it SIGINT when standard error contains the line $when.
 interrupted() {
   expected=$1
   shift
@@ -23,7 +23,7 @@ interrupted() {
   lacks "$out" 'total images/sec'
 }
 
-# Plans for many seconds, and says so after two.
+# Plans for many seconds, and reports that after two.
 watched=$err
 when='^planning: [0-9]* layers$'
 interrupted 130 --model=nasnetlarge --batch_size=max --num_intra_threads=1
@@ -36,7 +36,7 @@ when='^model  *dataset '
 interrupted 130 --verify=all --device=reference
 grep -qE '^ended by SIGINT (while planning|while checking|before the check of )' "$err" || fail 'no place is named'
 
-# Its ranges are learnt for hours; what was begun is recorded.
+# Calibration takes hours; the record contains what was begun.
 watched=$err
 when='^calibrating int8 with 1000000 batches'
 interrupted 130 --model=lenet --dtype=int8 --forward_only --device=reference --batch_size=2 \
@@ -113,7 +113,7 @@ refused ', which --init_from reads' $quick --init_from="$work/w" --result_file="
 refused 'name one file' $quick --result_file="$work/new" --trace_file="$work/./new"
 [ "$(cksum "$work/w")" = "$before" ] || fail 'the weights changed'
 
-# A sweep looks at all its outputs before the first run.
+# A sweep checks all its outputs before the first run.
 mkdir "$work/sweep.batch4.json"
 # shellcheck disable=SC2086
 refused 'it is a folder' $quick --batch_size=2,4 --result_file="$work/sweep.json"
@@ -123,7 +123,7 @@ mkdir "$work/trace.batch4.json"
 refused 'it is a folder' $quick --batch_size=2,4 --trace_file="$work/trace.json"
 [ ! -s "$out" ] || fail 'the first run was made'
 
-# A file beyond the process's limit is one that cannot be written, not the end of the process.
+# A file beyond the process's limit counts as a failed write and does not end the process.
 case_name='ulimit -f'
 (
   ulimit -f 8

@@ -1,7 +1,7 @@
 #!/bin/sh
-# GPUs as the user sees them: on an emulated one, where none is, and planned for.
-# cli_gpu_test.sh BENCH MAKE_TFRECORDS PYTHON EMULATED_LIBRARY FAKE_NVML [PLUGIN]; without Python the record's JSON is not parsed;
-# without the plug-in nothing is planned for a described card.
+# Tests GPUs from the command line: an emulated one, none at all, and planning for a GPU.
+# cli_gpu_test.sh BENCH MAKE_TFRECORDS PYTHON EMULATED_LIBRARY FAKE_NVML [PLUGIN]; without Python the record's JSON is
+# not parsed. Without the plug-in the test plans for no described card.
 . "${0%/*}/cli_lib.sh"
 emulated=$4
 nvml=$5
@@ -48,7 +48,7 @@ says "$err" 'note: --use_tf32: no effect with --device=cpu'
 export BENCH_GPU_LIBRARY="$emulated"
 
 
-# agree FILE FILE [TOLERANCE]: whether the losses of two records do, to 2e-4 or what is given.
+# agree FILE FILE [TOLERANCE]: true if the losses of two records agree within TOLERANCE (2e-4 by default).
 agree() {
   [ -n "$python" ] || return 0
   "$python" -c "import json, sys
@@ -137,7 +137,7 @@ says "$err" 'note: --input_transfer: no effect without --data_dir'
 
 # --- statistics of batch norm from convolutions ----------------------------------------------------
 
-# After a warm-up step of such a rate rounding is all that tells the two apart.
+# After a warm-up step at this rate the two runs differ only by rounding.
 resnet20='--model=resnet20 --data_name=cifar10 --batch_size=4 --dtype=f16 --device=gpu --autotune=off
   --num_warmup_batches=1 --num_batches=3 --init_learning_rate=0.0001'
 for statistics in true false; do
@@ -194,7 +194,7 @@ for unlike in --data_format=NCHW --dtype=bf16 --dtype=f32 --conv_statistics=fals
   lacks "$out" '+prologue'
   lacks "$out" 'behind batch norm'
 done
-# Of filter gradients in so deep a network most cancels, and not what is rounded before they are added up.
+# Filter gradients of such a deep network mostly cancel out, but rounding errors before the sum do not.
 # shellcheck disable=SC2086
 run 0 $resnet20 --model=resnet110 --num_batches=1
 says "$err" 'fingerprint: matches the reference'
@@ -225,7 +225,7 @@ lacks "$err" 'GPU: '
 record_holds "r['gpu'][0]['name'] and r['gpu'][0]['watched'] is None and r['quality']['verdict'] is None" \
   "$work/gpu.json"
 
-# watched ANSWERS STATUS ARGS...: a run whose card answers this.
+# watched ANSWERS STATUS ARGS...: a run whose card gives these answers.
 watched() {
   FAKE_NVML_ANSWERS=$1
   export FAKE_NVML_ANSWERS
@@ -243,7 +243,7 @@ says "$err" 'verdict: VALID'
 record_holds "r['gpu'][0]['uuid'] == 'GPU-fake' and r['gpu'][0]['watched']['samples'] >= 1" "$work/gpu.json"
 record_holds "r['quality']['verdict'] == 'VALID' and r['quality']['reasons'] == []" "$work/gpu.json"
 record_holds "r['quality']['unread'] == [] and r['gpu'][0]['watched']['others_count'] == 0" "$work/gpu.json"
-# By both clocks: the device's of each step lies within the host's.
+# By both clocks: the time of each step on the device is within that on the host.
 says "$err" ' of the step time by its own clock; a median step takes it '
 record_holds "[0 < d <= h for d, h in zip(r['series']['device_ns'], r['series']['step_ns'], strict=True)].count(True) == \
   int([m['value'] for m in r['metrics'] if m['name'] == 'step_time.n'][0])" "$work/gpu.json"
@@ -292,7 +292,7 @@ run 0 $quick --device=gpu --choices_file="$work/timed.json" --result_file="$work
 lacks "$err" 'were timed'
 record_holds "r['choices']['by'] == 'file'" "$work/pinned.json"
 record_holds "r['choices']['nodes'] == json.load(open('$work/timed.json'))['choices']['nodes']" "$work/pinned.json"
-# Another kernel of a product by its name, and one that this device has not.
+# Selects another kernel of a product by name, and one that this device does not have.
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --autotune=off --dump=choices
 sed '/"fc.*{/,/implementation/s/"emulated[a-z:]*"/"emulated:roomy"/' "$out" >"$work/roomy.json"
@@ -338,14 +338,14 @@ unset EMULATED_GPUS EMULATED_GPU_0_CAPABILITY
 
 # --- a card that is described ----------------------------------------------------------------------
 
-# Every card that the flag names.
+# Every card that the flag accepts by name.
 run 0 --help=plan_for
 for card in $(grep -o 'sm_[0-9]*' "$out"); do
   run 0 --model=lenet --plan_for="$card" --dump=plan
   says "$err" 'note: planned for '
 done
 
-# The planned step of the emulated one, and that of a file.
+# The planned step of the emulated card and that of its file.
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --dump=plan --autotune=off
 says "$out" 'planned step: '
@@ -366,7 +366,7 @@ refused "--plan_for=$work/card.json: is not JSON" --model=lenet --plan_for="$wor
 refused '--plan_for=sm_70: neither one of sm_75, ' --model=lenet --plan_for=sm_70 --dump=plan
 refused 'sm_121 nor a file that is there; did you mean sm_90?' --model=lenet --plan_for=h100 --dump=plan
 
-# The largest batch: it fits, and where nothing were left to what is not planned, too much more does not.
+# The largest batch fits; a much larger one does not, even without any reserve for unplanned memory.
 run 0 --model=lenet --plan_for="$h200" --batch_size=max --dump=plan
 says "$err" ' of the 131.3 GiB that may be used (all memory of the card); '
 says "$err" '; 5 % are left to what is not planned'

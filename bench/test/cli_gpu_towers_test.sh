@@ -1,5 +1,5 @@
 #!/bin/sh
-# Several towers on emulated GPUs as the user sees them, NCCL among them.
+# Tests several towers on emulated GPUs from the command line, with NCCL.
 # cli_gpu_towers_test.sh BENCH MAKE_TFRECORDS PYTHON EMULATED_LIBRARY; without Python records are not parsed.
 . "${0%/*}/cli_lib.sh"
 emulated=$4
@@ -9,7 +9,7 @@ EMULATED_GPUS=4
 export BENCH_GPU_LIBRARY BENCH_NCCL_LIBRARY EMULATED_GPUS
 lenet='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=1 --device=gpu --autotune=off'
 
-# under SEED FLAGS...: trains under this schedule, and keeps losses and variables in $work/SEED.
+# under SEED FLAGS...: trains under this schedule and saves losses and variables in $work/SEED.
 under() {
   seed=$1
   shift
@@ -24,8 +24,8 @@ under() {
   EMULATED_GPU_SCHEDULE=0
 }
 
-# same_bits FLAGS...: steps that are replayed under a schedule that is drawn leave what steps without queues do, kernel
-# by kernel.
+# same_bits FLAGS...: steps that are replayed under a random schedule give the same results as steps without queues,
+# kernel by kernel.
 same_bits() {
   under 1 "$@" --cuda_graph=off
   under 2 "$@" --cuda_graph=on
@@ -98,7 +98,7 @@ BENCH_NCCL_LIBRARY=$emulated
 # shellcheck disable=SC2086
 run 0 $lenet --virtual_gpus=2 --variable_update=replicated --all_reduce_spec=auto
 says "$err" 'note: NCCL is not timed: it takes one tower of each GPU'
-# One card's adds nothing.
+# A single card adds nothing.
 # shellcheck disable=SC2086
 under 1 $lenet
 # shellcheck disable=SC2086
@@ -106,7 +106,7 @@ under 2 $lenet --variable_update=replicated --all_reduce_spec=nccl --cuda_graph=
 says "$err" 'note: NCCL 2.28.9 adds the gradients of one GPU'
 cmp -s "$work/1.safetensors" "$work/2.safetensors" || fail 'NCCL with one rank leaves other variables'
 
-# What fails ends the run soon, with its cause; the steps before are kept.
+# A failure ends the run soon and reports its cause; the preceding steps are kept.
 two='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=100000 --device=gpu --autotune=off --num_gpus=2'
 for how in 'never:9 on' 'error:9 on' 'lost:9 off'; do
   FAKE_NCCL=${how% *}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Two devices of the CPU where a hypervisor advertises AMX and hides its tiles.
-# cli_hidden_amx_test.sh BENCH MAKE_TFRECORDS PYTHON, BENCH being the program that sees such a processor.
+# Tests two CPU devices under a hypervisor that advertises AMX and hides its tiles.
+# cli_hidden_amx_test.sh BENCH MAKE_TFRECORDS PYTHON; BENCH is the program that sees such a processor.
 . "${0%/*}/cli_lib.sh"
 [ "$(nproc)" -ge 2 ] || { echo 'skipped: one processor'; exit 77; }
 # A limit on instructions would keep AMX out anyway.

@@ -1,4 +1,4 @@
-# What the tests of the program share; to be sourced with BENCH MAKE_TFRECORDS [PYTHON] as arguments.
+# Functions shared by the tests of the program; source it with BENCH MAKE_TFRECORDS [PYTHON] as arguments.
 # shellcheck shell=sh
 set -u
 LC_ALL=C
@@ -14,7 +14,7 @@ trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 out=$work/out
 err=$work/err
 failures=0
-# Nothing is left in the cache of whoever runs the tests.
+# Keeps the tests from writing to the cache of the user who runs them.
 BENCH_CACHE_DIR=$work/cache
 export BENCH_CACHE_DIR
 quick='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=2 --num_intra_threads=1'
@@ -26,7 +26,7 @@ fail() {
   sed 's/^/  stderr: /' "$err"
 }
 
-# run STATUS ARGS...: runs the program and looks at its exit status.
+# run STATUS ARGS...: runs the program and checks its exit status.
 run() {
   expected=$1
   shift
@@ -36,23 +36,23 @@ run() {
   [ "$status" -eq "$expected" ] || fail "exit status $status, not $expected"
 }
 
-# says FILE TEXT, lacks FILE TEXT: whether the text is there.
+# says FILE TEXT, lacks FILE TEXT: check that the text is present or absent.
 says() { grep -qF -e "$2" "$1" || fail "'$2' is not there"; }
 lacks() { ! grep -qF -e "$2" "$1" || fail "'$2' is there"; }
 
-# How lines on stderr begin that are no error: as the program's own table has them, and progress.
+# The beginnings of stderr lines that are not errors: those of the program's table, and progress.
 sed -n 's/^BENCH_STDERR_LINE([a-z_]*, "\(.*\)")$/^\1/p' "${0%/test/*}/host/stderr_lines.inc" >"$work/no_error"
 [ -s "$work/no_error" ] || { echo 'FAILED: the table of lines on stderr is empty'; exit 1; }
 echo '^[a-z][a-z ]*: [a-z]* *[0-9][0-9]* ' >>"$work/no_error"
 
-# One sentence of ours, in the last line, besides other kinds of lines.
+# stderr has exactly one sentence of the program, in the last line, apart from lines of other kinds.
 one_sentence() {
   lines=$(grep -vc -f "$work/no_error" "$err")
   [ "$lines" -eq 1 ] || fail "$lines lines instead of one sentence"
   tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is no sentence of ours"
 }
 
-# refused TEXT ARGS...: exit 2 with one sentence that says TEXT.
+# refused TEXT ARGS...: exit status 2 with one sentence that contains TEXT.
 refused() {
   text=$1
   shift
@@ -62,7 +62,7 @@ refused() {
   lacks "$out" 'total images/sec'
 }
 
-# computes_in TYPE: whether the program computes in it on this processor. If not, it has to name the instructions.
+# computes_in TYPE: true if the program supports the type on this processor. If not, it has to name the instructions.
 computes_in() {
   # shellcheck disable=SC2086
   "$bench" $quick --forward_only --dtype="$1" >"$out" 2>"$err" </dev/null && return
@@ -72,7 +72,7 @@ computes_in() {
   return 1
 }
 
-# record_holds CONDITION FILE: whether Python finds it true of the record r.
+# record_holds CONDITION FILE: true if the condition is true in Python for the record r.
 record_holds() {
   [ -n "$python" ] || return 0
   "$python" -c "import json, sys
@@ -81,12 +81,12 @@ assert $1, (r['status'], r['partial'], r['status_reason'])" "$2" 2>>"$err" ||
     fail "the record does not hold: $1"
 }
 
-# As a terminal starts programs: a shell without job control has those in the background ignore
-# SIGINT, and nohup SIGHUP.
+# Restores the signal handling that a terminal gives programs. A shell without job control starts background programs
+# with SIGINT ignored, and nohup does so with SIGHUP.
 interruptible='env --default-signal=INT,TERM,HUP'
 
-# started PID LINE, answered PID LINE: waits until the run in the background has printed such a line
-# on standard output, on standard error.
+# started PID LINE, answered PID LINE: wait until the background run prints such a line on standard output or standard
+# error.
 started() { wait_for "$1" "$2" "$out"; }
 answered() {
   wait_for "$1" "$2" "$err"
@@ -101,7 +101,7 @@ wait_for() {
   done
 }
 
-# make_shards NAME SOURCE: shards of it in $work/NAME; $shard is the one for training.
+# make_shards NAME SOURCE: makes shards of SOURCE in $work/NAME; $shard is the shard for training.
 make_shards() {
   "$make_tfrecords" --output_dir="$work/$1" --shards=1 "$2" >"$work/make.log" 2>&1 || {
     cat "$work/make.log"
@@ -111,8 +111,8 @@ make_shards() {
   shard=$work/$1/train-00000-of-00001
 }
 
-# make_pictures FOLDER: eight grey pictures of 16 x 16 pixels, four of class 0 and four of class 1, in
-# MNIST's form; their records' labels are 1 and 2.
+# make_pictures FOLDER: makes eight grey 16 x 16 images in MNIST's format, four of class 0 and four of class 1. Their
+# records have the labels 1 and 2.
 make_pictures() {
   mkdir "$1"
   for set in train t10k; do
@@ -128,7 +128,7 @@ make_pictures() {
 endless='--model=lenet --batch_size=2 --num_intra_threads=1 --num_warmup_batches=1'
 endless="$endless --num_batches=100000000"
 
-# Prints what failed and ends the script.
+# Prints the failures and ends the script.
 finish() {
   [ -n "$python" ] || echo 'left out without Python: what the records hold'
   if [ "$failures" -ne 0 ]; then

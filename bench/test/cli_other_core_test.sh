@@ -1,12 +1,12 @@
 #!/bin/sh
-# cli_other_core_test.sh OTHER_CORE PROGRAM...: the programs beside a core of another build.
+# cli_other_core_test.sh OTHER_CORE PROGRAM...: runs the programs with a core library of another build.
 set -u
 other_core=$1
 shift
 failures=0
 for program in "$@"; do
   name=${program##*/}
-  # A sanitizer's runtime need not come first here.
+  # Allow the sanitizer's runtime to be loaded second here.
   said=$(ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$other_core "$program" --help 2>&1)
   status=$?
   wanted="$name: libbench_core.so is of another build than this program; take both from one build"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Runs whose disk answers no more. cli_stalled_disk_test.sh BENCH MAKE_TFRECORDS PYTHON, BENCH being the program that
-# has such a disk.
+# Tests runs whose disk stops answering.
+# cli_stalled_disk_test.sh BENCH MAKE_TFRECORDS PYTHON; BENCH is the program with such a disk.
 . "${0%/*}/cli_lib.sh"
 make_pictures "$work/idx"
 make_shards pictures "$work/idx"
 input="--model=lenet --batch_size=2 --num_classes=3 --data_name=imagenet --data_dir=$work/pictures"
 
-# interrupted READS FLAGS...: the signal ends the run, though the read after READS others never returns.
+# interrupted READS FLAGS...: a signal ends the run although the read after the first READS reads never returns.
 interrupted() {
   case_name=$*
   STALLS_BEHIND=$1
@@ -29,7 +29,7 @@ interrupted 40 --device=reference
 record_holds "r['status'] == 'aborted' and len(r['series']['step_ns']) >= 1" "$work/ended.json"
 interrupted 40 --device=reference --num_gpus=2 --variable_update=replicated
 record_holds "r['status'] == 'aborted' and len(r['series']['step_ns']) >= 1" "$work/ended.json"
-# There is no first batch.
+# The first batch never arrives.
 interrupted 0 --device=reference
 record_holds "r['status'] == 'aborted'" "$work/ended.json"
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# cli_store_test.sh BENCH MAKE_TFRECORDS PYTHON BENCH_RESULTS: what a run puts into a store, repeats, and what
+# cli_store_test.sh BENCH MAKE_TFRECORDS PYTHON BENCH_RESULTS: tests what a run writes to a store, repeats, and what
 # --reportable refuses.
 . "$(dirname "$0")/cli_lib.sh"
 bench_results=$4
 
-# results ARGS...: runs bench_results, which is to succeed.
+# results ARGS...: runs bench_results, which must succeed.
 results() {
   case_name="bench_results $*"
   "$bench_results" "$@" >"$out" 2>"$err" </dev/null
@@ -22,7 +22,7 @@ for store in "$work/s.sqlite" "$work/folder/"; do
   results show --store="$store" label:one
   says "$out" 'lenet train bs2 f32  ok'
   says "$out" 'quality  '
-  # What a machine does not tell is null with its reason.
+  # Facts that the machine does not report are null with a reason.
   says "$out" 'cost: not given (--cost)'
   says "$out" 'dataset.storage: synthetic images come from no file'
 done
@@ -86,7 +86,7 @@ BENCH_GROUP=nonsense
 refused 'BENCH_GROUP=nonsense: is no group/repeat/order' $quick
 unset BENCH_GROUP
 
-# A repeat that fails ends them, and Ctrl-C does.
+# A repeat that fails ends the repeats, as does Ctrl-C.
 run 1 --model=lenet --batch_size=2 --num_warmup_batches=0 --num_batches=3 --init_learning_rate=1e30 --repeats=3
 lacks "$err" 'repeat 2 of 3'
 case_name='SIGTERM between the steps of a repeat'

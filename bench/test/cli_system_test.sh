@@ -1,5 +1,5 @@
 #!/bin/sh
-# The program under limits of the system and variables of its libraries: exit status, standard output,
+# Tests the program under limits of the system and with variables of its libraries. Checks exit status, standard output,
 # standard error and the record.
 # cli_system_test.sh BENCH MAKE_TFRECORDS [PYTHON]; without Python the record's JSON is not parsed.
 . "${0%/*}/cli_lib.sh"
@@ -38,7 +38,7 @@ under '-s 200000000000' 1 $small
 says "$err" 'bench: a thread cannot be started: '
 one_sentence
 
-# Threads that wait for each other soon sleep, unless the user's own variables say otherwise.
+# Waiting threads sleep after a short time, unless the user's variables say otherwise.
 run 0 $small --result_file="$work/waits.json"
 record_holds "r['env']['GOMP_SPINCOUNT'] == '10000'" "$work/waits.json"
 case_name='a link to the program, an argument with blanks, and the loader by name'
@@ -58,7 +58,7 @@ OMP_WAIT_POLICY=active "$bench" $small --result_file="$work/active.json" >"$out"
   fail 'it fails'
 record_holds "'GOMP_SPINCOUNT' not in r['env']" "$work/active.json"
 
-# Stacks that no kernel fits into.
+# Stacks too small for any kernel.
 OMP_STACKSIZE=16k
 export OMP_STACKSIZE
 # shellcheck disable=SC2086
@@ -71,7 +71,7 @@ one_sentence
 
 # --- memory --------------------------------------------------------------------------------------
 
-# Room for the threads of every processor, and a little.
+# Enough for the threads of every processor, with a small reserve.
 under "-d $((150000 + processors * 17000))" 0 --model=lenet --batch_size=max --num_warmup_batches=1 \
   --num_batches=1 --forward_only
 says "$err" 'that may be used (ulimit -d)'

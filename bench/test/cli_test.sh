@@ -1,5 +1,5 @@
 #!/bin/sh
-# The program as its user sees it: exit status, standard output, standard error and the record.
+# Tests the program from the command line: exit status, standard output, standard error and the record.
 # cli_test.sh BENCH MAKE_TFRECORDS [PYTHON]; without Python the record's JSON is not parsed.
 . "${0%/*}/cli_lib.sh"
 
@@ -37,7 +37,7 @@ refused 'holds no files' $quick --data_dir="$work/empty" --data_name=imagenet
 refused 'there is no folder' $quick --result_file="$work/absent/record.json"
 # shellcheck disable=SC2086
 refused 'it is a folder' $quick --result_file="$work/empty"
-# A need of many TiB, planned without taking it.
+# A need of many TiB, planned without allocating it.
 refused 'the largest batch that fits is ' --model=lenet --batch_size=100000000 --num_intra_threads=1
 refused 'the largest batch that fits is ' --model=resnet50 --batch_size=10000000 --num_intra_threads=1
 run 0 --model=lenet --device=cpu --batch_size=100000000 --dump=plan
@@ -178,7 +178,7 @@ says "$err" 'offset'
 refused "$work/flipped/train-00000-of-00001" $data --data_dir="$work/flipped"
 says "$err" 'offset'
 
-# One record whose checksums are right, with the label 1 and the image "this is no picture".
+# One record with valid checksums and the label 1, whose image is a text.
 mkdir "$work/text"
 base64 -d >"$work/text/train-00000-of-00001" <<'RECORD'
 RwAAAAAAAAC6w/ubCkUKJwoNaW1hZ2UvZW5jb2RlZBIWChQKEnRoaXMgaXMgbm8gcGljdHVyZQoa
@@ -192,8 +192,8 @@ says "$err" 'JPEG'
 
 tiny="--model=lenet --batch_size=2 --num_classes=10 --num_warmup_batches=0 --num_intra_threads=1"
 
-# holds CONDITION FILE: whether Python finds it true of the tensors t (name: dtype, shape, values of
-# F32) and the metadata m of a safetensors file.
+# holds CONDITION FILE: true if the condition is true in Python for a safetensors file. In it, t has the tensors (name:
+# dtype, shape, values of F32), m the metadata.
 holds() {
   [ -n "$python" ] || return 0
   "$python" -c "import json, struct, sys
@@ -223,12 +223,12 @@ holds "len(t) == 11 and t['total_loss'][2][0] > t['loss'][2][0] > 0" "$work/tens
 # shellcheck disable=SC2086
 run 0 $tiny --forward_only --init_from="$work/saved" --dump_tensors="$work/logits"
 holds "list(t) == ['logits']" "$work/logits"
-# Loaded, left alone for as many steps and saved again they are the same, whatever the seed.
+# Loading them, running as many steps without training and saving them gives the same variables, whatever the seed.
 # shellcheck disable=SC2086
 run 0 $tiny --num_batches=3 --forward_only --tf_random_seed=7 --init_from="$work/saved" \
   --save_variables="$work/again"
 cmp "$work/saved" "$work/again" || fail 'the variables changed on their way'
-# A run that goes on from the saved variables begins with their loss.
+# A run that continues from the saved variables begins with their loss.
 # shellcheck disable=SC2086
 run 0 $tiny --num_batches=1 --init_from="$work/saved" --result_file="$work/on.json"
 record_holds "abs(r['series']['loss'][0] / $([ -z "$python" ] || "$python" -c "
@@ -268,7 +268,7 @@ open(sys.argv[1], 'wb').write(struct.pack('<Q', len(head)) + head + images + lab
     says "$out" 'Dataset:     imagenet (file)'
     record_holds "r['workload']['data'] == 'file' and r['dataset']['records'] == 4" \
       "$work/$format.json"
-    # Two batches, and again; nothing is learnt meanwhile.
+    # Two batches, each twice, without training in between.
     record_holds "(lambda l: l[0] == l[2] != l[1] == l[3])(r['series']['loss'])" "$work/$format.json"
   done
   record_holds "abs(r['series']['loss'][0] / \
@@ -311,7 +311,7 @@ lacks "$out" 'total images/sec'
 
 # --- interrupts ----------------------------------------------------------------------------------
 
-# ended NAME STATUS: an endless run that is sent the signal.
+# ended NAME STATUS: sends the signal to an endless run.
 ended() {
   case_name="SIG$1"
   : >"$out"
@@ -352,7 +352,7 @@ record_holds "r['status'] == 'aborted' and r['partial']" "$work/swept.batch4.jso
 
 case_name='a second signal'
 : >"$out"
-# One step of this takes much longer than the test.
+# One step takes much longer than the test.
 $interruptible "$bench" --model=resnet50 --batch_size=64 --device=reference \
   --result_file="$work/second.json" >"$out" 2>"$err" </dev/null &
 pid=$!

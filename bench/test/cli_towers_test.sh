@@ -1,5 +1,5 @@
 #!/bin/sh
-# Several devices of the CPU as the user sees them; the reference has as many as are asked for.
+# Tests several CPU devices from the command line; the reference has as many as requested.
 # cli_towers_test.sh BENCH MAKE_TFRECORDS PYTHON; without Python records are not parsed.
 . "${0%/*}/cli_lib.sh"
 towers='--model=lenet --batch_size=2 --num_warmup_batches=1 --num_batches=2 --device=reference'
@@ -59,14 +59,14 @@ done
 run 0 $towers --num_gpus=2 --forward_only
 says "$out" 'total images/sec'
 
-# Nothing is timed where no algorithm adds.
+# Nothing is timed if no algorithm adds.
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2 --all_reduce_spec=auto --result_file="$work/untimed.json"
 says "$err" 'note: --all_reduce_spec: no effect with --variable_update=parameter_server'
 lacks "$err" 'note: --all_reduce_spec=auto: '
 record_holds "'timed_all_reduce' not in r or not r['timed_all_reduce']" "$work/untimed.json"
 
-# The loss scale moves alike in all that add alike.
+# The loss scale changes equally with all strategies that add equally.
 losses() { sed -n 's/^[0-9]*\timages.*\t//p' "$out"; }
 half='--dtype=f16 --fp16_enable_auto_loss_scale --fp16_inc_loss_scale_every_n=1 --display_every=1'
 # shellcheck disable=SC2086
@@ -81,7 +81,7 @@ for update in distributed_all_reduce collective_all_reduce; do
   [ "$(losses)" = "$replicated" ] || fail "$update has other losses than replicated"
 done
 
-# Sent in 16 bits they are others, and no worse than the check allows.
+# With 16-bit sums the losses differ, but within the tolerance of the check.
 for type in f16 bf16; do
   # shellcheck disable=SC2086
   run 0 $towers --num_gpus=2 --dtype=$type --fp16_loss_scale=1 --variable_update=replicated \
@@ -90,7 +90,7 @@ for type in f16 bf16; do
   says "$err" 'fingerprint: matches the reference'
 done
 
-# The type that --use_fp16 settles on is theirs too.
+# The type that --use_fp16 selects applies to them too.
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2 --use_fp16 --fp16_loss_scale=1 --variable_update=replicated --compact_gradient_transfer
 type=$(sed -n 's/^note: --use_fp16: computing in \([a-z0-9]*\);.*/\1/p' "$err")
@@ -186,10 +186,10 @@ refused 'needs several hosts' $towers --num_gpus=2 --variable_update=distributed
 
 # --- processors -------------------------------------------------------------------------------------
 
-# processors_of PID: which each of its threads may run on, a line for each answer.
+# processors_of PID: the processors on which the threads may run, a line for each distinct set.
 processors_of() { sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/task/"*/status | sort -u; }
 
-# beside_towers FLAGS...: towers keep to their processors; $processors is what threads may run on.
+# beside_towers FLAGS...: towers keep to their processors; $processors is where threads may run.
 beside_towers() {
   case_name="towers beside threads that decode: $*"
   : >"$out"
@@ -228,7 +228,7 @@ run 0 $quick --device=cpu --use_numa_affinity
 says "$out" 'NUMA bind:   True'
 grep -q -e '^note: --use_numa_affinity changes nothing: ' -e '^[a-z]*: tower 0: 1 thread on NUMA node ' "$err" ||
   fail 'nothing is said of the nodes'
-# hwloc tells of a machine that is not there; its second node has memory only where this one has two as well.
+# hwloc describes a machine that does not exist. Its second node has memory only if this machine also has two nodes.
 case $(processors_of $$) in
   0-*)
     HWLOC_SYNTHETIC='pack:2 [numa] core:1 pu:1'
@@ -259,7 +259,7 @@ status=$?
 [ "$status" -eq 130 ] || fail "exit status $status, not 130"
 record_holds "r['status'] == 'aborted' and len(r['series']['step_ns']) >= 1" "$work/ended.json"
 
-# An input that breaks off ends all of them, with what was done before.
+# An input that ends early ends all towers, and the record keeps the completed steps.
 make_pictures "$work/broken_idx"
 make_shards broken "$work/broken_idx"
 size=$(wc -c <"$shard")

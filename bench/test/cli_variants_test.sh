@@ -1,5 +1,6 @@
 #!/bin/sh
-# Element types and batch sizes as the user sees them: exit status, standard output, standard error and the record.
+# Tests element types and batch sizes from the command line: exit status, standard output, standard error and the
+# record.
 # cli_variants_test.sh BENCH MAKE_TFRECORDS [PYTHON]; without Python the record's JSON is not parsed.
 . "${0%/*}/cli_lib.sh"
 
@@ -34,7 +35,7 @@ grep -qx 'Precision:   f16' "$out" || fail 'the type that was chosen is not in t
 says "$err" 'note: --use_fp16: computing in f16; '
 record_holds "r['workload']['dtype'] == 'f16'" "$work/fp16.json"
 
-# The note of the choice stands in every run of a list.
+# Every run of a list contains the notice about the choice.
 # shellcheck disable=SC2086
 run 0 $quick --device=reference --use_fp16 --forward_only --batch_size=4,2
 [ "$(grep -c '^note: --use_fp16: computing in f16; ' "$err")" -eq 2 ] || fail 'not two notes'
@@ -78,11 +79,11 @@ refused 'auto stands alone' --batch_size=auto,8
 refused '8 comes twice' --batch_size=8,8
 refused 'cannot be combined with --verify' --model=lenet --batch_size=max --verify
 refused 'cannot be combined with --input_file' --model=lenet --batch_size=auto --input_file=x
-# One that does not fit is refused before any of them runs.
+# A batch that does not fit is refused before any run starts.
 refused 'the largest batch that fits is ' --model=lenet --batch_size=2,100000000
 [ ! -s "$out" ] || fail 'something is on standard output'
 
-# The table: a line per batch in the order given, with what each run printed.
+# The table has a line per batch in the order given, with the results of each run.
 # shellcheck disable=SC2086
 run 0 $quick --batch_size=4,2 --result_file="$work/sweep.json"
 [ "$(grep -cxE 'total images/sec: [0-9]+\.[0-9]{2}' "$out")" -eq 2 ] || fail 'not two totals'

@@ -1,12 +1,12 @@
-// A processor whose hypervisor advertises AMX and hides its tiles, to be linked into the program
-// with --wrap: what asks for the processor gets this one.
+// Simulates a processor whose hypervisor advertises AMX and hides its tiles. Linked into the
+// program with --wrap, it replaces queries of the processor.
 #include <algorithm>
 
 #include "kernels/cpu/cpu_isa.h"
 
 namespace bench {
 
-/// The function that the linker has taken the place of, and the one it puts there.
+/// The function that the linker replaces, and its replacement.
 std::optional<Cpuid> real_processor() asm("__real__ZN5bench14this_processorEv");
 std::optional<Cpuid> processor_with_hidden_amx() asm("__wrap__ZN5bench14this_processorEv");
 

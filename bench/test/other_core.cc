@@ -1,4 +1,4 @@
-// What a core of another build answers, to be loaded before the programs' own.
+// Answers like a core library of another build; loaded before that of the programs.
 
 #include "kernels/core_library.h"
 

@@ -1,5 +1,5 @@
-// A disk that answers so many reads of a dataset's blocks as STALLS_BEHIND says and then none, to
-// be linked into the program: its pread() comes before that of the system's library.
+// Simulates a disk that stops answering, linked into the program. Its pread() replaces that of the
+// system's library. It serves STALLS_BEHIND reads of a dataset's blocks, then none.
 #include <sys/syscall.h>
 #include <unistd.h>
 

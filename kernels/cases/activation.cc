@@ -35,7 +35,7 @@ std::string text(ActivationKind kind) {
   return out.str();
 }
 
-/// Whether each result is an input or a constant.
+/// Returns true if each result is an input or a constant.
 bool is_exact(ActivationKind kind) {
   return kind == ActivationKind::none || kind == ActivationKind::relu ||
          kind == ActivationKind::relu6;
@@ -47,9 +47,9 @@ std::vector<KernelCase> make_cases() {
        {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6, ActivationKind::sigmoid,
         ActivationKind::hard_sigmoid, ActivationKind::silu, ActivationKind::hard_swish}) {
     Spec spec{.name = "", .x = {}, .kind = kind, .exact = is_exact(kind)};
-    // Where a sigmoid's output is near 1 its derivative, y * (1 - y), is little but y's rounding.
+    // If a sigmoid's output is near 1, its derivative y * (1 - y) is mostly y's rounding.
     spec.epsilons = kind == ActivationKind::sigmoid ? 32 : 8;
-    // For these shapes no value lies near a kink: 0, 6, -3 or 3.
+    // For these shapes no value is near a kink: 0, 6, -3 or 3.
     spec.fill = {.kind = InputFill::Kind::distinct, .mean = 0.1, .scale = 7.3};
     const auto add = [&](const std::string& suffix, const Shape& x) {
       spec.name = text(kind) + suffix;

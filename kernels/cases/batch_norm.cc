@@ -23,7 +23,7 @@ void add_vector(KernelCase& result, std::int64_t channels, const InputFill& fill
   result.fills.push_back(fill);
 }
 
-/// x, gamma and beta; statistics for inference; the residual.
+/// Inputs: x, gamma and beta; statistics for inference; the residual.
 KernelCase make_case(const Spec& spec, const OpDef& op) {
   const bool inference = &op == &kBatchNormInference;
   KernelCase result{.name = (inference ? "batch_norm_inference_" : "batch_norm_") + spec.name,
@@ -51,7 +51,7 @@ KernelCase make_case(const Spec& spec, const OpDef& op) {
   return result;
 }
 
-/// dy, x, gamma, statistics, y and a second dy.
+/// Inputs: dy, x, gamma, statistics, y and a second dy.
 KernelCase make_two_gradients_case(const Spec& spec) {
   const BatchNormAttributes attributes{.epsilon = spec.epsilon,
                                        .scale = spec.scale,
@@ -78,7 +78,7 @@ KernelCase make_two_gradients_case(const Spec& spec) {
   return result;
 }
 
-/// dy, x, gamma, beta and statistics.
+/// Inputs: dy, x, gamma, beta and statistics.
 KernelCase make_mask_case(const Spec& spec, bool two_gradients) {
   const BatchNormAttributes attributes{.epsilon = spec.epsilon,
                                        .scale = spec.scale,
@@ -107,7 +107,7 @@ KernelCase make_mask_case(const Spec& spec, bool two_gradients) {
 
 void add_channel_counts(std::vector<Spec>& specs, const Epilogue& epilogue) {
   for (const std::int64_t channels : kChannelCounts) {
-    // Of few channels too some elements are above 0.
+    // Even with few channels, some elements are above 0.
     specs.push_back({.name = cat("channels_", channels),
                      .x = {3, channels, 5, 7},
                      .epilogue = epilogue,
@@ -137,8 +137,8 @@ std::vector<KernelCase> make_cases() {
       {.name = "residual_relu_odd",
        .x = {2, 19, 5, 5},
        .epilogue = {.residual = true, .activation = kRelu}},
-      // The mean is a hundred times the deviation: E[x^2] - E[x]^2 in f32 would lose the variance,
-      // and the mean's own rounding weighs a hundred epsilons.
+      // The mean is a hundred times the deviation. E[x^2] - E[x]^2 in f32 would lose the variance,
+      // and the mean's rounding costs a hundred epsilons.
       {.name = "large_mean", .x = {4, 16, 8, 8}, .fill = {.mean = 100}, .epsilons = 200},
       {.name = "large_mean_residual_relu",
        .x = {4, 16, 8, 8},
@@ -159,7 +159,7 @@ std::vector<KernelCase> make_cases() {
        .x = {4, 16, 5, 5},
        .epilogue = {.residual = true, .activation = kRelu6},
        .beta = {.mean = 3, .scale = 3}},
-      // Activations that kernels may leave to a node of its own.
+      // Activations that kernels may leave to a separate node.
       {.name = "sigmoid", .x = {4, 16, 5, 5}, .epilogue = {.activation = ActivationKind::sigmoid}},
       {.name = "residual_hard_sigmoid",
        .x = {4, 16, 5, 5},
@@ -167,8 +167,8 @@ std::vector<KernelCase> make_cases() {
        .fill = {},
        .beta = {.scale = 2}},
       {.name = "large_epsilon", .x = {4, 16, 6, 6}, .epsilon = 1e-3},
-      // So many elements that a GPU shares a channel among blocks: of channels side by side, and of
-      // planes.
+      // Enough elements for a GPU to divide a channel among blocks: with interleaved channels, and
+      // with planes.
       {.name = "several_blocks", .x = {2, 64, 16, 20}},
       {.name = "several_blocks_of_planes_relu",
        .x = {5, 3, 64, 64},
@@ -215,7 +215,7 @@ std::vector<KernelCase> make_cases() {
        .epilogue = {.activation = kRelu},
        .fill = {.mean = 10}},
       {.name = "several_blocks", .x = {2, 64, 16, 20}, .epilogue = {.activation = kRelu}},
-      // One that kernels may leave to its parts.
+      // An activation that kernels may leave to the node's parts.
       {.name = "sigmoid", .x = {4, 16, 5, 5}, .epilogue = {.activation = ActivationKind::sigmoid}},
   };
   add_channel_counts(masked, {.activation = kRelu});

@@ -6,8 +6,9 @@
 
 namespace bench {
 
-/// The shapes every backend is tested and measured with: those of every op in models/ops/ops.inc
-/// that is no companion of another one, from the file of its name, which tries its companions too.
+/// The shapes with which every backend is tested and measured. They are the cases of every op in
+/// models/ops/ops.inc that is not a companion, from the file of that name. The same cases test the
+/// companions.
 std::vector<KernelCase> all_cases();
 
 }  // namespace bench

@@ -25,7 +25,7 @@ std::vector<KernelCase> make_cases() {
            .window = square(1, 2, 0, 0)},
            {.name = "3x3_same", .x = {2, 16, 8, 8}, .filters = 16, .window = same3},
            {.name = "3x3_valid", .x = {2, 16, 8, 6}, .filters = 32, .window = square(3, 1, 0, 0)},
-           // Blocks of channels enough for several threads.
+           // Enough blocks of channels for several threads.
            {.name = "3x3_blocks",
            .x = {3, 64, 6, 7},
            .filters = 32,
@@ -155,7 +155,7 @@ std::vector<KernelCase> make_cases() {
            .filters = 44,
            .window = square(5, 1, 2, 2),
            .groups = 44},
-           // More channels than a block of a GPU has, and images that share one.
+           // More channels than a GPU block has, and images that share a block.
            {.name = "depthwise_200",
            .x = {5, 200, 6, 3},
            .filters = 200,
@@ -290,13 +290,13 @@ std::vector<KernelCase> make_cases() {
            .window = same3,
            .groups = 3,
            .batch_norm = BatchNormAttributes{}},
-           // Of so many pixels that a GPU shares a channel's sums among blocks.
+           // Enough pixels for a GPU to divide a channel's sums among blocks.
            {.name = "batch_norm_many_pixels",
            .x = {3, 16, 30, 30},
            .filters = 64,
            .window = square(1, 1, 0, 0),
            .batch_norm = BatchNormAttributes{.epilogue = {.activation = kRelu}}},
-           // Inputs behind a ReLU have a mean, and so have the results.
+           // Inputs after a ReLU have a mean, and so do the results.
            {.name = "batch_norm_of_a_mean",
            .x = {4, 16, 8, 8},
            .filters = 16,
@@ -308,7 +308,7 @@ std::vector<KernelCase> make_cases() {
   }
   const BatchNormAttributes relu{.epilogue = {.activation = kRelu}};
   const BatchNormAttributes no_scale{.scale = false, .epilogue = {.activation = kRelu}};
-  // With batch norm before the convolution, and statistics, behind it, that others use.
+  // With batch norm before the convolution, and statistics after it that other nodes use.
   const std::vector<ConvolutionSpec> chained{
       {.name = "statistics_only",
        .x = {4, 16, 6, 6},
@@ -348,7 +348,7 @@ std::vector<KernelCase> make_cases() {
        .batch_norm = relu,
        .statistics_only = true,
        .prologue = relu},
-      // Of several deviations: so much more the rounding of a shift weighs.
+      // A mean of several deviations, which amplifies the rounding of a shift.
       {.name = "prologue_of_a_mean",
        .x = {4, 16, 7, 6},
        .filters = 32,
@@ -364,7 +364,7 @@ std::vector<KernelCase> make_cases() {
       cases.push_back(make_filter_gradient_case(spec));
     }
   }
-  // Others that are computed in parts.
+  // More convolutions that are computed in parts.
   const std::vector<ConvolutionSpec> in_parts{
       {.name = "prologue_bias_relu",
        .x = {2, 16, 6, 6},

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// A convolution, and what is computed with it, in short.
+/// A short description of a convolution and of what is fused with it.
 struct ConvolutionSpec {
   std::string name;
   Shape x;
@@ -21,13 +21,13 @@ struct ConvolutionSpec {
   InputFill fill = {};
   bool statistics_only = false;
   std::optional<BatchNormAttributes> prologue = {};
-  /// With a prologue: of x, and so of what the prologue takes for it.
+  /// With a prologue: the mean of x, and therefore the mean in the prologue's inputs.
   double x_mean = 0;
 };
 
-/// Of kConv2d.
+/// A case of kConv2d.
 KernelCase make_convolution_case(const ConvolutionSpec& spec);
-/// Of kConv2dBackwardWeights, of that convolution with its prologue.
+/// A case of kConv2dBackwardWeights, for that convolution with its prologue.
 KernelCase make_filter_gradient_case(const ConvolutionSpec& spec);
 
 }  // namespace bench

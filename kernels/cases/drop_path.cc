@@ -10,7 +10,7 @@ struct Spec {
   Shape x;
   DropPathAttributes attributes = {};
   std::int32_t step = 0;
-  /// Whether the probability of this step is a power of two.
+  /// True if the probability of this step is a power of two.
   bool exact = true;
 };
 

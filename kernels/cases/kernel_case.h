@@ -12,11 +12,11 @@
 
 namespace bench {
 
-/// With which ops are tried that go through a tensor channel by channel: those of grey and coloured
-/// images, some that fill no whole number of a kernel's vectors, and some that do.
+/// Channel counts for ops that process a tensor channel by channel. They include grey and coloured
+/// images, partly filled vectors, and full vectors.
 constexpr std::array<std::int64_t, 4> kChannelCounts{1, 3, 20, 64};
 
-/// How the elements of an input are drawn. Every value drawn is an f32 number.
+/// How the elements of an input are drawn. Every drawn value is an f32 number.
 struct InputFill {
   enum class Kind : std::uint8_t {
     /// mean + scale * standard normal.
@@ -46,8 +46,8 @@ std::vector<double> draw(const InputFill& fill, std::int64_t count, RandomStream
 std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values);
 
 /// One op with attributes and inputs, for conformance and gradient tests and for benchmarks. The
-/// inputs' floating types are f32; a test may replace them. A gradient flows into the first output
-/// only, and only when there is a gradient rule.
+/// inputs' floating types are f32; a test may replace them. A gradient flows only into the first
+/// output, and only if there is a gradient rule.
 struct KernelCase {
   /// Unique among all cases; letters, digits and underscores.
   std::string name;
@@ -58,23 +58,23 @@ struct KernelCase {
   std::vector<InputFill> fills = {};
   /// Positions of the inputs that a model would hold as variables.
   std::vector<std::size_t> weights = {};
-  /// Every right implementation gives the same numbers: sums are exact, or one rounding of the true
-  /// result.
+  /// True if every correct implementation gives the same numbers: sums are exact, or one rounding
+  /// of the true result.
   bool exact = false;
-  /// False where ties or zeros at a kink are meant: no finite differences there.
+  /// False if the case has ties or zeros at a kink, where finite differences do not apply.
   bool smooth = true;
-  /// False where the op has a gradient rule, but not for a node like this one.
+  /// False if the op has a gradient rule, but not for such a node.
   bool gradients = true;
-  /// Length of the longest sum behind one element of an output or a gradient.
+  /// Length of the longest sum in one element of an output or a gradient.
   std::int64_t reduction = 1;
-  /// Allowed error, in units of the type's epsilon times the square root of `reduction`, relative
-  /// to the element plus the root mean square of its tensor.
+  /// Allowed error, relative to the element plus the root mean square of its tensor. The unit is
+  /// the type's epsilon times the square root of `reduction`.
   double epsilons = 8;
-  /// Allowed besides, absolute: for results in u8 and s8, 1 where a rounding may go either way.
+  /// Additional absolute error: for results in u8 and s8, 1 if a rounding may go either way.
   double quanta = 0;
 };
 
-/// The name, for tests' messages.
+/// Prints the name, for tests' messages.
 std::ostream& operator<<(std::ostream& out, const KernelCase& kernel_case);
 
 }  // namespace bench

@@ -5,7 +5,7 @@
 namespace bench {
 namespace {
 
-/// Of one pair per entry of `channels`.
+/// One pair per entry of `channels`.
 KernelCase make_case(const std::string& name, const std::vector<std::int64_t>& channels,
                      const MovingAverageAttributes& attributes) {
   KernelCase result{
@@ -24,7 +24,7 @@ std::vector<KernelCase> make_cases() {
   return {make_case("mean", {64}, {{{.decay = 0.9}}}),
           make_case("unbiased", {64}, {{{.decay = 0.997, .factor = 128.0 / 127.0}}}),
           make_case("odd", {13}, {{{.decay = 0.999}}}),
-          // Enough of them that threads share the work and meet within one.
+          // Enough averages that threads share the work and a boundary is within one of them.
           make_case("gathered", {13, 5000, 1, 9000, 64},
                     {{{.decay = 0.9},
                       {.decay = 0.997, .factor = 1.25},

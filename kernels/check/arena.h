@@ -8,15 +8,15 @@
 
 namespace bench {
 
-/// Memory that is taken piece by piece and given back all at once, and then kept: the system takes
-/// its time over every fresh page.
+/// Memory that is taken piece by piece and released all at once. The arena keeps it, because the
+/// system is slow at providing fresh pages.
 class Arena {
  public:
-  /// About so many bytes will be taken at most; only those that are written to cost memory.
+  /// The maximum that will be taken, roughly; only memory that is written to costs anything.
   explicit Arena(std::size_t expected_bytes) : expected_bytes_(expected_bytes) {}
 
-  /// So many elements, which begin with anything; theirs until reset(). Throws DeviceError where
-  /// the system has no memory.
+  /// `count` uninitialised elements, valid until reset(). Throws DeviceError if the system is out
+  /// of memory.
   template <class T>
   std::span<T> take(std::size_t count) {
     return {static_cast<T*>(take_bytes(count * sizeof(T))), count};
@@ -31,7 +31,7 @@ class Arena {
   void* take_bytes(std::size_t bytes);
 
   std::size_t expected_bytes_;
-  /// What is taken lies in the last one.
+  /// Memory is taken from the last one.
   std::vector<Block> blocks_;
   std::size_t taken_ = 0;
 };

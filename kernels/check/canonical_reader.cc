@@ -49,7 +49,7 @@ HostTensor CanonicalReader::read(const Source& source, Arena& arena) {
     apart = view.bytes * static_cast<std::size_t>(buffer.type.shape[0]) !=
             source.view.bytes * static_cast<std::size_t>(source.shape[0]);
   }
-  if (apart) {  // The images do not lie one behind the other.
+  if (apart) {  // The images are not contiguous.
     from.type.shape = buffer.type.shape;
     view = source.view;
   }

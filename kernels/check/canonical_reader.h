@@ -12,37 +12,36 @@
 
 namespace bench {
 
-/// A tensor in canonical order on the host, in memory of an arena.
+/// A tensor in canonical order on the host, in an arena's memory.
 struct HostTensor {
   TensorType type;
   std::span<std::byte> bytes;
 };
 
-/// Which part of a tensor is looked at: every so-manieth index of an axis, from the first.
+/// The part of a tensor to read: every N-th index of an axis, from the first.
 struct Pick {
   std::size_t axis = 0;
   std::int64_t every = 1;
 };
 
-/// Reads what lies on a device in the backend's own layouts, of a batch the first images alone.
+/// Reads tensors that are in the backend's layouts on a device; only the first images of a batch.
 class CanonicalReader {
  public:
-  /// `largest_whole`: the bytes of the largest tensor that is read as a whole, to take a part of
-  /// it.
+  /// `largest_whole`: bytes of the largest tensor that is read completely in order to take a part.
   CanonicalReader(Backend& backend, Stream& stream, std::size_t largest_whole)
       : backend_(backend), stream_(stream), staging_(backend, stream), whole_(largest_whole) {}
 
-  /// What is read, and where it is put.
+  /// What is read, and from where.
   struct Source {
     /// Not opaque.
     const Buffer& buffer;
     /// Its memory.
     TensorView view;
-    /// The buffer's own or, of fewer images, another in the first extent.
+    /// The buffer's shape, or the same with fewer images in the first extent.
     const Shape& shape;
     Pick pick = {};
   };
-  /// Floating numbers of 16 bits become f32. Waits.
+  /// Converts 16-bit floating-point numbers to f32. Waits.
   HostTensor read(const Source& source, Arena& arena);
 
  private:
@@ -53,14 +52,14 @@ class CanonicalReader {
   };
 
   HostTensor convert(const Placed& from, TensorView view, Arena& arena);
-  /// Made once for each pair.
+  /// Created once for each pair.
   Kernel& reorder(const Placed& from, const Placed& to);
 
   Backend& backend_;
   Stream& stream_;
   Staging staging_;
   std::vector<Reorder> reorders_;
-  /// For tensors of which a part is kept.
+  /// For tensors of which only a part is kept.
   Arena whole_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMostMultiplyAdds = std::int64_t{1} << 27;
 constexpr std::int64_t kMostWeights = std::int64_t{1} << 20;
 
-/// Which way a layer with weights computes.
+/// The computation of a layer with weights.
 enum class Way : std::uint8_t { none, forward, backward_data, backward_weights };
 
 Way way_of(const Node& node) {
@@ -26,7 +26,7 @@ Way way_of(const Node& node) {
   if (node.op == &kFullyConnectedBackwardWeights) {
     return Way::backward_weights;
   }
-  // Of a group, channels cannot be left out.
+  // A grouped convolution cannot skip channels.
   if (node.op == &kConv2d) {
     return node.attributes.as<Conv2dAttributes>().groups == 1 ? Way::forward : Way::none;
   }
@@ -41,7 +41,7 @@ Way way_of(const Node& node) {
   return Way::none;
 }
 
-/// Every how many channels are looked at.
+/// The step between checked channels.
 std::int64_t every_of(const Graph& graph, const Node& node, Way way) {
   const ValueId weights = way == Way::backward_weights ? node.outputs[0] : node.inputs[1];
   const std::int64_t channels = graph.shape(weights)[way == Way::backward_data ? 1 : 0];
@@ -60,7 +60,7 @@ std::int64_t picked_elements(const Pick& pick, const Shape& shape) {
   return shape.elements() / pick.every;
 }
 
-/// Of what is looked at.
+/// The number of checked elements.
 std::int64_t elements_of(const Graph& graph, const std::vector<ValueId>& values,
                          const std::vector<Pick>& picks) {
   std::int64_t elements = 0;
@@ -71,7 +71,7 @@ std::int64_t elements_of(const Graph& graph, const std::vector<ValueId>& values,
   return elements;
 }
 
-/// The bytes of the largest tensor of which a part is looked at.
+/// The bytes of the largest tensor that is checked in part.
 std::size_t largest_part(const Graph& graph, const std::vector<ValueId>& values,
                          const std::vector<Pick>& picks) {
   std::size_t largest = 0;
@@ -103,13 +103,13 @@ Picks picks_of(const Graph& graph, const Node& node) {
     return picks;
   }
   picks.inputs[1] = along(graph, node.inputs[1], way == Way::forward ? 0 : 1, every);
-  // A bias, a residual, an added gradient; not a prologue's, which have x's channels.
+  // A bias, a residual, an added gradient; but not a prologue's inputs, which have x's channels.
   const std::size_t prologue =
       node.op == &kConv2d ? prologue_count(node.attributes.as<Conv2dAttributes>().prologue) : 0;
   for (std::size_t i = 2; i + prologue < node.inputs.size(); ++i) {
     picks.inputs[i] = along(graph, node.inputs[i], 1, every);
   }
-  for (std::size_t i = 0; i < node.outputs.size(); ++i) {  // A batch norm's statistics, too.
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {  // Including a batch norm's statistics.
     picks.outputs[i] = along(graph, node.outputs[i], 1, every);
   }
   return picks;
@@ -140,13 +140,13 @@ bool makes_opaque(const Graph& graph, const Node& node) {
 }
 
 PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
-  // Of patches and of Eigen's blocks.
+  // Patches and Eigen's blocks.
   constexpr std::size_t kBytesPerThread = std::size_t{4} << 20;
   const auto read = [&](const Node& node) {
     return elements_of(graph, node.inputs, picks_of(graph, node).inputs);
   };
-  // What was read and written in f32; in f64 what was read, and the result of each part, once as
-  // they are and once moved.
+  // In f32, what was read and written. In f64, what was read and the result of each part, once
+  // unchanged and once moved.
   const auto bytes_of = [&](const Node& node) {
     constexpr std::int64_t kWide = 2 * sizeof(double);
     constexpr std::int64_t kMostParts = 4;
@@ -163,7 +163,7 @@ PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
   std::size_t whole = 0;
   for (const Node& node : graph.nodes()) {
     if (node.op == &kL2Loss) {
-      continue;  // It is not looked at.
+      continue;  // It is not checked.
     }
     kept += makes_opaque(graph, node) ? read(node) : 0;
     std::int64_t bytes = bytes_of(node);

@@ -6,33 +6,34 @@
 
 namespace bench {
 
-/// What of a node's inputs and outputs the check looks at.
+/// The parts of a node's inputs and outputs that the check compares.
 struct Picks {
   std::vector<Pick> inputs;
   std::vector<Pick> outputs;
 };
 
-/// All, but of a large convolution or fully connected layer: there every so-manieth output channel,
-/// or for the data gradient input channel, so that the reference has no more than about 10^8
-/// multiply-adds to do, and no more than some million weights to hold.
+/// Everything, except for a large convolution or fully connected layer. There it is every N-th
+/// output channel, or input channel for the data gradient. This limits the reference to about 10^8
+/// multiply-adds and some million weights.
 Picks picks_of(const Graph& graph, const Node& node);
 
-/// The node's attributes with the extents of what is looked at.
+/// The node's attributes with the extents of the checked parts.
 Attributes picked_attributes(const Graph& graph, const Node& node);
 
-/// Whether one of the node's outputs is opaque: then what it reads is kept until the check's end.
+/// Returns true if one of the node's outputs is opaque. Its inputs are then kept until the check
+/// ends.
 bool makes_opaque(const Graph& graph, const Node& node);
 
-/// The host memory that a check on so many threads takes beside what it looks at, in bytes, about.
+/// The approximate host memory, in bytes, that a check needs in addition to the compared values.
 struct PlanCheckMemory {
-  /// Of the largest node.
+  /// For the largest node.
   std::size_t node = 0;
-  /// What is kept of what nodes read.
+  /// For the inputs that are kept.
   std::size_t kept = 0;
-  /// The largest tensor that is read as a whole, to take a part of it.
+  /// For the largest tensor that is read completely in order to take a part.
   std::size_t whole = 0;
   [[nodiscard]] std::size_t total() const {
-    // Each of the three is mapped in huge pages, with one more to begin on their border.
+    // Each of the three is mapped in huge pages, plus one more page for alignment.
     constexpr std::size_t kRounding = 3 * (std::size_t{4} << 20);
     return node + kept + whole + kRounding;
   }

@@ -16,13 +16,13 @@
 namespace bench {
 namespace {
 
-/// Whether a node's outputs without an extent for images are sums over them.
+/// Returns true if the node's outputs without an image extent are sums over the images.
 bool sums_over_images(const Node& node) {
   return node.op == &kConv2dBackwardWeights || node.op == &kFullyConnectedBackwardWeights ||
          node.op == &kBiasBackward || node.op == &kBatchNormBackward;
 }
 
-// A reorder of more is left out.
+// Larger reorders are not checked.
 constexpr std::int64_t kMostReordered = std::int64_t{1} << 23;
 
 }  // namespace
@@ -60,7 +60,7 @@ const Node* PlanCheck::node_of(const Step& step) const {
   const auto found = nodes_.find(cat(step.op, " ", step.name));
   check(found != nodes_.end(), cat("plan check: the smaller batch has no node ", step.name));
   const Node& node = *found->second;
-  // A device may support another form of a node for another batch.
+  // For another batch, a device may support another form of a node.
   check(step.inputs.size() == node.inputs.size() && step.outputs.size() == node.outputs.size(),
         cat("plan check: ", step.name, " has ", step.inputs.size(), " inputs and ",
             step.outputs.size(), " outputs, and in the smaller batch ", node.inputs.size(), " and ",
@@ -98,7 +98,7 @@ bool PlanCheck::wanted(const Step& step, Kernels kernels) {
   for (const auto* buffers : {&step.inputs, &step.outputs}) {
     for (const std::size_t index : *buffers) {
       const Buffer& buffer = plan_.buffers[index];
-      // What an opaque value's maker read is needed where the value is.
+      // The inputs of an opaque value's producer are needed wherever the value is.
       if (buffer.type.opaque) {
         return true;
       }
@@ -172,7 +172,7 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
   NodeInputs read_by{.node = node, .inputs = std::move(inputs_)};
   read_by.node.attributes = picked_attributes(small_, node);
   if (node.op == &kMovingAverage) {
-    read_by.node.attributes = step.step.attributes;  // They know the batch.
+    read_by.node.attributes = step.step.attributes;  // They include the batch.
   }
   std::vector<const NodeInputs*> producers;
   for (const ValueId input : node.inputs) {

@@ -12,32 +12,32 @@
 
 namespace bench {
 
-/// Looks at a run of an executor and holds each kernel and each reorder against the reference
-/// backend in f64, on the values that it really read: what earlier kernels rounded does not matter,
-/// so that 16 bits are checked as sharply as one rounding allows. Kernels that are alike (op,
-/// attributes, types, shapes, layouts, implementation) are looked at in the first two places where
-/// they stand. Of a batch the first images are compared; all others have to be copies of them. Of
-/// large layers some channels are (Picks); the largest reorders and the L2 sum are left out.
+/// Observes a run of an executor and compares each kernel and reorder with the reference backend in
+/// f64. The reference gets the values that the kernel actually read, so that earlier rounding does
+/// not matter. The check is therefore as strict for 16 bits as one rounding allows. Identical
+/// kernels (op, attributes, types, shapes, layouts, implementation) are checked only at their first
+/// two places. The first images of a batch are compared; all others must be copies of them. Large
+/// layers are checked in some channels (Picks). The largest reorders and the L2 sum are skipped.
 class PlanCheck {
  public:
-  /// `small` is the executor's graph for a batch of `images`, from which that of `batch` is made of
-  /// whole copies. All must outlive the check.
+  /// `small` is the executor's graph for a batch of `images`; the batch of `batch` consists of
+  /// whole copies of it. All arguments must outlive the check.
   PlanCheck(Executor& executor, Backend& backend, const Graph& small, std::int64_t images,
             std::int64_t batch);
 
-  /// Which kernels a run shows: those that draw at random (that read the input `step`) treat copies
-  /// of an image differently, so that what comes behind them is no matter of whole copies any more.
+  /// The kernels that a run checks. Random kernels, which read the input `step`, treat copies of an
+  /// image differently. After them a batch no longer consists of whole copies.
   enum class Kernels : std::uint8_t { that_draw, others };
-  /// What run_observed() takes; the run ends with the last step that is of interest.
+  /// The argument for run_observed(); the run ends after the last relevant step.
   Executor::Observer observer(Kernels kernels);
-  /// In the order of the plan. Steps whose results are no floating numbers are left out.
+  /// In the order of the plan. Steps with results that are not floating-point numbers are skipped.
   [[nodiscard]] const std::vector<CheckedKernel>& kernels() const { return kernels_; }
 
  private:
   void before(const Executor::ObservedStep& step, Kernels kernels);
   void after(const Executor::ObservedStep& step);
   [[nodiscard]] bool draws(const Step& step) const;
-  /// Whether a step is one of the first two of its kind.
+  /// Returns true if a step is one of the first two of its kind.
   bool wanted(const Step& step, Kernels kernels);
   void check_reorder(const Executor::ObservedStep& step);
   void check_node(const Executor::ObservedStep& step, const Node& node);
@@ -47,14 +47,14 @@ class PlanCheck {
   struct Values {
     const std::vector<std::size_t>& buffers;
     std::span<const TensorView> views;
-    /// The small graph's.
+    /// The values of the small graph.
     const std::vector<ValueId>& ids;
     const std::vector<Pick>& picks;
   };
   std::vector<HostTensor> read(const Values& values, Arena& arena);
-  /// What the small batch's result has to be multiplied with.
+  /// The factor for the small batch's result.
   [[nodiscard]] double factor_of(const Node& node, const Shape& small, const Shape& whole) const;
-  /// What of a reordered tensor is looked at: of one for each image, the first ones.
+  /// The checked shape of a reordered tensor: if it has an image extent, the first images.
   [[nodiscard]] Shape shape_of_reorder(const Step& step) const;
   void add(const Executor::ObservedStep& step, std::span<const CheckedKernel> outputs);
 
@@ -66,13 +66,13 @@ class PlanCheck {
   /// How many copies of the compared images a batch holds.
   double copies_;
   std::map<std::string, const Node*> nodes_;
-  /// How many of each kind came by, and whether the step in hand is looked at.
+  /// How many kernels of each kind were seen, and if the current step is checked.
   std::map<std::string, int> kinds_;
   bool looking_ = false;
   std::vector<HostTensor> inputs_;
-  /// Of the step in hand.
+  /// For the current step.
   Arena arena_{memory_.node};
-  /// Of nodes that made an opaque value, until the end.
+  /// The inputs of nodes with an opaque output, kept until the end.
   std::map<ValueId, NodeInputs> producers_;
   Arena kept_{memory_.kept};
   std::vector<CheckedKernel> kernels_;

@@ -12,8 +12,8 @@
 namespace bench {
 namespace {
 
-/// The largest share of a result's norm by which rounding may move it where nothing cancels: two or
-/// three roundings to its type, and in f32 and f64 the sums of millions of terms.
+/// The maximum effect of rounding without cancellation, as a share of a result's norm. It covers
+/// two or three roundings to its type, and in f32 and f64 sums of millions of terms.
 double tolerance_of(DType dtype) {
   switch (dtype) {
     case DType::bf16:
@@ -27,8 +27,8 @@ double tolerance_of(DType dtype) {
   }
 }
 
-/// How often what a few roundings do is allowed: a sum of many terms rounds after each, and kernels
-/// for narrow vectors add thousands in a row.
+/// The multiple of the effect of a few roundings that is allowed. A sum of many terms rounds after
+/// each, and kernels for narrow vectors add thousands in a row.
 constexpr double kMovedTimes = 64;
 
 // The largest of a million roundings is several times their root mean square.
@@ -45,7 +45,7 @@ struct Lanes {
     squares[lane] += size * size;
     largest[lane] = largest[lane] < size ? size : largest[lane];
   }
-  /// What is not a number is infinitely far.
+  /// NaN counts as infinitely far.
   [[nodiscard]] Distance distance() const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const double sum = std::accumulate(squares.begin(), squares.end(), 0.0);
@@ -84,13 +84,12 @@ std::span<const T> elements_of(const HostTensor& tensor) {
           tensor.bytes.size() / sizeof(T)};
 }
 
-/// Half the distance of the smallest numbers of a type: what rounding may do to each element
-/// however small it is. Of the other types it is too small to matter.
+/// Half the distance between the smallest numbers of a type: rounding may add this to any element,
+/// however small. For other types it is negligible.
 double smallest_rounding(DType dtype) { return dtype == DType::f16 ? 0x1.0p-25 : 0; }
 
-/// `allowed` is a share of `result`, `more` comes on top of it. Where the result is nothing, or so
-/// little that no share can be told, all that rounding may do is no deviation, and anything more is
-/// an infinite one.
+/// `allowed` is a share of `result`; `more` is added to it. If `result` is zero, or too small to
+/// express a share, the deviation is 0 within the tolerance and infinite outside.
 CheckedKernel judge(double difference, double result, double allowed, double more) {
   const double deviation = difference / result;
   const double tolerance = allowed + more / result;
@@ -112,7 +111,7 @@ double moved_share(DType dtype) {
 
 double moved_share_between(DType dtype) {
   const double rounding = dtype == DType::f16 ? 0x1.0p-11 : dtype == DType::bf16 ? 0x1.0p-8 : 0;
-  // They are no sum's: judge() is not to allow them many times.
+  // These roundings are not part of a sum: judge() must not allow many of them.
   return std::max(moved_share(dtype), rounding / kMovedTimes);
 }
 

@@ -10,12 +10,12 @@
 
 namespace bench {
 
-/// What one kernel of a plan wrote, beside what the reference makes of what that kernel read.
+/// The comparison of one kernel of a plan with the reference, which had the same inputs.
 struct CheckedKernel {
   /// "conv2d layer1.0.conv2".
   std::string name;
   /// The norm of the difference as a share of the result's norm, or the largest difference as a
-  /// share of the largest element, whichever is nearer to its limit.
+  /// share of the largest element. It is the one that is nearer to its limit.
   double deviation = 0;
   double tolerance = 0;
 };
@@ -25,7 +25,7 @@ struct Distance {
   double largest = 0;
 };
 
-/// Of what was measured from `factor` times what was expected, and of the latter from 0.
+/// The distance from `factor` times the expectation to the measurement, and of the former to 0.
 struct Distances {
   Distance difference;
   Distance result;
@@ -35,18 +35,18 @@ struct Distances {
 Distances distances(const HostTensor& measured, std::span<const double> expected, double factor);
 Distances distances(std::span<const double> measured, std::span<const double> expected);
 
-/// A few roundings of the type in which sums are made of elements of `dtype`.
+/// A few roundings of the type that accumulates elements of `dtype`.
 double moved_share(DType dtype);
-/// The same of a kernel that rounds to `dtype` what is between its parts, of which no output tells:
-/// of a normalised tensor and its factors, one rounding each.
+/// The same for a kernel that rounds to `dtype` between its parts, which no output shows. That is
+/// one rounding each for a normalised tensor and its factors.
 double moved_share_between(DType dtype);
-/// By what share each input of a node is to be moved to see how far rounding carries in an output
-/// of `dtype`: by moved_share(), but by moved_share_between() what a prologue reads.
+/// The share by which to move each input of a node, to find how far rounding propagates to an
+/// output of `dtype`. It is moved_share(), or moved_share_between() for inputs of a prologue.
 std::vector<double> moved_shares(const Graph& graph, const Node& node, DType dtype);
 
-/// What of a result of so many elements is compared: the sharper of norm and largest element,
-/// against what rounding to `dtype` may do. `moved` is how far a result moves when its inputs do,
-/// by moved_shares(); where terms cancel that is what rounding carries.
+/// Compares a result of `elements` elements with the rounding that `dtype` allows, by norm or
+/// largest element, whichever is stricter. `moved` is the change of the result if its inputs move
+/// by moved_shares(). Where terms cancel, that is the effect of rounding.
 CheckedKernel judge(const Distances& found, const Distance& moved, DType dtype,
                     std::size_t elements);
 

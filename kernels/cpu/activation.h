@@ -27,7 +27,7 @@ struct ActivationBackward {
   DType dtype = DType::f32;
   std::int64_t count = 0;
   const void* dy = nullptr;
-  /// The forward's output where derivative_from_output(kind), else its input.
+  /// The forward output if derivative_from_output(kind), else the input.
   const void* v = nullptr;
   void* dx = nullptr;
 };

@@ -17,7 +17,7 @@
 namespace bench::cpu {
 namespace {
 
-/// Room for processors 0 to count - 1, none of which is in it yet.
+/// An empty set with space for processors 0 to count - 1.
 class ProcessorSet {
  public:
   explicit ProcessorSet(std::size_t count)
@@ -48,10 +48,10 @@ class ProcessorSet {
 
 using NodeBits = decltype(MemoryPolicy::nodes)::value_type;
 constexpr std::size_t kBitsOfWord = std::numeric_limits<NodeBits>::digits;
-/// More than any system has, and no more than the calls take.
+/// More than any system has, and no more than the calls accept.
 constexpr std::size_t kMostNodes = 4096;
 
-/// Sets `why_not` where the system refuses.
+/// Sets `why_not` if the system refuses.
 MemoryPolicy current_memory_policy(std::string& why_not) {
   MemoryPolicy policy{.nodes = std::vector<NodeBits>(kMostNodes / kBitsOfWord)};
   if (syscall(SYS_get_mempolicy, &policy.mode, policy.nodes.data(), kMostNodes, nullptr, 0) != 0) {
@@ -69,7 +69,7 @@ int set_memory_policy(const MemoryPolicy& policy) {
 
 std::vector<int> allowed_processors() {
   int status = EINVAL;
-  // The kernel refuses a set that is smaller than its own.
+  // The kernel refuses a set that is smaller than its internal one.
   constexpr std::size_t kMost = std::size_t{1} << 20U;
   for (std::size_t count = CPU_SETSIZE; status == EINVAL && count <= kMost; count *= 2) {
     const ProcessorSet set(count);

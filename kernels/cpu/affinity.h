@@ -8,12 +8,12 @@ namespace bench::cpu {
 /// The processors that the calling thread may run on, ascending. Throws DeviceError.
 std::vector<int> allowed_processors();
 
-/// Lets the calling thread run on these processors only, and those that it starts from then on;
-/// returns 0 or an errno value.
+/// Restricts the calling thread, and threads that it starts later, to these processors. Returns 0
+/// or an errno value.
 int allow_processors(const std::vector<int>& processors);
 
-/// While it lives, the thread that made it may run on these processors, and so may those that it
-/// starts, which keep them. Belongs to that thread.
+/// Restricts its thread to these processors while it lives, and also threads started meanwhile,
+/// which keep them. Use it only on the thread that constructed it.
 class WithProcessors {
  public:
   /// Throws DeviceError.
@@ -26,16 +26,16 @@ class WithProcessors {
   std::vector<int> before_;
 };
 
-/// Where the system takes memory from that a thread is the first to write.
+/// Where the system allocates memory that a thread is the first to write.
 struct MemoryPolicy {
-  /// One of the system's MPOL_..., and the nodes it is about, a bit each.
+  /// One of the system's MPOL_... modes, and its nodes, one bit each.
   int mode = 0;
   std::vector<unsigned long> nodes;  // NOLINT(google-runtime-int): the system's own.
 };
 
-/// While it lives, memory that the thread that made it is the first to write comes from one NUMA
-/// node, as long as that has room; also for threads that it starts meanwhile, which keep it.
-/// Belongs to that thread.
+/// While it lives, memory that its thread writes first comes from one NUMA node, as long as the
+/// node has free memory. This also applies to threads started meanwhile, which keep it. Use it only
+/// on the thread that constructed it.
 class MemoryOnNode {
  public:
   explicit MemoryOnNode(int node);
@@ -43,18 +43,18 @@ class MemoryOnNode {
   MemoryOnNode(const MemoryOnNode&) = delete;
   MemoryOnNode& operator=(const MemoryOnNode&) = delete;
 
-  /// Why the system does not do so ("set_mempolicy: Operation not permitted"); else empty.
+  /// Why the system refuses ("set_mempolicy: Operation not permitted"); otherwise empty.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
 
  private:
   friend class MemoryAsBefore;
-  /// First: reading the other may set it.
+  /// Declared first: reading the other policy may set it.
   std::string why_not_;
   MemoryPolicy before_;
   MemoryPolicy own_;
 };
 
-/// While it lives, its thread has memory as before the other.
+/// While it lives, its thread has the memory policy from before the other object.
 class MemoryAsBefore {
  public:
   explicit MemoryAsBefore(const MemoryOnNode& suspended);

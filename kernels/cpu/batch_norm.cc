@@ -12,18 +12,18 @@
 namespace bench::cpu {
 namespace {
 
-/// Where in the workspace the vectors of a pass lie.
+/// The positions of a pass's vectors in the workspace.
 enum Vector : int { kMean, kScale, kShift, kSlope = kShift, kOffset };
 
-/// Rows per f32 sum. The first chunk of a group is short: it is read twice.
+/// Rows per f32 sum. The first chunk of a group is short, because it is read twice.
 std::int64_t chunk_rows(std::int64_t width, bool first) {
   constexpr std::int64_t kFirstChunkShare = 8;
   const std::int64_t rows = width == 1 ? kSumElements : kSumRows;
   return first ? rows / kFirstChunkShare : rows;
 }
 
-/// The same for gradients, of which many may be equal: sums of one number added again and again are
-/// rounded the same way each time, and dx has the error of the mean in every row.
+/// The same for gradients, many of which may be equal. Repeatedly adding one number rounds the same
+/// way each time, and every row of dx has the error of the mean.
 std::int64_t gradient_chunk_rows(std::int64_t width) {
   constexpr std::int64_t kGradientRows = 32;
   return width == 1 ? kSumElements : kGradientRows;
@@ -39,7 +39,7 @@ void start_shift(Elements x, RowBlock block, const Accumulators& sums, double* t
   }
 }
 
-/// The moments of each group's rows in `rows`, into the thread's partials.
+/// Adds the moments of each group's rows in `rows` to the thread's partials.
 void reduce_moments(Elements x, const ChannelTiling& tiling, Range rows,
                     const ChannelWorkspace& workspace, int thread) {
   const std::int64_t width = tiling.width;
@@ -84,7 +84,7 @@ void reduce_moments(Elements x, const ChannelTiling& tiling, Range rows,
   flush();
 }
 
-/// Merges what the threads found of these channels into the first such thread's partials, and
+/// Merges the threads' results for these channels into the first such thread's partials, and
 /// returns that thread.
 int merge_threads(const GroupChannels& part, const RowPlan& plan,
                   const ChannelWorkspace& workspace) {
@@ -137,7 +137,7 @@ double or_one(const float* gamma, std::int64_t channel) {
   return gamma == nullptr ? 1.0 : static_cast<double>(gamma[channel]);
 }
 
-/// Calls each(channel) for real channels and clears the vectors of padded ones, so that zeros stay.
+/// Calls each(channel) for real channels and clears the vectors of padded ones, which must stay 0.
 template <class Each>
 void for_channels(Range channels, const ChannelTiling& tiling, const ChannelWorkspace& workspace,
                   const Each& each) {
@@ -180,7 +180,7 @@ void batch_norm_forward(ThreadTeam& team, const BatchNormForward& args) {
       args.variance[channel] = static_cast<float>(variance);
       workspace.vector(kMean)[channel] = mean;
       workspace.vector(kScale)[channel] = static_cast<float>(scale);
-      // What the mean lost in rounding goes here.
+      // The shift holds what the mean lost in rounding.
       workspace.vector(kShift)[channel] =
           static_cast<float>(static_cast<double>(args.beta[channel]) +
                              (static_cast<double>(mean) - exact_mean) * scale);
@@ -231,7 +231,7 @@ void batch_norm_inference(ThreadTeam& team, const BatchNormInference& args) {
 
 namespace {
 
-/// Where the first pass leaves dz for the second one; null: nowhere.
+/// Where the first pass writes dz for the second one; null if it does not.
 void* place_of_dz(const BatchNormBackward& args) {
   if (args.dresidual != nullptr) {
     return args.dresidual;
@@ -239,7 +239,7 @@ void* place_of_dz(const BatchNormBackward& args) {
   return args.second_dy != nullptr ? args.dx : nullptr;
 }
 
-/// Sums of dz and dz * (x - mean) of each group's rows in `rows`, into the thread's partials.
+/// Adds sums of dz and dz * (x - mean) of each group's rows in `rows` to the thread's partials.
 void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling, Range rows,
                       const ChannelWorkspace& workspace, int thread) {
   const std::int64_t width = tiling.width;
@@ -258,7 +258,7 @@ void reduce_gradients(const BatchNormBackward& args, const ChannelTiling& tiling
       pending = 0;
     }
   };
-  // Where dz is dy, in the same place, there is nothing to write.
+  // If dz is dy, in the same memory, there is nothing to write.
   const bool masked = args.activation != ActivationKind::none;
   void* const dz = place_of_dz(args);
   const bool write = dz != nullptr && (dz != args.dy || masked || args.second_dy != nullptr);
@@ -328,7 +328,7 @@ void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args) {
       workspace.vector(kOffset)[channel] = static_cast<float>(scale * sum_dz / count);
     });
   };
-  // What the first pass left is masked already.
+  // The first pass's result is already masked.
   const void* const left = place_of_dz(args);
   const ActivationKind activation = left == nullptr ? args.activation : ActivationKind::none;
   const void* const dz = left == nullptr ? args.dy : left;

@@ -9,12 +9,12 @@
 
 namespace bench::cpu {
 
-/// Scratch that any per-channel kernel (batch norm, bias gradient, spatial mean) needs for this
-/// view and team size, in bytes; to be 64-byte aligned, contents need not survive.
+/// Scratch bytes for any per-channel kernel (batch norm, bias gradient, spatial mean) with this
+/// view and team size. It must be 64-byte aligned; its contents need not survive.
 std::size_t channel_workspace_bytes(const ChannelView& view, int threads);
 
-/// Whether the kernels below carry the activation: none, ReLU or ReLU6. They throw InternalError
-/// for any other.
+/// Returns true if the kernels below support the activation: none, ReLU or ReLU6. They throw
+/// InternalError for any other.
 bool batch_norm_carries(ActivationKind activation);
 
 /// kBatchNorm of models/ops/batch_norm.h. Vectors hold `channels` floats, tensors view.elements()
@@ -37,9 +37,9 @@ struct BatchNormForward {
   float* variance = nullptr;
   void* workspace = nullptr;
 };
-/// Reads x twice (the second time backwards, or from cache where a channel group fits) and writes y
-/// once. Statistics are as good as in double however large the mean is against the deviation. For a
-/// given team size the result is repeatable bit for bit. Waits.
+/// Reads x twice (the second time backwards, or from cache if a channel group fits) and writes y
+/// once. Statistics are as accurate as in double, however large the mean is relative to the
+/// deviation. For a given team size the result is repeatable bit for bit. Waits.
 void batch_norm_forward(ThreadTeam& team, const BatchNormForward& args);
 
 /// kBatchNormInference: the same with given statistics; one pass.
@@ -83,11 +83,12 @@ struct BatchNormBackward {
   void* dresidual = nullptr;
   void* workspace = nullptr;
 };
-/// With dz = dy where the activation's slope is 1 (y > 0, and y < 6 for ReLU6), n elements per
-/// channel and xhat = (x - mean) / sqrt(variance + epsilon): dbeta = sum(dz), dgamma = sum(dz *
-/// xhat), dresidual = dz, dx = gamma / sqrt(variance + epsilon) * (dz - dbeta / n - xhat * sum(dz *
-/// xhat) / n). Two passes; the second reads dresidual instead of dy and y where there is one, or dx
-/// where two dy were summed; in 16 bits that sum is rounded before it is read. Waits.
+/// Let dz = dy where the activation's slope is 1 (y > 0, and y < 6 for ReLU6), else 0. Let n be the
+/// elements per channel and xhat = (x - mean) / sqrt(variance + epsilon). Then dbeta = sum(dz),
+/// dgamma = sum(dz * xhat), dresidual = dz; dx = gamma / sqrt(variance + epsilon) * (dz - dbeta / n
+/// - xhat * sum(dz * xhat) / n). Makes two passes. The second reads dresidual instead of dy and y
+/// if it exists, or dx if there are two dy. In 16 bits that sum is rounded before it is read.
+/// Waits.
 void batch_norm_backward(ThreadTeam& team, const BatchNormBackward& args);
 
 }  // namespace bench::cpu

@@ -19,7 +19,7 @@ struct Cast {
 };
 /// Waits.
 void cast(ThreadTeam& team, const Cast& args);
-/// On the calling thread alone, for a kernel's few values.
+/// Runs only on the calling thread, for a kernel's few values.
 void cast(const Cast& args);
 
 }  // namespace bench::cpu

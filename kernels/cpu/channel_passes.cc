@@ -214,7 +214,7 @@ void choose_form(DType dtype, RowBlock block, const Call& call) {
   });
 }
 
-/// call(integral constant) of the activation; of none, ReLU and ReLU6.
+/// Calls call(integral constant) for the activation: none, ReLU or ReLU6.
 template <class Call>
 void choose_activation(ActivationKind kind, const Call& call) {
   if (kind == ActivationKind::relu6) {

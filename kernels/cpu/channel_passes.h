@@ -8,11 +8,11 @@
 
 namespace bench::cpu {
 
-/// Single-threaded vector passes over consecutive rows of one group (channel_view.h), on which the
-/// per-channel kernels are built. Per-channel arrays point at the group's first channel and hold
+/// Single-threaded vector passes over consecutive rows of one group (channel_view.h); the
+/// per-channel kernels use them. Per-channel arrays point at the group's first channel and hold
 /// `width` values. Tensors' elements are f32, bf16 or f16; everything else is f32.
 
-/// The size of a piece's rows.
+/// The rows and width of a piece.
 struct RowBlock {
   std::int64_t rows = 0;
   std::int64_t width = 0;
@@ -20,17 +20,18 @@ struct RowBlock {
 
 /// Lanes of an accumulator for width 1, at least as many as any vector has.
 inline constexpr std::int64_t kPlaneLanes = 64;
-/// Floats an accumulator of this width needs: one per channel, or a vector of partial sums for 1.
+/// Floats of an accumulator for this width: one per channel, or a vector of partial sums for width
+/// 1.
 inline std::int64_t accumulator_floats(std::int64_t width) {
   return width == 1 ? kPlaneLanes : width;
 }
-/// Elements per f32 partial sum before it goes into double.
+/// Elements per f32 partial sum before it is added to a double.
 inline constexpr std::int64_t kSumRows = 128;
 /// The same for width 1, where the lanes of a vector share the work.
 inline constexpr std::int64_t kSumElements = 4096;
 
-/// Running moments of one group: count of rows, and per channel the mean and the sum of squared
-/// deviations from it.
+/// Running moments of one group: the number of rows, and per channel the mean and the sum of
+/// squared deviations from it.
 struct Moments {
   std::int64_t count = 0;
   double* mean = nullptr;
@@ -52,10 +53,10 @@ struct Elements {
 
 /// first += x - shift and second += (x - shift)^2.
 void add_shifted_moments(Elements x, RowBlock block, const Accumulators& sums);
-/// Merges `rows` rows accumulated by add_shifted_moments into `moments` (Chan, Golub, LeVeque,
-/// "Updating formulae and a pairwise algorithm for computing sample variances", 1979), clears the
-/// sums and moves the shift to the mean so far. A shift near the mean keeps the f32 sums small
-/// against the variance; where it is not near, the distance itself is part of the variance.
+/// Merges `rows` rows accumulated by add_shifted_moments into `moments`, clears the sums and sets
+/// the shift to the current mean. Source: Chan, Golub, LeVeque, "Updating formulae and a pairwise
+/// algorithm for computing sample variances", 1979. A shift near the mean keeps the f32 sums small
+/// relative to the variance. If it is not near, the distance itself is part of the variance.
 void merge_moments(std::int64_t rows, std::int64_t width, const Accumulators& sums,
                    Moments& moments);
 
@@ -64,8 +65,8 @@ void add_sums(Elements x, RowBlock block, float* first);
 /// total += first, then first = 0.
 void flush_sums(std::int64_t width, float* first, double* total);
 
-/// y = (x - mean) * scale + shift [+ residual], then activated: none, ReLU or ReLU6. Null residual:
-/// none. y may be x or residual.
+/// y = (x - mean) * scale + shift [+ residual], then activated: none, ReLU or ReLU6. A null
+/// residual is omitted. y may be x or residual.
 struct Normalize {
   DType dtype = DType::f32;
   const void* x = nullptr;
@@ -78,10 +79,10 @@ struct Normalize {
 };
 void normalize(RowBlock block, const Normalize& args);
 
-/// dz is dy [+ second_dy] behind the activation's backward: that itself for none, where y > 0 for
-/// ReLU, where 0 < y < 6 for ReLU6, else 0. first += dz, second += dz * (x - mean), and dz goes to
-/// `dz` unless that is null, which it must not be with a second_dy. dz may be a dy. y is read where
-/// there is an activation.
+/// dz is dy [+ second_dy] after the activation's backward: all of it for none, where y > 0 for
+/// ReLU, where 0 < y < 6 for ReLU6, else 0. Adds dz to `first` and dz * (x - mean) to `second`.
+/// Writes dz to `dz` unless that is null; with a second_dy it must not be null. It may be a dy.
+/// Reads y if there is an activation.
 struct GradientSums {
   DType dtype = DType::f32;
   const void* dy = nullptr;
@@ -96,7 +97,7 @@ struct GradientSums {
 };
 void add_gradient_sums(RowBlock block, const GradientSums& args);
 
-/// dx = scale * dz - slope * (x - mean) - offset with dz of one dy as above. dx may be dy.
+/// dx = scale * dz - slope * (x - mean) - offset, with dz from one dy as above. dx may be dy.
 struct InputGradient {
   DType dtype = DType::f32;
   const void* dy = nullptr;

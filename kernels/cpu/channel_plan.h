@@ -9,9 +9,9 @@
 
 namespace bench::cpu {
 
-/// Which rows each thread works on. Whole groups where they divide well among the threads: then a
-/// thread reduces a group and at once applies the result while the group is still in its cache.
-/// Otherwise equal numbers of rows, and groups are shared.
+/// The rows of each thread. If groups divide well among the threads, each thread gets whole groups.
+/// It then reduces a group and applies the result while the group is still in its cache. Otherwise
+/// threads get equal numbers of rows and share groups.
 class RowPlan {
  public:
   RowPlan(const ChannelTiling& tiling, int threads) : tiling_(tiling), threads_(threads) {
@@ -31,7 +31,7 @@ class RowPlan {
   [[nodiscard]] Range rows(int thread) const {
     return ThreadTeam::split(tiling_.all_rows(), threads_, thread, tiling_.row_grain());
   }
-  /// How many of the group's rows the thread has.
+  /// The number of the group's rows that the thread has.
   [[nodiscard]] std::int64_t rows(int thread, std::int64_t group) const {
     const Range all = rows_of_group(group);
     if (whole_groups_) {
@@ -41,7 +41,7 @@ class RowPlan {
     const Range mine = rows(thread);
     return std::max<std::int64_t>(0, std::min(all.end, mine.end) - std::max(all.begin, mine.begin));
   }
-  /// Rows per piece for passes over a range: some 64 KiB.
+  /// Rows per piece for passes over a range: about 64 KiB.
   [[nodiscard]] std::int64_t piece_rows() const {
     constexpr std::int64_t kPieceElements = 16384;
     return std::max<std::int64_t>(4, kPieceElements / tiling_.width / 4 * 4);
@@ -53,14 +53,14 @@ class RowPlan {
   bool whole_groups_;
 };
 
-/// Threads begin..end-1 may have partial results of a group's channels (all of the group's).
+/// Threads begin..end-1 may have partial results for channels of one group (all of its channels).
 struct GroupChannels {
   std::int64_t group = 0;
   Range channels;
   Range threads;
 };
 
-/// Adds both partials of these channels up in those of the first thread that has any; returns it.
+/// Adds both partials of these channels to those of the first thread that has any; returns it.
 inline int sum_threads(const GroupChannels& part, const RowPlan& plan,
                        const ChannelWorkspace& workspace) {
   int into = -1;
@@ -80,8 +80,8 @@ inline int sum_threads(const GroupChannels& part, const RowPlan& plan,
   return into;
 }
 
-/// reduce(thread, rows) for every thread's rows, then finish(GroupChannels) for all padded
-/// channels, then apply(rows) for all rows, each thread on the rows that it reduced.
+/// Calls reduce(thread, rows) for every thread's rows, then finish(GroupChannels) for all padded
+/// channels, then apply(rows) for all rows. Each thread applies to the rows that it reduced.
 template <class Reduce, class Finish, class Apply>
 void reduce_and_apply(ThreadTeam& team, const ChannelTiling& tiling, const Reduce& reduce,
                       const Finish& finish, const Apply& apply) {

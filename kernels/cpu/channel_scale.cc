@@ -116,7 +116,7 @@ void channel_scale(ThreadTeam& team, const ChannelScale& args) {
   const std::int64_t padded_group =
       tiling.padded_channels() == tiling.channels ? -1 : tiling.groups - 1;
   team.for_ranges(tiling.batch * tiling.groups * tiling.rows, tile_grain(tiling), [&](Range range) {
-    // Padding's scales are zeros here, whatever lies behind the real ones.
+    // Padding has zeros as scales, whatever the values after the real ones are.
     alignas(float) std::array<std::byte, ChannelView::kLargestBlock * sizeof(float)> padded{};
     for_each_tile(tiling, range, [&](const Tile& tile) {
       const std::int64_t channel = tile.group * width;
@@ -140,7 +140,7 @@ void channel_scale_backward(ThreadTeam& team, const ChannelScaleBackward& args) 
     float* const sums = workspace.accumulators(thread).first;
     double* const total = workspace.first_partial(thread);
     std::fill_n(sums, accumulator_floats(width), 0.0F);
-    // Whole groups, so that each sum has one thread and one order.
+    // Whole groups, so that one thread adds each sum in one order.
     const Range groups = ThreadTeam::split(tiling.batch * tiling.groups, team.size(), thread);
     const Range rows{.begin = groups.begin * tiling.rows, .end = groups.end * tiling.rows};
     for_each_tile(tiling, rows, [&](const Tile& tile) {

@@ -9,8 +9,8 @@
 namespace bench::cpu {
 namespace {
 
-/// y's columns of each row from x's, each from a place of its own. Loads one by one: a vector's
-/// gather is no faster where it is done by microcode, and memory is the limit here.
+/// Copies y's columns of each row from x's, each from a separate position. Loads one by one: where
+/// a vector's gather is microcoded it is not faster, and memory is the limit here.
 template <class T>
 void shuffle_tile(const T* x, const std::int32_t* sources, std::int64_t rows, std::int64_t width,
                   T* y) {

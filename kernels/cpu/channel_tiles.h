@@ -11,23 +11,24 @@ namespace bench::cpu {
 struct Tile {
   std::int64_t sample = 0;
   std::int64_t group = 0;
-  /// The first one, counted within sample and group.
+  /// The first row, counted within sample and group.
   std::int64_t row = 0;
   std::int64_t rows = 0;
-  /// Of the first element, in elements.
+  /// Offset of the first element, in elements.
   std::int64_t offset = 0;
 };
 
-/// Where threads may cut a tiling's rows: cache lines, and enough elements to be worth a thread.
+/// The granularity at which threads may split a tiling's rows: cache lines, and enough elements to
+/// be worth a thread.
 inline std::int64_t tile_grain(const ChannelTiling& tiling) {
   constexpr std::int64_t kGrainElements = 4096;
   const std::int64_t lines = kGrainElements / (tiling.width * tiling.row_grain());
   return std::max<std::int64_t>(1, lines) * tiling.row_grain();
 }
 
-/// Rows are numbered in the order of memory: sample by sample, within it group by group. Calls
-/// visit(tile) for those of `range`, in order, in the longest stretches. For kernels that treat
-/// rows alike; for_each_piece suits sums over samples better.
+/// Rows are numbered in memory order: by sample, then by group. Calls visit(tile) for the rows of
+/// `range`, in order, with the longest possible tiles. Use it in kernels that treat all rows alike;
+/// for_each_piece suits sums over samples better.
 template <class Visit>
 void for_each_tile(const ChannelTiling& tiling, Range range, const Visit& visit) {
   if (range.count() <= 0) {
@@ -42,7 +43,7 @@ void for_each_tile(const ChannelTiling& tiling, Range range, const Visit& visit)
     tile.rows = std::min(left, tiling.rows - tile.row);
     visit(tile);
     tile.offset += tile.rows * tiling.width;
-    // The division is done once: small tiles are many.
+    // Divides only once, because there are many small tiles.
     tile.row += tile.rows;
     if (tile.row == tiling.rows) {
       tile.row = 0;

@@ -7,9 +7,10 @@
 
 namespace bench::cpu {
 
-/// How a tensor of batch x channels x spatial elements lies in memory, dense:
-/// nchw is [N][C][S], nhwc is [N][S][C], blocked is [N][ceil(C / block)][S][block], whose padded
-/// channels hold zeros: kernels read them as zeros and keep them zero. [N][C] is nhwc of spatial 1.
+/// The memory layout of a dense tensor of batch x channels x spatial elements:
+/// nchw is [N][C][S]; nhwc is [N][S][C]; blocked is [N][ceil(C / block)][S][block].
+/// Padded channels hold zeros; kernels read them as zeros and keep them zero. [N][C] is nhwc with
+/// spatial 1.
 struct ChannelView {
   enum class Kind : std::uint8_t { nchw, nhwc, blocked };
   std::int64_t batch = 0;
@@ -17,7 +18,7 @@ struct ChannelView {
   /// H * W.
   std::int64_t spatial = 1;
   Kind kind = Kind::nhwc;
-  /// Channels per block (at most kLargestBlock); in other kinds read by those that say so.
+  /// Channels per block (at most kLargestBlock). Other kinds use it only where documented.
   int block = 16;
 
   static constexpr int kLargestBlock = 64;
@@ -30,15 +31,16 @@ struct ChannelView {
 /// Consecutive rows of one sample and group.
 struct Piece {
   std::int64_t group = 0;
-  /// Of the first element, in elements.
+  /// Offset of the first element, in elements.
   std::int64_t offset = 0;
   std::int64_t rows = 0;
 };
 
-/// The one form in which kernels walk every view: element (n, group, row, column) lies at
-/// ((n * groups + group) * rows + row) * width + column, and its channel is group * width + column.
-/// nhwc is one group as wide as the channels; blocked has a group per block; nchw has a group per
-/// channel and width 1, so that its rows are single elements in a line ("plane").
+/// The single form in which kernels traverse every view. Element (n, group, row, column) is at
+///   ((n * groups + group) * rows + row) * width + column;
+/// its channel is group * width + column. nhwc is one group as wide as the channels. Blocked has
+/// one group per block. nchw has one group per channel and width 1, so that its rows are single
+/// contiguous elements ("plane").
 struct ChannelTiling {
   std::int64_t batch = 0;
   std::int64_t groups = 0;
@@ -46,9 +48,9 @@ struct ChannelTiling {
   std::int64_t width = 0;
   std::int64_t channels = 0;
 
-  /// Joins batch and space where they lie in one line (nhwc), so that batch may be 1: for kernels
-  /// that treat all samples alike. Throws InternalError for a view with a negative extent or a
-  /// block outside 1..kLargestBlock.
+  /// Joins batch and space if they are contiguous (nhwc), so that batch may be 1: for kernels that
+  /// treat all samples alike. Throws InternalError for a view with a negative extent or a block
+  /// outside 1..kLargestBlock.
   static ChannelTiling joined(const ChannelView& view);
   /// Keeps samples apart.
   static ChannelTiling by_sample(const ChannelView& view);
@@ -62,19 +64,19 @@ struct ChannelTiling {
     return {
         .group = group, .offset = ((sample * groups + group) * rows + row) * width, .rows = count};
   }
-  /// Where threads may cut: whole cache lines of elements.
+  /// The granularity at which threads may split: whole cache lines of elements.
   [[nodiscard]] std::int64_t row_grain() const { return width >= 16 ? 1 : 16 / width; }
 };
 
-/// Rows are numbered group by group, within a group sample by sample. Calls visit(piece) for the
-/// rows of `range`, in order, in pieces of at most `most_rows`.
+/// Rows are numbered by group, then by sample. Calls visit(piece) for the rows of `range`, in
+/// order, in pieces of at most `most_rows`.
 template <class Visit>
 void for_each_piece(const ChannelTiling& tiling, Range range, std::int64_t most_rows,
                     const Visit& visit) {
   if (range.count() <= 0) {
     return;
   }
-  // Counted up instead of divided anew: small pieces are many.
+  // Incremented instead of divided again, because there are many small pieces.
   std::int64_t row = range.begin % tiling.rows;
   std::int64_t sample = range.begin / tiling.rows % tiling.batch;
   std::int64_t group = range.begin / tiling.group_rows();
@@ -91,8 +93,8 @@ void for_each_piece(const ChannelTiling& tiling, Range range, std::int64_t most_
   }
 }
 
-/// The same from the last row to the first: a second pass that runs backwards meets what the first
-/// one left in the caches.
+/// The same from the last row to the first. A second pass that runs backwards finds the end of the
+/// first one in the caches.
 template <class Visit>
 void for_each_piece_backwards(const ChannelTiling& tiling, Range range, std::int64_t most_rows,
                               const Visit& visit) {

@@ -9,7 +9,7 @@ namespace bench::cpu {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-/// Of every array, so that each begins on a cache line of its own.
+/// The granularity of every array, so that each begins on a separate cache line.
 constexpr std::int64_t kElements = 16;
 constexpr int kAccumulators = 3;
 

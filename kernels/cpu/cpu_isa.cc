@@ -22,14 +22,14 @@ bool offers_amx(const CpuidRegisters& features) {
          (bit(features.edx, kAmxBf16) || bit(features.edx, kAmxInt8));
 }
 
-/// Subleaf 0 tells the highest palette, subleaf 1 describes palette 1, the only one there is.
+/// Subleaf 0 has the highest palette; subleaf 1 describes palette 1, the only existing one.
 bool tiles_are_described(const Cpuid& cpuid) {
   if (cpuid(0, 0).eax < kTiles || cpuid(kTiles, 0).eax == 0) return false;
   const CpuidRegisters palette = cpuid(kTiles, 1);
   return palette.eax != 0 && palette.ebx != 0 && palette.ecx != 0;
 }
 
-/// The widest of oneDNN's instruction sets below AMX; each includes those after it.
+/// The widest of oneDNN's instruction sets below AMX; each includes the ones after it.
 std::string widest_without_amx(const Cpuid& cpuid, const CpuidRegisters& features) {
   constexpr int kAvx512Fp16 = 23;  // edx
   constexpr int kAvx512Bf16 = 5;   // eax of subleaf 1

@@ -15,26 +15,26 @@ struct CpuidRegisters {
   std::uint32_t edx = 0;
 };
 
-/// Asks CPUID for a leaf and subleaf. Leaves beyond the highest one answer zeros.
+/// Queries CPUID for a leaf and subleaf. Leaves beyond the highest one return zeros.
 using Cpuid = std::function<CpuidRegisters(std::uint32_t leaf, std::uint32_t subleaf)>;
 
-/// The CPUID of the processor this runs on; nothing where processors have none (not x86-64).
+/// The CPUID of the current processor; empty if it has none (not x86-64).
 std::optional<Cpuid> this_processor();
 
-/// The richest instruction set that the processor offers and oneDNN uses, in oneDNN's words
-/// ("AVX512_CORE_BF16"); empty below AVX2. Tiles that are hidden do not count.
+/// The richest instruction set that the processor offers and oneDNN uses, by oneDNN's name
+/// ("AVX512_CORE_BF16"); empty below AVX2. Hidden tiles do not count.
 std::string richest_isa(const Cpuid& cpuid);
 
 /// A limit on the instruction sets a library may use.
 struct IsaCap {
-  std::string max_cpu_isa{};  ///< In oneDNN's words: the value of ONEDNN_MAX_CPU_ISA.
-  std::string notice{};       ///< For the user: what was found, what is done, what helps.
+  std::string max_cpu_isa{};  ///< By oneDNN's name: the value of ONEDNN_MAX_CPU_ISA.
+  std::string notice{};       ///< For the user: the finding, the action, the remedy.
 };
 
-/// Some hypervisors advertise AMX but hide its tile palettes (leaf 0x1D answers zeros). oneDNN then
-/// configures tiles that do not exist and the process dies of SIGILL. Gives the widest limit that
-/// keeps AMX out and that the processor still offers, or nothing when AMX is absent or complete.
-/// Bits: Intel 64 manual, volume 2A, CPUID. To be asked before the first oneDNN call.
+/// Some hypervisors advertise AMX but hide its tile palettes (leaf 0x1D returns zeros). Then oneDNN
+/// configures tiles that do not exist, and the process dies of SIGILL. Returns the widest available
+/// limit without AMX, or nothing if AMX is absent or complete. Bits: Intel 64 manual, volume 2A,
+/// CPUID. Call it before the first oneDNN call.
 std::optional<IsaCap> cap_for_hidden_amx_tiles(const Cpuid& cpuid);
 
 }  // namespace bench

@@ -18,7 +18,8 @@ namespace bench::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// Channels [0, channels) of pixels in a line to rows of `block` floats, the rest zeros.
+/// Copies channels [0, channels) of contiguous pixels to rows of `block` floats; the rest are
+/// zeros.
 template <class T>
 void widen_of(const T* from, std::int64_t pixel_step, std::int64_t pixels, std::int64_t channels,
               std::int64_t block, float* to) {
@@ -104,16 +105,17 @@ namespace {
 HWY_EXPORT(widen_pixels);
 HWY_EXPORT(add_row);
 
-/// Of x and dy in a strip, some 32 KiB of f32 in blocks of 16, unless one row of y needs more.
+/// Pixels of x and dy in a strip: about 32 KiB of f32 in blocks of 16, unless one row of y needs
+/// more.
 constexpr std::int64_t kStripPixels = 512;
 
-/// How one image of one block of channels is worked through.
+/// How one image of one block of channels is divided.
 struct Strips {
   std::int64_t taps = 0;
   std::int64_t blocks = 0;
-  /// Columns of x that filters meet, zeros beside the image included.
+  /// Columns of x that filters read, including the zeros next to the image.
   std::int64_t columns = 0;
-  /// Of y at a time, and those of x under them.
+  /// Rows of y per strip, and the rows of x under them.
   std::int64_t rows = 0;
   std::int64_t rows_under = 0;
 };
@@ -142,7 +144,7 @@ Strips strips_of(const DepthwiseGradient& args) {
   return strips;
 }
 
-/// The workspace, in bytes: every thread's sums over its images, then every thread's buffers.
+/// Workspace offsets, in bytes: the sums of every thread over its images, then its buffers.
 struct Workspace {
   std::size_t sums = 0;     // of one thread
   std::size_t buffers = 0;  // of one thread: x, dy and the sums of an image
@@ -180,7 +182,7 @@ struct Plane {
   }
 };
 
-/// One thread's work.
+/// The work of one thread.
 class Worker {
  public:
   Worker(const DepthwiseGradient& args, const Strips& strips, int thread, int threads)
@@ -307,7 +309,7 @@ void depthwise_gradient(ThreadTeam& team, const DepthwiseGradient& args) {
   const auto stride = static_cast<std::int64_t>(workspace_of(args, strips).sums / sizeof(double));
   team.for_ranges(strips.blocks, /*grain=*/1, [&](Range blocks) {
     for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
-      // Threads that have images of the block follow one another.
+      // Threads with images of the block are consecutive.
       int first = 0;
       while (items_of(first).end <= block * batch) {
         ++first;

@@ -11,24 +11,24 @@
 namespace bench::cpu {
 
 /// Filter gradient of a depthwise convolution: dw[c][r][s] = the sum over n, p, q of
-///   dy[n][c][p][q] * x[n][c][p * stride + r - pad][q * stride + s - pad]
-/// as [ceil(channels / block)][kernel height][kernel width][block], f32; what is behind the last
-/// channel is 0. Sums of one image in f32, over images in double. Waits. Throws InternalError for
-/// nchw, a dilated window, other types and shapes without pixels.
+///   dy[n][c][p][q] * x[n][c][p * stride + r - pad][q * stride + s - pad];
+/// dw is [ceil(channels / block)][kernel height][kernel width][block], f32, with zeros after the
+/// last channel. Sums of one image are in f32, sums over images in double. Waits. Throws
+/// InternalError for nchw, a dilated window, other types and shapes without pixels.
 struct DepthwiseGradient {
-  /// Of x, nhwc or blocked; dy lies likewise. In nhwc `block` is that of dw.
+  /// The view of x, nhwc or blocked; dy has the same kind. In nhwc `block` is the block of dw.
   ChannelView view;
   std::int64_t height = 0;
   std::int64_t width = 0;
   std::int64_t out_height = 0;
   std::int64_t out_width = 0;
   Window window;
-  /// f32, bf16 or f16, of x and dy.
+  /// The type of x and dy: f32, bf16 or f16.
   DType dtype = DType::f32;
   const void* x = nullptr;
   const void* dy = nullptr;
   float* dw = nullptr;
-  /// depthwise_gradient_workspace_bytes, aligned to 64 bytes.
+  /// Has depthwise_gradient_workspace_bytes, aligned to 64 bytes.
   void* workspace = nullptr;
 };
 std::size_t depthwise_gradient_workspace_bytes(const DepthwiseGradient& args, int threads);

@@ -4,9 +4,9 @@
 
 namespace bench::cpu {
 
-/// One row of a depthwise filter over one row of y. Pixels are `block` floats in a line.
+/// One row of a depthwise filter over one row of y. Pixels are `block` contiguous floats.
 struct DepthwiseRow {
-  /// Of y.
+  /// The pixels of y.
   std::int64_t pixels = 0;
   /// Floats of x from pixel to pixel of y.
   std::int64_t x_step = 0;

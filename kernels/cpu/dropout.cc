@@ -34,7 +34,7 @@ HWY_INLINE Words upper_product(Words a, Words b) {
 #endif
 }
 
-/// scale or 0, as the generator's word says.
+/// scale or 0, depending on the generator's word.
 HWY_INLINE Vector factor_of(Words word, float threshold, float scale) {
   const F32 d;
   // The upper 24 bits: an exact float.
@@ -43,8 +43,8 @@ HWY_INLINE Vector factor_of(Words word, float threshold, float scale) {
   return hn::IfThenElseZero(hn::Lt(uniform, hn::Set(d, threshold)), hn::Set(d, scale));
 }
 
-/// What multiplies the elements 4 * block and on, until `count` or a few more are written.
-/// Philox4x32-10 as in models/base/philox.h, a block per lane.
+/// Writes the factors of the elements from 4 * block to `count`, and up to kExcess more.
+/// Philox4x32-10 as in models/base/philox.h, one block per lane.
 void dropout_factors(const DropoutAttributes& attributes, std::int32_t step, std::uint64_t block,
                      std::int64_t count, float* factors) {
   constexpr int kRounds = 10;
@@ -59,7 +59,7 @@ void dropout_factors(const DropoutAttributes& attributes, std::int32_t step, std
   for (std::int64_t done = 0; done < count; done += 4 * lanes) {
     const Words start = hn::Set(d, low(block));
     Words a = hn::Add(start, hn::Iota(d, 0));
-    // A carry where the lower half wrapped around.
+    // A carry, if the lower half wrapped around.
     const Words upper = hn::Set(d, high(block));
     Words b = hn::IfThenElse(hn::Lt(a, start), hn::Add(upper, hn::Set(d, 1)), upper);
     Words c = hn::Set(d, low(attributes.stream));
@@ -85,7 +85,7 @@ void dropout_factors(const DropoutAttributes& attributes, std::int32_t step, std
   }
 }
 
-/// y = x * factor, and 0 where the factor is, whatever x is.
+/// y = x * factor, or 0 if the factor is 0, whatever x is.
 template <class T>
 HWY_INLINE void apply_line(const T* x, const float* factors, std::size_t count, T* y) {
   const Vector zero = hn::Zero(F32());
@@ -104,8 +104,8 @@ void apply_factors(const Dropout& args, const float* factors, Range range) {
   });
 }
 
-/// Rows of some columns from element `offset` on, `pitch` elements apart. The factors of column c
-/// are those at of_column[c], row by row.
+/// Applies factors to rows of some columns, from element `offset` on, `pitch` elements apart.
+/// Column c uses the factors at columns.factors[c], one per row.
 void apply_columns(const Dropout& args, const DropoutColumns& columns, std::int64_t offset,
                    std::int64_t pitch) {
   with_element(args.dtype, [&](auto type) HWY_ATTR {
@@ -135,7 +135,7 @@ namespace {
 
 /// Elements per block of the generator.
 constexpr std::int64_t kWords = 4;
-/// What dropout_factors may write behind the last element: four of the longest vectors.
+/// The maximum that dropout_factors writes after the last element: four of the longest vectors.
 constexpr std::int64_t kExcess = kWords * 64;
 constexpr std::int64_t kLineElements = 1024;
 constexpr std::int64_t kTileRows = 256;
@@ -149,8 +149,8 @@ HWY_EXPORT(apply_columns);
 
 namespace {
 
-/// Writes the factors of elements first..first+count-1 of the view; returns where the first one's
-/// is.
+/// Writes the factors of elements first..first+count-1 of the view; returns the address of the
+/// first one.
 const float* fill_factors(const Dropout& args, std::int64_t first, std::int64_t count,
                           float* factors) {
   first += static_cast<std::int64_t>(args.attributes.first_element);
@@ -173,7 +173,7 @@ void dropout_line(ThreadTeam& team, const Dropout& args) {
   });
 }
 
-/// Some rows of at most kTileColumns channels that lie side by side.
+/// Some rows of at most kTileColumns adjacent channels.
 struct Tile {
   std::int64_t sample = 0;
   std::int64_t group = 0;
@@ -184,7 +184,7 @@ struct Tile {
   std::int64_t rows = 0;
 };
 
-/// Draws the factors channel by channel, as the generator counts, and applies them row by row.
+/// Draws the factors channel by channel, in the generator's order, and applies them row by row.
 void dropout_tile(const Dropout& args, const ChannelTiling& tiling, const Tile& tile) {
   alignas(64) std::array<float, std::int64_t{kTileColumns} * kTilePitch> factors;
   DropoutColumns columns{.count = static_cast<std::size_t>(tile.columns), .rows = tile.rows};

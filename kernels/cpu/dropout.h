@@ -9,9 +9,9 @@
 
 namespace bench::cpu {
 
-/// kDropout and kDropoutBackward of models/ops/dropout.h: y = x / keep where (seed, stream, step,
-/// canonical index) keep the element, else 0; y = x for a negative step. In every view the same
-/// elements stay, for every team size; padded channels become zero. y may be x. Waits.
+/// kDropout and kDropoutBackward of models/ops/dropout.h: y = x / keep if (seed, stream, step,
+/// canonical index) keeps the element, else 0. For a negative step y = x. The same elements stay in
+/// every view and for every team size; padded channels become zero. y may be x. Waits.
 struct Dropout {
   DropoutAttributes attributes;
   std::int32_t step = 0;

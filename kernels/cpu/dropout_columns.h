@@ -6,10 +6,10 @@
 
 namespace bench::cpu {
 
-/// At most so many columns are worked on at once: a cache line of floats.
+/// The maximum number of columns processed at once: a cache line of floats.
 inline constexpr std::int64_t kTileColumns = 16;
 
-/// Some rows of columns that lie side by side, with the factors of each column, row by row.
+/// Some rows of adjacent columns, with the factors of each column, row by row.
 struct DropoutColumns {
   std::size_t count = 0;
   std::int64_t rows = 0;

@@ -12,7 +12,7 @@ inline std::size_t bytes_of(std::int64_t count, DType dtype) {
   return static_cast<std::size_t>(count) * size_of(dtype);
 }
 
-/// Where a tensor's element lies; null stays null.
+/// The address of a tensor's element; null stays null.
 inline const void* element(const void* tensor, DType dtype, std::int64_t index) {
   return tensor == nullptr ? nullptr
                            : static_cast<const std::byte*>(tensor) +

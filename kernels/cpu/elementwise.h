@@ -9,17 +9,17 @@
 
 namespace bench::cpu {
 
-/// Kernels on `count` elements in a line, whatever their layout; padded zeros stay zero. Outputs
-/// may be any of the inputs. One pass each; they wait.
+/// Kernels on `count` contiguous elements, whatever their layout; padded zeros stay zero. Outputs
+/// may be any of the inputs. Each kernel makes one pass and waits.
 
 /// y = a + b.
 struct Add {
-  /// f32, bf16 or f16, of a, b and y; the sum is f32.
+  /// The type of a, b and y: f32, bf16 or f16; the sum is f32.
   DType dtype = DType::f32;
   std::int64_t count = 0;
   const void* a = nullptr;
   const void* b = nullptr;
-  /// ReLU of the sum.
+  /// Applies ReLU to the sum.
   bool relu = false;
   void* y = nullptr;
 };
@@ -44,14 +44,14 @@ struct MovingAverage {
   double factor = 1;
   float* y = nullptr;
 };
-/// All of them as one stretch of work.
+/// All pairs as one range of work.
 void moving_averages(ThreadTeam& team, std::span<const MovingAverage> averages);
 
 /// y = value everywhere.
 void fill(ThreadTeam& team, std::int64_t count, float value, float* y);
 
-/// Sets bytes to zero, each thread an equal stretch of whole pages: the first touch, which places
-/// the pages near the thread that touches them.
+/// Sets bytes to zero, an equal range of whole pages per thread. This first touch places the pages
+/// near the thread that touches them.
 void zero_bytes(ThreadTeam& team, void* memory, std::size_t bytes);
 
 }  // namespace bench::cpu

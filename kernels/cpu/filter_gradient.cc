@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t kTaps = 3;
 constexpr std::int64_t kFilterRowFloats = kTaps * kPixelLanes * kPixelLanes;
 constexpr std::int64_t kFilterFloats = kTaps * kFilterRowFloats;
-/// Of one block of dy in a chunk, at most, but for a longer row. Fewer pay more for loading and
-/// storing the sums; more leave the caches.
+/// The maximum number of pixels of one block of dy in a chunk, except for a longer row. Fewer cost
+/// more loads and stores of the sums; more do not fit into the caches.
 constexpr std::int64_t kChunkPixels = 400;
 constexpr std::int64_t kNarrowest = 2;
 constexpr std::int64_t kMostRows = kChunkPixels / kNarrowest;
@@ -24,24 +24,24 @@ std::int64_t ceil_div(std::int64_t count, std::int64_t part) { return (count + p
 
 std::int64_t pairs_of(std::int64_t images) { return ceil_div(images, 2); }
 
-/// In bf16 two images are one.
+/// In bf16, two images count as one.
 std::int64_t images_of(const FilterGradientPlan& plan) {
   return plan.dtype == DType::bf16 ? pairs_of(plan.shape.batch) : plan.shape.batch;
 }
 
-/// Rows of x under rows of y; those outside the image are not there.
+/// Rows of x under rows of y, clipped to the image.
 Range rows_under(const FilterGradientShape& shape, Range rows) {
   const std::int64_t begin = rows.begin * shape.stride - shape.pad_top;
   const std::int64_t end = (rows.end - 1) * shape.stride - shape.pad_top + kTaps;
   return {.begin = std::max<std::int64_t>(begin, 0), .end = std::min(end, shape.height)};
 }
 
-/// What the last place of a filter reaches behind the image along one axis.
+/// How far the last position of a filter extends beyond the image along one axis.
 std::int64_t reach(std::int64_t out, std::int64_t stride, std::int64_t pad, std::int64_t extent) {
   return (out - 1) * stride - pad + kTaps - extent;
 }
 
-/// The blocks of x, and of y, that a task has.
+/// The blocks of x, and of y, in a task.
 Range blocks_in(const FilterGradientPlan& plan, std::int64_t task) {
   const std::int64_t begin = task % plan.in_tasks * plan.group;
   return {.begin = begin, .end = std::min(begin + plan.group, plan.shape.in_blocks)};
@@ -65,7 +65,7 @@ struct Activations {
   std::int64_t width = 0;
 };
 
-/// Where the rows of one block's images lie.
+/// The address of the rows of one block's images.
 struct RowAddress {
   const std::byte* data = nullptr;
   std::int64_t first_image = 0;
@@ -85,7 +85,7 @@ RowAddress in_place(const Activations& from, std::int64_t block) {
           .row_bytes = row_bytes};
 }
 
-/// Copies rows of pairs of a block's bf16 images to `to`, side by side.
+/// Copies rows of pairs of a block's bf16 images to `to`, interleaved.
 RowAddress packed(const Activations& from, std::int64_t batch, std::int64_t block, Range pairs,
                   Range rows, std::byte* to) {
   const std::int64_t row_lanes = from.width * kPixelLanes;
@@ -107,7 +107,7 @@ RowAddress packed(const Activations& from, std::int64_t batch, std::int64_t bloc
   return address;
 }
 
-/// One thread's work.
+/// The work of one thread.
 class Worker {
  public:
   Worker(const FilterGradient& args, std::byte* workspace)
@@ -198,7 +198,7 @@ class Worker {
   Activations dy_;
 };
 
-/// What the busiest thread does over the share of each.
+/// The busiest thread's work, relative to an equal share.
 double imbalance(const FilterGradientPlan& plan) {
   std::int64_t busiest = 0;
   for (int thread = 0; thread < plan.threads; ++thread) {
@@ -213,7 +213,7 @@ double imbalance(const FilterGradientPlan& plan) {
          static_cast<double>(plan.shape.in_blocks * plan.shape.out_blocks);
 }
 
-/// The largest groups that leave no thread waiting for long, or the smallest.
+/// Chooses the largest groups with little imbalance among the threads, or else the smallest.
 void choose_group(FilterGradientPlan& plan) {
   constexpr double kNotLong = 1.05;
   plan.group = kLargestGroup;

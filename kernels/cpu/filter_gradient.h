@@ -25,40 +25,41 @@ struct FilterGradientShape {
   std::int64_t pad_left = 0;
 };
 
-/// How the work is cut. A task sums the gradients of up to group x group blocks of filters over the
-/// whole batch, chunk by chunk of pixels, so that all its filters find a chunk in the caches.
+/// How the work is divided. A task sums the gradients of up to group x group blocks of filters over
+/// the whole batch. It goes chunk by chunk of pixels, so that all its filters find a chunk in the
+/// caches.
 struct FilterGradientPlan {
   FilterGradientShape shape;
-  /// f32 or bf16, of x and dy.
+  /// The type of x and dy: f32 or bf16.
   DType dtype = DType::f32;
   int threads = 1;
   std::int64_t group = 1;
   std::int64_t in_tasks = 1;
   std::int64_t out_tasks = 1;
-  /// Of a chunk. In bf16 two images are one, see filter_gradient_rows.h.
+  /// The size of a chunk. In bf16 two images count as one, see filter_gradient_rows.h.
   std::int64_t chunk_images = 1;
   std::int64_t chunk_rows = 1;
-  /// In bf16: of one block's chunk of x and of dy with the images side by side.
+  /// In bf16: bytes of one block's chunk of x and of dy, with the images interleaved.
   std::size_t packed_x_bytes = 0;
   std::size_t packed_dy_bytes = 0;
   /// A multiple of 64.
   std::size_t workspace_bytes = 0;
-  /// At least 1: the busiest thread's multiply-adds, half-empty pairs of images included, over the
-  /// share that each would have of those needed.
+  /// At least 1: the busiest thread's multiply-adds, including half-empty pairs of images, relative
+  /// to an equal share of the necessary ones.
   double excess = 1;
 };
 
-/// Empty for what the kernel does not know: other types, strides but 1 and 2, paddings above 1 at
-/// any side, outputs less than 2 wide.
+/// Empty if the kernel does not support the shape: other types, strides except 1 and 2, paddings
+/// above 1 on any side, outputs less than 2 wide.
 std::optional<FilterGradientPlan> plan_filter_gradient(const FilterGradientShape& shape,
                                                        DType dtype, int threads);
 
-/// dw[o][i][r][s] = the sum over n, p, q of
+/// Computes dw[o][i][r][s] = the sum over n, p, q of
 ///   dy[n][o][p][q] * x[n][i][p * stride + r - pad_top][q * stride + s - pad_left]
-/// in f32, as [out_blocks][in_blocks][3][3][16 in][16 out]. Each sum is added to pixel by pixel, in
-/// one order for every number of threads. Needs a processor with AVX-512F and BW, for bf16 also
-/// AVX512_BF16, whose products take subnormal numbers for zeros. Throws InternalError for a team
-/// that is not of the plan's size.
+/// in f32, as [out_blocks][in_blocks][3][3][16 in][16 out]. Each sum is accumulated pixel by pixel,
+/// in the same order for every number of threads. Needs a processor with AVX-512F and BW. For bf16
+/// it also needs AVX512_BF16, whose products flush subnormal numbers to zero. Throws InternalError
+/// for a team that does not have the plan's size.
 struct FilterGradient {
   FilterGradientPlan plan;
   const void* x = nullptr;

@@ -13,7 +13,7 @@ namespace bench::cpu {
 
 #if defined(__x86_64__)
 
-// The instructions for bf16 are in the bf16 form alone.
+// Only the bf16 code uses the bf16 instructions.
 #define BENCH_AVX512 __attribute__((target("avx512f,avx512bw,avx512bf16")))
 #define BENCH_AVX512_INLINE BENCH_AVX512 __attribute__((always_inline)) inline
 

@@ -8,20 +8,20 @@
 
 namespace bench::cpu {
 
-/// A stretch of every row that JoinRows writes.
+/// A range of every row that JoinRows writes.
 struct RowPart {
-  /// Row r of it begins at x + r * stride. Null: zeros.
+  /// Its row r begins at x + r * stride. Null means zeros.
   const void* x = nullptr;
   std::int64_t width = 0;
   std::int64_t stride = 0;
 };
 
-/// Every row of y is its parts, one behind the other; y's rows are dense. Concatenation, slices and
-/// zero padding over the channels are this, whatever the layout: a row is a pixel in nhwc, a sample
-/// in nchw, and a sample too in a blocked layout if the parts are whole blocks. y overlaps no part.
-/// Waits.
+/// Concatenates the parts into every row of y; y's rows are dense. This implements concatenation,
+/// slices and zero padding over the channels in every layout. A row is a pixel in nhwc and a sample
+/// in nchw. In a blocked layout it is a sample if the parts are whole blocks. y must not overlap a
+/// part. Waits.
 struct JoinRows {
-  /// Of the parts and y, any type; widths and strides count elements.
+  /// The type of the parts and y: any. Widths and strides count elements.
   DType dtype = DType::f32;
   std::int64_t rows = 0;
   std::span<const RowPart> parts;

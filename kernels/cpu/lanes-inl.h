@@ -1,5 +1,5 @@
-// Vectors of f32 and their way from and to memory, where elements are f32, bf16 or f16. Compiled
-// once per target, as vector-inl.h, which includes it.
+// Vectors of f32, and their loads from and stores to memory with f32, bf16 or f16 elements. Like
+// vector-inl.h, which includes it, this file is compiled once per target.
 
 #if defined(BENCH_KERNELS_CPU_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef BENCH_KERNELS_CPU_LANES_INL_H_
@@ -27,14 +27,14 @@ using Words = hn::Vec<U32>;
 using U16 = hn::Rebind<std::uint16_t, F32>;
 using Halves = hn::Vec<U16>;
 
-/// Which lanes of a vector a load or store touches: all, or the first few. Memory behind them is
-/// neither read nor written; loads fill the others with zeros.
+/// The lanes of a vector that a load or store accesses: all, or the first few. Memory after them is
+/// neither read nor written; loads fill the other lanes with zeros.
 struct Whole {};
 struct Part {
   std::size_t lanes;
 };
 
-/// True where masked loads and stores of T leave memory outside the mask alone; elsewhere highway
+/// True if masked loads and stores of T leave memory outside the mask alone; otherwise highway
 /// reads and writes it.
 template <class T>
 inline constexpr bool kMasksProtectMemory =
@@ -101,11 +101,11 @@ HWY_INLINE Halves upper_halves(Words words) {
 #endif
 }
 
-/// To nearest, ties to even. The instructions that some processors have for this take subnormal
-/// numbers for zeros.
+/// Rounds to nearest, ties to even. The conversion instructions of some processors flush subnormal
+/// numbers to zero.
 HWY_INLINE Halves narrow_to_bfloat16(Vector value) {
   const Words bits = bits_of(value);
-  // A little less than half a unit of the last place, and a little more behind an odd one.
+  // Slightly less than half a unit of the last place, and slightly more after an odd one.
   const Words odd = hn::And(hn::ShiftRight<16>(bits), word(1));
   const Words nearest = hn::Add(hn::Add(bits, word(0x7FFF)), odd);
   const Vector nan = float_of(word(0x7FC00000));
@@ -131,7 +131,7 @@ HWY_INLINE Vector widen_float16(Halves halves) {
   const Words sign = hn::ShiftLeft<16>(hn::And(bits, word(0x8000)));
   const Words magnitude = hn::ShiftLeft<13>(hn::And(bits, word(0x7FFF)));
   const Vector normal = float_of(hn::Add(magnitude, word(kRebias)));
-  // Infinity and NaN: both exponents are all ones.
+  // Infinity and NaN: both have an exponent of all ones.
   const Vector special = float_of(hn::Or(magnitude, word(0x7F800000)));
   // A subnormal number is its fraction in units of 2^-24: the fraction of a number between 2^-14
   // and 2^-13, less 2^-14.
@@ -152,7 +152,7 @@ HWY_INLINE Halves narrow_to_float16(Vector value) {
   const Words odd = hn::And(hn::ShiftRight<13>(magnitude), word(1));
   const Words half = hn::Add(word(0xFFF), odd);
   const Words normal = hn::ShiftRight<13>(hn::Add(hn::Sub(magnitude, word(kRebias)), half));
-  // Added to 1/2 a subnormal number's unit, 2^-24, is that of the last place.
+  // After adding 1/2, the last place is 2^-24, the unit of a subnormal number.
   const Vector anchor = float_of(word(126U << 23));
   const Words subnormal = hn::Sub(bits_of(hn::Add(float_of(magnitude), anchor)), bits_of(anchor));
   const Vector size = float_of(magnitude);

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 11> kIsas{"SSE41",
 
 struct Variable {
   std::string text;   ///< "ONEDNN_VERBOSE=1"
-  std::string value;  ///< in capitals, as oneDNN does not tell them from small letters
+  std::string value;  ///< in capitals, as oneDNN ignores case
 };
 
 /// The variable that oneDNN reads for `name`: of two prefixes the newer one first.

@@ -10,21 +10,21 @@
 
 namespace bench {
 
-/// The value of an environment variable, empty where there is none.
+/// Returns the value of an environment variable, empty if it is not set.
 using Environment = std::function<std::string(const std::string& name)>;
 
 /// The environment of this process.
 std::string own_environment(const std::string& name);
 
-/// The instruction set that ONEDNN_MAX_CPU_ISA (DNNL_MAX_CPU_ISA where that is empty) limits oneDNN
-/// to, in capitals; nothing where oneDNN knows no such name and so does not limit itself.
+/// The instruction set to which ONEDNN_MAX_CPU_ISA (or DNNL_MAX_CPU_ISA if that is empty) limits
+/// oneDNN, in capitals. Empty if oneDNN does not know the name, and so has no limit.
 std::optional<std::string> isa_limit(const Environment& environment);
 
-/// Whether oneDNN's instruction set `one` is poorer than `other`; both are known names.
+/// Returns true if oneDNN's instruction set `one` is poorer than `other`; both must be known names.
 bool is_poorer(std::string_view one, std::string_view other);
 
-/// What variables of oneDNN cost a run on this processor: one sentence each, saying what to do;
-/// none where they cost nothing.
+/// Warnings about oneDNN's variables that slow down a run on this processor, one sentence each with
+/// the remedy. Empty if none do.
 std::vector<std::string> costly_variables(const Cpuid& cpuid, const Environment& environment);
 
 }  // namespace bench

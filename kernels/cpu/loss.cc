@@ -51,7 +51,7 @@ double softmax_row(const float* logits, std::size_t classes, std::size_t label, 
   });
   // Against the largest logit.
   double aimed_at = static_cast<double>(label_logit) - static_cast<double>(hn::GetLane(top));
-  // Without smoothing a logit of minus infinity costs its own row's label alone.
+  // Without smoothing, a logit of minus infinity only affects rows that have its label.
   if (smoothing != 0) {
     const auto total = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, exponents)));
     aimed_at = (1 - smoothing) * aimed_at + smoothing * total / static_cast<double>(classes);

@@ -4,9 +4,10 @@
 
 namespace bench::cpu {
 
-/// All channels of a few pixels, as lines of elements in a row: a line per channel of nchw, whose
-/// neighbours lie one line apart, or one line of all channels of one pixel of nhwc. Scratch arrays
-/// hold the lines without gaps, with edges in front and behind where the window hangs over.
+/// All channels of a few pixels, as contiguous lines of elements. In nchw there is a line per
+/// channel, and neighbouring channels are one line apart. In nhwc there is one line with all
+/// channels of one pixel. Scratch arrays hold the lines without gaps, with edges before and after
+/// for the window.
 struct LrnSlab {
   std::int64_t lines = 0;
   std::int64_t length = 0;
@@ -17,7 +18,7 @@ struct LrnSlab {
   std::int64_t radius = 0;
 
   [[nodiscard]] std::int64_t edge() const { return radius * step; }
-  /// Of a scratch array, edges included.
+  /// Elements of a scratch array, including edges.
   [[nodiscard]] std::int64_t elements() const { return lines * length + 2 * edge(); }
 };
 

@@ -19,15 +19,15 @@
 namespace bench {
 namespace {
 
-/// Turns of a waiting thread before it sleeps. One takes 40 to 140 cycles (`pause`), so all of them
-/// about as long as two wake-ups; OpenMP's own 300,000 keep a processor busy for milliseconds that
-/// others, and so the thread that is waited for, could use.
+/// Spins of a waiting thread before it sleeps. One takes 40 to 140 cycles (`pause`), so that all
+/// together take about as long as two wake-ups. OpenMP's default of 300,000 keeps a processor busy
+/// for milliseconds. Other threads, and so the awaited thread, could use that time.
 constexpr const char* kSpins = "10000";
 
-/// What the deepest call of a kernel takes, four times over.
+/// Four times the stack of a kernel's deepest call.
 constexpr std::int64_t kLeastStackBytes = std::int64_t{256} << 10;
 
-/// As GNU OpenMP reads a size.
+/// Parses a size like GNU OpenMP.
 std::optional<std::int64_t> bytes_of(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == text.npos) return std::nullopt;
@@ -59,12 +59,12 @@ std::optional<std::string> short_waits(const Environment& environment) {
 
 void restart_with_short_waits(char** argv) {
   const auto spins = short_waits(own_environment);
-  // Without a loader of its own (AT_BASE) the process is the loader, called by name: started anew
-  // it would take the program's flags for its own.
+  // Without a separate loader (AT_BASE), the process is the loader, called by name. After a restart
+  // it would parse the program's flags as its options.
   if (!spins || getauxval(AT_BASE) == 0 || setenv(kSpinVariable, spins->c_str(), 1) != 0) {
     return;
   }
-  // By its own path, so that lists of processes show its name.
+  // Uses the program's path, so that process lists show its name.
   std::array<char, PATH_MAX> path{};
   if (readlink("/proc/self/exe", path.data(), path.size() - 1) > 0) {
     execv(path.data(), argv);
@@ -80,7 +80,7 @@ void check_stacks(const Environment& environment, std::int64_t limit_bytes) {
         throw UsageError(cat(name, " gives each thread a stack of ", *bytes,
                              " bytes; accepted: ", kLeastStackBytes / kKibi, "K and more"));
       }
-      break;  // The other is not read.
+      break;  // The other variable is not read.
     }
   }
   if (limit_bytes < kLeastStackBytes) {

@@ -15,14 +15,14 @@
 #define BENCH_KERNELS_CPU_OPTIMIZER_CC_
 namespace bench::cpu {
 
-/// Consecutive elements and what is done to them.
+/// Consecutive elements and the update to apply.
 struct OptimizerRun {
   std::size_t count = 0;
   float* variables = nullptr;
   const float* gradients = nullptr;
-  /// What decays, which may be the variables.
+  /// The variables to which the decay applies; may be the updated ones.
   const float* decaying = nullptr;
-  /// Whole slots, in which the elements begin at `offset`.
+  /// Complete slots; the elements begin at `offset`.
   std::span<void* const> slots;
   std::size_t offset = 0;
   float gradient_scale = 1;
@@ -45,8 +45,8 @@ namespace {
 
 Vector all(double value) { return hn::Set(F32(), static_cast<float>(value)); }
 
-/// Replaces each variable w by update(g, w, i, lanes), with i its place in the run and g as
-/// OptimizerSettings has it.
+/// Replaces each variable w by update(g, w, i, lanes). Here i is the index in the run, and g is as
+/// in OptimizerSettings.
 template <class Update>
 HWY_INLINE void update_each(const OptimizerRun& run, const Update& update) {
   const F32 d;
@@ -103,7 +103,7 @@ void run_rmsprop(const OptimizerRun& run, const RmspropRule& rule, double learni
   });
 }
 
-/// `corrected_rate` is what stands before m in the formula.
+/// `corrected_rate` is the factor before m in the formula.
 void run_adam(const OptimizerRun& run, const AdamRule& rule, double corrected_rate) {
   const Vector rate = all(corrected_rate);
   const Vector beta1 = all(rule.beta1);
@@ -155,14 +155,13 @@ void apply(const AdamRule& rule, const OptimizerRun& run, const UpdateScalars& s
   HWY_DYNAMIC_DISPATCH(run_adam)(run, rule, scalars.learning_rate * correction);
 }
 
-/// Where a thread's share of a segment begins or ends that has so many elements: tiles stay whole.
+/// The boundary of a thread's share in a segment of `count` elements: tiles stay whole.
 std::int64_t cut(std::int64_t place, std::int64_t count) {
   constexpr std::int64_t kTile = TileOrder::kMaxElements;
   return place >= count ? count : std::max<std::int64_t>(place, 0) / kTile * kTile;
 }
 
-/// Calls part(number of a segment, begin, count) on the threads for stretches that cover all
-/// segments.
+/// Calls part(number of a segment, begin, count) on the threads for ranges that cover all segments.
 template <class Part>
 void for_parts(ThreadTeam& team, std::span<const OptimizerSegment> segments, const Part& part) {
   std::int64_t count = 0;
@@ -226,7 +225,7 @@ void OptimizerKernel::update(ThreadTeam& team, const OptimizerMemory& memory,
   };
   for_parts(team, segments_, [&](std::size_t number, std::size_t begin, std::size_t count) {
     const OptimizerSegment& segment = segments_[number];
-    // So few that copies find them in the nearest caches.
+    // Few enough elements that copies find them in the nearest caches.
     constexpr std::size_t kFew = 4 * TileOrder::kMaxElements;
     const std::size_t most = segment.copies.empty() ? count : kFew;
     for (std::size_t i = begin; i < begin + count; i += most) {

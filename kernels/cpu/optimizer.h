@@ -9,8 +9,8 @@
 
 namespace bench::cpu {
 
-/// bench::Optimizer's work on variables, slots and copies, of regions in f32. The threads share the
-/// elements evenly whatever the segments' borders.
+/// bench::Optimizer's operations on variables, slots and copies of regions in f32. The threads
+/// share the elements evenly, whatever the segments' borders.
 class OptimizerKernel {
  public:
   OptimizerKernel(const OptimizerSettings& settings, std::vector<OptimizerSegment> segments);
@@ -18,7 +18,7 @@ class OptimizerKernel {
   OptimizerKernel& operator=(const OptimizerKernel&) = delete;
 
   [[nodiscard]] std::span<const OptimizerSegment> segments() const { return segments_; }
-  /// In one pass over memory. Waits.
+  /// Makes one pass over memory. Waits.
   void update(ThreadTeam& team, const OptimizerMemory& memory, const UpdateScalars& scalars) const;
   /// Sets the slots to their first values. Waits.
   void reset(ThreadTeam& team, std::span<void* const> slots) const;
@@ -26,7 +26,7 @@ class OptimizerKernel {
  private:
   OptimizerSettings settings_;
   std::vector<OptimizerSegment> segments_;
-  /// Of each segment's copies.
+  /// The copiers of each segment's copies.
   std::vector<std::vector<TileCopier>> copiers_;
 };
 

@@ -10,7 +10,8 @@
 namespace bench::cpu {
 namespace {
 
-/// Calls work(thread, sample, group, its first element's offset) for all, split among the threads.
+/// Calls work(thread, sample, group, its first element's offset) for all groups, split among the
+/// threads.
 template <class Work>
 void for_sample_groups(ThreadTeam& team, const ChannelTiling& tiling, const Work& work) {
   const std::int64_t group_elements = tiling.rows * tiling.width;
@@ -22,7 +23,7 @@ void for_sample_groups(ThreadTeam& team, const ChannelTiling& tiling, const Work
   });
 }
 
-/// Channels of a group that are no padding.
+/// Channels of a group, without padding.
 std::int64_t real_channels(const ChannelTiling& tiling, std::int64_t group) {
   return std::min(tiling.width, tiling.channels - group * tiling.width);
 }

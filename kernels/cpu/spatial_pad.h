@@ -7,14 +7,14 @@
 
 namespace bench::cpu {
 
-/// kSpatialPad of models/ops/spatial_pad.h. y has x's kind of view and overlaps it nowhere. Waits.
+/// kSpatialPad of models/ops/spatial_pad.h. y has x's kind of view and must not overlap x. Waits.
 struct SpatialPad {
-  /// Of x; spatial is height * width.
+  /// The view of x; spatial is height * width.
   ChannelView view;
   std::int64_t height = 0;
   std::int64_t width = 0;
   SpatialPadAttributes pad;
-  /// Of x and y: any type.
+  /// The type of x and y: any.
   DType dtype = DType::f32;
   const void* x = nullptr;
   void* y = nullptr;

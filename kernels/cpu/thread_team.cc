@@ -42,7 +42,7 @@ ThreadTeam::ThreadTeam(std::vector<int> processors, bool pin)
     }
   }
   omp_set_dynamic(0);
-  // With none (OMP_MAX_ACTIVE_LEVELS=0) every team would be the calling thread alone.
+  // With OMP_MAX_ACTIVE_LEVELS=0 every team would be only the calling thread.
   omp_set_max_active_levels(std::max(1, omp_get_max_active_levels()));
   omp_set_num_threads(size());
   try {
@@ -68,7 +68,7 @@ ThreadTeam::ThreadTeam(std::vector<int> processors, bool pin)
   }
 }
 
-// Work throws nowhere here: it runs on the owner's thread, as the first line makes sure.
+// Work cannot throw here: it runs on the owner's thread, as the first line ensures.
 ThreadTeam::~ThreadTeam() {  // NOLINT(bugprone-exception-escape)
   if (std::this_thread::get_id() != owner_) {
     return;
@@ -83,7 +83,7 @@ int ThreadTeam::most_threads() { return omp_get_thread_limit(); }
 
 void ThreadTeam::start() const {
   {
-    // As many threads as the pool will start, alive at once.
+    // Keeps all threads of the pool alive at the same time.
     std::latch all(size());
     std::vector<std::jthread> trial;
     try {

@@ -14,39 +14,38 @@ struct Range {
   [[nodiscard]] std::int64_t count() const { return end - begin; }
 };
 
-/// The threads of one tower: an OpenMP team, so that a library that runs on OpenMP from the same
-/// host thread shares these threads instead of adding its own.
+/// The threads of one tower: an OpenMP team. A library that uses OpenMP on the same host thread
+/// shares these threads instead of adding more.
 ///
-/// OpenMP keeps a pool per host thread: a team is made, used and destroyed on one host thread,
-/// which is its thread 0; several towers are several host threads with a team each.
+/// OpenMP keeps a pool per host thread. A team is constructed, used and destroyed on one host
+/// thread, which is its thread 0. Several towers use several host threads with one team each.
 class ThreadTeam {
  public:
-  /// One thread per logical processor, in that order, all started when this returns. With `pin`
-  /// each thread may run on its processor only. Throws UsageError for an empty list and for more
-  /// threads than most_threads(), DeviceError for a processor that cannot be used and where the
-  /// system gives fewer threads: a library that shares the team waits for all of it.
+  /// One thread per logical processor, in that order, all started on return. With `pin` each thread
+  /// may only run on its processor. Throws UsageError for an empty list and for more threads than
+  /// most_threads(). Throws DeviceError for an unusable processor, or if the system starts fewer
+  /// threads: a library that shares the team waits for all of it.
   ThreadTeam(std::vector<int> processors, bool pin);
-  /// Gives the calling host thread and its OpenMP pool back the processors and the team size they
-  /// had.
+  /// Restores the processors and the team size of the calling host thread and its OpenMP pool.
   ~ThreadTeam();  // NOLINT(bugprone-exception-escape)
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  /// How many threads OpenMP's limit (OMP_THREAD_LIMIT) allows a team.
+  /// The number of threads that OpenMP's limit (OMP_THREAD_LIMIT) allows a team.
   static int most_threads();
 
   [[nodiscard]] int size() const { return static_cast<int>(processors_.size()); }
 
-  /// Calls work(thread) once for every thread 0..size()-1, all at once, and waits for all of them.
-  /// `work` must not throw. Allocates nothing. Throws InternalError on another host thread than the
-  /// one that made the team.
+  /// Calls work(thread) concurrently once for every thread 0..size()-1 and waits for all of them.
+  /// `work` must not throw. Does not allocate. Throws InternalError on a host thread that did not
+  /// construct the team.
   template <class Work>
   void parallel(const Work& work) {
     run(&call_work<Work>, &work);
   }
 
   /// Splits 0..count-1 among the threads at multiples of `grain` and calls work(range) for each
-  /// part that is not empty. Too few items to be worth waking threads run on the caller alone.
+  /// non-empty part. The caller alone runs ranges that are too small to wake threads for.
   template <class Work>
   void for_ranges(std::int64_t count, std::int64_t grain, const Work& work) {
     if (count <= kSmallGrains * grain) {
@@ -74,15 +73,15 @@ class ThreadTeam {
     return total;
   }
 
-  /// Part `part` of `parts` of 0..count-1: parts differ by at most one grain, are in order, and
-  /// meet at multiples of `grain`.
+  /// Part `part` of `parts` of 0..count-1. Parts differ by at most one grain, are in order, and
+  /// border each other at multiples of `grain`.
   static Range split(std::int64_t count, int parts, int part, std::int64_t grain = 1);
 
  private:
   using Call = void (*)(const void* work, int thread);
   static constexpr std::int64_t kSmallGrains = 2;
   static constexpr std::size_t kCacheLineBytes = 64;
-  /// One cache line each, so that threads do not share one.
+  /// One cache line each, to avoid false sharing.
   struct alignas(kCacheLineBytes) PaddedTerm {
     double value = 0;
   };
@@ -92,7 +91,7 @@ class ThreadTeam {
     (*static_cast<const Work*>(work))(thread);
   }
   void run(Call call, const void* work);
-  /// Sees that OpenMP's pool has all threads, since it ends the process where it cannot start one.
+  /// Ensures that OpenMP's pool has all threads: OpenMP ends the process if it cannot start one.
   void start() const;
 
   std::vector<int> processors_;

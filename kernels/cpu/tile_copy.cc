@@ -14,7 +14,7 @@
 #define BENCH_KERNELS_CPU_TILE_COPY_CC_
 namespace bench::cpu {
 
-/// What is done to some tiles.
+/// The operation on some tiles.
 struct TileRun {
   const TileOrder& order;
   std::size_t joined_rows = 0;
@@ -33,7 +33,7 @@ namespace bench::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// a b c d ... of one row and A B C D ... of the next become a A b B c C d D ...
+/// Joins a b c d ... of one row and A B C D ... of the next to a A b B c C d D ...
 void join_rows(std::size_t elements, std::size_t row, const std::uint16_t* from,
                std::uint16_t* to) {
   for (std::size_t i = 0; i < elements; i += 2 * row) {
@@ -54,7 +54,7 @@ void move_pairs(const std::vector<std::uint16_t>& elements, const std::uint16_t*
   const auto* const read = reinterpret_cast<const std::uint32_t*>(from);
   auto* const written = reinterpret_cast<std::uint32_t*>(to);
   sweep(elements.size() / 2, [&](std::size_t i, auto lanes) HWY_ATTR {
-    // The first of each pair, by which the pair is known.
+    // The first of each pair, which identifies the pair.
     const Words first = hn::And(load_lanes(U32(), moved + i, lanes), word(0xFFFF));
     const auto pairs = hn::BitCast(numbers, hn::ShiftRight<1>(first));
     store_lanes(hn::GatherIndex(U32(), read, pairs), U32(), written + i, lanes);
@@ -99,7 +99,7 @@ HWY_EXPORT(copy_tiles_f16);
 
 namespace {
 
-/// The length of the rows whose pairs an order joins; 0 when it does something else.
+/// The length of the rows whose pairs an order joins; 0 if it is another order.
 std::size_t find_joined_rows(const std::vector<std::uint16_t>& elements) {
   const std::size_t row = elements.size() < 2 ? 0 : elements[1];
   if (row < 2 || elements.size() % (2 * row) != 0) {
@@ -114,7 +114,7 @@ std::size_t find_joined_rows(const std::vector<std::uint16_t>& elements) {
   return row;
 }
 
-/// Of the numbers from 0 on.
+/// Returns true if `numbers` is a permutation of 0, 1, 2, ...
 template <class Number>
 bool is_permutation(const std::vector<Number>& numbers) {
   std::vector<bool> seen(numbers.size());

@@ -7,23 +7,23 @@
 
 namespace bench::cpu {
 
-/// Brings elements in f32 into a copy in 16 bits, where a TileOrder has them: to nearest, ties to
-/// even. Orders that put elements into neighbouring places in pairs are fast.
+/// Writes f32 elements to a 16-bit copy in the order of a TileOrder: to nearest, ties to even.
+/// Orders that keep elements adjacent in pairs are fast.
 class TileCopier {
  public:
-  /// The order must outlive this. Throws InternalError for one that is none.
+  /// The order must outlive this object. Throws InternalError if it is invalid.
   TileCopier(const TileOrder& order, DType dtype);
 
-  /// Elements from number `begin` on; both numbers are of whole tiles. `to` is the whole copy. On
-  /// the calling thread.
+  /// Copies elements from number `begin` on; `begin` and `count` are multiples of a tile. `to` is
+  /// the whole copy. Runs on the calling thread.
   void copy(const float* from, std::size_t begin, std::size_t count, std::uint16_t* to) const;
 
  private:
   const TileOrder& order_;
   DType dtype_;
-  /// Where each pair of rows of so many elements is joined element by element; else 0.
+  /// The row length if each pair of rows is joined element by element; else 0.
   std::size_t joined_rows_;
-  /// Whether neighbours stay together in pairs.
+  /// True if neighbours stay together in pairs.
   bool moves_pairs_;
 };
 

@@ -29,9 +29,9 @@ using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
   throw DeviceError(cat(call, " failed: ", std::strerror(errno)));
 }
 
-/// A topology that will not look for devices: buses and accelerators can take seconds to answer.
-/// Nor are hwloc's plug-ins loaded, which are for these and for XML, and bring drivers of their
-/// own.
+/// A topology that does not search for devices: buses and accelerators can take seconds to answer.
+/// It does not load hwloc's plug-ins either. They are for devices and XML, and load further
+/// drivers.
 TopologyHandle make_topology() {
   hwloc_topology_t raw = nullptr;
   setenv("HWLOC_PLUGINS_PATH", "", /*overwrite=*/0);
@@ -49,7 +49,7 @@ int package_of(hwloc_topology* topology, hwloc_obj_t processor) {
   return package != nullptr ? static_cast<int>(package->logical_index) : 0;
 }
 
-/// The core, or the processor itself on machines that tell no cores.
+/// The core, or the processor itself if the machine does not report cores.
 int core_of(hwloc_topology* topology, hwloc_obj_t processor) {
   const auto* core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, processor);
   return static_cast<int>(core != nullptr ? core->logical_index : processor->logical_index);
@@ -88,7 +88,7 @@ Topology discover_topology() {
   if (hwloc_topology_load(topology.get()) != 0) fail("hwloc_topology_load");
   const Bitmap allowed = new_bitmap();
   if (hwloc_get_cpubind(topology.get(), allowed.get(), HWLOC_CPUBIND_THREAD) != 0) {
-    // Systems that do not tell: what the control group allows is all that is known.
+    // On systems without this information, only the control group's limit is known.
     hwloc_bitmap_fill(allowed.get());
   }
   hwloc_bitmap_and(allowed.get(), allowed.get(), hwloc_topology_get_allowed_cpuset(topology.get()));
@@ -121,7 +121,7 @@ Topology synthetic_topology(const std::string& description,
 
 std::vector<int> choose_processors(const Topology& topology, std::optional<int> wanted) {
   std::vector<Processor> order = topology.processors;
-  // Stable: within the first, second, ... threads of the cores the topology's order stays.
+  // Stable: first, second, ... hardware threads stay in the topology's order of cores.
   std::stable_sort(order.begin(), order.end(),
                    [](const Processor& a, const Processor& b) { return a.sibling < b.sibling; });
   const auto cores = static_cast<int>(std::count_if(

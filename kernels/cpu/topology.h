@@ -23,20 +23,22 @@ struct Topology {
   std::vector<Processor> processors;
 };
 
-/// This machine, as hwloc sees it, cut down to what the calling thread's affinity mask and its
-/// control group's cpuset allow. Looks for processors and memory only, not for devices. Throws
-/// DeviceError when hwloc fails or nothing is left.
+/// This machine as hwloc reports it, restricted by the calling thread's affinity mask and its
+/// control group's cpuset. Searches only for processors and memory, not for devices. Throws
+/// DeviceError if hwloc fails or nothing remains.
 Topology discover_topology();
 
-/// A machine from hwloc's synthetic description, such as "pack:2 core:4 pu:2", cut down to the
-/// processors in `allowed` where given. Throws UsageError for a description hwloc refuses.
+/// A machine from hwloc's synthetic description, such as "pack:2 core:4 pu:2", restricted to the
+/// processors in `allowed` if given. Throws UsageError for a description that hwloc refuses.
 Topology synthetic_topology(const std::string& description,
                             std::optional<std::span<const int>> allowed = std::nullopt);
 
-/// The processors (their `id`) on which to place threads, one each.
-/// - Without `wanted`: one hardware thread of every physical core, in the topology's order.
-/// - With it: that many; the first hardware threads of the cores come first, then the second ones.
-/// Throws UsageError when `wanted` is less than 1 or more than there are processors.
+/// The processors (their `id`) on which to place threads, one each:
+/// - without `wanted`, one hardware thread of every physical core, in the topology's order;
+/// - with `wanted`, that many; the first hardware threads of the cores come first, then the second
+///   ones.
+///
+/// Throws UsageError if `wanted` is less than 1 or more than the number of processors.
 std::vector<int> choose_processors(const Topology& topology, std::optional<int> wanted);
 
 }  // namespace bench

@@ -1,6 +1,6 @@
-// What every vector file shares, compiled once per target: include it behind foreach_target.h. No
-// vector is a member, captured by value or an element of an array, so that SVE and RVV compile too;
-// lambdas carry HWY_ATTR.
+// Code that all vector files share, compiled once per target: include it after foreach_target.h. A
+// vector is never a member, captured by value or an array element, so that SVE and RVV compile too.
+// Lambdas carry HWY_ATTR.
 
 #if defined(BENCH_KERNELS_CPU_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef BENCH_KERNELS_CPU_VECTOR_INL_H_
@@ -21,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace bench::cpu {
 namespace HWY_NAMESPACE {
 
-/// call(T{}) for the type T of such elements: float, Bfloat16 or Float16. Throws InternalError for
+/// Calls call(T{}) for the element type T: float, Bfloat16 or Float16. Throws InternalError for
 /// other types.
 template <class Call>
 HWY_INLINE void with_element(DType dtype, const Call& call) {
@@ -37,7 +37,7 @@ HWY_INLINE void with_element(DType dtype, const Call& call) {
   }
 }
 
-/// max(value, 0) that keeps a NaN on every target, so that a broken loss is seen.
+/// max(value, 0) that keeps a NaN on every target, so that a broken loss is visible.
 HWY_INLINE Vector relu(Vector value) {
   return hn::IfThenZeroElse(hn::Lt(value, hn::Zero(F32())), value);
 }
@@ -58,7 +58,7 @@ HWY_INLINE Vector where_below(Vector output, float limit, Vector value) {
   return hn::IfThenElseZero(hn::Lt(output, hn::Set(F32(), limit)), where_positive(output, value));
 }
 
-/// body(i, lanes) for consecutive vectors that cover 0..count-1.
+/// Calls body(i, lanes) for consecutive vectors that cover 0..count-1.
 template <class Body>
 HWY_INLINE void sweep(std::size_t count, const Body& body) {
   const std::size_t lanes = hn::Lanes(F32());
@@ -75,16 +75,16 @@ HWY_INLINE void sweep(std::size_t count, const Body& body) {
 template <int kVectors>
 using Vectors = std::integral_constant<int, kVectors>;
 
-/// Four rows at a time save loads of per-channel values. That pays where the rows lie close
-/// together, and where they are so wide that those values do not stay in the first-level cache. In
-/// between, four places read at once within a page keep the hardware from prefetching (half the
-/// speed at 256 channels on Zen 4).
+/// Processing four rows at a time saves loads of per-channel values. This pays off for rows that
+/// are close together, and for rows so wide that those values leave the first-level cache. In
+/// between, reading four places in a page prevents hardware prefetching (half the speed at 256
+/// channels on Zen 4).
 constexpr bool four_rows_pay(std::size_t width) { return width <= 16 || width >= 2048; }
 
-/// Walks rows x width elements in a line, four vectors of the same channels at a time where that
-/// pays. Calls body(Vectors<k>, offset, column, lanes, stride): k vectors, the q-th at
-/// offset + q * stride, whose per-channel values lie at `column`. With kPlane all elements are of
-/// one channel: width is 1, and column 0 stands for a whole vector of accumulators.
+/// Traverses contiguous rows x width elements, four vectors of the same channels at a time if that
+/// pays off. Calls body(Vectors<k>, offset, column, lanes, stride): k vectors, the q-th at offset +
+/// q * stride, with per-channel values at `column`. With kPlane all elements belong to one channel:
+/// width is 1, and column 0 is a whole vector of accumulators.
 template <bool kPlane, class Body>
 HWY_INLINE void traverse(std::size_t rows, std::size_t width, const Body& body) {
   if constexpr (kPlane) {
@@ -116,7 +116,7 @@ HWY_INLINE void traverse(std::size_t rows, std::size_t width, const Body& body) 
   }
 }
 
-/// A vector of the one value.
+/// A vector with all lanes set to the value.
 template <class T>
 HWY_INLINE Vector all_lanes(const T* value) {
   if constexpr (std::is_same_v<T, float>) {

@@ -84,7 +84,7 @@ class CudaBackend final : public Backend {
 
   [[nodiscard]] double reorder_seconds(const TensorType& type, const Layout& /*from*/,
                                        const Layout& /*to*/) override {
-    // Through tiles in shared memory, at about two thirds of the bandwidth.
+    // A reorder goes through tiles in shared memory, at about two thirds of the bandwidth.
     constexpr double kSlower = 1.5;
     return memory_seconds(context_, kSlower * 2 * static_cast<double>(type.shape.elements()) *
                                         static_cast<double>(size_of(type.dtype)));
@@ -137,7 +137,7 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  /// As cudaMalloc aligns; cuDNN and packs of 16 bytes ask for less.
+  /// cudaMalloc's alignment; cuDNN and packs of 16 bytes need less.
   static constexpr std::size_t kAlignment = 256;
 
   void check_present(std::string_view what) const {

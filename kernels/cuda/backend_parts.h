@@ -9,12 +9,12 @@
 
 namespace bench::cuda {
 
-/// What a backend of this folder is put together from.
+/// The parts that a backend of this folder is assembled from.
 struct BackendParts {
   DeviceProperties device;
   std::unique_ptr<Convolutions> convolutions;
   std::unique_ptr<Products> products;
-  /// Of the GPU that it runs on; negative: it only plans, for one that is described.
+  /// The GPU to run on; negative for a described GPU, on which the backend only plans.
   int index = -1;
 };
 

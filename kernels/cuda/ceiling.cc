@@ -12,13 +12,13 @@
 namespace bench::cuda {
 namespace {
 
-// Of a product that is bound by arithmetic, and of three arrays that fit in no cache.
+// The product is bound by arithmetic; the three arrays fit in no cache.
 constexpr std::int64_t kProductSize = 8192;
 constexpr std::int64_t kProductSize32 = 4096;
 constexpr std::int64_t kArrayBytes = std::int64_t{256} << 20;
 constexpr int kRounds = 10;
 
-/// The shortest of several times on the device, the first left out.
+/// The shortest of several times on the device, without the first.
 template <class Work>
 double shortest_seconds(GpuStream& stream, const Work& work) {
   const auto begin = make_gpu_event();
@@ -45,7 +45,7 @@ double measure_flops(const Context& context, DType dtype, GpuStream& stream) {
   const auto workspace = allocate_gpu_memory(choices.front().workspace_bytes);
   const auto bytes = static_cast<std::size_t>(size * size) * size_of(dtype);
   const auto memory = allocate_gpu_memory(3 * bytes);
-  // Not zeros, with which a chip takes less power and so keeps a higher clock.
+  // Not zeros: with zeros a chip draws less power and so keeps a higher clock.
   constexpr std::byte kSomeNumber{0x3C};
   stream.fill(memory->data(), kSomeNumber, 2 * bytes);
   const double seconds = shortest_seconds(stream, [&] {
@@ -80,8 +80,8 @@ Ceiling measure_ceiling(const Context& context, DType dtype) {
 }
 
 double measure_clock() {
-  // Long beside the steps of the device's timer, and short enough that clocks do not sink while
-  // one multiprocessor is busy.
+  // Long compared with the steps of the device's timer, and short enough that clocks do not drop
+  // while one multiprocessor is busy.
   constexpr std::uint64_t kWindow = 2'000'000;
   GpuStream stream;
   const auto memory = allocate_gpu_memory(sizeof(ClockCount));

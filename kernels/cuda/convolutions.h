@@ -14,12 +14,12 @@
 
 namespace bench::cuda {
 
-/// A convolution, or one of its gradients, of tensors that lie in one order: activations NCHW or
+/// A convolution, or one of its gradients. All tensors have the same order: activations are NCHW or
 /// NHWC, filters OIHW or OHWI.
 struct ConvolutionProblem {
   enum class Pass : std::uint8_t { forward, data, filter };
   Pass pass = Pass::forward;
-  /// Of activations, filters and results alike; sums are made in f32.
+  /// The type of activations, filters and results; sums are made in f32.
   DType dtype = DType::f32;
   Order order = Order::nhwc;
   /// x is N, C, H, W; the filter O, C/groups, KH, KW; y is N, O, H', W'.
@@ -28,21 +28,23 @@ struct ConvolutionProblem {
   std::array<std::int64_t, 4> y = {};
   Window window = {};
   std::int64_t groups = 1;
-  /// What y gets in f32 before it is written, where the pass is forward.
+  /// What is applied to y in f32 before it is written, in the forward pass.
   Epilogue epilogue = {};
-  /// Whether y's sums per channel, and those of its squares, come with it.
+  /// True if the convolution also returns y's sums per channel and the sums of its squares.
   bool statistics = false;
-  /// Whether x is scaled and shifted per channel and goes through ReLU before the convolution reads
-  /// it, where the pass is forward or filter.
+  /// True if x is scaled and shifted per channel and goes through ReLU before the convolution reads
+  /// it. Only in the forward and filter passes.
   bool prologue = false;
   bool operator==(const ConvolutionProblem&) const = default;
 };
 
-/// Whether engines that run a convolution in one graph with what is behind it, or without anything,
-/// may be there. cuDNN has ready ones on tensor cores for a bias, with or without a residual before
-/// it, and ReLU or nothing behind; and for statistics of f16 in NHWC, without an epilogue. There a
-/// prologue may come before, and before the filter gradient too. Others it compiles at run time or
-/// computes without tensor cores.
+/// True if there may be engines that run the convolution and its prologue, epilogue or statistics
+/// in one graph, or a convolution alone.
+///
+/// cuDNN has ready engines on tensor cores for a bias, with or without a residual before it,
+/// followed by ReLU or nothing. It also has them for statistics of f16 in NHWC, without an
+/// epilogue. There a prologue may come first, also before the filter gradient. cuDNN compiles other
+/// engines at run time or computes without tensor cores.
 constexpr bool in_one_graph(const ConvolutionProblem& problem) {
   const Epilogue& epilogue = problem.epilogue;
   const bool forward = problem.pass == ConvolutionProblem::Pass::forward;
@@ -64,13 +66,14 @@ struct ConvolutionMemory {
   const void* first = nullptr;
   const void* second = nullptr;
   void* result = nullptr;
-  /// Of the epilogue: an element per channel of y, and a tensor like y. Both of the problem's type.
+  /// The epilogue's: an element per channel of y, and a tensor like y. Both have the problem's
+  /// type.
   const void* bias = nullptr;
   const void* residual = nullptr;
-  /// The statistics: an f32 number per channel of y each.
+  /// The statistics: one f32 number each per channel of y.
   float* sums = nullptr;
   float* squares = nullptr;
-  /// The prologue's, an element of the problem's type per channel of x each.
+  /// The prologue's: one element each of the problem's type per channel of x.
   const void* scale = nullptr;
   const void* shift = nullptr;
   void* workspace = nullptr;
@@ -88,28 +91,27 @@ class ConvolutionPlan {
   virtual void launch(cudaStream_t stream, const ConvolutionMemory& memory) = 0;
 };
 
-/// One way among those offered for a problem.
+/// One of the ways offered for a problem.
 struct ConvolutionChoice {
   /// E.g. "cudnn:engine 57".
   std::string implementation;
   std::size_t workspace_bytes = 0;
-  /// Whether it computes with tensor cores.
+  /// True if it computes with tensor cores.
   bool tensor_cores = false;
-  /// Whether each launch gives the same bits.
+  /// True if each launch gives the same bits.
   bool deterministic = true;
   std::function<std::unique_ptr<ConvolutionPlan>()> make;
 };
 
-/// Where convolutions come from: cuDNN, or the reference where a GPU is emulated.
+/// The source of convolutions: cuDNN, or the reference on an emulated GPU.
 class Convolutions {
  public:
   Convolutions() = default;
   Convolutions(const Convolutions&) = delete;
   Convolutions& operator=(const Convolutions&) = delete;
   virtual ~Convolutions() = default;
-  /// Best first; empty where there is none, as there may be for a problem with an epilogue or
-  /// statistics: then these have to be computed behind. Needs no GPU, and takes milliseconds the
-  /// first time.
+  /// The choices, best first. May be empty for a problem with an epilogue or statistics: a separate
+  /// launch must then compute these. Needs no GPU, and takes milliseconds the first time.
   virtual std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) = 0;
   /// E.g. "9.19.0".
   [[nodiscard]] virtual std::string version() const = 0;

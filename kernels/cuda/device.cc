@@ -9,10 +9,10 @@
 namespace bench::cuda {
 namespace {
 
-/// Of what nvcc 13 compiles for.
+/// The lowest compute capability that nvcc 13 compiles for.
 constexpr int kLeastCapability = 75;
 
-/// 13000 as 13.0.
+/// Formats 13000 as 13.0.
 std::string version_text(int version) { return cat(version / 1000, ".", version % 1000 / 10); }
 
 int attribute(int device, cudaDeviceAttr name) {
@@ -52,7 +52,8 @@ int count_devices() {
 
 int capability_of(const cudaDeviceProp& read) { return 10 * read.major + read.minor; }
 
-/// The newest described card that is no newer, from which comes what CUDA does not tell.
+/// The described card with the highest capability up to this one; it provides what CUDA does not
+/// report.
 DeviceProperties nearest_description(int capability) {
   DeviceProperties nearest = described_cards().front();
   for (const DeviceProperties& card : described_cards()) {
@@ -63,7 +64,7 @@ DeviceProperties nearest_description(int capability) {
   return nearest;
 }
 
-/// Of one whose capability is known to be enough.
+/// Requires a device of a supported capability.
 DeviceProperties properties_of_device(int device, const cudaDeviceProp& read) {
   const int capability = capability_of(read);
   DeviceProperties properties = nearest_description(capability);
@@ -76,7 +77,7 @@ DeviceProperties properties_of_device(int device, const cudaDeviceProp& read) {
   properties.max_shared_memory_per_block = static_cast<int>(read.sharedMemPerBlockOptin);
   properties.clock_khz = attribute(device, cudaDevAttrClockRate);
   properties.memory_clock_khz = attribute(device, cudaDevAttrMemoryClockRate);
-  // The speeds are those of the described card, by its multiprocessors.
+  // The described card's speeds, scaled by the number of multiprocessors.
   const double share = static_cast<double>(read.multiProcessorCount) / properties.multiprocessors;
   properties.multiprocessors = read.multiProcessorCount;
   properties.sheet.flops_per_second_16 *= share;

@@ -1,9 +1,10 @@
 #pragma once
 
-// What every file with kernels includes: CUDA where nvcc compiles it, the emulator where another
-// compiler does. Kernels use what both have: threadIdx and its like, __syncthreads, __syncwarp,
-// shuffles and votes with a mask, integer atomics, __threadfence, BENCH_SHARED, clocks, and the
-// types __half and __nv_bfloat16.
+// Included by every file with kernels: CUDA under nvcc, the emulator under another compiler.
+//
+// Kernels use what both provide. These are threadIdx and similar variables, __syncthreads,
+// __syncwarp, shuffles and votes with a mask, integer atomics, __threadfence, BENCH_SHARED and
+// clocks. The types are __half and __nv_bfloat16.
 
 #ifdef BENCH_EMULATED_GPU
 
@@ -19,30 +20,30 @@
 
 #include "kernels/cuda/runtime.h"
 
-/// Memory that the lanes of a block share; nobody sets it: BENCH_SHARED(float, sums[8][32]);
+/// Uninitialized shared memory of a block: BENCH_SHARED(float, sums[8][32]);
 #define BENCH_SHARED(type, declarator) __shared__ type declarator
 
 namespace bench::cuda {
 
-/// Time that is one for the whole device; it moves in steps of up to a microsecond.
+/// A timer that the whole device shares; it moves in steps of up to a microsecond.
 __device__ inline std::uint64_t global_nanoseconds() {
   std::uint64_t now = 0;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 }
-/// Of the multiprocessor that the lane runs on.
+/// The cycle counter of the lane's multiprocessor.
 __device__ inline std::uint64_t multiprocessor_cycles() {
   return static_cast<std::uint64_t>(clock64());
 }
 
-/// A kernel's name, for errors, and how many lanes run it.
+/// A kernel's name, for errors, and its grid and block.
 struct LaunchShape {
   const char* kernel;
   dim3 grid;
   dim3 block;
 };
 
-/// Enqueues a kernel. Throws DeviceError when it cannot be.
+/// Enqueues a kernel. Throws DeviceError on failure.
 template <class... Parameters, class... Arguments>
 void launch(cudaStream_t stream, const LaunchShape& shape, void (*kernel)(Parameters...),
             const Arguments&... arguments) {

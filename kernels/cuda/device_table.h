@@ -7,18 +7,18 @@
 
 namespace bench::cuda {
 
-/// A table in the device's memory, written once when it is made and read by kernels.
+/// A table in device memory, written once at construction and read by kernels.
 template <class T>
 class DeviceTable {
  public:
-  /// Waits until the rows are there.
+  /// Waits until the rows are on the device.
   explicit DeviceTable(std::span<const T> rows) : size_(rows.size()) {
     if (size_ > 0) {
       check_cuda(cudaMalloc(&data_, rows.size_bytes()), "cudaMalloc");
       check_cuda(cudaMemcpy(data_, rows.data(), rows.size_bytes(), cudaMemcpyHostToDevice),
                  "cudaMemcpy");
-      // A copy of ordinary memory may return before the device has it, and other streams do not
-      // wait for the default one.
+      // A copy from pageable memory may return before the device has the data, and other streams do
+      // not wait for the default one.
       check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
     }
   }

@@ -28,7 +28,7 @@ std::vector<OptimizerChunk> chunks_of(const std::vector<OptimizerSegment>& segme
   return chunks;
 }
 
-/// Behind one another of all copies that have an order of their own.
+/// The tiles of all reordered copies, concatenated.
 std::vector<std::uint32_t> tiles_of(const std::vector<OptimizerSegment>& segments) {
   std::vector<std::uint32_t> tiles;
   for (const OptimizerSegment& segment : segments) {
@@ -39,7 +39,7 @@ std::vector<std::uint32_t> tiles_of(const std::vector<OptimizerSegment>& segment
   return tiles;
 }
 
-/// TileOrder::elements the other way round.
+/// The inverse of TileOrder::elements.
 std::vector<std::uint16_t> places_of(const std::vector<OptimizerSegment>& segments) {
   std::vector<std::uint16_t> places;
   for (const OptimizerSegment& segment : segments) {

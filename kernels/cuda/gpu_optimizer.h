@@ -7,8 +7,8 @@
 
 namespace bench::cuda {
 
-/// An optimizer of the current device; regions are f32 and begin at multiples of 16 bytes. Throws
-/// InternalError for another type. Waits until its tables are in the device's memory.
+/// An optimizer of the current device. Regions are f32 and begin at multiples of 16 bytes. Throws
+/// InternalError for another type. Waits until its tables are in device memory.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                           std::vector<OptimizerSegment> segments);
 

@@ -8,8 +8,8 @@
 namespace bench::cuda {
 namespace {
 
-/// Of cuDNN's and cuBLASLt's code and own workspaces, loaded when they are first used: some 600 MB
-/// with CUDA 13, by their makers' notes.
+/// The code and internal workspaces of cuDNN and cuBLASLt, loaded at their first use: about 600 MB
+/// with CUDA 13, according to their vendors.
 constexpr std::size_t kLibraryBytes = std::size_t{768} << 20U;
 
 class GpuMemory final : public DeviceMemory {
@@ -24,7 +24,7 @@ class GpuMemory final : public DeviceMemory {
                             " of which are free: ", cudaGetErrorString(status)));
     }
     check_cuda(cudaMemset(data_, 0, bytes), "cudaMemset");
-    // Other streams do not wait for the default one, which cudaMemset uses.
+    // Other streams do not wait for the default stream, which cudaMemset uses.
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
   ~GpuMemory() override { static_cast<void>(cudaFree(data_)); }
@@ -84,7 +84,7 @@ bool reaches_memory(int device, const void* memory) {
   if (reachable == 0) {
     return false;
   }
-  // It may be enabled already; and it may be refused, as to a device with many peers.
+  // Access may be enabled already. It may also be refused, for example to a device with many peers.
   const cudaError_t status = cudaDeviceEnablePeerAccess(of.device, 0);
   static_cast<void>(cudaGetLastError());
   return status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled;

@@ -6,18 +6,18 @@
 
 namespace bench::cuda {
 
-/// Zeroed memory of the current device. Throws DeviceError that says what was free.
+/// Zeroed memory of the current device. Throws DeviceError with the amount of free memory.
 std::unique_ptr<DeviceMemory> allocate_gpu_memory(std::size_t bytes);
 
-/// Zeroed, page-locked memory of the host.
+/// Zeroed, page-locked host memory.
 std::unique_ptr<DeviceMemory> allocate_pinned_memory(std::size_t bytes);
 
-/// What may still be allocated on that device, less what the libraries take when their first
-/// kernels are loaded. The current device stays what it is.
+/// Bytes that can still be allocated on a device, less what the libraries take when they load their
+/// first kernels. Does not change the current device.
 std::size_t free_gpu_memory(int device);
 
-/// Whether that device, the current one, reads that memory of a GPU's over a link between the two,
-/// or as its own. Turns this on, and it stays so; false where that is refused.
+/// True if the current device `device` can read a GPU's memory, its own or over a link. Enables
+/// peer access permanently; returns false if that is refused.
 bool reaches_memory(int device, const void* memory);
 
 }  // namespace bench::cuda

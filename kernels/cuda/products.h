@@ -11,21 +11,20 @@
 
 namespace bench::cuda {
 
-/// c[rows x columns] = a * b, all row-major, sums in f32. `a` is rows x depth, or depth x rows in
-/// memory where it is transposed; `b` is depth x columns, or columns x depth where it is
-/// transposed.
+/// c[rows x columns] = a * b, all row-major, with sums in f32. In memory `a` is rows x depth, or
+/// depth x rows if transposed; `b` is depth x columns, or columns x depth if transposed.
 struct ProductProblem {
   DType dtype = DType::f32;
-  /// Of c: that of a and b, or f32.
+  /// The type of c: that of a and b, or f32.
   DType result = DType::f32;
   std::int64_t rows = 0;
   std::int64_t depth = 0;
   std::int64_t columns = 0;
   bool transposed_a = false;
   bool transposed_b = false;
-  /// A vector of `columns` f32 elements is added to each row of c.
+  /// True if a vector of `columns` f32 elements is added to each row of c.
   bool bias = false;
-  /// Negative results become 0, after the bias.
+  /// True if negative results become 0, after the bias.
   bool relu = false;
   bool operator==(const ProductProblem&) const = default;
 };
@@ -53,21 +52,20 @@ struct ProductChoice {
   /// E.g. "cublaslt:algo66:tile20:stages35".
   std::string implementation;
   std::size_t workspace_bytes = 0;
-  /// Whether each launch on the same inputs gives the same bits.
+  /// True if each launch on the same inputs gives the same bits.
   bool deterministic = true;
   std::function<std::unique_ptr<ProductPlan>()> make;
 };
 
-/// Where matrix products come from: cuBLASLt, or plain loops where a GPU is emulated.
+/// The source of matrix products: cuBLASLt, or plain loops on an emulated GPU.
 class Products {
  public:
   Products() = default;
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
   virtual ~Products() = default;
-  /// Best first, behind all others those whose bits may vary, so that only time chooses one; each
-  /// of another name; empty where there is none. For a device that is only described it needs no
-  /// GPU.
+  /// The choices with distinct names, best first; may be empty. Non-deterministic choices come
+  /// last, so that only timing selects one. Needs no GPU for a device that is only described.
   virtual std::vector<ProductChoice> choices(const ProductProblem& problem) = 0;
   [[nodiscard]] virtual std::string version() const = 0;
 };

@@ -10,7 +10,7 @@
 namespace bench::cuda {
 namespace {
 
-/// Of the sheet's rates on tensor cores, what large layers are taken to reach; a guess.
+/// The share of the data sheet's tensor core rates that large layers are assumed to reach; a guess.
 constexpr double kTensorCoreEfficiency = 0.7;
 constexpr int kLeastWithTf32 = 80;
 
@@ -18,9 +18,9 @@ constexpr int kKib = 1024;
 constexpr std::int64_t kMib = std::int64_t{1} << 20;
 constexpr std::int64_t kGib = std::int64_t{1} << 30;
 
-/// What CUDA's programming guide says of the compute capability, and the maker's sheet of the card,
-/// without sparsity. Where a sheet gives no rate for 16 bits or TF32, those of its 8 or 4 bits are
-/// divided by 2 or 4. T4 has no TF32: there f32 is f32.
+/// Sources: CUDA's programming guide for the compute capability, and the vendor's data sheet for
+/// the card, without sparsity. If a sheet has no rate for 16 bits or TF32, its rates for 8 or 4
+/// bits are divided by 2 or 4. T4 has no TF32: it computes f32 in f32.
 std::vector<DeviceProperties> make_cards() {
   return {
       {.name = "T4",
@@ -249,7 +249,7 @@ std::string planning_text(const DeviceProperties& device) {
 }
 
 std::string cudnn_device_json(const DeviceProperties& device) {
-  // What the structure does not hold is the same on all devices of the capabilities above.
+  // Values outside the structure are the same on all devices of the capabilities above.
   return cat(R"({"maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64])",
              R"(,"regsPerBlock":65536,"maxRegistersPerSM":65536,"warpSize":32)",
              R"(,"maxThreadsPerBlock":1024,"maxSharedMemoryPerBlock":49152)",

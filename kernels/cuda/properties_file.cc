@@ -24,7 +24,7 @@ void for_each_speed(Speeds& speeds, const Visit& visit) {
   visit("flops_per_second_32", speeds.flops_per_second_32);
 }
 
-/// The same for each number that a description has to have.
+/// The same for each number that a description must have.
 template <class Properties, class Visit>
 void for_each_number(Properties& device, const Visit& visit) {
   visit("capability", device.capability);
@@ -49,7 +49,7 @@ T positive_number(const Json& value, const std::string& name) {
   if (!(std::is_integral_v<T> ? value.is_number_integer() : value.is_number())) {
     throw refuse();
   }
-  // Above what 64 bits hold there are only doubles.
+  // Above the 64-bit range there are only doubles.
   const auto number = value.get<double>();
   if (!(number > 0) || number > static_cast<double>(std::numeric_limits<T>::max()) / 2) {
     throw refuse();
@@ -104,7 +104,7 @@ DeviceProperties parse_description(const Json& description) {
   return device;
 }
 
-/// Of what gpu_properties prints, the one description that all its cards have.
+/// The description that all cards in gpu_properties' output share.
 const Json& description_of(const Json& whole) {
   if (!whole.is_object() || !whole.contains("gpus")) {
     return whole;
@@ -127,7 +127,7 @@ std::string text_of_file(const std::string& path) {
   if (!std::filesystem::exists(path, error)) {
     throw UsageError("there is no such file");
   }
-  // One that waits for a writer would stop the program here.
+  // Opening a FIFO without a writer would block the program here.
   if (!std::filesystem::is_regular_file(path, error)) {
     throw UsageError("is no ordinary file");
   }

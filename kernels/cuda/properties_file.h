@@ -6,13 +6,13 @@
 
 namespace bench::cuda {
 
-/// A card as JSON: one number by each name of DeviceProperties, and "reached" where something was
-/// measured. What gpu_properties prints of a card that is there, as its "description".
+/// A card as JSON: one number under each name of DeviceProperties, and "reached" if rates were
+/// measured. For a present card, gpu_properties prints it as "description".
 std::string description_json(const DeviceProperties& device);
 
-/// The card of a file with such a description, or with all that gpu_properties prints, of cards
-/// that are alike. Names that are not known are left alone. Throws UsageError that says what is
-/// wrong with the file, which it does not name.
+/// The card in a file with such a description, or with gpu_properties' output for identical cards.
+/// Unknown names are ignored. Throws UsageError that says what is wrong with the file, without its
+/// name.
 DeviceProperties read_description(const std::string& path);
 
 }  // namespace bench::cuda

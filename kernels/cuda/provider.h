@@ -9,12 +9,12 @@
 
 namespace bench::cuda {
 
-/// The libraries behind a provider.
+/// The libraries of a provider.
 struct ProviderLibraries {
   std::function<std::unique_ptr<Convolutions>(const DeviceProperties&, bool tf32)> convolutions;
   std::function<std::unique_ptr<Products>(const DeviceProperties&, bool tf32)> products;
   std::string versions;
-  /// Throws UsageError where they are not those that this was built for.
+  /// Throws UsageError if the libraries do not match the versions that bench was built for.
   std::function<void()> check_versions = [] {};
 };
 

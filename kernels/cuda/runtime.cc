@@ -8,7 +8,7 @@ void check_cuda(cudaError_t status, const char* call) {
   if (status == cudaSuccess) {
     return;
   }
-  // So that nobody meets it again at the next launch.
+  // Clears the error, so that the next launch does not report it again.
   static_cast<void>(cudaGetLastError());
   throw DeviceError(
       cat(call, ": ", cudaGetErrorString(status), " (", cudaGetErrorName(status), ")"));

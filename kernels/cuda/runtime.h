@@ -1,6 +1,6 @@
 #pragma once
 
-// The calls of the CUDA runtime, or those of the emulated one, which have the same names.
+// The calls of the CUDA runtime, or of the emulated one, which uses the same names.
 
 #ifdef BENCH_EMULATED_GPU
 #include "kernels/cuda/emulator/runtime.h"
@@ -10,7 +10,7 @@
 
 namespace bench::cuda {
 
-/// Throws DeviceError that names the call, or kernel, and the status, unless it is cudaSuccess.
+/// Throws DeviceError with the call or kernel and the status, unless the status is cudaSuccess.
 void check_cuda(cudaError_t status, const char* call);
 
 }  // namespace bench::cuda

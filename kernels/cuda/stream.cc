@@ -19,7 +19,7 @@ class GpuEvent final : public Event {
   bool done() override {
     const cudaError_t status = cudaEventQuery(event_);
     if (status == cudaErrorNotReady) {
-      // An answer, not an error: the next launch is not to be blamed for it.
+      // An answer, not an error: the next launch must not report it.
       static_cast<void>(cudaGetLastError());
       return false;
     }
@@ -55,7 +55,7 @@ class GpuEvent final : public Event {
 class GpuRecording final : public Recording {
  public:
   explicit GpuRecording(cudaGraph_t graph) {
-    // Kernels keep the ranks of the streams that they were recorded on.
+    // Kernels keep the priorities of the streams that they were recorded on.
     const cudaError_t status =
         cudaGraphInstantiate(&executable_, graph, cudaGraphInstantiateFlagUseNodePriority);
     static_cast<void>(cudaGraphDestroy(graph));
@@ -76,7 +76,7 @@ class GpuRecording final : public Recording {
 }  // namespace
 
 GpuStream::GpuStream(StreamRank rank) {
-  // Smaller numbers go first. Where a device ranks no streams both are 0.
+  // Smaller numbers go first. If a device has no stream priorities, both are 0.
   int last = 0;
   int first = 0;
   check_cuda(cudaDeviceGetStreamPriorityRange(&last, &first), "cudaDeviceGetStreamPriorityRange");
@@ -100,7 +100,7 @@ void GpuStream::wait(Event& event) {
              "cudaStreamWaitEvent");
 }
 
-// CUDA refuses copies of nothing from nowhere.
+// CUDA refuses empty copies from null.
 
 void GpuStream::upload(std::span<const std::byte> from, void* to) {
   if (!from.empty()) {
@@ -136,7 +136,7 @@ std::unique_ptr<Recording> GpuStream::capture(std::function<void()> enqueue) {
   try {
     enqueue();
   } catch (...) {
-    // Whatever came of it, the stream is to be usable again.
+    // The stream must be usable again, whatever the result.
     if (cudaStreamEndCapture(stream_, &graph) == cudaSuccess) {
       static_cast<void>(cudaGraphDestroy(graph));
     }

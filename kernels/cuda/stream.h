@@ -8,10 +8,10 @@
 
 namespace bench::cuda {
 
-/// Whose blocks the device starts first, of those that are ready.
+/// The priority of a stream's ready blocks on the device.
 enum class StreamRank : std::uint8_t { usual, urgent };
 
-/// A stream of the current device, which waits for no other stream by itself.
+/// A stream of the current device; it does not implicitly wait for other streams.
 class GpuStream final : public Stream {
  public:
   explicit GpuStream(StreamRank rank = StreamRank::usual);
@@ -28,8 +28,8 @@ class GpuStream final : public Stream {
   void download(const void* from, std::span<std::byte> to) override;
   void copy(const void* from, void* to, std::size_t bytes) override;
   void fill(void* to, std::byte value, std::size_t bytes) override;
-  /// A CUDA graph; calls `enqueue` once. Throws DeviceError with the reason where the work cannot
-  /// be recorded.
+  /// Captures a CUDA graph; calls `enqueue` once. Throws DeviceError with the reason if the work
+  /// cannot be captured.
   std::unique_ptr<Recording> capture(std::function<void()> enqueue) override;
   void replay(Recording& recording) override;
   [[nodiscard]] void* native_handle() const override { return stream_; }

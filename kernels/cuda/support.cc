@@ -7,7 +7,7 @@
 namespace bench::cuda {
 namespace {
 
-/// Why values of such a type are nothing that kernels here read.
+/// The reason why kernels here cannot read values of a type; empty if they can.
 std::string why_not_type(const TensorType& type) {
   if (type.opaque || type.dtype == DType::f32 || is_half(type.dtype) || type.dtype == DType::s32) {
     return "";

@@ -6,7 +6,7 @@
 
 namespace bench::cuda {
 
-/// Why a node, whose op this backend has, cannot run here; empty where it can.
+/// The reason why a node, whose op this backend has, cannot run here; empty if it can.
 std::string why_not(const Context& context, const Graph& graph, const Node& node);
 
 }  // namespace bench::cuda

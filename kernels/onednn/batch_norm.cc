@@ -91,7 +91,7 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
   const BatchNormInputs at = batch_norm_backward_inputs(attributes);
   const Shape& shape = graph.shape(node.inputs[1]);
   const DType dtype = graph.type(node.inputs[1]).dtype;
-  // Outputs: dx, dbeta, then dgamma and dresidual where there are such inputs.
+  // Outputs: dx, dbeta, then dgamma and dresidual if those inputs exist.
   const int dgamma = attributes.scale ? 2 : -1;
   const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
   std::vector<Candidate> candidates;

@@ -15,13 +15,13 @@ using Clock = std::chrono::steady_clock;
 using Desc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 
-// For a product that is bound by arithmetic, some 4 GFLOP per thread, and three arrays that fit in
-// few caches.
+// Sizes for a compute-bound product of about 4 GFLOP per thread, with three arrays that fit in few
+// caches.
 constexpr double kProductPerThread = 1536.0 * 1536 * 1536 / 2;
 constexpr std::size_t kArrayBytes = std::size_t{256} << 20U;
 constexpr int kRounds = 8;
 
-/// The shortest of several times, the first left out.
+/// The shortest of several times, without the first one.
 template <class Work>
 double shortest_seconds(const Work& work) {
   work();
@@ -42,7 +42,7 @@ double measure_flops(const Context& context, DType dtype) {
   dnnl::memory a(desc.src_desc(), context.engine);
   dnnl::memory b(desc.weights_desc(), context.engine);
   dnnl::memory c(desc.dst_desc(), context.engine);
-  // Zeros: on the processors meant here no number is faster than another, but NaN may be slower.
+  // Zeros: on these processors the time does not depend on the numbers, but NaN may be slower.
   std::memset(a.get_data_handle(), 0, desc.src_desc().get_size());
   std::memset(b.get_data_handle(), 0, desc.weights_desc().get_size());
   dnnl::stream stream(context.engine);

@@ -16,8 +16,8 @@
 namespace bench::onednn {
 namespace {
 
-/// The layouts in which each of these runs of channels, one behind the other, is a plain stretch of
-/// memory: a blocked one only if every run is whole blocks.
+/// The layouts in which each of these consecutive runs of channels is contiguous in memory. A
+/// blocked layout qualifies only if every run consists of whole blocks.
 std::vector<Layout> layouts_of_runs(const Context& context, const Shape& shape,
                                     const std::vector<std::int64_t>& channels, DataFormat format) {
   std::vector<Layout> layouts = activation_layouts(context, shape, format);
@@ -30,7 +30,7 @@ std::vector<Layout> layouts_of_runs(const Context& context, const Shape& shape,
   return layouts;
 }
 
-/// A tensor as rows in which a run of channels is one stretch.
+/// A tensor as rows, in each of which a run of channels is contiguous.
 struct Rows {
   std::int64_t count = 0;
   /// Elements of a channel in a row.
@@ -50,7 +50,7 @@ struct Run {
   std::int64_t count = 0;
 };
 
-/// The output's channels are these runs.
+/// Candidates for an output whose channels are these runs.
 std::vector<Candidate> join(Context& context, const Graph& graph, const Node& node,
                             DataFormat format, const std::vector<Run>& runs) {
   const Shape& shape = graph.shape(node.outputs[0]);
@@ -146,7 +146,7 @@ std::vector<Candidate> channel_scale(Context& context, const Graph& graph, const
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
     const cpu::ChannelView view = channel_view(context, shape, layout);
-    // In every layout a pixel's channels lie one behind the other; a block's padding may follow.
+    // In every layout the channels of a pixel are consecutive; a block's padding may follow.
     Candidate& candidate = candidates.emplace_back(vector_candidate(
         context, graph, node, {layout, Layout::any()}, {layout},
         [view, dtype](const Launch& launch) {

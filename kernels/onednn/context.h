@@ -9,7 +9,7 @@
 
 namespace bench::onednn {
 
-/// What every candidate of this backend is made from.
+/// The inputs of every candidate of this backend.
 struct Context {
   dnnl::engine engine;
   LayoutTable layouts;
@@ -18,21 +18,21 @@ struct Context {
   int block = 16;
 };
 
-/// What makes the candidates of a node, for each op a function of its name; they are empty when the
-/// op cannot run with any of the format's layouts.
+/// Creates the candidates of a node; each op has a function of its name. Returns an empty vector if
+/// the op cannot run in any of the format's layouts.
 using Maker = std::vector<Candidate>(Context&, const Graph&, const Node&, DataFormat);
 
-/// The layouts in which an activation may lie under a format: one for nchw and nhwc (rank 4), for
-/// automatic also the channel-blocked one where the channels fill whole blocks. Lower ranks have
-/// their canonical layout only.
+/// The layouts that a format allows for an activation. There is one for nchw and nhwc (rank 4);
+/// automatic also allows the channel-blocked one if the channels fill whole blocks. Lower ranks
+/// have only their canonical layout.
 std::vector<Layout> activation_layouts(const Context& context, const Shape& shape,
                                        DataFormat format);
 
 /// See Backend.
 Ceiling measure_ceiling(const Context& context, DType dtype);
 
-/// Rough machine speeds behind the estimates that rank candidates. Only their ratios matter: one
-/// core does some 5 multiply-adds in the time it moves one byte to or from memory.
+/// Rough machine speeds for the estimates that rank candidates. Only their ratios matter: one core
+/// does about 5 multiply-adds in the time it moves one byte to or from memory.
 double compute_seconds(const Context& context, std::int64_t multiply_adds,
                        const std::string& implementation, const Layout& activations);
 double memory_seconds(const Context& context, std::int64_t bytes);

@@ -30,7 +30,7 @@ std::vector<Activations> activation_pairs(const Context& context, const Shape& x
   const bool narrow = x[1] % context.block != 0;
   for (const Layout& from : activation_layouts(context, x, format)) {
     for (const Layout& to : activation_layouts(context, y, format)) {
-      // Only the first convolutions change layouts; a mix elsewhere has no fast kernel.
+      // Only the first convolutions change layouts; elsewhere a mix has no fast kernel.
       if (from == to || narrow) {
         pairs.push_back({.x = from, .y = to});
       }
@@ -39,14 +39,14 @@ std::vector<Activations> activation_pairs(const Context& context, const Shape& x
   return pairs;
 }
 
-/// A convolution as oneDNN wants it described.
+/// A convolution in oneDNN's terms.
 struct Problem {
   Window window;
   std::int64_t groups;
   Shape x;
   Shape w;
   Shape y;
-  /// Of the activations and, but where a kernel writes their gradient, of the filters.
+  /// The type of the activations, and of the filters unless a kernel writes their gradient.
   DType dtype;
 
   [[nodiscard]] dnnl::memory::dims strides() const {
@@ -88,7 +88,7 @@ Descs describe(const Context& context, const Problem& problem, const Activations
           .y = context.layouts.desc({.dtype = problem.dtype, .shape = problem.y}, layouts.y)};
 }
 
-/// How a primitive comes by the residual: as one more argument, or it lies where the output goes.
+/// How a primitive gets the residual: as a further argument, or in the output's memory.
 enum class Residual : std::uint8_t { argument, in_output };
 
 dnnl::primitive_attr epilogue_attributes(const Epilogue& epilogue, const Desc& y,
@@ -126,9 +126,9 @@ dnnl::convolution_forward::primitive_desc forward(const Context& context, const 
 
 using Hint = dnnl::convolution_forward::primitive_desc;
 
-/// make(filters, hint) for the layouts a backward kernel may want its filters in: what the forward
-/// of the same convolution likes best, which saves a reorder where both are of one type, and what
-/// the kernel itself does.
+/// Calls make(filters, hint) for the filter layouts that a backward kernel may use. One is the
+/// forward kernel's preference, which saves a reorder if both have one type. The other is the
+/// backward kernel's preference.
 template <class PrimitiveDesc>
 std::vector<PrimitiveDesc> backward_variants(
     const Context& context, const Problem& problem, const Descs& descs, const Desc& any_filters,
@@ -150,9 +150,9 @@ std::vector<PrimitiveDesc> backward_variants(
   return variants;
 }
 
-/// oneDNN 3.2's first choice for the data gradients of depthwise convolutions with strides in bf16
-/// took 30 times as long as its next one: 86 ms and 3 ms for 64 channels of 112 x 112, NHWC, Zen 4.
-/// To be called while the forward hint is there: a descriptor points to it.
+/// Skips oneDNN 3.2's first choice for the data gradients of strided depthwise convolutions in
+/// bf16. It took 30 times as long as the next one: 86 ms and 3 ms for 64 channels of 112 x 112,
+/// NHWC, Zen 4. Call it while the forward hint exists: a descriptor points to it.
 void pass_over_slow(const Problem& problem, dnnl::convolution_backward_data::primitive_desc& desc) {
   const bool depthwise = problem.groups > 1 && problem.groups == problem.x[1];
   while (desc && depthwise &&
@@ -193,7 +193,7 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
     }
     Residual residual = Residual::argument;
     if (epilogue.residual && is_reference(desc)) {
-      // In NCHW the fast kernels can add a residual only to what their output holds.
+      // In NCHW the fast kernels can only add a residual to their output's contents.
       auto adding =
           forward(context, problem, descs, epilogue, problem.any_weights(), Residual::in_output);
       if (adding && !is_reference(adding)) {

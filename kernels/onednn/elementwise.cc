@@ -17,8 +17,8 @@
 namespace bench::onednn {
 namespace {
 
-/// One candidate per layout of a kernel that treats all elements alike, whatever their order:
-/// body(launch, their number).
+/// One candidate per layout, for a kernel that treats all elements alike, whatever their order:
+/// body(launch, number of elements).
 template <class Body>
 std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& node,
                              DataFormat format, const Body& body) {
@@ -35,14 +35,14 @@ std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& n
   return candidates;
 }
 
-/// Input 0 as it is.
+/// Copies input 0 unchanged.
 void copy(const Launch& launch) {
   if (launch.out(0) != launch.in(0)) {
     std::memcpy(launch.out(0), launch.in(0), launch.inputs[0].bytes);
   }
 }
 
-/// How means of planes lie: as a matrix, or as images of one pixel, which is the same in memory.
+/// The layout of means of planes: a matrix, or images of one pixel, which is the same in memory.
 Layout layout_of_means(const Shape& means, const Layout& images) {
   return means.rank() == 2 ? LayoutTable::canonical(2) : images;
 }
@@ -257,7 +257,7 @@ std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node&
   const DType dtype = graph.type(node.inputs[0]).dtype;
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(context, shape, format)) {
-    // Any other rank is one line in canonical order.
+    // Any other rank is contiguous in canonical order.
     const cpu::ChannelView view = shape.rank() == 4
                                       ? channel_view(context, shape, layout)
                                       : cpu::ChannelView{.batch = 1, .channels = shape.elements()};

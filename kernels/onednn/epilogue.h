@@ -7,12 +7,11 @@
 
 namespace bench::onednn {
 
-/// Whether the kernels of this backend run the node with the epilogue it has; always for a node
-/// whose op carries none.
+/// Says if this backend's kernels can run the node with its epilogue; always if the op has none.
 Support supports_epilogue(const Node& node);
 
-/// Appends the activation of a convolution or a fully connected layer; nothing for none. Throws
-/// InternalError for one that supports_epilogue refuses.
+/// Appends the activation of a convolution or a fully connected layer, if any. Throws InternalError
+/// for an activation that supports_epilogue refuses.
 void append_activation(dnnl::post_ops& post_ops, ActivationKind kind);
 
 }  // namespace bench::onednn

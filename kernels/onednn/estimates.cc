@@ -5,7 +5,7 @@
 namespace bench::onednn {
 namespace {
 
-// Of one thread; measured on Zen 4 and Emerald Rapids cores, of the same order on others.
+// One thread's rate, measured on Zen 4 and Emerald Rapids cores; similar on others.
 constexpr double kMultiplyAddsPerSecond = 60e9;
 constexpr double kBytesPerSecond = 12e9;
 // Convolutions over NHWC took 1.03 to 1.06 of the blocked layout's time, oneDNN 3.2 and 3.7, f32.

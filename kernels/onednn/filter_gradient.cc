@@ -19,26 +19,26 @@ namespace {
 
 constexpr int kBlock = 16;
 
-/// Of the time of oneDNN's kernels: 0.65 to 0.99 over the layers of ResNet-50 and VGG-16 in f32,
+/// Time relative to oneDNN's kernels: 0.65 to 0.99 over the layers of ResNet-50 and VGG-16 in f32,
 /// oneDNN 3.2, Zen 4.
 constexpr double kFactor = 0.9;
 
-/// Of the time of oneDNN's kernels, 0.26 to 0.81 in f32 and 0.05 to 0.46 in bf16 over the 5x5 and
-/// 7x7 filters of MobileNet v3, EfficientNet and NASNet, oneDNN 3.2, Zen 4.
+/// Time relative to oneDNN's kernels: 0.26 to 0.81 in f32 and 0.05 to 0.46 in bf16. Measured over
+/// the 5x5 and 7x7 filters of MobileNet v3, EfficientNet and NASNet, oneDNN 3.2, Zen 4.
 constexpr double kDepthwiseFactor = 0.6;
 constexpr double kDepthwiseHalfFactor = 0.3;
-/// Up to here oneDNN has a kernel for depthwise filters; for larger ones it has that for all
+/// Up to this size oneDNN has a kernel for depthwise filters; larger ones use its kernel for any
 /// groups.
 constexpr std::int64_t kDepthwiseTaps = 9;
 
 using Square = std::array<std::int64_t, 2>;
 
-/// The instructions the kernel needs; null where it is not to be used.
+/// The instructions that the kernel needs; null if it must not be used.
 const char* instructions(DType dtype) {
   if (dtype == DType::f32 && has_isa(dnnl::cpu_isa::avx512_core)) {
     return "avx512_core";
   }
-  // Where there is AMX, oneDNN multiplies bf16 in its tiles.
+  // With AMX, oneDNN multiplies bf16 in its tiles.
   if (dtype == DType::bf16 && has_isa(dnnl::cpu_isa::avx512_core_bf16) &&
       !has_isa(dnnl::cpu_isa::avx512_core_amx)) {
     return "avx512_core_bf16";
@@ -94,7 +94,7 @@ std::optional<Candidate> blocked_3x3(Context& context, const Graph& graph, const
                                       candidate.implementation, blocked);
   const cpu::ChannelView dy = channel_view(context, y, blocked);
   if (attributes.bias) {
-    // A pass of its own, behind the other: they share the workspace.
+    // A separate pass after the other one: they share the workspace.
     candidate.outputs.push_back(LayoutTable::canonical(1));
     candidate.workspace_bytes =
         std::max(candidate.workspace_bytes, cpu::channel_workspace_bytes(dy, context.team.size()));

@@ -20,7 +20,7 @@ Desc plain(const Graph& graph, ValueId id) {
   return {dims(shape), data_type(graph.type(id).dtype), shape.rank() == 1 ? Tag::a : Tag::ab};
 }
 
-/// Of one candidate; what oneDNN has only its reference for is bound by that.
+/// The estimate for one candidate; oneDNN's reference implementations are compute-bound.
 double seconds_of(const Context& context, const Graph& graph, const Node& node,
                   const std::string& implementation) {
   const Work work = work_of(graph, node);

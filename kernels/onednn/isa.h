@@ -5,10 +5,11 @@
 
 namespace bench::onednn {
 
-/// Whether oneDNN uses these instructions here: the processor has them and no limit forbids them.
+/// Returns true if oneDNN uses these instructions: the processor has them and no limit forbids
+/// them.
 bool has_isa(dnnl::cpu_isa isa);
 
-/// The richest of them, in oneDNN's words.
+/// The richest of them, by oneDNN's name.
 std::string isa_name();
 
 }  // namespace bench::onednn

@@ -12,18 +12,18 @@ namespace bench::onednn {
 dnnl::memory::data_type data_type(DType dtype);
 dnnl::memory::dims dims(const Shape& shape);
 
-/// Tokens for oneDNN's memory descriptors. The plain and channel-blocked layouts of activations
-/// have the names the field uses; layouts that a primitive chose itself are remembered per type.
+/// Tokens for oneDNN's memory descriptors. Plain and channel-blocked layouts of activations have
+/// their usual names. Layouts that a primitive chose are stored per type.
 class LayoutTable {
  public:
-  /// Descriptor of a tensor in a layout; throws InternalError for a token nobody made.
+  /// The descriptor of a tensor in a layout; throws InternalError for an unknown token.
   [[nodiscard]] dnnl::memory::desc desc(const TensorType& type, const Layout& layout) const;
   /// The token of a descriptor chosen by a primitive for a tensor of that type.
   Layout remember(const TensorType& type, const dnnl::memory::desc& desc);
 
   /// Row-major: "nchw", "nc", "x" or "scalar" by rank.
   static Layout canonical(std::size_t rank);
-  /// Of a matrix: images by classes.
+  /// The layout of a matrix: images by classes.
   static Layout rows() { return canonical(2); }
   static Layout nhwc() { return Layout("nhwc"); }
   static Layout nchw() { return Layout("nchw"); }

@@ -25,7 +25,7 @@ namespace bench {
 namespace onednn {
 namespace {
 
-/// Null where the node's op has none for what the node reads.
+/// Null if the node's op has no maker for the types that the node reads.
 Maker* maker_of(const Graph& graph, const Node& node) {
   if (runs_on_quanta(graph, node) && node.op->quanta != Quanta::own) {
     return mover_of_quanta(node.op);
@@ -71,7 +71,7 @@ class VectorOptimizer final : public Optimizer {
   cpu::ThreadTeam& team_;
   LossScaleRule loss_scale_;
   cpu::OptimizerKernel kernel_;
-  /// The segments' in judge(); here, since a step allocates nothing.
+  /// The segments' gradients in judge(); a member, because a step must not allocate.
   std::vector<std::span<const float>> gradients_;
 };
 
@@ -80,8 +80,8 @@ class OnednnBackend final : public Backend {
   explicit OnednnBackend(const OnednnOptions& options)
       : team_(options.processors, options.pin),
         context_{.engine = {dnnl::engine::kind::cpu, 0}, .layouts = {}, .team = team_} {
-    // The library's cache takes nchw and nhwc for the same where there is one channel or one pixel,
-    // and then hands out a primitive that was made for other filters.
+    // The library's cache treats nchw and nhwc as equal if there is one channel or one pixel. It
+    // can then return a primitive that was created for other filters.
     dnnl::set_primitive_cache_capacity(0);
     context_.block = has_isa(dnnl::cpu_isa::avx512_core) ? 16 : 8;
   }
@@ -166,7 +166,7 @@ class OnednnBackend final : public Backend {
 
   [[nodiscard]] double reorder_seconds(const TensorType& type, const Layout& /*from*/,
                                        const Layout& /*to*/) override {
-    // A reorder reads with strides or writes with strides: it reaches about half of the bandwidth.
+    // A reorder uses strides to read or to write: it reaches about half of the bandwidth.
     const std::int64_t bytes =
         type.shape.elements() * static_cast<std::int64_t>(size_of(type.dtype));
     return memory_seconds(context_, 4 * bytes);
@@ -198,8 +198,8 @@ class OnednnBackend final : public Backend {
   }
 
  private:
-  /// oneDNN counts the elements of an image in 32 bits: at 2^32 of them 3.2 divides by zero while
-  /// it plans a convolution. Throws UsageError for a larger one.
+  /// Throws UsageError for an image that is too large. oneDNN counts its elements in 32 bits: at
+  /// 2^32 elements, 3.2 divides by zero while it plans a convolution.
   static void check_extents(const Graph& graph, const Node& node) {
     constexpr std::int64_t kMostElements = std::numeric_limits<std::int32_t>::max();
     for (const auto& values : {node.inputs, node.outputs}) {
@@ -214,7 +214,7 @@ class OnednnBackend final : public Backend {
     }
   }
 
-  /// Why this processor does not compute with such elements; empty when it does.
+  /// Why this processor does not support such elements; empty if it does.
   [[nodiscard]] std::string why_not(DType dtype) const {
     const auto needs = [&](dnnl::cpu_isa isa, std::string_view name) {
       return has_isa(isa) ? std::string()
@@ -234,7 +234,7 @@ class OnednnBackend final : public Backend {
     }
   }
 
-  /// Of as many axes both.
+  /// Descriptors with the same number of axes.
   [[nodiscard]] std::pair<dnnl::memory::desc, dnnl::memory::desc> descriptors(
       const Placed& from, const Placed& to) const {
     dnnl::memory::desc source = context_.layouts.desc(from.type, from.layout);
@@ -244,7 +244,7 @@ class OnednnBackend final : public Backend {
     return {source, target};
   }
 
-  /// A plain filter described with the groups axis that `other` has: the groups divide the
+  /// Describes a plain filter with the groups axis that `other` has. The groups divide the
   /// outermost axis, in NCHW as in NHWC, and the other strides stay.
   static void with_groups(dnnl::memory::desc& plain, const dnnl::memory::desc& other) {
     if (plain.get_ndims() == 4 && other.get_ndims() == 5) {
@@ -280,12 +280,12 @@ dnnl::cpu_isa isa_named(const std::string& name) {
 }  // namespace onednn
 
 std::unique_ptr<Backend> make_onednn_backend(const OnednnOptions& options) {
-  // Kernels compute in the type they are asked for, whatever ONEDNN_DEFAULT_FPMATH_MODE says.
+  // Kernels compute in the requested type, whatever ONEDNN_DEFAULT_FPMATH_MODE says.
   dnnl::set_default_fpmath_mode(dnnl::fpmath_mode::strict);
   if (options.max_isa) {
     const dnnl::cpu_isa limit = onednn::isa_named(*options.max_isa);
     const auto status = dnnl::set_max_cpu_isa(limit);
-    // It holds for the process and is set once: another backend finds it set. The sets are bits.
+    // The setting holds for the process; a second backend finds it set. The sets are bits.
     const auto effective = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
     check(status == dnnl::status::success || (effective & ~static_cast<unsigned>(limit)) == 0,
           "onednn: the instruction set is chosen too late");

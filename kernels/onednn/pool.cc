@@ -56,7 +56,7 @@ std::vector<Pooling> poolings(Context& context, const Graph& graph, const Node& 
 
 double seconds(const Context& context, const Pooling& pooling, const char* implementation) {
   const auto bytes = static_cast<std::int64_t>(pooling.x.get_size() + pooling.y.get_size());
-  // A reference implementation is no match for memory.
+  // A reference implementation is too slow to be memory-bound.
   const bool reference = std::string(implementation).find("ref") != std::string::npos;
   return memory_seconds(context, bytes) * (reference ? 30 : 1);
 }
@@ -119,9 +119,9 @@ std::vector<Candidate> backward(Context& context, const Graph& graph, const Node
   return candidates;
 }
 
-/// Whether each window is a whole plane. oneDNN adds its elements one by one in f32, and what the
-/// sum loses is in every element of the plane alike: gradients of squeeze-and-excite had six times
-/// the error.
+/// Returns true if each window is a whole plane. In this case oneDNN adds its elements one by one
+/// in f32, and every element of the plane has the same error of the sum. Gradients of
+/// squeeze-and-excite had six times the error.
 bool averages_planes(const Graph& graph, const Node& node) {
   const auto& attributes = node.attributes.as<PoolAttributes>();
   const Window& window = attributes.window;

@@ -64,7 +64,7 @@ std::function<std::unique_ptr<Kernel>()> make_primitive(const dnnl::engine& engi
   };
 }
 
-/// Attributes all our primitives share: scratch memory comes from the executor.
+/// The attributes that all our primitives share: scratch memory comes from the executor.
 dnnl::primitive_attr base_attributes();
 
 }  // namespace bench::onednn

@@ -69,7 +69,7 @@ std::vector<Candidate> pool(Context& context, const Graph& graph, const Node& no
   candidate.inputs = {layout};
   candidate.outputs = {layout};
   if (kind == algorithm::pooling_max) {
-    // Nobody goes backward from here: no indices.
+    // There is never a backward pass here: no indices.
     candidate.outputs.emplace_back("no indices");
     candidate.opaque_bytes = {0, 0};
   }

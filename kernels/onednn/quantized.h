@@ -4,19 +4,18 @@
 
 namespace bench::onednn {
 
-// Nodes that read or make u8 and s8. All activations are NHWC, whose channels oneDNN's int8 kernels
-// read in fours, unless the run asks for NCHW, for which oneDNN has its slow reference only.
+// Nodes that read or write u8 and s8. All activations are NHWC, whose channels oneDNN's int8
+// kernels read in fours. If the run asks for NCHW, oneDNN has only its slow reference.
 
-/// Whether the node belongs here: it reads quanta or makes some.
+/// Returns true if the node reads or writes quanta.
 bool runs_on_quanta(const Graph& graph, const Node& node);
-/// What makes the candidates of an op that passes quanta on where it reads some; null where it has
-/// no such form here.
+/// The maker for an op that passes quanta on; null if the op has no such form here.
 Maker* mover_of_quanta(const OpDef* op);
-/// For a node that belongs here. No where the processor lacks the instructions or oneDNN has its
-/// slow reference only.
+/// For a node that runs on quanta. No if the processor lacks the instructions or oneDNN has only
+/// its slow reference.
 Support supports_quantized(const Context& context, const Graph& graph, const Node& node);
 
-/// The one layout of a quantised activation.
+/// The only layout of a quantised activation.
 Layout quantized_layout(const Shape& shape, DataFormat format);
 
 // quantized_layers.cc

@@ -16,8 +16,8 @@ using Desc = dnnl::memory::desc;
 using From = Argument::From;
 using Tag = dnnl::memory::format_tag;
 
-/// A convolution or fully connected layer as both its primitives want it described. Its inputs are
-/// x, weights, weight scales, and the epilogue's.
+/// A convolution or fully connected layer in the terms of both primitives. Its inputs are x,
+/// weights, weight scales, and the epilogue's inputs.
 struct Layer {
   Epilogue epilogue;
   std::int64_t groups = 1;
@@ -51,7 +51,7 @@ dnnl::primitive_attr attributes_of(const Graph& graph, const Node& node, const L
   }
   dnnl::post_ops post_ops;
   if (layer.epilogue.residual) {
-    // It lies where the output goes; if in quanta, in its own.
+    // The residual is in the output's memory; if it is quanta, with its scale.
     post_ops.append_sum(static_cast<float>(layer.residual_scale), 0,
                         data_type(graph.type(node.inputs.back()).dtype));
   }
@@ -118,7 +118,7 @@ Support is_fast(const PrimitiveDesc& desc, const Node& node) {
           .why_not = cat("onednn has no fast ", node.op->name, " {", node.attributes, "}")};
 }
 
-/// The candidate of either primitive; empty without one.
+/// The candidate of either primitive; empty if it could not be created.
 template <class PrimitiveDesc>
 std::vector<Candidate> layer_candidates(Context& context, const Graph& graph, const Node& node,
                                         const PrimitiveDesc& desc, const Layout& x,
@@ -172,7 +172,7 @@ Support supports_quantized_layer(const Context& context, const Graph& graph, con
 std::vector<Candidate> quantized_conv2d(Context& context, const Graph& graph, const Node& node,
                                         DataFormat format) {
   const Layout x = quantized_layout(graph.shape(node.inputs[0]), format);
-  // A result in f32 may lie as the next kernel likes it, if oneDNN can write it so.
+  // A result in f32 may have any layout that the next kernel prefers, if oneDNN can write it.
   const std::vector<Layout> results =
       is_quantized(graph.type(node.outputs[0]).dtype)
           ? std::vector<Layout>{x}

@@ -1,4 +1,4 @@
-// Ops that move single bytes, whatever they stand for: channels side by side, shuffled, padded.
+// Ops that move single bytes, whatever their meaning: channels joined, shuffled, padded.
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace bench::onednn {
 namespace {
 
-/// Bytes of work that are worth waking a thread.
+/// Bytes that are enough work to wake a thread.
 constexpr std::int64_t kGrainBytes = 16384;
 
 std::int64_t grain_of(std::int64_t row_bytes) {
@@ -35,17 +35,17 @@ Candidate mover(Context& context, const Graph& graph, const Node& node, const La
   return candidate;
 }
 
-/// A stretch of each row of the output: bytes `begin` and on of an input's row, or zeros.
+/// A part of each row of the output: bytes of an input's row from `begin` on, or zeros.
 struct Run {
   static constexpr int kZeros = -1;
   int input = kZeros;
   std::int64_t begin = 0;
   std::int64_t count = 0;
-  /// Bytes of the input's row.
+  /// The length of the input's row in bytes.
   std::int64_t stride = 0;
 };
 
-/// The channels that an op's output is made of.
+/// The runs of channels that form an op's output.
 std::vector<Run> runs_of(const Graph& graph, const Node& node) {
   const std::int64_t channels = graph.shape(node.inputs[0])[1];
   if (node.op == &kChannelSlice) {

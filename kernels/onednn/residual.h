@@ -7,8 +7,8 @@
 
 namespace bench::onednn {
 
-/// What `make` makes, a kernel that adds to what its output holds, behind a copy that puts input
-/// `residual` there; nothing is copied where it lies there already.
+/// Wraps the kernel from `make`, which adds to its output's contents. Input `residual` is first
+/// copied to the output, unless it is already there.
 std::function<std::unique_ptr<Kernel>()> adding_to_residual(
     Context& context, std::function<std::unique_ptr<Kernel>()> make, std::size_t residual);
 

@@ -18,8 +18,8 @@ using Product = dnnl::inner_product_backward_data::primitive_desc;
 using dnnl::prop_kind;
 
 constexpr std::int64_t kSlice = 512;
-// The largest block of outputs in oneDNN's layouts of weights. A part that is no multiple of it can
-// only be cut off when it is smaller than one.
+// The largest block of outputs in oneDNN's layouts of weights. A part that is not a multiple of it
+// can only be split off if it is smaller than one block.
 constexpr std::int64_t kBlock = 64;
 
 struct Slice {
@@ -29,12 +29,12 @@ struct Slice {
   Product product;
 };
 
-/// The product over outputs [begin, begin + count); empty where the layout forbids it.
+/// The product over outputs [begin, begin + count); empty if the layout does not allow it.
 std::optional<Slice> make_slice(Context& context, const Desc& dx, const Desc& weights,
                                 std::int64_t begin, std::int64_t count) {
   const dnnl::memory::dims shape{count, weights.get_dims()[1]};
   const Desc part = weights.submemory_desc(shape, {begin, 0}, /*allow_empty=*/true);
-  // The same at the beginning: oneDNN's products overlook an offset that is part of a descriptor.
+  // The same at the beginning: oneDNN's products ignore an offset in a descriptor.
   const Desc first = weights.submemory_desc(shape, {0, 0}, /*allow_empty=*/true);
   if (!part || !first) {
     return std::nullopt;

@@ -15,9 +15,9 @@ struct SlicedProduct {
 };
 
 /// Data gradient of a fully connected layer in f32, dx = dy * weights, as a sum of products over
-/// slices of O. oneDNN adds all O terms to one accumulator, whose rounding error grows with
-/// sqrt(O). None where O is one slice, for other types, and where the weights' layout cannot be cut
-/// along O.
+/// slices of O. In contrast, oneDNN adds all O terms to one accumulator, whose rounding error grows
+/// with sqrt(O). Empty if O is one slice, for other types, and if the weights' layout cannot be
+/// split along O.
 std::optional<SlicedProduct> sliced_data_gradient(Context& context, const dnnl::memory::desc& dx,
                                                   const dnnl::memory::desc& weights,
                                                   const dnnl::memory::desc& dy);

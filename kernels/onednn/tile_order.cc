@@ -15,7 +15,7 @@ memory::dim product(const memory::dims& factors) {
   return std::accumulate(factors.begin(), factors.end(), memory::dim{1}, std::multiplies<>());
 }
 
-/// Elements along each axis of what stands innermost in memory.
+/// Elements along each axis of the innermost block in memory.
 memory::dims inner_extents(const memory::desc& desc) {
   memory::dims extents(at(desc.get_ndims()), 1);
   const memory::dims blocks = desc.get_inner_blks();
@@ -26,7 +26,7 @@ memory::dims inner_extents(const memory::desc& desc) {
   return extents;
 }
 
-/// A tensor's memory as tiles with so many elements along each axis.
+/// A tensor's memory as tiles with the given number of elements along each axis.
 class Tiling {
  public:
   /// `extents` divide inner_extents().
@@ -59,10 +59,10 @@ class Tiling {
 
   [[nodiscard]] bool works() const { return works_; }
   [[nodiscard]] bool operator==(const Tiling&) const = default;
-  /// Where the tiles lie that follow each other along an axis.
+  /// The offsets of consecutive tiles along an axis.
   [[nodiscard]] const memory::dims& offsets(std::size_t axis) const { return offsets_[axis]; }
 
-  /// The coordinates in a tile of what lies at a place in it, and back.
+  /// Converts a position in a tile to coordinates, and back.
   [[nodiscard]] memory::dims coordinates(memory::dim place) const {
     memory::dims result(offsets_.size(), 0);
     memory::dims strides(offsets_.size(), 1);
@@ -87,7 +87,7 @@ class Tiling {
   }
 
  private:
-  /// What is known of an axis so far comes so many times, at this distance.
+  /// Repeats the offsets of an axis `times` times, `stride` apart.
   void repeat(memory::dim axis, memory::dim times, memory::dim stride) {
     memory::dims& offsets = offsets_[at(axis)];
     const std::size_t once = offsets.size();
@@ -98,14 +98,14 @@ class Tiling {
     }
   }
 
-  /// Of a tile, from the outermost to the innermost, and the axis of each.
+  /// The sizes in a tile, from the outermost to the innermost, and the axis of each.
   memory::dims sizes_;
   memory::dims axes_;
   std::vector<memory::dims> offsets_;
   bool works_ = true;
 };
 
-/// Which tile of the copy each tile is.
+/// For each tile, its index in the copy.
 std::vector<std::uint32_t> order_of_tiles(const Tiling& from, const Tiling& copy, std::size_t axes,
                                           memory::dim tile) {
   std::vector<std::pair<memory::dim, memory::dim>> offsets{{0, 0}};

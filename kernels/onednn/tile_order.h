@@ -7,8 +7,8 @@
 
 namespace bench::onednn {
 
-/// How the elements of a tensor lie in a copy of it, padding included: where the blocks that both
-/// lie in have parts in common that are one piece of memory in each.
+/// The order of a tensor's elements in a copy, padding included. Exists if the blocks of both
+/// layouts have common parts that are contiguous in each.
 std::optional<TileOrder> tile_order(const dnnl::memory::desc& from, const dnnl::memory::desc& copy);
 
 }  // namespace bench::onednn

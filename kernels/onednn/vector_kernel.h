@@ -21,7 +21,7 @@ struct Launch {
   [[nodiscard]] void* out(int position) const {
     return position < 0 ? nullptr : outputs[static_cast<std::size_t>(position)].data;
   }
-  /// The same where elements are f32 whatever the activations are.
+  /// The same for elements that are f32 whatever the type of the activations.
   [[nodiscard]] const float* floats_in(int position) const {
     return static_cast<const float*>(in(position));
   }

@@ -13,7 +13,7 @@ double clamp_to(double x, double low, double high) { return x <= low ? low : x >
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// `v` is the output, or the input where derivative_from_output says so.
+/// `v` is the output if derivative_from_output, else the input.
 double derivative_of(ActivationKind kind, double v) {
   switch (kind) {
     case ActivationKind::none:

@@ -23,7 +23,7 @@ double elements_per_channel(const Shape& shape) {
 
 std::size_t at(int position) { return static_cast<std::size_t>(position); }
 
-/// gamma of channel `c`, 1 where the node has none.
+/// gamma of channel `c`, 1 if the node has no gamma.
 double gamma_of(std::span<const Tensor> in, const BatchNormInputs& positions, std::int64_t c) {
   return positions.gamma < 0 ? 1 : in[at(positions.gamma)][c];
 }
@@ -78,9 +78,9 @@ Operation batch_norm_inference(const Graph&, const Node& node) {
   }};
 }
 
-/// With m elements per channel and x^ = (x - mean) / sqrt(variance + epsilon):
-/// dbeta = sum dy, dgamma = sum dy x^, dx = gamma / sqrt(variance + epsilon) *
-/// (dy - dbeta / m - x^ dgamma / m); Ioffe and Szegedy, arXiv:1502.03167, section 3.
+/// Let m be the elements per channel and x^ = (x - mean) / sqrt(variance + epsilon). Then dbeta =
+/// sum dy and dgamma = sum dy x^; dx = gamma / sqrt(variance + epsilon) * (dy - dbeta / m - x^
+/// dgamma / m). Ioffe and Szegedy, arXiv:1502.03167, section 3.
 Operation batch_norm_backward(const Graph&, const Node& node) {
   const auto attributes = node.attributes.as<BatchNormAttributes>();
   return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,

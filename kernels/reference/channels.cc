@@ -8,7 +8,7 @@
 namespace bench::reference {
 namespace {
 
-/// Copies channels of x, `from` and those behind it, to y, from channel `to` on.
+/// Copies channels of x, starting at `from`, to y, starting at channel `to`.
 struct ChannelRange {
   std::int64_t from = 0;
   std::int64_t to = 0;

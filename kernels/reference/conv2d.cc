@@ -8,7 +8,7 @@
 namespace bench::reference {
 namespace {
 
-/// Doubles that one thread gathers at a time: what its cache holds.
+/// Doubles that one thread gathers at a time: as many as fit in its cache.
 constexpr std::int64_t kGathered = std::int64_t{1} << 17;
 
 /// Some rows of a row-major matrix.
@@ -39,14 +39,14 @@ void multiply_into(const Rows& c, const Factor& a, const Rows& b, double* scratc
            scratch);
 }
 
-/// Numbers begin..end-1 of something.
+/// Numbers begin..end-1.
 struct Stretch {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   [[nodiscard]] std::int64_t count() const { return end - begin; }
 };
 
-/// Stretch `part` of 0..count-1, each of `length`, the last of what is left.
+/// Part `part` of 0..count-1; each has `length` numbers, the last one the remainder.
 Stretch stretch(std::int64_t part, std::int64_t length, std::int64_t count) {
   return {.begin = part * length, .end = std::min(count, (part + 1) * length)};
 }
@@ -54,8 +54,7 @@ std::int64_t stretches(std::int64_t length, std::int64_t count) {
   return (count + length - 1) / length;
 }
 
-/// What a part of a convolution is about: some input channels of a group, at some rows of the
-/// output of an image.
+/// A part of a convolution: some input channels of a group, at some rows of the output of an image.
 struct Place {
   std::int64_t image = 0;
   std::int64_t group = 0;
@@ -64,7 +63,7 @@ struct Place {
 };
 
 /// A convolution as one matrix product per image and group: filters (rows of C*KH*KW) times patches
-/// (columns of H'*W'), where patch column o holds the input elements under the window at output o.
+/// (columns of H'*W'). Patch column o holds the input elements under the window at output o.
 struct Convolution {
   Window window;
   std::int64_t groups = 1;
@@ -78,11 +77,11 @@ struct Convolution {
   [[nodiscard]] std::int64_t height() const { return y[2]; }
   [[nodiscard]] std::int64_t width() const { return y[3]; }
 
-  /// So many rows of the output that the patches of some channels stay in a cache.
+  /// The number of output rows for which the patches of some channels stay in a cache.
   [[nodiscard]] std::int64_t rows_at_once(std::int64_t of_channels) const {
     return std::clamp<std::int64_t>(kGathered / (of_channels * taps() * width()), 1, height());
   }
-  /// So many channels that the matrix product has a good number of rows.
+  /// The number of channels that gives the matrix product a good number of rows.
   [[nodiscard]] std::int64_t channels_at_once() const {
     constexpr std::int64_t kPatchRows = 64;
     return std::clamp<std::int64_t>(kPatchRows / taps(), 1, channels());
@@ -91,12 +90,12 @@ struct Convolution {
     return of_channels * taps() * rows_at_once(of_channels) * width();
   }
 
-  /// Whether the patches are the input itself.
+  /// Returns true if the patches are the input itself.
   [[nodiscard]] bool pointwise() const {
     return taps() == 1 && window.stride[0] == 1 && window.stride[1] == 1 &&
            window.pad_before[0] == 0 && window.pad_before[1] == 0 && x[2] == y[2] && x[3] == y[3];
   }
-  /// The patches' memory: in `scratch`, or in the input where they are the same.
+  /// The patches' memory: in `scratch`, or in the input if they are the same.
   [[nodiscard]] Rows patches(const Tensor& input, const Place& place, double* scratch) const {
     const std::int64_t columns = place.rows.count() * width();
     if (pointwise()) {
@@ -105,19 +104,19 @@ struct Convolution {
     }
     return {scratch, place.channels.count() * taps(), columns, columns};
   }
-  /// The filters of one group, of the weights or of their gradient, at some channels.
+  /// The filters of one group, for some channels, from the weights or their gradient.
   [[nodiscard]] Rows filters_of(const Tensor& weights, const Place& place) const {
     const std::int64_t row = channels() * taps();
     return {weights.data + place.group * filters() * row + place.channels.begin * taps(), filters(),
             place.channels.count() * taps(), row};
   }
-  /// One group's channels of one image, of the output or of its gradient, at some rows.
+  /// One group's channels of one image, for some rows, from the output or its gradient.
   [[nodiscard]] Rows output_of(const Tensor& output, const Place& place) const {
     return {output.plane(place.image, place.group * filters()).data() + place.rows.begin * width(),
             filters(), place.rows.count() * width(), height() * width()};
   }
 
-  /// The patches; zeros stand for the padding.
+  /// Gathers the patches; padding is zeros.
   [[nodiscard]] Rows gather(const Tensor& input, const Place& place, double* scratch) const {
     const Rows all = patches(input, place, scratch);
     if (!pointwise()) {
@@ -145,8 +144,8 @@ struct Convolution {
     return place.group * channels() + place.channels.begin;
   }
 
-  /// A row of the output under one tap: patch[i] belongs to input[left + i * stride] for those i
-  /// that are inside; the others are in the padding.
+  /// A row of the output under one tap. patch[i] belongs to input[left + i * stride] if i is
+  /// inside; the others are in the padding.
   struct Line {
     double* patch = nullptr;
     double* input = nullptr;
@@ -154,7 +153,7 @@ struct Convolution {
     Stretch inside = {};
   };
 
-  /// Those i whose input[left + i * stride] exists.
+  /// The range of i for which input[left + i * stride] exists.
   [[nodiscard]] Stretch inside(std::int64_t left) const {
     const std::int64_t stride = window.stride[1];
     const std::int64_t begin = left < 0 ? (stride - 1 - left) / stride : 0;

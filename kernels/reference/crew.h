@@ -10,16 +10,16 @@
 
 namespace bench::reference {
 
-/// The threads and the scratch memory of a computation. What is computed is cut into parts that do
-/// not depend on how many threads there are, so that the results do not either.
+/// The threads and the scratch memory of a computation. The work is divided into parts
+/// independently of the number of threads, and so are the results.
 class Crew {
  public:
-  /// `scratch` has `scratch_elements` for each of the threads.
+  /// `scratch` has `scratch_elements` for each thread.
   Crew(const HostThreads& threads, double* scratch, std::int64_t scratch_elements)
       : threads_(threads), scratch_(scratch), scratch_elements_(scratch_elements) {}
 
-  /// Calls visit(i, scratch) for i = 0..count-1, in any order and several at once, each with a
-  /// thread's own scratch memory. Throws what a call threw.
+  /// Calls visit(i, scratch) for i = 0..count-1, in any order and concurrently, each with the
+  /// scratch memory of its thread. Rethrows an exception of a call.
   template <class Visit>
   void for_each(std::int64_t count, const Visit& visit) const {
     if (threads_.count == 1 || count <= 1) {
@@ -46,7 +46,7 @@ class Crew {
     }
   }
 
-  /// Calls visit(begin, count) for stretches of the elements 0..elements-1.
+  /// Calls visit(begin, count) for ranges of the elements 0..elements-1.
   template <class Visit>
   void for_each_stretch(std::int64_t elements, const Visit& visit) const {
     constexpr std::int64_t kStretch = std::int64_t{1} << 15;
@@ -61,7 +61,7 @@ class Crew {
   std::int64_t scratch_elements_;
 };
 
-/// Calls visit(n, c) for each plane of a NxCxHxW tensor, several at once.
+/// Calls visit(n, c) concurrently for each plane of a NxCxHxW tensor.
 template <class Visit>
 void for_each_plane(const Shape& shape, const Crew& crew, const Visit& visit) {
   crew.for_each(shape[0] * shape[1],

@@ -31,7 +31,7 @@ Operation softmax_cross_entropy(const Graph&, const Node& node) {
       const double total = probabilities.row(row).sum();
       probabilities.row(row) /= total;
       double aimed_at = logits(row, label_of(in[1], row, logits.cols())) - largest;
-      // Without smoothing a logit of minus infinity costs its own row's label alone.
+      // Without smoothing, a logit of minus infinity only affects rows that have its label.
       if (smoothing != 0) {
         aimed_at =
             (1 - smoothing) * aimed_at + smoothing * (logits.row(row).array() - largest).mean();

@@ -5,8 +5,8 @@
 
 namespace bench::reference {
 
-/// That of an unfused node of any op. Each op's is made by a function of the op's name and this
-/// signature; the formulas are those of the ops' headers in models/ops.
+/// The operation of an unfused node of any op. Each op has a function with its name and this
+/// signature. The formulas are in the ops' headers in models/ops.
 Operation operation_of(const Graph& graph, const Node& node);
 
 // activation.cc

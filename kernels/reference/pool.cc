@@ -43,7 +43,7 @@ Operation max_pool_backward(const Graph& graph, const Node& node) {
       Array dx = out[0].plane(n, c);
       for (std::int64_t o = 0; o < dy.size(); ++o) {
         const auto winner = static_cast<std::int64_t>(indices[o]);
-        // A window that lies in the padding alone has no winner.
+        // A window with only padding has no winner.
         if (winner >= 0) {
           dx[winner] += dy[o];
         }
@@ -54,7 +54,7 @@ Operation max_pool_backward(const Graph& graph, const Node& node) {
 
 namespace {
 
-/// How many elements of the input each window covers.
+/// The number of input elements that each window covers.
 std::vector<double> covered(const Window& window, const Plane& input, const Plane& output) {
   std::vector<double> counts(static_cast<std::size_t>(output.size()), 0);
   slide(window, input, output, [&](std::int64_t o, std::int64_t, std::int64_t i) {

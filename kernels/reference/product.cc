@@ -113,7 +113,7 @@ HWY_AFTER_NAMESPACE();
 namespace bench::reference {
 namespace {
 
-/// Columns of b, from `column` on; zeros behind its end.
+/// Columns of b, from `column` on, with zeros after the last one.
 void gather_panel(const Product& product, std::int64_t column, double* panel) {
   const Factor& b = product.b;
   const std::int64_t columns = std::min(kPanel, product.columns - column);

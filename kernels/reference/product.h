@@ -4,15 +4,15 @@
 
 namespace bench::reference {
 
-/// A matrix whose elements lie at data[row * row_stride + column * column_stride].
+/// A matrix with its elements at data[row * row_stride + column * column_stride].
 struct Factor {
   const double* data = nullptr;
   std::int64_t row_stride = 0;
   std::int64_t column_stride = 0;
 };
 
-/// c = a * b, or c += a * b, for a of rows x depth and b of depth x columns; each element is summed
-/// in the order of the depth. c overlaps neither.
+/// c = a * b, or c += a * b, for a of rows x depth and b of depth x columns. Each element is summed
+/// in the order of the depth. c must not overlap a or b.
 struct Product {
   std::int64_t rows = 0;
   std::int64_t depth = 0;
@@ -20,14 +20,14 @@ struct Product {
   Factor a = {};
   Factor b = {};
   double* c = nullptr;
-  /// Of c; its columns lie side by side.
+  /// The row stride of c; its columns are contiguous.
   std::int64_t row_stride = 0;
   bool add = false;
 };
 
 /// Doubles of scratch memory that multiply() needs.
 std::int64_t product_scratch(std::int64_t depth);
-/// On the calling thread, with the widest instructions that the processor has.
+/// Runs on the calling thread, with the widest instructions of the processor.
 void multiply(const Product& product, double* scratch);
 
 }  // namespace bench::reference

@@ -8,8 +8,8 @@ namespace {
 
 // The results are real numbers over the output's scale; storing rounds them and cuts them off.
 
-/// The op on real numbers behind a quantised layer. It reads x and w as quanta: whole numbers,
-/// whose sums are exact in double.
+/// The real-number op of a quantised layer. It reads x and w as quanta: whole numbers, whose sums
+/// are exact in double.
 Operation quanta_operation(Operation (*plain)(const Graph&, const Node&), const Graph& graph,
                            const Node& node, const Attributes& attributes) {
   Node layer = node;

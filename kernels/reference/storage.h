@@ -5,7 +5,7 @@
 
 namespace bench::reference {
 
-/// How a value lies in memory: row-major elements of one type.
+/// The storage of a value: row-major elements of one type.
 struct Storage {
   DType dtype = DType::f32;
   Shape shape;
@@ -14,7 +14,7 @@ struct Storage {
   }
 };
 
-/// A value's storage. An opaque one (max pool's indices) is stored as s32 in the shape of its
+/// A value's storage. An opaque value (max pool's indices) is stored as s32 in the shape of its
 /// producer's first output.
 Storage storage_of(const Graph& graph, ValueId id);
 

@@ -79,7 +79,7 @@ void BoundInputs::fill(Place& place, const Fed& fed, Kernel* through) {
   if (fed.same_as(place.fed)) {
     return;
   }
-  place.fed = {};  // Where the filling fails nobody knows what is there.
+  place.fed = {};  // After a failure the contents are unknown.
   if (landing_ != nullptr) {
     landing_->bring(place.buffer, fed.host, memory, through);
   } else {

@@ -13,14 +13,14 @@
 
 namespace bench {
 
-/// A plan's graph inputs, in the graph's order: what is given for them becomes the arguments of the
-/// kernels that read them. Executor says what each call does.
+/// A plan's graph inputs, in the graph's order. The given memory becomes the arguments of the
+/// kernels that read them. Executor documents each call.
 class BoundInputs {
  public:
-  /// All outlive this; `kernels` is the stream that the plan's steps run on.
+  /// All arguments must outlive this object; `kernels` is the stream of the plan's steps.
   BoundInputs(const Plan& plan, BoundPlan& bound, Backend& backend, Stream& kernels);
 
-  /// Throws InternalError where no input has that name.
+  /// Throws InternalError if no input has that name.
   [[nodiscard]] std::size_t find(const std::string& name) const;
   [[nodiscard]] const Buffer& buffer(std::size_t input) const;
   void feed(std::size_t input, std::span<const std::byte> host, const ContentId& content);
@@ -28,14 +28,14 @@ class BoundInputs {
   void begin_ahead();
   void take_ahead();
   void place(std::size_t input, void* device) { bind(places_[input], device); }
-  /// The memory that the plan or else this has for an input, bound, for who may write it: what was
-  /// fed is taken to be there no longer.
+  /// The bound memory of an input, from the plan or from this object, for writing. The last feed's
+  /// contents no longer count as present.
   TensorView own_memory(std::size_t input);
-  /// Throws InternalError unless every input was given; looks once only.
+  /// Throws InternalError unless every input was given; checks only once.
   void check_given();
 
  private:
-  /// Memory of the host, and what it holds.
+  /// Memory of the host, and the ID of its contents.
   struct Fed {
     std::span<const std::byte> host;
     ContentId content;
@@ -44,23 +44,22 @@ class BoundInputs {
              host.size() == other.host.size();
     }
   };
-  /// A graph input, the kernels' arguments that are it, and memory of our own where the plan has
-  /// none for it.
+  /// A graph input, the kernels' arguments that refer to it, and our memory for it if the plan has
+  /// none.
   struct Place {
     std::size_t buffer = 0;
     std::vector<TensorView*> uses;
     std::unique_ptr<DeviceMemory> own;
-    /// What pixels become the input through; null before there were any.
+    /// The kernel that converts pixels to the input; null before the first use.
     std::unique_ptr<Kernel> normalization;
-    /// What the plan's memory, or ours, was filled with: nothing else writes there.
+    /// The contents of the plan's or our memory: nothing else writes there.
     Fed fed = {};
     bool given = false;
   };
 
   static void bind(Place& place, void* data);
   TensorView bind_own_memory(Place& place);
-  /// Brings what is fed into the input's own memory, through a kernel if there is one, unless it
-  /// lies there already.
+  /// Copies `fed` into the input's memory, through a kernel if given, unless it is already there.
   void fill(Place& place, const Fed& fed, Kernel* through);
 
   const Plan& plan_;
@@ -69,7 +68,7 @@ class BoundInputs {
   Stream& kernels_;
   std::vector<Place> places_;
   bool checked_ = false;
-  /// Null where the device shares the host's memory.
+  /// Null if the device shares the host's memory.
   std::unique_ptr<InputLanding> landing_;
 };
 

@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// A step of a plan with its kernel and its memory. Where the device computes in the host's memory,
-/// that of a graph input is null until one is given.
+/// A step of a plan with its kernel and its memory. If the device computes in the host's memory,
+/// the memory of a graph input is null until it is set.
 struct BoundStep {
   std::unique_ptr<Kernel> kernel;
   std::vector<TensorView> inputs;
@@ -23,7 +23,7 @@ class BoundPlan {
 
   [[nodiscard]] std::vector<BoundStep>& steps() { return steps_; }
   [[nodiscard]] std::vector<BoundStep>& refreshes() { return refreshes_; }
-  /// A buffer's memory; null for a graph input where the device computes in the host's memory.
+  /// A buffer's memory; null for a graph input if the device computes in the host's memory.
   [[nodiscard]] TensorView view(std::size_t buffer) const;
   /// Whole regions.
   [[nodiscard]] TensorView variables() const;
@@ -41,7 +41,7 @@ class BoundPlan {
   std::unique_ptr<DeviceMemory> copies_;
   std::unique_ptr<DeviceMemory> activations_;
   std::unique_ptr<DeviceMemory> workspace_;
-  /// Null where the device computes in the host's memory.
+  /// Null if the device computes in the host's memory.
   std::unique_ptr<DeviceMemory> inputs_;
   std::vector<BoundStep> steps_;
   std::vector<BoundStep> refreshes_;

@@ -14,18 +14,18 @@
 namespace bench {
 namespace {
 
-/// What is written between two samples, in sizes of the last cache: more than it holds, and enough
-/// to keep a GPU busy until the host has enqueued the kernel behind it.
+/// Bytes written between two samples, in sizes of the last cache. It is more than the cache holds,
+/// and keeps a GPU busy until the host has enqueued the next kernel.
 constexpr std::size_t kFlushes = 4;
-/// Of a cache whose size is not known.
+/// Used if the cache size is unknown.
 constexpr std::size_t kUnknownCache = std::size_t{32} << 20U;
-/// Until an idle device has raised its clocks.
+/// The time that an idle device needs to raise its clocks.
 constexpr double kWarmUpSeconds = 0.05;
 constexpr int kMostWarmUps = 1000;
-/// Numbers in a block that is copied again and again.
+/// Numbers in a block that is copied repeatedly.
 constexpr std::size_t kNumbers = std::size_t{1} << 18U;
 
-/// What is one among nodes that are timed once.
+/// The key by which equal nodes are timed only once.
 std::string key_of(const Graph& graph, const Node& node, const Candidate& candidate) {
   std::string key = cat(node.op->name, " {", node.attributes, "} ", candidate.implementation, " ",
                         candidate.workspace_bytes);
@@ -64,7 +64,7 @@ std::vector<std::byte> random_numbers(DType dtype) {
   return bytes;
 }
 
-/// Where a candidate's tensors and workspace lie in one piece of memory.
+/// The offsets of a candidate's tensors and workspace in one piece of memory.
 struct Places {
   struct Place {
     std::size_t offset = 0;
@@ -117,7 +117,7 @@ CandidateTimer::CandidateTimer(Backend& backend, KernelTimer& timer, const Timin
       memory_(memory),
       watch_(std::move(watch)),
       stream_(backend.make_stream()) {
-  // A small share: what is timed needs the rest.
+  // A small share: the timed candidate needs the rest.
   constexpr std::size_t kShare = 8;
   const std::size_t cache = backend.memory_traits().cache_bytes;
   flushed_bytes_ = std::min(kFlushes * (cache == 0 ? kUnknownCache : cache), memory.all / kShare);
@@ -155,7 +155,7 @@ std::optional<double> CandidateTimer::measure(const Graph& graph, const Node& no
   try {
     run.memory = backend_.allocate(places.total);
   } catch (const DeviceError&) {
-    // Others take of the device's memory too, and it may be in pieces.
+    // Other programs use the device's memory too, and it may be fragmented.
     ++counts_.too_large;
     return std::nullopt;
   }
@@ -164,7 +164,7 @@ std::optional<double> CandidateTimer::measure(const Graph& graph, const Node& no
   };
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     run.inputs.push_back(view(places.inputs[i]));
-    // Labels and other whole numbers stay 0, which all of them may be.
+    // Labels and other whole numbers stay 0, which is valid for all of them.
     if (const DType dtype = graph.type(node.inputs[i]).dtype; is_floating(dtype)) {
       fill(run.memory->data() + places.inputs[i].offset, places.inputs[i].bytes, dtype);
     }

@@ -14,31 +14,31 @@
 
 namespace bench {
 
-/// What timing may take of the device's memory, in bytes.
+/// The device memory that timing may use, in bytes.
 struct TimingMemory {
-  /// For a candidate's tensors and workspace, and what empties the caches.
+  /// For a candidate's tensors and workspace, and for the buffer that empties the caches.
   std::size_t all = std::numeric_limits<std::size_t>::max();
-  /// For a workspace, beside all else that the plan will hold.
+  /// For a workspace, in addition to everything else in the plan.
   std::size_t workspace = std::numeric_limits<std::size_t>::max();
 };
 
-/// Times candidates of nodes, each by itself: on tensors of their own with random numbers, read
-/// from memory as in a step, where other kernels have run since they were written.
+/// Times candidates of nodes separately. Their tensors have random numbers and come from memory, as
+/// in a step, where other kernels have run since they were written.
 class CandidateTimer {
  public:
-  /// All outlive this. `watch` hears, between two launches, how many candidates were timed; what it
-  /// throws ends the timing.
+  /// All arguments must outlive this object. `watch` is called between two launches with the number
+  /// of timed candidates; an exception from it ends the timing.
   CandidateTimer(Backend& backend, KernelTimer& timer, const TimingMemory& memory, Watch watch);
   ~CandidateTimer();
   CandidateTimer(const CandidateTimer&) = delete;
   CandidateTimer& operator=(const CandidateTimer&) = delete;
 
-  /// None for a candidate that takes more memory than there is, or whose kernel the device refuses
-  /// to make. Candidates of one implementation for equal nodes are timed once. Throws DeviceError
-  /// when a launch fails.
+  /// Empty for a candidate that needs more memory than available, or whose kernel the device
+  /// refuses to create. Candidates of one implementation for equal nodes are timed once. Throws
+  /// DeviceError if a launch fails.
   std::optional<double> seconds(const Graph& graph, const Node& node, const Candidate& candidate);
 
-  /// What became of the candidates asked for, equal ones counted once.
+  /// The outcomes of the requested candidates; equal ones count once.
   struct Counts {
     std::int64_t timed = 0;
     std::int64_t too_large = 0;
@@ -51,7 +51,7 @@ class CandidateTimer {
   std::optional<double> measure(const Graph& graph, const Node& node, const Candidate& candidate);
   double sample(Run& run);
   void warm_up();
-  /// Numbers of the type, which go into memory by copies.
+  /// A block of numbers of the type, which is copied into memory.
   const DeviceMemory& numbers(DType dtype);
   void fill(std::byte* to, std::size_t bytes, DType dtype);
 
@@ -64,7 +64,7 @@ class CandidateTimer {
   std::unique_ptr<DeviceMemory> flushed_;
   std::map<std::string, std::optional<double>> known_;
   Counts counts_;
-  /// Goes first: nothing above may go while work is under way.
+  /// Destroyed first: nothing above may be freed while work is pending.
   std::unique_ptr<Stream> stream_;
 };
 

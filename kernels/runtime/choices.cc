@@ -11,10 +11,10 @@
 namespace bench {
 namespace {
 
-// What a producer and a reader of an opaque value cost that do not agree on its layout.
+// The cost if a producer and a reader of an opaque value disagree on its layout.
 constexpr double kImpossibleSeconds = 1e9;
 
-/// Numbers for layouts, in the order in which they are first seen.
+/// Numbers layouts in the order in which they are first seen.
 class LayoutNumbers {
  public:
   int number(const Layout& layout) {
@@ -60,7 +60,7 @@ void check_names(const Choices& pinned, const Graph& graph) {
   check_known(pinned.held, held);
 }
 
-/// The one of a node's candidates that is pinned.
+/// The pinned one of a node's candidates.
 Candidate pinned_candidate(const Choices& pinned, const Node& node,
                            std::span<const Candidate> candidates) {
   const auto entry = pinned.nodes.find(node.name);
@@ -146,7 +146,7 @@ class Choosing {
   }
 
  private:
-  /// Before layouts are numbered: one that only such candidates have is none.
+  /// Runs before layouts are numbered: a layout that only such candidates have is not numbered.
   void leave_out_nondeterministic() {
     for (std::size_t n = 0; n < candidates_.size(); ++n) {
       const bool any = !candidates_[n].empty();
@@ -159,7 +159,7 @@ class Choosing {
     }
   }
 
-  /// In the order of the candidates: from it follows where the search begins.
+  /// In the order of the candidates, which determines where the search begins.
   void number_layouts() {
     for (const std::vector<Candidate>& candidates : candidates_) {
       for (const Candidate& candidate : candidates) {
@@ -258,8 +258,8 @@ class Choosing {
     return problem;
   }
 
-  /// The layouts that any candidate gives its first output, filters and their gradients left out:
-  /// what the search for a cheapest graph starts from.
+  /// The layouts that any candidate gives its first output, except filters and their gradients. The
+  /// search for the cheapest graph starts from them.
   std::vector<int> activation_layouts() {
     std::set<int> layouts;
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
@@ -278,8 +278,8 @@ class Choosing {
     return {layouts.begin(), layouts.end()};
   }
 
-  /// The layouts in which any candidate would read a value; where none minds, those in which its
-  /// gradient is made, or the canonical one.
+  /// The layouts in which any candidate would read a value. If none cares, those in which its
+  /// gradient is computed, or the canonical one.
   std::vector<int> wanted_layouts(ValueId value) {
     std::vector<int> layouts;
     const auto want = [&](const Layout& layout) {
@@ -322,7 +322,7 @@ class Choosing {
   const LoweringOptions& options_;
   std::vector<std::vector<Candidate>> candidates_;
   LayoutNumbers numbers_;
-  /// By value, of those without a producer.
+  /// Indexed by value, for those without a producer.
   std::vector<std::vector<int>> held_;
 };
 

@@ -8,18 +8,18 @@
 
 namespace bench {
 
-/// Brings tensors from the host in canonical order into their place on a device, and back.
+/// Copies tensors in canonical order from the host to their memory on a device, and back.
 class Conversions {
  public:
-  /// Both outlive this.
+  /// Both arguments must outlive this object.
   Conversions(Backend& backend, Stream& stream)
       : backend_(backend), stream_(stream), staging_(backend, stream) {}
 
-  /// Bytes of a tensor in canonical order, its elements of type `dtype`.
+  /// Bytes of a tensor in canonical order, with elements of type `dtype`.
   [[nodiscard]] std::size_t bytes(const Buffer& buffer, DType dtype) const;
-  /// `host` has so many bytes. Behind what the stream has to do; waits.
+  /// `host` has bytes(buffer, dtype) bytes. Runs after the stream's earlier work; waits.
   void read(const Buffer& buffer, TensorView from, DType dtype, std::span<std::byte> host);
-  /// Throws InternalError for another number of bytes; waits.
+  /// Throws InternalError for a wrong number of bytes; waits.
   void write(const Buffer& buffer, TensorView to, DType dtype, std::span<const std::byte> host);
 
  private:
@@ -29,7 +29,7 @@ class Conversions {
   Backend& backend_;
   Stream& stream_;
   Staging staging_;
-  /// Of the last conversion, which may be under way where waiting for it threw.
+  /// The kernel of the last conversion, which may still be running if waiting for it threw.
   std::unique_ptr<Kernel> reorder_;
 };
 

@@ -16,8 +16,8 @@ namespace {
 class HostMemory final : public DeviceMemory {
  public:
   explicit HostMemory(std::size_t bytes) : bytes_(align_up(bytes + 1, kHugePageBytes)) {
-    // One huge page more than needed, so that the data can begin on a huge page's border; what lies
-    // around them goes back, since address space may be limited.
+    // Maps one huge page more than needed, so that the data can begin at a huge page's border. The
+    // rest is unmapped, since address space may be limited.
     void* const mapping = mmap(nullptr, bytes_ + kHugePageBytes, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {

@@ -1,4 +1,4 @@
-// Backend::make_normalization() where the device computes in the host's memory.
+// Backend::make_normalization() for devices that compute in the host's memory.
 
 #include <cstdint>
 #include <type_traits>

@@ -39,7 +39,7 @@ void HostStream::download(const void* from, std::span<std::byte> to) {
   copy(from, to.data(), to.size());
 }
 
-// Nothing may lie nowhere: memcpy and memset take no null.
+// The checks for 0 bytes are necessary: memcpy and memset do not accept null.
 
 void HostStream::copy(const void* from, void* to, std::size_t bytes) {
   if (bytes > 0) {

@@ -6,10 +6,10 @@
 
 namespace bench {
 
-/// The choice of one candidate per node so that kernels plus reorders cost least. Layouts, nodes
-/// and values are plain indices here.
+/// The choice of one candidate per node that minimises the cost of kernels plus reorders. Layouts,
+/// nodes and values are plain indices here.
 struct LayoutProblem {
-  /// As an input's layout: any will do.
+  /// For an input's layout: any layout is acceptable.
   static constexpr int kAny = -1;
 
   struct Choice {
@@ -23,9 +23,10 @@ struct LayoutProblem {
     std::vector<Choice> choices;
   };
   struct Value {
-    /// Layouts a value without a producer may have; empty when a node produces it.
+    /// Layouts that a value without a producer may have; empty if a node produces it.
     std::vector<int> free_layouts;
-    /// Another value in whose layout this one must be delivered too (a gradient in its variable's).
+    /// Another value in whose layout this one must also be delivered (a gradient in its
+    /// variable's).
     int deliver_as = -1;
   };
 
@@ -39,13 +40,13 @@ struct LayoutProblem {
 struct LayoutChoice {
   /// Index of the candidate, per node.
   std::vector<int> chosen;
-  /// The layout in which each value is produced (or held, for one without a producer).
+  /// The layout in which each value is produced (or held, if it has no producer).
   std::vector<int> layout_of;
   double seconds = 0;
 };
 
 /// Starts once from each layout (every node takes the candidate closest to it) and improves single
-/// decisions until none helps; returns the best of all starts. Deterministic.
+/// decisions until none helps. Returns the best result of all starts. Deterministic.
 LayoutChoice select_layouts(const LayoutProblem& problem);
 
 }  // namespace bench

@@ -60,7 +60,7 @@ class Lowering {
     return lowered_.buffers.size() - 1;
   }
 
-  /// The value's buffer in `layout`; appends a reorder when there is none yet.
+  /// The value's buffer in `layout`; appends a reorder if the buffer does not exist yet.
   std::size_t in_layout(ValueId value, const Layout& layout) {
     const std::size_t own = lowered_.buffer_of[at(value)];
     if (layout == Layout::any() || lowered_.buffers[own].layout == layout) {
@@ -154,8 +154,8 @@ class Lowering {
     add_cast(variable, buffer);
   }
 
-  /// Of a variable. That of a trained one is left to the optimizer, which goes through the
-  /// variable in the order of its memory, where the backend says in which order the copy lies.
+  /// Adds the cast of a variable. For a trained one, the optimizer writes the copy, if the backend
+  /// knows the copy's order. The optimizer traverses the variable in memory order.
   void add_cast(std::size_t variable, std::size_t copy) {
     const Buffer& from = lowered_.buffers[variable];
     Buffer& to = lowered_.buffers[copy];
@@ -184,8 +184,8 @@ class Lowering {
     return static_cast<std::size_t>(entry.producer);
   }
 
-  /// A gradient ends in a buffer of its own in its variable's layout, right behind the node that
-  /// makes it. One that is a graph input or is wanted twice is copied.
+  /// Delivers a gradient to a separate buffer in its variable's layout, directly after the node
+  /// that computes it. A gradient that is a graph input or is wanted twice is copied.
   void deliver_gradient(const Graph::Pair& pair) {
     const std::size_t home = lowered_.buffer_of[at(pair.variable)];
     std::size_t buffer = in_layout(pair.value, lowered_.buffers[home].layout);
@@ -200,8 +200,8 @@ class Lowering {
                                 .decayed = graph_.find_variable(pair.variable)->decayed()});
   }
 
-  /// Finds the last step that touches each gradient, and sorts them by it; says which
-  /// variables have copies.
+  /// Finds the last step that accesses each gradient, and sorts them by it; records which variables
+  /// have copies.
   void finish_trained() {
     std::vector<std::size_t> last(lowered_.buffers.size(), 0);
     for (std::size_t s = 0; s < lowered_.steps.size(); ++s) {
@@ -219,8 +219,8 @@ class Lowering {
                      [](const auto& a, const auto& b) { return a.final_step < b.final_step; });
   }
 
-  /// A new value lies on its variable when the kernel can overwrite it and nobody reads the old one
-  /// later; else it is copied at the end.
+  /// A new value shares its variable's memory if the kernel can overwrite it and nothing reads the
+  /// old one later. Otherwise it is copied at the end.
   void add_updates() {
     for (const auto& [variable, value] : graph_.updates()) {
       const std::size_t home = lowered_.buffer_of[at(variable)];
@@ -264,9 +264,9 @@ class Lowering {
   LoweredGraph lowered_;
   std::set<ValueId> originals_;
   std::map<std::pair<ValueId, Layout>, std::size_t> copies_;
-  /// The variable's buffer behind each cast of a variable.
+  /// The variable's buffer for each cast of a variable.
   std::map<ValueId, std::size_t> cast_variables_;
-  /// The copies that the optimizer renews, by the variable's buffer.
+  /// The copies that the optimizer refreshes, by the variable's buffer.
   std::map<std::size_t, std::vector<LoweredGraph::Trained::Copy>> copies_of_trained_;
 };
 

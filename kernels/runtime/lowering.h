@@ -14,7 +14,7 @@ namespace bench {
 
 /// Memory of one value in one layout.
 struct Buffer {
-  /// A copy is a trained variable's in 16 bits, which the optimizer renews.
+  /// `copy` is the 16-bit copy of a trained variable, which the optimizer refreshes.
   enum class Region : std::uint8_t { input, variable, gradient, copy, activation };
   std::string name;
   ValueId value;
@@ -24,23 +24,23 @@ struct Buffer {
   Region region = Region::activation;
 };
 
-/// A node by its chosen candidate, or a reorder.
+/// A node with its chosen candidate, or a reorder.
 struct Step {
   std::string name;
   std::string implementation;
   std::string op;
-  /// The node's; none of a reorder.
+  /// The node's attributes; empty for a reorder.
   Attributes attributes = {};
   std::vector<std::size_t> inputs;
   std::vector<std::size_t> outputs;
   std::vector<Candidate::Overwrite> may_overwrite;
   std::size_t workspace_bytes = 0;
-  /// As the candidate's; of a Plan 0 where nothing is launched, since all lies in place already.
+  /// The candidate's value. In a Plan it is 0 if nothing is launched because all data is in place.
   int launches = 1;
   bool idle_in_place = false;
   double seconds = 0;
-  /// What it has to do: multiply-adds of a node, and the bytes of what it reads and writes, between
-  /// its own kernels too.
+  /// Its work: multiply-adds of a node, and the bytes read and written, including those between its
+  /// kernels.
   Work work = {};
   std::function<std::unique_ptr<Kernel>()> make;
 };
@@ -51,15 +51,15 @@ struct LoweredGraph {
   std::vector<Step> steps;
   /// The buffer in which each value is produced (or held), by ValueId.
   std::vector<std::size_t> buffer_of;
-  /// Per trainable variable with a gradient, in the order in which the gradients become final: the
-  /// variable's buffer and its gradient's, of one layout.
+  /// One per trainable variable with a gradient: the buffers of both, in one layout. Ordered by
+  /// when the gradients become final.
   struct Trained {
     std::size_t variable = 0;
     std::size_t gradient = 0;
     bool decayed = true;
     /// The last step that reads or writes the gradient.
     std::size_t final_step = 0;
-    /// Of the variable in 16 bits.
+    /// A 16-bit copy of the variable.
     struct Copy {
       std::size_t buffer = 0;
       TileOrder order = {};
@@ -67,24 +67,24 @@ struct LoweredGraph {
     std::vector<Copy> copies = {};
   };
   std::vector<Trained> trained;
-  /// No part of a run: each makes a copy anew from its variable, once the host wrote that.
+  /// Not part of a run: each recomputes a copy after the host wrote its variable.
   std::vector<Step> refreshes;
   /// Estimated time of all kernels and reorders.
   double seconds = 0;
-  /// What was chosen, to be pinned another time.
+  /// The choices, which can be pinned in a later lowering.
   Choices choices;
 };
 
-/// Kernels, copies and fills of a run's steps together: what a library does for a step is one, and
-/// what comes before the steps and behind them is not counted.
+/// Kernels, copies and fills of all steps of a run. A library call counts as one; work before and
+/// after the steps is not counted.
 int launches_of(const LoweredGraph& lowered);
 
-/// Throws UsageError when the backend supports a node in no way, or not in the way that is pinned.
+/// Throws UsageError if the backend does not support a node, or not as pinned.
 LoweredGraph lower(const Graph& graph, Backend& backend, const LoweringOptions& options);
 
-/// One line per step with implementation, layouts, shapes and how many launches, where not one,
-/// reorders with their estimated time, the copies that the optimizer renews, and the reorders'
-/// share at the end: what `--dump=plan` shows.
+/// Prints what `--dump=plan` shows. There is one line per step with implementation, layouts and
+/// shapes, and the number of launches if it is not one. Reorders have their estimated time. The
+/// copies that the optimizer refreshes and the reorders' share follow.
 std::ostream& operator<<(std::ostream& out, const LoweredGraph& lowered);
 
 }  // namespace bench

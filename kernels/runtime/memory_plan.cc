@@ -20,7 +20,7 @@ bool live_together(const Piece& a, const Piece& b) {
   return a.first_step <= b.last_step && b.first_step <= a.last_step;
 }
 
-/// The lowest offset at which `bytes` are free beside `placed` pieces, which are sorted by offset.
+/// The lowest offset at which `bytes` are free between `placed` pieces, sorted by offset.
 std::size_t lowest_gap(const std::vector<const Piece*>& placed, std::size_t bytes) {
   std::size_t offset = 0;
   for (const Piece* piece : placed) {

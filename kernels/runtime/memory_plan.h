@@ -10,9 +10,8 @@
 
 namespace bench {
 
-/// A tensor as the planner sees it: its size and the steps between which it must survive, both ends
-/// included. `shares` names an earlier tensor whose memory it takes over (an output that lies on
-/// its input).
+/// A tensor for the planner: its size and the inclusive range of steps that it must survive.
+/// `shares` names an earlier tensor whose memory it takes over (an output in its input's memory).
 struct PlannedTensor {
   std::size_t bytes = 0;
   std::int32_t first_step = 0;
@@ -26,11 +25,11 @@ struct MemoryPlan {
   std::size_t total_bytes = 0;
 };
 
-/// How tensors lie in a region.
+/// The spacing of tensors in a region.
 struct Spacing {
-  /// They begin at multiples of it.
+  /// Tensors begin at multiples of it.
   std::size_t alignment = MemoryTraits().alignment;
-  /// So many bytes are left free behind each.
+  /// Free bytes after each tensor.
   std::size_t guard_bytes = 0;
 };
 
@@ -38,9 +37,9 @@ constexpr std::size_t align_up(std::size_t bytes, std::size_t alignment = Spacin
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Places tensors so that none that live together overlap.
-/// Greedy by size, each at the lowest offset that is free for its whole life; after Pisarchyk and
-/// Lee, "Efficient Memory Management for Deep Neural Net Inference", arXiv:2001.03288.
+/// Places tensors so that none with overlapping lifetimes overlap. Greedy by size, each at the
+/// lowest offset that is free for its whole life. After Pisarchyk and Lee, "Efficient Memory
+/// Management for Deep Neural Net Inference", arXiv:2001.03288.
 MemoryPlan plan_memory(std::span<const PlannedTensor> tensors, const Spacing& spacing = {});
 
 }  // namespace bench

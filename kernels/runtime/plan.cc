@@ -17,8 +17,8 @@ std::vector<std::size_t> output_buffers(const Graph& graph, const LoweredGraph& 
   return buffers;
 }
 
-/// Bytes of the largest tensor that the host may read or write, in canonical order: inputs in their
-/// own type, the others in f32 too.
+/// Bytes of the largest tensor that the host may read or write, in canonical order. Inputs count in
+/// their own type, the others in f32 too.
 std::size_t largest_canonical(const Graph& graph, const LoweredGraph& lowered, Backend& backend) {
   std::size_t largest = 0;
   const auto consider = [&](TensorType type, DType dtype) {
@@ -48,7 +48,7 @@ Spacing spacing_of(const Backend& backend, std::size_t guard_bytes) {
   return {.alignment = backend.memory_traits().alignment, .guard_bytes = guard_bytes};
 }
 
-/// Where the first output lies on the first input, some steps launch nothing.
+/// If the first output shares memory with the first input, some steps launch nothing.
 void leave_out_idle_launches(const MemoryLayout& memory, LoweredGraph& lowered) {
   for (Step& step : lowered.steps) {
     const auto lies_at = [&](std::size_t buffer) {

@@ -9,13 +9,12 @@
 
 namespace bench {
 
-/// The graph as a backend runs it: fused nodes that it cannot run are taken apart.
+/// The graph that a backend can run: unsupported fused nodes are decomposed.
 Graph runnable(const Graph& graph, const Backend& backend);
 
-/// What will run of a graph on a backend, and where everything will lie. Nothing is made or
-/// allocated.
+/// The steps and the memory layout of a graph on a backend. Nothing is created or allocated.
 struct Plan {
-  /// `guard_bytes` are left free behind every buffer. Throws UsageError as lower() does.
+  /// Leaves `guard_bytes` free after every buffer. Throws UsageError like lower().
   Plan(const Graph& original, Backend& backend, const LoweringOptions& options,
        std::size_t guard_bytes = 0);
   // The kernels' makers may refer to the graph.
@@ -27,9 +26,9 @@ struct Plan {
   MemoryLayout memory;
 };
 
-/// The type of the variables that are trained; f32 where there are none.
+/// The type of the trained variables; f32 without trained variables.
 DType trained_dtype(const Plan& plan);
-/// These variables and their gradients in their flat regions, in the order in which the gradients
+/// The flat regions of these variables and their gradients, in the order in which the gradients
 /// become final. Throws InternalError for variables of several types.
 std::vector<OptimizerSegment> optimizer_segments(const Plan& plan);
 

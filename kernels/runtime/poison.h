@@ -6,18 +6,18 @@
 
 namespace bench {
 
-/// For tests: fills what no run may read before it wrote it with NaN bytes, and finds out whether a
-/// run wrote behind a variable or a gradient.
+/// For tests: fills all memory that a run must write before it reads with NaN bytes. Detects writes
+/// after the end of a variable or a gradient.
 class Poison {
  public:
-  /// What the plan has to leave free behind every buffer.
+  /// The bytes that the plan must leave free after every buffer.
   static constexpr std::size_t kGuardBytes = 64;
 
-  /// Both outlive this.
+  /// Both arguments must outlive this object.
   Poison(const Plan& plan, const BoundPlan& bound) : plan_(plan), bound_(bound) {}
-  /// Enqueues it.
+  /// Enqueues the fills.
   void spread(Stream& stream) const;
-  /// Throws InternalError where a guard was written over; waits.
+  /// Throws InternalError if a guard was overwritten; waits.
   void check_guards(Stream& stream) const;
 
  private:

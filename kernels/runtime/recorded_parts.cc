@@ -5,7 +5,7 @@
 namespace bench {
 namespace {
 
-/// How many steps it takes until so many gradients are final.
+/// The number of steps until `gradients` gradients are final.
 std::size_t steps_until_final(const LoweredGraph& plan, std::size_t gradients) {
   std::size_t steps = 0;
   for (std::size_t g = 0; g < gradients; ++g) {

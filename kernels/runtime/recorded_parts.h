@@ -11,15 +11,15 @@
 
 namespace bench {
 
-/// A plan's steps from the end of the part before up to `end`, recorded.
+/// A plan's recorded steps, from the previous part's end up to `end`.
 struct RecordedPart {
   std::size_t end = 0;
   std::unique_ptr<Recording> kernels;
 };
 
-/// All steps in parts, each but the last up to where so many gradients are final as one of
-/// `gradients` says. `launch` enqueues steps from `begin` up to `end`. Throws DeviceError where
-/// they cannot be recorded.
+/// Records all steps in parts. Each part but the last ends when the number of final gradients
+/// reaches an entry of `gradients`. `launch` enqueues steps from `begin` up to `end`. Throws
+/// DeviceError if they cannot be recorded.
 std::vector<RecordedPart> record_parts(
     Stream& stream, const LoweredGraph& plan, std::span<const std::size_t> gradients,
     const std::function<void(std::size_t begin, std::size_t end)>& launch);

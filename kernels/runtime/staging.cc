@@ -4,7 +4,7 @@ namespace bench {
 
 TensorView Staging::staged(std::size_t bytes) {
   if (capacity_ < bytes) {
-    stream_.synchronize();  // What reads or writes the old memory has to end before it goes.
+    stream_.synchronize();  // Work on the old memory must end before it is freed.
     memory_.reset();
     memory_ = backend_.allocate(bytes);
     capacity_ = bytes;

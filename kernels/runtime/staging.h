@@ -7,14 +7,14 @@
 
 namespace bench {
 
-/// Memory of the host as the device's kernels can use it: itself where they share it, else a copy
-/// on the device, which is kept for the next use. One use at a time.
+/// Host memory for the device's kernels. If they share it, it is used directly; else it is copied
+/// to a device buffer, which is kept for the next use. Only one use at a time.
 class Staging {
  public:
-  /// Both outlive this.
+  /// Both arguments must outlive this object.
   Staging(Backend& backend, Stream& stream) : backend_(backend), stream_(stream) {}
 
-  /// Bytes that a kernel reads. They must stay as they are until the stream's work is done.
+  /// Bytes that a kernel reads. They must stay unchanged until the stream's work is done.
   TensorView input(std::span<const std::byte> host);
   /// Bytes that a kernel writes; the host has them after finish_output(), which waits.
   TensorView output(std::span<std::byte> host);

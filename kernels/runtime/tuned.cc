@@ -14,10 +14,10 @@ bool same_layouts(const Candidate& a, const Candidate& b) {
   return a.inputs == b.inputs && a.outputs == b.outputs;
 }
 
-/// Times closer than this are one time: what measuring the same again may differ by.
+/// Times closer than this are equal: repeated measurements may differ by as much.
 constexpr double kTie = 0.02;
 
-/// The candidates that share the layouts of number `chosen`, best first by their estimates.
+/// The candidates with the same layouts as candidate `chosen`, best estimate first.
 std::vector<std::size_t> alike(std::span<const Candidate> candidates, std::size_t chosen) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -31,8 +31,8 @@ std::vector<std::size_t> alike(std::span<const Candidate> candidates, std::size_
   return found;
 }
 
-/// Of candidates that are ordered by their estimates, those that are timed, in the same order: the
-/// first of each way, then the first of the others, `most` in all unless there are more ways.
+/// The candidates to time, in the given order by estimate: the first of each way, then the first of
+/// the others. There are `most` in total, unless there are more ways.
 std::vector<std::size_t> timed(std::span<const Candidate> candidates,
                                const std::vector<std::size_t>& ordered, std::size_t most) {
   std::set<std::string_view> ways;

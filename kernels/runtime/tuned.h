@@ -8,8 +8,8 @@
 
 namespace bench {
 
-/// Which of a node's candidates that share the layouts of number `chosen` takes least, by the
-/// tuner; `chosen` where none can be timed.
+/// The fastest of a node's candidates with the same layouts as candidate `chosen`, by the tuner;
+/// `chosen` if none can be timed.
 std::size_t tuned(const Tuner& tuner, const Graph& graph, const Node& node,
                   std::span<const Candidate> candidates, std::size_t chosen);
 

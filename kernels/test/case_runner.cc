@@ -70,7 +70,7 @@ double epsilon_of(DType dtype) {
   }
 }
 
-/// The error of one rounding to 16 bits, relative; 0 for wider types.
+/// The relative error of one rounding to 16 bits; 0 for wider types.
 double rounding_of(DType dtype) {
   switch (dtype) {
     case DType::bf16:
@@ -121,7 +121,7 @@ std::vector<ValueId> add_case_inputs(Graph& graph, const KernelCase& kernel_case
   return inputs;
 }
 
-/// `inputs`: what the node reads, before casts.
+/// `inputs` are the values that the node reads, before casts.
 void add_case_gradients(Graph& graph, const Node& node, std::span<const ValueId> inputs) {
   std::vector<ValueId> douts(node.outputs.size());
   douts[0] = graph.add_input("dout0", graph.type(node.outputs[0]));
@@ -172,7 +172,7 @@ void GraphRunner::run() { executor_.run(); }
 std::vector<double> GraphRunner::output(const std::string& name) {
   const Value& value = graph().value(graph().output(name));
   if (value.origin == Value::Origin::input) {
-    // A gradient that only passes through: the executor keeps no input for reading.
+    // A gradient that only passes through: the executor does not keep an input for reading.
     return inputs_.at(value.name);
   }
   return to_values(value.type.dtype, executor_.read_output(name));
@@ -277,7 +277,7 @@ CaseOutputs CaseRunner::run_again() {
   for (const auto& [name, id] : graph.outputs()) {
     outputs[name] = runner_.output(name);
   }
-  // What the optimizer would see must be what the graph says.
+  // The optimizer's view must match the graph's.
   for (const auto& [variable, gradient] : graph.gradients()) {
     const std::string name = graph.value(variable).name;
     outputs["variable_grad" + name.substr(2)] = runner_.gradient(name);
@@ -292,7 +292,7 @@ std::uint64_t test_seed() {
 
 namespace {
 
-/// Whether a case's node is made of parts or bends its input.
+/// Returns true if a case's node has several parts or a curved activation.
 bool has_parts(const KernelCase& kernel_case) {
   const Node node{.name = kernel_case.name,
                   .op = kernel_case.op,
@@ -303,11 +303,11 @@ bool has_parts(const KernelCase& kernel_case) {
   return op == &kActivation || (op != nullptr && op->fused != nullptr && op->fused(node));
 }
 
-/// What a result may differ by.
+/// The allowed difference of a result.
 struct Allowance {
-  /// Of an element and its tensor's root mean square together.
+  /// Multiplies the sum of an element and its tensor's root mean square.
   double factor = 0;
-  /// Elements that may differ by more.
+  /// The number of elements that may differ by more.
   double outliers = 0;
 };
 
@@ -321,15 +321,15 @@ Allowance allowance_of(const KernelCase& kernel_case, DType dtype, Result result
     return {.factor = sums};
   }
   if (!has_parts(kernel_case) || result == Result::output) {
-    // oneDNN adds the gradients of pooling windows that overlap in 16 bits.
+    // oneDNN adds the gradients of overlapping pooling windows in 16 bits.
     const bool pool = kernel_case.op == &kMaxPool || kernel_case.op == &kAvgPool;
     const double parts = has_parts(kernel_case) ? 4 : 1;
     const double roundings =
         2 * parts * (pool ? std::sqrt(static_cast<double>(kernel_case.reduction)) : 1);
     return {.factor = sums + roundings * rounding_of(dtype)};
   }
-  // Parts round where the whole does not; then an element near the bend of an activation may get
-  // the gradient of the other side, and a sigmoid near 1 has lost the digits of its slope.
+  // Parts round where the whole does not. An element near an activation's kink may then get the
+  // gradient of the other side. A sigmoid near 1 has lost the digits of its slope.
   constexpr double kRoundings = 32;
   constexpr double kOutliers = 0.05;
   return {.factor = sums + kRoundings * rounding_of(dtype), .outliers = 1 + kOutliers * size};
@@ -367,7 +367,7 @@ std::string compare(const KernelCase& kernel_case, DType dtype, Result result,
     const double error = std::abs(actual[i] - right);
     const double allowed = kernel_case.quanta + allowance.factor * (std::abs(expected[i]) + rms);
     const double ratio = error == 0 ? 0 : error / allowed;
-    // Written so that NaN is worst of all.
+    // With this form, NaN counts as the worst value.
     if (!(ratio <= 1)) {
       ++outliers;
     }

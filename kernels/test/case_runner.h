@@ -12,16 +12,16 @@
 
 namespace bench {
 
-/// The reverse of to_bytes.
+/// The inverse of to_bytes.
 std::vector<double> to_values(DType dtype, std::span<const std::byte> bytes);
 
-/// Runs a graph through an Executor with poisoned memory; numbers come and go as doubles in
+/// Runs a graph through an Executor with poisoned memory. Numbers are passed as doubles in
 /// canonical order, whatever the tensors' element types.
 class GraphRunner {
  public:
   GraphRunner(const Graph& graph, Backend& backend, DataFormat format);
 
-  /// Gives a graph input or a variable its value.
+  /// Sets the value of a graph input or a variable.
   void set(const std::string& name, std::span<const double> values);
   void run();
   /// A named output of the last run.
@@ -35,15 +35,15 @@ class GraphRunner {
   std::map<std::string, std::vector<double>> inputs_;
 };
 
-/// A graph's variables turned into inputs of the same names, and their gradients into outputs named
-/// "gradient/<variable>"; so that variables too can be f64.
+/// Turns a graph's variables into inputs with the same names, and their gradients into outputs
+/// named "gradient/<variable>". Then variables can be f64 too.
 Graph variables_as_inputs(const Graph& graph);
 
 /// Where a case's weights are: among the graph's inputs, or in its variables.
 enum class Weights : std::uint8_t { inputs, variables };
 
 struct CaseOptions {
-  /// Replaces f32 in the case's types; one of 16 bits does where mixed precision would.
+  /// Replaces f32 in the case's types; a 16-bit type only where mixed precision would use it.
   DType dtype = DType::f32;
   DataFormat format = DataFormat::automatic;
   Weights weights = Weights::inputs;
@@ -51,17 +51,17 @@ struct CaseOptions {
   bool gradients = true;
 };
 
-/// Inputs "in0".. (of floating type ones all want a gradient) and "dout0", the node, outputs
-/// "out0".. and "grad0".. per input; opaque outputs are left out.
+/// Inputs "in0".. (floating ones all want a gradient) and "dout0", the node, outputs "out0".. and
+/// "grad0".. per input. Opaque outputs are omitted.
 Graph case_graph(const KernelCase& kernel_case, const CaseOptions& options);
 
-/// Numbers for a case's inputs and for the gradient that flows into its first output.
+/// Numbers for a case's inputs and for the gradient of its first output.
 struct CaseData {
   std::vector<std::vector<double>> inputs;
   std::vector<double> dout;
 };
 CaseData draw_case_data(const KernelCase& kernel_case, std::uint64_t seed);
-/// The same with every number rounded to what a run with that `dtype` is given.
+/// The same numbers, rounded to the input types of a run with that `dtype`.
 CaseData rounded(const KernelCase& kernel_case, DType dtype, CaseData data);
 
 /// Every output and gradient of a run, by the names in case_graph.
@@ -71,12 +71,12 @@ class CaseRunner {
  public:
   CaseRunner(KernelCase kernel_case, const CaseOptions& options, Backend& backend);
   CaseOutputs run(const CaseData& data);
-  /// Another run, on the inputs as the one before has left them.
+  /// Runs again, on the inputs as the previous run left them.
   CaseOutputs run_again();
-  /// The graph as it runs, fused nodes taken apart where the backend wants that.
+  /// The graph that runs, with fused nodes decomposed if the backend requires it.
   [[nodiscard]] const Graph& graph() const { return runner_.graph(); }
-  /// The type that stands for an output's digits: its own, but that of the activations where their
-  /// rounding is in it too.
+  /// The type that defines an output's precision: its own, or that of the activations if their
+  /// rounding affects it.
   [[nodiscard]] DType precision(const std::string& output) const;
 
  private:
@@ -88,13 +88,13 @@ class CaseRunner {
 /// BENCH_TEST_SEED from the environment, else 1.
 std::uint64_t test_seed();
 
-/// What is compared: only gradients jump where an activation bends.
+/// The kind of compared value: only gradients jump at an activation's kink.
 enum class Result : std::uint8_t { output, gradient };
 
-/// Empty when `actual`, stored in `dtype`, is right, else a sentence that names the worst element.
-/// The allowed error is the case's, in epsilons of the type that sums are made in; for 16 bits a
-/// few roundings to `dtype` besides; none for an exact case. An expectation that is nearly all
-/// zeros proves nothing and is refused too.
+/// Empty if `actual`, stored in `dtype`, is correct, else a sentence that names the worst element.
+/// The case sets the allowed error, in epsilons of the accumulation type. For 16 bits it adds a few
+/// roundings to `dtype`; for an exact case it is 0. Refuses an expectation that is nearly all
+/// zeros, because it proves nothing.
 std::string compare(const KernelCase& kernel_case, DType dtype, Result result,
                     const std::vector<double>& actual, const std::vector<double>& expected);
 

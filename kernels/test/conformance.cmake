@@ -1,5 +1,5 @@
-# What every backend's tests share: a library that runs cases, and the suite itself, whose sources go
-# into each backend's test program (a library's unreferenced tests would not be linked).
+# Shared parts of every backend's tests: a library that runs cases, and the suite itself. Each backend's test program
+# compiles the suite's sources, since a library's unreferenced tests would not be linked.
 bench_library(bench_case_runner
   SOURCES test/case_runner.cc
   HEADERS test/case_runner.h
@@ -14,8 +14,7 @@ bench_test(conformance_test LONG LABELS quick
   SOURCES test/conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
   LINK bench_case_runner)
 
-# A device whose memory the host may not touch and whose work is done late, for tests of what runs on
-# devices.
+# A device whose memory the host may not access and whose work is done late, for tests of device code.
 bench_library(bench_far_device
   SOURCES test/far_device.cc
   HEADERS test/far_device.h test/far_machine.h test/far_parts.h
@@ -39,7 +38,7 @@ bench_test(onednn_conformance_test LONG LABELS conformance
   SOURCES test/onednn_candidates_test.cc test/onednn_conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
   LINK bench_case_runner bench_onednn bench_cpu_host)
 
-# A part of the cases on processors with fewer instructions. On one that has no more, the cap changes nothing.
+# A part of the cases with fewer instruction sets. On a processor without more, the cap changes nothing.
 foreach(isa AVX2 AVX512_CORE AVX512_CORE_VNNI)
   string(TOLOWER onednn_conformance_${isa} name)
   add_test(NAME ${name}

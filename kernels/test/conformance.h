@@ -16,7 +16,7 @@
 
 namespace bench {
 
-/// The suites every backend must pass. A backend's test program compiles their sources and
+/// The suites that every backend must pass. A backend's test program compiles their sources and
 /// instantiates them all:
 ///
 ///   INSTANTIATE_TEST_SUITE_P(Mine, Conformance, conformance_parameters({"mine", make_my_backend},
@@ -27,17 +27,17 @@ namespace bench {
 struct BackendUnderTest {
   std::string name;
   std::function<std::unique_ptr<Backend>()> make;
-  /// Names of ops that it has no kernel for; their cases are skipped, and one too many here fails.
+  /// Names of ops without a kernel. Their cases are skipped; an op listed here by mistake fails.
   std::set<std::string_view> lacks = {};
-  /// It has no kernels for values in u8 and s8; cases with such are skipped, and one that it
-  /// supports all the same fails.
+  /// The backend has no kernels for u8 and s8. Cases with such values are skipped; a case that it
+  /// supports nevertheless fails.
   bool lacks_quanta = false;
-  /// Gradients of convolutions' filters have the digits of the activations' type.
+  /// Gradients of convolutions' filters have the precision of the activations' type.
   bool narrow_filter_gradients = false;
 };
 std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend);
 
-/// Makes each backend once per suite, since threads and engines are dear.
+/// Creates each backend once per suite, since threads and engines are expensive.
 class BackendSuite : public testing::Test {
  public:
   static void TearDownTestSuite() { backends().clear(); }
@@ -68,11 +68,11 @@ class Conformance : public BackendSuite, public testing::WithParamInterface<Conf
   [[nodiscard]] CaseOptions options(Weights weights) const {
     return {.dtype = dtype(), .format = std::get<1>(GetParam()), .weights = weights};
   }
-  /// Why the device runs the case in no form, in parts neither; empty where it does. Only what the
-  /// device is said to lack may be left out, and 16 bits and int8 by processors that have no
-  /// instructions for them.
+  /// Why the device does not run the case in any form, even decomposed; empty if it does. Only the
+  /// listed gaps of the device may be skipped, and 16 bits and int8 on processors without the
+  /// instructions.
   [[nodiscard]] std::string left_out() const;
-  /// The type that stands for the digits of a result of the device.
+  /// The type that defines the precision of a result of the device.
   [[nodiscard]] DType precision(const CaseRunner& runner, const std::string& result) const;
   /// Runs the case on the device and on the reference in f64, and compares everything.
   void expect_reference_results(Weights weights) const;
@@ -139,7 +139,7 @@ inline std::string backend_name(const testing::TestParamInfo<BackendUnderTest>& 
   return info.param.name;
 }
 
-/// What runs the current test alone, with the numbers it drew.
+/// The command that repeats the current test with the same random numbers.
 inline std::string how_to_repeat() {
   const auto* info = testing::UnitTest::GetInstance()->current_test_info();
   return cat("again: BENCH_TEST_SEED=", test_seed(), " --gtest_filter=", info->test_suite_name(),

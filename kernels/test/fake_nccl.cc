@@ -1,6 +1,6 @@
-// NCCL as the tests' processes have it: ranks are threads, and streams are whatever push() knows.
-// It insists on what NCCL insists on: a communicator is asked for its state until a call has been
-// taken. FAKE_NCCL has its faults, by commas, read when a group begins:
+// A fake NCCL for the tests' processes: ranks are threads, and streams are whatever push()
+// supports. Like NCCL, it requires that a communicator is polled until a call is accepted.
+// FAKE_NCCL lists faults, separated by commas, which are read when a group begins:
 //   init_never, init_error    communicators are never connected; cannot be
 //   never:K                   all-reduce K, counted from 0, is never done
 //   error:K, lost:K           all-reduce K fails: on rank 1; on all others, since rank 1 is lost
@@ -36,7 +36,7 @@ constexpr int kInvalidArgument = 4;
 constexpr int kInvalidUsage = 5;
 constexpr int kRemoteError = 6;
 constexpr int kVersion = 22809;
-/// How often a call is still in progress when it is asked for.
+/// How often a polled call is still in progress.
 constexpr int kPolls = 3;
 
 struct Faults {
@@ -69,7 +69,7 @@ Faults read_faults() {
 }
 
 struct AllReduce {
-  /// Of each rank; null until it has come.
+  /// The memory of each rank; null until the rank has arrived.
   std::vector<void*> memory;
   std::size_t come = 0;
   bool done = false;
@@ -81,16 +81,16 @@ struct Group {
   std::mutex mutex;
   std::size_t ranks = 0;
   std::size_t joined = 0;
-  /// A rank has given up: its memory may be gone.
+  /// A rank has given up: its memory may be freed.
   bool broken = false;
   std::deque<AllReduce> operations;
 };
 
-/// A rank as the device knows it.
+/// The device's view of a rank.
 struct Rank {
   std::shared_ptr<Group> group;
   std::size_t number = 0;
-  /// The all-reduces that its stream has come to.
+  /// The number of all-reduces that its stream has reached.
   std::size_t begun = 0;
   std::atomic<int> error = kSuccess;
   std::atomic<bool> aborted = false;
@@ -137,17 +137,17 @@ void add(const std::vector<void*>& memory, std::size_t count) {
   }
 }
 
-/// An all-reduce in a rank's stream, or in a recording of it, which comes to it again and again.
+/// An all-reduce in a rank's stream, or in a recording of it, which reaches it repeatedly.
 struct Item {
   std::shared_ptr<Rank> rank;
   void* memory;
   std::size_t count;
   int type;
-  /// Of this time: its number, once the stream has come to it, and whether the others know.
+  /// For the current pass: its number, once the stream has reached it, and whether the others know.
   std::optional<std::size_t> number = {};
   bool arrived = false;
 
-  /// Whether all have come, or this rank has given up.
+  /// Returns true if all ranks have arrived, or this rank has given up.
   bool ready() {
     Group& group = *rank->group;
     const std::lock_guard lock(group.mutex);
@@ -173,7 +173,7 @@ struct Item {
     return rank->aborted || (arrived && group.operations[*number].come == group.ranks);
   }
 
-  /// The first adds for all, which have come.
+  /// The first rank adds for all, after all have arrived.
   void work() {
     Group& group = *rank->group;
     const std::lock_guard lock(group.mutex);
@@ -254,7 +254,7 @@ int ncclCommGetAsyncError(Communicator communicator, int* state) {
 int ncclAllReduce(const void* from, void* to, std::size_t count, int type, int reduction,
                   Communicator communicator, void* stream) {
   if (communicator->polls > 0) {
-    return kInvalidUsage;  // The call before has not been taken yet.
+    return kInvalidUsage;  // The previous call has not been accepted yet.
   }
   const bool added = type == bench::nccl::kFloat32 || type == bench::nccl::kFloat64 ||
                      type == bench::nccl::kBfloat16;

@@ -4,8 +4,8 @@
 
 namespace bench::fake_nccl {
 
-/// Behind what the stream was given before, `ready` is to be asked again and again until it returns
-/// true, and then `work` to be done. Each kind of stream that stands for a GPU's has its own.
+/// After the stream's earlier work, polls `ready` until it returns true, and then calls `work`.
+/// Each kind of stream that replaces a GPU's has a separate implementation.
 void push(void* stream, std::function<bool()> ready, std::function<void()> work);
 
 }  // namespace bench::fake_nccl

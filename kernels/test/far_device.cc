@@ -55,7 +55,7 @@ class FarRecording final : public Recording {
 class FarStream final : public Stream {
  public:
   explicit FarStream(FarMachine& machine) : machine_(machine) { machine_.add(queue_); }
-  /// Work that is still to be done goes with the stream, to memory that may be gone: a fault.
+  /// Pending work may refer to freed memory: destroying a stream with such work is a fault.
   ~FarStream() override {
     if (!queue_.empty()) {
       std::fputs("far device: a stream ended before its work\n", stderr);

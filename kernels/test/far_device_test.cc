@@ -1,5 +1,5 @@
-// The seam between the runtime and a device, held by a device that is far away: whatever the
-// executor forgets to copy, to order or to wait for shows as other bits, as an error or as a crash.
+// Tests the interface between the runtime and a device with a far device. If the executor forgets
+// to copy, to order or to wait, bits differ, or there is an error or a crash.
 
 #include "kernels/test/far_device.h"
 
@@ -105,12 +105,11 @@ using GradientsFinal = std::function<void(Executor&, std::size_t first, std::siz
 struct StepOptions {
   GradientsFinal gradients_final = {};
   std::function<void(Executor&)> at_the_end = [](Executor&) {};
-  /// Whether anybody waits for it before its results are read; only then is it poisoned, which
-  /// waits too.
+  /// True if the test waits before it reads results; only then is memory poisoned, which waits too.
   bool awaited = true;
 };
 
-/// A training step with everything an executor offers: what it computed, by name.
+/// Runs a training step that uses everything an executor offers; returns results by name.
 std::map<std::string, std::vector<float>> train_a_step(Backend& backend,
                                                        const StepOptions& options = {}) {
   Executor executor(residual_network(), backend, {.poison = options.awaited});
@@ -189,7 +188,7 @@ TEST(FarNetwork, IsPlannedWithMemoryForItsInputsAtTheDevicesAlignment) {
   EXPECT_EQ(near.inputs + near.staging, 0U);
 }
 
-// A byte lands for each element of pixels, and no more memory is taken for them.
+// Each pixel element occupies one byte, and pixels need no more memory.
 TEST(FarNetwork, IsPlannedWithAPlaceForPixelsWhereTheyAreWhatIsFed) {
   constexpr std::size_t kPixels = kBatch * 3 * kSize * kSize;
   const auto far = make_far({});
@@ -212,8 +211,8 @@ TEST(FarNetwork, IsPlannedWithAPlaceForPixelsWhereTheyAreWhatIsFed) {
   EXPECT_LE(end, pixels.memory.report.landing);
 }
 
-/// What is taken of a device's memory while an executor stands that was read and written, and what
-/// was planned.
+/// The device memory in use while an executor exists that was read and written, and the planned
+/// memory.
 struct MemoryUse {
   std::size_t taken = 0;
   std::size_t planned = 0;
@@ -284,7 +283,7 @@ TEST(FarNetwork, PlansForVariablesAndOutputsThatAreNarrowerOnTheDevice) {
   EXPECT_EQ(use.taken, use.planned);
 }
 
-// Whoever hears that a gradient is final finds it so, and may overwrite it.
+// An announced gradient is final, and the listener may overwrite it.
 TEST(FarNetwork, TouchesNoGradientAfterItWasAnnounced) {
   const auto reference = make_reference_backend();
   std::vector<std::size_t> announced;
@@ -293,7 +292,7 @@ TEST(FarNetwork, TouchesNoGradientAfterItWasAnnounced) {
     return TensorView{.data = executor.gradients().as<float>() + segment.offset,
                       .bytes = segment.count * sizeof(float)};
   };
-  // As it is at the end of a step.
+  // The values at the end of a step.
   std::vector<std::vector<float>> expected;
   const auto whole = train_a_step(*reference, {.at_the_end = [&](Executor& executor) {
     for (std::size_t i = 0; i < executor.segments().size(); ++i) {
@@ -345,7 +344,7 @@ TEST(FarStream, DoesItsWorkInOrderAndOnlyWhenAwaited) {
   auto from = bytes_of(1);
   std::array<std::byte, 8> to{};
   stream->upload(from, memory->data());
-  from = bytes_of(2);  // The copy reads what lies there when it is made.
+  from = bytes_of(2);  // The copy reads the contents at the time of the copy.
   stream->download(memory->data(), to);
   EXPECT_EQ(to, bytes_of(0));
   stream->synchronize();

@@ -17,7 +17,7 @@ namespace bench {
 
 class FarMachine;
 
-/// A point in a stream's work: that of the number which is recorded last.
+/// A point in a stream's work, given by the number of its last recording.
 class FarEvent final : public Event {
  public:
   explicit FarEvent(FarMachine& machine) : machine_(machine) {}
@@ -42,7 +42,7 @@ class FarEvent final : public Event {
   std::chrono::nanoseconds time_{};
 };
 
-/// What a stream has to do next; it waits for an event's number before, if there is one.
+/// The next operation of a stream; it first waits for an event's number, if it has one.
 struct FarOperation {
   std::function<void()> run;
   FarEvent* behind = nullptr;
@@ -53,7 +53,7 @@ struct FarOperation {
 
 using FarQueue = std::deque<FarOperation>;
 
-/// What all streams of a far device share: the schedule and the thread that works.
+/// State that all streams of a far device share: the schedule and the working thread.
 class FarMachine {
  public:
   FarMachine(Backend& inner, const FarSchedule& schedule)
@@ -61,7 +61,7 @@ class FarMachine {
 
   AddressBook& addresses() { return addresses_; }
   [[nodiscard]] std::size_t free_bytes() const { return schedule_.memory_bytes - taken_; }
-  /// Throws DeviceError when there is not so much.
+  /// Throws DeviceError if there is not enough memory.
   void take_memory(std::size_t bytes) {
     if (bytes > free_bytes()) {
       throw DeviceError(
@@ -74,7 +74,7 @@ class FarMachine {
   void add(FarQueue& queue) { queues_.push_back(&queue); }
   void remove(FarQueue& queue) { std::erase(queues_, &queue); }
 
-  /// What the schedule does at once of all that is enqueued.
+  /// Runs the enqueued work that the schedule runs immediately.
   void after_enqueue() {
     const std::uint64_t most = schedule_.kind == FarSchedule::Kind::eager    ? ~std::uint64_t{0}
                                : schedule_.kind == FarSchedule::Kind::random ? random_() % 3
@@ -86,7 +86,7 @@ class FarMachine {
       });
     }
   }
-  /// Works until `reached`; false when the patience ended first.
+  /// Works until `reached`; returns false if the patience ended first.
   bool run_until(const std::function<bool()>& reached, const Patience& patience) {
     bool patient = true;
     ++waits_;
@@ -102,13 +102,13 @@ class FarMachine {
   [[nodiscard]] std::int64_t waits() const { return waits_; }
   void count_upload(std::size_t bytes) { uploaded_ += bytes; }
   [[nodiscard]] std::size_t uploaded() const { return uploaded_; }
-  /// Lets the device go on by one operation.
+  /// Runs one operation of the device.
   void run_a_bit() {
     worker_.run([&] { run_one(); });
   }
 
  private:
-  /// Runs the next operation of a stream that can go on; false when there is none.
+  /// Runs the next operation of a stream that can continue; returns false if none can.
   bool run_one() {
     std::vector<FarQueue*> able;
     std::copy_if(queues_.begin(), queues_.end(), std::back_inserter(able),
@@ -137,7 +137,7 @@ class FarMachine {
 
 inline bool FarEvent::done() {
   if (!reached(recorded_)) {
-    machine_.run_a_bit();  // Whoever asks again and again lets the device go on.
+    machine_.run_a_bit();  // Polling lets the device continue.
   }
   return reached(recorded_);
 }

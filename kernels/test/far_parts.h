@@ -13,7 +13,7 @@
 
 namespace bench {
 
-/// A thread that does what it is told while the caller waits.
+/// A thread that runs work while the caller waits.
 class Worker {
  public:
   Worker() : thread_([this] { serve(); }) {}
@@ -23,7 +23,7 @@ class Worker {
     tell({});
     thread_.join();
   }
-  /// Throws what the work throws.
+  /// Rethrows an exception of the work.
   void run(const std::function<void()>& work) {
     tell(work);
     std::unique_lock lock(mutex_);
@@ -65,14 +65,14 @@ class Worker {
   std::thread thread_;
 };
 
-/// Which addresses of the host stand for which memory of the device.
+/// Maps addresses of the host to memory of the device.
 class AddressBook {
  public:
   void add(std::byte* address, std::byte* memory, std::size_t bytes) {
     entries_[address] = {.memory = memory, .bytes = bytes};
   }
   void remove(std::byte* address) { entries_.erase(address); }
-  /// The device's memory behind an address that the host was given.
+  /// The device's memory for an address that the host received.
   [[nodiscard]] std::byte* find(const void* address, std::size_t bytes) const {
     const auto* const wanted = static_cast<const std::byte*>(address);
     auto entry = entries_.upper_bound(const_cast<std::byte*>(wanted));  // NOLINT(*-const-cast)

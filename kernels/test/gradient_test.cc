@@ -48,7 +48,7 @@ std::vector<KernelCase> differentiable_cases() {
 
 std::string case_name(const testing::TestParamInfo<KernelCase>& info) { return info.param.name; }
 
-/// sum(out0 * dout0) around a case's data, all in f64 on the reference.
+/// The function sum(out0 * dout0) near a case's data, all in f64 on the reference.
 class Objective {
  public:
   Objective(const KernelCase& kernel_case, CaseData data)
@@ -58,8 +58,8 @@ class Objective {
 
   struct Slope {
     double value = 0;
-    /// False when an output began or ceased to be one at which an activation is flat: a kink lies
-    /// between both ends.
+    /// False if an output reached or left a value where an activation is flat: a kink is between
+    /// both ends.
     bool smooth = true;
   };
 
@@ -96,8 +96,9 @@ class Gradients : public testing::TestWithParam<KernelCase> {};
 INSTANTIATE_TEST_SUITE_P(Reference, Gradients, testing::ValuesIn(differentiable_cases()),
                          case_name);
 
-/// Each input's gradient against central differences: at its first and last element, at some
-/// between, and along one direction that moves all elements, so that none goes unseen.
+/// Compares each input's gradient with central differences: at its first and last element, at some
+/// in between, and along one direction. That direction moves all elements, so that no element is
+/// missed.
 TEST_P(Gradients, AgreeWithCentralDifferences) {
   const KernelCase& kernel_case = GetParam();
   SCOPED_TRACE(cat("BENCH_TEST_SEED=", test_seed()));
@@ -138,7 +139,7 @@ TEST_P(Gradients, AgreeWithCentralDifferences) {
       expect_slope(direction, cat("element ", element));
     }
     EXPECT_GE(smooth_slopes, kElementsBetween) << "input " << input << " has kinks everywhere";
-    // A direction may meet a kink somewhere; another one then does not.
+    // A direction may cross a kink somewhere; then another one does not.
     constexpr int kDirections = 8;
     smooth_slopes = 0;
     for (int i = 0; i < kDirections && smooth_slopes == 0; ++i) {
@@ -152,11 +153,11 @@ TEST_P(Gradients, AgreeWithCentralDifferences) {
   }
 }
 
-/// A network of every kind of layer that training meets, with a fork and a weight that the loss
+/// A network with every kind of layer that training uses, with a fork and a weight that the loss
 /// reads twice (through L2).
 class Network {
  public:
-  /// chain: with convolutions that read nothing but a batch norm, and alone.
+  /// chain: with convolutions that read only a batch norm, and are its only reader.
   explicit Network(DType dtype, bool chain = false) : dtype_(dtype) {
     ValueId x = graph_.add_input("images", {.dtype = dtype, .shape = {4, 3, 8, 8}});
     const ValueId labels = graph_.add_input("labels", {.dtype = DType::s32, .shape = {4}});
@@ -226,7 +227,7 @@ class Network {
 
 /// Values for every input and variable of the network, by name.
 std::map<std::string, std::vector<double>> draw_network_data(const Graph& graph) {
-  // A fixed seed: with it no ReLU or maximum changes sides within the differences taken.
+  // With this fixed seed, no ReLU or maximum changes sides within the differences.
   constexpr std::uint64_t kSeed = 7;
   std::map<std::string, std::vector<double>> data;
   const auto put = [&](ValueId id) {
@@ -287,7 +288,7 @@ TEST(WholeGraph, EveryVariablesGradientAgreesWithCentralDifferences) {
   }
 }
 
-/// Expects the loss and all gradients of `actual` to be those of `expected`, graphs with one.
+/// Expects that `actual` has the loss and all gradients of `expected`; both contain gradients.
 void expect_same_gradients(const Graph& forward, const Graph& actual, const Graph& expected) {
   const auto backend = make_reference_backend();
   const auto run = [&](const Graph& graph) {
@@ -318,7 +319,7 @@ TEST(WholeGraph, NormalizingWhereItIsReadChangesNoGradient) {
   const Graph forward = Network(DType::f64, true).graph();
   const Graph fused = fuse_batch_norm(fuse(forward, everything_runs), everything_runs);
   const Graph graph = normalize_where_read(add_backward(fused, "loss"), everything_runs);
-  // Of the last two of the three in the chain, the convolution and its filter gradient.
+  // The last two of the three convolutions in the chain, each with its filter gradient.
   EXPECT_EQ(std::ranges::count_if(graph.nodes(), has_prologue), 4);
   expect_same_gradients(forward, graph, add_backward(forward, "loss"));
 }

@@ -1,5 +1,5 @@
-// Small networks as the executor runs them: fused, planned with memory shared and inputs
-// overwritten, running statistics written through. Backends are compared over whole steps.
+// Small networks in the executor: fused, planned with shared memory and overwritten inputs, with
+// running statistics written through. Backends are compared over whole steps.
 
 #include <gtest/gtest.h>
 
@@ -58,8 +58,8 @@ constexpr Model kSmallResnet{.name = "small_resnet",
                              .default_batch = kBatch,
                              .build = build_small_resnet};
 
-/// Every activation behind what may carry it, local response normalisation, dropout of images, and
-/// an auxiliary loss.
+/// Every activation after an op that may fuse it, local response normalisation, dropout of images,
+/// and an auxiliary loss.
 ValueId build_small_mobile_net(NetworkBuilder& net, ValueId images) {
   const WindowSpec five{.kernel = 5, .stride = 2};
   ValueId x = conv_norm(net, "stem", images, 32, {.kernel = 3, .stride = 2});
@@ -94,7 +94,7 @@ constexpr Model kSmallMobileNet{.name = "small_mobile_net",
 /// Loss, gradients and running statistics of one step.
 using Results = std::map<std::string, std::vector<float>>;
 
-/// Where gradients that meet are added.
+/// Where gradients of joined paths are added.
 enum class Sums { apart, where_read };
 
 Results run_step(const Model& model, Backend& backend, DataFormat format,
@@ -118,7 +118,7 @@ Results run_step(const Model& model, Backend& backend, DataFormat format,
     std::vector<float> values(static_cast<std::size_t>(graph.shape(variable.value).elements()),
                               static_cast<float>(variable.initial.mean));
     for (float& value : values) {
-      // Every kind of variable gets values of its own, so that a mix-up shows.
+      // Every kind of variable gets distinct values, so that a mix-up shows.
       value += static_cast<float>(variable.initial.stddev + 0.05) * random.truncated_normal();
     }
     executor.write_variable(name, values);

@@ -1,4 +1,4 @@
-// What every backend has to make of pixels.
+// How every backend must normalise pixels.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace bench {
 namespace {
 
 constexpr std::byte kNothingWritten{0xFF};
-/// Behind what may be written.
+/// Bytes after the writable part.
 constexpr std::size_t kGuard = 256;
 
-/// The element of the type that is nearest, and nearest of f32 before.
+/// The element of the type that is nearest to the value, after rounding to f32.
 std::vector<std::byte> element_of(double value, DType dtype) {
   const auto bytes = [](auto element) {
     std::vector<std::byte> result(sizeof element);
@@ -36,7 +36,7 @@ std::vector<std::byte> element_of(double value, DType dtype) {
   }
 }
 
-/// What has to be there, element by element, and the poison behind it.
+/// The expected contents, element by element, and the poison after them.
 std::vector<std::byte> expected_bytes(const std::vector<std::uint8_t>& pixels,
                                       const Normalization& range, const Placed& images) {
   const Shape& shape = images.type.shape;
@@ -80,7 +80,7 @@ std::vector<std::byte> normalised(Backend& backend, const std::vector<std::uint8
   return result;
 }
 
-/// Of every value, whatever the shape's size.
+/// Pixels of every value, whatever the shape's size.
 std::vector<std::uint8_t> drawn_pixels(const Shape& shape) {
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(shape.elements()));
   RandomStream random(test_seed(), hash_name("pixels"));
@@ -103,7 +103,7 @@ TEST_P(NormalizationConformance, HasTheBitsOfTheQuotientInDouble) {
     const TensorType type{.dtype = dtype, .shape = shape};
     for (const Layout& layout : device.input_layouts(type, format)) {
       const Placed images{.type = type, .layout = layout};
-      // Differences of the second are exact too: the quotient alone is rounded.
+      // Differences of the second are exact too: only the quotient is rounded.
       for (const Normalization& range :
            {Normalization{}, Normalization{.mean = 123.75F, .deviation = 58.25F}}) {
         EXPECT_TRUE(normalised(device, pixels, range, images) ==

@@ -1,5 +1,5 @@
-// A plan runs one candidate of each node, and where the graph is that node alone it is never one in
-// a blocked layout, which would cost reorders. Here every candidate runs.
+// A plan runs one candidate of each node. In a graph with a single node it never has a blocked
+// layout, which would cost reorders. These tests run every candidate.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kPoison = 0xFF;
 
-/// What the candidates compute in, and a case.
+/// The type in which the candidates compute, and a case.
 using CandidatesParameter = std::tuple<DType, KernelCase>;
 
 std::string parameter_name(const testing::TestParamInfo<CandidatesParameter>& info) {
@@ -37,7 +37,7 @@ auto parameters(DType dtype) {
   return testing::Combine(testing::Values(dtype), testing::ValuesIn(cases_in(dtype)));
 }
 
-/// The case's graph in `dtype` with the fused nodes taken apart that the backend would not run in
+/// The case's graph in `dtype`, with those fused nodes decomposed that the backend would not run in
 /// the type `asked_for`.
 Graph runnable_graph(const KernelCase& kernel_case, DType asked_for, DType dtype,
                      const Backend& backend) {
@@ -48,7 +48,7 @@ Graph runnable_graph(const KernelCase& kernel_case, DType asked_for, DType dtype
           return Support{.yes = taken_apart.count(node.name) == 0, .why_not = ""};
         });
   };
-  // Of a part, too, not all may run.
+  // A decomposed part may also contain unsupported nodes.
   for (bool more = true; more;) {
     const Graph asked = parts(asked_for);
     more = false;
@@ -59,8 +59,8 @@ Graph runnable_graph(const KernelCase& kernel_case, DType asked_for, DType dtype
   return parts(dtype);
 }
 
-/// Every value of a graph in f64, as the reference computes it from inputs that `dtype` holds;
-/// empty for opaque ones.
+/// Every value of a graph in f64, computed by the reference from inputs that `dtype` represents;
+/// opaque ones are empty.
 std::vector<std::vector<double>> reference_values(const KernelCase& kernel_case, DType dtype,
                                                   Graph graph) {
   const std::size_t count = graph.values().size();
@@ -188,12 +188,12 @@ TEST_P(Candidates, AllMatchTheReference) {
   const Graph graph = runnable_graph(kernel_case, dtype, dtype, *backend());
   const auto opaque = [&](ValueId id) { return graph.type(id).opaque; };
   for (const Node& node : graph.nodes()) {
-    // What is opaque can be neither written nor read here.
+    // Opaque values can be neither written nor read here.
     if (std::any_of(node.inputs.begin(), node.inputs.end(), opaque) ||
         std::any_of(node.outputs.begin(), node.outputs.end(), opaque)) {
       continue;
     }
-    // Types that a processor may have no instructions for.
+    // A processor may have no instructions for these types.
     const bool narrow = node.op == &kQuantizedConv2d || node.op == &kQuantizedFullyConnected ||
                         std::any_of(node.inputs.begin(), node.inputs.end(),
                                     [&](ValueId id) { return is_half(graph.type(id).dtype); });
@@ -203,7 +203,7 @@ TEST_P(Candidates, AllMatchTheReference) {
     for (const Candidate& candidate : backend()->candidates(graph, node, DataFormat::automatic)) {
       const auto actual = run(graph, node, candidate, values);
       for (std::size_t i = 0; i < actual.size(); ++i) {
-        // What the node before it gave is rounded to 16 bits here, so sums in f32 differ too.
+        // The previous node's result is rounded to 16 bits here, so sums in f32 differ too.
         const DType own = graph.type(node.outputs[i]).dtype;
         const Result result = node.op == kernel_case.op ? Result::output : Result::gradient;
         EXPECT_EQ(compare(kernel_case, kernel_case.exact ? own : dtype, result, actual[i],

@@ -31,7 +31,7 @@ std::vector<OptimizerCase> optimizer_cases() {
                     .clip = 0.75},
        .gradient_scale = 0.125},
       {.name = "adam", .settings = {.rule = AdamRule{}}},
-      // Where decay and gradient cancel each other, a small epsilon would let their rounding show.
+      // If decay and gradient cancel, a small epsilon would amplify their rounding.
       {.name = "adam_decayed",
        .settings = {.rule = AdamRule{.epsilon = 1e-3}, .weight_decay = 1e-2}},
       {.name = "adam_all",
@@ -72,7 +72,7 @@ class DeviceNumbers {
   std::unique_ptr<DeviceMemory> memory_;
 };
 
-/// An optimizer with variables, gradients, copies and slots, which hold `nobodys` where it does not
+/// An optimizer with variables, gradients, copies and slots. They hold `nobodys` where it does not
 /// write.
 class OptimizerRun {
  public:
@@ -93,7 +93,7 @@ class OptimizerRun {
     write({.updates = 7});
     optimizer_->reset(*stream_, places_, device_state());
   }
-  /// Without `decaying` the variables decay as they are.
+  /// Without `decaying`, the decay uses the updated variables.
   void update(const std::vector<float>& gradients, const StepOrders& orders,
               const std::vector<float>* decaying = nullptr) {
     StepState state = read();
@@ -111,7 +111,7 @@ class OptimizerRun {
                         .copies = copies_.data()},
                        device_state());
   }
-  /// Whether the gradients are judged finite.
+  /// Returns true if the gradients are judged finite.
   bool judge(const std::vector<float>& gradients) {
     gradients_.write(gradients);
     optimizer_->judge(*stream_, gradients_.data(), device_state());
@@ -128,7 +128,7 @@ class OptimizerRun {
     stream_->synchronize();
   }
   [[nodiscard]] std::vector<float> variables() const { return variables_.read(); }
-  /// Where nothing was written it holds kNoCopy.
+  /// Elements that were not written hold kNoCopy.
   [[nodiscard]] std::vector<std::uint16_t> copies() const { return copies_.read(); }
   static constexpr std::uint16_t kNoCopy = 0x1234;
   [[nodiscard]] std::vector<std::vector<float>> slots() const {
@@ -152,7 +152,7 @@ class OptimizerRun {
   std::unique_ptr<DeviceMemory> state_;
 };
 
-/// Tiles and their elements in an order drawn.
+/// Tiles and their elements in a random order.
 TileOrder drawn_order(std::size_t tiles, std::size_t elements, RandomStream& random) {
   TileOrder order;
   order.tiles.resize(tiles);
@@ -169,7 +169,7 @@ TileOrder drawn_order(std::size_t tiles, std::size_t elements, RandomStream& ran
   return order;
 }
 
-/// Element by element: each pair of rows joined; pairs of columns, of all rows of a pair together.
+/// Joins each pair of rows, element by element, or pairs of columns over all rows of a pair.
 TileOrder joined_rows(std::size_t tiles, std::size_t row, RandomStream& random) {
   TileOrder order = drawn_order(tiles, 16 * row, random);
   for (std::size_t i = 0; i < order.elements.size(); ++i) {
@@ -193,7 +193,7 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
   const auto& [under_test, optimizer_case] = GetParam();
   Backend& device = backend(under_test);
   const auto oracle = make_reference_backend();
-  // Gaps between segments belong to nobody and stay as they are.
+  // Gaps between segments stay unchanged.
   const std::vector<OptimizerSegment> segments{{.offset = 0, .count = 37, .decayed = true},
                                                {.offset = 48, .count = 1, .decayed = false},
                                                {.offset = 64, .count = 1000, .decayed = true},
@@ -220,7 +220,7 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
   }
   EXPECT_EQ(actual.slots(), expected.slots());
   constexpr std::int64_t kSteps = 4;
-  // In the last the gradients were computed with other variables.
+  // In the last update the gradients were computed with other variables.
   const std::vector<float> others = draw_floats();
   for (std::int64_t step = 1; step <= kSteps; ++step) {
     const auto gradients = draw_floats();
@@ -318,7 +318,7 @@ TEST_P(OptimizerConformance, SeesAGradientThatIsNotFinite) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> gradients(1048, 0.5F);
-  // Between the segments lies nobody's memory.
+  // Memory between the segments belongs to no variable.
   gradients[40] = kNaN;
   EXPECT_TRUE(run.judge(gradients));
   for (const float lost : {kInfinity, -kInfinity, kNaN}) {

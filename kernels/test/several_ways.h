@@ -17,20 +17,20 @@ struct KernelClock {
   std::int64_t launches = 0;
 };
 
-/// One more way to run what a backend runs, with the same numbers.
+/// A further way to run a backend's candidate, with the same numbers.
 struct Way {
   std::string name;
-  /// What a launch takes by the clock.
+  /// The time of a launch on the clock.
   double seconds = 0;
-  /// Beyond what the kernel itself needs.
+  /// In addition to the kernel's workspace.
   std::size_t workspace_bytes = 0;
   bool deterministic = true;
-  /// The device makes no such kernel.
+  /// The device refuses to create this kernel.
   bool refused = false;
 };
 
 /// Offers each of another backend's candidates in several ways, which the estimates prefer in their
-/// order, and calls `look` before each launch. The clock outlives it.
+/// order. Calls `look` before each launch. The clock must outlive it.
 class SeveralWaysBackend final : public ForwardingBackend {
  public:
   using Look = std::function<void(Stream& stream, std::span<const TensorView> inputs)>;
@@ -91,7 +91,7 @@ class SeveralWaysBackend final : public ForwardingBackend {
   KernelClock& clock_;
 };
 
-/// Reads that clock; what is no kernel of such a backend takes a hundredth of a second.
+/// Reads that clock; a kernel of another backend takes a hundredth of a second.
 class ClockTimer final : public KernelTimer {
  public:
   explicit ClockTimer(const KernelClock& clock) : clock_(clock) {}

@@ -1,4 +1,4 @@
-// What every backend's memory, streams, events and recordings have to do.
+// Requirements on every backend's memory, streams, events and recordings.
 
 #include <algorithm>
 #include <array>

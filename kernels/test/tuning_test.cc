@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-/// Of samples that come in this order, and how many were taken.
+/// The settled time of samples in this order, and the number of samples taken.
 struct Settled {
   double seconds = 0;
   std::size_t samples = 0;

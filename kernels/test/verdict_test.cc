@@ -32,7 +32,7 @@ TEST(Judge, AllowsMoreWhereTermsCancel) {
 }
 
 TEST(MovedShare, IsOnceWhatIsRoundedBetweenPartsAndManyTimesWhatSumsRound) {
-  // Of a result that moves as its inputs do and is nothing but what cancels.
+  // For a result that moves with its inputs and consists only of cancelling terms.
   const auto allowed = [](double share) {
     double most = 0;
     for (double difference = 1e-6;

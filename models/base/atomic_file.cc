@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-/// False with errno. Waits for a reader, also where the stream was opened not to.
+/// Returns false and sets errno on failure. Waits for a reader, even if the stream is non-blocking.
 bool write_all(int fd, std::string_view contents) {
   while (!contents.empty()) {
     const ssize_t written = ::write(fd, contents.data(), contents.size());
@@ -75,7 +75,7 @@ void AtomicFile::write_file(std::span<const std::string_view> parts) const {
   if (!file.open()) fail("open");
   struct stat old {};
   if (::stat(target_.path.c_str(), &old) == 0) {
-    // Only the privileged can give a file away.
+    // Only privileged users can change the owner.
     [[maybe_unused]] const int given = ::fchown(file.descriptor(), old.st_uid, old.st_gid);
     constexpr mode_t kModeBits = 0777;
     if (::fchmod(file.descriptor(), old.st_mode & kModeBits) != 0) fail("fchmod");
@@ -97,7 +97,7 @@ void AtomicFile::write_stream(std::span<const std::string_view> parts) const {
     if (!write_all(target_.descriptor, parts)) fail("write");
     return;
   }
-  // Without O_NONBLOCK a pipe that nobody reads would stop the program here.
+  // Without O_NONBLOCK, opening a pipe without a reader would block here.
   const int fd = ::open(target_.path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) fail(errno == ENXIO ? "open (nobody reads it)" : "open");
   const bool written = write_all(fd, parts);

@@ -4,9 +4,9 @@
 
 namespace bench {
 
-/// Names what some memory holds. Who owns the memory makes a fresh one whenever it writes there; so
-/// who is given the same memory with the same name again knows that no byte has changed. One made
-/// by default names nothing, and is not even the same as itself.
+/// Identifies the contents of some memory. The owner of the memory creates a new ID whenever it
+/// writes there. Equal memory with an equal ID therefore means that no byte has changed. A default
+/// ID identifies nothing and does not even equal itself.
 class ContentId {
  public:
   ContentId() = default;
@@ -21,7 +21,7 @@ class ContentId {
   }
 
  private:
-  /// Its address is the name; it lives as long as anybody remembers it.
+  /// Its address is the ID; it lives as long as any copy exists.
   std::shared_ptr<const char> token_;
 };
 

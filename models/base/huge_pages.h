@@ -4,11 +4,11 @@
 
 namespace bench {
 
-/// Of x86-64, and what other machines take advice in.
+/// The size of a huge page on x86-64, and the unit of the advice on other machines.
 inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20U;
 
-/// Asks the system for huge pages behind memory of this process. Advice only: without them
-/// everything works, slower.
+/// Asks the system to back this memory of the process with huge pages. This is only advice: without
+/// huge pages everything works, but slower.
 void advise_huge_pages(void* memory, std::size_t bytes);
 
 }  // namespace bench

@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// Why no files could be put into this folder, made with those above it where it is not there yet;
-/// nothing where they could. Makes nothing. Holds for the user and the file system of now.
+/// Returns the reason if no files could be created in this folder, including missing parents;
+/// otherwise nothing. Creates nothing. Valid for the current user and state of the file system.
 std::optional<std::string> why_no_folder(const std::filesystem::path& path);
 
 }  // namespace bench

@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-// Shorter texts occur in too many names, and begin too many, by chance.
+// Shorter texts occur in too many names, or at their beginning, by chance.
 constexpr std::size_t kShortestPart = 4;
 constexpr std::size_t kShortestBeginning = 3;
 constexpr std::size_t kMostNearNames = 3;
@@ -27,7 +27,7 @@ std::string lower(std::string_view text) {
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   const std::string from = lower(a);
   const std::string to = lower(b);
-  // distance[i][j]: between the first i letters of `from` and the first j of `to`.
+  // distance[i][j] is the distance between the first i letters of `from` and the first j of `to`.
   std::vector<std::vector<std::size_t>> distance(from.size() + 1,
                                                  std::vector<std::size_t>(to.size() + 1));
   for (std::size_t i = 0; i <= from.size(); ++i) {
@@ -68,7 +68,7 @@ std::vector<std::string_view> near_names(std::string_view given,
       least = std::min(least, distance);
     }
   }
-  // Beside a very near name the others are noise.
+  // If one name is very near, the less similar ones are noise.
   std::erase_if(near, [&](const Near& one) { return !one.contains && one.distance > 2 * least; });
   std::stable_sort(near.begin(), near.end(), [](const Near& a, const Near& b) {
     return std::pair(!a.contains, a.distance) < std::pair(!b.contains, b.distance);

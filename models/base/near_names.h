@@ -12,12 +12,12 @@ namespace bench {
 /// ignored (the restricted Damerau-Levenshtein distance).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// At most three of `candidates` that someone who wrote `given` may have meant: those that contain
-/// it or begin with it, then the nearest.
+/// Returns at most three of `candidates` that a user who wrote `given` may have meant. Names that
+/// contain it or begin with it come first, then the nearest ones.
 std::vector<std::string_view> near_names(std::string_view given,
                                          std::span<const std::string_view> candidates);
 
-/// "; did you mean --a or --b?" with `dashes` before each name; empty where none is near.
+/// "; did you mean --a or --b?" with `dashes` before each name; empty if `near` is.
 std::string did_you_mean(std::span<const std::string_view> near, std::string_view dashes = "");
 
 }  // namespace bench

@@ -7,30 +7,30 @@
 
 namespace bench {
 
-/// Where the path of an output leads: links followed, the place of a file not made yet included.
+/// The final target of an output path, with links followed; the target may not exist yet.
 struct OutputTarget {
   enum class Kind : std::uint8_t {
-    file,        ///< A regular file at `path`, there already or not.
+    file,        ///< A regular file at `path`, which may not exist yet.
     stream,      ///< A pipe or a character device at `path`: written to, never replaced.
-    descriptor,  ///< One of this program's own, as /dev/stdout and /dev/fd/3 name them.
+    descriptor,  ///< A descriptor of this program, such as /dev/stdout or /dev/fd/3.
   };
   Kind kind = Kind::file;
   std::filesystem::path path = {};
   int descriptor = -1;
 
-  /// Equal for two outputs of which one would be written over the other, however they are spelled;
-  /// empty for a character device, such as a terminal or /dev/null, which takes any number.
+  /// Equal for two outputs if one would overwrite the other, however they are spelled. Empty for a
+  /// character device (a terminal, /dev/null), which takes any number of outputs.
   [[nodiscard]] std::string identity() const;
 };
 
-/// The same text for a file that is there as OutputTarget::identity gives; empty when it is not.
+/// The same text as OutputTarget::identity() for an existing file; else empty.
 std::string file_identity(const std::filesystem::path& path);
-/// The same for an open descriptor that leads to a regular file; empty otherwise.
+/// The same text for an open descriptor of a regular file; empty otherwise.
 std::string regular_file_identity(int descriptor);
 
-/// `-` is standard output. Throws UsageError, naming the path, when it names no file, a folder, a
-/// socket or a block device, something in a folder that is not there, or a descriptor that is not
-/// open for writing. `what` is how messages call the output.
+/// Finds the target of `path`; `-` is standard output. `what` names the output in messages. Throws
+/// UsageError with the path if it does not name a file, or names a folder, a socket or a block
+/// device. Also throws for a missing folder, and for a descriptor that is not open for writing.
 OutputTarget find_output(const std::filesystem::path& path, std::string_view what);
 
 }  // namespace bench

@@ -11,7 +11,7 @@ constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57;
 constexpr std::uint32_t kWeyl0 = 0x9E3779B9;
 constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
 constexpr int kRounds = 10;
-constexpr std::size_t kBlocks = 64;  ///< Computed side by side, in vectors.
+constexpr std::size_t kBlocks = 64;  ///< Computed together, in vectors.
 
 constexpr std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); }
@@ -30,7 +30,7 @@ inline void mix(std::uint32_t& word0, std::uint32_t& word1, std::uint32_t& word2
 
 constexpr Key next_key(const Key& key) { return {key[0] + kWeyl0, key[1] + kWeyl1}; }
 
-/// philox4x32 of kBlocks counters from (first, stream) on: for each of the four words, all blocks'.
+/// philox4x32 of kBlocks counters, starting at (first, stream): one array of all blocks per word.
 std::array<std::array<std::uint32_t, kBlocks>, 4> philox_blocks(std::uint64_t first,
                                                                 std::uint64_t stream, Key key) {
   std::array<std::array<std::uint32_t, kBlocks>, 4> words;
@@ -48,10 +48,10 @@ std::array<std::array<std::uint32_t, kBlocks>, 4> philox_blocks(std::uint64_t fi
   return words;
 }
 
-/// The z below which a standard normal number cut at two deviations lies with probability
-/// p = (k + 1/2) / 2^24, k being the upper 24 bits. With x = 2p - 1, which a float holds exactly, z
-/// is x times a rational function of 1 - x^2. Its coefficients are a fit of least relative error
-/// (6.8e-8, by weighted least squares in f64); rounding in f32 makes that 4e-7.
+/// The z such that a standard normal number, truncated at two deviations, is below z with
+/// probability p = (k + 1/2) / 2^24. Here k is the upper 24 bits. With x = 2p - 1, which a float
+/// holds exactly, z is x times a rational function of 1 - x^2. Its coefficients are a fit of least
+/// relative error (6.8e-8, by weighted least squares in f64); rounding in f32 makes that 4e-7.
 float truncated_normal_at(std::uint32_t bits) {
   const std::int32_t odd = static_cast<std::int32_t>(bits >> 8U) * 2 + 1 - (1 << 24);
   const float x = static_cast<float>(odd) * 0x1.0p-24F;

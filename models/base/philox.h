@@ -8,39 +8,39 @@
 
 namespace bench {
 
-/// Philox4x32-10, the counter-based generator of Salmon et al., "Parallel random numbers: as easy
-/// as 1, 2, 3" (SC 2011): the same (key, counter) gives the same four words on every machine and
+/// Philox4x32-10, the counter-based generator of Salmon et al. ("Parallel random numbers: as easy
+/// as 1, 2, 3", SC 2011). The same (key, counter) gives the same four words on every machine and
 /// thread.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
 
-/// A 64-bit hash of a name (FNV-1a), to make a stream of its own for each variable or purpose.
+/// A 64-bit hash of a name (FNV-1a), which gives each variable or purpose a separate stream.
 std::uint64_t hash_name(std::string_view name);
 
-/// The random numbers of one stream: (seed, stream, position) determine every draw, so that
-/// threads, towers and placement cannot change them. Copies continue independently.
+/// The random numbers of one stream. Each draw depends only on (seed, stream, position), not on
+/// threads, towers or placement. Copies continue independently.
 class RandomStream {
  public:
-  /// Words that one counter gives.
+  /// Words that one counter yields.
   static constexpr std::size_t kBlockWords = 4;
 
   explicit RandomStream(std::uint64_t seed, std::uint64_t stream = 0)
       : seed_(seed), stream_(stream) {}
 
-  /// Leaves out so many times kBlockWords words, of a stream of which none was taken yet.
+  /// Skips `count` * kBlockWords words. Only valid before the first draw.
   void skip_blocks(std::uint64_t count) { block_ += count; }
   /// 32 random bits.
   std::uint32_t bits();
-  /// Uniform in [0, 1), 24 bits of resolution.
+  /// Uniform in [0, 1), with 24 bits of resolution.
   float uniform();
   /// Uniform integer in [0, bound), without modulo bias. `bound` > 0.
   std::uint32_t below(std::uint32_t bound);
   /// Standard normal (Box-Muller): two words give two numbers.
   float normal();
-  /// Standard normal cut at two standard deviations, of one word each: the inverse of its
-  /// distribution function, to 5e-7 of its value.
+  /// Standard normal truncated at two standard deviations. Uses one word per number and inverts the
+  /// distribution function, to 5e-7 of the value.
   float truncated_normal();
-  /// The same numbers as one by one, quicker.
+  /// The same numbers as repeated single draws, but faster.
   void truncated_normal(std::span<float> values);
 
  private:

@@ -10,7 +10,7 @@
 namespace bench {
 
 /// Logical extents, outermost first: (N, C, H, W) for activations, (O, I, H, W) for filters. Rank 0
-/// is a scalar. Says nothing of memory.
+/// is a scalar. A shape does not describe memory.
 class Shape {
  public:
   static constexpr std::size_t kMaxRank = 5;
@@ -20,9 +20,9 @@ class Shape {
   explicit Shape(std::span<const std::int64_t> extents);
 
   [[nodiscard]] std::size_t rank() const { return rank_; }
-  /// Extent of an axis; throws InternalError when there is no such axis.
+  /// Extent of an axis; throws InternalError if the axis does not exist.
   [[nodiscard]] std::int64_t operator[](std::size_t axis) const;
-  /// The same shape with another extent along one axis.
+  /// The same shape with a different extent along one axis.
   [[nodiscard]] Shape with(std::size_t axis, std::int64_t extent) const;
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] std::span<const std::int64_t> extents() const { return {extents_.data(), rank_}; }

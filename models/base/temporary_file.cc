@@ -23,8 +23,8 @@ std::string prefix_of(const std::filesystem::path& beside) {
   return cat(".", beside.filename().string(), ".");
 }
 
-/// What stands before the number where the name is one that TemporaryFile gives: prefix, process,
-/// perhaps "-1", suffix; else nothing.
+/// The text before the number if TemporaryFile gave the name; otherwise empty. A name is prefix,
+/// process, perhaps "-1", suffix.
 std::string_view prefix_in(std::string_view name) {
   if (!name.ends_with(kSuffix)) {
     return {};
@@ -37,11 +37,11 @@ std::string_view prefix_in(std::string_view name) {
   return name.substr(0, last + 1);
 }
 
-/// Longer than a program stops in the midst of a file, and longer than clocks are apart.
+/// Longer than a program pauses while it writes a file, and longer than clocks differ.
 constexpr std::time_t kAbandonedAfterSeconds = 3600;
 
 void remove_if_abandoned(const std::filesystem::path& path) {
-  // NFS refuses a lock for one alone to a file that is open for reading only.
+  // NFS refuses an exclusive lock on a file that is open only for reading.
   const int fd = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) {
     return;
@@ -49,15 +49,15 @@ void remove_if_abandoned(const std::filesystem::path& path) {
   struct stat status {};
   const bool old = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
                    std::time(nullptr) - status.st_mtime >= kAbandonedAfterSeconds;
-  // The lock alone says too little: that of another machine is not seen where a file system keeps
-  // locks to each machine, as Lustre (localflock) and NFS (local_lock) may.
+  // The lock alone is not enough: another machine's lock can be invisible. Some file systems keep
+  // locks local to each machine, as Lustre (localflock) and NFS (local_lock) may.
   if (old && ::flock(fd, LOCK_EX | LOCK_NB) == 0) {
     (void)::unlink(path.c_str());
   }
   (void)::close(fd);
 }
 
-/// Of the temporary files in this folder those whose prefix is wanted.
+/// The temporary files in this folder that have a wanted prefix.
 template <class Wanted>
 void remove_where(const std::filesystem::path& folder, const Wanted& wanted) {
   std::error_code error;
@@ -76,7 +76,7 @@ void remove_where(const std::filesystem::path& folder, const Wanted& wanted) {
 TemporaryFile::TemporaryFile(const std::filesystem::path& beside) {
   constexpr int kMostNames = 100;
   for (int i = 0; i < kMostNames && fd_ < 0; ++i) {
-    // Programs in different containers may have one number.
+    // Programs in different containers may have the same process ID.
     path_ = beside.parent_path() /
             cat(prefix_of(beside), ::getpid(), i == 0 ? "" : cat("-", i), kSuffix);
     fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -86,11 +86,11 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& beside) {
     if (fd_ < 0) {
       continue;
     }
-    // Where the file system has no locks, nobody takes it for abandoned either.
+    // On a file system without locks, other programs do not treat the file as abandoned either.
     (void)::flock(fd_, LOCK_EX);
     struct stat status {};
     if (::fstat(fd_, &status) == 0 && status.st_nlink == 0) {
-      // Taken for abandoned between the two calls above.
+      // Another program removed the file as abandoned between the two calls above.
       (void)::close(fd_);
       fd_ = -1;
     }
@@ -99,7 +99,7 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& beside) {
 
 TemporaryFile::~TemporaryFile() {
   if (fd_ >= 0) {
-    // Keeps errno for whoever reports why the file is given up.
+    // Keeps errno for callers, who report why the file is given up.
     const int reason = errno;
     (void)::unlink(path_.c_str());
     (void)::close(fd_);

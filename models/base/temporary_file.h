@@ -5,11 +5,13 @@
 
 namespace bench {
 
-/// A new file beside the one it is to replace. It is locked while it is open, so that others can
-/// tell it from one whose program was killed; it is removed with the object unless it was renamed.
+/// A new file in the folder of the file it will replace. It is locked while it is open, so that
+/// other programs can distinguish it from one whose program was killed. The destructor removes it
+/// unless it was renamed.
 class TemporaryFile {
  public:
-  /// Makes `.NAME.PID.tmp` beside `.../NAME`; on failure open() is false and errno says why.
+  /// Creates `.NAME.PID.tmp` next to `.../NAME`. On failure open() is false and errno has the
+  /// reason.
   explicit TemporaryFile(const std::filesystem::path& beside);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
@@ -17,7 +19,7 @@ class TemporaryFile {
 
   [[nodiscard]] bool open() const { return fd_ >= 0; }
   [[nodiscard]] int descriptor() const { return fd_; }
-  /// Puts it in the place of `path`; false with errno.
+  /// Renames it to `path`, replacing any file there; returns false and sets errno on failure.
   bool rename_to(const std::filesystem::path& path);
 
  private:
@@ -25,11 +27,11 @@ class TemporaryFile {
   int fd_ = -1;
 };
 
-/// Removes the temporary files of `beside` that no program has open any more and that have not
-/// changed for an hour: those of programs that were killed while they wrote. A program on another
-/// machine may be unseen, but not that it writes. What cannot be looked at stays.
+/// Removes temporary files for `beside` that no program has open and that have not changed for an
+/// hour. Killed programs left them. A lock by a program on another machine may be invisible, but
+/// its writes are not. Files that cannot be examined stay.
 void remove_abandoned(const std::filesystem::path& beside);
-/// The same of every file of this folder whose name ends in `ending`, such as ".json".
+/// The same for every file in this folder whose name ends in `ending`, such as ".json".
 void remove_abandoned_in(const std::filesystem::path& folder, std::string_view ending);
 
 }  // namespace bench

@@ -24,7 +24,7 @@ constexpr std::uint64_t kLengthBytes = 8;
 }  // namespace
 
 TensorFile::TensorFile(const std::filesystem::path& path) : name_(path.string()) {
-  // Without O_NONBLOCK a pipe nobody writes to would stop the program here.
+  // Without O_NONBLOCK, opening a pipe without a writer would block here.
   fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd_ < 0) {
     throw UsageError(cat("cannot read '", name_, "': ", std::strerror(errno)));

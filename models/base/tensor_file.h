@@ -14,12 +14,12 @@
 
 namespace bench {
 
-/// A safetensors file, opened for reading: named arrays and a few words about them. Holds the
-/// header; elements are read when they are asked for. Made for files that anyone may have made.
+/// A safetensors file opened for reading: named arrays and some metadata. Keeps the header in
+/// memory and reads elements on demand. Safe for untrusted files.
 class TensorFile {
  public:
-  /// Opens the file and reads its header. Throws UsageError when it cannot be opened or is no
-  /// ordinary file, DataError (file, tensor, reason) when it is malformed.
+  /// Opens the file and reads its header. Throws UsageError if it cannot be opened or is not a
+  /// regular file, DataError (file, tensor, reason) if it is malformed.
   explicit TensorFile(const std::filesystem::path& path);
   ~TensorFile();
   TensorFile(TensorFile&& other) noexcept;
@@ -29,12 +29,12 @@ class TensorFile {
   [[nodiscard]] const auto& tensors() const { return header_.tensors; }
   [[nodiscard]] const auto& metadata() const { return header_.metadata; }
   [[nodiscard]] std::uint64_t size_bytes() const { return data_begin_ + header_.data_bytes; }
-  /// The entry of that name, or nullptr.
+  /// The entry with that name, or nullptr.
   [[nodiscard]] const StoredTensor* find(std::string_view name) const;
 
-  /// Reads elements [first, first + out.size()) of one of tensors(), converted from any floating
-  /// type, rounding to the nearest. Any thread may call it. Throws DataError when the file became
-  /// shorter, DeviceError when the system cannot read it.
+  /// Reads elements [first, first + out.size()) of one of tensors(). Converts from any floating
+  /// type, rounding to nearest. Any thread may call it. Throws DataError if the file became
+  /// shorter, DeviceError if the system cannot read it.
   void read(const StoredTensor& tensor, std::uint64_t first, std::span<float> out) const;
   void read(const StoredTensor& tensor, std::uint64_t first, std::span<double> out) const;
   /// The same for I64 and I32.
@@ -54,7 +54,7 @@ class TensorFile {
   TensorFileHeader header_;
 };
 
-/// A tensor to write; `data` are its elements, row-major.
+/// A tensor to write; `data` is its elements, row-major.
 struct TensorToWrite {
   std::string name;
   StoredType type = StoredType::f32;
@@ -62,7 +62,7 @@ struct TensorToWrite {
   std::span<const std::byte> data;
 };
 
-/// Writes a safetensors file as a whole or not at all. Names must be different and sizes must fit.
+/// Writes a safetensors file completely or not at all. Names must be unique and sizes must match.
 /// Throws WriteError.
 void write_tensor_file(const AtomicFile& file, std::span<const TensorToWrite> tensors,
                        const std::map<std::string, std::string>& metadata);

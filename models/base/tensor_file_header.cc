@@ -28,8 +28,8 @@ constexpr std::array kTypes{
 
 const TypeRow& row_of(StoredType type) { return kTypes.at(static_cast<std::size_t>(type)); }
 
-/// Takes the header's JSON piece by piece, so that nothing is built from it before it was checked
-/// and no key can hide another of the same name.
+/// Parses the header's JSON piece by piece. Nothing is built from it before it is checked, and no
+/// key can hide another with the same name.
 class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderReader(const std::string& file) : file_(file) {}
@@ -181,7 +181,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
     }
     tensor_.begin = offsets_[0];
     tensor_.end = offsets_[1];
-    // An extent of 0 makes the product 0, whatever the others are.
+    // An extent of 0 makes the product 0, whatever the other extents are.
     const bool empty =
         std::find(tensor_.shape.begin(), tensor_.shape.end(), 0) != tensor_.shape.end();
     std::uint64_t bytes = empty ? 0 : size_of(tensor_.type);
@@ -208,7 +208,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   std::vector<std::uint64_t> offsets_;
 };
 
-/// Throws DataError unless the tensors follow each other from 0 on; returns where they end.
+/// Throws DataError unless the tensors are contiguous from 0; returns the end of the last one.
 std::uint64_t check_places(const TensorFileHeader& header, const std::string& file) {
   std::vector<std::pair<const std::string*, const StoredTensor*>> order;
   for (const auto& [name, tensor] : header.tensors) {

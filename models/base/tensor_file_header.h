@@ -12,13 +12,13 @@ namespace bench {
 /// Element types of a tensor file.
 enum class StoredType : std::uint8_t { f64, f32, f16, bf16, i64, i32 };
 
-/// "F32" and so on, as the file writes it.
+/// "F32" and so on, as spelled in the file.
 std::string_view name_of(StoredType type);
 /// Bytes of one element.
 std::uint64_t size_of(StoredType type);
 bool is_floating(StoredType type);
 
-/// One tensor's entry. Its elements lie row-major in bytes [begin, end) of the data region.
+/// One tensor's entry. Its elements are row-major in bytes [begin, end) of the data region.
 struct StoredTensor {
   StoredType type = StoredType::f32;
   std::vector<std::int64_t> shape{};  ///< Outermost first; empty for a scalar.
@@ -31,8 +31,8 @@ struct StoredTensor {
 /// "64x3x7x7", or "scalar".
 std::string shape_text(const std::vector<std::int64_t>& shape);
 
-/// A name out of a file, in quotes, for messages: what is no printable ASCII becomes '?', and a
-/// very long one is cut.
+/// A name from a file, quoted for messages. Anything but printable ASCII becomes '?', and a very
+/// long name is cut.
 std::string quoted_name(std::string_view name);
 
 struct TensorFileHeader {
@@ -41,14 +41,14 @@ struct TensorFileHeader {
   std::uint64_t data_bytes = 0;  ///< Where the last tensor ends.
 };
 
-/// Limits of what is read from a file that anyone may have made.
+/// Limits for reading untrusted files.
 inline constexpr std::uint64_t kMostHeaderBytes = 16'000'000;
 inline constexpr std::size_t kMostStoredTensors = 65'536;
 inline constexpr std::size_t kMostStoredAxes = 16;
 
-/// Reads the JSON header of a safetensors file. Every product and offset is checked, no name may
-/// come twice, and the tensors must fill the data region from its beginning without holes or
-/// overlaps. Throws DataError: `file`, the tensor and the reason.
+/// Reads the JSON header of a safetensors file. Checks every product and offset, and refuses
+/// duplicate names. The tensors must fill the data region from its beginning without holes or
+/// overlaps. Throws DataError with `file`, the tensor and the reason.
 TensorFileHeader parse_tensor_file_header(std::string_view json, const std::string& file);
 
 }  // namespace bench

@@ -27,7 +27,7 @@ std::uint64_t bytes_of(const TensorToWrite& tensor) {
 void write_tensor_file(const AtomicFile& file, std::span<const TensorToWrite> tensors,
                        const std::map<std::string, std::string>& metadata) {
   check(tensors.size() <= kMostStoredTensors, "more tensors than a file may have");
-  // Large elements first, so that each lies at a multiple of its size.
+  // Large elements first, so that each one is at a multiple of its size.
   std::vector<const TensorToWrite*> order;
   for (const TensorToWrite& tensor : tensors) {
     order.push_back(&tensor);

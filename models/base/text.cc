@@ -8,7 +8,7 @@
 namespace bench {
 namespace {
 
-/// Bytes of the UTF-8 character that `text` begins with (RFC 3629); 0: it begins with none.
+/// Bytes of the first UTF-8 character of `text` (RFC 3629); 0 if it is invalid.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t first = byte(0);

@@ -5,11 +5,11 @@
 
 namespace bench {
 
-/// Whether the texts are equal but for the case of ASCII letters.
+/// Returns true if the texts are equal, ignoring the case of ASCII letters.
 bool equal_in_any_case(std::string_view a, std::string_view b);
 
-/// `text` as a terminal may be given it: control characters, and bytes that are no UTF-8, are
-/// written as \n, \t, \r or \x1b; everything else stays.
+/// `text`, made safe for a terminal: control characters and invalid UTF-8 bytes become \n, \t, \r
+/// or \x1b; everything else stays.
 std::string printable(std::string_view text);
 
 }  // namespace bench

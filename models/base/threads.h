@@ -9,10 +9,10 @@
 
 namespace bench {
 
-/// What to tell where the system gives no further thread.
+/// The error if the system cannot start another thread.
 DeviceError no_thread(const std::system_error& error);
 
-/// A new thread that runs `work`. Throws DeviceError where the system gives none.
+/// A new thread that runs `work`. Throws DeviceError if the system cannot start one.
 template <class Work>
 std::jthread start_thread(Work work) {
   try {
@@ -22,8 +22,8 @@ std::jthread start_thread(Work work) {
   }
 }
 
-/// What `work` returns, worked out by a new thread meanwhile. Throws DeviceError where the system
-/// gives none.
+/// The future result of `work`, which runs on a new thread. Throws DeviceError if the system cannot
+/// start one.
 template <class Work>
 auto start_async(Work work) {
   try {

@@ -5,8 +5,8 @@
 
 namespace bench {
 
-/// What long work calls between two of its parts, in the thread that asked for the work: `done` of
-/// `total` parts are over. What it throws ends the work. Empty: nobody watches.
+/// Long work calls this between two of its parts, on the caller's thread: `done` of `total` parts
+/// are finished. An exception from it ends the work. May be empty.
 using Watch = std::function<void(std::int64_t done, std::int64_t total)>;
 
 inline void tell(const Watch& watch, std::int64_t done, std::int64_t total) {

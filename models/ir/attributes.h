@@ -8,8 +8,8 @@
 
 namespace bench {
 
-/// The attributes of a node: any struct that compares (`==`) and prints (`<<`), held by value
-/// semantics behind one pointer, so that a new op's struct is known to its own files only.
+/// The attributes of a node: any struct that compares (`==`) and prints (`<<`). They have value
+/// semantics behind one pointer, so that only an op's own files need its struct.
 class Attributes {
  public:
   Attributes() = default;
@@ -18,7 +18,7 @@ class Attributes {
   Attributes(T value)  // NOLINT(google-explicit-constructor): an attribute struct is an Attributes
       : held_(std::make_shared<const Model<T>>(std::move(value))) {}
 
-  /// The struct itself; throws InternalError when another type is held.
+  /// The struct itself; throws InternalError if another type is stored.
   template <class T>
   [[nodiscard]] const T& as() const {
     const auto* model = dynamic_cast<const Model<T>*>(held_.get());

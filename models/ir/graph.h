@@ -18,18 +18,18 @@ namespace bench {
 
 struct OpDef;
 
-/// Index of a value in its graph; a default one names no value.
+/// Index of a value in its graph; a default-constructed one refers to no value.
 struct ValueId {
   std::int32_t index = -1;
   [[nodiscard]] bool valid() const { return index >= 0; }
   auto operator<=>(const ValueId&) const = default;
 };
 
-/// The value's place in tables with an entry for each value of a graph.
+/// The index into tables that have an entry for each value of a graph.
 constexpr std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 
-/// Element type and logical shape. An opaque value (a mask, pooling indices) has neither: its size
-/// is the backend's business.
+/// Element type and logical shape. An opaque value (a mask, pooling indices) has neither; the
+/// backend decides its size.
 struct TensorType {
   DType dtype = DType::f32;
   Shape shape;
@@ -38,8 +38,9 @@ struct TensorType {
 };
 std::ostream& operator<<(std::ostream& out, const TensorType& type);
 
-/// How a variable begins: every element `mean`, or drawn around it: normal; normal and cut at two
-/// `stddev` (which makes the deviation smaller); or uniform within sqrt(3) * stddev.
+/// How a variable is initialised: every element is `mean`, or drawn around it. Distributions:
+/// normal; normal truncated at two `stddev` (which makes the deviation smaller); uniform within
+/// sqrt(3) * stddev.
 struct Initializer {
   enum class Kind : std::uint8_t {
     constant,
@@ -51,32 +52,32 @@ struct Initializer {
   double stddev = 0;
 };
 
-/// What a network does with a variable.
+/// The purpose of a variable in a network.
 enum class VariableRole : std::uint8_t {
-  /// The filters of a convolution, the matrix of a fully connected layer.
+  /// The filters of a convolution or the matrix of a fully connected layer.
   weight,
   bias,
-  /// Batch norm's, by which what is normalised is multiplied, and what is added to it.
+  /// Batch norm's gamma, which multiplies what is normalised, and beta, which is added.
   scale,
   shift,
   /// Batch norm's moving statistics.
   mean,
   variance,
-  /// What stands for one quantum of another variable, in s8.
+  /// The real number that one quantum of another variable represents, in s8.
   quantum,
 };
 
-/// What a graph knows of a variable besides its type.
+/// What a graph knows about a variable besides its type.
 struct Variable {
   ValueId value;
   VariableRole role = VariableRole::weight;
   Initializer initial;
 
-  /// Whether gradients change it.
+  /// Returns true if training changes it.
   [[nodiscard]] bool trainable() const {
     return decayed() || role == VariableRole::scale || role == VariableRole::shift;
   }
-  /// Whether it is part of the L2 sum.
+  /// Returns true if the L2 sum includes it.
   [[nodiscard]] bool decayed() const {
     return role == VariableRole::weight || role == VariableRole::bias;
   }
@@ -87,7 +88,7 @@ struct Value {
   std::string name;
   TensorType type;
   Origin origin = Origin::input;
-  /// The producing node's index and the output's position there, when the origin is a node.
+  /// If the origin is a node: the index of the producing node, and the output's position there.
   std::int32_t producer = -1;
   std::int32_t position = 0;
 };
@@ -100,8 +101,8 @@ struct Node {
   std::vector<ValueId> outputs;
 };
 
-/// A static graph in topological order: nodes may only use values that exist already. Holds no
-/// device, no layout. Copies are independent.
+/// A static graph in topological order: nodes may only use values that already exist. It contains
+/// no device and no layout. Copies are independent.
 class Graph {
  public:
   struct Pair {
@@ -112,12 +113,12 @@ class Graph {
   ValueId add_input(std::string name, TensorType type);
   ValueId add_variable(std::string name, TensorType type, VariableRole role,
                        Initializer initial = {});
-  /// Appends a node; its shape rule gives the outputs' types. Throws UsageError, naming op, axis
-  /// and both extents, when the inputs do not fit.
+  /// Appends a node; its shape rule gives the types of the outputs. Throws UsageError with the op,
+  /// the axis and both extents if the inputs do not fit.
   std::vector<ValueId> add_node(const OpDef& op, std::string name, Attributes attributes,
                                 std::vector<ValueId> inputs);
 
-  /// Names a value for whoever runs the graph ("loss", "logits").
+  /// Names a value, such as "loss" or "logits", for callers that run the graph.
   void set_output(std::string name, ValueId value) { outputs_[std::move(name)] = value; }
   /// After each run `variable` takes the contents of `value`.
   void add_update(ValueId variable, ValueId value) { updates_.push_back({variable, value}); }
@@ -137,9 +138,9 @@ class Graph {
   [[nodiscard]] const Value& value(ValueId id) const;
   [[nodiscard]] const TensorType& type(ValueId id) const { return value(id).type; }
   [[nodiscard]] const Shape& shape(ValueId id) const { return value(id).type.shape; }
-  /// The output of that name; throws InternalError when there is none.
+  /// The output with that name; throws InternalError if it does not exist.
   [[nodiscard]] ValueId output(const std::string& name) const;
-  /// The variable's entry, or nullptr when the value is none.
+  /// The variable's entry, or nullptr if the value is not a variable.
   [[nodiscard]] const Variable* find_variable(ValueId id) const;
 
  private:
@@ -154,7 +155,7 @@ class Graph {
   std::vector<Pair> gradients_;
 };
 
-/// One line per input, variable and node, in order: what `--dump=graph` shows.
+/// One line per input, variable and node, in order: the output of `--dump=graph`.
 std::ostream& operator<<(std::ostream& out, const Graph& graph);
 
 /// How often each value is read by nodes, updates, gradients and outputs, indexed by ValueId.

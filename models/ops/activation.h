@@ -19,7 +19,7 @@ enum class ActivationKind : std::uint8_t {
 };
 std::ostream& operator<<(std::ostream& out, ActivationKind kind);
 
-/// Whether the derivative is a function of the output; that of the others takes the input.
+/// Returns true if the derivative is a function of the output; otherwise it needs the input.
 constexpr bool derivative_from_output(ActivationKind kind) {
   return kind != ActivationKind::silu && kind != ActivationKind::hard_swish;
 }
@@ -32,8 +32,8 @@ std::ostream& operator<<(std::ostream& out, const ActivationAttributes& attribut
 
 /// (x) -> f(x), any shape.
 extern const OpDef kActivation;
-/// (dy, v) -> dx = dy * f'; v is the output y where derivative_from_output, else the input x. At a
-/// kink the derivative is 0: ReLU's is y > 0, ReLU6's 0 < y < 6, hard-sigmoid's 0 < y < 1 (times
+/// (dy, v) -> dx = dy * f'. Here v is the output y if derivative_from_output, else the input x. At
+/// a kink the derivative is 0: ReLU's is y > 0, ReLU6's 0 < y < 6, hard-sigmoid's 0 < y < 1 (times
 /// 1/6), hard-swish's 0 up to x = -3 and 1 from x = 3 on.
 extern const OpDef kActivationBackward;
 

@@ -98,7 +98,7 @@ bool fused(const Node& node) {
   return !attributes.epilogue.empty() || attributes.two_gradients || attributes.mask_from_x;
 }
 
-/// The forward ops' parts: the plain node, then the epilogue behind its first output.
+/// The parts of the forward ops: the plain node, then the epilogue on its first output.
 std::vector<ValueId> decompose_forward(Graph& graph, const Node& node, const OpDef& op,
                                        int residual) {
   auto attributes = node.attributes.as<BatchNormAttributes>();

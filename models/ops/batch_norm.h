@@ -13,25 +13,25 @@ struct BatchNormAttributes {
   double epsilon = 1e-3;
   bool scale = true;
   Epilogue epilogue = {};
-  /// Of kBatchNormBackward alone: dy is the sum of two inputs, as where paths meet.
+  /// Only for kBatchNormBackward: dy is the sum of two inputs, as at a join of two paths.
   bool two_gradients = false;
-  /// Of kBatchNormBackward alone: the activation's mask comes from what x gives again, with beta,
-  /// where nobody has kept y. There is no residual then. The y of a reader that rounds its factors
-  /// to f16 is off by up to 2^-11 of beta - mean * scale, and of y - beta: an element that is
-  /// nearer to 0 may have the mask of the other side.
+  /// Only for kBatchNormBackward: the activation's mask is recomputed from x and beta, because y
+  /// was not kept. A residual is then not possible. If the reader of y rounds its factors to f16,
+  /// its y has an error. The error is up to 2^-11 of beta - mean * scale, and of y - beta. An
+  /// element nearer to 0 than that may get the wrong mask.
   bool mask_from_x = false;
   bool operator==(const BatchNormAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const BatchNormAttributes& attributes);
 
-/// Positions of the inputs of the three ops; -1 for one that is absent.
+/// Positions of the inputs of the three ops; -1 for an absent input.
 struct BatchNormInputs {
   int gamma = -1;
   int beta = -1;
   int mean = -1;
   int variance = -1;
   int residual = -1;
-  /// The forward's output, from which the backward takes the activation's mask.
+  /// The forward output, from which the backward pass takes the activation's mask.
   int y = -1;
   int second_dy = -1;
   int count = 0;
@@ -42,13 +42,13 @@ struct BatchNormInputs {
 extern const OpDef kBatchNorm;
 BatchNormInputs batch_norm_inputs(const BatchNormAttributes& attributes);
 
-/// (x, [gamma], beta, mean, variance, [residual]) -> y with given statistics.
+/// (x, [gamma], beta, mean, variance, [residual]) -> y, with the given statistics.
 extern const OpDef kBatchNormInference;
 BatchNormInputs batch_norm_inference_inputs(const BatchNormAttributes& attributes);
 
 /// (dy, x, [gamma], [beta], mean, variance, [y], [second dy]) -> (dx, dbeta, [dgamma],
-/// [dresidual]), the derivative of kBatchNorm with the same attributes. When an activation is
-/// there, so is y, or beta where the mask comes from x.
+/// [dresidual]), the derivative of kBatchNorm with the same attributes. With an activation, y is an
+/// input, or beta if the mask comes from x.
 extern const OpDef kBatchNormBackward;
 BatchNormInputs batch_norm_backward_inputs(const BatchNormAttributes& attributes);
 

@@ -13,8 +13,8 @@ struct CastAttributes {
 };
 std::ostream& operator<<(std::ostream& out, const CastAttributes& attributes);
 
-/// (x) -> x as another floating type, to nearest. The gradient comes back in x's type, and as it is
-/// where it has that type already: filters' gradients are f32, whatever the filters are.
+/// (x) -> x as another floating type, to nearest. The gradient is converted to x's type, unless it
+/// already has that type: filters' gradients are f32, whatever the filters are.
 extern const OpDef kCast;
 
 }  // namespace bench

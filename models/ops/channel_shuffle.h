@@ -12,9 +12,8 @@ struct ChannelShuffleAttributes {
 };
 std::ostream& operator<<(std::ostream& out, const ChannelShuffleAttributes& attributes);
 
-/// (x[N,C,H,W]) -> y of that shape with the channels, seen as a matrix groups x C/groups,
-/// transposed: y's channel i*groups + g is x's channel g*(C/groups) + i. Zhang et al.,
-/// arXiv:1707.01083.
+/// (x[N,C,H,W]) -> y of the same shape, with the channels transposed as a groups x C/groups matrix.
+/// Channel i*groups + g of y is channel g*(C/groups) + i of x. Zhang et al., arXiv:1707.01083.
 extern const OpDef kChannelShuffle;
 
 }  // namespace bench

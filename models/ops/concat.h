@@ -4,7 +4,7 @@
 
 namespace bench {
 
-/// (x0[N,C0,H,W], x1[N,C1,H,W], ...) -> y[N,C0+C1+...,H,W], one behind the other over the channels.
+/// (x0[N,C0,H,W], x1[N,C1,H,W], ...) -> y[N,C0+C1+...,H,W], concatenated over the channels.
 extern const OpDef kConcat;
 
 }  // namespace bench

@@ -8,7 +8,7 @@
 namespace bench {
 namespace {
 
-/// Throws unless x and the last inputs are those of a prologue.
+/// Throws unless x and the last inputs fit the prologue.
 void check_prologue(const OpContext& context, const std::optional<BatchNormAttributes>& prologue,
                     std::size_t x) {
   if (!prologue) {
@@ -22,7 +22,7 @@ void check_prologue(const OpContext& context, const std::optional<BatchNormAttri
       {.op = context.op, .node = context.node, .attributes = attributes, .inputs = inputs});
 }
 
-/// The node with what its prologue makes of the input at `x`, computed before.
+/// The node without its prologue, reading the prologue's result in place of the input at `x`.
 template <class T>
 std::vector<ValueId> decompose_prologue(Graph& graph, const Node& node, std::size_t x) {
   auto attributes = node.attributes.as<T>();
@@ -37,7 +37,7 @@ std::vector<ValueId> decompose_prologue(Graph& graph, const Node& node, std::siz
   return graph.add_node(*node.op, node.name, attributes, std::move(inputs));
 }
 
-/// The outputs of a batch norm behind a result of that type, and the result.
+/// The outputs of a batch norm that follows a result of type `y`, and then the result.
 std::vector<TensorType> with_batch_norm(const OpContext& context, const TensorType& y) {
   const auto& convolution = context.attributes.as<Conv2dAttributes>();
   check(convolution.epilogue.empty(),
@@ -98,8 +98,8 @@ std::vector<TensorType> infer(const OpContext& context) {
   return {y};
 }
 
-/// A convolution with a batch norm, and no prologue, as the two: without outputs and the batch
-/// norm's first input.
+/// A convolution with a batch norm and no prologue, split in two. The convolution has no outputs
+/// yet; the batch norm lacks its first input.
 struct Parts {
   Node convolution;
   Node norm;
@@ -122,7 +122,7 @@ Parts parts_of(const Node& node) {
 
 std::vector<ValueId> gradient(GradientContext& context);
 
-/// The batch norm's rule, then the convolution's.
+/// Applies the batch norm's gradient rule, then the convolution's.
 std::vector<ValueId> gradient_with_batch_norm(GradientContext& context) {
   const Node node = context.node;
   check(!context.output_gradients[kNormalised].valid(),

@@ -8,8 +8,8 @@
 
 namespace bench {
 
-/// Stride, dilation and explicit zero padding of a sliding window, (H, W) each. A dilation of 1 is
-/// a dense filter.
+/// Stride, dilation and explicit zero padding of a sliding window, each as (H, W). A dilation of 1
+/// is a dense filter.
 struct Window {
   std::array<std::int64_t, 2> kernel{1, 1};
   std::array<std::int64_t, 2> stride{1, 1};
@@ -23,7 +23,7 @@ struct Window {
 };
 std::ostream& operator<<(std::ostream& out, const Window& window);
 
-/// Throws UsageError when the window does not fit into the input, else the output extents (H, W).
+/// The output extents (H, W); throws UsageError if the window does not fit into the input.
 std::array<std::int64_t, 2> output_extents(const OpContext& context, const Window& window,
                                            const Shape& input);
 
@@ -31,25 +31,25 @@ struct Conv2dAttributes {
   Window window = {};
   std::int64_t groups = 1;
   Epilogue epilogue = {};
-  /// The batch norm behind it, for training. What computes both can take the statistics while it
-  /// writes the convolution's result. There is no other epilogue then but the batch norm's own.
+  /// The batch norm that follows, for training. A kernel for both can compute the statistics while
+  /// it writes the convolution's result. The batch norm's epilogue is then the only one.
   std::optional<BatchNormAttributes> batch_norm = {};
-  /// Of the batch norm only the statistics are wanted: who reads what it would normalise does that
-  /// itself, in a prologue.
+  /// Computes only the statistics of the batch norm; readers normalise in their prologue.
   bool statistics_only = false;
-  /// What x goes through before: kBatchNormInference.
+  /// A kBatchNormInference that is applied to x first.
   std::optional<BatchNormAttributes> prologue = {};
   bool operator==(const Conv2dAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes);
 
-/// (x[N,C,H,W], w[O,C/groups,KH,KW], epilogue inputs) -> y[N,O,H',W'], cross-correlation. With a
-/// batch norm (x, w, kBatchNorm's inputs but the first) -> (kBatchNorm's outputs, what it
-/// normalised); with its statistics alone -> (what it would normalise, mean, variance). A
-/// prologue's inputs, but the first, come last. Prologues and lone statistics have no gradient
-/// rule: they come behind the backward pass.
+/// (x[N,C,H,W], w[O,C/groups,KH,KW], epilogue inputs) -> y[N,O,H',W'], cross-correlation;
+/// - with a batch norm: (x, w, kBatchNorm's inputs but the first) -> (kBatchNorm's outputs, what it
+///   normalised);
+/// - with only its statistics: -> (what it would normalise, mean, variance);
+/// - with a prologue: the prologue's inputs, but the first, come last.
+/// Prologues and lone statistics have no gradient rule: they are added after the backward pass.
 extern const OpDef kConv2d;
-/// Position of what its batch norm normalised.
+/// Position of the tensor that its batch norm normalised.
 inline constexpr std::size_t kNormalised = 3;
 
 struct Conv2dBackwardDataAttributes {
@@ -68,19 +68,19 @@ struct Conv2dBackwardWeightsAttributes {
   std::int64_t groups = 1;
   Shape weights = {};
   bool bias = false;
-  /// The convolution's.
+  /// The prologue of the convolution.
   std::optional<BatchNormAttributes> prologue = {};
   bool operator==(const Conv2dBackwardWeightsAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Conv2dBackwardWeightsAttributes& attributes);
 
-/// (dy, x) -> dw of shape `weights`, and with `bias` the bias's gradient [O]. A prologue's inputs,
+/// (dy, x) -> dw of shape `weights`, plus the bias's gradient [O] if `bias`. A prologue's inputs,
 /// but the first, come last.
 extern const OpDef kConv2dBackwardWeights;
 
-/// Whether it is one of the two with a prologue.
+/// Returns true if the node is a convolution or a filter gradient with a prologue.
 bool has_prologue(const Node& node);
-/// How many inputs a prologue adds, and where they are among so many inputs of a node.
+/// The number of inputs that a prologue adds, and their positions in a node with `inputs` inputs.
 std::size_t prologue_count(const std::optional<BatchNormAttributes>& prologue);
 BatchNormInputs prologue_inputs(const BatchNormAttributes& prologue, std::size_t inputs);
 

@@ -9,8 +9,8 @@ namespace bench {
 struct DropoutAttributes {
   /// Probability that an element stays; kept elements are scaled by 1 / keep.
   double keep = 0.5;
-  /// Seed and stream of the Philox generator; with the step and the element's canonical index they
-  /// decide each element alone.
+  /// Seed and stream of the Philox generator. Together with the step and the element's canonical
+  /// index, they decide each element independently.
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;
   /// Canonical index of the first element in the joined batch of all towers.
@@ -19,12 +19,12 @@ struct DropoutAttributes {
 };
 std::ostream& operator<<(std::ostream& out, const DropoutAttributes& attributes);
 
-/// (x, step s32 scalar) -> y, any shape. Element e (first_element for the first one, then on in
-/// canonical order) of step t is kept when the
-/// uniform number in [0, 1) made from the upper 24 bits of word e % 4 of philox4x32({e / 4 low, e /
-/// 4 high, stream low, t}, {seed low, stream high}) is below `keep`. With a negative step y = x.
+/// (x, step s32 scalar) -> y, any shape. Elements are numbered in canonical order, starting at
+/// first_element. Element e of step t is kept if u < `keep`. The number u in [0, 1) comes from the
+/// upper 24 bits of word e % 4 of philox4x32({e / 4 low, e / 4 high, stream low, t}, {seed low,
+/// stream high}). For a negative step y = x.
 extern const OpDef kDropout;
-/// (dy, step) -> dx with the same elements kept.
+/// (dy, step) -> dx, with the same elements kept.
 extern const OpDef kDropoutBackward;
 
 }  // namespace bench

@@ -6,9 +6,9 @@
 
 namespace bench {
 
-/// What a producing op does to its result before it is written: add a bias per channel, add a
-/// residual of the result's shape, then activate. Each present part but the activation is one more
-/// input, in this order.
+/// Steps that a producing op applies to its result before writing it. It adds a bias per channel,
+/// adds a residual of the result's shape, then activates. Each present part but the activation is
+/// one more input, in this order.
 struct Epilogue {
   bool bias = false;
   bool residual = false;
@@ -20,16 +20,16 @@ struct Epilogue {
 };
 std::ostream& operator<<(std::ostream& out, const Epilogue& epilogue);
 
-/// How an op's attributes hold an epilogue, and which parts of one the op can have.
+/// How an op's attributes store an epilogue, and which parts the op supports.
 struct EpilogueCarrier {
   const Epilogue& (*get)(const Attributes&) = nullptr;
-  /// The same attributes with another epilogue.
+  /// The same attributes with a different epilogue.
   Attributes (*with)(const Attributes&, const Epilogue&) = nullptr;
   bool bias = true;
   bool residual = true;
 };
 
-/// That of attributes T with a member `epilogue`.
+/// The carrier for attributes T with a member `epilogue`.
 template <class T>
 constexpr EpilogueCarrier carrier_of(bool bias, bool residual) {
   return {.get = [](const Attributes& attributes) -> const Epilogue& {
@@ -45,11 +45,11 @@ constexpr EpilogueCarrier carrier_of(bool bias, bool residual) {
           .residual = residual};
 }
 
-/// Throws unless the epilogue's inputs, which begin at `first`, fit a result of that shape.
+/// Throws unless the epilogue's inputs, starting at `first`, fit a result of that shape.
 void check_epilogue(const OpContext& context, const Epilogue& epilogue, std::size_t first,
                     const Shape& result);
 
-/// Appends the epilogue as nodes of its own behind `result`. `inputs` are the epilogue's.
+/// Appends the epilogue as separate nodes after `result`. `inputs` are the epilogue's.
 ValueId decompose_epilogue(Graph& graph, const Epilogue& epilogue, const std::string& name,
                            ValueId result, std::span<const ValueId> inputs);
 

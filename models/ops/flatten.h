@@ -4,7 +4,7 @@
 
 namespace bench {
 
-/// (x[N,C,H,W]) -> y[N,C*H*W], always in the order C, H, W, whatever lies in memory.
+/// (x[N,C,H,W]) -> y[N,C*H*W], always in the order C, H, W, whatever the memory layout.
 extern const OpDef kFlatten;
 /// (dy[N,C*H*W]) -> dx of the shape in RestoreShapeAttributes.
 extern const OpDef kUnflatten;

@@ -7,10 +7,10 @@
 
 namespace bench {
 
-/// Of one running value.
+/// Parameters of one running value.
 struct Averaging {
   double decay = 0.999;
-  /// Multiplies what is fed in: n / (n - 1) makes a biased variance unbiased.
+  /// Multiplies the batch's value: n / (n - 1) makes a biased variance unbiased.
   double factor = 1;
   bool operator==(const Averaging&) const = default;
 };
@@ -22,8 +22,8 @@ struct MovingAverageAttributes {
 };
 std::ostream& operator<<(std::ostream& out, const MovingAverageAttributes& attributes);
 
-/// (running, batch, running, batch, ...) -> of each pair, in its own shape,
-/// decay * running + (1 - decay) * factor * batch.
+/// (running, batch, running, batch, ...) -> for each pair, in its shape, decay * running + (1 -
+/// decay) * factor * batch.
 extern const OpDef kMovingAverage;
 
 }  // namespace bench

@@ -6,8 +6,8 @@
 
 namespace bench {
 
-// Every op's object, for tables over all of them; what an op computes, and the attributes that who
-// builds nodes needs, stand in its own header.
+// The objects of all ops, for tables over them. Each op's header describes its computation, and has
+// the attributes for building nodes.
 #define BENCH_OP(object, name) extern const OpDef object;
 #include "models/ops/ops.inc"
 

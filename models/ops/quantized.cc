@@ -13,7 +13,7 @@ void require_quantized(const OpContext& context, std::size_t index) {
                                  name_of(dtype), ", not u8 or s8"));
 }
 
-/// In f32, or in f64 where a test wants to know better.
+/// Requires f32, or f64 for more precise tests.
 void require_real(const OpContext& context, std::size_t index) {
   const DType dtype = context.inputs[index].dtype;
   check(dtype == DType::f32 || dtype == DType::f64,
@@ -52,8 +52,7 @@ TensorType written(const OpContext& context, const QuantizedOutput& output, cons
   return {.dtype = output.dtype, .shape = shape};
 }
 
-/// The shape that the op on real numbers would give; its inputs are this one's without the weight
-/// scales.
+/// The output shape of the op on real numbers. Its inputs are the same without the weight scales.
 Shape plain_shape(const OpContext& context, const OpDef& plain, const Attributes& attributes) {
   check(context.inputs.size() > 2, cat(context.op, ": ", context.node, " has no weight scales"));
   require_quantized(context, 0);

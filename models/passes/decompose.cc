@@ -14,7 +14,7 @@ Graph decompose_unsupported(const Graph& graph, const SupportQuery& supports) {
     }
     return append(result, node);
   });
-  // Of what is fused twice a part is fused.
+  // A node that was fused twice decomposes into a part that is itself fused.
   return divided ? decompose_unsupported(parts, supports) : parts;
 }
 

@@ -18,7 +18,7 @@ class Folder {
  public:
   explicit Folder(const Graph& graph) : graph_(graph), uses_(count_uses(graph)) {}
 
-  /// The convolution's weight and what of the batch norm goes into it; none where it does not.
+  /// The convolution's weight and the variables folded into it; nullopt if folding is not possible.
   [[nodiscard]] std::optional<FoldedBatchNorm> fold(const Node& norm) const {
     const auto& attributes = norm.attributes.as<BatchNormAttributes>();
     if (!attributes.epilogue.empty()) {
@@ -51,7 +51,7 @@ class Folder {
   }
 
  private:
-  /// The node whose first output this is, if nobody else reads it.
+  /// The node whose first output this is, if the value has only one reader.
   [[nodiscard]] const Node* sole_producer(ValueId id) const {
     const Value& value = graph_.value(id);
     if (value.origin != Value::Origin::node || value.position != 0 || uses_[at(id)] != 1) {

@@ -7,9 +7,9 @@
 
 namespace bench {
 
-/// A convolution that has taken in the batch norm behind it. With s = gamma / sqrt(variance +
-/// epsilon) per output channel, its weight is the old one times s, and its bias is
-/// beta + (old bias - mean) * s. Variables by name; empty for one that there is not.
+/// A convolution that absorbed the batch norm after it. Let s = gamma / sqrt(variance + epsilon)
+/// per output channel. The new weight is the old one times s; the new bias is beta + (old bias -
+/// mean) * s. Variables are given by name; empty if absent.
 struct FoldedBatchNorm {
   std::string weight = {};
   std::string old_bias = {};
@@ -18,7 +18,7 @@ struct FoldedBatchNorm {
   std::string mean = {};
   std::string variance = {};
   double epsilon = 0;
-  /// The new variable, of the output channels' shape.
+  /// The new variable, with one element per output channel.
   std::string bias = {};
 };
 
@@ -27,9 +27,10 @@ struct FoldedGraph {
   std::vector<FoldedBatchNorm> folds;
 };
 
-/// For inference: each convolution whose output goes, with or without a bias, into one batch norm
-/// with given statistics and nowhere else becomes a convolution with a bias. The weight keeps its
-/// name; the variables that the batch norm had are gone. The rest stays.
+/// Folds batch norms into convolutions, for inference. It applies to each convolution whose only
+/// reader, with or without a bias in between, is a batch norm with given statistics. The result is
+/// a convolution with a bias. The weight keeps its name; the batch norm's variables are removed.
+/// Everything else is unchanged.
 FoldedGraph fold_batch_norm(const Graph& graph);
 
 }  // namespace bench

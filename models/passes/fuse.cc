@@ -14,15 +14,15 @@
 namespace bench {
 namespace {
 
-/// `epilogue` of a `carrier` with the work of `node` behind it, if the order bias, residual,
-/// activation allows it.
+/// `epilogue` of a `carrier`, extended by the work of the following `node`, if the order bias,
+/// residual, activation allows it.
 std::optional<Epilogue> extend(const EpilogueCarrier& carrier, Epilogue epilogue,
                                const Node& node) {
   if (epilogue.activation != ActivationKind::none) {
     return std::nullopt;
   }
   if (node.op == &kActivation) {
-    // A fused node does not keep what it activates, from which some derivatives are taken.
+    // A fused node does not keep the activation's input, which some derivatives need.
     epilogue.activation = node.attributes.as<ActivationAttributes>().kind;
     return derivative_from_output(epilogue.activation) ? std::optional(epilogue) : std::nullopt;
   }
@@ -37,7 +37,7 @@ std::optional<Epilogue> extend(const EpilogueCarrier& carrier, Epilogue epilogue
   return std::nullopt;
 }
 
-/// What a carrier takes in: its new epilogue with further inputs, and the last node it absorbs.
+/// What a carrier absorbs: its new epilogue, the further inputs and the last absorbed node.
 struct Fusion {
   Epilogue epilogue;
   std::vector<ValueId> extra_inputs;
@@ -47,7 +47,7 @@ struct Fusion {
 struct FusionPlan {
   /// Indexed by the carrying node.
   std::vector<std::optional<Fusion>> fusions;
-  /// The node that takes each node in; itself where nothing does.
+  /// The node that absorbs each node; the node itself if none does.
   std::vector<std::size_t> carrier_of;
 };
 
@@ -63,7 +63,7 @@ class Fuser {
     std::iota(plan.carrier_of.begin(), plan.carrier_of.end(), 0);
     for (std::size_t i = 0; i < count; ++i) {
       const Node& node = graph_.nodes()[i];
-      // Of an add's two inputs the later one is extended: the other one exists by then.
+      // An add extends the later of its two inputs, because the other one exists by then.
       for (const std::size_t input : candidate_inputs(node)) {
         const Value& value = graph_.value(node.inputs[input]);
         if (value.origin != Value::Origin::node || value.position != 0 ||
@@ -135,8 +135,8 @@ Graph fuse(const Graph& graph, const SupportQuery& supports) {
   GraphCopy copy(graph);
   copy.add_inputs();
   copy.add_variables();
-  // A fused node stands where its last part stood, since a residual must exist by then; whoever
-  // reads its other outputs (batch norm's statistics) waits for it.
+  // A fused node takes the place of its last part, since a residual must exist by then. Readers of
+  // its other outputs (batch norm's statistics) wait for it.
   std::vector<Node> waiting;
   const auto emit_ready = [&] {
     std::erase_if(waiting, [&](const Node& node) {

@@ -8,7 +8,7 @@
 namespace bench {
 namespace {
 
-/// A convolution and the batch norm behind it.
+/// A convolution and the batch norm after it, as one node.
 std::optional<Node> as_one(const Node& convolution, const Node& norm) {
   auto attributes = convolution.attributes.as<Conv2dAttributes>();
   if (!attributes.epilogue.empty()) {
@@ -21,8 +21,7 @@ std::optional<Node> as_one(const Node& convolution, const Node& norm) {
   return both;
 }
 
-/// By node: of a batch norm that is given to its convolution, that convolution; of that
-/// convolution, itself.
+/// Indexed by node: for a batch norm that is fused, its convolution; for that convolution, itself.
 std::vector<std::optional<std::size_t>> find_pairs(const Graph& graph,
                                                    const SupportQuery& supports) {
   const std::vector<int> uses = count_uses(graph);
@@ -50,7 +49,7 @@ std::vector<std::optional<std::size_t>> find_pairs(const Graph& graph,
 
 Graph fuse_batch_norm(const Graph& graph, const SupportQuery& supports) {
   const auto convolution_of = find_pairs(graph, supports);
-  // Convolutions that wait for their batch norm, as they stand in the new graph.
+  // Convolutions that wait for their batch norm, with inputs of the new graph.
   std::vector<Node> waiting(graph.nodes().size());
   std::size_t next = 0;
   return rewrite(graph, [&](Graph& result, const Node& node) {
@@ -60,7 +59,7 @@ Graph fuse_batch_norm(const Graph& graph, const SupportQuery& supports) {
     }
     if (*convolution_of[index] == index) {
       waiting[index] = node;
-      // Nobody reads what stands for the result: its only reader is given to it.
+      // This placeholder is never read: the result's only reader is fused into this node.
       return std::vector<ValueId>{node.inputs[0]};
     }
     std::vector<ValueId> outputs = append(result, *as_one(waiting[*convolution_of[index]], node));

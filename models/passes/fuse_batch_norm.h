@@ -4,10 +4,9 @@
 
 namespace bench {
 
-/// Gives the batch norm that alone reads a plain convolution to that convolution, where the device
-/// supports the two as one: what computes the convolution can take the statistics from its result
-/// while it has it at hand. Runs behind fuse(), which gives the batch norm its own epilogue, and
-/// before the backward pass.
+/// Fuses a plain convolution with the batch norm that is its only reader, if the device supports
+/// that. The fused kernel can compute the statistics while it writes the result. Runs after fuse(),
+/// which gives the batch norm its epilogue, and before the backward pass.
 Graph fuse_batch_norm(const Graph& graph, const SupportQuery& supports);
 
 }  // namespace bench

@@ -8,7 +8,7 @@
 namespace bench {
 namespace {
 
-/// Whether a node does nothing but update one variable.
+/// Returns true if a node only updates one variable.
 bool only_updates(const Graph& graph, std::span<const int> uses, const Node& node) {
   const auto updates = graph.updates();
   return node.op == &kMovingAverage && node.outputs.size() == 1 && uses[at(node.outputs[0])] == 1 &&

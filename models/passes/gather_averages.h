@@ -4,9 +4,9 @@
 
 namespace bench {
 
-/// Lets one node update all moving averages that nothing but their updates read, at the end of what
-/// there is: a network has two per batch norm, each too small to be worth a launch of its own. Runs
-/// before the backward pass, which follows what there is.
+/// Gathers all moving averages into one node at the end of the graph, if only their updates read
+/// them. A network has two per batch norm, each too small to be worth a separate launch. Runs
+/// before the backward pass, which appends to the graph.
 Graph gather_moving_averages(const Graph& graph);
 
 }  // namespace bench

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// `reader` with both terms of `sum` for its gradient.
+/// `reader` with both terms of `sum` as its gradient.
 std::optional<Node> with_both(const Node& reader, const Node& sum) {
   auto attributes = reader.attributes.as<BatchNormAttributes>();
   if (attributes.two_gradients) {
@@ -25,7 +25,7 @@ std::optional<Node> with_both(const Node& reader, const Node& sum) {
   return both;
 }
 
-/// Of each node, the sum that it takes in; kNone for none.
+/// For each node, the sum that it absorbs, or kNone.
 std::vector<std::size_t> find_sums(const Graph& graph, const SupportQuery& supports) {
   const std::vector<int> uses = count_uses(graph);
   std::vector<std::size_t> sums(graph.nodes().size(), kNone);
@@ -60,14 +60,14 @@ Graph sum_gradients_where_read(const Graph& graph, const SupportQuery& supports)
       taken[sum] = true;
     }
   }
-  // Sums that were taken in, as they stand in the new graph.
+  // Absorbed sums, with inputs of the new graph.
   std::vector<Node> terms(graph.nodes().size());
   std::size_t next = 0;
   return rewrite(graph, [&](Graph& result, const Node& node) {
     const std::size_t index = next++;
     if (taken[index]) {
       terms[index] = node;
-      // Nobody reads what stands for the sum: its only reader gets both terms.
+      // This placeholder is never read: the sum's only reader gets both terms.
       return std::vector<ValueId>{node.inputs[0]};
     }
     return append(result, sum_of[index] == kNone ? node : *with_both(node, terms[sum_of[index]]));

@@ -4,9 +4,9 @@
 
 namespace bench {
 
-/// Lets the backward batch norm that alone reads the sum of two gradients read both instead, where
-/// the device supports that: paths that meet behind a residual block need no pass of their own.
-/// Runs after the backward pass.
+/// Lets a backward batch norm that is the only reader of a sum of two gradients read both terms
+/// instead. Applies if the device supports it. The paths that join after a residual block then need
+/// no separate pass. Runs after the backward pass.
 Graph sum_gradients_where_read(const Graph& graph, const SupportQuery& supports);
 
 }  // namespace bench

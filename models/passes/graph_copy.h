@@ -6,16 +6,15 @@
 
 namespace bench {
 
-/// A graph that is made from another one, piece by piece, and what in it stands for each value of
-/// the other. The other graph has to outlive it.
+/// A graph that is created from another one piece by piece, and its value for each value of the
+/// other. The other graph must outlive it.
 class GraphCopy {
  public:
   explicit GraphCopy(const Graph& from) : from_(from), stands_for_(from.values().size()) {}
 
   /// The graph so far, to which anything may be added.
   [[nodiscard]] Graph& graph() { return graph_; }
-  /// What stands for a value of the other graph; it may be set, and is invalid until something
-  /// does.
+  /// The value for a value of the other graph. It may be set, and is invalid until then.
   ValueId& operator[](ValueId id) { return stands_for_[at(id)]; }
 
   void add_inputs();
@@ -23,9 +22,9 @@ class GraphCopy {
   void add_variable(const Variable& variable, const TensorType& type);
   /// The node with its inputs named as in the copy.
   [[nodiscard]] Node renamed(const Node& node);
-  /// Appends the node as it is; what it reads must be there.
+  /// Appends the node unchanged; its inputs must already exist.
   void append_node(const Node& node);
-  /// Lets `results` stand for the node's outputs; empty: nothing does, and nobody may read them.
+  /// Sets `results` as the node's outputs; if empty, nothing may read those outputs.
   void set_outputs(const Node& node, const std::vector<ValueId>& results);
   /// Names the outputs as the other graph does.
   void add_outputs();

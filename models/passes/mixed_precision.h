@@ -4,7 +4,7 @@
 
 namespace bench {
 
-/// What a network learns, as it is kept.
+/// How the variables that a network learns are stored.
 enum class Weights16 : std::uint8_t {
   /// Each step casts the filters from f32 variables, so that small updates are not lost.
   cast,
@@ -12,15 +12,14 @@ enum class Weights16 : std::uint8_t {
   stored,
 };
 
-/// Whether mixed precision turns tensors of that type into 16 bits: activations and filters, but no
-/// vectors, which are biases and batch norm's.
+/// Returns true if mixed precision stores tensors of that type in 16 bits. That holds for
+/// activations and filters, but not for vectors, which are biases and batch norm's variables.
 bool is_narrowed(const TensorType& type);
 
 /// The graph computing in `dtype`, bf16 or f16: images, activations and filters have 16 bits each.
-/// What is summed over many elements stays f32: the statistics and parameters of batch norm,
-/// biases, losses, moving averages, and with the gradient rules everything a network learns.
-/// Outputs stay f32 by a cast. Micikevicius et al., arXiv:1710.03740. Runs before fusion and the
-/// backward pass.
+/// Sums over many elements stay in f32: batch norm's statistics and parameters, biases, losses and
+/// moving averages. With the gradient rules, everything a network learns is f32 too. A cast keeps
+/// outputs in f32. Micikevicius et al., arXiv:1710.03740. Runs before fusion and the backward pass.
 Graph mixed_precision(const Graph& graph, DType dtype, Weights16 weights);
 
 }  // namespace bench

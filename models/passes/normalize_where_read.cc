@@ -9,29 +9,29 @@
 namespace bench {
 namespace {
 
-/// A node that reads a value, and where.
+/// A node that reads a value, and the input position.
 struct Reader {
   std::size_t node = 0;
   std::size_t input = 0;
 };
 
-/// A batch norm whose result is to be normalised where it is read: the convolution that carries it,
-/// and what is known of it.
+/// A batch norm whose result its readers will compute: its attributes and the values that they
+/// need.
 struct Source {
   BatchNormAttributes norm;
   ValueId z;
-  /// kBatchNormInference's but the first.
+  /// The inputs of kBatchNormInference, without the first.
   std::vector<ValueId> inputs;
 };
 
-/// Of a convolution with its batch norm; `node` is of the graph that the values are of.
+/// The source for a convolution with its batch norm; `outputs` and `node` are of the same graph.
 Source source_of(const Node& node, std::span<const ValueId> outputs) {
   const BatchNormAttributes& norm = *node.attributes.as<Conv2dAttributes>().batch_norm;
   const BatchNormInputs at = batch_norm_inputs(norm);
   Source source{.norm = norm, .z = outputs[kNormalised], .inputs = {}};
   for (const int position : {at.gamma, at.beta}) {
     if (position >= 0) {
-      // The filter comes before batch norm's own inputs.
+      // The filter comes before batch norm's inputs.
       source.inputs.push_back(node.inputs[static_cast<std::size_t>(position) + 1]);
     }
   }
@@ -39,7 +39,7 @@ Source source_of(const Node& node, std::span<const ValueId> outputs) {
   return source;
 }
 
-/// Whether it carries a batch norm whose result another node can compute from what it normalised.
+/// Returns true if the node has a batch norm whose result readers can compute from its input.
 bool can_leave_out(const Node& node) {
   if (node.op != &kConv2d) {
     return false;
@@ -70,7 +70,7 @@ std::optional<Node> behind_prologue(const Node& node, const Source& source) {
   return result;
 }
 
-/// The batch norm's own backward, without y.
+/// The batch norm's backward node, without y.
 std::optional<Node> with_mask(const Node& node, const Source& source) {
   auto attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_backward_inputs(attributes);
@@ -86,8 +86,7 @@ std::optional<Node> with_mask(const Node& node, const Source& source) {
   return result;
 }
 
-/// A node that reads at `input` what the source would give, reading what the source has instead;
-/// none where it cannot.
+/// `node` with its input `input` replaced by the source's values; nullopt if that is impossible.
 std::optional<Node> reading(const Node& node, std::size_t input, const Source& source) {
   std::optional<Node> result;
   if (node.op == &kConv2d && input == 0) {
@@ -105,16 +104,16 @@ std::optional<Node> reading(const Node& node, std::size_t input, const Source& s
   return result;
 }
 
-/// Per node, the convolution whose batch norm it computes itself, and where it reads that.
+/// For each node, the convolution whose batch norm it computes, and the input that reads it.
 struct Plan {
   std::vector<std::optional<std::size_t>> source;
   std::vector<std::size_t> input;
-  /// Whether a convolution's batch norm is left to its readers.
+  /// For each convolution, true if its readers compute its batch norm.
   std::vector<bool> left_out;
 };
 
-/// Whether the device runs the convolution, as it is planned so far, without its result and all
-/// readers with what it has instead.
+/// Returns true if the device supports the convolution without its result, and all readers with
+/// what replaces the result.
 bool all_can(const Graph& graph, const Node& convolution, const std::vector<Reader>& readers,
              const SupportQuery& supports) {
   const Source source = source_of(convolution, convolution.outputs);
@@ -150,7 +149,7 @@ Plan make_plan(const Graph& graph, const SupportQuery& supports) {
                              ? node
                              : *reading(node, plan.input[i], source_of(*source, source->outputs));
     const std::vector<Reader>& of_result = readers[at(node.outputs[0])];
-    // An output of the graph is read by others.
+    // Something other than a node reads an output of the graph.
     if (static_cast<int>(of_result.size()) != uses[at(node.outputs[0])] ||
         !all_can(graph, planned, of_result, supports)) {
       continue;
@@ -168,7 +167,7 @@ Plan make_plan(const Graph& graph, const SupportQuery& supports) {
 
 Graph normalize_where_read(const Graph& graph, const SupportQuery& supports) {
   const Plan plan = make_plan(graph, supports);
-  // As they stand in the new graph.
+  // Sources in the new graph.
   std::vector<std::optional<Source>> sources(graph.nodes().size());
   std::size_t next = 0;
   return rewrite(graph, [&](Graph& result, const Node& node) {
@@ -180,7 +179,7 @@ Graph normalize_where_read(const Graph& graph, const SupportQuery& supports) {
       return append(result, read);
     }
     const std::vector<ValueId> made = append(result, without_result(read));
-    // Nobody reads what stands for the batch norm's result.
+    // The last entry is a placeholder for the batch norm's result, which is never read.
     const std::vector<ValueId> outputs{made[0], made[1], made[2], made[0]};
     sources[index] = source_of(node, outputs);
     return outputs;

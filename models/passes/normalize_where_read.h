@@ -4,12 +4,11 @@
 
 namespace bench {
 
-/// Leaves the normalising of a convolution's result to who reads it: the result is kept, with the
-/// statistics of its batch norm, and the one convolution that reads what the batch norm would give
-/// normalises while it reads, as do that convolution's filter gradient and the batch norm's own
-/// backward. So where nobody else reads it and the device supports all of these. Runs behind
-/// fuse_batch_norm() and the backward pass, and before gradients that meet are given to who reads
-/// them.
+/// Lets the readers of a convolution's batch norm normalise it while they read. Only the
+/// convolution's result and the statistics are kept. The readers are the next convolution, its
+/// filter gradient and the batch norm's backward. Applies if they are the only readers and the
+/// device supports all of them. Runs after fuse_batch_norm() and the backward pass, and before
+/// sum_gradients_where_read().
 Graph normalize_where_read(const Graph& graph, const SupportQuery& supports);
 
 }  // namespace bench

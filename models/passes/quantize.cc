@@ -40,7 +40,7 @@ class Emitter {
     return std::move(result_);
   }
 
-  /// Where the quantised form of each node went; -1 for one that stays in f32.
+  /// The index of each node's quantised form; -1 if it stays in f32.
   [[nodiscard]] const std::vector<std::int32_t>& emitted() const { return emitted_; }
 
  private:
@@ -135,7 +135,7 @@ class Emitter {
     return result_.graph.add_node(*node.op, node.name, node.attributes, inputs);
   }
 
-  /// x, the weight and its scales, and the bias where there is one.
+  /// x, the weight and its scales, and the bias if it exists.
   std::vector<ValueId> layer_inputs(const Node& node, const Epilogue& epilogue) {
     std::vector<ValueId> inputs{quantized(node.inputs[0]), quantized_[at(node.inputs[1])],
                                 scales_.at(node.inputs[1])};
@@ -185,7 +185,7 @@ class Emitter {
   const Graph& graph_;
   const QuantizePlan& plan_;
   QuantizedGraph result_;
-  /// Both forms of each value, where it has them.
+  /// Both forms of each value, if they exist.
   std::vector<ValueId> plain_;
   std::vector<ValueId> quantized_;
   std::map<ValueId, ValueId> scales_;

@@ -15,7 +15,7 @@
 namespace bench {
 namespace {
 
-/// Whether the result has no sign where the inputs have none.
+/// Returns true if the result is non-negative whenever the inputs are.
 bool keeps_sign(const OpDef& op) { return op.keeps_sign || op.quanta == Quanta::passed_on; }
 
 bool passes_quanta_on(const Node& node) { return node.op->quanta == Quanta::passed_on; }
@@ -73,7 +73,7 @@ void QuantizePlan::find_non_negative() {
     non_negative_[at(id)] = range != ranges_.end() && range->second.low >= 0;
   }
   for (const Node& node : graph_.nodes()) {
-    // Only the tensors count: dropout's last input is the number of the step.
+    // Only the tensors count: dropout's last input is the step number.
     const bool from_inputs = keeps_sign(*node.op) &&
                              std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
                                return non_negative_[at(id)] || graph_.type(id).dtype != DType::f32;
@@ -82,7 +82,7 @@ void QuantizePlan::find_non_negative() {
   }
 }
 
-/// Whether a layer's weight is its own and its activation one that quanta bear.
+/// Returns true if no other layer uses the weight and quanta allow the activation.
 bool QuantizePlan::may_carry(const Node& node) const {
   const ValueId weight = node.inputs[1];
   const bool own = graph_.find_variable(weight) != nullptr && uses_[at(weight)] == 1;
@@ -103,7 +103,7 @@ void QuantizePlan::find_candidates(const std::map<std::size_t, std::string>& ref
     if (node.op == &kConv2d || node.op == &kFullyConnected) {
       candidate_[n] = may_carry(node);
     } else if (node.op == &kAdd || node.op == &kSpatialMean || passes_quanta_on(node)) {
-      // Quantising for their sake alone would be no gain.
+      // Quantising only for their sake would not pay off.
       candidate_[n] = std::any_of(node.inputs.begin(), node.inputs.end(),
                                   [&](ValueId id) { return available[at(id)]; });
     }
@@ -126,7 +126,7 @@ void QuantizePlan::choose() {
     }
     read_[at(node.inputs[0])] = true;
     weights_.insert(node.inputs[1]);
-    // Where the result is a real number the residual is one too.
+    // If the result is a real number, the residual is one too.
     if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().epilogue.residual &&
         read_[at(node.outputs[0])]) {
       read_[at(node.inputs.back())] = true;

@@ -9,25 +9,25 @@
 
 namespace bench {
 
-/// What quantize() does with each node and value of an f32 graph: which nodes read quanta, which
-/// values are wanted as quanta, and their types and scales.
+/// What quantize() does with each node and value of an f32 graph. It holds the nodes that read
+/// quanta, the values wanted as quanta, and their types and scales.
 class QuantizePlan {
  public:
-  /// `refused`: nodes by index that stay in f32 whatever they are, and why.
+  /// `refused` maps the index of each node that must stay in f32 to the reason.
   QuantizePlan(const Graph& graph, const Ranges& ranges,
                const std::map<std::size_t, std::string>& refused);
 
-  /// Whether the node reads quanta.
+  /// Returns true if the node reads quanta.
   [[nodiscard]] bool is_quantized(std::size_t node) const { return quantized_[node]; }
   [[nodiscard]] bool is_quantized_weight(ValueId id) const { return weights_.count(id) != 0; }
-  /// Whether any node reads the value as quanta.
+  /// Returns true if any node reads the value as quanta.
   [[nodiscard]] bool is_read_quantized(ValueId id) const { return read_[at(id)]; }
-  /// u8 or s8, and the real number that one quantum stands for.
+  /// u8 or s8, and the real number that one quantum represents.
   [[nodiscard]] DType dtype(ValueId id) const;
   [[nodiscard]] double scale(ValueId id) const;
 
  private:
-  /// What values of one scale have in common.
+  /// What values with the same scale have in common.
   struct Shared {
     Range range;
     bool non_negative = true;
@@ -43,16 +43,16 @@ class QuantizePlan {
   const Graph& graph_;
   const Ranges& ranges_;
   std::vector<int> uses_;
-  /// By value: no number below 0 can occur.
+  /// By value: true if no number below 0 can occur.
   std::vector<bool> non_negative_;
-  /// By node: it could read quanta; it does.
+  /// By node: true if it could read quanta; true if it does.
   std::vector<bool> candidate_;
   std::vector<bool> quantized_;
-  /// By value: some node reads it as quanta.
+  /// By value: true if some node reads it as quanta.
   std::vector<bool> read_;
   std::set<ValueId> weights_;
-  /// By value: another of the same scale, up to one that stands for all of them; and by that one,
-  /// what they have in common.
+  /// By value: another value with the same scale, up to one that represents them all. By that
+  /// value: what they have in common.
   std::vector<std::size_t> same_scale_;
   std::map<std::size_t, Shared> shared_;
 };

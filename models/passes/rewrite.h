@@ -7,7 +7,8 @@
 
 namespace bench {
 
-/// Whether a device can run a node, or why not; how passes learn of a device without knowing it.
+/// A device's answer if it can run a node, with the reason if not. Passes query a device only
+/// through this.
 struct Support {
   bool yes = true;
   std::string why_not;
@@ -15,16 +16,16 @@ struct Support {
 };
 using SupportQuery = std::function<Support(const Graph&, const Node&)>;
 
-/// Copies a graph node by node. The callback gets the graph under construction and the node with
-/// its inputs renamed into it; it appends what it wants and returns what stands for the node's
-/// outputs, or an empty vector when the node is dropped (then nothing may read it). Inputs,
-/// variables, outputs, updates and gradients come along; `variable_type`, when given, turns the
-/// variables' types into their new ones.
+/// Copies a graph node by node. The callback gets the graph under construction and the node, whose
+/// inputs already refer to that graph. It appends what it wants and returns the values for the
+/// node's outputs. An empty vector drops the node; then nothing may read it. Inputs, variables,
+/// outputs, updates and gradients are copied too. `variable_type`, if given, maps the variables'
+/// types to their new ones.
 Graph rewrite(const Graph& graph,
               const std::function<std::vector<ValueId>(Graph&, const Node&)>& replace,
               const std::function<TensorType(const TensorType&)>& variable_type = {});
 
-/// Appends the node as it is.
+/// Appends the node unchanged.
 std::vector<ValueId> append(Graph& graph, const Node& node);
 
 }  // namespace bench

@@ -15,7 +15,7 @@
 
 namespace bench {
 
-/// (H, W); one number stands for both.
+/// (H, W); a single number sets both.
 struct Extent2 {
   std::int64_t height = 0;
   std::int64_t width = 0;
@@ -25,10 +25,12 @@ struct Extent2 {
   [[nodiscard]] constexpr std::array<std::int64_t, 2> array() const { return {height, width}; }
 };
 
-/// How a window is padded. same: TensorFlow's SAME, the odd pixel at the bottom and right.
-/// same_resnet: with a stride above 1 explicitly (k-1)/2 before and the rest behind, else SAME.
-/// symmetric: WindowSpec::pad on each side. ceiling: the same, and at the bottom and right as much
-/// more as lets a last window begin that would be cut.
+/// How a window is padded.
+/// - same: TensorFlow's SAME, with the odd pixel at the bottom and right;
+/// - same_resnet: with a stride above 1, explicit padding with (k-1)/2 before and the rest after;
+///   else SAME;
+/// - symmetric: WindowSpec::pad on each side;
+/// - ceiling: symmetric, plus enough at the bottom and right to complete a last, partial window.
 enum class Padding : std::uint8_t { valid, same, same_resnet, symmetric, ceiling };
 
 /// A filter's extents, stride and padding, for one input.
@@ -40,18 +42,18 @@ struct WindowSpec {
 };
 Window make_window(const WindowSpec& spec, const Shape& input);
 
-/// Elements that one output of a filter reads, and that read one input.
+/// The number of elements that one output of a filter reads, and of outputs that read one input.
 struct Fans {
   double in = 1;
   double out = 1;
 };
-/// How a filter's or a fully connected layer's weights begin.
+/// How a filter's or a fully connected layer's weights are initialised.
 using WeightInit = std::function<Initializer(const Fans&)>;
-/// Variance 1 / fan in, from a normal distribution cut at two deviations.
+/// Variance 1 / fan in, from a normal distribution truncated at two deviations.
 Initializer variance_scaling(const Fans& fans);
-/// A normal distribution of deviation sqrt(gain / fan in), which is then cut at two deviations.
+/// A normal distribution with deviation sqrt(gain / fan in), then truncated at two deviations.
 WeightInit cut_normal(double gain);
-/// A normal distribution of that deviation, which is then cut at two deviations.
+/// A normal distribution with that deviation, then truncated at two deviations.
 WeightInit cut_normal_of(double stddev);
 
 struct BatchNormSpec {
@@ -73,29 +75,29 @@ struct FullyConnectedSpec {
   std::int64_t outputs = 0;
   double bias_value = 0;
   WeightInit initial = cut_normal(1);
-  /// Where given, the biases begin so and `bias_value` is not looked at.
+  /// If given, initialises the biases; `bias_value` is then ignored.
   WeightInit bias_initial = nullptr;
 };
 
-/// What a builder needs to know of the network it makes.
+/// What a builder needs to know about the network it builds.
 struct BuilderOptions {
   std::int64_t num_classes = 0;
   bool training = true;
-  /// Whether a model that has auxiliary logits should give them.
+  /// True if a model with an auxiliary head should also return its logits.
   bool aux_head = false;
   std::uint64_t seed = 0;
-  /// As in NetworkOptions.
+  /// Same as in NetworkOptions.
   std::int64_t first_image = 0;
 };
 
-/// Adds layers to a graph: values in, values out. Variables are named after the module path given,
-/// with the leaves weight, bias, running_mean and running_var. In training, batch norm takes the
-/// batch's statistics and updates the running ones; dropout and drop-path drop.
+/// Adds layers to a graph: values in, values out. Variables are named after the given module path,
+/// with the leaves weight, bias, running_mean and running_var. In training, batch norm uses the
+/// batch's statistics and updates the running ones; dropout and drop-path are active.
 class NetworkBuilder {
  public:
   NetworkBuilder(Graph& graph, const BuilderOptions& options) : graph_(graph), options_(options) {}
 
-  /// Layers are counted per kind in the order in which they are made: "conv0", "conv1", ...
+  /// Counts layers per kind in creation order: "conv0", "conv1", ...
   std::string next(const std::string& kind) { return cat(kind, counts_[kind]++); }
 
   ValueId conv(const std::string& path, ValueId x, const ConvSpec& spec);
@@ -106,7 +108,7 @@ class NetworkBuilder {
   }
   ValueId add(const std::string& name, ValueId a, ValueId b);
   ValueId max_pool(const std::string& name, ValueId x, const WindowSpec& spec);
-  /// Padding is not counted.
+  /// The mean does not include padding.
   ValueId avg_pool(const std::string& name, ValueId x, const WindowSpec& spec);
   /// [N,C,H,W] -> [N,C,1,1], the mean.
   ValueId global_avg_pool(const std::string& name, ValueId x);
@@ -124,7 +126,7 @@ class NetworkBuilder {
   ValueId lrn(const std::string& name, ValueId x, const LrnAttributes& attributes);
   /// Elements stay with probability `keep`.
   ValueId dropout(const std::string& name, ValueId x, double keep);
-  /// Examples stay with probability `keep`, which is reached in `ramp_steps` steps.
+  /// Examples stay with probability `keep`, which is reached after `ramp_steps` steps.
   ValueId drop_path(const std::string& name, ValueId x, double keep, std::int64_t ramp_steps = 0);
   /// x * w^T + bias.
   ValueId fully_connected(const std::string& path, ValueId x, const FullyConnectedSpec& spec);
@@ -147,7 +149,7 @@ class NetworkBuilder {
   [[nodiscard]] const AuxLogits& aux_logits() const { return aux_; }
 
  private:
-  /// The step's number, on which dropout depends; a graph input of that name.
+  /// The step number, which dropout needs; a graph input with that name.
   ValueId step();
 
   Graph& graph_;

@@ -4,12 +4,12 @@ namespace bench {
 namespace {
 
 constexpr BatchNormSpec kNorm{.epsilon = 1e-5, .decay = 0.9, .scale = true};
-/// Of the batch norms in front of a block and behind the last one.
+/// For the batch norms before each block and after the last one.
 constexpr BatchNormSpec kPreactivationNorm{};
 
 struct CifarResnet {
   int blocks_per_stage = 0;
-  /// v2: batch norm and ReLU stand in front of the convolutions.
+  /// v2: batch norm and ReLU come before the convolutions.
   bool preactivated = false;
 };
 
@@ -23,8 +23,8 @@ ConvSpec conv_spec(std::int64_t channels, std::int64_t stride) {
   return {.channels = channels, .window = {.kernel = 3, .stride = stride}, .bias = false};
 }
 
-/// The input; where a block has more channels, every second of its pixels in both directions, with
-/// as many channels of zeros before it as behind.
+/// The input. If a block has more channels, every second pixel in both directions, with equally
+/// many channels of zeros before and after.
 ValueId shortcut(NetworkBuilder& net, ValueId input, const Block& block) {
   const std::int64_t missing = block.channels - net.channels(input);
   if (missing == 0) {

@@ -14,7 +14,7 @@ struct Row {
   std::string_view name;
   std::string_view dataset;
   std::uint64_t definition;
-  /// Of the parts, which stand in the order of the rows.
+  /// The number of parts, which are in the order of the rows.
   std::size_t parts;
 };
 

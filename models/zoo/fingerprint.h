@@ -9,49 +9,50 @@
 
 namespace bench {
 
-/// What a part of a fingerprint is about.
+/// What a part of a fingerprint describes.
 enum class FingerprintKind : std::uint8_t {
   loss,
-  /// Of a training step.
+  /// The logits of a training step.
   logits,
   inference_logits,
   weight_gradients,
   bias_gradients,
-  /// Of batch norm's gammas and betas.
+  /// Gradients of batch norm's gammas and betas.
   scale_gradients,
   shift_gradients,
-  /// Of the batches that batch norm normalised, as the moving averages took them.
+  /// The statistics that batch norm computed over batches, as the moving averages took them.
   means,
   variances
 };
 /// "weight gradients".
 std::string_view name_of(FingerprintKind kind);
 
-/// One part of a network's fingerprint, which tells whether it computes what its name promises
-/// (variable_mgmt/fingerprint.h says how it is measured). A batch that has each of the two images
-/// for its half gives the same numbers, whatever its size.
+/// One part of a network's fingerprint, which shows if the network computes what its name promises.
+/// variable_mgmt/fingerprint.h describes the measurement. A batch with each of the two images in
+/// one half gives the same numbers, whatever its size.
 struct FingerprintPart {
   FingerprintKind kind = FingerprintKind::loss;
-  /// Of the kinds that are about variables: those numbered from `first` to `last`, counted from 1
-  /// per kind, in the order in which the network makes them; else 0.
+  /// For kinds that describe variables: the range `first` to `last`; else 0. Variables are counted
+  /// from 1 per kind, in the order in which the network creates them.
   int first = 0;
   int last = 0;
-  /// How large it is: the loss, the logits' norm per image, the geometric mean of the norms of
+  /// The magnitude: the loss, the logits' norm per image, or the geometric mean of the norms of
   /// those variables.
   double size = 0;
-  /// Where it points: its sum with random signs, as a share of the norm; of several variables, the
-  /// sum of theirs over the root of their number. About a normal number; 0 for the loss.
+  /// The direction: the sum with random signs, as a share of the norm. For several variables it is
+  /// the sum of theirs over the root of their number. It is roughly normally distributed; 0 for the
+  /// loss.
   double direction = 0;
 };
 /// "weight gradients 17-32".
 std::string name_of(const FingerprintPart& part);
 
-/// What is stored for a model.
+/// The stored data of a model.
 struct StoredFingerprint {
   /// network_definition() of the model when the rest was computed.
   std::uint64_t definition = 0;
-  /// Computed by the reference backend in f64, with the model's own image size and number of
-  /// classes; none for a model that is not in the table.
+  /// Computed by the reference backend in f64, with the model's default image size and number of
+  /// classes. Empty for a model that is not in the table.
   std::span<const FingerprintPart> parts = {};
 };
 StoredFingerprint stored_fingerprint(const Model& model);
@@ -63,11 +64,12 @@ struct DefinedNetworks {
 };
 DefinedNetworks defined_networks(const Model& model);
 
-/// A hash (48 bits) of both, op by op, with all attributes, shapes and names: networks that differ
-/// in anything but how their variables begin differ in it.
+/// A hash (48 bits) of both networks, op by op, with all attributes, shapes and names. It ignores
+/// only how variables are initialised.
 std::uint64_t definition_of(const DefinedNetworks& networks);
 
-/// That of defined_networks(): it depends on no run's element type, batch or device.
+/// The definition of defined_networks(). It does not depend on a run's element type, batch or
+/// device.
 std::uint64_t network_definition(const Model& model);
 
 }  // namespace bench

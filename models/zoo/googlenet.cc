@@ -7,7 +7,7 @@ namespace {
 constexpr WindowSpec kHalve{.kernel = 3, .stride = 2};
 
 /// Channels of a module: of the 1x1 column, of the two convolutions of the 3x3 and 5x5 columns, and
-/// behind the pool.
+/// after the pool.
 struct Module {
   std::int64_t one = 0;
   std::int64_t reduce_three = 0;

@@ -65,8 +65,8 @@ class Modules {
   NetworkBuilder& net_;
 };
 
-/// The second classifier, on the 17x17 features. It has counters of its own, so that the other
-/// layers have the same names with and without it.
+/// The second classifier, on the 17x17 features. It has separate counters, so that the other layers
+/// have the same names with and without it.
 ValueId auxiliary_logits(NetworkBuilder& net, ValueId x) {
   const auto conv = [&](ValueId v, ConvSpec spec) {
     spec.bias = false;

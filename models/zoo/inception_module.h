@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// One layer of an inception module's column. `share` stands for the layer that the column to the
-/// left has at this place.
+/// One layer of an inception module's column. `share` refers to the layer at the same position in
+/// the column to the left.
 struct ModuleLayer {
   enum class Kind : std::uint8_t { conv, max_pool, avg_pool, share } kind = Kind::share;
   std::int64_t channels = 0;
@@ -30,11 +30,11 @@ inline ModuleLayer column_avg_pool(const WindowSpec& window) {
 inline ModuleLayer shared_layer() { return {}; }
 
 using ModuleColumn = std::vector<ModuleLayer>;
-/// A convolution with what follows it in a network: bias or batch norm, and its activation.
+/// A convolution with the ops that follow it in a network: bias or batch norm, and activation.
 using ModuleConv = std::function<ValueId(ValueId x, const ConvSpec& spec)>;
 
-/// Columns that each begin at x, their results one behind the other over the channels; Szegedy et
-/// al., arXiv:1409.4842. Layers are made column by column.
+/// Columns that each start at x; their results are concatenated over the channels. Szegedy et al.,
+/// arXiv:1409.4842. Layers are created column by column.
 ValueId inception_module(NetworkBuilder& net, ValueId x, const std::vector<ModuleColumn>& columns,
                          const ModuleConv& conv);
 

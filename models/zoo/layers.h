@@ -4,7 +4,7 @@
 
 namespace bench {
 
-/// Layers of networks whose names are counted: their paths come from NetworkBuilder::next.
+/// Layers with numbered names: their paths come from NetworkBuilder::next.
 
 /// Convolution, then ReLU.
 ValueId conv_relu(NetworkBuilder& net, ValueId x, const ConvSpec& spec);

@@ -6,8 +6,8 @@ namespace {
 constexpr BatchNormSpec kNorm{.epsilon = 1e-3, .decay = 0.997, .scale = true};
 constexpr double kStddev = 0.09;
 
-/// A row of table 2 of Sandler et al., arXiv:1801.04381: `repeats` bottlenecks, the first with the
-/// stride, whose inner convolution has `expansion` times the channels of the input.
+/// A row of table 2 of Sandler et al., arXiv:1801.04381: `repeats` bottlenecks, of which only the
+/// first has the stride. The inner convolution has `expansion` times the channels of the input.
 struct Bottlenecks {
   std::int64_t expansion = 1;
   std::int64_t channels = 0;
@@ -39,7 +39,7 @@ ValueId bottleneck(NetworkBuilder& net, ValueId input, const Bottlenecks& row,
 
 }  // namespace
 
-/// MobileNet v2 of width 1. Its classifier is a 1x1 convolution.
+/// MobileNet v2 with width 1. Its classifier is a 1x1 convolution.
 ValueId build_mobilenet(NetworkBuilder& net, ValueId images) {
   ValueId x = conv_relu6(net, images, {.channels = 32, .window = {.kernel = 3, .stride = 2}});
   for (const Bottlenecks& row : kBottlenecks) {

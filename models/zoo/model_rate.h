@@ -4,8 +4,8 @@
 
 namespace bench {
 
-/// The learning rate that a model brings along; it holds unless the user asks for another. The
-/// epochs are those of its own dataset.
+/// The default learning rate of a model, used unless the user gives another. The epochs are those
+/// of the model's dataset.
 enum class ModelRate : std::uint8_t {
   constant,         ///< 0.005
   resnet,           ///< ramp over 5 epochs, then a tenth after epochs 30, 60, 80, 90

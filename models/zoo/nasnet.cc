@@ -6,21 +6,21 @@
 #include "models/base/errors.h"
 #include "models/zoo/builder.h"
 
-// NASNet-A, Zoph et al., arXiv:1707.07012. Convolutions have neither bias nor an activation of
-// their own. Windows are padded as Padding::same does it, but for the ImageNet stem's.
+// NASNet-A, Zoph et al., arXiv:1707.07012. Convolutions have neither bias nor activation. Windows
+// use Padding::same, except in the ImageNet stem.
 //
-// Layers are made, and so counted, in this order; every convolution takes the counter "conv", be it
-// depthwise or pointwise, and every batch norm "bn":
+// Layers are created, and so counted, in this order. Every convolution, depthwise or pointwise,
+// uses the counter "conv", and every batch norm "bn":
 // 1. The stem's convolution and batch norm: conv0, bn0.
-// 2. The cells, from the image to the logits. In a cell
-//    a. the previous cell's output is adapted: where its width differs by two 1x1 convolutions (of
-//       the pixels in place, then of the shifted ones) and one batch norm, else, where its channels
-//       differ, by one 1x1 convolution and batch norm;
-//    b. the 1x1 convolution of the cell's input and its batch norm;
-//    c. the five combinations, of each the left operand before the right one. A separable filter:
-//       depthwise, pointwise, batch norm, depthwise, pointwise, batch norm. A pool, or an operand
-//       taken as it is: a 1x1 convolution and batch norm where its channels are not the cell's;
-//    d. a state that is part of the cell's output, but has other channels: a 1x1 convolution and
+// 2. The cells, from the image to the logits. Each cell has these parts:
+//    a. The previous cell's output is adapted. If its width differs: two 1x1 convolutions (of the
+//       pixels in place, then of the shifted ones) and one batch norm. If only its channels
+//       differ: one 1x1 convolution and batch norm.
+//    b. The 1x1 convolution of the cell's input and its batch norm.
+//    c. The five combinations, each with the left operand before the right one. A separable filter
+//       is: depthwise, pointwise, batch norm, depthwise, pointwise, batch norm. A pool or an
+//       identity: a 1x1 convolution and batch norm if its channels are not the cell's.
+//    d. A state that is part of the cell's output, but has other channels: a 1x1 convolution and
 //       batch norm.
 // 3. The head, fc.
 
@@ -36,8 +36,8 @@ enum class Operation : std::uint8_t {
   identity
 };
 
-/// An operation and the state it takes: 0 is the cell's own input, 1 the previous cell's output,
-/// from 2 on the sums of the combinations.
+/// An operation and the state it reads. State 0 is the cell's input, 1 the previous cell's output,
+/// and from 2 on the sums of the combinations.
 struct Operand {
   Operation operation;
   std::size_t state;
@@ -48,7 +48,7 @@ struct Combination {
   Operand right;
 };
 
-/// What a cell adds up, and the states that it gives.
+/// The combinations of a cell, and the states that form its output.
 struct Pattern {
   std::array<Combination, 5> combinations;
   std::vector<std::size_t> outputs;
@@ -75,24 +75,24 @@ Pattern reduction_pattern() {
 }
 
 struct Config {
-  /// Of a cell ahead of both reductions.
+  /// The filters of a cell before both reductions.
   std::int64_t filters = 0;
   std::int64_t stem_filters = 0;
-  /// Normal ones; a third of them comes before each reduction and after the last.
+  /// Normal cells; a third of them comes before each reduction and after the last.
   int cells = 0;
-  /// Whether the stem strides and is followed by two reduction cells.
+  /// True if the stem strides and two reduction cells follow it.
   bool imagenet_stem = true;
-  /// Whether the previous cell of the one behind a reduction is not the reduction's input but the
-  /// cell before that.
+  /// True if the cell after a reduction takes as its previous cell the one before the reduction's
+  /// input.
   bool skip_reduction_input = false;
-  /// Probability that an operand of the last cell stays, once `drop_path_steps` steps are done.
+  /// Probability that an operand of the last cell stays, after `drop_path_steps` steps.
   double drop_path_keep = 1;
   std::int64_t drop_path_steps = 0;
   double dropout_keep = 1;
   BatchNormSpec norm = {.epsilon = 1e-3, .decay = 0.9997, .scale = true};
 };
 
-/// A cut normal distribution whose variance after the cut is about 2 / fan.
+/// A truncated normal distribution with a variance of about 2 / fan after truncation.
 Initializer scaled(double fan) {
   return {.kind = Initializer::Kind::truncated_normal, .stddev = std::sqrt(1.3 * 2 / fan)};
 }
@@ -107,7 +107,7 @@ class Nasnet {
   struct Cell {
     std::int64_t filters = 0;
     std::int64_t stride = 1;
-    /// Position among all cells.
+    /// Index among all cells.
     int index = 0;
   };
 
@@ -134,7 +134,7 @@ class Nasnet {
   std::map<ValueId, ValueId> rectified_;
 };
 
-/// Several operations begin with the ReLU of one state; it is made once.
+/// Several operations begin with the ReLU of the same state; it is created once.
 ValueId Nasnet::relu(ValueId x) {
   const auto found = rectified_.find(x);
   if (found != rectified_.end()) {
@@ -153,7 +153,7 @@ ValueId Nasnet::pointwise(ValueId x, std::int64_t filters) {
 ValueId Nasnet::separable(ValueId x, std::int64_t kernel, std::int64_t stride,
                           std::int64_t filters) {
   for (const std::int64_t s : {stride, std::int64_t{1}}) {
-    // Each channel's filter is counted as having one output, so that its fan out is its fan in.
+    // Each channel's filter counts as having one output, so that its fan out is its fan in.
     x = net_.conv(net_.next("conv"), relu(x),
                   {.channels = net_.channels(x),
                    .window = {.kernel = kernel, .stride = s},
@@ -165,8 +165,8 @@ ValueId Nasnet::separable(ValueId x, std::int64_t kernel, std::int64_t stride,
   return x;
 }
 
-/// Half of the height and width: every other pixel gives half of the filters, and so do their
-/// neighbours below and to the right; zeros stand beyond the edge.
+/// Halves height and width. Every other pixel gives half of the filters. Their neighbours below and
+/// to the right give the rest, with zeros beyond the edge.
 ValueId Nasnet::halved(ValueId x, std::int64_t filters) {
   const WindowSpec every_other{.kernel = 1, .stride = 2, .padding = Padding::valid};
   const auto path = [&](ValueId from, std::int64_t outputs) {
@@ -179,7 +179,7 @@ ValueId Nasnet::halved(ValueId x, std::int64_t filters) {
   return norm(net_.concat(net_.next("concat"), std::array{even, odd}));
 }
 
-/// The previous cell's output with the extents and channels that the cell works on.
+/// The previous cell's output with the extents and channels of this cell.
 ValueId Nasnet::adapted(ValueId previous, ValueId input, const Cell& cell) {
   if (!previous.valid()) {
     return input;
@@ -192,7 +192,7 @@ ValueId Nasnet::adapted(ValueId previous, ValueId input, const Cell& cell) {
 }
 
 ValueId Nasnet::operand(const Operand& operand, ValueId x, const Cell& cell) {
-  // The sums of combinations are small already.
+  // The sums of combinations already have the smaller extent.
   const std::int64_t stride = operand.state < 2 ? cell.stride : 1;
   const bool fits = net_.channels(x) == cell.filters;
   const WindowSpec pool{.kernel = 3, .stride = stride};
@@ -250,7 +250,7 @@ ValueId Nasnet::logits(ValueId images) {
                          .bias = false,
                          .initial = [](const Fans& fans) { return scaled(fans.out); }});
   x = norm(x);
-  // What the stem and the cells gave; the first has no previous one.
+  // The outputs of the stem and the cells; the first cell has no previous one.
   std::vector<ValueId> outputs{{}, x};
   const auto before_last = [&] { return outputs.at(outputs.size() - 2); };
   if (config_.imagenet_stem) {

@@ -13,7 +13,7 @@ struct Layer {
 
 struct Block {
   std::string path;
-  /// Channels, in a bottleneck those of the first two convolutions.
+  /// Channels; in a bottleneck, those of the first two convolutions.
   std::int64_t width = 0;
   std::int64_t stride = 1;
   bool projection = false;

@@ -10,7 +10,7 @@ constexpr std::int64_t kGrowth = 32;
 /// Channels between a layer's two convolutions.
 constexpr std::int64_t kBottleneck = 4 * kGrowth;
 
-/// Of two modules of one parent.
+/// The names of two modules with the same parent.
 struct Names {
   std::string first;
   std::string second;
@@ -27,7 +27,7 @@ ValueId norm_relu(NetworkBuilder& net, const Names& names, ValueId x) {
   return net.relu(names.second, net.batch_norm(names.first, x, kTorchNorm));
 }
 
-/// The input with kGrowth new channels behind it.
+/// The input with kGrowth new channels appended.
 ValueId dense_layer(NetworkBuilder& net, const std::string& path, ValueId input) {
   ValueId x = norm_relu(net, {path + ".norm1", path + ".relu1"}, input);
   x = conv(net, path + ".conv1", x, kBottleneck, centred_window(1));
@@ -36,7 +36,7 @@ ValueId dense_layer(NetworkBuilder& net, const std::string& path, ValueId input)
   return net.concat(path + ".concat", std::array{input, x});
 }
 
-/// Half of the channels, half of the height and width.
+/// Halves the channels, the height and the width.
 ValueId transition(NetworkBuilder& net, const std::string& path, ValueId x) {
   x = norm_relu(net, {path + ".norm", path + ".relu"}, x);
   x = conv(net, path + ".conv", x, net.channels(x) / 2, centred_window(1));

@@ -25,8 +25,8 @@ constexpr std::array<Stage, 7> kStages{{{1, 3, 1, 16, 1},
                                         {6, 5, 2, 192, 4},
                                         {6, 3, 1, 320, 1}}};
 
-/// Inverted residual with squeeze and excitation over a quarter of the input's channels. A residual
-/// branch stays with probability `keep`.
+/// Inverted residual with squeeze and excitation over a quarter of the input's channels. The
+/// residual branch stays with probability `keep`.
 ValueId mb_conv(NetworkBuilder& net, const std::string& path, ValueId input, const Stage& stage,
                 double keep) {
   const std::int64_t in = net.channels(input);
@@ -56,7 +56,7 @@ ValueId mb_conv(NetworkBuilder& net, const std::string& path, ValueId input, con
 
 ValueId build_efficientnet_b0(NetworkBuilder& net, ValueId images) {
   constexpr double kDropoutKeep = 0.8;
-  // Of a residual branch behind the last block; it rises linearly from 0 at the first.
+  // The drop probability rises linearly from 0 at the first block to this after the last.
   constexpr double kDropPath = 0.2;
   const int blocks =
       std::accumulate(kStages.begin(), kStages.end(), 0,

@@ -4,7 +4,7 @@
 
 namespace bench {
 
-/// What several of torchvision's models are made of. Variables have torchvision's names.
+/// Building blocks that several of torchvision's models share. Variables have torchvision's names.
 
 /// PyTorch's batch norm: its momentum is 1 - decay.
 inline constexpr BatchNormSpec kTorchNorm{.epsilon = 1e-5, .decay = 0.9, .scale = true};
@@ -30,8 +30,9 @@ struct SqueezeExcite {
   ActivationKind activation = ActivationKind::relu;
   ActivationKind gate = ActivationKind::sigmoid;
 };
-/// Squeeze and excitation (Hu et al., arXiv:1709.01507): x times a gate per channel, made from the
-/// means over H and W by the 1x1 convolutions `path`.fc1, to `squeezed` channels, and `path`.fc2.
+/// Squeeze and excitation (Hu et al., arXiv:1709.01507): x times a gate per channel. The gate is
+/// computed from the means over H and W by two 1x1 convolutions. They are `path`.fc1, to `squeezed`
+/// channels, and `path`.fc2.
 ValueId squeeze_excite(NetworkBuilder& net, const std::string& path, ValueId x,
                        const SqueezeExcite& spec);
 

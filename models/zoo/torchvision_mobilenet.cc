@@ -43,8 +43,8 @@ struct BlockV3 {
   std::int64_t kernel = 3;
   std::int64_t wide = 0;
   std::int64_t channels = 0;
-  /// Channels inside the squeeze and excitation, a quarter of `wide` rounded to a multiple of 8; 0:
-  /// there is none.
+  /// Channels inside the squeeze and excitation: a quarter of `wide`, rounded to a multiple of 8. 0
+  /// disables it.
   std::int64_t squeezed = 0;
   ActivationKind activation = ActivationKind::relu;
   std::int64_t stride = 1;
@@ -75,7 +75,7 @@ ValueId block_v3(NetworkBuilder& net, const std::string& path, ValueId input,
   return residual ? net.add(path + ".add", x, input) : x;
 }
 
-/// The large one of Table 1 in Howard et al., arXiv:1905.02244.
+/// The large network of Table 1 in Howard et al., arXiv:1905.02244.
 constexpr std::array<BlockV3, 15> kLargeV3{{
     {3, 16, 16, 0, ActivationKind::relu, 1},
     {3, 64, 24, 0, ActivationKind::relu, 2},

@@ -6,8 +6,8 @@
 namespace bench {
 namespace {
 
-/// The three residual networks of fifty layers differ in the 3x3 convolutions alone: their groups,
-/// and how many times as wide they are as ResNet-50's.
+/// The three residual networks with fifty layers differ only in the groups of the 3x3 convolutions
+/// and in their width relative to ResNet-50.
 struct Bottleneck {
   std::int64_t groups = 1;
   std::int64_t widening = 1;
@@ -37,7 +37,7 @@ ValueId conv_norm(NetworkBuilder& net, const std::string& conv, const std::strin
   return net.batch_norm(norm, x, kTorchNorm);
 }
 
-/// The stride lies on the 3x3 convolution.
+/// The stride is on the 3x3 convolution.
 ValueId bottleneck(NetworkBuilder& net, ValueId input, const Block& block, const Bottleneck& kind) {
   const std::string& path = block.path;
   const std::int64_t out = 4 * block.width;

@@ -32,7 +32,7 @@ ValueId fire(NetworkBuilder& net, const std::string& path, ValueId x, const Fire
 /// less than half of the work.
 ValueId build_squeezenet1_1(NetworkBuilder& net, ValueId images) {
   constexpr double kDropoutKeep = 0.5;
-  // A pool stands before each group.
+  // A pool precedes each group.
   const std::array<std::vector<Fire>, 3> groups{
       {{{16, 64}, {16, 64}}, {{32, 128}, {32, 128}}, {{48, 192}, {48, 192}, {64, 256}, {64, 256}}}};
   ValueId x = conv_relu(net, "features.0", images, 64,

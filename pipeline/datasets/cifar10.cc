@@ -22,16 +22,16 @@ namespace {
 constexpr std::int64_t kSide = 32;
 constexpr std::int64_t kChannels = 3;
 constexpr std::int64_t kPlane = kSide * kSide;
-/// A label, then red, green and blue, each a plane of rows.
+/// A label, then the planes red, green and blue, each row by row.
 constexpr std::size_t kRecordBytes = 1 + kChannels * kPlane;
 constexpr std::size_t kRecordsPerFile = 10000;
-/// Zeros on each side, within which distorted images are shifted.
+/// The width of the zero padding on each side; distorted images are shifted within it.
 constexpr std::int64_t kPad = 4;
 
-/// Bytes of all files together that are read: CIFAR-10 itself has a sixth of that.
+/// The limit for all files together; CIFAR-10 itself has a sixth of that.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
-/// All records of all files, in their order.
+/// Reads all records of all files, in order.
 std::vector<Record> read_records(const std::vector<std::string>& files) {
   std::vector<Record> records;
   std::uint64_t total = 0;
@@ -85,7 +85,7 @@ class RecordsInMemory final : public RecordStream {
   std::size_t place_ = 0;
 };
 
-/// Where an image lies in the padded one, and whether it is mirrored.
+/// The image's position in the padded one, and whether it is mirrored.
 struct Distortion {
   std::int64_t down = kPad;
   std::int64_t right = kPad;
@@ -202,7 +202,7 @@ std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
     if (options.repeat_cached_sample) {
       stream = repeat_first_record(std::move(stream));
     }
-    // The records are in memory anyway, so each epoch is shuffled as a whole.
+    // The records are already in memory, so each epoch is shuffled as a whole.
     const std::size_t capacity = options.training ? records.size() : 1;
     return std::make_unique<SampleOrder>(std::move(stream), capacity, seed);
   };

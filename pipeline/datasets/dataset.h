@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// A row of the table of datasets.
+/// One row of the dataset table.
 struct Dataset {
   using MakeInput = std::unique_ptr<InputSource> (*)(const InputSpec&, const DatasetOptions&,
                                                      std::shared_ptr<HostAllocator>);
@@ -21,32 +21,32 @@ struct Dataset {
   std::int64_t validation_examples = 0;
   std::int32_t num_classes = 0;
   std::int64_t channels = 0;
-  /// Whether the files' labels count from 1, so that 0, the background, occurs in none.
+  /// True if the files' labels count from 1, so that 0, the background, never occurs.
   bool background_label = false;
-  std::string_view format = {};  ///< of the files, for the record of a run
-  /// The subset's files, sorted; throws UsageError when there are none.
+  std::string_view format = {};  ///< of the files, for the run's record
+  /// Returns the subset's files, sorted; throws UsageError if there are not any.
   std::vector<std::string> (*find_files)(const std::string& data_dir, bool training) = nullptr;
-  MakeInput make_input = nullptr;  ///< null: the name is known, real data are not built yet
+  MakeInput make_input = nullptr;  ///< null: the name is known, but real data are not built yet
 
   [[nodiscard]] std::int64_t examples(bool training) const {
     return training ? training_examples : validation_examples;
   }
 };
 
-/// All datasets, built or not.
+/// All datasets, including those that are not built yet.
 std::span<const Dataset> datasets();
 
-/// The dataset of that name; throws UsageError naming those there are.
+/// Returns the dataset of that name; throws UsageError that lists the accepted names.
 const Dataset& dataset_named(std::string_view name);
 
-/// Throws UsageError unless `data_dir` is a folder, whatever is in it.
+/// Throws UsageError unless `data_dir` is a folder; does not look inside.
 void check_data_folder(const std::string& data_dir);
 
-/// Throws the UsageError that make_dataset_input would for a folder that is missing or holds no
-/// files, or for a dataset that is not built yet; opens nothing.
+/// Throws the UsageError that make_dataset_input would throw for a missing or empty folder or for a
+/// dataset that is not built yet. Opens no files.
 void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training);
 
-/// The dataset's input, or a UsageError saying that it is not built yet.
+/// Returns the dataset's input; throws UsageError if the dataset is not built yet.
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,
                                                 const DatasetOptions& options,
                                                 std::shared_ptr<HostAllocator> allocator = nullptr);

@@ -82,9 +82,9 @@ class ImagenetWorker final : public SampleWorker {
     return static_cast<std::int32_t>(label - first_label_);
   }
 
-  /// Which number of classes would take a label, where one does.
+  /// Suggests a number of classes that accepts the label; empty if none does.
   static std::string larger_network_for(std::int64_t label, std::int64_t last_label) {
-    // A label below the first one is taken where the background is a class too.
+    // A label below the first one is accepted if the background is also a class.
     const std::int64_t highest = std::max(label, last_label);
     if (label < 0 || highest >= kMostClasses) {
       return "";
@@ -103,7 +103,7 @@ class ImagenetWorker final : public SampleWorker {
     return feature.bytes.front();
   }
 
-  /// Fills boxes_; features that are missing mean no boxes.
+  /// Fills boxes_; missing features mean no boxes.
   void read_boxes() {
     boxes_.clear();
     const std::size_t count = scanner_.feature(kXMin).floats.size();

@@ -15,8 +15,8 @@ namespace {
 constexpr float kMean = 127;
 constexpr float kDeviation = 60;
 
-/// Draws one row of pixels (width x channels values, from a stream of its own, so that any thread
-/// may draw it) into `drawn` and stores it in the layout.
+/// Draws one row of pixels (width x channels values) into `drawn` and stores it in the layout. Each
+/// row has its own random stream, so that any thread may draw it.
 void fill_row(const InputSpec& spec, std::int64_t row, std::vector<float>& drawn, float* images) {
   RandomStream random(spec.seed ^ hash_name("synthetic images"), static_cast<std::uint64_t>(row));
   drawn.resize(static_cast<std::size_t>(spec.width * spec.channels));
@@ -57,7 +57,7 @@ void fill_images(const InputSpec& spec, float* images, const Watch& watch) {
   try {
     fill(watch);
   } catch (...) {
-    next = rows;  // The helpers stop, too.
+    next = rows;  // Stops the helper threads, too.
     throw;
   }
   tell(watch, rows, rows);
@@ -81,7 +81,7 @@ class SyntheticInput final : public InputSource {
     for (std::size_t i = 0; i < batch_; ++i) {
       labels[i] = static_cast<std::int32_t>(random_.below(num_classes_ - 1));
     }
-    // Each batch is all images there are.
+    // Each batch contains every image.
     const std::int64_t epoch = statistics_.images_delivered / static_cast<std::int64_t>(batch_);
     statistics_.images_delivered += static_cast<std::int64_t>(batch_);
     return {.images = images_.data(), .labels = labels, .content = content_, .epoch = epoch};
@@ -93,7 +93,7 @@ class SyntheticInput final : public InputSource {
   std::size_t batch_;
   std::uint32_t num_classes_;
   HostArray<float> images_;
-  /// Of the images, which are drawn once.
+  /// Identifies the images, which are drawn once.
   const ContentId content_ = ContentId::fresh();
   HostArray<std::int32_t> labels_;
   RandomStream random_;

@@ -15,7 +15,7 @@ const StoredTensor& tensor_named(const TensorFile& file, const std::string& name
   throw DataError(cat(file.name(), ": has no tensor '", name, "'; images and labels are needed"));
 }
 
-/// Throws DataError unless the images are whole batches of the spec.
+/// Returns the images; throws DataError unless they are whole batches of the spec.
 const StoredTensor& images_of(const TensorFile& file, const InputSpec& spec) {
   const StoredTensor& images = tensor_named(file, "images");
   const std::vector<std::int64_t> image = {spec.channels, spec.height, spec.width};
@@ -30,7 +30,7 @@ const StoredTensor& images_of(const TensorFile& file, const InputSpec& spec) {
   return images;
 }
 
-/// Throws DataError unless there is one label per image and each names a class.
+/// Returns the labels; throws DataError unless each image has a label that names a class.
 std::vector<std::int32_t> read_labels(const TensorFile& file, const InputSpec& spec,
                                       std::int64_t count) {
   const StoredTensor& labels = tensor_named(file, "labels");
@@ -119,7 +119,7 @@ class TensorFileInput final : public InputSource {
   std::size_t image_elements_;
   std::int64_t batches_;
   HostArray<float> slot_;
-  /// Of the slot.
+  /// Identifies the slot's contents.
   ContentId content_;
   std::int64_t passed_ = 0;
   InputStatistics statistics_;

@@ -25,9 +25,9 @@ enum WireType : std::uint32_t {
 
 constexpr std::uint32_t tag_of(std::uint32_t field, WireType type) { return field << 3U | type; }
 
-constexpr int kDeepestGroup = 100;  // protobuf's own limit
+constexpr int kDeepestGroup = 100;  // protobuf's limit
 
-/// A cursor over one message or sub-message. All reads return false when the bytes are malformed.
+/// A cursor over one message or sub-message. All reads return false if the bytes are malformed.
 class Wire {
  public:
   explicit Wire(std::string_view bytes)
@@ -40,14 +40,14 @@ class Wire {
   }
 
   bool tag(std::uint32_t& tag) {
-    constexpr int kLongestTag = 5;  // bytes, as in protobuf's own parsers
+    constexpr int kLongestTag = 5;  // bytes, as in protobuf's parsers
     const int start = input_.CurrentPosition();
     std::uint64_t value = 0;
     if (!input_.ReadVarint64(&value) || input_.CurrentPosition() - start > kLongestTag) {
       return false;
     }
     tag = static_cast<std::uint32_t>(value);
-    return tag >> 3U != 0;  // there is no field 0
+    return tag >> 3U != 0;  // a field number of 0 is invalid
   }
   bool varint(std::uint64_t& value) { return input_.ReadVarint64(&value); }
   bool fixed32(std::uint32_t& value) { return input_.ReadLittleEndian32(&value); }
@@ -111,7 +111,7 @@ void clear(FeatureView& value) {
   value.ints.clear();
 }
 
-/// Calls on_field(wire, tag) for each field of `bytes`; it returns false when malformed.
+/// Calls on_field(wire, tag) for each field of `bytes`; returns false if they are malformed.
 template <class OnField>
 bool each_field(std::string_view bytes, const OnField& on_field) {
   Wire wire(bytes);
@@ -148,7 +148,7 @@ bool read_int(Wire& wire, std::vector<std::int64_t>& out) {
   return true;
 }
 
-/// Reads `repeated` numbers of field 1, packed or one by one.
+/// Reads the `repeated` numbers of field 1, packed or one by one.
 template <class Number>
 bool read_numbers(std::string_view list, WireType type, std::vector<Number>& out,
                   bool (*read)(Wire&, std::vector<Number>&)) {
@@ -173,7 +173,7 @@ bool read_numbers(std::string_view list, WireType type, std::vector<Number>& out
   });
 }
 
-/// Merges a serialized Feature into `out`: its kinds are a `oneof`, so another kind replaces, the
+/// Merges a serialized Feature into `out`. Its kinds are a `oneof`: a different kind replaces, the
 /// same kind appends.
 bool read_feature(std::string_view feature, FeatureView& out) {
   return each_field(feature, [&out](Wire& wire, std::uint32_t tag) {

@@ -18,16 +18,16 @@ struct FeatureView {
   std::vector<std::int64_t> ints;
 };
 
-/// Finds chosen features in serialized tf.train.Example messages without copying byte strings.
-/// Follows the protobuf wire rules: any key order, packed and unpacked numbers, unknown fields,
-/// `features` given several times (merged), a key given several times (the last wins), an empty
-/// Feature (Kind::none). One scanner serves one thread and reuses its memory.
+/// Finds chosen features in serialized tf.train.Example messages without copying byte strings. It
+/// follows the protobuf wire rules. Keys may be in any order, numbers packed or unpacked, and
+/// unknown fields are skipped. Repeated `features` are merged; the last entry of a repeated key
+/// wins; an empty Feature is Kind::none. One scanner serves one thread and reuses its memory.
 class ExampleScanner {
  public:
   explicit ExampleScanner(std::vector<std::string> keys);
 
   /// Scans one message; the results refer to `message`. Throws DataError (a reason without file and
-  /// offset) when it is no well-formed message.
+  /// offset) if the message is malformed.
   void scan(std::string_view message);
 
   /// What scan() found for keys[index]; valid until the next scan.

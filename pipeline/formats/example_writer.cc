@@ -11,7 +11,7 @@ namespace {
 using google::protobuf::io::CodedOutputStream;
 using google::protobuf::io::StringOutputStream;
 
-/// Appends field `field` holding `value`, as strings, messages and packed numbers are written.
+/// Appends field `field` with `value` in the wire format of strings, messages and packed numbers.
 void append_field(std::string& out, int field, std::string_view value) {
   StringOutputStream stream(&out);
   CodedOutputStream coded(&stream);

@@ -16,16 +16,16 @@
 namespace bench {
 namespace {
 
-/// Columns decoded beyond each side of a window: chroma upsampling looks at its neighbours, and
-/// libjpeg takes the side of a cropped region for the side of the image.
+/// Extra columns decoded at each side of a window. Chroma upsampling reads neighbouring columns,
+/// and libjpeg treats the side of a cropped region as the side of the image.
 constexpr int kMarginPixels = 2;
-/// jpeg_crop_scanline moves the left side down to a multiple of at most this many pixels.
+/// jpeg_crop_scanline rounds the left side down to a multiple of at most this many pixels.
 constexpr int kLargestMcuPixels = 32;
 /// A progressive image with more scans is a decompression bomb.
 constexpr int kMostScans = 500;
 
-/// libjpeg's error handler with the place to return to. It stands first in its struct, so that a
-/// pointer to it is a pointer to this.
+/// libjpeg's error handler with the place to return to. It is the first member, so that a pointer
+/// to it is a pointer to this struct.
 struct ErrorHandler {
   jpeg_error_mgr base;
   std::jmp_buf return_point;
@@ -42,10 +42,10 @@ ErrorHandler& handler_of(j_common_ptr info) { return *reinterpret_cast<ErrorHand
 
 void on_message(j_common_ptr info, int level) {
   if (level >= 0) {
-    return;  // a trace
+    return;  // a trace message
   }
   ErrorHandler& handler = handler_of(info);
-  // Data that ends too early would show as grey pixels.
+  // Data that end too early would otherwise decode as grey pixels.
   if (handler.base.msg_code == JWRN_JPEG_EOF || handler.base.msg_code == JWRN_HIT_MARKER) {
     fail(info);
   }
@@ -83,7 +83,8 @@ bool read_header(jpeg_decompress_struct& info, ErrorHandler& handler, std::strin
   return true;
 }
 
-/// Where decode_rows writes: `capacity` pixels per row; it sets where the window begins in a row.
+/// The destination of decode_rows: `capacity` pixels per row. decode_rows sets where the window
+/// begins in a row.
 struct Target {
   std::uint32_t* pixels;
   std::size_t capacity;
@@ -122,7 +123,7 @@ bool decode_rows(jpeg_decompress_struct& info, ErrorHandler& handler, const Pixe
   return true;
 }
 
-/// Multiplies inks as the original does: red = cyan x black / 255, of inverted inks.
+/// Multiplies inks as the original does: with inverted inks, red = cyan x black / 255.
 void convert_cmyk(std::uint32_t* pixels, std::size_t count, bool inverted) {
   for (std::size_t i = 0; i < count; ++i) {
     std::uint32_t inks = pixels[i];
@@ -193,8 +194,8 @@ JpegHeader JpegDecoder::open(std::string_view jpeg) {
   if (!read_header(state.info, state.handler, jpeg)) {
     state.refuse();
   }
-  // An end marker cannot occur within entropy-coded data, so it marks the true end. Without this, a
-  // window above the place where the data break off would decode as if nothing were missing.
+  // An end marker cannot occur within entropy-coded data, so it marks the true end. Without this
+  // check, a window above the end of truncated data would decode without an error.
   const std::size_t scan_start = jpeg.size() - state.info.src->bytes_in_buffer;
   const std::size_t end = jpeg.rfind("\xff\xd9");
   if (end == std::string_view::npos || end < scan_start) {

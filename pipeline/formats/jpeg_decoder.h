@@ -8,10 +8,10 @@
 
 namespace bench {
 
-/// How the inverse DCT is computed: accurately, or as the original's full decode does.
+/// The inverse DCT: accurate, or fast as in the original's full decode.
 enum class DctMethod : std::uint8_t { accurate, fast };
 
-/// What a JPEG says of itself before its pixels are decoded.
+/// The header of a JPEG.
 struct JpegHeader {
   int width = 0;
   int height = 0;
@@ -22,7 +22,7 @@ struct JpegHeader {
 /// its memory. Every failure is a DataError that gives the reason but neither file nor offset.
 class JpegDecoder {
  public:
-  /// Images of more pixels are refused before anything is allocated for them.
+  /// Larger images are refused before anything is allocated for them.
   static constexpr std::int64_t kMostPixels = std::int64_t{1} << 27U;
 
   explicit JpegDecoder(DctMethod dct);
@@ -30,16 +30,17 @@ class JpegDecoder {
   JpegDecoder(JpegDecoder&&) = delete;
   JpegDecoder& operator=(JpegDecoder&&) = delete;
 
-  /// Starts on an image, which must stay alive until decode(). Throws when it is no JPEG, is
+  /// Opens an image, which must stay alive until decode(). Throws if it is not a JPEG, is
   /// truncated, or is too large.
   JpegHeader open(std::string_view jpeg);
 
-  /// The pixels of a window of the opened image, equal to the same window of the whole image; grey
-  /// is expanded, CMYK and YCCK are converted (Adobe's inverted inks too). Valid until the next
-  /// call of open(). `window` lies within the image and is not empty. Call it once per open().
+  /// Returns the pixels of a window of the opened image, equal to the same window of the whole
+  /// decoded image. Grey is expanded; CMYK and YCCK are converted, including Adobe's inverted inks.
+  /// The result is valid until the next open(). `window` must be within the image and not empty.
+  /// Call it once per open().
   RgbxView decode(const PixelWindow& window);
 
-  /// Warnings libjpeg gave for pixels that it decoded all the same, over the decoder's life.
+  /// The number of libjpeg's warnings about pixels that it decoded anyway, since construction.
   [[nodiscard]] std::int64_t warnings() const;
 
  private:

@@ -24,13 +24,13 @@ struct ErrorHandler {
   std::longjmp(handler.return_point, 1);
 }
 
-/// What encode() allocates; it outlives the longjmp.
+/// The memory that encode() allocates; it survives the longjmp.
 struct Output {
   unsigned char* bytes = nullptr;
   unsigned long size = 0;
 };
 
-/// Returns here by longjmp, so it holds no object with a destructor.
+/// Errors return here by longjmp, so it holds no object with a destructor.
 bool encode(jpeg_compress_struct& info, ErrorHandler& handler, const JpegSource& source,
             const JpegEncoding& encoding, Output& output) {
   if (setjmp(handler.return_point) != 0) {
@@ -57,7 +57,7 @@ bool encode(jpeg_compress_struct& info, ErrorHandler& handler, const JpegSource&
   const std::size_t row_bytes =
       static_cast<std::size_t>(source.width) * static_cast<std::size_t>(source.components);
   while (info.next_scanline < info.image_height) {
-    // libjpeg does not write to its input rows, but lacks the const.
+    // libjpeg does not write to its input rows, but its interface lacks the const.
     auto* row = const_cast<JSAMPROW>(source.samples.data() + info.next_scanline * row_bytes);
     jpeg_write_scanlines(&info, &row, 1);
   }

@@ -20,7 +20,7 @@ struct JpegEncoding {
   bool progressive = false;
 };
 
-/// The image as a JPEG file. Throws UsageError when `source` has no pixels or a wrong size.
+/// Encodes the image as a JPEG file. Throws UsageError if `source` has no pixels or a wrong size.
 std::string encode_jpeg(const JpegSource& source, const JpegEncoding& encoding = {});
 
 }  // namespace bench

@@ -35,7 +35,7 @@ void check_data_crc(std::string_view data, std::uint32_t stored_masked_crc) {
 
 TfRecordReader::TfRecordReader(std::string path, std::size_t block_bytes)
     : path_(std::move(path)), block_bytes_(block_bytes) {
-  // Without O_NONBLOCK a pipe nobody writes to would stop the thread here.
+  // Without O_NONBLOCK, a pipe without a writer would block the thread here.
   file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   const bool known = file_ >= 0 && ::fstat(file_, &status) == 0;
@@ -117,7 +117,7 @@ std::optional<TfRecordView> TfRecordReader::next() {
   if (load<std::uint32_t>(header + 8) != mask_crc(crc32c({header, 8}))) {
     throw DataError(header_mismatch());
   }
-  // The file's size bounds what a length may ask for, before anything is allocated.
+  // Compare the length with the file's size before allocating anything.
   const std::uint64_t size = length + kTfRecordHeaderBytes + kTfRecordFooterBytes;
   if (size < length) {
     throw DataError(cat(path_, ", offset ", offset_, ": truncated record: its length is ", length,

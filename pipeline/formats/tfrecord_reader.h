@@ -15,20 +15,19 @@ class TfRecordReader {
  public:
   static constexpr std::size_t kDefaultBlockBytes = std::size_t{1} << 20U;
 
-  /// Opens `path`; throws DataError naming it when it cannot be read or is no
-  /// ordinary file.
+  /// Opens `path`; throws DataError that names it if it cannot be read or is not an ordinary file.
   explicit TfRecordReader(std::string path, std::size_t block_bytes = kDefaultBlockBytes);
   ~TfRecordReader();
   TfRecordReader(TfRecordReader&&) = delete;
   TfRecordReader& operator=(TfRecordReader&&) = delete;
 
-  /// The next record, valid until the next call; nothing at a clean end of file. The length's
-  /// checksum is verified here; the data's is left to the caller (check_data_crc), who may do it on
-  /// another thread. Waits for the disk. Throws DataError with file, offset and reason.
+  /// Returns the next record, valid until the next call; nothing at a clean end of file. It
+  /// verifies the length's checksum. The caller verifies the data's checksum (check_data_crc),
+  /// possibly on another thread. Waits for the disk. Throws DataError with file, offset and reason.
   std::optional<TfRecordView> next();
 
  private:
-  /// Makes `bytes` bytes from the record's start available; false when the file ends before.
+  /// Makes `bytes` bytes from the record's start available; false if the file ends before.
   bool fill(std::size_t bytes);
   [[nodiscard]] std::size_t buffered() const { return end_ - begin_; }
   [[nodiscard]] std::string header_mismatch() const;

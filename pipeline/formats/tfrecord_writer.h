@@ -7,14 +7,14 @@
 
 namespace bench {
 
-/// `data` framed as one TFRecord.
+/// Returns `data` framed as one TFRecord.
 std::string frame_tfrecord(std::string_view data);
 
-/// Writes a TFRecord file under a hidden temporary name beside `path` and gives it its name only
-/// when finish() succeeded, so that no reader ever sees half a file.
+/// Writes a TFRecord file. The file has a hidden temporary name in the folder of `path` until
+/// finish() succeeds, so that no reader sees half a file.
 class TfRecordWriter {
  public:
-  /// Throws WriteError when the file cannot be created.
+  /// Throws WriteError if the file cannot be created.
   explicit TfRecordWriter(std::string path);
   /// Removes the temporary file unless finish() succeeded.
   ~TfRecordWriter();

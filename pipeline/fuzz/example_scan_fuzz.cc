@@ -24,7 +24,7 @@ bool same(const FeatureView& ours, const bench::oracle::Feature& theirs) {
 
 }  // namespace
 
-/// The scanner accepts what the generated parser accepts, nothing else, and sees the same.
+/// The scanner must accept exactly what the generated parser accepts, and read the same values.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::vector<std::string> keys = {"a", "b", "c"};
   bench::ExampleScanner scanner(keys);

@@ -8,7 +8,7 @@
 #include "pipeline/formats/tfrecord_writer.h"
 #include "pipeline/fuzz/target.h"
 
-/// Reads the input as a TFRecord file; the bytes of the records and their framing must add up.
+/// Reads the input as a TFRecord file; the sizes of records and framing must add up.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const int file = ::memfd_create("fuzz", 0);
   if (file < 0 || ::write(file, data, size) != static_cast<ssize_t>(size)) {
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::abort();
     }
   } catch (const bench::DataError&) {
-    // what malformed files are for
+    // malformed files end here
   }
   ::close(file);
   return 0;

@@ -5,7 +5,7 @@
 #include "pipeline/formats/jpeg_encoder.h"
 #include "pipeline/fuzz/target.h"
 
-/// The first four bytes choose the window, the others are the image.
+/// The first four bytes choose the window; the others are the image.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kWindowBytes = 4;
   constexpr std::int64_t kMostPixels = 1 << 20;  // keeps a run short
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     window.width = 1 + data[2] % (image.width - window.x);
     window.height = 1 + data[3] % (image.height - window.y);
     const bench::RgbxView view = decoder.decode(window);
-    // Every pixel of the window is there to be read.
+    // Reads every pixel of the window.
     volatile std::uint32_t all = 0;
     for (int y = 0; y < view.height; ++y) {
       for (int x = 0; x < view.width; ++x) {
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
   } catch (const bench::DataError&) {
-    return 0;  // what malformed images are for
+    return 0;  // malformed images end here
   }
 }
 

@@ -1,5 +1,5 @@
-// Runs a fuzz target on its seeds and on a fixed number of random mutations of them, the same ones
-// each time. Usage: PROGRAM [RUNS].
+// Runs a fuzz target on its seeds and on a fixed number of random mutations of them, which are the
+// same each time. Usage: PROGRAM [RUNS].
 
 #include <algorithm>
 #include <cstdio>
@@ -15,7 +15,7 @@ std::uint32_t place_in(const std::string& text, bench::RandomStream& random) {
   return random.below(static_cast<std::uint32_t>(text.size()));
 }
 
-/// Flips, overwrites, cuts, repeats or inserts a little.
+/// Flips, overwrites, cuts, repeats or inserts a few bytes.
 std::string mutate(std::string text, bench::RandomStream& random) {
   for (std::uint32_t i = 0; i <= random.below(4) && !text.empty(); ++i) {
     const std::uint32_t place = place_in(text, random);

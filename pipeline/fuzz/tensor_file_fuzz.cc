@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Reads every tensor; returns how many bytes they have together.
+/// Reads every tensor; returns their total size in bytes.
 std::uint64_t read_all(const bench::TensorFile& file) {
   std::uint64_t bytes = 0;
   for (const auto& [name, tensor] : file.tensors()) {
@@ -36,7 +36,7 @@ std::string with_header(const std::string& json, const std::string& data) {
 
 }  // namespace
 
-/// A file that is accepted has its header and its tensors, and not a byte more.
+/// An accepted file consists of exactly its header and its tensors.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const int fd = ::memfd_create("fuzz", 0);
   if (fd < 0 || ::write(fd, data, size) != static_cast<ssize_t>(size)) {
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::abort();
     }
   } catch (const bench::DataError&) {
-    // what malformed files are for
+    // malformed files end here
   }
   ::close(fd);
   return 0;

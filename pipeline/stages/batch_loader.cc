@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-/// What the end of a loader waits for a read that is under way.
+/// How long the destructor waits for a read in progress.
 constexpr std::chrono::milliseconds kReadPatience{500};
 
 void read_samples(TaskQueue& queue, const BatchLoader::MakeOrder& make_order) {
@@ -82,7 +82,7 @@ BatchLoader::~BatchLoader() { stop(); }
 void BatchLoader::stop() {
   queue_->stop();
   threads_.clear();
-  // Nothing ends a read that the system does not end: its thread stays behind, with all it uses.
+  // A blocked read cannot be interrupted, so its thread is detached with everything it uses.
   if (reading_.joinable() && !queue_->reading_ends_within(kReadPatience)) {
     reading_.detach();
   }
@@ -124,7 +124,7 @@ void BatchLoader::complete(const SampleTask& task, const SampleCost& cost,
   {
     const std::lock_guard lock(mutex_);
     Slot& slot = slot_of(task.position / options_.batch);
-    // An error that ends the reading also ends its batch: no further image will come.
+    // An error that ends the reading also completes its batch, since no more images will come.
     slot.filled = task.error != nullptr ? slot.filled + options_.batch - row : slot.filled + 1;
     if (error != nullptr && (slot.error == nullptr || row < slot.error_row)) {
       slot.error = std::move(error);
@@ -132,7 +132,7 @@ void BatchLoader::complete(const SampleTask& task, const SampleCost& cost,
     }
     whole = slot.filled == options_.batch;
     ++statistics_.images_prepared;
-    // Epochs only grow along the stream, and so from one use of the slot to the next.
+    // Epochs only grow along the stream, so they also grow from one use of a slot to the next.
     const auto epoch = static_cast<std::int64_t>(task.sample.epoch);
     slot.epoch = std::max(slot.epoch, epoch);
     statistics_.epoch = std::max(statistics_.epoch, epoch);
@@ -158,7 +158,7 @@ bool BatchLoader::ready_within(std::chrono::nanoseconds time) {
 }
 
 void BatchLoader::release_last() {
-  // There is none once it is released, and where the last one was not handed out for its error.
+  // Nothing is held after a release, or if the last batch was not handed out because of its error.
   if (released_ < next_batch_) {
     slot_of(released_).filled = 0;
     released_ = next_batch_;

@@ -19,7 +19,7 @@
 
 namespace bench {
 
-/// What preparing one sample took and met.
+/// The time that preparing one sample took, and what was found in it.
 struct SampleCost {
   std::chrono::nanoseconds parse{};
   std::chrono::nanoseconds decode{};
@@ -29,11 +29,11 @@ struct SampleCost {
   bool cmyk = false;
 };
 
-/// Where an image of a slot lies: of one of the slots' types.
+/// The destination of one image in a slot, in the slot's type.
 using ImagePlace = std::variant<float*, std::uint8_t*>;
 
-/// Turns samples into images. Each worker thread has one of its own; the result depends on the
-/// sample alone.
+/// Turns samples into images. Each worker thread has its own instance; the result depends only on
+/// the sample.
 class SampleWorker {
  public:
   virtual ~SampleWorker() = default;
@@ -52,17 +52,17 @@ struct LoaderOptions {
   std::int64_t records = 0;       ///< for the statistics; 0: not known
 };
 
-/// Fills a ring of batch slots: one thread reads and orders, workers write each image straight into
-/// its place (image i of the stream: slot i / batch, row i % batch), so that the order needs no
-/// buffer and does not depend on the number of threads. An error belongs to the batch of its image
-/// and is thrown when that batch is asked for.
+/// Fills a ring of batch slots. One thread reads and orders; workers write each image straight into
+/// its place: image i of the stream goes to slot i / batch, row i % batch. The order therefore
+/// needs no buffer and does not depend on the number of threads. An error belongs to the batch of
+/// its image and is thrown when that batch is requested.
 class BatchLoader final : public InputSource {
  public:
   using MakeOrder = std::function<std::unique_ptr<SampleOrder>()>;
   using MakeWorker = std::function<std::unique_ptr<SampleWorker>()>;
 
-  /// Starts the threads. `make_order` is called once, on the reading thread; it and the order use
-  /// nothing that the loader may outlive, and the order goes with that thread.
+  /// Starts the threads. The reading thread calls `make_order` once and destroys the order when it
+  /// ends. It may outlive the loader, so neither may use anything that can be destroyed earlier.
   BatchLoader(const LoaderOptions& options, MakeOrder make_order, const MakeWorker& make_worker,
               std::shared_ptr<HostAllocator> allocator);
   ~BatchLoader() override;
@@ -84,13 +84,13 @@ class BatchLoader final : public InputSource {
     std::exception_ptr error;
     std::int64_t error_row = 0;
   };
-  /// Ends all threads and waits for them; but not for long for a reading one that its disk keeps.
+  /// Ends all threads and waits for them, but only briefly for a reading thread that a disk stalls.
   void stop();
   void work(SampleWorker& worker);
-  /// With the mutex locked.
+  /// Requires the locked mutex.
   void release_last();
   void complete(const SampleTask& task, const SampleCost& cost, std::exception_ptr error);
-  /// Whether next() need not wait.
+  /// True if next() need not wait.
   [[nodiscard]] bool is_ready() { return slot_of(next_batch_).filled == options_.batch; }
   [[nodiscard]] Slot& slot_of(std::int64_t batch_index);
   [[nodiscard]] ImagePlace place_of(const Slot& slot, std::int64_t row) const;
@@ -100,13 +100,13 @@ class BatchLoader final : public InputSource {
   std::shared_ptr<TaskQueue> queue_;
 
   mutable std::mutex mutex_;
-  std::condition_variable complete_;  ///< for the consumer: a batch is complete
-  std::int64_t next_batch_ = 0;       ///< the batch that next() gives next
+  std::condition_variable complete_;  ///< wakes the consumer: a batch is complete
+  std::int64_t next_batch_ = 0;       ///< the batch that next() returns next
   std::int64_t released_ = 0;         ///< batches whose slots may be filled again
   InputStatistics statistics_;
 
   std::vector<std::unique_ptr<SampleWorker>> workers_;
-  /// Uses nothing of the loader but the queue.
+  /// Uses no part of the loader except the queue.
   std::jthread reading_;
   std::vector<std::jthread> threads_;  // last: they use all of the above
 };

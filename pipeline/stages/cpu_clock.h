@@ -6,7 +6,7 @@
 
 namespace bench {
 
-/// Processor time the calling thread has used.
+/// Processor time that the calling thread has used.
 inline std::chrono::nanoseconds thread_cpu_time() {
   std::timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -16,7 +16,7 @@ inline std::chrono::nanoseconds thread_cpu_time() {
 /// Splits a thread's processor time into laps.
 class CpuLap {
  public:
-  /// Processor time since the last lap, or since the construction.
+  /// Processor time since the last lap or the construction.
   std::chrono::nanoseconds lap() {
     const auto now = thread_cpu_time();
     const auto passed = now - last_;

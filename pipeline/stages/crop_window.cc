@@ -13,7 +13,7 @@ int below(RandomStream& random, int bound) {
   return static_cast<int>(random.below(static_cast<std::uint32_t>(bound)));
 }
 
-/// A window of the given aspect whose area lies within the limits, at a random place.
+/// A window of the given aspect at a random place, with an area within the limits.
 std::optional<PixelWindow> draw_window(ImageSize image, float aspect, RandomStream& random,
                                        const DistortedBoxOptions& options) {
   const float image_area = static_cast<float>(image.width) * static_cast<float>(image.height);
@@ -39,7 +39,7 @@ std::optional<PixelWindow> draw_window(ImageSize image, float aspect, RandomStre
   const auto area_for = [&width_for](int h) {
     return static_cast<float>(width_for(h)) * static_cast<float>(h);
   };
-  // Rounding may have left the limits by a little.
+  // Rounding may have moved the area slightly outside the limits.
   if (area_for(height) < least_area) {
     ++height;
   }

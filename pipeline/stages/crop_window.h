@@ -12,7 +12,7 @@ struct ImageSize {
   int height = 0;
 };
 
-/// An object's box as parts of the image's width and height, each in [0, 1].
+/// An object's box as fractions of the image's width and height, each in [0, 1].
 struct RelativeBox {
   float x_min = 0;
   float y_min = 0;
@@ -20,7 +20,7 @@ struct RelativeBox {
   float y_max = 1;
 };
 
-/// What sample_distorted_box aims at; the defaults are the original's.
+/// Limits for sample_distorted_box; the defaults are the original's.
 struct DistortedBoxOptions {
   float least_object_covered = 0.1F;
   float least_aspect = 0.75F;  ///< width / height
@@ -30,18 +30,18 @@ struct DistortedBoxOptions {
   int attempts = 100;
 };
 
-/// A random window of the image that covers enough of some box, as TensorFlow's
-/// sample_distorted_bounding_box draws it; the whole image after all attempts have failed. No boxes
-/// means one box around the whole image.
+/// A random window of the image that covers enough of some box, drawn as TensorFlow's
+/// sample_distorted_bounding_box does. Returns the whole image if all attempts fail. Without boxes,
+/// one box covers the whole image.
 PixelWindow sample_distorted_box(ImageSize image, std::span<const RelativeBox> boxes,
                                  RandomStream& random, const DistortedBoxOptions& options = {});
 
-/// A window of `size` at a uniformly random place; an axis on which the image is not larger is
-/// taken whole.
+/// A window of `size` at a uniformly random place. An axis on which the image is not larger is used
+/// in full.
 PixelWindow sample_window(ImageSize image, ImageSize size, RandomStream& random);
 
-/// The window of `size` around the centre (offset rounded down); an axis on which the image is not
-/// larger is taken whole.
+/// The window of `size` around the centre (offset rounded down). An axis on which the image is not
+/// larger is used in full.
 PixelWindow central_window(ImageSize image, ImageSize size);
 
 }  // namespace bench

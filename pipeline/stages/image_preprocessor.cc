@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-/// Evaluation resizes to this multiple of the network's size before it takes the centre: 224
+/// Evaluation resizes to this multiple of the network's size before it cuts out the centre: 224
 /// becomes 256.
 constexpr float kEvaluationMargin = 1.145F;
 
@@ -90,7 +90,7 @@ void ImagePreprocessor::plan_evaluation(ImageSize image) {
     rows_ = copy_taps(0, output.height);
     return;
   }
-  // Only the centre of the resized image is wanted, so only the pixels it mixes are decoded.
+  // Only the centre of the resized image is used, so only its source pixels are decoded.
   const ImageSize resized = evaluation_size(image);
   const PixelWindow centre = central_window(resized, output);
   const Interpolation interpolation = interpolation_of(options_.method);

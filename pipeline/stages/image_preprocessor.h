@@ -21,25 +21,25 @@ struct PreprocessOptions {
   DctMethod dct = DctMethod::accurate;
 };
 
-/// Turns one encoded image into a batch row: window, flip (training), resize, and normalise or
+/// Turns one encoded image into a batch row: window, flip (training), resize, then normalise or
 /// round. One preprocessor serves one thread.
 class ImagePreprocessor {
  public:
   explicit ImagePreprocessor(const PreprocessOptions& options);
 
-  /// Chooses the window and decodes it. `random` decides window and flip in training; evaluation
+  /// Chooses the window and decodes it. In training, `random` chooses window and flip; evaluation
   /// does not use it. Throws DataError with a reason, without file and offset.
   JpegHeader decode(std::string_view jpeg, std::span<const RelativeBox> boxes, RandomStream random);
   /// Writes the image decoded last: 3 x height x width floats in the layout.
   void pack(float* output);
-  /// The same in u8, NHWC whatever the layout, and not normalised.
+  /// Writes it in u8, not normalised, and always in NHWC.
   void pack(std::uint8_t* output);
 
-  /// Warnings the decoder has given so far.
+  /// The number of warnings that the decoder has given so far.
   [[nodiscard]] std::int64_t warnings() const { return decoder_.warnings(); }
 
  private:
-  /// The size evaluation resizes to before it takes the centre.
+  /// The size to which evaluation resizes before it cuts out the centre.
   [[nodiscard]] ImageSize evaluation_size(ImageSize image) const;
   void plan_training(ImageSize image, std::span<const RelativeBox> boxes, RandomStream& random);
   void plan_evaluation(ImageSize image);
@@ -48,7 +48,7 @@ class ImagePreprocessor {
   PreprocessOptions options_;
   JpegDecoder decoder_;
   Resizer resizer_;
-  PixelWindow window_;  ///< of the image, to be decoded
+  PixelWindow window_;  ///< to decode, within the image
   AxisTaps columns_;    ///< within the window
   AxisTaps rows_;
   RgbxView pixels_;

@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-/// A reader that lies in the cycle.
+/// A reader in the interleave cycle.
 struct OpenShard {
   std::shared_ptr<const std::string> path;
   std::unique_ptr<TfRecordReader> reader;

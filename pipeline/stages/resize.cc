@@ -6,7 +6,7 @@
 #include "models/base/errors.h"
 #include "models/base/normalization.h"
 
-// This file is compiled once per instruction set; highway includes it again and again.
+// This file is compiled once per instruction set; highway includes it repeatedly.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pipeline/stages/resize.cc"
 #include <hwy/foreach_target.h>
@@ -19,8 +19,8 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Mixes a row of pixels along x into three planes of `plane` floats each, plane >= the number of
-/// taps rounded up to whole vectors. The tap arrays are as long as the planes.
+/// Mixes a row of pixels along x into three planes of `plane` floats each. `plane` is at least the
+/// number of taps rounded up to whole vectors. The tap arrays are as long as the planes.
 void mix_columns(const std::uint32_t* HWY_RESTRICT pixels, const std::int32_t* HWY_RESTRICT first,
                  const std::int32_t* HWY_RESTRICT second, const float* HWY_RESTRICT weight,
                  std::size_t plane, float* HWY_RESTRICT out) {
@@ -44,7 +44,7 @@ void mix_columns(const std::uint32_t* HWY_RESTRICT pixels, const std::int32_t* H
   }
 }
 
-/// Mixes two rows of one channel; returns one vector from position x on.
+/// Mixes two rows of one channel; returns one vector that begins at position x.
 template <class D>
 HWY_INLINE hn::Vec<D> mix_rows(D d, const float* upper, const float* lower, std::size_t x,
                                hn::Vec<D> weight) {
@@ -53,7 +53,7 @@ HWY_INLINE hn::Vec<D> mix_rows(D d, const float* upper, const float* lower, std:
   return hn::Add(top, hn::Mul(hn::Sub(bottom, top), weight));
 }
 
-/// The same, normalised.
+/// The same as above, normalised.
 template <class D>
 HWY_INLINE hn::Vec<D> mix_and_normalise(D d, const float* upper, const float* lower, std::size_t x,
                                         hn::Vec<D> weight) {
@@ -144,7 +144,7 @@ HWY_EXPORT(pack_plane);
 HWY_EXPORT(pack_interleaved);
 HWY_EXPORT(pack_pixels);
 
-/// Planes are this much padded, so that whole vectors fit on every machine.
+/// Planes are padded to this multiple, so that whole vectors fit on every machine.
 constexpr std::size_t kPlaneMultiple = 64;
 
 std::vector<std::int32_t> padded(const std::vector<std::int32_t>& values, std::size_t size) {
@@ -153,7 +153,7 @@ std::vector<std::int32_t> padded(const std::vector<std::int32_t>& values, std::s
   return out;
 }
 
-/// What an output row is made of: two rows that were mixed along x, in planes.
+/// The inputs of an output row: two rows that were mixed along x, in planes.
 struct Mixed {
   const float* upper;
   const float* lower;

@@ -9,18 +9,18 @@
 
 namespace bench {
 
-/// Resizes, normalises and packs one image in a single pass over its output. Vector code for the
-/// machine it runs on; without fused multiply-adds, so that every machine gives the same bits.
-/// One resizer serves one thread and reuses its memory.
+/// Resizes, normalises and packs one image in a single pass over its output. It uses the machine's
+/// vector instructions, but no fused multiply-adds, so that every machine gives the same bits. One
+/// resizer serves one thread and reuses its memory.
 class Resizer {
  public:
-  /// Writes columns.size() x rows.size() pixels of three channels to `output`, in `layout`. Per
-  /// channel: mix along x, then along y, all in f32, then value * (1 / 127.5) - 1. Taps must lie
-  /// within `source`.
+  /// Writes columns.size() x rows.size() pixels of three channels to `output`, in `layout`. Each
+  /// channel is mixed along x, then along y, all in f32, then normalised: value * (1 / 127.5) - 1.
+  /// Taps must be within `source`.
   void run(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows, SlotLayout layout,
            float* output);
-  /// The same in u8, NHWC: what was mixed, to nearest, ties to even, in place of what is
-  /// normalised.
+  /// Writes the pixels in u8, NHWC. Mixed values are not normalised but rounded to nearest, ties to
+  /// even.
   void run(const RgbxView& source, const AxisTaps& columns, const AxisTaps& rows,
            std::uint8_t* output);
 

@@ -5,8 +5,8 @@
 
 namespace bench {
 
-/// One axis of a resize: for each output position the two source positions it mixes and the share
-/// of the second. A constant source gives that constant exactly.
+/// One axis of a resize: the two source positions that each output position mixes, and the weight
+/// of the second. A constant source gives exactly that constant.
 struct AxisTaps {
   std::vector<std::int32_t> first;
   std::vector<std::int32_t> second;
@@ -17,14 +17,15 @@ struct AxisTaps {
   [[nodiscard]] int lowest() const;
   [[nodiscard]] int highest() const;
 
-  /// Reads a source that begins `offset` further on (a window of the original one).
+  /// Adapts the taps to a source that begins `offset` positions further on: a window of the
+  /// original.
   void shift(int offset);
-  /// Reads a mirrored source of `extent` positions.
+  /// Adapts the taps to a mirrored source of `extent` positions.
   void mirror(int extent);
 };
 
-/// An axis of `from` positions resized to `to`, of which the outputs [begin, begin + count) are
-/// wanted.
+/// An axis of `from` positions resized to `to` positions. Only the outputs [begin, begin + count)
+/// are computed.
 struct AxisResize {
   int from = 0;
   int to = 0;
@@ -34,11 +35,11 @@ struct AxisResize {
 
 enum class Interpolation : std::uint8_t { nearest, bilinear };
 
-/// TensorFlow 1's resize with align_corners false and no half-pixel centres: output i lies at the
-/// source position i * from / to.
+/// TensorFlow 1's resize with align_corners false and no half-pixel centres: output i is at source
+/// position i * from / to.
 AxisTaps resize_taps(const AxisResize& axis, Interpolation interpolation);
 
-/// Outputs are the source positions themselves, `count` from `begin` on.
+/// Taps that copy `count` source positions from `begin` on.
 AxisTaps copy_taps(int begin, int count);
 
 }  // namespace bench

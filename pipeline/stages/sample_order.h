@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// A record with its place in the stream, from which its random choices are drawn.
+/// A record and its place in the stream, which determines its random choices.
 struct Sample {
   Record record;
   std::uint64_t epoch = 0;
@@ -21,9 +21,9 @@ struct Sample {
 /// The random numbers of one sample for one purpose.
 RandomStream sample_random(std::uint64_t seed, const Sample& sample, std::string_view purpose);
 
-/// Puts records into their final order through a shuffle buffer: each draw takes a random one of
-/// the records held. Each epoch gives every record once; the buffer stays full across the end of an
-/// epoch, since the next epoch's records fill the places that the last one's leave.
+/// Puts records into their final order through a shuffle buffer: each draw takes a random record
+/// from the buffer. Each epoch gives every record once. The buffer stays full at the end of an
+/// epoch, because records of the next epoch fill the free places.
 class SampleOrder {
  public:
   /// `capacity` 1 keeps the stream's order.
@@ -38,10 +38,10 @@ class SampleOrder {
   std::unique_ptr<RecordStream> source_;
   std::size_t capacity_;
   std::uint64_t seed_;
-  std::vector<Record> held_;       ///< of the epoch being drawn
-  std::vector<Record> following_;  ///< of the next one
-  bool ended_ = false;             ///< the source has ended the epoch being drawn
-  bool following_ended_ = false;   ///< and the next one
+  std::vector<Record> held_;       ///< records of the epoch being drawn
+  std::vector<Record> following_;  ///< records of the next epoch
+  bool ended_ = false;             ///< the source has ended the current epoch
+  bool following_ended_ = false;   ///< the source has ended the next epoch
   std::uint64_t epoch_ = 0;
   std::uint64_t index_ = 0;
   RandomStream random_;

@@ -12,8 +12,8 @@ namespace bench {
 
 namespace {
 
-/// A pipe would keep the reading thread waiting. What is not there is left to the one that opens
-/// it.
+/// Refuses special files, since a pipe would block the reading thread. A missing file is left to
+/// the code that opens it.
 void refuse_special(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);

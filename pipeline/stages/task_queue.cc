@@ -63,7 +63,7 @@ std::chrono::nanoseconds TaskQueue::busy() const {
 }
 
 void TaskQueue::say_reading_ended() {
-  // Under the lock: who waits may end this at once.
+  // Notify under the lock: the waiting thread may destroy this object at once.
   const std::lock_guard lock(mutex_);
   reading_ended_ = true;
   ended_.notify_all();

@@ -16,7 +16,7 @@ namespace bench {
 /// One image to prepare, or the error that ended the reading.
 struct SampleTask {
   Sample sample;
-  std::int64_t position = 0;  ///< in the stream, from 0
+  std::int64_t position = 0;  ///< in the stream, counted from 0
   std::exception_ptr error;
 };
 
@@ -26,25 +26,25 @@ struct TaskQueueLimits {
   std::int64_t slots = 2;
 };
 
-/// What the reading thread of a loader hands to its workers. It knows nothing else of the loader,
-/// so that a thread that a stalled disk keeps may outlive it.
+/// Passes samples from a loader's reading thread to its workers. The reading thread knows no other
+/// part of the loader, so it may outlive the loader when a disk stalls.
 class TaskQueue {
  public:
   explicit TaskQueue(const TaskQueueLimits& limits) : limits_(limits) {}
 
-  /// Waits until the queue has room and the task's batch a slot; false once stopped.
+  /// Waits until the queue has space and the task's batch has a slot; false once stopped.
   bool push(SampleTask task);
-  /// Waits for a task; none once stopped.
+  /// Waits for a task; returns nothing once stopped.
   std::optional<SampleTask> pop();
-  /// So many batches of the stream have gone: slots as many may be filled again.
+  /// Sets the number of batches released so far, whose slots may be filled again.
   void set_released(std::int64_t batches);
   void stop();
 
-  /// The reading thread's, of its processor time.
+  /// Adds to the reading thread's processor time.
   void add_busy(std::chrono::nanoseconds time);
   [[nodiscard]] std::chrono::nanoseconds busy() const;
   void say_reading_ended();
-  /// Whether it has, at most so much later.
+  /// Waits at most `time`; returns true if reading has ended.
   bool reading_ends_within(std::chrono::nanoseconds time);
 
  private:

@@ -1,4 +1,4 @@
-// What is wrong with the data stops the run with file, offset and reason.
+// Bad data stop the run; the message gives file, offset and reason.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ constexpr InputSpec kSpec{.batch = 2, .height = 16, .width = 16, .num_classes = 
 std::string good_jpeg() { return test::wavy_jpeg({.width = 40, .height = 40}); }
 std::string good_example(std::int64_t label = 1) { return test::image_example(good_jpeg(), label); }
 
-/// The message of the DataError that a run over one shard of these bytes ends with.
+/// The message of the DataError that ends a run over one shard of these bytes.
 std::string message_for(const std::string& shard, int threads = 2) {
   const TemporaryFolder folder;
   test::write_file(folder.file("train-00000-of-00001"), shard);
@@ -40,7 +40,7 @@ std::string message_for(const std::string& shard, int threads = 2) {
   return message;
 }
 
-/// A shard of two good records and this one; its offset is the same in each test.
+/// A shard of two good records followed by `example`, whose offset is the same in each test.
 std::string shard_ending_with(const std::string& example) {
   return frame_tfrecord(good_example()) + frame_tfrecord(good_example()) + frame_tfrecord(example);
 }

@@ -16,10 +16,10 @@ using std::chrono::milliseconds;
 constexpr std::int64_t kBatch = 2;
 constexpr milliseconds kNoTime{0};
 
-/// A disk that gives so many records, then none until it is released.
+/// A disk that gives `records` records, then blocks until it is released.
 struct Disk {
   explicit Disk(int records) : left(records) {}
-  /// Whether somebody reads in vain.
+  /// Set once a read blocks.
   std::promise<void> stalled;
   std::promise<void> released;
   std::shared_future<void> release{released.get_future()};
@@ -41,7 +41,7 @@ class StallingStream final : public RecordStream {
   std::shared_ptr<Disk> disk_;
 };
 
-/// Images are their places in the epoch.
+/// Each image is its place in the epoch.
 class CountingWorker final : public SampleWorker {
  public:
   SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) override {
@@ -67,7 +67,7 @@ TEST(BatchLoader, SaysWhetherABatchIsThere) {
   EXPECT_TRUE(loader->ready_within(std::chrono::hours(1)));
   const InputBatch first = loader->next();
   EXPECT_THAT(std::vector(first.images, first.images + kBatch), testing::ElementsAre(0, 1));
-  // Half of the second batch has come.
+  // Half of the second batch is ready.
   EXPECT_FALSE(loader->ready_within(kNoTime));
   EXPECT_FALSE(loader->ready_within(milliseconds(20)));
   EXPECT_EQ(first.labels[1], 1) << "asking releases nothing";
@@ -76,7 +76,7 @@ TEST(BatchLoader, SaysWhetherABatchIsThere) {
   EXPECT_EQ(loader->next().labels[1], 3);
 }
 
-/// Waits for the preparation of `images` images; whether no more are prepared.
+/// Waits until `images` images are prepared; returns true if no more are prepared.
 bool prepares(const BatchLoader& loader, std::int64_t images) {
   while (loader.statistics().images_prepared < images) {
     std::this_thread::yield();
@@ -101,9 +101,9 @@ TEST(BatchLoader, EndsWhileItsDiskIsStalled) {
   const auto disk = std::make_shared<Disk>(1);
   auto loader = loader_of(disk);
   disk->stalled.get_future().wait();
-  // The disk answers only after this returns.
+  // The disk answers only after reset() returns.
   loader.reset();
-  // The read comes back after all: what it finds is still there, and goes with it.
+  // The read returns later: its data still exist and are freed with it.
   EXPECT_GT(disk.use_count(), 1);
   disk->released.set_value();
   while (disk.use_count() > 1) {
@@ -117,7 +117,7 @@ TEST(BatchLoader, LeavesNoThreadBehindWhereItsDiskAnswers) {
     const auto loader = loader_of(disk);
     loader->next();
   }
-  // The thread that reads holds it.
+  // The reading thread still holds the disk.
   EXPECT_EQ(disk.use_count(), 1);
 }
 

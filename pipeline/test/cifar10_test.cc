@@ -27,7 +27,7 @@ int pixel(int i, int channel, int y, int x) {
   return 1 + (i * 31 + channel * 83 + y * 7 + x) % 255;
 }
 
-/// Records `first` .. `first + count - 1`; record i has label i % 10.
+/// Returns records `first` .. `first + count - 1`; record i has label i % 10.
 std::string records(int first, int count) {
   std::string bytes;
   for (int i = first; i < first + count; ++i) {
@@ -43,7 +43,7 @@ std::string records(int first, int count) {
   return bytes;
 }
 
-/// Three records for training in two files, and two for evaluation.
+/// Writes three training records in two files, and two evaluation records.
 void write_dataset(const TemporaryFolder& folder) {
   test::write_file(folder.file("data_batch_1.bin"), records(0, 2));
   test::write_file(folder.file("data_batch_2.bin"), records(2, 1));
@@ -152,7 +152,7 @@ TEST(Cifar10Input, GivesEveryImageOncePerEpochAndTheSameBitsForAnyNumberOfThread
   EXPECT_EQ(epochs(4), one);
 }
 
-/// Whether the image is record `i` shifted by this much, mirrored or not, within zeros.
+/// True if the image is record `i` shifted by (down, right) within zeros, mirrored if `flip`.
 bool is_shifted(const float* image, int i, int down, int right, bool flip) {
   for (int y = 0; y < kSide; ++y) {
     for (int x = 0; x < kSide; ++x) {

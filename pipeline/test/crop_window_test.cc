@@ -91,9 +91,9 @@ TEST(DistortedBox, SpreadsOverAreasAspectsAndPlaces) {
     const double aspect = static_cast<double>(window.width) / window.height;
     ++aspects.at(static_cast<std::size_t>(std::clamp((aspect - 0.75) / 0.145, 0.0, 3.0)));
   }
-  // Heights are uniform between sqrt(.05 A / a) and min(sqrt(A / a), H, W / a) with a ~
-  // U(.75, 1.33), A the area, of those that cover a tenth: an independent simulation gives 247.4 at
-  // 400 x 400.
+  // Heights are uniform between sqrt(.05 A / a) and min(sqrt(A / a), H, W / a). Here a ~ U(.75,
+  // 1.33), A is the area, and only windows that cover a tenth count. An independent simulation
+  // gives 247.4 at 400 x 400.
   EXPECT_NEAR(height / kDraws, 247, 4);
   EXPECT_NEAR(centre_x / kDraws, 200, 2);
   EXPECT_NEAR(centre_y / kDraws, 200, 2);

@@ -140,7 +140,7 @@ void expect_same(ExampleScanner& scanner, const oracle::Example& theirs) {
   }
 }
 
-/// The last entry of a key counts.
+/// Checks that both parsers agree; the last entry of a key counts.
 void expect_same(ExampleScanner& scanner, const oracle::RawExample& theirs) {
   for (std::size_t i = 0; i < keys().size(); ++i) {
     oracle::Feature last;

@@ -25,7 +25,7 @@ std::vector<float> preprocess(const PreprocessOptions& options, const std::strin
 /// The pixel value before normalisation.
 float pixel_of(float normalised) { return (normalised + 1.0F) * 127.5F; }
 
-/// The decoded image as floats, normalised, NHWC: what a crop of the whole image gives.
+/// The decoded image as normalised floats in NHWC: the result of cropping to the whole image.
 std::vector<float> whole_image(const std::string& jpeg, ImageSize size, DctMethod dct) {
   return preprocess({.output = size,
                      .layout = SlotLayout::nhwc,
@@ -58,7 +58,7 @@ TEST(Evaluation, EqualsTheScalarReferenceOnTheFullyDecodedImage) {
   const ImageSize output{.width = 32, .height = 40};
   const std::string jpeg = test::wavy_jpeg({.width = image.width, .height = image.height});
   const auto source = whole_image(jpeg, image, DctMethod::fast);
-  // Section by section as the original computes it, in f32.
+  // Each section is computed as in the original, in f32.
   const float ratio = std::max(40.0F / 61.0F, 32.0F / 83.0F);
   const int resized_height = static_cast<int>(61.0F * ratio * 1.145F);
   const int resized_width = static_cast<int>(83.0F * ratio * 1.145F);
@@ -104,7 +104,7 @@ TEST(Training, KeepsWhiteWhiteAndBlackBlack) {
            {ResizeMethod::bilinear, ResizeMethod::nearest, ResizeMethod::crop}) {
         for (const DctMethod dct : {DctMethod::accurate, DctMethod::fast}) {
           if (method == ResizeMethod::crop && (output.width > 120 || output.height > 90)) {
-            continue;  // is padded with black
+            continue;  // padded with black
           }
           const auto out = preprocess({.output = output, .method = method, .dct = dct}, jpeg);
           for (const float x : out) {

@@ -101,7 +101,7 @@ TEST(ImagenetInput, GivesPixelsAtMostHalfAGreyLevelFromTheFloats) {
         furthest = std::max(furthest, std::abs(static_cast<float>(given.pixels[p]) - pixel));
       }
     }
-    // What was normalised and comes back is itself rounded: 255 to 2^-16.
+    // Undoing the normalisation rounds again: 255 to within 2^-16.
     constexpr float kRounding = 1.0F / 4096;
     EXPECT_LE(furthest, method == ResizeMethod::crop ? kRounding : 0.5F + kRounding);
     EXPECT_GE(furthest, method == ResizeMethod::crop ? 0 : 0.4F) << "a resize leaves fractions";
@@ -246,7 +246,7 @@ TEST(ImagenetInput, EndsCleanlyAtAnyMoment) {
   }
 }
 
-/// Counts what is allocated and freed.
+/// Counts allocations and frees.
 class CountingAllocator final : public HostAllocator {
  public:
   void* allocate(std::size_t bytes) override {

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// red, green, blue of each pixel of a view.
+/// The red, green and blue of each pixel of a view.
 std::vector<int> channels_of(const RgbxView& view) {
   std::vector<int> out;
   for (int y = 0; y < view.height; ++y) {
@@ -110,7 +110,7 @@ TEST(JpegDecoder, ExpandsGrey) {
 }
 
 TEST(JpegDecoder, MultipliesTheInvertedInksOfAdobesCmyk) {
-  // libjpeg marks the CMYK that it writes as Adobe's, whose readers take inks as inverted.
+  // libjpeg marks the CMYK that it writes as Adobe's, which readers treat as inverted inks.
   std::vector<std::uint8_t> inks;
   for (int i = 0; i < 16 * 16; ++i) {
     inks.insert(inks.end(), {200, 100, 50, 128});

@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-/// One epoch's records, as one string.
+/// The records of one epoch, as one string.
 std::string epoch_of(RecordStream& stream) {
   std::string out;
   while (const auto record = stream.next()) {
@@ -33,7 +33,7 @@ TEST(InterleavedShards, TakeOneRecordFromEachFileInTurn) {
   EXPECT_EQ(epoch_of(*interleave_shards(shards, {.cycle_length = 3})), "abcdefgh");
   EXPECT_EQ(epoch_of(*interleave_shards(shards, {.cycle_length = 10})), "abcdefgh");
   EXPECT_EQ(epoch_of(*interleave_shards(shards, {.cycle_length = 1})), "adgbehcf");
-  // The third file takes the place of the first one when that is exhausted.
+  // The third file replaces the first one when that is exhausted.
   EXPECT_EQ(epoch_of(*interleave_shards(shards, {.cycle_length = 2})), "abdeghcf");
 }
 

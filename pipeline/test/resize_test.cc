@@ -33,7 +33,7 @@ struct Output {
   int height;
 };
 
-/// TensorFlow 1's ResizeBilinear with align_corners false, written plainly.
+/// A plain implementation of TensorFlow 1's ResizeBilinear with align_corners false.
 float mixed(const RgbxView& source, Output output, int x, int y, int channel, bool mirrored) {
   const float x_scale = static_cast<float>(source.width) / static_cast<float>(output.width);
   const float y_scale = static_cast<float>(source.height) / static_cast<float>(output.height);
@@ -94,7 +94,7 @@ TEST(Resizer, EqualsTheScalarReferenceBitForBitInBothLayoutsAndRounded) {
             const auto channel = static_cast<std::size_t>(c);
             ASSERT_EQ(nchw[channel * pixels + place], expected) << x << "," << y << "," << c;
             ASSERT_EQ(nhwc[3 * place + channel], expected) << x << "," << y << "," << c;
-            // nearbyint: to nearest, ties to even.
+            // nearbyint rounds to nearest, ties to even.
             ASSERT_EQ(static_cast<float>(rounded[3 * place + channel]), std::nearbyint(value))
                 << x << "," << y << "," << c;
           }
@@ -105,7 +105,7 @@ TEST(Resizer, EqualsTheScalarReferenceBitForBitInBothLayoutsAndRounded) {
 }
 
 TEST(Resizer, RoundsTiesToEven) {
-  // Half way between two columns is half of an odd number.
+  // Halfway between two columns, the value is half of an odd number.
   const std::vector<std::uint32_t> pixels{rgbx(0, 1, 252), rgbx(1, 2, 255)};
   const RgbxView view{.pixels = pixels.data(), .width = 2, .height = 1, .stride = 2};
   std::vector<std::uint8_t> out(3 * 4);

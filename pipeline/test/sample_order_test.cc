@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-/// Epochs of the records 0 to count - 1, told apart by their offset.
+/// Epochs of the records 0 to count - 1, identified by their offsets.
 class Counting final : public RecordStream {
  public:
   explicit Counting(std::uint64_t count) : count_(count) {}

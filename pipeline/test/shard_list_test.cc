@@ -72,7 +72,7 @@ TEST(ShardList, TellsAFileFromAFolder) {
 }
 
 TEST(ShardList, SaysWhyAFolderCannotBeLookedAt) {
-  // Longer than any name: the system's refusal is another one than that nothing is there.
+  // The name is too long, so the system's error is not "no such file".
   const test::TemporaryFolder folder;
   const std::string name = folder.file(std::string(300, 'x'));
   EXPECT_THAT(test::message_of<UsageError>([&] { find_shards(name, "train"); }),

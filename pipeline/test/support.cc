@@ -37,7 +37,7 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, std::string_view contents) {
-  // Some file systems flush a file that is truncated and rewritten; a new one is quicker.
+  // Some file systems flush a file that is truncated and rewritten; creating a new one is faster.
   std::filesystem::remove(path);
   std::ofstream out(path, std::ios::binary);
   out.write(contents.data(), static_cast<std::streamsize>(contents.size()));

@@ -10,7 +10,7 @@
 
 namespace bench::test {
 
-/// A folder of its own for one test, removed at its end.
+/// A temporary folder for one test, removed at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -28,7 +28,7 @@ class TemporaryFolder {
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, std::string_view contents);
 
-/// How to draw a picture: smooth waves in each component, differing with the seed, or one value.
+/// How to draw a picture: smooth waves in each component, which depend on the seed.
 struct Picture {
   int width = 64;
   int height = 48;
@@ -37,13 +37,13 @@ struct Picture {
 };
 std::vector<std::uint8_t> wavy_samples(const Picture& picture);
 std::string wavy_jpeg(const Picture& picture, const JpegEncoding& encoding = {});
-/// All samples equal `value`.
+/// A JPEG in which all samples equal `value`.
 std::string flat_jpeg(int width, int height, std::uint8_t value);
 
 /// A serialized Example with an image and a label.
 std::string image_example(std::string_view jpeg, std::int64_t label);
 
-/// Writes `<prefix>-<i>-of-<shards>` files, examples dealt out in turn.
+/// Writes the files `<prefix>-<i>-of-<shards>`, with the examples dealt out in turn.
 struct ShardSet {
   std::string prefix = "train";
   int shards = 2;
@@ -51,7 +51,8 @@ struct ShardSet {
 void write_shards(const TemporaryFolder& folder, const ShardSet& set,
                   const std::vector<std::string>& examples);
 
-/// The message of the exception of type Error that `action` throws; "" when it throws none.
+/// The message of the exception of type Error that `action` throws; "" if it throws no such
+/// exception.
 template <class Error, class Action>
 std::string message_of(const Action& action) {
   try {

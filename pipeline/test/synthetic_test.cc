@@ -35,7 +35,8 @@ TEST(SyntheticInput, HasTheMomentsAndTheCutOfItsDistribution) {
     squares += (x - 127.0) * (x - 127.0);
   }
   EXPECT_NEAR(sum / kElements, 127, 1.2);
-  // A normal cut at two standard deviations keeps 0.8796 of its standard deviation.
+  // A normal distribution truncated at two standard deviations keeps 0.8796 of its standard
+  // deviation.
   EXPECT_NEAR(std::sqrt(squares / kElements), 0.8796 * 60, 0.9);
 }
 

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr InputSpec kSpec{.batch = 2, .channels = 3, .height = 1, .width = 2, .num_classes = 5};
 constexpr std::size_t kImage = 3 * 1 * 2;
 
-/// What a file holds; its images count 0, 1, 2, ...
+/// The contents of a file; its images count 0, 1, 2, ...
 struct Contents {
   std::vector<std::int64_t> shape = {4, 3, 1, 2};
   std::vector<std::int64_t> labels = {0, 1, 2, 4};
@@ -92,7 +92,7 @@ TEST(TensorFileInput, RepeatsASingleBatch) {
   EXPECT_THAT(again.labels, ElementsAre(3, 1));
 }
 
-// The batches of a file of several are all in one place, one after the other.
+// A file of several batches hands them all out in the same memory, one after the other.
 TEST(TensorFileInput, SaysOfASingleBatchAloneThatItIsStillTheSame) {
   const test::TemporaryFolder folder;
   const auto single = make_tensor_file_input(kSpec, write(folder, kSingleBatch));

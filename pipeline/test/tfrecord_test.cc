@@ -58,7 +58,8 @@ TEST(TfRecord, ReadsBackWhatWasWrittenForAnyBlockSize) {
 }
 
 TEST(TfRecord, FramesAsTheFormatSays) {
-  // Length 3, its masked checksum, the data, theirs: computed by an independent bitwise program.
+  // Length 3, its masked checksum, the data, their masked checksum. An independent bitwise program
+  // computed these.
   const std::string expected(
       "\x03\0\0\0\0\0\0\0\xb0\x99\x49\x0e"
       "abc"
@@ -121,7 +122,7 @@ TEST(TfRecord, TellsALengthThatNoFileHolds) {
 TEST(TfRecord, RefusesALengthBeyondTheFileBeforeAllocatingIt) {
   const TemporaryFolder folder;
   const std::string path = folder.file("records");
-  // A valid header that promises 2^60 bytes: take a framed record's checksum of such a length.
+  // A valid header that promises 2^60 bytes; a framed record supplies the checksum of that length.
   std::string length(8, '\0');
   length[7] = '\x10';
   const std::string as_data = frame_tfrecord(length);

@@ -1,6 +1,6 @@
 # Run at every build: cmake -DSOURCE_DIR=... -DOUTPUT=... -P write_source_version.cmake
-# Writes the git revision of SOURCE_DIR into the header OUTPUT, and leaves a header that would not
-# change alone, so that nothing is compiled again.
+# Writes the git revision of SOURCE_DIR into the header OUTPUT. Keeps a header that would not change, so that nothing is
+# compiled again.
 
 set(rev "")
 set(time "")

@@ -19,7 +19,7 @@ using stats::ChangeVerdict;
 
 struct Side {
   std::vector<double> values{};
-  std::vector<std::string> groups{};  ///< Of each value.
+  std::vector<std::string> groups{};  ///< The group of each value.
 };
 
 Side side_of(const std::vector<const StoredRun*>& runs, const std::string& metric) {
@@ -44,8 +44,8 @@ bool all_positive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
 }
 
-/// The medians of the groups' logarithms where the groups are the replicates, being three or more
-/// of three or more runs; else nothing.
+/// The medians of the groups' logarithms, if there are three or more groups of three or more runs.
+/// The groups are then the replicates. Otherwise empty.
 std::vector<double> group_medians(const Side& side) {
   constexpr std::size_t kLeast = 3;
   std::map<std::string, std::vector<double>> groups;
@@ -61,7 +61,7 @@ std::vector<double> group_medians(const Side& side) {
   return large >= kLeast ? medians : std::vector<double>();
 }
 
-/// Fills in by which statistics, and the shift.
+/// Sets the row's statistics and its shift.
 void hold_against_each_other(ComparisonRow& row, const Side& base, const Side& other,
                              const CompareOptions& options) {
   if (!all_positive(base.values) || !all_positive(other.values)) return;
@@ -158,7 +158,7 @@ void add_exact(Comparison& comparison, const MatchedWork& work) {
   }
 }
 
-/// Of each metric, over the rows of `group`, or over all where there is none.
+/// Geometric means of each metric, over the rows of `group`, or over all rows if it is empty.
 void add_geomeans(Comparison& comparison, const std::string& group) {
   std::map<std::string, std::vector<stats::ModelRuns>> models;
   for (const ComparisonRow& row : comparison.rows) {
@@ -177,7 +177,7 @@ void add_geomeans(Comparison& comparison, const std::string& group) {
   }
 }
 
-/// Rows of one group next to each other, and the groups' geometric means where there are several.
+/// Sorts the rows by group, and adds the groups' geometric means if there are several.
 void put_into_groups(Comparison& comparison) {
   std::stable_sort(
       comparison.rows.begin(), comparison.rows.end(),
@@ -188,7 +188,7 @@ void put_into_groups(Comparison& comparison) {
   for (const std::string& group : groups) add_geomeans(comparison, group);
 }
 
-/// Those that ended well; a note tells of the others.
+/// The runs that ended well; a note reports the others.
 std::vector<StoredRun> usable(const ComparedSide& side, std::vector<std::string>& notes) {
   std::map<std::string, std::size_t> left_out;
   std::vector<StoredRun> runs;
@@ -231,7 +231,7 @@ void settle(ComparisonRow& row, const CompareOptions& options, std::size_t rows)
   row.uncorrected = change && row.q > options.alpha;
   if (row.uncorrected) row.verdict = ChangeVerdict::kInconclusive;
   row.needed.reset();
-  // What is not known of one run's spread is not known of how many it takes.
+  // One run on each side shows no spread, so the number of runs needed is unknown.
   const bool told = row.base_values.size() + row.other_values.size() > 2;
   if (row.verdict == ChangeVerdict::kInconclusive && options.margin > 0 && told) {
     const double alpha =
@@ -274,7 +274,7 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
   const std::vector<StoredRun> theirs = usable(other, comparison.notes);
   comparison.base_runs = ours.size();
   comparison.other_runs = theirs.size();
-  // Without its partner a run is no pair.
+  // A run without its partner cannot be paired.
   comparison.options.paired = options.paired && ours.size() == base.runs.size() &&
                               theirs.size() == other.runs.size() && ours.size() == theirs.size();
   const Matching matching = match_work(ours, theirs, options.ignored);

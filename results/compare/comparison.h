@@ -21,42 +21,42 @@ struct CompareOptions {
   double alpha = 0.05;
   bool family_wise = false;  ///< Holm's correction, not Benjamini and Hochberg's.
   bool paired = false;       ///< base[i] and other[i] ran one after the other.
-  /// Names; empty: images_per_sec where the runs have it, else all that have a direction; "all":
-  /// all that are noisy.
+  /// Names of metrics. By default images_per_sec if the runs have it, else all that have a
+  /// direction. "all" means all noisy metrics.
   std::vector<std::string> metrics{};
   IgnoredFields ignored{};
-  /// Fields of the work, named as ignored ones: rows stand together by their values, and each such
-  /// group has geometric means of its own.
+  /// Fields of the workload, named like ignored ones. Rows with equal values form a group, with
+  /// separate geometric means.
   std::vector<std::string> by{};
 };
 
-/// By which statistics a row's interval was made.
+/// The statistics that a row's interval comes from.
 enum class ComparedBy { kGroups, kPairs, kNested };
 
-/// A metric of one work on both sides.
+/// A metric of one workload on both sides.
 struct ComparisonRow {
   std::string workload{};
-  std::string group{};  ///< Such as "model resnet50", by CompareOptions::by.
+  std::string group{};  ///< For example "model resnet50", by CompareOptions::by.
   std::string metric{};
   std::string unit{};
   Better better = Better::kNone;
   ComparedBy by = ComparedBy::kGroups;
   std::vector<double> base_values{};
   std::vector<double> other_values{};
-  std::vector<double> base_groups{};  ///< Medians of the groups' logarithms, where by kNested.
+  std::vector<double> base_groups{};  ///< Medians of the groups' logarithms, if by kNested.
   std::vector<double> other_groups{};
   stats::GroupSummary base{};
   stats::GroupSummary other{};
-  std::optional<stats::Shift> shift{};  ///< Of logarithms; none where values are not positive.
+  std::optional<stats::Shift> shift{};  ///< In logarithms; empty if values are not positive.
   double q = 1;                         ///< shift->p, corrected for the number of rows.
-  double delta = 0;                     ///< Cliff's, of the values as they are.
+  double delta = 0;                     ///< Cliff's delta of the values as they are.
   stats::ChangeVerdict verdict = stats::ChangeVerdict::kInconclusive;
-  bool uncorrected = false;              ///< More than inconclusive, were it the only row.
-  std::optional<std::int64_t> needed{};  ///< Per side, of an inconclusive row: runs, or groups.
-  std::optional<double> drift{};         ///< Of paired runs: relative change per run, both sides.
+  bool uncorrected = false;              ///< Would be more than inconclusive as the only row.
+  std::optional<std::int64_t> needed{};  ///< Runs or groups per side, for an inconclusive row.
+  std::optional<double> drift{};         ///< For paired runs: relative change per run, both sides.
 };
 
-/// A number that is the same in every run of the same program, and is not here.
+/// A number that should be the same in every run of a program, but differs here.
 struct ExactDifference {
   std::string workload{};
   std::string metric{};
@@ -65,7 +65,7 @@ struct ExactDifference {
 };
 
 struct GeomeanRow {
-  std::string group{};  ///< Empty: of all rows.
+  std::string group{};  ///< Empty: all rows.
   std::string metric{};
   std::size_t works = 0;
   stats::GeometricMean mean{};
@@ -79,11 +79,11 @@ struct Comparison {
   std::size_t other_runs = 0;
   std::vector<ComparisonRow> rows{};
   std::vector<ExactDifference> exact{};
-  std::vector<GeomeanRow> geomeans{};  ///< Of metrics with two rows or more.
+  std::vector<GeomeanRow> geomeans{};  ///< For metrics with two rows or more.
   std::vector<EnvironmentDifference> environment{};
   std::vector<std::string> base_quality{};
   std::vector<std::string> other_quality{};
-  std::vector<std::string> notes{};  ///< What was left out, and why.
+  std::vector<std::string> notes{};  ///< What was omitted, and why.
 };
 
 struct ComparedSide {
@@ -91,16 +91,16 @@ struct ComparedSide {
   std::vector<StoredRun> runs{};
 };
 
-/// Compares the runs of two sides, of which those that did not end well are left out. Throws
-/// DataError for sides without common work, and for a metric that none of them has.
+/// Compares the runs of two sides, without those that did not end well. Throws DataError if the
+/// sides have no common workload, or if no run has a requested metric.
 Comparison compare(const ComparedSide& base, const ComparedSide& other,
                    const CompareOptions& options);
 
-/// Corrects p over all rows of all comparisons, takes back verdicts that do not stand it, and says
-/// how many runs the inconclusive ones need. `compare` has done so for its own rows.
+/// Corrects p over all rows of all comparisons. Withdraws verdicts that do not remain significant,
+/// and computes how many runs the inconclusive rows need. `compare` does this for its own rows.
 void correct_rows(std::span<Comparison> comparisons);
 
-/// 1 with a regression, else 4 with an inconclusive row where `strict`, else 0.
+/// 1 with a regression, else 4 with an inconclusive row if `strict`, else 0.
 int exit_status(std::span<const Comparison> comparisons, bool strict);
 
 }  // namespace bench::results

@@ -14,7 +14,7 @@ std::string side_head(const std::string& name, std::size_t runs) {
   return cat(html_text(name), "<small>", runs, runs == 1 ? " run" : " runs", "</small>");
 }
 
-/// What must not be missed has a mark, so that it is not told by colour alone.
+/// Important verdicts have a mark, so that they do not depend on colour alone.
 std::string verdict_cell(const ComparisonRow& row, const CompareOptions& options) {
   const std::string text = html_text(verdict_text(row, options));
   return row.verdict == stats::ChangeVerdict::kRegressed
@@ -43,7 +43,7 @@ std::string rows_table(const Comparison& comparison) {
   return table.html();
 }
 
-/// One per metric: ratios of different metrics have no common axis.
+/// One plot per metric: ratios of different metrics have no common axis.
 std::string ratio_plots(const Comparison& comparison, std::size_t index) {
   std::map<std::string, std::vector<Branch>> metrics;
   for (const ComparisonRow& row : comparison.rows) {
@@ -88,7 +88,7 @@ std::string remarks_list(const Comparison& comparison) {
   return cat(html, "</ul>\n");
 }
 
-/// The names of the sides above what each comparison has to say, where there are several.
+/// The names of the sides above the remarks of each comparison, if there are several.
 std::string with_head(std::span<const Comparison> comparisons, const Comparison& one,
                       const std::string& body) {
   if (comparisons.size() == 1) return body;

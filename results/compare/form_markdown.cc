@@ -7,7 +7,7 @@
 namespace bench::results {
 namespace {
 
-/// What GitHub takes as a comment.
+/// GitHub's limit for a comment.
 constexpr std::size_t kLongestComment = 65536;
 
 void write_table(std::ostream& out, const Comparison& comparison) {

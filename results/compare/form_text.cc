@@ -24,7 +24,7 @@ std::vector<TextLine> heads_of(const Comparison& comparison, const std::string& 
        "verdict", ""}};
 }
 
-/// The metric's name is part of the head where all rows have the same one.
+/// The metric's name is part of the heading if all rows have the same metric.
 std::string unit_text(const ComparisonRow& row) { return cat(row.metric, " [", row.unit, "]"); }
 
 std::vector<TextLine> body_of(const Comparison& comparison, bool with_metric) {

@@ -11,13 +11,14 @@
 /// The forms in which comparisons are printed.
 namespace bench::results {
 
-/// A table for terminals, and below it what else a reader must know.
+/// A table for terminals, followed by the remarks.
 void print_text(std::ostream& out, std::span<const Comparison> comparisons);
 
-/// GitHub's markdown, for a comment: the details fold. Cut with a sentence at 65,536 characters.
+/// GitHub's markdown for a comment, with collapsible details. Cut with a sentence at 65,536
+/// characters.
 void print_markdown(std::ostream& out, std::span<const Comparison> comparisons);
 
-/// One object, schema bench.compare/1; changes as shares, not per cent, logarithms nowhere.
+/// One object, schema bench.compare/1; changes are shares, neither per cent nor logarithms.
 nlohmann::ordered_json comparisons_json(std::span<const Comparison> comparisons);
 void print_json(std::ostream& out, std::span<const Comparison> comparisons);
 
@@ -27,10 +28,10 @@ void print_junit(std::ostream& out, std::span<const Comparison> comparisons);
 /// One HTML file that needs no network: table, ratios, every run, what differs.
 void print_html(std::ostream& out, std::span<const Comparison> comparisons);
 
-/// `text` within XML: escaped, and without characters that XML does not have.
+/// `text` for XML: escaped, and without characters that XML does not allow.
 std::string xml_text(std::string_view text);
 
-/// `text` in a cell of a markdown table.
+/// `text` for a cell of a markdown table.
 std::string markdown_cell(std::string_view text);
 
 }  // namespace bench::results

@@ -17,10 +17,10 @@ namespace bench::results {
 namespace {
 
 volatile std::sig_atomic_t interrupt_seen = 0;
-/// The process group of the command that runs; 0: none does.
+/// The process group of the running command; 0 without one.
 volatile std::sig_atomic_t running_group = 0;
 
-/// The first signal goes to the command too, which ends by itself in its own time.
+/// Passes the first signal on to the command, which ends in its own time.
 extern "C" void note_interrupt(int signal) {
   const int saved = errno;
   if (interrupt_seen == 0 && running_group != 0) (void)kill(-running_group, signal);
@@ -28,8 +28,8 @@ extern "C" void note_interrupt(int signal) {
   errno = saved;
 }
 
-/// Notes Ctrl-C and SIGTERM instead of ending on them, as long as it lives. A command that runs is
-/// sent the same signal, once.
+/// While alive, notes Ctrl-C and SIGTERM instead of ending on them. Sends the running command the
+/// same signal, once.
 class InterruptNoted {
  public:
   InterruptNoted() {
@@ -54,7 +54,7 @@ class InterruptNoted {
   struct sigaction old_term_ {};
 };
 
-/// Keeps SIGINT and SIGTERM waiting as long as it lives.
+/// Blocks SIGINT and SIGTERM while alive.
 class InterruptHeld {
  public:
   InterruptHeld() {
@@ -74,8 +74,8 @@ class InterruptHeld {
   sigset_t before_{};
 };
 
-/// In the child: never returns. In a process group of its own, which a terminal's Ctrl-C does not
-/// reach: the command is signalled by us alone.
+/// Runs in the child and never returns. A separate process group keeps a terminal's Ctrl-C away
+/// from the command, so that only we signal it.
 [[noreturn]] void become(const char* command, const char* log, const sigset_t& mask) {
   constexpr int kCannotRun = 127;
   (void)setpgid(0, 0);
@@ -90,13 +90,13 @@ class InterruptHeld {
   _exit(kCannotRun);
 }
 
-/// The wait status of a shell that ran `command`, its output in `log`.
+/// The wait status of a shell that ran `command`, with its output in `log`.
 int run_shell(const std::string& command, const std::string& log) {
-  // A shell that is signalled waits for what it runs, and runs nothing more.
+  // A shell that is signalled waits for its command, and runs nothing more.
   const std::string script = cat("trap 'exit 130' INT TERM\n", command);
   pid_t child = 0;
   {
-    const InterruptHeld held;  // Until it is known whom to send it to.
+    const InterruptHeld held;  // Until the process group to signal is known.
     child = fork();
     if (child < 0) throw DeviceError(cat("fork: ", std::strerror(errno)));
     if (child == 0) become(script.c_str(), log.c_str(), held.before());
@@ -125,13 +125,13 @@ void rest(std::chrono::milliseconds time) {
   }
 }
 
-/// The record of one run; none when it was interrupted.
+/// The record of one run; empty if it was interrupted.
 std::optional<StoredRun> run_once(const InterleavedPlan& plan, bool is_other, std::size_t number) {
   const std::string stem =
       (plan.folder / cat(is_other ? "new-" : "base-", number < 10 ? "0" : "", number)).string();
   const std::string record = stem + ".json";
   const std::string& command = is_other ? plan.other : plan.base;
-  std::filesystem::remove(record);  // An earlier night's would be taken for this run's.
+  std::filesystem::remove(record);  // An earlier record would be taken for this run's.
   const int status =
       run_shell(cat(command, " --result_file=", shell_quoted(record)), stem + ".log");
   if (InterruptNoted::seen()) return std::nullopt;

@@ -40,7 +40,7 @@ Difference difference_of(const StoredRun& a, const StoredRun& b, const IgnoredFi
   return differing_fields(work_fields(a, ignored), work_fields(b, ignored));
 }
 
-/// The work of `others` that differs from that of `run` in the fewest fields.
+/// The workload of `others` that differs from that of `run` in the fewest fields.
 std::optional<Difference> nearest_difference(const StoredRun& run, const Works& others,
                                              const IgnoredFields& ignored) {
   std::optional<Difference> nearest;
@@ -66,7 +66,7 @@ std::string text_of(const Difference& difference) {
   return text;
 }
 
-/// Names that tell the works apart.
+/// Gives the workloads distinct names.
 void name_works(std::vector<MatchedWork>& works, const IgnoredFields& ignored) {
   std::vector<NamedWork> named;
   for (const MatchedWork& work : works) {

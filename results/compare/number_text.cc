@@ -16,7 +16,8 @@ std::string fixed(double value, int decimals) {
   return text.data();
 }
 
-/// Per cent with so many digits as make three of a small number, one of a large one. No -0.00.
+/// Per cent with two decimals for a small number, one for a medium one and none for a large one.
+/// Avoids -0.00.
 std::string percent_number(double relative) {
   const double size = std::abs(100 * relative);
   if (size < 0.005) return "0.00";
@@ -25,7 +26,7 @@ std::string percent_number(double relative) {
 
 std::string percent_text(double relative) { return cat(percent_number(relative), "%"); }
 
-/// As it was asked for: 1%, 0.5%.
+/// The margin as requested: 1%, 0.5%.
 std::string margin_text(double relative) { return cat(number_text(100 * relative), "%"); }
 
 std::string signed_number(double relative) {
@@ -48,7 +49,7 @@ std::string values_text(const std::vector<double>& values) {
   return text.empty() ? "absent" : text;
 }
 
-/// More than this in a sequence of runs is told.
+/// The smallest drift in a sequence of runs that is reported.
 constexpr double kToldDrift = 0.001;
 
 }  // namespace
@@ -180,7 +181,7 @@ std::vector<std::string> remarks(const Comparison& comparison) {
 }
 
 std::size_t display_width(std::string_view text) {
-  // All bytes but those that go on with a character of UTF-8.
+  // All bytes except UTF-8 continuation bytes.
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
   }));

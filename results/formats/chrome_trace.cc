@@ -3,9 +3,9 @@
 #include "results/formats/record_view.h"
 #include "results/formats/rows.h"
 
-/// Chrome's trace event form, which Perfetto opens: each run is a process, each timed step a
-/// complete event (ph X), its speed a counter (ph C). Times are microseconds since the first run
-/// began.
+/// Chrome's trace event form, which Perfetto opens. Each run is a process, and each timed step is a
+/// complete event (ph X) with its speed as a counter (ph C). Times are microseconds since the first
+/// run began.
 namespace bench::results {
 namespace {
 

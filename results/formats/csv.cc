@@ -85,11 +85,11 @@ Outputs write_csv(std::span<const StoredRun> runs) {
 }
 
 struct CsvRow {
-  int line = 0;  ///< Where it begins.
+  int line = 0;  ///< The line where the row begins.
   std::vector<std::string> cells{};
 };
 
-/// The file's rows; quoted cells may hold commas, quotes written twice and line ends.
+/// The file's rows. Quoted cells may contain commas, doubled quotes and line ends.
 std::vector<CsvRow> csv_rows(const ForeignFile& source) {
   std::vector<CsvRow> rows;
   CsvRow row{.line = 1, .cells = {""}};
@@ -122,7 +122,7 @@ std::vector<CsvRow> csv_rows(const ForeignFile& source) {
   return rows;
 }
 
-/// Another tool's spreadsheet: a first line of several names, one of which is a column of ours.
+/// Another tool's spreadsheet: a first line of several names, one of which is a known column.
 bool is_csv(const ForeignFile& source) {
   const std::string_view first = std::string_view(source.text).substr(0, source.text.find('\n'));
   if (first.find(',') == std::string_view::npos || first.front() == '{' || first.front() == '[') {
@@ -139,7 +139,7 @@ std::optional<double> csv_number(const std::string& cell) {
   return value;
 }
 
-/// Puts one cell where its column says.
+/// Puts one cell into the member of its column.
 void read_csv_cell(const ForeignFile& source, const std::string& where, const std::string& name,
                    const std::string& cell, ImportedRecord& record) {
   const auto* const column =

@@ -8,8 +8,9 @@
 #include "results/formats/rows.h"
 #include "results/statistics.h"
 
-/// customBiggerIsBetter of benchmark-action/github-action-benchmark: a list of name, unit, value,
-/// with range and extra as texts. Repeats of one work on one machine are one entry, their median.
+/// customBiggerIsBetter of benchmark-action/github-action-benchmark: a list of name, unit and
+/// value, with range and extra as texts. Repeats of one workload on one machine are one entry,
+/// their median.
 namespace bench::results {
 namespace {
 

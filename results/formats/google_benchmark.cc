@@ -11,7 +11,7 @@
 #include "results/formats/utc_time.h"
 
 /// The JSON of google/benchmark: `context`, and `benchmarks` with one entry per repetition, which
-/// is a run here. Its own members have fixed names; every other number of an entry is a counter.
+/// is a run here. Its members have fixed names; every other number of an entry is a counter.
 namespace bench::results {
 namespace {
 
@@ -19,7 +19,7 @@ using Ordered = nlohmann::ordered_json;
 using nlohmann::json;
 
 constexpr const char* kGoogleName = "google-benchmark";
-/// Before the work in the name of an entry.
+/// Precedes the workload in the name of an entry.
 constexpr const char* kGooglePrefix = "bench/";
 
 constexpr std::array kGoogleOwn = {"family_index", "per_family_instance_index",
@@ -31,7 +31,8 @@ double google_unit_seconds(const std::string& unit) {
   return unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit == "ns" ? 1e-9 : 0;
 }
 
-/// Leaves out what the record does not know: the form's readers take a number there for measured.
+/// Omits what the record does not know, since readers of this form treat any number there as
+/// measured.
 Ordered google_context(const StoredRun& run) {
   const json& record = run.record;
   Ordered load = Ordered::array();
@@ -56,14 +57,14 @@ Ordered google_context(const StoredRun& run) {
   return context;
 }
 
-/// How many steps were timed: a run may end before those it was asked for.
+/// The number of timed steps. A run may end before the requested number.
 std::optional<std::int64_t> google_iterations(const StoredRun& run) {
   const auto steps = metric_value(run, "step_time.n");
   if (!steps) return std::nullopt;
   return static_cast<std::int64_t>(*steps);
 }
 
-/// The context is the first run's: the form has one.
+/// The context is that of the first run, since the form has only one.
 Outputs write_google(std::span<const StoredRun> runs) {
   std::map<std::string, std::size_t> repetitions;
   std::map<std::string, std::size_t> families;
@@ -107,7 +108,7 @@ bool is_own_member(const std::string& name) {
                      [&](const char* own) { return name == own; });
 }
 
-/// Steps as bench wrote them have no processor time.
+/// Entries that bench wrote have no processor time.
 void read_google_times(const ForeignFile& source, const json& entry, const std::string& where,
                        bool from_bench, ImportedRecord& record) {
   const std::string unit = text_field(entry, "time_unit", "ns");

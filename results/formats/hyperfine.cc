@@ -18,7 +18,7 @@ bool is_hyperfine(const ForeignFile& source) {
          source.text.find("\"command\"") != std::string::npos;
 }
 
-/// The item of a list beside `times`; none where the list is missing or shorter.
+/// The item of a list parallel to `times`; null if the list is missing or shorter.
 const json* beside(const json& result, const char* name, std::size_t index) {
   const json* list = field(result, name);
   if (list == nullptr || !list->is_array() || index >= list->size()) return nullptr;

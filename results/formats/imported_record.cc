@@ -19,7 +19,7 @@ struct KnownMetric {
   const char* better;
 };
 
-/// Units and directions that another tool's file may leave out.
+/// Units and directions for metrics whose file may omit them.
 constexpr std::array kKnownMetrics = {
     KnownMetric{"images_per_sec", "images/s", "higher"},
     KnownMetric{"images_per_sec_steps", "images/s", "higher"},
@@ -61,7 +61,7 @@ bool says_nothing(const json& value) {
 
 std::string reason(std::string_view format) { return cat("not told by a file of ", format); }
 
-/// Nulls what says nothing in `object`, with the reason under its path.
+/// Nulls empty members in `object`, with the reason under their path.
 void clear_defaults(json& object, const std::string& path, json& errors, const std::string& why) {
   for (auto& [name, value] : object.items()) {
     const std::string inner = path.empty() ? name : cat(path, ".", name);
@@ -88,7 +88,7 @@ std::chrono::system_clock::time_point time_of(std::int64_t ms) {
   return std::chrono::system_clock::time_point(std::chrono::milliseconds(ms));
 }
 
-/// Of the file; its clock has another epoch in C++20.
+/// The file's time of change; the file clock has another epoch in C++20.
 std::int64_t file_time_ms(const std::filesystem::path& path) {
   std::error_code error;
   const auto written = std::filesystem::last_write_time(path, error);

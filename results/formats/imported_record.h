@@ -11,9 +11,9 @@
 
 namespace bench::results {
 
-/// A record made of another tool's file: has every member of the schema; those that are not set are
-/// null, and `capture_errors` says that the file does not tell them. `imported` names the format
-/// and the file.
+/// A record converted from another tool's file. It has every member of the schema. Members that are
+/// not set are null, and `capture_errors` says that the file lacks them. `imported` names the
+/// format and the file.
 class ImportedRecord {
  public:
   ImportedRecord(const ForeignFile& source, std::string_view format);
@@ -21,10 +21,11 @@ class ImportedRecord {
   /// Sets the member at a path such as "workload.model". A null, an empty text or a number of 0
   /// leaves it unknown.
   void set(std::string_view path, const nlohmann::json& value);
-  /// Adds a metric; where `name` is one of ours its unit and direction are ours.
+  /// Adds a metric. If `name` is one of ours, it gets our unit and direction.
   void metric(const std::string& name, double value, const std::string& unit = "",
               Better better = Better::kNone);
-  /// When the run began, milliseconds since 1970, UTC. Without it that is the file's own time.
+  /// The start of the run, in milliseconds since 1970, UTC. Without it, the file's own time is
+  /// used.
   void starts(std::optional<std::int64_t> ms) { start_ = ms; }
   void ends(std::int64_t ms) { end_ = ms; }
   void failed(const std::string& why);

@@ -11,21 +11,21 @@ namespace bench::results {
 /// One line as Python's json.dump writes it: `{"a": 1, "b": [1.5, null]}`, ASCII only.
 std::string python_json(const nlohmann::ordered_json& value);
 
-/// The JSON value in `text`, which begins in line `line` of the file. Throws DataError with the
-/// place where it is none.
+/// Parses the JSON value in `text`, which begins in line `line` of the file. Throws DataError with
+/// the place of a syntax error.
 nlohmann::json parse_json(const ForeignFile& source, std::string_view text, int line = 1);
 nlohmann::json parse_json(const ForeignFile& source);
 
-/// A member that must be there and have the right type; throws DataError naming `where` and it.
+/// A required member of the right type; throws DataError, naming `where` and the member.
 const nlohmann::json& needed_member(const ForeignFile& source, const nlohmann::json& object,
                                     const char* name, const std::string& where,
                                     nlohmann::json::value_t type);
 
-/// A number that must be there.
+/// A required number.
 double needed_number(const ForeignFile& source, const nlohmann::json& object, const char* name,
                      const std::string& where);
 
-/// A sentence that begins with the file's name.
+/// Throws DataError with a sentence that begins with the file's name.
 [[noreturn]] void bad_source(const ForeignFile& source, const std::string& why);
 
 }  // namespace bench::results

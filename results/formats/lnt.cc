@@ -11,7 +11,7 @@
 #include "results/formats/rows.h"
 #include "results/formats/utc_time.h"
 
-/// LNT's report file, format_version "2": one machine, one run, and tests, whose metrics may be
+/// LNT's report file, format_version "2": one machine, one run, and tests. Metrics of tests may be
 /// lists of samples; each sample is a run here. The metrics are those of LNT's suite `nts`.
 namespace bench::results {
 namespace {
@@ -20,14 +20,14 @@ using Ordered = nlohmann::ordered_json;
 using nlohmann::json;
 
 constexpr const char* kLntName = "lnt";
-/// Before the work in the name of a test.
+/// Precedes the workload in the name of a test.
 constexpr const char* kLntPrefix = "bench.";
 
 struct LntMetric {
   const char* theirs;
   const char* ours;
 };
-/// Ours under LNT's names; back again only where bench wrote the file.
+/// Our metrics and their LNT names. Import reverses this only for files that bench wrote.
 constexpr std::array kLntMetrics = {LntMetric{"score", "images_per_sec"},
                                     LntMetric{"execution_time", "step_time.mean"},
                                     LntMetric{"mem_bytes", "peak_rss"}};
@@ -38,7 +38,7 @@ Ordered lnt_machine(const StoredRun& run) {
           {"os", text_field(run.record, "host.os")}};
 }
 
-/// One report per machine and revision, since a report has one of each.
+/// One report per machine and revision, because a report has one of each.
 Outputs write_lnt(std::span<const StoredRun> runs) {
   std::map<std::pair<std::string, std::string>, std::vector<const StoredRun*>> reports;
   for (const StoredRun& run : runs) reports[{run.machine_key, run.git_rev}].push_back(&run);

@@ -4,7 +4,7 @@
 #include "results/formats/rows.h"
 
 /// MLPerf's log lines, as mlcommons' mllog writes them: `:::MLLOG`, then one JSON object with these
-/// keys in this order. A benchmark's lines only: there is no quality target that a run would meet.
+/// keys in this order. Only a benchmark's lines, because a run has no quality target.
 namespace bench::results {
 namespace {
 

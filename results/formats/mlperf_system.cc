@@ -5,8 +5,8 @@
 #include "results/formats/record_view.h"
 #include "results/formats/rows.h"
 
-/// MLPerf's system description (systems/<name>.json of a submission): every field that it asks for;
-/// empty where the record does not tell, such as who submits.
+/// MLPerf's system description (systems/<name>.json of a submission) with every required field.
+/// Fields that the record lacks, such as the submitter, are empty.
 namespace bench::results {
 namespace {
 

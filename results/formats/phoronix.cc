@@ -9,7 +9,8 @@
 #include "results/statistics.h"
 
 /// composite.xml of the Phoronix Test Suite, by its result-file.xsd: systems, and results with one
-/// entry per system, whose value is the median of its runs and whose raw string lists them.
+/// entry per system. The value of an entry is the median of its runs, and its raw string lists
+/// them.
 namespace bench::results {
 namespace {
 

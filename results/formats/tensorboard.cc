@@ -5,9 +5,11 @@
 #include "results/formats/record_view.h"
 #include "results/formats/rows.h"
 
-/// TensorBoard's event files: TFRecords of the protocol buffer tensorflow.Event, of which three
-/// fields are needed: wall_time = 1 (double), step = 2 (int64), and file_version = 3 (string) or
-/// summary = 5 with value = 1 { tag = 1 (string), simple_value = 2 (float) }.
+/// TensorBoard's event files: TFRecords of the protocol buffer tensorflow.Event. These fields are
+/// needed:
+///     wall_time = 1 (double), step = 2 (int64), and one of:
+///     file_version = 3 (string)
+///     summary = 5 with value = 1 { tag = 1 (string), simple_value = 2 (float) }
 namespace bench::results {
 namespace {
 
@@ -91,7 +93,7 @@ std::string event_file(const StoredRun& run) {
   return file;
 }
 
-/// A folder per run, which is how TensorBoard tells runs apart.
+/// One folder per run, because TensorBoard distinguishes runs by folder.
 Outputs write_tensorboard(std::span<const StoredRun> runs) {
   Outputs outputs;
   for (const StoredRun& run : runs) {

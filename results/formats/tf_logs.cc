@@ -12,10 +12,10 @@
 #include "results/formats/rows.h"
 #include "results/formats/utc_time.h"
 
-/// The logs that tf_cnn_benchmarks writes into --benchmark_log_dir through the logger of
-/// TensorFlow's model garden (official/utils/logs/logger.py): benchmark_run.log, one JSON object,
-/// and metric.log, one per line, to which runs add. Keys, their order and the form of the values
-/// are the logger's.
+/// The logs of tf_cnn_benchmarks in --benchmark_log_dir, written by the logger of TensorFlow's
+/// model garden (official/utils/logs/logger.py). benchmark_run.log is one JSON object; metric.log
+/// has one per line, and each run appends to it. Keys, their order and the form of the values are
+/// the logger's.
 namespace bench::results {
 namespace {
 
@@ -36,7 +36,7 @@ Ordered or_null(const std::optional<std::int64_t>& value) {
   return value ? Ordered(*value) : Ordered(nullptr);
 }
 
-/// The original's names for its modes.
+/// tf_cnn_benchmarks' names of its modes.
 std::string tf_mode(const json& record) {
   const std::string mode = text_field(record, "workload.mode");
   if (mode == "train") return "training";
@@ -48,7 +48,7 @@ std::string tf_dataset(const json& record) {
   return text_field(record, "workload.data") == "synthetic" ? name + " (synthetic)" : name;
 }
 
-/// As Python prints the list: ['/gpu:0', '/gpu:1'].
+/// The list as Python prints it: ['/gpu:0', '/gpu:1'].
 std::string tf_devices(const json& record) {
   const json* gpus = field(record, "gpu");
   const char* kind = gpus != nullptr && !gpus->empty() ? "gpu" : "cpu";
@@ -59,13 +59,14 @@ std::string tf_devices(const json& record) {
   return cat("[", list, "]");
 }
 
-/// A record of before it had the printed name, and one of another tool's file, have one name.
+/// Records without the printed name, and records of another tool's file, have only one name.
 std::string tf_model(const json& record) {
   return text_field(record, "workload.printed_model", text_field(record, "workload.model"));
 }
 
-/// What the original has: NHWC or NCHW. Of `auto` the one in which most of the plan is, of the
-/// images and of what its steps give; oneDNN's blocks of channels, such as nChw16c, count as NCHW.
+/// NHWC or NCHW, the only values in tf_cnn_benchmarks. For `auto`, the one in which most of the
+/// plan is. This counts the images and the results of the steps. Blocks of channels in oneDNN, such
+/// as nChw16c, count as NCHW.
 std::string tf_data_format(const json& record) {
   const std::string asked = text_field(record, "workload.layout");
   if (asked != "auto") return asked;
@@ -96,13 +97,13 @@ Ordered tf_environment(const json& record) {
   return list;
 }
 
-/// As another program's logs told it where the record comes from them.
+/// The version from the logs, for a record that was imported from them.
 std::string tf_version(const json& record) {
   const std::string version = text_field(record, "source.bench_version");
   return version.empty() ? text_field(record, "workload.backend") : cat("bench ", version);
 }
 
-/// Sorted by name, each with its value under the name of its type; booleans are texts.
+/// Sorted by name, with each value under the name of its type; booleans are texts.
 Ordered tf_run_parameters(const json& record) {
   const auto number = [&](const char* name, const char* path) {
     return Ordered{{"name", name}, {"long_value", or_null(integer_field(record, path))}};
@@ -169,7 +170,7 @@ std::string tf_metric_line(const char* name, double value, std::int64_t step, do
   return python_json(line) + "\n";
 }
 
-/// The accuracy of the step that is number `step` from 0; nothing of a run that computes none.
+/// The accuracy of step number `step`, from 0; empty for a run that computes none.
 std::optional<double> tf_accuracy(const json& record, const char* path, std::size_t step) {
   const json* list = field(record, path);
   if (list == nullptr || !list->is_array() || step >= list->size()) return std::nullopt;
@@ -177,7 +178,7 @@ std::optional<double> tf_accuracy(const json& record, const char* path, std::siz
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
-/// The lines of the steps that a run prints, then the total.
+/// The lines of the printed steps, then the total.
 std::string tf_metric_log(const StoredRun& run) {
   const std::vector<double> steps = step_seconds(run.record);
   const std::vector<double> ends = step_ends(run);
@@ -200,7 +201,7 @@ std::string tf_metric_log(const StoredRun& run) {
     }
   }
   if (const auto total = metric_value(run, "images_per_sec")) {
-    // A record of another program's logs has no steps.
+    // A record imported from logs has no steps.
     const std::int64_t count = steps.empty()
                                    ? integer_field(run.record, "workload.num_batches").value_or(0)
                                    : static_cast<std::int64_t>(steps.size());
@@ -210,8 +211,8 @@ std::string tf_metric_log(const StoredRun& run) {
   return log;
 }
 
-/// One run's logs lie in the folder itself; of several, which the logs cannot tell apart, each has
-/// a folder.
+/// A single run's logs go into the folder itself. Several runs get a folder each, because the logs
+/// do not distinguish them.
 Outputs write_tf_logs(std::span<const StoredRun> runs) {
   Outputs outputs;
   for (const StoredRun& run : runs) {
@@ -306,7 +307,7 @@ void read_tf_run(const ForeignFile& source, ImportedRecord& record) {
   record.starts(utc_ms(text_field(log, "run_date")));
 }
 
-/// Where several runs added to the file the last one counts, as in benchmark_run.log.
+/// If several runs appended to the file, the last one counts, as in benchmark_run.log.
 void read_tf_metrics(const ForeignFile& source, ImportedRecord& record) {
   std::istringstream lines(source.text);
   std::map<std::string, double> last;

@@ -9,14 +9,14 @@
 #include "results/formats/json_text.h"
 #include "results/formats/rows.h"
 
-/// What tf_cnn_benchmarks prints, and bench in its likeness.
+/// The stdout of tf_cnn_benchmarks, and of bench in the same format.
 namespace bench::results {
 namespace {
 
 constexpr const char* kTfStdoutName = "tf-stdout";
 constexpr std::string_view kTotal = "total images/sec: ";
 
-/// The lines of the header that say what was run, and where that goes.
+/// The header lines that say what was run, and the members that they set.
 struct HeaderLine {
   const char* begins;
   const char* path;
@@ -142,8 +142,8 @@ bool is_tf_stdout(const ForeignFile& source) {
           source.text.find(kTotal) != std::string::npos);
 }
 
-/// A run begins with its model's line; what stands before the first, such as TensorFlow's version,
-/// belongs to it.
+/// A run begins with its model's line. Text before the first such line, such as TensorFlow's
+/// version, belongs to the first run.
 Records read_tf_stdout(const ForeignFile& source) {
   Records records;
   std::istringstream lines(source.text);

@@ -7,7 +7,7 @@
 namespace bench::results {
 namespace {
 
-/// Takes numbers and single characters off the front of a text.
+/// Removes numbers and single characters from the front of a text.
 class TimeReader {
  public:
   explicit TimeReader(std::string_view text) : text_(text) {}
@@ -32,7 +32,7 @@ class TimeReader {
   }
   void need(std::string_view any_of) { failed_ = !take(any_of) || failed_; }
 
-  /// Milliseconds of the decimals behind a point.
+  /// Milliseconds from the decimals after a point.
   int decimals() {
     int milliseconds = 0;
     int weight = 100;

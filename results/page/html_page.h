@@ -5,8 +5,8 @@
 
 namespace bench::results {
 
-/// One HTML file in the making: it needs no network, and no script to be read (the only one sorts
-/// tables), which its Content-Security-Policy holds it to.
+/// Builds one HTML file that needs no network and is readable without scripts. Its
+/// Content-Security-Policy enforces this; the only script sorts tables.
 class HtmlPage {
  public:
   explicit HtmlPage(std::string title);
@@ -15,7 +15,7 @@ class HtmlPage {
   void add(std::string_view id, std::string_view heading, const std::string& body,
            std::string_view style = "");
 
-  /// The whole file, with `json` in it for programs, as the element `data`.
+  /// The whole file. `json` is embedded for programs, as the element `data`.
   [[nodiscard]] std::string html(std::string_view json) const;
 
  private:

@@ -72,7 +72,7 @@ std::string coordinate(double value) {
 }
 
 RatioText ratio_text(double log_ratio, const std::optional<stats::Interval>& interval) {
-  constexpr double kFactor = 0.693;  // ln 2: beyond it percents mislead.
+  constexpr double kFactor = 0.693;  // ln 2: beyond it, percents mislead.
   const double low = interval ? interval->low : log_ratio;
   const double high = interval ? interval->high : log_ratio;
   const bool factors = std::max({high, log_ratio, -low, -log_ratio}) >= kFactor;

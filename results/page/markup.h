@@ -11,33 +11,33 @@
 /// Text for HTML and SVG.
 namespace bench::results {
 
-/// `text` as it stands between tags or in a quoted attribute; bytes that are no UTF-8 and control
-/// characters become visible escapes.
+/// `text` escaped for use between tags or in a quoted attribute. Bytes that are not UTF-8 and
+/// control characters become visible escapes.
 std::string html_text(std::string_view text);
 
-/// JSON as it may stand in a <script>: `</` and `<!--` cannot end it.
+/// JSON for use in a <script>: `</` and `<!--` cannot end it.
 std::string script_text(std::string_view json);
 
 /// A number for readers: three significant digits below 1000, else whole with commas.
 std::string short_number(double value);
 /// A coordinate or the like: at most two decimals, no trailing zeros.
 std::string coordinate(double value);
-/// A ratio given as its logarithm: "+3.1% [+1.0, +5.2]%", or "2.40× [2.10, 2.80]×" where an end of
-/// the interval, or the ratio, is at least double or less than half.
+/// A ratio given as its logarithm: "+3.1% [+1.0, +5.2]%". If the ratio or an end of the interval is
+/// at least double or less than half: "2.40× [2.10, 2.80]×".
 struct RatioText {
   std::string ratio{};
-  std::string interval{};  ///< Empty where there is none.
+  std::string interval{};  ///< Empty without an interval.
 };
 RatioText ratio_text(double log_ratio, const std::optional<stats::Interval>& interval);
 
-/// One table; headings and cells are HTML already, the caption escaped text without tags.
+/// One table. Headings and cells are already HTML; the caption is escaped text without tags.
 class HtmlTable {
  public:
-  /// Columns of numbers stand to the right, those of `texts` (by index) to the left.
+  /// Aligns columns of numbers to the right, and those of `texts` (by index) to the left.
   HtmlTable(std::string caption, const std::vector<std::string>& headings,
             std::vector<std::size_t> texts = {});
   void row(const std::vector<std::string>& cells);
-  /// In a frame that scrolls by itself where the page is narrow.
+  /// The table in a frame that scrolls separately on narrow pages.
   [[nodiscard]] std::string html() const;
 
  private:

@@ -13,7 +13,7 @@ namespace {
 constexpr double kMargin = 8;
 constexpr double kAxisHeight = 24;
 
-/// The dots of one group: those that would hide each other go in lanes.
+/// The dots of one group. Dots that would hide each other get separate lanes.
 void draw_lane(Drawing& drawing, const Scale& scale, const DotLane& lane, const std::string& unit,
                double y) {
   if (lane.summary.interval) {

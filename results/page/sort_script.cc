@@ -42,7 +42,7 @@ std::string script_hash(const char* script) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const std::string hex = sha256_hex(script);
-  // 64 hexadecimal digits are 42 pairs of base64's with 3 left over, 16 bits with two of padding.
+  // Three hexadecimal digits make two of base64: 63 make 42, and 1 is left.
   std::string text;
   std::uint32_t bits = 0;
   for (std::size_t i = 0; i < hex.size(); ++i) {
@@ -53,7 +53,7 @@ std::string script_hash(const char* script) {
     text += kDigits[bits & 63U];
     bits = 0;
   }
-  bits <<= 8U;  // 1 digit is left of 64; with two of zeros it is a pair.
+  bits <<= 8U;  // The last digit, followed by zeros.
   text += kDigits[bits >> 6U & 63U];
   text += kDigits[bits & 63U];
   return cat("'sha256-", text.substr(0, 43), "='");

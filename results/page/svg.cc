@@ -12,11 +12,11 @@ namespace bench::results {
 namespace {
 
 constexpr double kLetterWidth =
-    7;  // Of a sans-serif of 11 units: that of digits in DejaVu, a wide one.
+    7;  // For a sans-serif of 11 units: the width of digits in DejaVu, a wide font.
 constexpr double kTickGap = 10;
-constexpr double kStackedTicks = 20;  ///< From one label to the one above it.
+constexpr double kStackedTicks = 20;  ///< Distance from one label to the one above it.
 
-/// The end of the letter at or before `size`, not within a letter of several bytes.
+/// The end of the character at or before `size`, not inside a multi-byte character.
 std::size_t whole_letters(std::string_view text, std::size_t size) {
   while (size > 0 && size < text.size() &&
          (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) {
@@ -25,7 +25,7 @@ std::size_t whole_letters(std::string_view text, std::size_t size) {
   return std::min(size, text.size());
 }
 
-/// With as many decimals as tell ticks apart that are `step` from each other.
+/// With enough decimals to distinguish ticks that are `step` apart.
 std::string tick_label(double value, double step) {
   if (std::abs(value) >= 1000 && step >= 1) return short_number(value);
   const double digits = std::clamp(std::ceil(-std::log10(step) - 1e-9), 0.0, 12.0);
@@ -34,7 +34,7 @@ std::string tick_label(double value, double step) {
   return {text.data(), static_cast<std::size_t>(size)};
 }
 
-/// Some six multiples of 1, 2 or 5 times a power of 10.
+/// About six multiples of 1, 2 or 5 times a power of 10.
 std::vector<Scale::Tick> round_ticks(double low, double high) {
   const double rough = (high - low) / 6;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
@@ -61,7 +61,7 @@ double label_width(std::string_view text) {
 
 std::string fitted_label(std::string_view text, double width) {
   if (label_width(text) <= width) return std::string(text);
-  // What tells works of one network apart is at the end.
+  // The part that distinguishes workloads of one network is at the end.
   const auto room = static_cast<std::size_t>(std::max(1.0, width / kLetterWidth - 1));
   const std::size_t end = room / 2;
   const std::size_t rest = whole_letters(text, text.size() - end);

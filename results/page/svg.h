@@ -4,21 +4,21 @@
 #include <string_view>
 #include <vector>
 
-/// Drawings: an SVG element with a text alternative, and the scales on which it lies. Colours come
-/// from the page's style by class, so that both colour schemes and print have their own.
+/// Drawings: an SVG element with a text alternative, and the scales that place its parts. Colours
+/// come from the page's style by class, so that both colour schemes and print differ.
 namespace bench::results {
 
-/// Width of a drawing in its own units; the page shows it as wide as there is room, at most half as
-/// wide again. Narrow enough that text stays readable on a telephone.
+/// Width of a drawing in its own units. The page scales it to the available width, up to 1.5 times.
+/// It is narrow enough that text stays readable on a telephone.
 inline constexpr double kDrawingWidth = 380;
 
-/// A generous width of `text` at the size of labels, in units of a drawing.
+/// An upper estimate of the width of `text` in label size, in units of a drawing.
 double label_width(std::string_view text);
 
-/// `text`, its middle replaced by an ellipsis where it is wider than `width`.
+/// `text`, with an ellipsis in the middle if it is wider than `width`.
 std::string fitted_label(std::string_view text, double width);
 
-/// Values between `low` and `high`, on `from` to `to` of the drawing.
+/// Maps values between `low` and `high` to `from` ... `to` of the drawing.
 class Scale {
  public:
   static Scale linear(double low, double high, double from, double to);
@@ -32,10 +32,9 @@ class Scale {
     std::string label{};
   };
   enum class Labels { kSideBySide, kStacked };
-  /// Round values, as many as have room for their labels.
+  /// Round values, as many as fit with their labels.
   [[nodiscard]] std::vector<Tick> ticks(Labels labels = Labels::kSideBySide) const;
-  /// Those of `ticks` that have room, every second one left out until they have; the one at `kept`
-  /// stays to the end.
+  /// Drops every second one of `ticks` until the labels fit. The tick at `kept` always stays.
   [[nodiscard]] std::vector<Tick> with_room(std::vector<Tick> ticks, double kept,
                                             Labels labels = Labels::kSideBySide) const;
 
@@ -52,7 +51,7 @@ enum class Anchor { kStart, kMiddle, kEnd };
 /// One drawing.
 class Drawing {
  public:
-  /// `title` is what it shows, `description` what a reader without eyes needs of it.
+  /// `title` says what it shows, `description` what a reader needs who cannot see it.
   Drawing(double height, std::string_view title, std::string_view description);
 
   void line(double x1, double y1, double x2, double y2, const char* style);
@@ -65,7 +64,7 @@ class Drawing {
   /// Ticks of a scale along x, with lines from `top` to `bottom` and labels below.
   void x_axis(const Scale& scale, const std::vector<Scale::Tick>& ticks, double top, double bottom);
 
-  /// The whole <svg>; `id` must be unlike all others of the page.
+  /// The whole <svg>; `id` must be unique on the page.
   [[nodiscard]] std::string html(std::string_view id) const;
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads numbers of one object of the file, and knows all names it may have.
+/// Reads numbers of one object of the file, and knows all valid names.
 class CostReader {
  public:
   CostReader(std::string file, const json& object, std::string where)

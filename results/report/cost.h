@@ -7,7 +7,7 @@
 
 namespace bench::results {
 
-/// What one system costs: bought, or rented by the hour.
+/// The cost of one system: bought, or rented by the hour.
 struct SystemCost {
   std::string match{};            ///< Part of the system's text.
   std::optional<double> capex{};  ///< Price of the machine.
@@ -19,7 +19,7 @@ struct SystemCost {
 struct CostModel {
   std::string currency{};
   double years = 4;
-  double utilization = 1;  ///< Share of the time in which it computes.
+  double utilization = 1;  ///< Share of the time in which the machine computes.
   double kwh_price = 0;
   double pue = 1;  ///< Power of the building / power of its machines.
   std::vector<SystemCost> systems{};
@@ -30,12 +30,13 @@ struct CostModel {
 /// Throws UsageError: one sentence with the file and the member.
 CostModel read_cost_file(const std::filesystem::path& path);
 
-/// The entry whose `match` is a part of `text`, the first one; null where there is none.
+/// The first entry whose `match` is a part of `text`; null without a match.
 const SystemCost* cost_of(const CostModel& model, const std::string& text);
 
-/// Images per unit of currency at `speed` images per second. Rented: 3600 X / hourly. Bought:
-/// 3600 X 8760 years utilization / (capex + 8760 years pue watts / 1000 kwh_price). None where it
-/// is bought and the power is not known although a price per kWh is given.
+/// Images per unit of currency at `speed` X images per second.
+/// Rented: 3600 X / hourly.
+/// Bought: 3600 X 8760 years utilization / (capex + 8760 years pue watts / 1000 kwh_price).
+/// Empty if it is bought, a price per kWh is given and the power is unknown.
 std::optional<double> images_per_currency(const CostModel& model, const SystemCost& cost,
                                           double speed);
 

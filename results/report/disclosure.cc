@@ -16,11 +16,11 @@ namespace {
 
 using nlohmann::json;
 
-/// Parts of a record that say on what and by what it was made.
+/// Parts of a record that describe the machine and the program.
 constexpr std::array kDisclosed = {"host",   "cpu",   "memory",  "gpu",    "env",
                                    "source", "build", "process", "storage"};
 
-/// Names of members that tell who, where, or a path.
+/// Members that name a person, a place or a path.
 constexpr std::array kIdentifying = {"hostname", "machine_id_hash", "so_path",
                                      "uuid",     "pci_bus",         "branch",
                                      "remote",   "cpuset",          "container_id"};
@@ -68,7 +68,7 @@ Leaves leaves_of(const StoredRun& run, bool anonymize) {
   return leaves;
 }
 
-/// All values that the system's runs have there, each once; many become a count.
+/// All values of the system's runs, each once; many become a count.
 std::string values_text(const std::set<std::string>& values) {
   constexpr std::size_t kMost = 3;
   std::string text;
@@ -80,7 +80,7 @@ std::string values_text(const std::set<std::string>& values) {
   return text;
 }
 
-/// What the runs of a system say, field by field.
+/// The values of a system's runs, field by field.
 using FieldValues = std::map<std::string, std::set<std::string>>;
 
 FieldValues fields_of(const ReportSystem& system, bool anonymize) {
@@ -99,7 +99,7 @@ std::string fields_table(const std::string& caption, const FieldValues& fields) 
   return table.html();
 }
 
-/// Takes out of all what each of them has alike.
+/// Removes the values that all systems share, and returns them.
 FieldValues take_common(std::vector<FieldValues>& systems) {
   FieldValues common;
   if (systems.size() < 2) return common;
@@ -139,7 +139,7 @@ std::string system_tables(const ReportData& data, bool anonymize) {
   return html;
 }
 
-/// Flags of which each run of a group has a value of its own, and that say nothing of the work.
+/// Flags that have a separate value in each run of a group and do not describe the workload.
 constexpr std::array kOwnFiles = {"result_file", "trace_file", "save_variables"};
 
 std::string command_text(const StoredRun& run, bool anonymize) {
@@ -159,8 +159,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool joins_a_word(char c) { return c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-/// The text with its numbers as N, so that warnings that differ in them alone count as one; digits
-/// of a name, as in avx512, stay.
+/// The text with its numbers replaced by N, so that warnings that differ only in numbers count as
+/// one. Digits in names, as in avx512, stay.
 std::string without_numbers(std::string_view text) {
   std::string out;
   std::size_t i = 0;
@@ -191,7 +191,7 @@ struct NamedRun {
   std::string system;
 };
 
-/// All of the page, those that are left out last.
+/// All runs of the page; omitted runs come last.
 std::vector<NamedRun> runs_of(const ReportData& data) {
   std::vector<NamedRun> runs;
   for (const ReportSystem& system : data.systems) {
@@ -218,7 +218,7 @@ void add_run(HtmlTable& table, const NamedRun& named, bool anonymize) {
              score ? short_number(*score) : "none", html_text(run.status)});
 }
 
-/// Runs that share flags, but for files of their own, stand in one row.
+/// Runs that share all flags except those of kOwnFiles share a row.
 std::string flags_table(const std::vector<NamedRun>& named, bool anonymize) {
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> counts;
   for (const NamedRun& each : named) {

@@ -6,12 +6,13 @@
 
 namespace bench::results {
 
-/// What a third party needs to do it again: per system hardware, software and settings with what
-/// differed among its runs, and every run. Where `anonymize`, whatever names a host, a person, a
-/// place or a path is left out.
+/// What a third party needs to reproduce the report. It lists the hardware, software and settings
+/// per system, the differences among its runs, and every run. If `anonymize`, omits everything that
+/// names a host, a person, a place or a path.
 std::string disclosure(const ReportData& data, bool anonymize);
 
-/// Warnings and reasons that the records hold, per system and text, with how many runs have them.
+/// Warnings and reasons in the records, per system and text, with the number of runs that have
+/// them.
 std::string quality_table(const ReportData& data);
 
 }  // namespace bench::results

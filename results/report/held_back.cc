@@ -14,7 +14,7 @@ namespace {
 
 using Runs = std::span<const StoredRun* const>;
 
-/// The share of T that the steps waited for input, median of the runs.
+/// The share of T that the steps waited for input; median over the runs.
 std::optional<double> input_share(Runs runs) {
   std::vector<double> shares;
   for (const StoredRun* run : runs) {
@@ -24,7 +24,7 @@ std::optional<double> input_share(Runs runs) {
   return median(shares);
 }
 
-/// In how many runs something else than the work took the machine's time.
+/// The number of runs in which something other than the workload took the machine's time.
 std::size_t disturbed_runs(Runs runs) {
   return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StoredRun* run) {
     const auto* warnings = field(run->record, "quality.warnings");
@@ -35,7 +35,7 @@ std::size_t disturbed_runs(Runs runs) {
   }));
 }
 
-/// The device, and by which of its limits where its roof is known.
+/// The device, and which of its limits if its roof is known.
 std::string device_text(Runs runs) {
   std::vector<double> shares;
   for (const StoredRun* run : runs) {

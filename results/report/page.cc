@@ -15,7 +15,7 @@
 namespace bench::results {
 namespace {
 
-/// The numbers of the page for programs: systems, works, and the speed of every run.
+/// The page's numbers for programs: systems, workloads, and the speed of every run.
 std::string embedded_data(const ReportData& data, bool anonymize) {
   nlohmann::ordered_json root = {{"schema", "bench.report/1"},
                                  {"systems", nlohmann::ordered_json::array()},

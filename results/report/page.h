@@ -15,7 +15,8 @@ struct PageOptions {
   std::optional<CostModel> cost{};
 };
 
-/// The report as one HTML page that needs no network and no script. Throws what report_data() does.
+/// The report as one HTML page that needs neither network nor scripts. Throws what report_data()
+/// throws.
 std::string report_page(std::span<const StoredRun> runs, const PageOptions& options);
 
 }  // namespace bench::results

@@ -38,7 +38,7 @@ std::optional<double> median_field(const std::vector<const StoredRun*>& runs, co
   return median(values);
 }
 
-/// By the metric, which counts boards; else by the machine's counters over the timed steps.
+/// From the metric, which counts boards; else from the machine's counters over the timed steps.
 std::optional<double> images_per_joule(const StoredRun& run) {
   if (const auto joules = metric_value(run, "joules_per_image"); joules && *joules > 0) {
     return 1 / *joules;
@@ -65,7 +65,7 @@ void finish_cell(ReportCell& cell) {
   if (!cell.roof_share) cell.roof_share = median_field(cell.runs, "mfu");
 }
 
-/// By model, mode, type and batch; the runs' own order would depend on when they ran.
+/// By model, mode, type and batch. The order of the runs would depend on when they ran.
 auto row_order(const StoredRun& run) {
   return std::tuple(text_field(run.record, "workload.model"),
                     text_field(run.record, "workload.mode"),
@@ -91,7 +91,7 @@ std::size_t reference_of(const std::vector<ReportSystem>& systems, const std::st
                        "; there are: ", names));
 }
 
-/// Systems by the number of works they ran, then by name.
+/// Systems by the number of workloads that they ran, then by name.
 std::vector<ReportSystem> systems_of(const std::vector<const StoredRun*>& runs,
                                      const ReportOptions& options) {
   std::map<std::string, ReportSystem> by_key;
@@ -114,7 +114,7 @@ std::vector<ReportSystem> systems_of(const std::vector<const StoredRun*>& runs,
   return systems;
 }
 
-/// Of the row's first run.
+/// The first run of the row.
 const StoredRun& a_run_of(const ReportRow& row) {
   const auto cell = std::find_if(row.cells.begin(), row.cells.end(),
                                  [](const ReportCell& each) { return !each.empty(); });
@@ -185,9 +185,9 @@ void add_geometric_means(ReportData& data) {
   }
 }
 
-/// Equal for runs whose speeds on several devices and on one may be held against each other: all of
-/// the work but the number of devices and with it the whole batch, and all of the machine, with the
-/// threads of one device of the CPU and each kind of GPU once.
+/// A key that is equal for runs whose speeds on several devices and on one may be compared. It
+/// covers the workload except the number of devices and the global batch. It covers the machine,
+/// with the threads of one CPU device and with each kind of GPU once.
 std::string scaling_key(const nlohmann::json& record, std::int64_t devices) {
   Fields fields = workload_fields(record);
   fields.erase("workload.devices");
@@ -209,7 +209,7 @@ std::string scaling_key(const nlohmann::json& record, std::int64_t devices) {
   return key_of(fields);
 }
 
-/// Works that differ in nothing but the number of devices, on one system.
+/// Finds workloads on one system that differ only in the number of devices.
 void add_scaling(ReportData& data) {
   struct Series {
     std::string name{};

@@ -12,16 +12,17 @@
 
 namespace bench::results {
 
-/// The repeats of one work on one system.
+/// The repeats of one workload on one system.
 struct ReportCell {
-  std::vector<const StoredRun*> runs{};  ///< Those that have a speed, oldest first.
+  std::vector<const StoredRun*> runs{};  ///< Runs that have a speed, oldest first.
   std::vector<double> speeds{};          ///< Images per second of each.
   stats::GroupSummary speed{};           ///< Meaningless without runs.
-  /// Relative to the reference system's cell: exp of the shift of the logarithms, with interval.
+  /// Relative to the reference system's cell: the shift of the logarithms, with interval; exp gives
+  /// the ratio.
   std::optional<stats::Shift> log_ratio{};
-  std::optional<stats::GroupSummary> images_per_joule{};  ///< Of the runs that know their energy.
+  std::optional<stats::GroupSummary> images_per_joule{};  ///< Over the runs that know their energy.
   std::optional<double> gigaflops{};                      ///< Median speed x flops per image / 1e9.
-  std::optional<double> roof_share{};  ///< Median of what the records say, 0 to 1.
+  std::optional<double> roof_share{};  ///< Median of the records' values, 0 to 1.
 
   [[nodiscard]] bool empty() const { return runs.empty(); }
 };
@@ -29,28 +30,28 @@ struct ReportCell {
 /// A machine as one column: hardware, threads and instruction set.
 struct ReportSystem {
   std::string key{};
-  std::string name{};   ///< For headings; short and unlike the others' names.
+  std::string name{};   ///< For headings; short and distinct from the others' names.
   std::string about{};  ///< The machine's whole text.
   std::vector<const StoredRun*> runs{};
-  /// Over the works that this system and the reference both ran; none for the reference.
+  /// Over the workloads that this system and the reference both ran; empty for the reference.
   std::optional<stats::GeometricMean> geometric_mean{};
   std::size_t works_in_mean = 0;
 };
 
-/// A work as one row, with a cell per system.
+/// A workload as one row, with a cell per system.
 struct ReportRow {
   std::string key{};
-  std::string name{};  ///< Such as "resnet50 train bs64 f32"; unlike the others' names.
+  std::string name{};  ///< For example "resnet50 train bs64 f32"; distinct from the others' names.
   std::vector<ReportCell> cells{};
 };
 
-/// The efficiency of `devices` devices against one: X_k / (k X_1).
+/// The efficiency of `devices` devices compared with one: X_k / (k X_1).
 struct ScalingPoint {
   std::int64_t devices = 0;
   stats::Shift log_efficiency{};
 };
 struct ScalingCurve {
-  std::string name{};  ///< Work, and system of the runs on one device.
+  std::string name{};  ///< Workload, and system of the runs on one device.
   std::vector<ScalingPoint> points{};
 };
 
@@ -62,15 +63,15 @@ struct ReportData {
 };
 
 struct ReportOptions {
-  std::string reference{};  ///< Part of a system's text; empty: the system with the most works.
-  bool anonymize = false;   ///< Host names out of the systems' names.
+  std::string reference{};  ///< Part of a system's text; empty: the system with the most workloads.
+  bool anonymize = false;   ///< Removes host names from the systems' names.
 };
 
-/// The name of a run's work on the page; where no row has it, as its record tells.
+/// The name of a run's workload on the page; if no row has it, the name in its record.
 const std::string& name_of_work(const ReportData& data, const StoredRun& run);
 
-/// `runs` must outlive what is returned. Throws UsageError when none has a speed, or when the
-/// reference names no system, or several.
+/// `runs` must outlive the result. Throws UsageError if no run has a speed, or if the reference
+/// names no system, or several.
 ReportData report_data(std::span<const StoredRun> runs, const ReportOptions& options);
 
 }  // namespace bench::results

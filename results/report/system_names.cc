@@ -10,7 +10,7 @@
 namespace bench::results {
 namespace {
 
-/// The parts of a machine's text, which commas join.
+/// The parts of a machine's text, separated by commas.
 std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> parts;
   std::size_t from = 0;
@@ -37,7 +37,7 @@ std::string about_text(const ReportSystem& system, bool anonymize) {
   return text.empty() ? "unknown machine" : text;
 }
 
-/// What all runs of the system call it; empty where they do not agree.
+/// The name that all runs of the system give it; empty if they do not agree.
 std::string tagged_name(const ReportSystem& system) {
   std::set<std::string> names;
   for (const StoredRun* run : system.runs) {
@@ -47,7 +47,7 @@ std::string tagged_name(const ReportSystem& system) {
   return names.size() == 1 ? *names.begin() : "";
 }
 
-/// `about` without the parts that every system has.
+/// `about` without the parts that all systems share.
 std::string distinct_part(const ReportSystem& system, const std::vector<ReportSystem>& all) {
   std::vector<std::string> parts = parts_of(system.about);
   if (all.size() > 1) {

@@ -6,9 +6,10 @@
 
 namespace bench::results {
 
-/// Gives each system its `name` and `about`: the tag `system` of its runs where they agree on one,
-/// else the machine's text without what all systems share, such as "2 threads, avx512". Where
-/// `anonymize`, the host's name is in neither, and each name begins with "System A", "System B"...
+/// Sets `name` and `about` of each system. The name is the tag `system` if the system's runs agree
+/// on one. Otherwise it is the machine's text without what all systems share, such as "2 threads,
+/// avx512". If `anonymize`, both omit the host's name, and names begin with "System A", "System
+/// B"...
 void name_systems(std::vector<ReportSystem>& systems, bool anonymize);
 
 }  // namespace bench::results

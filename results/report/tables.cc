@@ -32,7 +32,7 @@ std::string summary_cell(const stats::GroupSummary& summary) {
              summary.n == 1 ? " run" : " runs", "</small>");
 }
 
-/// Faster or slower by an interval that leaves out equality; said by a sign, not by colour alone.
+/// Marks an interval that excludes equality as faster or slower, by a sign as well as by colour.
 std::string ratio_line(const stats::Shift& ratio) {
   const RatioText text = ratio_text(ratio.estimate, ratio.interval);
   if (!ratio.interval) return cat("<small>", text.ratio, ", too few runs</small>");

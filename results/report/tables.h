@@ -8,22 +8,22 @@
 /// The report's tables, each as HTML with its heading's text.
 namespace bench::results {
 
-/// Works by systems: median, interval, ratio to the reference.
+/// Workloads by systems: median, interval, ratio to the reference.
 std::string matrix_table(const ReportData& data);
 
 /// Geometric means of the ratios, one row per system.
 std::string means_table(const ReportData& data);
 
-/// Images per joule; a sentence where no record knows its energy.
+/// Images per joule; a sentence if no record has its energy.
 std::string energy_table(const ReportData& data);
 
-/// Images per unit of currency, with all that was put in.
+/// Images per unit of currency, with all inputs of the formula.
 std::string cost_table(const ReportData& data, const CostModel& cost);
 
-/// What held each work back, and how much arithmetic was done.
+/// What limited each workload, and its arithmetic rate.
 std::string bounds_table(const ReportData& data);
 
-/// Efficiency over devices; empty where no works differ in their number alone.
+/// Efficiency over devices; empty if no workloads differ only in their number.
 std::string scaling_table(const ReportData& data);
 
 /// What others published.

@@ -58,7 +58,7 @@ double acceleration(std::span<const Nested> samples, const NestedStatistic& stat
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-/// The probability whose quantile of the replicates is the interval's end for normal quantile `z`.
+/// The probability whose quantile of the replicates is the interval's end, for normal quantile `z`.
 double corrected(double bias, double a, double z) {
   return normal_cdf(bias + (bias + z) / (1 - a * (bias + z)));
 }
@@ -85,7 +85,7 @@ BootstrapResult hierarchical_bootstrap(std::span<const Nested> samples,
   const auto [first, last] =
       std::equal_range(replicates.begin(), replicates.end(), result.estimate);
   const auto n = static_cast<double>(replicates.size());
-  // Replicates that equal the estimate count by half, as for a median of few values many do.
+  // Replicates that equal the estimate count by half, as many do for a median of few values.
   const double below =
       (static_cast<double>(first - replicates.begin()) + static_cast<double>(last - first) / 2) / n;
   const double bias = normal_quantile(std::clamp(below, 0.5 / n, 1 - 0.5 / n));

@@ -11,7 +11,7 @@
 namespace bench::results::stats {
 namespace {
 
-/// Of five points against three the interval of 95 % still exists.
+/// With five points against three, the interval of 95 % still exists.
 constexpr std::size_t kFewestPlaced = 3;
 
 class EDivisive {
@@ -49,7 +49,7 @@ class EDivisive {
     return i + 1 == points_.size() ? series_.size() : points_[i + 1].at;
   }
 
-  /// Moves a point to where a step fits its two segments best, and holds them against each other.
+  /// Moves a point to where a step fits its two segments best, and compares the segments.
   void settle(std::size_t i) {
     const std::size_t begin = begin_of(i);
     const std::span<const double> both = series_.subspan(begin, end_of(i) - begin);
@@ -61,9 +61,9 @@ class EDivisive {
     points_[i].p_step = std::min(1.0, places * points_[i].shift.p);
   }
 
-  /// The place of the step that leaves the least sum of squares. A change is found by `least`
-  /// points on either side, and placed by fewer: those of the newest days are all there is of a new
-  /// level.
+  /// The place of the step with the least sum of squares. Finding a change takes `least` points on
+  /// either side. Placing it takes fewer, because a new level has only the points of the newest
+  /// days.
   [[nodiscard]] std::size_t best_step(std::span<const double> values) const {
     const std::size_t fewest = std::min(kFewestPlaced, options_.least);
     std::size_t best = fewest;
@@ -102,8 +102,8 @@ class EDivisive {
     return squares - products * products / places;
   }
 
-  /// Marks changes as drift, where neighbours that go the same way are better explained by one line
-  /// than by their steps: by Schwarz's criterion, with a level and a place to pay for each step.
+  /// Marks changes as drift if one line explains neighbours of the same direction better than
+  /// steps. Schwarz's criterion charges each step for a level and a place.
   void mark_drift() {
     for (std::size_t first = 0; first < points_.size();) {
       std::size_t last = first;
@@ -135,8 +135,8 @@ class EDivisive {
            !point.shift.interval || point.shift.interval->contains(0);
   }
 
-  /// Drops the smallest of the changes that are too small, holds its neighbours against what is
-  /// beside them now, and so on.
+  /// Drops the smallest of the changes that are too small, compares its neighbours with their new
+  /// segments, and repeats.
   void drop_small() {
     while (true) {
       std::size_t smallest = points_.size();

@@ -8,7 +8,7 @@ double normal_quantile(double p);
 /// The probability of the standard normal below `z`.
 double normal_cdf(double z);
 
-/// The same as normal_quantile for Student's t with so many degrees of freedom (> 0).
+/// The same as normal_quantile for Student's t with `degrees` degrees of freedom (> 0).
 double student_quantile(double p, double degrees);
 
 /// P(X <= k) of a binomial with n trials of probability 1/2.

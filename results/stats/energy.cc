@@ -14,11 +14,11 @@
 namespace bench::results::stats {
 namespace {
 
-/// So many permutations are split at once: the loops over them are vector instructions.
+/// Number of permutations that are split at once: the loops over them are vector instructions.
 constexpr std::size_t kLanes = 8;
 using Lanes = std::array<float, kLanes>;
 
-/// The values less their median, by their spread, so that sums in f32 keep their digits.
+/// The values less their median, divided by their spread, so that sums in f32 keep their digits.
 std::vector<float> standardised(std::span<const double> values) {
   const double centre = median(values);
   const double spread = population_stddev(values);
@@ -29,13 +29,13 @@ std::vector<float> standardised(std::span<const double> values) {
   return result;
 }
 
-/// Of each lane.
+/// The best split of each lane.
 struct Best {
   Lanes q{};
   std::array<Split, kLanes> split{};
 };
 
-/// What does not depend on the order: the factors of Q by the sizes of its parts.
+/// The parts of Q that do not depend on the order: its factors by the sizes of the parts.
 class SplitSearch {
  public:
   SplitSearch(std::size_t n, std::size_t least)

@@ -18,12 +18,12 @@ struct ModelRuns {
 
 struct GeometricMean {
   double log_ratio = 0;                ///< Weighted mean of the models' differences of medians.
-  std::optional<Interval> interval{};  ///< None where some model has fewer than three runs.
+  std::optional<Interval> interval{};  ///< Empty if some model has fewer than three runs.
 };
 
-/// The geometric mean of the models' ratios, with a bootstrap interval over the runs; the models
-/// are taken as given, so the interval says nothing of models that are not there. Throws
-/// InternalError for no models or a side without runs.
+/// The geometric mean of the models' ratios, with a bootstrap interval over the runs. The models
+/// are fixed, so the interval does not cover other models. Throws InternalError without models, or
+/// for a side without runs.
 GeometricMean geometric_mean(std::span<const ModelRuns> models, const BootstrapOptions& options);
 
 }  // namespace bench::results::stats

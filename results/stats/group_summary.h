@@ -8,24 +8,24 @@
 
 namespace bench::results::stats {
 
-/// The interval of the median from order statistics: [x(k), x(n+1-k)] with the largest k for which
-/// two tails of the fair binomial hold at most `alpha`. None for fewer values than that takes (6
-/// for 95 %).
+/// The interval of the median from order statistics: [x(k), x(n+1-k)]. The largest k is used for
+/// which two tails of the fair binomial hold at most `alpha`. Empty if there are too few values
+/// (fewer than 6 for 95 %).
 std::optional<Interval> median_interval(std::span<const double> values, double alpha);
 
-/// The mean without the lowest and the highest value, as MLPerf reports a group; none below 3.
+/// The mean without the lowest and the highest value, as MLPerf reports a group; empty below 3.
 std::optional<double> olympic_mean(std::span<const double> values);
 
-/// A group of runs of the same work.
+/// A group of runs of the same workload.
 struct GroupSummary {
   std::size_t n = 0;
   double median = 0;
-  std::optional<Interval> interval{};  ///< median_interval.
+  std::optional<Interval> interval{};  ///< From median_interval.
   double min = 0;
   double max = 0;
-  double mad = 0;                ///< scaled_mad: what a standard deviation would be.
-  std::optional<double> cv{};    ///< Sample standard deviation / mean; none below 2 values.
-  std::optional<double> half{};  ///< Half the interval's length / median; none without one.
+  double mad = 0;                ///< scaled_mad: an estimate of the standard deviation.
+  std::optional<double> cv{};    ///< Sample standard deviation / mean; empty below 2 values.
+  std::optional<double> half{};  ///< Half the interval / median; empty without an interval.
 };
 
 /// Throws InternalError for an empty range.

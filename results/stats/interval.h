@@ -13,11 +13,11 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// How far one sample lies above another, in the unit of the values (log-ratios for logarithms).
+/// The shift from one sample to another, in the unit of the values (log-ratios for logarithms).
 struct Shift {
   double estimate = 0;
-  std::optional<Interval> interval{};  ///< None where the sample is too small for the confidence.
-  double p = 1;                        ///< Two-sided, of no shift at all.
+  std::optional<Interval> interval{};  ///< Empty if the sample is too small for the confidence.
+  double p = 1;                        ///< Two-sided, for no shift at all.
 };
 
 }  // namespace bench::results::stats

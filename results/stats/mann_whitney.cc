@@ -14,7 +14,7 @@
 namespace bench::results::stats {
 namespace {
 
-/// Up to this many pairs the distribution of U is counted out.
+/// Up to this many pairs, the distribution of U is enumerated.
 constexpr std::size_t kExactPairs = 400;
 
 double spread_of_u(double m, double n, double tie_sum) {
@@ -23,7 +23,8 @@ double spread_of_u(double m, double n, double tie_sum) {
   return std::sqrt(m * n / 12 * (all + 1 - ties));
 }
 
-/// The rank of the interval's lower end among the sorted differences, from 1; 0 if there is none.
+/// The rank of the interval's lower end among the sorted differences, from 1; 0 without an
+/// interval.
 std::size_t lower_rank(std::size_t m, std::size_t n, double alpha) {
   if (m * n <= kExactPairs) return lower_critical(mann_whitney_counts(m, n), alpha / 2);
   const auto pairs = static_cast<double>(m * n);

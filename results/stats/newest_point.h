@@ -8,19 +8,19 @@ namespace bench::results::stats {
 struct NewestPointRule {
   double margin = 0.01;  ///< The smallest relative change that matters.
   double alpha = 0.001;
-  /// What the spread is at least: a few equal nights do not make a series without noise.
+  /// Lower limit of the spread: a few equal runs do not make a series without noise.
   double least_spread = 0;
 };
 
-/// How the newest value of a series stands to the segment before it.
+/// The newest value of a series compared with the segment before it.
 struct NewestPoint {
-  double log_ratio = 0;  ///< To the segment's median.
-  double z = 0;          ///< By the segment's spread, its median's error included.
-  double limit = 0;      ///< Of |z|: Student's t with m - 1 degrees at the rule's level.
+  double log_ratio = 0;  ///< Relative to the segment's median.
+  double z = 0;          ///< In the segment's spread, including its median's error.
+  double limit = 0;      ///< Limit of |z|: Student's t with m - 1 degrees at the rule's level.
   bool suspect = false;  ///< Beyond the limit, and beyond the margin.
 };
 
-/// z = (y - median) / (s sqrt(1 + 1/m)), with s the scaled MAD of the segment's m logarithms. None
+/// z = (y - median) / (s sqrt(1 + 1/m)), with s the scaled MAD of the segment's m logarithms. Empty
 /// for segments of fewer than 8.
 std::optional<NewestPoint> judge_newest(std::span<const double> segment, double newest,
                                         const NewestPointRule& rule);

@@ -7,7 +7,7 @@
 
 namespace bench::results::stats {
 
-/// Ranks from 1; equal values share the mean of theirs. All doubled, so that they are whole.
+/// Ranks from 1; equal values share their mean rank. All are doubled, so that they are whole.
 struct DoubledRanks {
   std::vector<std::int64_t> ranks{};
   bool ties = false;
@@ -16,7 +16,7 @@ struct DoubledRanks {
 
 DoubledRanks doubled_ranks(std::span<const double> values);
 
-/// In how many ways `choose` of the values can be chosen, by their sum: entry s counts sum s. The
+/// The number of ways to choose `choose` of the values, by their sum: entry s counts sum s. The
 /// values are not negative.
 std::vector<double> subset_sums(std::span<const std::int64_t> values, std::size_t choose);
 

@@ -13,7 +13,7 @@
 namespace bench::results::stats {
 namespace {
 
-/// Up to this many differences the distribution is counted out.
+/// Up to this many differences, the distribution is enumerated.
 constexpr std::size_t kExactDifferences = 60;
 
 double spread_of_rank_sum(double n, double tie_sum) {

@@ -8,17 +8,18 @@
 
 namespace bench::results::stats {
 
-/// In how many ways the ranks 1 ... n of the positive differences can sum to 0, 1, ... n(n+1)/2.
+/// The number of ways in which the ranks 1 ... n of the positive differences can sum to 0, 1, ...
+/// n(n+1)/2.
 std::vector<double> signed_rank_counts(std::size_t n);
 
-/// Two-sided p of Wilcoxon's signed-rank test of paired differences: exact up to 60 of them (with
-/// ties over all choices of signs), beyond that normal with corrections for ties and continuity.
-/// Differences of 0 are left out; 1 when nothing is left.
+/// Two-sided p of Wilcoxon's signed-rank test of paired differences. Exact up to 60 differences,
+/// with ties over all choices of signs. Beyond that normal, with corrections for ties and
+/// continuity. Omits differences of 0; 1 if nothing remains.
 double signed_rank_p(std::span<const double> differences);
 
-/// How far paired differences lie above 0: the median of all means of two of them (Walsh averages,
-/// each with itself too), with the interval that the signed-rank test at level `alpha` does not
-/// reject. Throws InternalError for none.
+/// The shift of paired differences from 0: the median of the means of all pairs of them (Walsh
+/// averages), including each with itself. Its interval holds the shifts that the signed-rank test
+/// at level `alpha` does not reject. Throws InternalError without differences.
 Shift paired_shift(std::span<const double> differences, double alpha);
 
 /// The change of the values per place in their order: the median slope between two of them (Theil

@@ -50,7 +50,8 @@ std::int64_t runs_needed(const PowerQuestion& question) {
   const double samples = question.paired ? 1 : 2;
   const double n = samples * z * z * question.spread * question.spread /
                    (0.955 * question.margin * question.margin);
-  // Below this the smallest p there is exceeds alpha: 2 / 2^n for pairs, 2 / C(2n, n) otherwise.
+  // With fewer runs, the smallest possible p exceeds alpha: 2 / 2^n for pairs, 2 / C(2n, n)
+  // otherwise.
   std::int64_t least = 1;
   double smallest = 1;
   while (smallest > question.alpha) {

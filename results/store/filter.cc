@@ -28,7 +28,7 @@ struct Alternative {
 struct Key {
   std::string sql{};
   StoredColumn::Type type = StoredColumn::Type::kText;
-  /// For times: which side of the value is meant.
+  /// For times: which side of the value is selected.
   std::string_view comparison = "=";
 };
 

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array kNoteTables = {"baseline", "changepoint", "annotation"};
 
-/// The index, and what is being written.
+/// The index, and files being written.
 constexpr std::array kNotForGit = {"index.sqlite*", ".*.tmp"};
 
 fs::path notes_path(const fs::path& folder, const std::string& table) {
@@ -40,7 +40,7 @@ void write_file(const fs::path& path, const std::string& text) {
   AtomicFile(path, "record").write(text);
 }
 
-/// The folders in which the records of a year are.
+/// The folders of the years.
 std::vector<fs::path> year_folders(const fs::path& folder) {
   std::vector<fs::path> years;
   const auto digits = [](const std::string& name, std::size_t count) {
@@ -54,7 +54,7 @@ std::vector<fs::path> year_folders(const fs::path& folder) {
   return years;
 }
 
-/// Of the files that are where records are; by record_id.
+/// The record files, by record_id.
 std::map<std::string, fs::path> record_files(const fs::path& folder) {
   std::map<std::string, fs::path> files;
   for (const fs::path& year : year_folders(folder)) {
@@ -138,8 +138,8 @@ void keep_from_git(const fs::path& folder) {
     }
     if (text.size() > before) AtomicFile(path, "list of what git ignores").write(text);
   } catch (const std::runtime_error&) {
-    // Not read or not written: in a folder that others may not change, say. That is no reason to
-    // lose a record.
+    // Failed to read or write, for example in a read-only folder. The record must not be lost
+    // because of that.
   }
 }
 
@@ -155,7 +155,7 @@ void remove_half_written(const fs::path& folder) {
 std::vector<std::string> refresh_index(const fs::path& folder, const Database& index) {
   std::vector<std::string> warnings;
   Transaction transaction(index);
-  // Not before: a record that another program adds is a file first and in the index then.
+  // Only now: a program adds a record to the files first, then to the index.
   const std::map<std::string, fs::path> files = record_files(folder);
   std::vector<std::string> gone;
   std::map<std::string, bool> indexed;

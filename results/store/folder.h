@@ -9,24 +9,23 @@
 
 namespace bench::results {
 
-/// The files of a store that is a folder: a record each, at YYYY/MM/<record_id>.json by the time it
-/// began, and a file per table of notes.
+/// The path of a record in a folder store: YYYY/MM/<record_id>.json, by the time when the run
+/// began.
 std::filesystem::path record_path(const std::filesystem::path& folder, const StoredRun& run);
 
 std::filesystem::path index_path(const std::filesystem::path& folder);
 
-/// Writes a record to its place; false where it was there already. Throws WriteError.
+/// Writes a record to its path; returns false if it is there already. Throws WriteError.
 bool write_record(const std::filesystem::path& folder, const StoredRun& run);
 
-/// Makes `index` hold what the files do; returns a sentence for each file that is no record.
+/// Updates `index` from the files. Returns a sentence for each file that is not a record.
 std::vector<std::string> refresh_index(const std::filesystem::path& folder, const Database& index);
 
-/// Puts into .gitignore what of the folder is nothing for git, where the lines are not there yet
-/// and it can be changed.
+/// Adds the files that git should ignore to .gitignore, if the lines are missing and it can be
+/// changed.
 void keep_from_git(const std::filesystem::path& folder);
 
-/// Removes what programs that were killed left half-written more than an hour ago; what one is
-/// writing now stays.
+/// Removes the half-written files of killed programs, after an hour. Files being written now stay.
 void remove_half_written(const std::filesystem::path& folder);
 
 /// Writes the rows of `table` to notes/<table>.jsonl, sorted.

@@ -12,11 +12,11 @@ namespace {
 constexpr int kGzipWindow = 15 + 16;  // The largest, and gzip's header: zlib.h, deflateInit2.
 constexpr int kMemoryLevel = 8;       // zlib's default.
 
-/// Runs `work` (deflate or inflate) until it ends the stream; its last status.
+/// Runs `work` (deflate or inflate) to the end of the stream; returns its last status.
 template <class Work>
 int drain(z_stream& stream, std::string_view bytes, std::string& out, Work work) {
   std::array<unsigned char, 1 << 16> buffer{};
-  // zlib reads what it calls not const.
+  // zlib declares its input as not const, but only reads it.
   stream.next_in = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
   int status = Z_OK;

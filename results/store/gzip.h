@@ -8,7 +8,7 @@ namespace bench::results {
 /// `bytes` in gzip's format (RFC 1952).
 std::string gzip(std::string_view bytes);
 
-/// What gzip() was given. Throws DataError where `packed` is damaged.
+/// The bytes that gzip() was given. Throws DataError if `packed` is damaged.
 std::string gunzip(std::string_view packed);
 
 }  // namespace bench::results

@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Members of `workload` that say what was run. The layout is asked for, not what a layer has.
+/// Members of `workload` that say what was run. The layout is the requested one, not that of a
+/// layer.
 constexpr std::array kWorkMembers = {
     "model",           "mode",        "backend", "data",       "batch_per_device",
     "devices",         "dtype",       "layout",  "image_size", "optimizer",
@@ -23,7 +24,7 @@ constexpr std::array kWorkMembers = {
 constexpr std::array kDerivedMembers = {"model_params", "global_batch", "workload_version",
                                         "flops_per_image"};
 
-/// Flags that change the work and that no member of `workload` tells.
+/// Flags that change the workload and have no member in `workload`.
 constexpr std::array kWorkFlags = {"num_classes",
                                    "aux_head",
                                    "label_smoothing",
@@ -62,7 +63,7 @@ constexpr std::array kWorkFlags = {"num_classes",
                                    "fp16_loss_scale",
                                    "fp16_enable_auto_loss_scale"};
 
-/// Flags that say how the same work is done.
+/// Flags that say how the workload is run.
 constexpr std::array kSettingFlags = {"num_intra_threads",
                                       "num_inter_threads",
                                       "kmp_blocktime",
@@ -83,8 +84,8 @@ constexpr std::array kSettingFlags = {"num_intra_threads",
                                       "batchnorm_persistent",
                                       "winograd_nonfused"};
 
-/// What runs did before there was a flag for it, as the flag's value; on the CPU, where it does
-/// nothing, its default.
+/// The value of a flag that describes runs from before the flag existed. On the CPU, where the flag
+/// has no effect, it is the default.
 struct LaterFlag {
   const char* name;
   const char* on_cpu;
@@ -102,7 +103,7 @@ constexpr std::array kGpuSettings = {
     "name", "compute_capability", "driver",           "memory_total", "ecc", "persistence",
     "mig",  "clocks_max_mhz",     "power_limit_watts"};
 
-/// What of `cpu` and `memory` changes from one second to the next.
+/// Members of `cpu` and `memory` that change from one second to the next.
 constexpr std::array kVolatile = {"cpu.mhz", "cpu.celsius", "memory.available", "memory.swap_used"};
 
 void add(Fields& fields, const json& record, const std::string& path) {
@@ -111,7 +112,7 @@ void add(Fields& fields, const json& record, const std::string& path) {
   }
 }
 
-/// Each member of the object at `path`, those of objects within it too.
+/// Adds each member of the object at `path`, including those of nested objects.
 void add_members(Fields& fields, const json& record, const std::string& path) {
   const json* object = member_at(record, path);
   if (object == nullptr || !object->is_object()) {
@@ -169,7 +170,7 @@ void add_gpus(Fields& fields, const json& record, const std::array<const char*, 
   }
 }
 
-/// A plain host says "none", or "none found".
+/// Outside a container the value is "none" or "none found".
 bool in_container(const json& record) {
   const std::string container = text_at(record, "host.container");
   return !container.empty() && !container.starts_with("none");
@@ -247,7 +248,7 @@ Fields environment_fields(const json& record) {
 
 Fields comparable_environment(const json& record) {
   Fields fields = environment_fields(record);
-  // Another tool's file tells no flags of ours.
+  // Another tool's file has no flags of bench.
   if (member_at(record, "workload.flags_all") == nullptr ||
       member_at(record, "imported") != nullptr) {
     return fields;

@@ -202,7 +202,7 @@ std::vector<StoredRun> read_summaries(const Database& database, const Filter& fi
   while (metrics.step()) {
     const auto place = places.find(metrics.integer(0));
     if (place == places.end()) {
-      continue;  // Added between the two questions.
+      continue;  // Added between the two queries.
     }
     const Cell value = metrics.cell(2);
     runs[place->second].metrics[metrics.text(1)] = {

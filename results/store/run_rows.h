@@ -10,15 +10,15 @@
 
 namespace bench::results {
 
-/// Puts a run into the tables, within the caller's transaction; false where it is there already.
+/// Adds a run to the tables, within the caller's transaction. Returns false if it is there already.
 bool insert_run(const Database& database, const StoredRun& run);
 
 void delete_run(const Database& database, const std::string& record_id);
 
-/// What Store::summaries returns.
+/// Implements Store::summaries.
 std::vector<StoredRun> read_summaries(const Database& database, const Filter& filter);
 
-/// What Store::load returns.
+/// Implements Store::load.
 std::vector<StoredRun> read_records(const Database& database, const Filter& filter);
 
 }  // namespace bench::results

@@ -9,10 +9,10 @@
 namespace bench::results {
 namespace {
 
-/// "benc": by it a database is known as ours.
+/// "benc": marks a database as ours.
 constexpr std::int64_t kApplicationId = 0x62656e63;
 
-/// The record itself lies apart from the columns, so that a list reads few pages.
+/// The record has a separate table, so that a list reads few pages.
 constexpr const char* kTables = R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE run(

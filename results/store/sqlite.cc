@@ -26,7 +26,7 @@ constexpr int kBusyMilliseconds = 30'000;
       throw WriteError(cat(name, ": cannot be written: no permission"));
     case SQLITE_IOERR:
       if (code == SQLITE_IOERR_WRITE) {
-        // The system's own reason is lost by the time SQLite has rolled back.
+        // By the time SQLite has rolled back, the system's own reason is lost.
         throw WriteError(cat(name,
                              ": a write failed, for a file at its limit (ulimit -f) or a disk",
                              " that is full or broken; what was being stored is not in it, what ",
@@ -55,8 +55,8 @@ void free_pattern(void* pattern) {
   delete static_cast<regex_t*>(pattern);
 }
 
-/// matches(pattern, text): whether the extended regular expression is found in the text. The
-/// pattern is compiled once per statement; the caller has checked that it does.
+/// matches(pattern, text): true if the extended regular expression matches in the text. The pattern
+/// is compiled once per statement; the caller has checked that it compiles.
 void matches(sqlite3_context* context, int /*count*/, sqlite3_value** arguments) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(arguments[1]));
   if (text == nullptr) {
@@ -205,7 +205,7 @@ Transaction::~Transaction() {
   try {
     database_.run("ROLLBACK");
   } catch (const std::exception&) {
-    // After a full disk SQLite has rolled back already.
+    // After a full disk, SQLite has already rolled back.
     open_ = false;
   }
 }

@@ -13,22 +13,22 @@ struct sqlite3_stmt;
 
 namespace bench::results {
 
-/// A value of a column; none where it is not known.
+/// A value of a column; empty if it is not known.
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
 
-/// A prepared statement. Errors throw as Database's do.
+/// A prepared statement. Its errors throw as Database's do.
 class Statement {
  public:
   Statement(sqlite3* database, const std::string& name, std::string_view sql);
 
-  /// Parameters count from 1. Returns itself, so that calls may follow each other.
+  /// Parameters count from 1. Returns itself, so that calls can be chained.
   Statement& bind(int index, const Cell& value);
   Statement& bind_blob(int index, std::string_view bytes);
 
-  /// Whether there is a row. Waits while another program writes, at most as long as the database
-  /// was told.
+  /// Returns true if there is a row. Waits while another program writes, up to the database's time
+  /// limit.
   bool step();
-  /// Runs to its end and makes it ready for other parameters.
+  /// Runs to the end, and resets for other parameters.
   void run();
 
   [[nodiscard]] int columns() const;
@@ -45,19 +45,20 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
-/// An open database. What goes wrong throws DataError (no database, a damaged one, in use for too
-/// long) or WriteError (no room, no permission), one sentence that begins with its name.
+/// An open database. Throws DataError if it does not exist, is damaged, or is in use for too long.
+/// Throws WriteError if the disk is full or permission is missing. The message is one sentence that
+/// begins with the database's name.
 class Database {
  public:
   enum class Mode : std::uint8_t { kRead, kWrite, kMemory };
-  /// kWrite makes it where it is not there.
+  /// kWrite creates the file if it does not exist.
   Database(const std::filesystem::path& path, Mode mode);
 
   [[nodiscard]] Statement prepare(std::string_view sql) const;
   void run(const std::string& sql) const;
   /// Rows that the last statement changed.
   [[nodiscard]] int changes() const;
-  /// The first column of the first row; none where there is no row.
+  /// The first column of the first row; empty without rows.
   [[nodiscard]] std::optional<std::int64_t> integer_of(std::string_view sql) const;
   [[nodiscard]] const std::string& name() const { return *name_; }
 
@@ -65,12 +66,12 @@ class Database {
   struct Close {
     void operator()(sqlite3* database) const;
   };
-  /// Where statements find it, also after a move.
+  /// On the heap, so that statements find it after a move.
   std::unique_ptr<std::string> name_;
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-/// All or nothing: rolls back unless committed. Others may read meanwhile, and not write.
+/// All or nothing: rolls back unless committed. Others may read meanwhile, but not write.
 class Transaction {
  public:
   explicit Transaction(const Database& database);

@@ -23,7 +23,7 @@ using nlohmann::json;
 
 bool is_folder(const fs::path& path) { return fs::is_directory(path) || !path.has_filename(); }
 
-/// Of a whole record_id.
+/// Digits of a whole record_id.
 constexpr std::size_t kIdDigits = 16;
 
 void make_folder(const fs::path& path) {
@@ -37,8 +37,8 @@ void make_folder(const fs::path& path) {
   }
 }
 
-/// Readers go on while another program writes. The switch itself wants the database alone, and
-/// does not wait as other statements do.
+/// Readers continue while another program writes. The switch itself needs exclusive use of the
+/// database, and does not wait as other statements do.
 void use_write_ahead_log(const Database& database) {
   constexpr int kTries = 200;
   for (int i = 0;; ++i) {
@@ -80,7 +80,7 @@ std::unique_ptr<Database> open_database(const fs::path& path, Store::Access acce
   return database;
 }
 
-/// The index of a folder that cannot be written is made in memory.
+/// If a folder cannot be written, its index is in memory.
 std::unique_ptr<Database> open_index(const fs::path& folder) {
   const bool writable = ::access(folder.c_str(), W_OK) == 0;
   auto index = std::make_unique<Database>(
@@ -89,7 +89,7 @@ std::unique_ptr<Database> open_index(const fs::path& folder) {
   return index;
 }
 
-/// All of them or none; returns how many were not there already.
+/// Adds all runs or none; returns how many were new.
 std::size_t insert_runs(const Database& database, std::span<const StoredRun> runs) {
   Transaction transaction(database);
   std::size_t added = 0;
@@ -139,15 +139,15 @@ std::size_t Store::add(std::span<const StoredRun> runs) {
   if (folder_ == nullptr) return insert_runs(*database_, runs);
   std::vector<fs::path> written;
   try {
-    // The records first: an index without them is mended by the next program that opens the store,
-    // and may have been by one that opened it meanwhile.
+    // The records come first. If the index lacks them, the next program that opens the store
+    // repairs it, and one that opened it meanwhile may have done so.
     for (const StoredRun& run : runs) {
       if (write_record(folder_->path, run)) written.push_back(record_path(folder_->path, run));
     }
     insert_runs(*database_, runs);
     return written.size();
   } catch (...) {
-    // A run that was refused is in no part of the store.
+    // A refused run is in no part of the store.
     std::error_code ignored;
     for (const fs::path& path : written) fs::remove(path, ignored);
     throw;
@@ -186,7 +186,7 @@ std::vector<StoredRun> Store::load(const Filter& filter) const {
 }
 
 void Store::change(const char* table, const std::function<void()>& rows) {
-  // Index and file together: whoever opens the folder takes its notes from the file.
+  // Changes index and file together: a program that opens the folder reads the notes from the file.
   Transaction transaction(*database_);
   rows();
   if (folder_ != nullptr) {
@@ -300,7 +300,7 @@ std::int64_t Store::size() const {
 }
 
 Filter filter_of_ids(std::span<const std::string> record_ids) {
-  // Whole ids in one list: an expression of thousands of parts is too deep for SQLite.
+  // One list of whole ids: SQLite refuses an expression of thousands of parts as too deep.
   json whole = json::array();
   for (const std::string& id : record_ids) {
     if (id.size() >= kIdDigits) whole.push_back(id);

@@ -15,16 +15,16 @@
 
 namespace bench::results {
 
-/// A name for runs that others are held against.
+/// A name for runs that others are compared with.
 struct Baseline {
   std::string name{};
-  std::string selector{};  ///< As it was given.
+  std::string selector{};  ///< The text that the user gave.
   std::vector<std::string> run_ids{};
   std::int64_t created_ms = 0;
   std::string note{};
 };
 
-/// What somebody, or a run of track, said of a change in a series.
+/// A note on a change in a series, by a person or by a run of track.
 struct ChangeNote {
   std::string series_key{};
   std::string at_run{};  ///< record_id of the first run after the change.
@@ -43,74 +43,74 @@ struct Annotation {
   std::string text{};
 };
 
-/// Where runs are kept: one SQLite file, or a folder with a file per record and an index that is
-/// made anew from the files whenever they and it differ. What is added is on the disk when the call
-/// returns, whole, or not at all; any number of programs may add at once. Calls throw DataError and
+/// The store of runs: one SQLite file, or a folder with a file per record. The index of a folder is
+/// rebuilt from the files whenever they differ. What is added is on disk when the call returns,
+/// whole or not at all. Any number of programs may add at once. Calls throw DataError and
 /// WriteError as Database does.
 class Store {
  public:
   enum class Access : std::uint8_t { kRead, kWrite };
-  /// A path that is a folder, or ends in /, is one of records. kWrite makes what is not there;
-  /// kRead throws DataError then.
+  /// A path that is a folder, or ends in /, is a folder store. kWrite creates what is missing;
+  /// kRead then throws DataError.
   Store(const std::filesystem::path& path, Access access);
   ~Store();
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
 
-  /// False where a run of this record_id is there already.
+  /// Returns false if a run of this record_id is there already.
   bool add(const StoredRun& run);
-  /// All of them or none; returns how many were not there already.
+  /// Adds all runs or none; returns how many were new.
   std::size_t add(std::span<const StoredRun> runs);
 
-  /// What a list shows: the columns (see sql_of_column) of each run that `filter` means, newest
-  /// first, at most `limit`. Reads no record.
+  /// The columns (see sql_of_column) of each run that `filter` selects, newest first, at most
+  /// `limit`. Reads no record.
   [[nodiscard]] std::vector<std::vector<Cell>> list(std::span<const std::string> columns,
                                                     const Filter& filter, std::int64_t limit) const;
-  /// The runs that `filter` means, oldest first, without their records: `record` is null.
+  /// The runs that `filter` selects, oldest first, without their records: `record` is null.
   [[nodiscard]] std::vector<StoredRun> summaries(const Filter& filter) const;
   /// The same with their records, checked as stored_run() does.
   [[nodiscard]] std::vector<StoredRun> load(const Filter& filter) const;
 
-  /// Replaces the one of its name.
+  /// Replaces a baseline of the same name.
   void set_baseline(const Baseline& baseline);
   [[nodiscard]] std::vector<Baseline> baselines() const;
-  /// False where there is none of this name.
+  /// Returns false if the name is unknown.
   bool remove_baseline(const std::string& name);
 
   /// Replaces the note on the same run of the same series.
   void set_change(const ChangeNote& note);
   [[nodiscard]] std::vector<ChangeNote> changes() const;
-  /// Nothing where there is none.
+  /// Does nothing if the note does not exist.
   void remove_change(const std::string& series_key, const std::string& at_run);
   void annotate(const Annotation& annotation);
   [[nodiscard]] std::vector<Annotation> annotations() const;
 
-  /// Of a folder: files that are no records and were left out, a sentence each.
+  /// For a folder: a sentence for each skipped file that is not a record.
   [[nodiscard]] const std::vector<std::string>& warnings() const;
   [[nodiscard]] std::int64_t size() const;
 
  private:
-  /// Changes rows of the table, and its file where the store is a folder, together.
+  /// Changes rows of the table together with its file, if the store is a folder.
   void change(const char* table, const std::function<void()>& rows);
 
   struct Folder;
-  std::unique_ptr<Folder> folder_;  ///< Null for a database alone.
+  std::unique_ptr<Folder> folder_;  ///< Null for an SQLite file.
   std::unique_ptr<Database> database_;
 };
 
-/// Throws what opening this store for writing would (WriteError, DataError), and makes nothing:
-/// what refuses a run later leaves no empty store behind.
+/// Throws WriteError or DataError if this store cannot be opened for writing, and creates nothing.
+/// A run that is refused later then leaves no empty store.
 void check_can_store(const std::filesystem::path& path);
 
 /// A condition that holds for these record_ids, and for ids that begin with one of them.
 Filter filter_of_ids(std::span<const std::string> record_ids);
 
-/// Throws away the index of a folder and makes it anew; returns how many records are in it. Throws
-/// UsageError where `path` is no folder.
+/// Rebuilds the index of a folder; returns the number of records in it. Throws UsageError if `path`
+/// is not a folder.
 std::int64_t reindex(const std::filesystem::path& path);
 
 /// $BENCH_STORE, else results.sqlite in bench's folder of $XDG_DATA_HOME, else of ~/.local/share.
-/// Throws UsageError where there is neither.
+/// Throws UsageError if it needs $HOME, which is not set.
 std::filesystem::path default_store_path();
 
 }  // namespace bench::results

@@ -16,8 +16,8 @@ using nlohmann::json;
 
 constexpr std::string_view kSchemaFamily = "bench.record/";
 
-/// Reads members of a record; throws DataError, naming the member, where one is not what it is to
-/// be. Null and absent are the same to it: not known.
+/// Reads members of a record; throws DataError, naming the member, on a wrong type. Null and absent
+/// both mean not known.
 class Reader {
  public:
   Reader(const json& record, const std::string& origin) : record_(record), origin_(origin) {}
@@ -98,7 +98,7 @@ int digits_at(const Reader& reader, const std::string& text, std::size_t from, s
   return value;
 }
 
-/// Of what utc_text() makes; the milliseconds may be missing.
+/// Parses the format of utc_text(); the milliseconds may be missing.
 std::int64_t start_of(const Reader& reader) {
   using namespace std::chrono;
   const std::string text = reader.needed_text(reader.object("time"), "start_utc");
@@ -224,7 +224,7 @@ StoredRun parse_run(std::string_view text, const std::string& origin) {
   try {
     record = json::parse(text);
   } catch (const json::parse_error& error) {
-    // An error behind the last byte is an end that is missing.
+    // An error after the last byte means that the end is missing.
     const bool cut_off = text.front() == '{' && error.byte >= text.size();
     throw DataError(cat(origin, cut_off ? ": is cut off: its JSON does not end"
                                         : ": is no record of bench: it is no JSON"));

@@ -24,7 +24,7 @@ std::string value_of_field(const Fields& fields, const std::string& path) {
   return path.starts_with(kFlag) ? "unset" : "unknown";
 }
 
-/// A fraction in six digits, all else as it is.
+/// A fraction in six digits; other values unchanged.
 std::string shortened(const std::string& text) {
   double number = 0;
   const char* const end = text.data() + text.size();
@@ -34,7 +34,7 @@ std::string shortened(const std::string& text) {
   return is_fraction ? cat(std::setprecision(6), number) : text;
 }
 
-/// The field's values of the works, in few digits where these tell as much.
+/// The field's values of the workloads, in few digits if these are enough to distinguish them.
 std::vector<std::string> values_of_field(const std::vector<const Fields*>& works,
                                          const std::string& path) {
   std::vector<std::string> values;
@@ -54,7 +54,7 @@ std::string field_name(const std::string& path) {
   return path.substr(prefix.size());
 }
 
-/// What tells works of one text apart, of each; empty where there is one work only.
+/// For each workload of one text, the fields that distinguish it; empty for a single workload.
 std::vector<std::string> tell_apart(const std::vector<const Fields*>& works) {
   std::vector<std::string> told(works.size());
   for (const std::string& path : workload_paths()) {

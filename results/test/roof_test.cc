@@ -32,7 +32,7 @@ TEST(Roof, SharesAreNotKnownBeforeItIsMeasured) {
   EXPECT_EQ(value_of(measured_record(), "bandwidth_share").why(), kNoRoof);
 }
 
-// 8 Gflop in 20 ms of a machine of 1 Tflop/s; the kernels could be done in 10 ms.
+// 8 Gflop in 20 ms on a machine of 1 Tflop/s; the kernels need at least 10 ms.
 TEST(Roof, SharesAreOfTheStepWithoutInput) {
   Record record = measured_record();
   add_roof(record,

@@ -1,4 +1,4 @@
-// The script that asks git for the revision, in checkouts made for the purpose.
+// Tests the script that reads the revision from git, in temporary checkouts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class SourceVersion : public ::testing::Test {
     ASSERT_TRUE(git("commit --no-gpg-sign -m first"));
   }
   std::string written(const fs::path& folder) const {
-    // git must not find a checkout that the folder for temporary files may be part of.
+    // git must not find a checkout that contains the folder for temporary files.
     const std::string command = cat("GIT_CEILING_DIRECTORIES=", folder_.path(), " \"",
                                     CMAKE_PROGRAM, "\" -DSOURCE_DIR=", folder,
                                     " -DOUTPUT=", header(), " -P \"", SOURCE_VERSION_SCRIPT, "\"");

@@ -175,7 +175,7 @@ double Arguments::share(std::string_view option) const {
     given.pop_back();
   }
   const double value = parse_number(option, given, kKind) / (per_cent ? kPerCent : 1);
-  const bool is_share = value >= 0 && value < 1;  // False for what is not a number, too.
+  const bool is_share = value >= 0 && value < 1;  // Also false for a value that is not a number.
   if (!is_share) {
     throw UsageError(cat("--", option, "=", text(option), ": is no ", kKind));
   }

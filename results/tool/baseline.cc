@@ -14,7 +14,7 @@
 namespace bench::results {
 namespace {
 
-/// A median of fewer says little.
+/// A median of fewer runs is unreliable.
 constexpr std::size_t kFewest = 5;
 
 constexpr std::array kBaselineOptions = {
@@ -27,7 +27,7 @@ constexpr std::array kBaselineOptions = {
            .meaning = "how to print the list"},
 };
 
-/// Every workload on every machine of the baseline needs its runs.
+/// Every workload on every machine of the baseline needs enough runs.
 void check_runs(const std::vector<StoredRun>& runs) {
   std::map<std::string, std::pair<std::string, std::size_t>> counts;
   for (const StoredRun& run : runs) {

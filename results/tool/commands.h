@@ -11,7 +11,7 @@ namespace bench::results {
 /// A command of the program: a row of commands.inc.
 struct Command {
   std::string_view name;
-  std::string_view operands;  ///< As the help shows them.
+  std::string_view operands;  ///< The operands in the help.
   std::string_view summary;
   std::span<const Option> (*options)();
   /// Returns the exit status; throws UsageError, DataError, WriteError.
@@ -24,10 +24,10 @@ struct Command {
 #include "results/tool/commands.inc"
 #undef BENCH_COMMAND
 
-/// All of them, in the order in which the help lists them.
+/// All commands, in the order of the help.
 std::span<const Command> commands();
 
-/// The one called `name`; throws UsageError with those near to it.
+/// The command called `name`; throws UsageError, naming similar ones.
 const Command& find_command(std::string_view name);
 
 }  // namespace bench::results

@@ -32,7 +32,7 @@ constexpr std::array kDoctorOptions = {
 
 constexpr int kSomethingIsAmiss = 1;
 
-/// What was looked at, how it is, and what to do: nothing where it is fine.
+/// What was checked, its state, and the remedy; the remedy is empty if the state is fine.
 struct Finding {
   std::string what;
   std::string state;
@@ -109,7 +109,7 @@ Finding energy(const SystemFiles& files) {
           counter.known() ? "readable" : cat("not readable: ", counter.why()), ""};
 }
 
-/// Does not make the store.
+/// Does not create the store.
 Finding store_of(const Arguments& arguments) {
   const std::filesystem::path path = store_path(arguments);
   if (!std::filesystem::exists(path)) {
@@ -124,7 +124,7 @@ Finding store_of(const Arguments& arguments) {
   }
 }
 
-/// What a run would be warned of, judged by what happens in so many seconds.
+/// The warnings that a run would get, judged by what happens in `seconds`.
 void add_warnings(std::vector<Finding>& findings, const SystemFiles& files, double seconds) {
   const int online = files.read("/proc/stat").known()
                          ? read_processor_times(files).value_or(ProcessorTimes{}).online
@@ -134,7 +134,7 @@ void add_warnings(std::vector<Finding>& findings, const SystemFiles& files, doub
   const EnvironmentSnapshot before = read_environment(files, processors);
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   EnvironmentSnapshot after = read_environment(files, processors);
-  after.governors.clear();  // Told apart from these.
+  after.governors.clear();  // Governors have a separate finding.
   const std::vector<std::string> warnings =
       environment_warnings(before, after, {.processors = online});
   for (const std::string& warning : warnings) {

@@ -40,7 +40,7 @@ std::string meaning(const Option& option) {
   return text;
 }
 
-/// `text` in lines of at most 78 letters, each but the first behind `indent` spaces.
+/// `text` in lines of at most 78 letters, each but the first indented by `indent` spaces.
 void print_wrapped(std::ostream& out, std::string_view text, std::size_t indent) {
   constexpr std::size_t kWidth = 78;
   const std::size_t room = kWidth - indent;

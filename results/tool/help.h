@@ -6,7 +6,7 @@
 
 namespace bench::results {
 
-/// All commands with a line each, and how runs are named.
+/// All commands with a line each, and how to select runs.
 void print_help(std::ostream& out);
 /// One command with its options.
 void print_help(std::ostream& out, const Command& command);

@@ -50,7 +50,7 @@ std::vector<std::string> columns_of(const std::string& text) {
   return columns;
 }
 
-/// As main() exits where a selector of the other commands finds no run.
+/// The exit status of main() if a selector finds no run.
 constexpr int kNothingListed = 3;
 
 bool is_time(const std::string& column) {

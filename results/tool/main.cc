@@ -46,7 +46,7 @@ int fail(const std::exception& error, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A reader that goes away and a file beyond `ulimit -f` are errors found when writing.
+  // A closed pipe and a file beyond `ulimit -f` become errors of the write.
   (void)std::signal(SIGPIPE, SIG_IGN);
   (void)std::signal(SIGXFSZ, SIG_IGN);
   try {

@@ -22,7 +22,7 @@ bool looks_like_an_id(const std::string& selector) {
          selector.find_first_not_of("0123456789abcdef-") == std::string::npos;
 }
 
-/// Runs and groups whose ids begin so.
+/// Runs and groups whose ids begin with `id`.
 Filter filter_of_id(const std::string& id) {
   const std::vector<std::string> ids{id};
   Filter filter = filter_of_ids(ids);
@@ -62,7 +62,7 @@ class Selector {
                          selector, ", a filter is key:value, such as model:", selector));
   }
 
-  /// That the runs of several filters were added, `count` in all.
+  /// Notes that the runs of several filters were added, `count` in all.
   void tell_union(std::size_t count, std::ostream& notes) const {
     if (filters_.size() < 2) return;
     std::string each;
@@ -77,7 +77,7 @@ class Selector {
   }
 
  private:
-  /// Throws UsageError where the beginning of an id is that of several runs or groups.
+  /// Throws UsageError if several runs or groups begin with the given id.
   static void check_one_is_meant(const std::vector<StoredRun>& runs, const std::string& selector) {
     std::set<std::string> meant;
     for (const StoredRun& run : runs) {
@@ -129,7 +129,7 @@ class Selector {
   const Arguments& arguments_;
   Detail detail_;
   std::optional<Store> store_;
-  /// Selectors that are filters, and how many runs each found.
+  /// Selectors that are filters, and the number of runs that each found.
   std::vector<std::pair<std::string, std::size_t>> filters_{};
 };
 

@@ -11,23 +11,24 @@
 
 namespace bench::results {
 
-/// The store that `arguments` name by kStoreOption, else the default one.
+/// The store that kStoreOption in `arguments` names, else the default store.
 Store open_store(const Arguments& arguments, Store::Access access);
 std::filesystem::path store_path(const Arguments& arguments);
 
-/// Whether runs come with their records; without, `record` is null for those from the store, and
-/// a thousand take as long as a few with theirs.
+/// Selects whether runs have their records. Without them, `record` is null for runs from the store.
+/// A thousand such runs take as long as a few with records.
 enum class Detail : std::uint8_t { kRecords, kSummaries };
 
-/// What `selectors` name, each once, oldest first: files and folders of records, ids of runs and of
-/// groups, baselines, filters over the store that `arguments` name (which must have kStoreOption).
-/// The store is opened only where a selector needs it. Throws UsageError for a selector that means
-/// nothing, DataError for one that finds no run. Says on `notes` where several are filters, since
-/// `list` takes the same words for one filter, whose runs are fewer.
+/// The runs that `selectors` name, each once, oldest first. A selector is a file or folder of
+/// records, the id of a run or a group, a baseline, or a filter over the store. `arguments` must
+/// have kStoreOption, which names the store; it is opened only if a selector needs it.
+/// Throws UsageError for an invalid selector, DataError for one that finds no run. If several
+/// selectors are filters, prints a note on `notes`: `list` reads the same words as one filter,
+/// which selects fewer runs.
 std::vector<StoredRun> select_runs(const Arguments& arguments,
                                    std::span<const std::string> selectors, std::ostream& notes,
                                    Detail detail = Detail::kRecords);
-/// What one names.
+/// The runs of one selector.
 std::vector<StoredRun> select_runs(const Arguments& arguments, const std::string& selector,
                                    Detail detail = Detail::kRecords);
 

@@ -111,7 +111,7 @@ void show_bound(const StoredRun& run, std::ostream& out) {
   out << "\nheld back by  " << printable(held_back_by(std::span(&one, 1))) << "\n";
 }
 
-/// What the numbers suffer from, and what is not known.
+/// What lowered the numbers, and what is not known.
 void show_quality(const StoredRun& run, std::ostream& out) {
   if (const json* score = member_at(run.record, "quality.score");
       score != nullptr && score->is_number()) {

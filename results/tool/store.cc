@@ -16,10 +16,10 @@ constexpr std::array kStoreOptions = {
     Option{.name = "reindex", .meaning = "make the database of a folder of records anew"},
 };
 
-/// So many are put in at once; a kill loses no others.
+/// Number of runs that are stored together; a kill loses at most these.
 constexpr std::size_t kTogether = 100;
 
-/// As main() exits for records that cannot be used.
+/// The exit status of main() for records that cannot be used.
 constexpr int kSomeRefused = 3;
 
 struct Tally {
@@ -35,7 +35,7 @@ void put(Store& store, std::vector<StoredRun>& runs, Tally& tally) {
   runs.clear();
 }
 
-/// Those of all operands; says of a folder that holds none.
+/// The files of all operands; prints a note for a folder without any.
 std::vector<std::filesystem::path> files_to_store(const Arguments& arguments, Streams streams,
                                                   Tally& tally) {
   std::vector<std::filesystem::path> files;
@@ -67,7 +67,7 @@ int run_store(const Arguments& arguments, Streams streams) {
   Tally tally;
   const std::vector<std::filesystem::path> files = files_to_store(arguments, streams, tally);
   if (files.empty() && !arguments.operands().empty()) {
-    return kSomeRefused;  // And makes no store.
+    return kSomeRefused;  // Does not create a store.
   }
   Store store(path, Store::Access::kWrite);
   for (const std::string& warning : store.warnings()) {
@@ -79,7 +79,7 @@ int run_store(const Arguments& arguments, Streams streams) {
     try {
       for (StoredRun& run : runs_in(file)) runs.push_back(std::move(run));
     } catch (const DataError& error) {
-      // The others are stored all the same.
+      // The other runs are still stored.
       streams.err << "bench_results: not stored: " << printable(error.what()) << "\n";
       ++tally.refused;
     }

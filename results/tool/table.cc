@@ -35,7 +35,7 @@ bool is_number(const Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
 }
 
-/// For readers.
+/// A cell's text for readers.
 std::string short_text(const Cell& cell) {
   if (const auto* real = std::get_if<double>(&cell)) {
     std::array<char, 32> text{};
@@ -49,7 +49,7 @@ std::string short_text(const Cell& cell) {
   return text == nullptr || text->empty() ? "-" : printable(*text);
 }
 
-/// Letters, where a byte that goes on with one of UTF-8 is none.
+/// The number of letters; UTF-8 continuation bytes do not count.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;

@@ -9,7 +9,7 @@
 
 namespace bench::results {
 
-/// What a command lists, in any of the forms of kTableForms.
+/// The output of a listing command, for any form of kTableForms.
 struct Table {
   std::vector<std::string> columns{};
   std::vector<std::vector<Cell>> rows{};
@@ -18,9 +18,10 @@ struct Table {
 /// The values of a --format option for print_table.
 inline constexpr std::string_view kTableForms = "text json jsonl csv md";
 
-/// As `form` says: text in aligned columns, json a list of objects, jsonl an object a line, csv
-/// after RFC 4180, md a table of Markdown. Numbers have five digits in text and md, all of theirs
-/// elsewhere; a value that is not known is null, or empty, or - in text and md.
+/// Prints the table. `form` is text (aligned columns), json (a list of objects), jsonl (an object
+/// per line), csv (RFC 4180) or md (Markdown). Numbers have five digits in text and md, and all
+/// digits elsewhere. An unknown value is null in json and jsonl, empty in csv, and - in text and
+/// md.
 void print_table(std::ostream& out, const Table& table, std::string_view form);
 
 }  // namespace bench::results

@@ -80,7 +80,7 @@ constexpr std::array kTrackOptions = {
     kStoreOption,
 };
 
-/// SeriesRecords that are needed of a few runs only.
+/// Records of a series' runs, read on demand for a few of them.
 class SeriesRecords {
  public:
   SeriesRecords(const Arguments& arguments, std::span<const StoredRun> runs)
@@ -105,9 +105,9 @@ class SeriesRecords {
   std::map<std::string, const StoredRun*> given_{};
 };
 
-/// Gives works whose texts are equal names that tell them apart, which takes a record of each.
+/// Gives workloads with equal texts distinct names, which needs a record of each.
 void name_works(std::vector<NightlySeries>& series, const SeriesRecords& records) {
-  std::map<std::string, std::map<std::string, std::string>> runs;  // Of texts, then of works.
+  std::map<std::string, std::map<std::string, std::string>> runs;  // By text, then by workload.
   for (const NightlySeries& one : series) {
     runs[one.workload].emplace(one.workload_key, one.nights.front().run_ids.front());
   }
@@ -128,8 +128,8 @@ void name_works(std::vector<NightlySeries>& series, const SeriesRecords& records
   }
 }
 
-/// What differs across each change, but for the revision, which is told beside it, and the program
-/// that was built of it.
+/// Adds the differences of the environment across each change, except the revision, which is
+/// reported separately, and the program built from it.
 void add_differences(Tracked& tracked, const SeriesRecords& records) {
   for (TrackedSeries& one : tracked.series) {
     for (SeriesChange& change : one.changes) {
@@ -158,7 +158,7 @@ TrackOptions track_options(const Arguments& arguments) {
   return options;
 }
 
-/// The store's notes; none where the runs come from files and there is no store.
+/// The store's notes; empty if the runs come from files and the store does not exist.
 struct Notes {
   std::vector<ChangeNote> changes{};
   std::vector<Annotation> annotations{};
@@ -192,7 +192,7 @@ ChangeNote note_of(const TrackedSeries& one, const SeriesChange& change, const s
   return note;
 }
 
-/// Says of the changes with these ids what they are.
+/// Sets the state of the changes with these ids.
 void acknowledge(const Arguments& arguments, Tracked& tracked, Streams streams) {
   const std::vector<std::string> ids = arguments.all("ack");
   if (ids.empty()) return;
@@ -208,7 +208,7 @@ void acknowledge(const Arguments& arguments, Tracked& tracked, Streams streams) 
         change.known = true;
         const ChangeNote note = note_of(one, change, change.state, change.note);
         store.set_change(note);
-        // What was said of it before, at a night that it was taken to begin at then.
+        // Removes earlier notes, at runs where the change seemed to begin then.
         for (const std::string& run : change.noted_at) {
           if (run != note.at_run) store.remove_change(note.series_key, run);
         }
@@ -270,7 +270,7 @@ void print_tracked(const Arguments& arguments, const Tracked& tracked, const std
   }
 }
 
-/// The form that a file's name asks for.
+/// The form for a file's name.
 std::string form_of(const std::filesystem::path& file) {
   const std::map<std::string, std::string> forms = {
       {".txt", "text"}, {".md", "md"}, {".html", "html"}, {".json", "json"}, {".xml", "junit"}};

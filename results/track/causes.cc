@@ -12,14 +12,14 @@ namespace bench::results {
 namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
-/// A change of twice the noise is located to three nights or so, and so is the canary's.
+/// A change of twice the noise is located to about three days, and so is the canary's.
 constexpr std::int64_t kNear = 5 * kDayMs + kDayMs / 2;
 
 bool same_direction(const SeriesChange& a, const SeriesChange& b) {
   return (a.shift.estimate < 0) == (b.shift.estimate < 0);
 }
 
-/// Whether a canary says that the machine did it.
+/// True if the canary shows that the machine caused the change.
 bool is_shared(const TrackedSeries& canary, const TrackedSeries& one, const SeriesChange& change) {
   const std::int64_t when = one.series.nights[change.at].start_ms;
   const bool by_change =
@@ -35,7 +35,7 @@ bool same_machine(const NightlySeries& a, const NightlySeries& b) {
   return a.machine_key == b.machine_key && a.metric == b.metric;
 }
 
-/// The series that goes on where `ended` stops: the earliest that begins after it.
+/// The series that continues where `ended` stops: the earliest that begins after it.
 const TrackedSeries* continuation_of(const TrackedSeries& ended,
                                      const std::vector<TrackedSeries>& all) {
   const std::int64_t end = ended.series.nights.back().start_ms;

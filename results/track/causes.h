@@ -7,15 +7,16 @@
 
 namespace bench::results {
 
-/// By the revisions of the nights around the first one of a new level: the place is known to two
-/// nights or so, thus the environment is blamed only where three on either side have one revision.
+/// The cause by the revisions of the runs around the first run of a new level. The place is known
+/// to about two runs. Thus the environment is blamed only if the three runs on either side have one
+/// revision.
 Cause cause_by_revisions(const NightlySeries& series, std::size_t at);
 
-/// Gives a change to the machine where a canary on the same machine changed the same way within
-/// five nights, or is odd tonight where the change is tonight's.
+/// Blames the machine for a change if a canary on it changed the same way within five days. For a
+/// change of the newest run, an odd newest run of the canary is enough.
 void blame_canaries(std::vector<TrackedSeries>& all);
 
-/// Says of each series that ended where its work went on: on another machine, from later on.
+/// Notes for each series that ended where its workload continued later: on another machine.
 void tell_continuations(std::vector<TrackedSeries>& all);
 
 /// "2026-01-31", UTC.

@@ -63,8 +63,8 @@ std::string state_word(const SeriesChange& change) {
 }
 
 struct Told {
-  std::vector<std::string> fresh{};  ///< Regressions that fail and that the store did not have.
-  std::vector<std::string> open{};   ///< Those it had.
+  std::vector<std::string> fresh{};  ///< Regressions that fail and that are not in the store.
+  std::vector<std::string> open{};   ///< Regressions that fail and that are in the store.
   std::vector<std::string> better{};
   std::vector<std::string> machine{};
   std::vector<std::string> drift{};

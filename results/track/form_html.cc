@@ -59,7 +59,7 @@ std::string series_plots(const Tracked& tracked) {
   return html;
 }
 
-/// What people wrote, and where work went on; empty where there is nothing.
+/// People's notes, and where workloads continued; may be empty.
 std::string notes_list(const Tracked& tracked) {
   std::string html;
   for (const TrackedSeries& one : tracked.series) {

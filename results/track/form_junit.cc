@@ -15,7 +15,7 @@ bool any_fails(const TrackedSeries& one) {
 
 bool is_suspect(const TrackedSeries& one) { return one.newest_state == NewestState::kSuspect; }
 
-/// The same whatever other works are tracked beside it.
+/// Independent of which other workloads are tracked.
 std::string tracked_class_name(const TrackedSeries& one) {
   constexpr std::size_t kDigits = 8;
   std::string name = cat("bench.", one.series.plain_workload, one.series.canary ? "_canary" : "",

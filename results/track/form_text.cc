@@ -22,7 +22,7 @@ std::string head_of(const TrackedSeries& one) {
              change_text(one.margin).substr(1), " matters");
 }
 
-/// A pause of more than a week before a night, where there is one.
+/// A pause of more than a week before a run, or an empty text.
 std::string gap_before(const TrackedSeries& one, std::size_t night) {
   constexpr std::int64_t kMsOfADay = 86'400'000;
   if (night == 0) return "";

@@ -9,26 +9,27 @@
 /// The forms in which tracked series are printed.
 namespace bench::results {
 
-/// What happened, in one paragraph: what is new, what is still open, what is not the code's.
+/// What happened, in one paragraph: what is new, what is still open, what is not caused by the
+/// code.
 std::string paragraph(const Tracked& tracked);
 
-/// Whether the paragraph tells it as a new regression or improvement.
+/// True if the paragraph reports the change as a new regression or improvement.
 bool is_news(const SeriesChange& change);
 
-/// A block per series with something to tell (all of them where `all`), the paragraph at the end.
+/// A block per series with something to report (every series if `all`), then the paragraph.
 void print_text(std::ostream& out, const Tracked& tracked, bool all);
 
 /// GitHub's markdown: the paragraph, a table of changes, one of series.
 void print_markdown(std::ostream& out, const Tracked& tracked);
 
-/// Schema bench.track/1: every night, segment and change; changes as shares.
+/// Schema bench.track/1: every run, segment and change; changes as shares.
 nlohmann::ordered_json tracked_json(const Tracked& tracked);
 void print_json(std::ostream& out, const Tracked& tracked);
 
 /// One HTML file that needs no network: a drawing per series, changes, levels.
 void print_html(std::ostream& out, const Tracked& tracked);
 
-/// JUnit's XML, a case per series: a change that fails is a failure, a suspect night is skipped.
+/// JUnit's XML, a case per series: a change that fails is a failure, a suspect run is skipped.
 void print_junit(std::ostream& out, const Tracked& tracked);
 
 /// "resnet50 train bs64 f32 on node7, images_per_sec".

@@ -19,7 +19,7 @@ bool is_worse(const TrackedSeries& one) {
          (one.newest->log_ratio < 0) == (one.series.better == Better::kHigher);
 }
 
-/// Flags that say where results go, which a rerun has its own of.
+/// True for flags that say where results go; a rerun sets these itself.
 bool is_output(const std::string& flag) {
   return flag == "result_file" || flag == "store" || flag == "repeats" || flag == "cooldown" ||
          flag == "until_ci" || flag == "trace_file" || flag == "benchmark_log_dir";
@@ -64,7 +64,8 @@ void settle(TrackedSeries& one, const ComparisonRow& row) {
                          .cause = Cause::kCode});
 }
 
-/// Runs the newest night's revision of a series in turn with that before; false: interrupted.
+/// Runs the newest run's revision of a series in turn with the one before; returns false if
+/// interrupted.
 bool rerun(TrackedSeries& one, const RerunPlan& plan, const RecordOf& record_of, double alpha) {
   const std::vector<Night>& nights = one.series.nights;
   const std::string& good = nights[nights.size() - 2].git_rev;

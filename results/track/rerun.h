@@ -9,8 +9,8 @@
 
 namespace bench::results {
 
-/// How a suspect night is run again: a command in which {rev} stands for the revision to run, and
-/// {flags} for the flags that the run's user gave.
+/// The command that reruns a suspect run. {rev} stands for the revision to run, and {flags} for the
+/// flags of that run.
 struct RerunPlan {
   std::string command{};
   std::size_t pairs = 8;
@@ -18,17 +18,17 @@ struct RerunPlan {
 };
 
 /// `command` with the placeholders replaced; the flags are quoted for the shell. Throws UsageError
-/// where it lacks {rev}.
+/// if {rev} is missing.
 std::string filled_command(const std::string& command, const std::string& revision,
                            const nlohmann::json& record);
 
 /// The record of a run by its id.
 using RecordOf = std::function<nlohmann::json(const std::string& record_id)>;
 
-/// Runs the newest night's revision in turn with that of the night before, where the newest is
-/// suspected of a regression and the revisions differ, and makes it a change or clears it. Says
-/// what it does on `err`. A rerun that fails leaves the night suspect, says so, and
-/// the next series follows. False where it was interrupted, and ended with that.
+/// Reruns each newest run that is suspected of a regression, in turn with the revision of the run
+/// before, if the revisions differ. Makes it a change or clears it, and reports its steps on `err`.
+/// If a rerun fails, reports it, leaves the run suspect and continues with the next series. Returns
+/// false as soon as it is interrupted.
 bool rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
                     std::ostream& err);
 

@@ -16,7 +16,7 @@ struct Group {
   std::vector<double> values{};
 };
 
-/// Workload, machine and metric as texts for their order, then their keys.
+/// Workload, machine and metric as texts for sorting, then their keys.
 using SeriesName =
     std::tuple<std::string, std::string, std::string, bool, std::string, std::string>;
 

@@ -9,26 +9,26 @@
 
 namespace bench::results {
 
-/// One night of a series: a run, or a group of repeats.
+/// One point of a series: a run, or a group of repeats.
 struct Night {
-  std::int64_t start_ms = 0;  ///< Of the first run.
-  double value = 0;           ///< Their median.
+  std::int64_t start_ms = 0;  ///< Start of the first run.
+  double value = 0;           ///< Median of the runs.
   std::vector<std::string> run_ids{};
   std::string git_rev{};
 };
 
-/// A metric of the same work on the same hardware, over time.
+/// A metric of one workload on the same hardware, over time.
 struct NightlySeries {
   std::string key{};
   std::string workload{};
-  std::string plain_workload{};  ///< As the store has it, whatever other works are named like it.
+  std::string plain_workload{};  ///< The name in the store, which other workloads may share.
   std::string workload_key{};
   std::string machine{};
   std::string machine_key{};
   std::string metric{};
   std::string unit{};
   Better better = Better::kNone;
-  bool canary = false;  ///< Of a frozen program: what it shows, the machine did.
+  bool canary = false;  ///< Runs of a frozen program: its changes come from the machine.
   std::vector<Night> nights{};
 };
 
@@ -37,8 +37,8 @@ struct SeriesSelection {
   std::string canary = "canary";  ///< The label of runs of a frozen program.
 };
 
-/// The series of these runs (which need no records), by workload, machine and metric, each in the
-/// order of time. Runs that did not end well are left out.
+/// The series of these runs (records are not needed) by workload, machine and metric, each in order
+/// of time. Omits runs that did not end well.
 std::vector<NightlySeries> series_of(std::span<const StoredRun> runs,
                                      const SeriesSelection& selection);
 

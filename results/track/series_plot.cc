@@ -15,12 +15,12 @@
 namespace bench::results {
 namespace {
 
-constexpr double kHeight = 150;      ///< Of the plot, without labels.
-constexpr double kLabelHeight = 14;  ///< Of a row of labels above it.
+constexpr double kHeight = 150;      ///< Height of the plot, without labels.
+constexpr double kLabelHeight = 14;  ///< Height of a row of labels above it.
 constexpr double kAxisHeight = 24;
 constexpr std::int64_t kMsOfADay = 86'400'000;
 
-/// Labels at places along x, in as many rows as it takes that none hides another.
+/// Labels along x, in as many rows as are needed to avoid overlaps.
 class LabelRows {
  public:
   struct Label {
@@ -43,11 +43,11 @@ class LabelRows {
   [[nodiscard]] const std::vector<Label>& labels() const { return labels_; }
 
  private:
-  std::vector<double> ends_{};  ///< Of each row's last label.
+  std::vector<double> ends_{};  ///< The end of the last label in each row.
   std::vector<Label> labels_{};
 };
 
-/// Firsts of months, or midnights where the series is shorter than two of them.
+/// First days of months, or midnights for a series shorter than two months.
 std::vector<Scale::Tick> date_ticks(std::int64_t from, std::int64_t to) {
   using std::chrono::days;
   using std::chrono::months;
@@ -123,7 +123,7 @@ class SeriesPlot {
     return static_cast<double>(nights_[night].start_ms);
   }
 
-  /// Finds the range of values on its way to the width of the ticks' labels.
+  /// The width of the ticks' labels; also computes the range of values.
   double widest_value() {
     low_ = high_ = nights_.front().value;
     for (const Night& night : nights_) {
@@ -144,7 +144,7 @@ class SeriesPlot {
     return widest;
   }
 
-  /// Levels reach half way to their neighbours, so that one of a single night can be seen.
+  /// Levels reach half way to their neighbours, so that a level of a single run is visible.
   [[nodiscard]] double begin_of(const Segment& segment) const {
     const double own = x_.at(time_of(segment.begin));
     return segment.begin == 0 ? own : (own + x_.at(time_of(segment.begin - 1))) / 2;

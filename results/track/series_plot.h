@@ -6,9 +6,9 @@
 
 namespace bench::results {
 
-/// A series over time as a <figure>: every night as a dot, each level as a line in the band of its
-/// noise, a line at each change with how large it is, a mark at each annotation, a ring around a
-/// newest night that is odd. `id` must be unlike all others of the page.
+/// A series over time as a <figure>: every run as a dot, and each level as a line in the band of
+/// its noise. Each change has a line with its size, each annotation a mark, and an odd newest run a
+/// ring. `id` must be unique on the page.
 std::string series_plot(const TrackedSeries& tracked, const std::string& id);
 
 }  // namespace bench::results

@@ -19,7 +19,7 @@ namespace {
 
 using stats::ChangeVerdict;
 
-/// At most so many of the newest nights are judged by themselves; older ones make a change point.
+/// The most newest runs that are judged separately; older ones form a change point.
 constexpr std::size_t kNewestNights = 4;
 
 ChangeVerdict verdict_of(double log_ratio, Better better) {
@@ -33,7 +33,7 @@ std::string id_of(const Night& night) {
   return night.run_ids.front().substr(0, kShort);
 }
 
-/// Tracks one series by itself.
+/// Tracks one series.
 class SeriesTracker {
  public:
   SeriesTracker(const NightlySeries& series, const TrackOptions& options) : options_(options) {
@@ -83,7 +83,7 @@ class SeriesTracker {
     }
   }
 
-  /// How many of the newest nights all lie far outside of the segment before them, on one side.
+  /// The number of newest runs that are all far outside the segment before them, on one side.
   std::size_t odd_nights(std::span<const double> segment,
                          const stats::NewestPointRule& rule) const {
     std::size_t odd = 0;
@@ -126,7 +126,7 @@ class SeriesTracker {
                                 .shift = shift});
   }
 
-  /// Whether the newest level is back to what it was before the change, or better.
+  /// True if the newest level is as good as before the change, or better.
   [[nodiscard]] bool is_recovered(const SeriesChange& change) const {
     const auto before = std::find_if(tracked_.segments.begin(), tracked_.segments.end(),
                                      [&](const Segment& segment) {
@@ -151,7 +151,7 @@ bool is_trackable(const NightlySeries& series) {
                      [](const Night& night) { return night.value > 0; });
 }
 
-/// Takes back change points that the number of series makes likely.
+/// Drops change points that the number of series makes likely.
 void correct_over_series(Tracked& tracked) {
   std::vector<double> p;
   for (const TrackedSeries& one : tracked.series) {
@@ -177,8 +177,8 @@ void correct_over_series(Tracked& tracked) {
   }
 }
 
-/// Whether a note can be of this change by direction and size. A change more than twice as large as
-/// what somebody spoke on is another one.
+/// True if a note fits this change by direction and size. A change more than twice as large as the
+/// noted one is another change.
 bool is_alike(const ChangeNote& note, const SeriesChange& change) {
   if (!note.effect) return true;
   const double noted = std::log1p(*note.effect);
@@ -188,7 +188,7 @@ bool is_alike(const ChangeNote& note, const SeriesChange& change) {
 
 std::size_t apart(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
 
-/// The change that was noted at this night: the nearest that is alike, within three nights.
+/// The change that was noted at this run: the nearest that is alike, within three runs.
 SeriesChange* change_of_note(TrackedSeries& tracked, const ChangeNote& note, std::size_t night) {
   constexpr std::size_t kNear = 3;
   SeriesChange* nearest = nullptr;
@@ -201,14 +201,14 @@ SeriesChange* change_of_note(TrackedSeries& tracked, const ChangeNote& note, std
   return nearest;
 }
 
-/// What somebody said of the changes. Of several notes on one, what somebody said outranks what
-/// track remembered (`new`); then the nearest counts.
+/// Applies people's notes to the changes. If a change has several notes, those of people outrank
+/// those of track (`new`), then the nearest counts.
 void apply_notes(TrackedSeries& tracked, std::span<const ChangeNote> notes) {
   std::map<std::string, std::size_t> night_of_run;
   for (std::size_t i = 0; i < tracked.series.nights.size(); ++i) {
     for (const std::string& run : tracked.series.nights[i].run_ids) night_of_run[run] = i;
   }
-  std::map<const SeriesChange*, std::pair<bool, std::size_t>> ranks;  // Of the note that counts.
+  std::map<const SeriesChange*, std::pair<bool, std::size_t>> ranks;  // Rank of the chosen note.
   for (const ChangeNote& note : notes) {
     const auto night = night_of_run.find(note.at_run);
     if (note.series_key != tracked.series.key || night == night_of_run.end()) continue;

@@ -19,12 +19,12 @@ namespace bench::results {
 
 struct TrackOptions {
   double margin = 0.01;           ///< The smallest relative change that matters.
-  std::size_t least_segment = 5;  ///< Nights that a level must last to be a change point.
-  double alpha = 0.05;            ///< Of intervals, and of the correction over all series.
+  std::size_t least_segment = 5;  ///< Fewest runs of a level that makes a change point.
+  double alpha = 0.05;            ///< For intervals, and for the correction over all series.
   std::int64_t since_ms = 0;      ///< Changes before this do not count.
 };
 
-/// A stretch of nights at one level.
+/// A range of runs at one level.
 struct Segment {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -34,33 +34,33 @@ struct Segment {
 enum class FoundBy { kChangePoint, kTwoNights, kRerun };
 enum class Cause {
   kCode,         ///< The revisions before and after differ.
-  kEnvironment,  ///< They do not.
+  kEnvironment,  ///< The revisions are the same.
   kCanary,       ///< A frozen program changed with it.
-  kUnknown,      ///< The records tell no revision.
+  kUnknown,      ///< The records have no revision.
 };
 std::string_view name_of(FoundBy by);
 std::string_view name_of(Cause cause);
 
-/// A night from which on a series was at another level.
+/// A change of a series to another level.
 struct SeriesChange {
-  std::string id{};    ///< By which --ack knows it: the start of the first run's.
-  std::size_t at = 0;  ///< The first night of the new level.
+  std::string id{};    ///< Argument of --ack: the start of the first run's id.
+  std::size_t at = 0;  ///< The first run of the new level.
   FoundBy by = FoundBy::kChangePoint;
   double p = 1;
   double q = 1;  ///< Corrected for the number of series.
   stats::Shift shift{};
-  bool drift = false;  ///< A slide over many nights rather than a step.
+  bool drift = false;  ///< A slide over many runs instead of a step.
   stats::ChangeVerdict verdict = stats::ChangeVerdict::kInconclusive;
   Cause cause = Cause::kUnknown;
-  std::string state = "new";  ///< Or ack, fixed, env, noise, as somebody said.
+  std::string state = "new";  ///< Or ack, fixed, env, noise, from a note.
   std::string note{};
   std::vector<std::string> noted_at{};  ///< ChangeNote::at_run of all notes on this change.
-  bool known = false;                   ///< The store has it since an earlier run.
-  bool recovered = false;               ///< The series is back at its level since.
-  bool counts = true;                   ///< Not before TrackOptions::since_ms.
+  bool known = false;                   ///< In the store since an earlier run of track.
+  bool recovered = false;               ///< The series has returned to its level.
+  bool counts = true;                   ///< At or after TrackOptions::since_ms.
   std::vector<EnvironmentDifference> environment{};
 
-  /// A confirmed regression that stands, that nobody has spoken on, and that may be the code's.
+  /// True for a confirmed regression that still holds, is not acknowledged, and may be the code's.
   [[nodiscard]] bool fails() const;
 };
 
@@ -69,31 +69,31 @@ std::string_view name_of(NewestState state);
 
 struct TrackedSeries {
   NightlySeries series{};
-  std::optional<double> noise{};  ///< From night to night, relative.
+  std::optional<double> noise{};  ///< From one run to the next, relative.
   double margin = 0.01;           ///< The larger of the options' and the noise.
   std::vector<Segment> segments{};
   std::vector<SeriesChange> changes{};
   NewestState newest_state = NewestState::kUnknown;
   std::optional<stats::NewestPoint> newest{};
-  std::string newest_why{};  ///< Of kUnknown and kCleared; of kSuspect where a rerun failed.
+  std::string newest_why{};  ///< For kUnknown and kCleared; for kSuspect if a rerun failed.
   std::vector<Annotation> annotations{};
   std::string
-      continues{};  ///< "on MACHINE from DATE, +12%", where the work moved to another machine.
+      continues{};  ///< "on MACHINE from DATE, +12%", if the workload moved to another machine.
 };
 
 struct Tracked {
   TrackOptions options{};
   std::vector<TrackedSeries> series{};
-  std::vector<std::string> left_out{};  ///< Series that cannot be followed: which and why, each.
+  std::vector<std::string> left_out{};  ///< Series that cannot be tracked: which and why, each.
 };
 
-/// Finds change points, judges the newest nights, gives each change its cause and state. The newest
-/// night that lies far outside is `suspect`; with a second one behind it the change is confirmed.
-/// A series with a value of 0 or less is left out. Throws DataError where none is left.
+/// Finds change points, judges the newest runs, and gives each change its cause and state. A newest
+/// run far outside is `suspect`; a second one after it confirms the change. Omits a series with a
+/// value of 0 or less. Throws DataError if all are omitted.
 Tracked track(std::span<const NightlySeries> series, const TrackOptions& options,
               std::span<const ChangeNote> notes, std::span<const Annotation> annotations);
 
-/// 1 where a change fails, else 0.
+/// 1 if a change fails, else 0.
 int exit_status(const Tracked& tracked);
 
 }  // namespace bench::results

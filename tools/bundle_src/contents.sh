@@ -1,6 +1,6 @@
-# What is in a bundle, whose it is, and under which licence. Sourced by tools/bundle.
+# Lists the contents of a bundle with their origins and licences. Sourced by tools/bundle.
 
-# package_of FILE: the Debian package that FILE, a library of the system, is from; nothing where none is.
+# package_of FILE: prints the Debian package that contains the library FILE, or nothing.
 package_of() {
   package_path=$(readlink -f "$1")
   for package_name in "$package_path" "${package_path#/usr}" "/usr$package_path"; do
@@ -10,15 +10,15 @@ package_of() {
   done
 }
 
-# wheel_of FILE: the folder in which a Python wheel tells of itself; nothing where FILE is from none.
+# wheel_of FILE: prints the metadata folder of the Python wheel that contains FILE, or nothing.
 wheel_of() {
   wheel_folder=$(dirname "$(readlink -f "$1")")
   grep -ls "/$(basename "$1")," "$wheel_folder"/../dist-info/*/RECORD "$wheel_folder"/../../../*.dist-info/RECORD |
     sed -n '1s,/RECORD$,,p'
 }
 
-# named_licence COPYRIGHT: the licence of most files, where a Debian copyright file names it for machines, or
-# where it is GCC's, which is known; else where it can be read.
+# named_licence COPYRIGHT: prints the licence of most files of a machine-readable Debian copyright file. Also recognizes
+# GCC's. Otherwise it refers to the text.
 named_licence() {
   named_found=$(awk '/^Files: *\*/ {of = 1} of && /^License: *[^ ]/ {sub(/^License: */, ""); print; exit}
     /^$/ && of > 0 {of = 0}' "$1")
@@ -28,13 +28,13 @@ named_licence() {
   printf '%s\n' "${named_found:-see its text}"
 }
 
-# keep_text STAGE NAME FILE: puts a licence's text into the bundle.
+# keep_text STAGE NAME FILE: copies a licence's text into the bundle.
 keep_text() {
   mkdir -p "$1/share/doc/bench/licences"
   cp -L "$3" "$1/share/doc/bench/licences/$2"
 }
 
-# origin_of STAGE NAME PATH: what a library that lies at PATH is from and its licence, `|` between them.
+# origin_of STAGE NAME PATH: prints the origin and the licence of the library at PATH, separated by `|`.
 origin_of() {
   origin_package=$(package_of "$3")
   origin_wheel=$(wheel_of "$3")
@@ -55,8 +55,8 @@ origin_of() {
   printf '%s|%s\n' "${origin_name% }" "$origin_licence"
 }
 
-# write_contents STAGE VERSION: prints what the bundle holds, and puts the licences into it. What was taken is
-# in the file STAGE.taken, as name, tab, path.
+# write_contents STAGE VERSION: prints the contents of the bundle and adds the licences to it. The file STAGE.taken
+# lists the libraries as name, tab, path.
 write_contents() {
   contents_libc=$(LC_ALL=C objdump -T "$1"/bin/* "$1"/lib/*.so* 2>/dev/null | grep -o 'GLIBC_[0-9.]*' |
     sort -uV | tail -n 1)

@@ -1,7 +1,8 @@
-# Which libraries programs need, and how they find them in a folder of their own. Sourced by tools/bundle.
+# Finds the libraries that programs need, and sets the paths by which they find them in a bundle. Sourced by
+# tools/bundle.
 
-# Whether the library of the name $1 is the machine's own affair: the C library, without which nothing runs,
-# and the NVIDIA driver, which belongs to its kernel module.
+# belongs_to_machine NAME: succeeds for libraries that each machine must have. These are the C library and the NVIDIA
+# driver, which must match its kernel module.
 belongs_to_machine() {
   case $1 in
     ld-linux* | linux-vdso* | libc.so.* | libm.so.* | libmvec.so.* | libdl.so.* | libpthread.so.* | librt.so.* | \
@@ -10,7 +11,7 @@ belongs_to_machine() {
   esac
 }
 
-# Whether it is one of those that --without_cuda_libraries leaves to the machine.
+# is_cuda_library NAME: succeeds for the libraries that --without_cuda_libraries omits.
 is_cuda_library() {
   case $1 in
     libcudnn* | libcublas* | libnvrtc*) ;;
@@ -18,21 +19,21 @@ is_cuda_library() {
   esac
 }
 
-# needed_by FILE...: a line per library that the files need, of themselves or through others: its name, a
-# tab, and its path, empty where it is not found.
+# needed_by FILE...: prints a line per library that the files need directly or indirectly. A line has the name, a tab
+# and the path. The path is empty if the library is not found.
 needed_by() {
   LC_ALL=C ldd "$@" | sed -n -e 's/^\t\([^ ]*\) => \(.*\) (0x[0-9a-f]*)$/\1\t\2/p' \
     -e 's/^\t\([^ ]*\) => not found$/\1\t/p' | sort -u
 }
 
-# take_library STAGE NAME PATH: copies it, and notes in STAGE.taken where it is from.
+# take_library STAGE NAME PATH: copies a library and records its origin in STAGE.taken.
 take_library() {
   cp -L "$3" "$1/lib/$2" || fail "$3 cannot be copied"
   printf '%s\t%s\n' "$2" "$3" >>"$1.taken"
 }
 
-# take_near STAGE FOLDER PATTERN: takes the libraries of a pattern from FOLDER, or from where Python's wheels
-# have those of other packages.
+# take_near STAGE FOLDER PATTERN: copies the libraries that match a pattern from FOLDER, or from where Python wheels put
+# those of other packages.
 take_near() {
   # shellcheck disable=SC2231  # a pattern
   for near_path in "$2"/$3 "$2"/../../cu*/lib/$3 "$2"/../../cuda_nvrtc/lib/$3; do
@@ -43,8 +44,8 @@ take_near() {
   fail "no $3 in $2, where the other libraries of CUDA are"
 }
 
-# What cuDNN and cuBLASLt open only when they run. Of cuDNN's parts, the graph interface needs no others: `ops`,
-# `cnn` and `adv` are for the older one.
+# Libraries that cuDNN and cuBLASLt open only at run time. cuDNN's graph interface needs no others: `ops`, `cnn` and
+# `adv` are for the legacy interface.
 take_opened_by_cudnn() {
   opened_cudnn=$(needed_by "$1/lib/libbench_cuda.so" | sed -n 's/^libcudnn\.so[^\t]*\t//p')
   opened_folder=$(dirname "$(readlink -f "$opened_cudnn")")
@@ -57,8 +58,8 @@ take_opened_by_cudnn() {
   take_near "$1" "$opened_folder" "libnvrtc-builtins.so.$opened_cuda.*"
 }
 
-# take_libraries STAGE CUDA: copies into STAGE/lib what STAGE's programs and libraries need. CUDA is `all`, or
-# `own` or `none` where CUDA's libraries are left to the machine.
+# take_libraries STAGE CUDA: copies into STAGE/lib the libraries that STAGE's programs and libraries need. CUDA is
+# `all`, or `own` or `none` if the machine provides CUDA's libraries.
 take_libraries() {
   if [ "$2" = all ] && [ -e "$1/lib/libbench_cuda.so" ]; then
     take_opened_by_cudnn "$1"
@@ -76,9 +77,9 @@ take_libraries() {
   done <"$1.needed"
 }
 
-# set_search_paths STAGE CUDA: programs find libraries, and libraries each other, from where they lie. NVIDIA's
-# do so as they come, but NVRTC, which would look for its second part where the system has libraries. Where
-# they are the machine's, what is linked with them looks where the toolkit usually lies.
+# set_search_paths STAGE CUDA: makes programs and libraries find each other by relative paths. NVIDIA's libraries
+# already do so, except NVRTC, which would search the system for its second part. If the machine provides CUDA's
+# libraries, files that are linked with them search the toolkit's usual folder.
 # shellcheck disable=SC2016  # the loader expands $ORIGIN
 set_search_paths() {
   paths_toolkit=''

@@ -1,14 +1,14 @@
-# What the library for GPUs is built from: nvcc of CUDA 13, cuDNN 9 and cuBLAS 13. What was not found the last time, or
-# was of another version, is looked for again.
+# Finds what the library for GPUs needs: nvcc of CUDA 13, cuDNN 9 and cuBLAS 13. It searches again for parts that were
+# missing or had another version.
 
 set(BENCH_CUDA_PREFIX "" CACHE PATH "Where nvcc, cuDNN and cuBLAS are taken from before all other places")
 
-# Keeps what is missing in the cache, where tools/setup reads it; empty where nothing is.
+# Stores the names of the missing parts in CMake's cache, where tools/setup reads them.
 function(bench_miss_for_gpus missing)
   set(BENCH_GPUS_MISSING "${missing}" CACHE INTERNAL "What support for GPUs takes and is not found")
 endfunction()
 
-# Sets `result` to the number that the header `file` defines as `macro`, empty where it does not.
+# Sets `result` to the number that the header `file` defines as `macro`, or to an empty string.
 function(bench_defined_number file macro result)
   set(line)
   if(EXISTS "${file}")
@@ -19,7 +19,7 @@ function(bench_defined_number file macro result)
 endfunction()
 
 # bench_find_cuda_part(NAME title version HEADER a.h DEFINES b.h MACRO A LIBRARY names... HINTS folders...)
-# Finds NAME_INCLUDE_DIR and NAME_LIBRARY; adds to the caller's list `missing` what is not there.
+# Finds NAME_INCLUDE_DIR and NAME_LIBRARY. Adds missing parts to the caller's list `missing`.
 macro(bench_find_cuda_part name title version)
   cmake_parse_arguments(part "" "HEADER;DEFINES;MACRO" "LIBRARY;HINTS" ${ARGN})
   find_path(${name}_INCLUDE_DIR ${part_HEADER} HINTS ${part_HINTS} PATH_SUFFIXES include)
@@ -38,7 +38,7 @@ macro(bench_find_cuda_part name title version)
   endif()
 endmacro()
 
-# Sets BENCH_NVCC, and CUDNN_ and CUBLASLT_INCLUDE_DIR and _LIBRARY, and BENCH_GPUS_MISSING.
+# Sets BENCH_NVCC, CUDNN_ and CUBLASLT_INCLUDE_DIR and _LIBRARY, and BENCH_GPUS_MISSING.
 macro(bench_find_cuda)
   set(missing)
   set(nvcc_hints ${BENCH_CUDA_PREFIX})

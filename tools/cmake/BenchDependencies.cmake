@@ -1,4 +1,4 @@
-# Everything the project links against, each found once.
+# Finds each library that the project links against.
 
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)

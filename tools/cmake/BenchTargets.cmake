@@ -1,10 +1,10 @@
-# How this project makes targets: one call per library, program or test.
+# Defines the project's targets: one call per library, program or test.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-# Programs find the libraries that come with them from where they lie, in a build and installed.
+# Programs find their libraries by relative paths, both in a build and after installation.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
@@ -25,7 +25,7 @@ add_library(bench_options INTERFACE)
 target_include_directories(bench_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
 target_compile_options(bench_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                        -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual)
-# Highway compiles a vector file once per instruction set: three sets, SSE2, AVX2 and AVX-512.
+# Highway compiles a vector file once per instruction set: SSE2, AVX2 and AVX-512.
 target_compile_definitions(bench_options INTERFACE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")
 if(BENCH_WARNINGS_AS_ERRORS)
   target_compile_options(bench_options INTERFACE -Werror)
@@ -34,16 +34,16 @@ if(BENCH_SANITIZE)
   target_compile_options(bench_options INTERFACE -fsanitize=${BENCH_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)
   if(BENCH_SANITIZE MATCHES undefined AND NOT BENCH_SANITIZE_WHOLE)
-    # Half of the compile time, for what AddressSanitizer sees as well in most cases.
+    # It takes half of the compile time, and AddressSanitizer detects most of the same errors.
     target_compile_options(
       bench_options INTERFACE -fno-sanitize=pointer-overflow,alignment,null,vptr,nonnull-attribute,returns-nonnull-attribute)
   endif()
-  # GCC's sanitizers make it see such uses where there are none; builds without them have the warning.
+  # With sanitizers, GCC reports false positives. Builds without sanitizers keep the warning.
   target_compile_options(bench_options INTERFACE -Wno-maybe-uninitialized)
   target_link_options(bench_options INTERFACE -fsanitize=${BENCH_SANITIZE})
 endif()
 
-# Halves the compile time of a target: unites its sources, or, with `separate`, gives them a precompiled header of the
+# Halves the compile time of a target. It joins the sources, or with `separate` uses a precompiled header of the
 # standard library.
 function(bench_compile_fast target separate)
   if(BENCH_UNITY AND separate)
@@ -58,8 +58,8 @@ endfunction()
 set(BENCH_PRECOMPILED <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <sstream> <string>
                       <string_view> <vector>)
 
-# Files with vector kernels. GCC compiles their functions with the options of a precompiled header, not with their own
-# (-ffp-contract), so they get none. Without use-after-scope, the sanitizers' build takes a fifth of the time.
+# Marks files with vector kernels. They get no precompiled header, because GCC would compile their functions with the
+# header's options instead of -ffp-contract. Without use-after-scope, a build with sanitizers takes a fifth of the time.
 function(bench_vector_files)
   if(BENCH_SANITIZE MATCHES address)
     set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize-address-use-after-scope)
@@ -68,8 +68,8 @@ function(bench_vector_files)
   set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# What programs and plug-ins share, as one library: an op is known by the address of its definition. Made of the
-# libraries that bench_library is told are of the CORE.
+# The core that programs and plug-ins share. It must be one library, because ops are identified by the address of their
+# definition. It contains the libraries that bench_library marks as CORE.
 add_library(bench_core SHARED)
 target_link_libraries(bench_core PRIVATE bench_options)
 set_target_properties(bench_core PROPERTIES LINKER_LANGUAGE CXX BUILD_WITH_INSTALL_RPATH ON
@@ -77,10 +77,10 @@ set_target_properties(bench_core PROPERTIES LINKER_LANGUAGE CXX BUILD_WITH_INSTA
 
 # bench_library(NAME [CORE] [SEPARATE | VECTOR] [FOLDER folder]
 #               SOURCES a.cc... HEADERS a.h... LINK public... PRIVATE_LINK private...)
-# FOLDER stands for all sources of a folder, and for all its headers where HEADERS names none. It is for folders
-# that get a file per op or network: a row in their .inc names each, so that a file that is missing does not link.
-# CORE: linked into bench_core, and into nothing else. SEPARATE, here and below: its files use the same names and are
-# never compiled several at once. VECTOR: all of them are files with vector kernels.
+# FOLDER adds all sources of a folder, and all its headers if HEADERS is empty. Use it for folders with a file per op or
+# network. A row in their .inc names each file, so a missing file causes a link error.
+# CORE links the library only into bench_core. SEPARATE, here and below, compiles each file alone, because the files use
+# the same names. VECTOR marks all files as vector kernels.
 function(bench_library name)
   cmake_parse_arguments(arg "CORE;SEPARATE;VECTOR" "FOLDER" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
   if(arg_FOLDER)
@@ -98,7 +98,7 @@ function(bench_library name)
     set(scope INTERFACE)
     add_library(${compiled} OBJECT ${arg_SOURCES})
     set_target_properties(${compiled} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    # Without the other libraries of the core, which is made of this one.
+    # Exclude the core's other libraries, because the core contains this one too.
     set(others ${arg_LINK})
     get_property(core GLOBAL PROPERTY BENCH_CORE_LIBRARIES)
     list(REMOVE_ITEM others ${core})
@@ -112,7 +112,7 @@ function(bench_library name)
     add_library(${name} STATIC ${arg_SOURCES})
     target_link_libraries(${name} PUBLIC bench_options ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
   endif()
-  # A header's own source includes it first (tools/check_layers.py): then it is compiled alone there.
+  # If the source with the header's name includes it first (tools/check_layers.py), it is already compiled alone there.
   set(met)
   set(alone)
   foreach(header IN LISTS arg_HEADERS)
@@ -141,7 +141,7 @@ function(bench_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 endfunction()
 
-# All programs of tests with label `quick`: what the sanitizers' runs need.
+# All test programs with label `quick`, which the sanitizers' runs need.
 add_custom_target(quick_tests)
 
 # Compiles the headers of GoogleTest once for all tests.
@@ -152,13 +152,15 @@ function(bench_test_header)
   target_compile_options(bench_test_header PRIVATE ${BENCH_TEST_OPTIONS})
   target_precompile_headers(bench_test_header PRIVATE ${BENCH_PRECOMPILED} <gmock/gmock.h> <gtest/gtest.h>)
 endfunction()
-# Tests take a third less to compile in a release and half in other builds; what they test is optimised all the same.
+# Tests compile with little optimisation, which takes a third less time in a release and half in other builds. The code
+# under test is fully optimised.
 set(BENCH_TEST_OPTIONS $<IF:$<CONFIG:Release>,-O1,-O0>)
 
 # bench_test(NAME [SEPARATE] [LONG] [SAMPLE parts] SOURCES a_test.cc... LINK libraries... LABELS labels...)
-# Each test program is one ctest entry. Labels: `quick`, which puts it into the sanitizers' run; `tsan`, for those with
-# threads of ours; `isa`, where the processor's instructions decide what runs. SAMPLE: one of that many parts runs, another one each day.
-# LONG: ctest starts it before the others, so that it is not what is waited for at the end.
+# Each test program is one ctest entry. Labels: `quick` runs it with sanitizers, `tsan` marks tests with threads of
+# ours, and `isa` marks tests that depend on the processor's instructions.
+# SAMPLE runs one of that many parts, a different one each day. LONG makes ctest start the test before the others, so
+# that they do not wait for it at the end.
 function(bench_test name)
   cmake_parse_arguments(arg "SEPARATE;LONG" "SAMPLE" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -170,7 +172,7 @@ function(bench_test name)
   else()
     add_test(NAME ${name} COMMAND ${name})
   endif()
-  # Several tests at once want more threads than there are processors, which must not spin while they wait.
+  # Parallel tests need more threads than there are processors, so waiting threads must not spin.
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" ENVIRONMENT OMP_WAIT_POLICY=passive)
   if(arg_LONG)
     set_tests_properties(${name} PROPERTIES COST 60)

@@ -1,4 +1,4 @@
-# Intel ISA-L (Debian: libisal-dev), as target Isal::isal. Include as <isa-l/crc.h>.
+# Finds Intel ISA-L (Debian: libisal-dev) as target Isal::isal. Include <isa-l/crc.h>.
 
 find_path(Isal_INCLUDE_DIR NAMES isa-l/crc.h)
 find_library(Isal_LIBRARY NAMES isal)

@@ -1,5 +1,5 @@
-# Finds oneDNN 3.x (target DNNL::dnnl): BENCH_ONEDNN_PREFIX when given, as tools/bench gives it, else
-# what tools/setup/onednn.sh finds installed or in the cache. Version 2 is never accepted.
+# Finds oneDNN 3.x as target DNNL::dnnl. Uses BENCH_ONEDNN_PREFIX, which tools/bench sets. Otherwise it uses the
+# installed or cached version that tools/setup/onednn.sh finds. It never accepts version 2.
 
 set(BENCH_ONEDNN_PREFIX "" CACHE PATH "Where oneDNN 3.x is installed; found when empty")
 
@@ -9,7 +9,7 @@ if(NOT EXISTS "${OneDNN_prefix}/include/oneapi/dnnl/dnnl_version.h")
                   OUTPUT_VARIABLE OneDNN_prefix OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 
-# The prefix decides, not what an earlier run found.
+# The prefix takes precedence over results of earlier runs.
 unset(dnnl_DIR CACHE)
 if(OneDNN_prefix)
   find_package(dnnl 3 CONFIG QUIET PATHS "${OneDNN_prefix}" NO_DEFAULT_PATH)
@@ -21,8 +21,8 @@ find_package_handle_standard_args(
   REASON_FAILURE_MESSAGE "oneDNN 3.x is neither installed nor in the cache: run tools/bench or tools/test, \
 which provide it, or set BENCH_ONEDNN_PREFIX to where it is installed.")
 
-# The programs have to start for other users too, and after the cache is removed: the build has a copy
-# of a library that does not lie where every program is looked up.
+# Copies a library into the build, unless it is in the linker's default path. Programs then start for other users and
+# without the cache.
 function(copy_library target folder)
   get_target_property(configuration ${target} IMPORTED_CONFIGURATIONS)
   list(GET configuration 0 configuration)

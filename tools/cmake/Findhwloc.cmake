@@ -1,7 +1,7 @@
-# hwloc::hwloc, version 2 or newer: what tells packages, cores and hardware threads apart.
+# Finds hwloc 2 or newer as hwloc::hwloc. It identifies packages, cores and hardware threads.
 
 find_path(hwloc_INCLUDE_DIR hwloc.h)
-# Debian keeps this one apart from the others, in the folder of the architecture.
+# Debian puts this header into the architecture's folder.
 find_path(hwloc_CONFIG_DIR hwloc/autogen/config.h)
 find_library(hwloc_LIBRARY hwloc)
 mark_as_advanced(hwloc_INCLUDE_DIR hwloc_CONFIG_DIR hwloc_LIBRARY)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What BenchCuda.cmake says is missing, and that one build folder sees each part when it comes. cuda_test.sh CMAKE
+# Tests the list of missing parts of BenchCuda.cmake, and that an existing build folder finds parts installed later.
+# cuda_test.sh CMAKE
 set -eu
 
 cmake=$1
@@ -18,7 +19,7 @@ bench_find_cuda()
 message(STATUS "missing: [\${BENCH_GPUS_MISSING}]; cuDNN: \${CUDNN_LIBRARY}")
 END_OF_PROJECT
 
-# says CLAIM TEXT FLAGS...: configuring, which sees nothing but $scratch/machine, prints TEXT.
+# says CLAIM TEXT FLAGS...: configuring, with only $scratch/machine visible, must print TEXT.
 says() {
   claim=$1 text=$2
   shift 2
@@ -49,7 +50,7 @@ says "older ones are named" "[nvcc of CUDA 13 ($cuda/bin/nvcc: release 12.2), cu
 nvcc_of 13.0
 echo '#define CUDNN_MAJOR 9' >"$scratch/machine/opt/dnn/include/cudnn_version.h"
 echo '#define CUBLAS_VER_MAJOR 13' >"$cuda/include/cublas_api.h"
-# cuDNN is also where it is not asked for, under the name that is looked for first.
+# A second cuDNN, outside CUDNN_ROOT, has the first name of the search.
 touch "$cuda/include/cublasLt.h" "$cuda/lib64/libcudnn.so"
 says "newer ones in their place are seen, and a library that is missing" "missing: [cuBLAS 13 (no libcublasLt.so.13)]"
 touch "$cuda/lib64/libcublasLt.so"

@@ -1,1 +1,1 @@
-"""What tools/gpu_check is made of."""
+"""The modules of tools/gpu_check."""

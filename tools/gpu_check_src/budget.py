@@ -1,12 +1,12 @@
-"""How the time is divided among the parts."""
+"""Divides the time among the parts."""
 
 import time
 from typing import Callable, Mapping
 
 
 class Budget:
-    """Each part has the share of the time that is left when it begins, by its weight among those that have
-    not begun. So what one part does not use is for the next ones."""
+    """Gives each part a share of the remaining time, by its weight among the parts that have not begun. Later parts can
+    use the time that a part leaves."""
 
     def __init__(self, seconds: float, weights: Mapping[str, float],
                  clock: Callable[[], float] = time.monotonic):
@@ -22,7 +22,7 @@ class Budget:
         self._part_end = self._clock() + left * share
 
     def left(self) -> float:
-        """Seconds of the part that has begun."""
+        """Returns the seconds that the current part has."""
         return max(0.0, self._part_end - self._clock())
 
     def left_of_all(self) -> float:

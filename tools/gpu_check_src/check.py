@@ -1,4 +1,4 @@
-"""What every part is given, and what it gives back."""
+"""The input and output of every part."""
 
 import enum
 import shutil
@@ -24,16 +24,16 @@ class State(enum.Enum):
 @dataclass(frozen=True)
 class Verdict:
     state: State
-    # What it found, in one line.
+    # The result, in one line.
     summary: str
 
 
-# Of the shortest commands.
+# Time limit of the shortest commands.
 SHORT_SECONDS = 20
 
 
 class PartError(RuntimeError):
-    """A part cannot go on; the message says why."""
+    """A part cannot continue. The message gives the reason."""
 
 
 def _ignore(line: str) -> None:
@@ -46,11 +46,11 @@ class Check:
     runner: Runner
     log: Log
     budget: Budget
-    # For what is to be kept beside the log.
+    # Folder for the log and other results.
     output: Path
-    # Images per second of bench and its rivals by name, as medians.
+    # Medians of images per second, of bench and the programs that it is compared with, by name.
     rates: dict[str, float] = field(default_factory=dict)
-    # The name of the card that bench computed on; empty: it has not yet.
+    # The name of the card that bench computed on. Empty before the first run.
     card: str = ""
 
     def say(self, line: str = "") -> None:
@@ -62,14 +62,14 @@ class Check:
     def ours(self, program: str, *flags: str, limit: float | None = None, name: str = "",
              environment: dict[str, str] | None = None,
              on_line: Callable[[str], None] = _ignore) -> Outcome:
-        """Runs a program of ours, within what is left for the part. What it times and keeps for later runs is kept
-        beside the log, so that earlier ones of other programs decide nothing."""
+        """Runs one of our programs within the part's remaining time. Its kernel timings are cached next to the log, so
+        that timings of other versions have no influence."""
         own = {"BENCH_CACHE_DIR": str((self.output / "cache").resolve())}
         return self.runner.run([self.machine.program(program), *flags], self._within(limit),
                                {**self.machine.environment(), **own, **(environment or {})}, on_line, name)
 
     def models(self) -> list[Model]:
-        """All networks. Throws PartError."""
+        """Returns all networks. Throws PartError."""
         outcome = self.ours("bench", "--list_models", limit=SHORT_SECONDS)
         found = models(outcome.lines)
         if not outcome.ended_well or not found:
@@ -77,7 +77,7 @@ class Check:
         return found
 
     def speed(self, flags: Sequence[str], limit: float | None = None, keep: str | None = None) -> float:
-        """Images per second of a run of bench, whose record is kept under a name, if any. Throws NoRateError."""
+        """Returns images per second of a run of bench. Keeps the record if `keep` gives a name. Throws NoRateError."""
         with tempfile.TemporaryDirectory() as folder:
             record = Path(folder) / "record.json"
             outcome = self.ours("bench", "--device=gpu", *flags, f"--result_file={record}", limit=limit)
@@ -90,7 +90,7 @@ class Check:
             return rate
 
     def torch_speed(self, script: Path, flags: Sequence[str], limit: float | None = None) -> float:
-        """The same of PyTorch, where there is one. Throws NoRateError."""
+        """Returns images per second of PyTorch, if it is available. Throws NoRateError."""
         outcome = self.runner.run([self.machine.torch_python or "python3", "-B", script, *flags], self._within(limit))
         if not outcome.ended_well:
             raise NoRateError(outcome.why())

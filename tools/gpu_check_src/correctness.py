@@ -1,4 +1,4 @@
-"""The parts that ask whether what is computed is right."""
+"""The parts that check whether the results are right."""
 
 import concurrent.futures
 import json
@@ -8,16 +8,16 @@ from typing import Any, Callable, Iterator, Sequence
 from .check import SHORT_SECONDS, Check, State, Verdict
 from .readers import Suite, differences, verified
 
-# Processes side by side on one card, for what the host computes meanwhile.
+# Number of processes that share a card, so that the host computes at the same time.
 _MOST_PROCESSES = 8
 _SHOWN = 20
-# Between looking for signals.
+# Interval for checking signals.
 _WAIT_SECONDS = 1
 _SANITIZED = ("lenet --batch_size=4", "resnet20 --data_name=cifar10 --batch_size=4")
 
 
 def properties(check: Check) -> Verdict:
-    """What the card and its software are; a fixture for --plan_for."""
+    """Prints the card and its software, and a fixture for --plan_for."""
     check.runner.run(["nvidia-smi"], SHORT_SECONDS)
     check.runner.run(["nvidia-smi", "-q"], SHORT_SECONDS)
     outcome = check.ours("gpu_properties", limit=SHORT_SECONDS)
@@ -42,22 +42,22 @@ def properties(check: Check) -> Verdict:
 
 
 def _side_by_side(check: Check, most: int, work: Callable[..., Any], items: Sequence[tuple]) -> Iterator[Any]:
-    """What `work` returns for each item, as they end."""
+    """Returns what `work` returns for each item, in the order in which they end."""
     with concurrent.futures.ThreadPoolExecutor(most) as pool:
         try:
             running = {pool.submit(work, check, *item) for item in items}
             while running:
-                # A signal that comes just before a wait does not end it.
+                # A signal that arrives directly before a wait does not end the wait.
                 ended, running = concurrent.futures.wait(running, _WAIT_SECONDS, concurrent.futures.FIRST_COMPLETED)
                 yield from (run.result() for run in ended)
         except (KeyboardInterrupt, GeneratorExit):
-            # The pool would wait for programs that nobody waits for any more.
+            # Otherwise the pool would wait for programs whose results are not needed any more.
             check.runner.close()
             raise
 
 
 def _shard(check: Check, number: int, count: int) -> tuple[Suite, str]:
-    """What a process found, and how it ended where it did not end as it should."""
+    """Returns the findings of a process, and how it ended if it did not end normally."""
     suite = Suite()
     outcome = check.ours("gpu_conformance", "--gtest_shuffle", "--gtest_random_seed=1", "--gtest_color=no",
                          name=f"shard {number}", on_line=suite.read,
@@ -72,7 +72,7 @@ def _shard(check: Check, number: int, count: int) -> tuple[Suite, str]:
 
 
 def conformance(check: Check) -> Verdict:
-    """Every op in every type and layout against the reference."""
+    """Compares every op in every type and layout with the reference."""
     count = max(1, min(_MOST_PROCESSES, len(os.sched_getaffinity(0)) // 2))
     total, faults = Suite(), []
     for suite, fault in _side_by_side(check, count, _shard, [(number, count) for number in range(count)]):
@@ -94,7 +94,7 @@ def conformance(check: Check) -> Verdict:
 
 
 def _verify(check: Check, name: str, *flags: str) -> tuple[str, str]:
-    """What was checked, and its verdict; empty where its time was over."""
+    """Returns what was checked, and its verdict. Empty if the time was over."""
     outcome = check.ours("bench", "--device=gpu", "--verify=model", *flags, name=name)
     found = verified(outcome.lines)
     if found:
@@ -103,7 +103,7 @@ def _verify(check: Check, name: str, *flags: str) -> tuple[str, str]:
 
 
 def verify(check: Check) -> Verdict:
-    """Every network against its stored fingerprint: ResNet-50 first, in three types."""
+    """Compares every network with its stored fingerprint, first ResNet-50 in three types."""
     runs = [(f"resnet50 {dtype}", "--model=resnet50", f"--dtype={dtype}") for dtype in ("f32", "f16", "bf16")]
     runs += [(f"{model.name} {model.dataset}", f"--model={model.name}", f"--data_name={model.dataset}")
              for model in check.models()]
@@ -123,7 +123,7 @@ def verify(check: Check) -> Verdict:
 
 
 def sanitizer(check: Check) -> Verdict:
-    """Small networks under compute-sanitizer, kernel by kernel."""
+    """Runs small networks under compute-sanitizer, kernel by kernel."""
     if check.machine.sanitizer is None:
         return Verdict(State.SKIPPED, "compute-sanitizer is not installed")
     clean, found, unfinished = 0, [], 0

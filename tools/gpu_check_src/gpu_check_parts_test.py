@@ -1,5 +1,5 @@
-"""Shows what each part of gpu_check says and does with what programs print. Needs no card: a script of a few lines
-stands in for the programs."""
+"""Tests the output of each part of gpu_check for given program output. Needs no card: short scripts replace the
+programs."""
 
 import json
 import os
@@ -62,7 +62,7 @@ class WithMachine(unittest.TestCase):
         return path
 
     def bench(self, on_run: str = 'cp rate "$record"') -> None:
-        """Lists and verifies; else does `on_run`, with the record's path in $record."""
+        """Lists and verifies. Otherwise runs `on_run`, with the record's path in $record."""
         self.program("bench", f"""
           for flag; do case $flag in --result_file=*) record=${{flag#*=}} ;; esac; done
           case "$*" in
@@ -129,7 +129,7 @@ class PartsTest(WithMachine):
 
     def train(self, many: str = "2.0, 1.0", recorded: str = "2.0, 1.0",
               told: str = "note: NCCL 2.28.9 adds the gradients of one GPU") -> Verdict:
-        """The part over runs with these losses, on several towers and with NCCL in a recorded step."""
+        """Runs the part with these losses, on several towers and with NCCL in a recorded step."""
         for name, found in {"alone": "2.0, 1.0", "many": many, "recorded": recorded}.items():
             (self.root / name).write_text(f'{{"status": "ok", "series": {{"loss": [{found}]}}}}')
         self.bench(f"""case "$*" in *--virtual_gpus=4*--batch_size=8*) cp many "$record" ;;
@@ -168,7 +168,7 @@ class PartsTest(WithMachine):
         self.assertEqual(verdict.state, State.PASSED)
         self.assertIn("2.00 times the best of torch's", verdict.summary)
         self.assertEqual((self.root / "resnet50_v1.5.json").read_text(), record(100))
-        # A round is ours and three of PyTorch's; behind our first one comes the profile.
+        # A round is one run of ours and three of PyTorch's. The profile follows our first run.
         turns = (self.root / "turns").read_text().split()
         self.assertEqual(turns, ["ours", *["theirs"] * 3, "ours", *["ours", *["theirs"] * 3] * 2])
 

@@ -1,5 +1,5 @@
-"""Shows that gpu_check divides its time, reads what programs print, finds what is on a machine, goes on after a failure
-and sums up as tools/README.md says. Needs no card; gpu_check_parts_test.py shows the parts."""
+"""Tests that gpu_check divides its time, reads program output, inspects the machine, continues after a failure and sums
+up as tools/README.md describes. Needs no card. gpu_check_parts_test.py tests the parts."""
 
 import contextlib
 import io
@@ -121,7 +121,7 @@ class MachineTest(unittest.TestCase):
         names = ["a.so.1", "b.so.1", "c.so.1", "d.so.1", "e.so.1"]
         for path in ("own/a.so.1", "lib/b.so.1", "x/a.so.1", "x/c.so.1", "y/c.so.1", "y/d.so.1"):
             self.place(path)
-        # The cache may name what is gone.
+        # The cache may name a file that no longer exists.
         cached = "".join(f"\t{name} (libc6,x86-64) => {self.root}/lib/{name}\n" for name in ("b.so.1", "d.so.1"))
         found = find_libraries(names, self.root / "own", [self.root / "x", self.root / "y"], cached)
         self.assertEqual(found.folders, (self.root / "x", self.root / "y"))
@@ -149,7 +149,7 @@ class MachineTest(unittest.TestCase):
                 find_bench(None)
 
     def driver(self, status: int, cards: int) -> None:
-        """A library that answers as NVIDIA's driver does; the one that is found first."""
+        """A library that answers like NVIDIA's driver. The search finds it first."""
         source = self.place("driver.c", f"int cuInit(unsigned flags) {{ return (int)flags + {status}; }}\n"
                             f"int cuDeviceGetCount(int* count) {{ *count = {cards}; return 0; }}\n".encode())
         subprocess.run(["cc", "-shared", "-fPIC", "-o", self.root / "libcuda.so.1", source], check=True)

@@ -1,4 +1,4 @@
-"""What there is on this machine: our programs, CUDA's libraries and tools, a Python with PyTorch."""
+"""Finds our programs, CUDA's libraries and tools, and a Python with PyTorch on this machine."""
 
 import glob
 import os
@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Mapping, Sequence
 
 _ROOT = Path(__file__).resolve().parents[2]
-# Where the toolkit lies, wherever it is from.
+# Possible folders of the toolkit.
 _TOOLKITS = ("/usr/local/cuda*/lib64", "/usr/local/cuda*/lib", "/usr/local/cuda*/targets/*/lib", "/opt/cuda/lib64")
 _WHEELS = "import sys; print('\\n'.join(path + '/nvidia' for path in sys.path if path.endswith('-packages')))"
 _ASK_SECONDS = 20
-# PyTorch, read from a disk for the first time.
+# Time for the first import of PyTorch from a disk.
 _IMPORT_SECONDS = 90
 
 
 class MachineError(RuntimeError):
-    """Something without which nothing can be checked is not there; the message says what."""
+    """The check needs something that is missing. The message names it."""
 
 
-# Ends with a line that says what keeps the driver from giving a card, empty where nothing does.
+# Prints as its last line why the driver gives no card. The line is empty if the driver works.
 _ASK_DRIVER = """
 import ctypes
 try:
@@ -39,7 +39,7 @@ else:
 
 
 def _building_takes(root: Path) -> str:
-    """What of that which tools/bundle builds from is not there, as the end of a sentence."""
+    """Returns the packages that tools/bundle needs and that are missing, as the end of a sentence."""
     setup = root / "tools/setup"
     names = [word for line in (setup / "packages.txt").read_text(encoding="utf-8").splitlines()
              for word in line.partition("#")[0].split()]
@@ -53,7 +53,7 @@ def _building_takes(root: Path) -> str:
 
 
 def find_bench(given: str | None) -> Path:
-    """The program: the flag's, the bundle's, or the tree's. Throws MachineError."""
+    """Returns the program of the flag, the bundle or the tree. Throws MachineError."""
     places = [Path(given)] if given else [_ROOT / "bin/bench", _ROOT / "build/release/bin/bench"]
     for place in places:
         if os.access(place, os.X_OK) and place.is_file():
@@ -73,7 +73,7 @@ def find_plugin(bench: Path) -> Path:
 
 
 def check_card() -> None:
-    """Throws MachineError where there is no GPU that a program could use."""
+    """Throws MachineError if there is no GPU that a program can use."""
     said = _printed([sys.executable, "-c", _ASK_DRIVER]).splitlines()
     why = said[-1] if said else "the NVIDIA driver gives no answer"
     if not why:
@@ -98,7 +98,8 @@ def _printed(command: Sequence[str], limit_seconds: float = _ASK_SECONDS) -> str
 
 
 def needed_libraries(plugin: Path) -> list[str]:
-    """The names of CUDA's libraries that the library for GPUs is linked with, and NVRTC's, which cuDNN opens."""
+    """Returns the names of CUDA's libraries that the library for GPUs is linked with, and of NVRTC, which cuDNN
+    opens."""
     found = re.findall(rb"\0(lib(?:cudnn|cublasLt)\.so\.(\d+))(?=\0)", plugin.read_bytes())
     names = sorted({name.decode() for name, _ in found})
     majors = {major.decode() for name, major in found if b"cublasLt" in name}
@@ -107,7 +108,7 @@ def needed_libraries(plugin: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Libraries:
-    """Folders to search, and what is in none."""
+    """Returns folders to search, and the libraries that none of them has."""
     folders: tuple[Path, ...] = ()
     missing: tuple[str, ...] = ()
 
@@ -118,7 +119,7 @@ class Libraries:
 
 
 def find_libraries(names: Sequence[str], own: Path, folders: Sequence[Path], cached: str) -> Libraries:
-    """Which folders have the libraries that neither the bundle (`own`) nor the loader's cache has."""
+    """Returns the folders of the libraries that neither the bundle (`own`) nor the loader's cache has."""
     chosen: list[Path] = []
     missing = []
     for name in names:
@@ -144,17 +145,17 @@ def library_folders(pythons: Sequence[str]) -> list[Path]:
 @dataclass(frozen=True)
 class Machine:
     bench: Path
-    # Has PyTorch and torchvision; None where no Python has.
+    # A Python with PyTorch and torchvision, or None.
     torch_python: str | None
     sanitizer: str | None
     libraries: Libraries = field(default_factory=Libraries)
 
     def program(self, name: str) -> Path:
-        """One of ours that lies beside bench."""
+        """Returns one of our programs in bench's folder."""
         return self.bench.with_name(name)
 
     def environment(self) -> Mapping[str, str]:
-        """For our programs."""
+        """Returns the environment for our programs."""
         return self.libraries.environment()
 
 

@@ -1,4 +1,4 @@
-"""The command line: which parts, in which order, and the summary."""
+"""The command line: selects and orders the parts, and prints the summary."""
 
 import argparse
 import signal
@@ -24,11 +24,11 @@ tools/README.md.
 Ends with 2 where there is no card, with 1 where a part failed.
 """
 _INTERRUPTED = 130
-# Below this a part is not begun.
+# A part does not begin with less time than this.
 _LEAST_SECONDS = 3
 
 Part = Callable[[Check], Verdict]
-# Most telling first, each with its weight in the division of the time.
+# The most important parts first, each with its weight in the division of the time.
 PARTS: dict[str, tuple[float, Part]] = {
     "properties": (10, correctness.properties),
     "conformance": (110, correctness.conformance),
@@ -63,7 +63,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def run_part(check: Check, name: str, part: Part) -> Verdict:
-    """A part's failure, of whatever kind, does not end the others."""
+    """Runs a part. A failure of any kind does not end the other parts."""
     check.budget.begin(name)
     if check.left() < _LEAST_SECONDS and check.budget.left_of_all() < _LEAST_SECONDS:
         return Verdict(State.NOT_REACHED, "the time was over")
@@ -102,13 +102,13 @@ def _summarize(check: Check, verdicts: dict[str, Verdict]) -> None:
 
 
 def _interrupt(number: int, frame: object) -> None:
-    """SIGTERM ends a check as Ctrl-C does, with the summary."""
+    """SIGTERM ends a check like Ctrl-C, with the summary."""
     del number, frame
     raise KeyboardInterrupt
 
 
 def check_all(check: Check, names: Sequence[str], parts: dict[str, tuple[float, Part]]) -> tuple[dict, bool]:
-    """The verdicts, and whether all parts had their turn."""
+    """Returns the verdicts, and whether all parts had a turn."""
     verdicts = {name: Verdict(State.NOT_REACHED, "the check was interrupted") for name in names}
     try:
         for name in names:

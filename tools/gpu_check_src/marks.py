@@ -1,4 +1,4 @@
-"""What a card has to reach, and whether it did."""
+"""Defines the marks that a card must reach, and checks them."""
 
 from dataclasses import dataclass
 from typing import Callable, Mapping
@@ -6,7 +6,7 @@ from typing import Callable, Mapping
 from .check import State, Verdict
 
 _TIMES_TORCH = 1.3
-# Of this card, by its driver's name; others of the family have other clocks and another power.
+# This mark is for this card only, by its driver's name. Related cards have other clocks and power limits.
 _CARD = "NVIDIA H200"
 _IMAGES_PER_SECOND = 4500
 # The keys of speed.against_torch's medians.
@@ -20,10 +20,10 @@ _NOT_JUDGED = "not judged"
 
 @dataclass(frozen=True)
 class Found:
-    """What the parts found."""
+    """The results of the parts."""
     verdicts: Mapping[str, Verdict]
     rates: Mapping[str, float]
-    # The name of the card that the rates are of; empty: not known.
+    # The name of the card that the rates are of. Empty if unknown.
     card: str
 
 
@@ -69,7 +69,7 @@ _MARKS: dict[str, Callable[[Found], tuple[str, str]]] = {
 
 
 def marks(found: Found) -> list[str]:
-    """A line for each: whether it was reached, what it is, and by how much."""
+    """Returns a line for each mark: whether it was reached, its definition, and the margin."""
     lines = []
     for name, judge in _MARKS.items():
         word, why = judge(found)

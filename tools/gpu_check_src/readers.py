@@ -1,4 +1,4 @@
-"""What programs print, as numbers."""
+"""Converts program output to numbers."""
 
 import json
 import re
@@ -14,12 +14,12 @@ _MODEL = re.compile(r"^(\S+) +(imagenet|cifar10) +(\d+) +(\d+) +\d+ +[\d.]+ ")
 
 @dataclass
 class Suite:
-    """What GoogleTest printed, of a process that may have been ended."""
+    """The output of a GoogleTest process, which may have been killed."""
     tests: int = 0
     passed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     skipped: set[str] = field(default_factory=set)
-    # Begun and not ended.
+    # Tests that began but did not end.
     open: str = ""
 
     def read(self, line: str) -> None:
@@ -53,7 +53,7 @@ def suite_of(lines: Sequence[str]) -> Suite:
 
 
 def verified(lines: Sequence[str]) -> dict[str, str]:
-    """Verdicts of `bench --verify`, by model and dataset."""
+    """Returns the verdicts of `bench --verify`, by model and dataset."""
     rows = (_VERIFIED.match(line) for line in lines)
     return {f"{row[1]} {row[2]}": row[5] for row in rows if row}
 
@@ -66,17 +66,17 @@ class Model:
 
 
 def models(lines: Sequence[str]) -> list[Model]:
-    """Those of `bench --list_models`."""
+    """Returns the models of `bench --list_models`."""
     rows = (_MODEL.match(line) for line in lines)
     return [Model(row[1], row[2], int(row[4])) for row in rows if row]
 
 
 class NoRateError(RuntimeError):
-    """A run gave no images per second, or no losses; the message says why."""
+    """A run gave no images per second, or no losses. The message gives the reason."""
 
 
 def _good_record(path: Path) -> dict[str, Any]:
-    """Throws NoRateError for a run that did not end well."""
+    """Throws NoRateError for a run that failed."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError) as error:
@@ -87,7 +87,7 @@ def _good_record(path: Path) -> dict[str, Any]:
 
 
 def losses(path: Path) -> list[float]:
-    """Of each step of a record. Throws NoRateError."""
+    """Returns the loss of each step of a record. Throws NoRateError."""
     found = _good_record(path)["series"]["loss"]
     if not found:
         raise NoRateError("the record has no losses")
@@ -95,7 +95,7 @@ def losses(path: Path) -> list[float]:
 
 
 def bench_rate(path: Path) -> float:
-    """Images per second of a record. Throws NoRateError."""
+    """Returns images per second of a record. Throws NoRateError."""
     record = _good_record(path)
     rates = [metric["value"] for metric in record["metrics"] if metric["name"] == "images_per_sec"]
     if not rates or not rates[0]:
@@ -104,13 +104,13 @@ def bench_rate(path: Path) -> float:
 
 
 def card_of(path: Path) -> str:
-    """The name of a record's first GPU; empty where it has none."""
+    """Returns the name of a record's first GPU, or an empty string."""
     gpus = json.loads(path.read_text(encoding="utf-8")).get("gpu") or [{}]
     return gpus[0].get("name") or ""
 
 
 def torch_rate(lines: Sequence[str]) -> float:
-    """Images per second of torch_cnn.py's last line. Throws NoRateError."""
+    """Returns images per second from torch_cnn.py's last line. Throws NoRateError."""
     for line in reversed(lines):
         if line.startswith("{"):
             try:
@@ -121,7 +121,7 @@ def torch_rate(lines: Sequence[str]) -> float:
 
 
 def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
-    """What two descriptions of a card say differently, but for what names this one card."""
+    """Returns the differences between two descriptions of a card, ignoring fields that identify the individual card."""
     own = {"deviceName", "pciDeviceId", "cudaDeviceId", "driverVer"}
     return [f"{name}: {ours.get(name)}, and cuDNN says {theirs.get(name)}"
             for name in sorted({*ours, *theirs} - own) if ours.get(name) != theirs.get(name)]

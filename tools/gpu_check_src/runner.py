@@ -1,4 +1,4 @@
-"""Runs programs with a limit, and writes what they print into the log as it comes."""
+"""Runs programs with a time limit, and writes their output to the log as it comes."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Mapping, Sequence
 
-# Between asking a program to end and ending it.
+# Time between asking a program to end and killing it.
 _GRACE_SECONDS = 2
 
 
@@ -19,7 +19,7 @@ class Outcome:
     status: int | None
     lines: tuple[str, ...]
     seconds: float
-    # Why there is no status.
+    # The reason for a missing `status`.
     reason: str = ""
 
     @property
@@ -27,7 +27,7 @@ class Outcome:
         return self.status == 0
 
     def why(self) -> str:
-        """Of a program that did not end well, in one line."""
+        """Describes in one line how a program failed."""
         if self.status is None:
             return self.reason
         if self.status < 0:
@@ -36,14 +36,14 @@ class Outcome:
 
 
 def _behind(lines: Sequence[str]) -> str:
-    """The line that most likely tells the cause."""
+    """Returns the line that most likely shows the cause."""
     said = [line.strip() for line in lines if line.strip()]
     telling = [line for line in said if "error" in line.lower() or line.startswith("bench: ")] or said
     return f": {telling[-1][:300]}" if telling else ""
 
 
 class Log:
-    """One file, and standard output for what is to be seen at once."""
+    """Writes to one file, and to stdout for what the user must see at once."""
 
     def __init__(self, path: Path):
         self._file = path.open("w", encoding="utf-8", errors="replace")
@@ -73,8 +73,7 @@ class Runner:
     def run(self, command: Sequence[str | Path], limit_seconds: float,
             environment: Mapping[str, str] | None = None,
             on_line: Callable[[str], None] = lambda line: None, name: str = "") -> Outcome:
-        """One program, with standard output and error together. It leads a group of its own, all of which
-        ends with it."""
+        """One program, with stdout and stderr combined. It leads a process group, which ends with it."""
         start = time.monotonic()
         words = [str(word) for word in command]
         label = f"[{name}] " if name else ""
@@ -90,7 +89,7 @@ class Runner:
         def read() -> None:
             with process.stdout as output:
                 for line in output:
-                    # A progress line is written over itself.
+                    # A progress line overwrites itself.
                     text = line.decode(errors="replace").rstrip("\n").rpartition("\r")[2]
                     lines.append(text)
                     self._log.write(label + text)
@@ -110,7 +109,7 @@ class Runner:
         return Outcome(process.returncode, tuple(lines), seconds)
 
     def close(self) -> None:
-        """Ends what runs; nothing is started any more."""
+        """Ends the running programs. No others start."""
         with self._lock:
             self._closed = True
             running = list(self._running)
@@ -129,7 +128,7 @@ class Runner:
 
     @staticmethod
     def _wait(process: subprocess.Popen, limit_seconds: float) -> bool:
-        """Whether it ended of itself."""
+        """Returns true if it ended without being killed."""
         try:
             process.wait(limit_seconds)
             return True

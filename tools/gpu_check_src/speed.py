@@ -1,4 +1,4 @@
-"""The parts that ask how fast it is."""
+"""The parts that measure speed."""
 
 import statistics
 from typing import Callable, Sequence
@@ -28,7 +28,7 @@ _OPTIONS = {
             "--dtype=bf16": ("--dtype=bf16",)},
     "f32": {"--use_tf32": ("--dtype=f32", "--use_tf32")},
 }
-# What each tier of fusion adds to the one before it: its name, that one's name, and the flags.
+# What each tier of fusion adds to the previous one: its name, the previous one's name, and the flags.
 _FUSIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "training, batch norm apart": ("", ("--conv_statistics=false",)),
     "training, statistics in the convolution": ("training, batch norm apart", ("--conv_prologue=false",)),
@@ -38,13 +38,13 @@ _FUSIONS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 _TUNINGS = ("off", "quick", "full")
 _MODEL_SECONDS = 25
-# Of the zoo first, as far as the time goes.
+# These networks run first, in case the time does not suffice for all.
 _KNOWN = ("resnet50", "vgg16", "inception3", "alexnet", "googlenet", "resnet152", "mobilenet", "densenet121",
           "efficientnet_b0", "lenet")
 
 
 def against_torch(check: Check) -> Verdict:
-    """ResNet-50 v1.5, training in f16 with 256 images, in turn with PyTorch on the same card."""
+    """Trains ResNet-50 v1.5 in f16 with 256 images, in turn with PyTorch on the same card."""
     sides: dict[str, Callable[[], float]] = {
         BENCH: lambda: check.speed((*_RESNET_F16, *_STEPS), keep="resnet50_v1.5.json")}
     if check.machine.torch_python is None:
@@ -78,7 +78,7 @@ def against_torch(check: Check) -> Verdict:
 
 
 def _profile(check: Check) -> None:
-    """Where the time goes: by kind of op on the screen, by kernel in the log."""
+    """Shows where the time goes, by kind of op on the screen, and by kernel in the log."""
     outcome = check.ours("bench", "--device=gpu", *_RESNET_F16, *_FEW_STEPS, "--profile")
     shown = False
     for line in outcome.lines:
@@ -90,7 +90,7 @@ def _profile(check: Check) -> None:
 
 
 class _Rows:
-    """Rates of ResNet-50 v1.5 in turn, some against one before them."""
+    """Measures ResNet-50 v1.5 with several settings in turn, some relative to an earlier one."""
 
     def __init__(self, check: Check):
         self._check = check
@@ -98,7 +98,7 @@ class _Rows:
         self._count = self._failures = 0
 
     def measure(self, name: str, flags: Sequence[str], base: str = "") -> None:
-        """A row is left out where its time is over, or where `base` has no rate."""
+        """Skips a row if its time is over, or if `base` has no rate."""
         check = self._check
         self._count += 1
         if check.left() <= 0:
@@ -126,7 +126,7 @@ class _Rows:
 
 
 def tuning(check: Check) -> Verdict:
-    """What choosing kernels by their time gains, in f16; in brackets the whole run's seconds."""
+    """Measures the gain of choosing kernels by their time, in f16. Brackets show the seconds of the whole run."""
     rows = _Rows(check)
     for mode in _TUNINGS:
         rows.measure(f"--autotune={mode}", ("--dtype=f16", f"--autotune={mode}"),
@@ -135,7 +135,7 @@ def tuning(check: Check) -> Verdict:
 
 
 def fusions(check: Check) -> Verdict:
-    """What each tier of fusion gains, in f16; before it what is estimated."""
+    """Measures the gain of each tier of fusion in f16, after an estimate."""
     outcome = check.ours("bench", "--device=gpu", *_RESNET_F16, "--dump=fusions", limit=SHORT_SECONDS)
     for line in outcome.lines:
         check.say(line)
@@ -146,7 +146,7 @@ def fusions(check: Check) -> Verdict:
 
 
 def options(check: Check) -> Verdict:
-    """What other options gain or cost."""
+    """Measures the gain or cost of other options."""
     rows = _Rows(check)
     for base, variants in _OPTIONS.items():
         rows.measure(base, (f"--dtype={base}",))
@@ -156,7 +156,7 @@ def options(check: Check) -> Verdict:
 
 
 def zoo(check: Check) -> Verdict:
-    """Images per second of every network, training in f16 with its own batch."""
+    """Measures f16 training of every network with its default batch."""
     place = {name: number for number, name in enumerate(_KNOWN)}
     listed = sorted(check.models(), key=lambda model: place.get(model.name, len(place)))
     measured = failures = 0

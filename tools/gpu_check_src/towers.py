@@ -1,4 +1,4 @@
-"""The part that asks whether several towers on the card train as one does."""
+"""The part that checks whether several towers on the card train like one."""
 
 import tempfile
 from pathlib import Path
@@ -7,21 +7,21 @@ from typing import Sequence
 from .check import Check, State, Verdict
 from .readers import NoRateError, losses
 
-# Without batch norm, whose statistics are a tower's own; with dropout.
+# A network without batch norm, whose statistics differ between towers, and with dropout.
 _NETWORK = ("--model=lenet", "--num_warmup_batches=2", "--num_batches=8", "--init_learning_rate=1e-5", "--autotune=off")
 _JOINED_BATCH = 32
 _TOWERS = 4
-# Of losses after some steps in f32, whose sums have another order.
+# Tolerance for losses after some steps in f32, whose sums have a different order.
 _TOLERANCE = 1e-4
 _NCCL = ("--variable_update=replicated", "--all_reduce_spec=nccl")
 
 
 class _RunError(RuntimeError):
-    """A run ended otherwise than well; the message says how."""
+    """A run failed. The message describes how."""
 
 
 def _train(check: Check, flags: Sequence[str]) -> tuple[list[float], tuple[str, ...]]:
-    """The losses of a run's steps, and what it printed. Throws _RunError."""
+    """Returns the losses of a run's steps, and its output. Throws _RunError."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.json"
         outcome = check.ours("bench", "--device=gpu", *_NETWORK, *flags, f"--result_file={record}")
@@ -46,7 +46,7 @@ def _compare(check: Check, name: str, found: Sequence[float], alone: Sequence[fl
 
 
 def towers(check: Check) -> Verdict:
-    """Four towers on the card against one on their joined batch, and NCCL with one rank in a recorded step."""
+    """Compares four towers with one on their joined batch, and runs NCCL with one rank in a recorded step."""
     done, wrong = [], []
     try:
         alone, _ = _train(check, (f"--batch_size={_JOINED_BATCH}",))
@@ -77,7 +77,7 @@ def towers(check: Check) -> Verdict:
 
 
 def _nccl(check: Check, alone: Sequence[float]) -> tuple[State, str]:
-    """In a step that has to be recorded."""
+    """Runs NCCL in a step that must be recorded."""
     try:
         found, lines = _train(check, (f"--batch_size={_JOINED_BATCH}", *_NCCL, "--cuda_graph=on"))
     except _RunError as error:

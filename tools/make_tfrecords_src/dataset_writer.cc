@@ -54,7 +54,7 @@ std::string serialize(const SourceImage& image, const std::string& class_name,
       .serialize();
 }
 
-/// Creates the output folder, or checks that it may be written to.
+/// Creates the output folder, or checks that it is writable.
 void prepare_folder(const WriteOptions& options) {
   std::error_code error;
   fs::create_directories(options.output_dir, error);
@@ -67,7 +67,7 @@ void prepare_folder(const WriteOptions& options) {
   }
 }
 
-/// Removes shards that an earlier run has left and this one has not replaced.
+/// Removes shards of an earlier run that this run has not replaced.
 void remove_others(const std::string& folder, const std::set<std::string>& written) {
   std::vector<fs::path> stale;
   for (const auto& entry : fs::directory_iterator(folder)) {

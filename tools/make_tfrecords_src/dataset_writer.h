@@ -14,11 +14,12 @@ struct WriteOptions {
   bool overwrite = false;  ///< allow an output folder that is not empty
 };
 
-/// Writes train-*-of-*, validation-*-of-* (none when there are no such images) and labels.txt, the
-/// images in a random order that is always the same. Nothing gets its name before everything is
-/// written; with `overwrite`, shards of an earlier run are replaced or removed. Reports progress to
-/// `progress`. Throws UsageError (a folder that is not empty, more shards than images), DataError
-/// (an image that is no JPEG), WriteError.
+/// Writes train-*-of-*, validation-*-of-* (if there are validation images) and labels.txt. The
+/// images are in a random order that is the same on each run. Files get their names only after
+/// everything is written. With `overwrite`, replaces or removes shards of an earlier run. Reports
+/// progress to `progress`.
+/// Throws UsageError for a folder that is not empty or more shards than images, DataError for an
+/// invalid JPEG, and WriteError.
 void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& progress);
 
 }  // namespace bench

@@ -65,7 +65,7 @@ IdxFile read_idx_file(const std::string& path) {
     }
     rest.remove_prefix(4);
     file.extents.push_back(extent);
-    // More elements than bytes cannot fit; stopping there keeps the product small.
+    // A file cannot have more elements than bytes. Stopping here prevents overflow of the product.
     elements = std::min(elements * extent, static_cast<std::int64_t>(contents.size()) + 1);
   }
   if (file.extents.size() != axes || elements != static_cast<std::int64_t>(rest.size())) {

@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-/// The file of that name, with .gz or without; "" when there is none.
+/// Returns the file of that name, with or without .gz, or "".
 std::string find(const std::string& folder, const std::string& name) {
   for (const char* ending : {"", ".gz"}) {
     const std::string path = std::filesystem::path(folder) / (name + ending);
@@ -62,7 +62,7 @@ std::vector<SourceImage> read_subset(const std::string& folder, const std::strin
   return out;
 }
 
-/// Fashion-MNIST's classes by their names; other sets of this form have numbers.
+/// Returns the class names of Fashion-MNIST. Other data sets of this format get numbers.
 std::vector<std::string> class_names(const std::string& folder, std::int64_t classes) {
   constexpr std::array kFashion = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
                                    "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};

@@ -6,7 +6,7 @@
 
 namespace bench {
 
-/// What the command line asks for.
+/// The options of the command line.
 struct MakeOptions {
   std::string source;
   std::string output_dir;
@@ -19,13 +19,13 @@ struct MakeOptions {
   bool help = false;
 };
 
-/// Where Debian's package dataset-fashion-mnist puts its files: the source if none is named.
+/// The folder of Debian's package dataset-fashion-mnist, which is the default source.
 inline constexpr std::string_view kFashionMnistFolder = "/usr/share/datasets/fashion-mnist";
 
 /// The text of --help.
 std::string usage();
 
-/// Throws UsageError for what it does not know or cannot accept.
+/// Throws UsageError for an unknown option or an invalid value.
 MakeOptions parse_options(std::span<const std::string_view> arguments);
 
 }  // namespace bench

@@ -6,7 +6,7 @@
 
 namespace bench {
 
-/// The program: returns its exit status. Help goes to `out`, progress and errors to `err`.
+/// Runs the program and returns its exit status. Help goes to `out`, progress and errors to `err`.
 int make_tfrecords(std::span<const std::string_view> arguments, std::ostream& out,
                    std::ostream& err);
 

@@ -15,25 +15,25 @@ struct SourceImage {
   std::function<std::string()> load_jpeg;
 };
 
-/// What is turned into records.
+/// The images that are converted to records.
 struct SourceSet {
   std::vector<std::string> class_names;  ///< of the labels 1, 2, ...
   std::vector<SourceImage> training;
   std::vector<SourceImage> validation;
 };
 
-/// A folder of class folders with JPEGs (.jpg, .jpeg in any case, at any depth below the class
-/// folder). Classes are labelled in the order of their names. Of each class the given part, chosen
-/// at random but always the same, is for validation. Throws UsageError when there are no such
-/// images.
+/// Reads a folder of class folders with JPEGs (.jpg, .jpeg in any case, at any depth below the
+/// class folder). Labels follow the order of the class names. The given fraction of each class,
+/// chosen at random but the same on each run, is for validation. Throws UsageError if it finds no
+/// JPEGs.
 SourceSet read_class_folders(const std::string& folder, double validation_fraction);
 
-/// A folder with the four idx files of MNIST's form, compressed with gzip or not; their t10k images
+/// Reads a folder with the four idx files of MNIST's format, with or without gzip. The t10k images
 /// are for validation. Each image becomes a grey JPEG of this quality. Throws DataError naming the
 /// file.
 SourceSet read_idx_folder(const std::string& folder, int jpeg_quality);
 
-/// Whether read_idx_folder is for this folder.
+/// Returns true if read_idx_folder can read this folder.
 bool holds_idx_files(const std::string& folder);
 
 }  // namespace bench

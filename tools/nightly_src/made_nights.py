@@ -1,5 +1,5 @@
-"""Nights that are made up, for tests of tools/nightly: records of bench's schema, and a stand-in for bench that
-puts the one of the night into a store that is a folder."""
+"""Generates daily runs for tests of tools/nightly: records of bench's schema, and a stand-in for bench that saves the
+day's record in a store folder."""
 
 import datetime
 import hashlib
@@ -30,7 +30,7 @@ cp "$from" "$store/$(cat "$from.month")/$id.json"
 
 
 class Series:
-    """The rate of a model, night by night."""
+    """The rate of a model on each day."""
 
     def __init__(self, model, cv, steps=(), drift=0.0, machine="a", canary=False, seed=1, level=200.0):
         self.model, self.machine, self.canary = model, machine, canary
@@ -48,7 +48,7 @@ class Series:
 
 
 def sealed(record):
-    """The record with the id that its content has."""
+    """Returns the record with the id of its content."""
     text = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return {**record, "record_id": hashlib.sha256(text.encode()).hexdigest()[:16]}
 
@@ -68,7 +68,7 @@ def record(series, night, machine):
 
 
 class Nights:
-    """Runs tools/nightly in `folder`, a night after the other."""
+    """Runs tools/nightly in `folder`, one day after the other."""
 
     def __init__(self, folder, results, machine_of):
         self._folder, self._results, self._machine_of = folder, results, machine_of
@@ -77,7 +77,7 @@ class Nights:
         stand_in.chmod(0o755)
 
     def run(self, night, all_series):
-        """What the script printed, and its exit status."""
+        """Returns the script's output and exit status."""
         place = self._folder / str(night)
         place.mkdir()
         (self._folder / "night").write_text(str(night))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows what tools/nightly says, with a stand-in for bench.
+"""Tests the output of tools/nightly, with a stand-in for bench.
 
     nightly_test.py BENCH_RESULTS
 """

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A year of nights of 20 series, made up with fixed seeds, through tools/nightly: noise of 0.3 to 1.2 %, three real
-steps, a drift, a machine that is replaced, one whose speed changes (which its canary shows), and a month without
-nights. Prints what was put in, what the script said as news on which night, and what it says at the end.
+"""Runs a year of generated daily runs of 20 series through tools/nightly. The series have fixed seeds, a noise of
+0.3 to 1.2 %, three real steps and a drift. One machine is replaced, another changes its speed (as its canary shows),
+and one month has no runs. Prints the planted changes, what the script reported as new on which day, and its final
+report.
 
     year.py BENCH_RESULTS
 """

@@ -1,1 +1,1 @@
-"""Holds `bench` against PyTorch: the networks once more, and the comparison. See README.md."""
+"""Compares `bench` with PyTorch: the networks in PyTorch, and the comparison. See README.md."""

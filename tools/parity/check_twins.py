@@ -1,4 +1,4 @@
-"""Holds the twins against the published counts of what they claim to be."""
+"""Compares the twins with the published counts of their networks."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from .zoo import Model
 
 
 def multiply_adds(twin: nn.Module, images: torch.Tensor) -> tuple[int, torch.Tensor]:
-    """Of convolutions and fully connected layers per image; and what the pass gave."""
+    """Returns the multiply-adds of convolutions and fully connected layers per image, and the output of the pass."""
     total = 0
 
     def count(layer: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
@@ -27,7 +27,7 @@ def multiply_adds(twin: nn.Module, images: torch.Tensor) -> tuple[int, torch.Ten
 
 
 def check(model: Model) -> list[str]:
-    """What is wrong with the twin: nothing, if it is right."""
+    """Returns what is wrong with the twin, or nothing."""
     twin = model.make(model.num_classes, model.image_size)
     images, _ = draw_batch(2, model.image_size, model.num_classes, seed=1)
     load_weights(twin, draw_weights(twin, images, seed=1, smooth=False))

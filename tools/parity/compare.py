@@ -1,4 +1,4 @@
-"""Our numbers and PyTorch's, each against PyTorch in float64."""
+"""Compares our numbers and PyTorch's with PyTorch's in float64."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -13,11 +13,11 @@ FLOAT_EPSILON = float(np.finfo(np.float32).eps)
 
 @dataclass(frozen=True)
 class Limits:
-    # Our error may be this many times PyTorch's own in float32.
+    # Our error may be this many times PyTorch's error in float32.
     factor: float
-    # A relative error of so many float32 epsilons is fine, whatever PyTorch's.
+    # A relative error up to this many float32 epsilons passes, whatever PyTorch's error is.
     epsilons: float
-    # An error of a gradient that is at most this part of all gradients together is fine.
+    # An error of a gradient up to this fraction of the norm of all gradients passes.
     floor: float
 
 
@@ -30,7 +30,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Quantity:
-    """One tensor. Errors are ||a - b|| / ||b|| in the 2-norm, b being PyTorch's in float64."""
+    """The comparison of one tensor. Errors are ||a - b|| / ||b|| in the 2-norm, where b is PyTorch's in float64."""
     name: str
     ours: float
     torch: float
@@ -38,7 +38,7 @@ class Quantity:
 
     @property
     def ratio(self) -> float:
-        """Our error in PyTorch's; 0 where neither has one."""
+        """Returns our error divided by PyTorch's; 0 if neither has one."""
         if self.ours == 0:
             return 0.0
         return self.ours / self.torch if self.torch > 0 else float("inf")
@@ -70,8 +70,7 @@ def _check_names(ours: Arrays, exact: Arrays) -> None:
 
 
 def _judge(ours: float, torch: float, norm: float, total: float, limits: Limits) -> Verdict:
-    """Of errors in absolute terms; `total` is the norm of all gradients together, 0 for what is
-    no gradient."""
+    """Judges absolute errors. `total` is the norm of all gradients, 0 for tensors that are not gradients."""
     if not np.isfinite(ours):
         return Verdict.FAILED
     if ours <= limits.epsilons * FLOAT_EPSILON * norm:
@@ -83,8 +82,8 @@ def _judge(ours: float, torch: float, norm: float, total: float, limits: Limits)
 
 def compare(ours: Arrays, singles: Sequence[Arrays], exact: Arrays,
             limits: Limits) -> dict[str, Quantity]:
-    """A Quantity per tensor of `exact`. `singles` are PyTorch's float32 runs, of which the worst
-    counts. Throws MismatchError unless all have the same names and shapes."""
+    """Returns a Quantity per tensor of `exact`. `singles` are PyTorch's float32 runs, of which the worst counts. Throws
+    MismatchError if names or shapes differ."""
     _check_names(ours, exact)
     gradients = [name for name in exact if name.startswith("grad/")]
     total = float(np.sqrt(sum(_norm(exact[name]) ** 2 for name in gradients)))
@@ -99,7 +98,7 @@ def compare(ours: Arrays, singles: Sequence[Arrays], exact: Arrays,
 
 
 def worst(quantities: Iterable[Quantity]) -> Quantity | None:
-    """A failed one before one that passed; then one that was judged by its ratio; then the largest
-    ratio. None for none."""
+    """Returns the worst quantity, or None. Failed ones come first, then those that were judged by their ratio, then the
+    largest ratio."""
     return max(quantities, default=None,
                key=lambda q: (q.verdict is Verdict.FAILED, q.verdict is Verdict.OK, q.ratio))

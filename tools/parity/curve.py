@@ -1,4 +1,4 @@
-"""Loss curves: a few hundred steps of training here and in PyTorch, batch after batch."""
+"""Compares loss curves: a few hundred steps of training in bench and in PyTorch, batch after batch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from .program import Program, write_task
 from .zoo import Model
 
 _MOMENTUM = 0.9
-# Batches, which are repeated.
+# Number of batches, which are repeated.
 _BATCHES = 40
 _WINDOW = 20
 
@@ -60,7 +60,7 @@ class _Update:
 
 def torch_losses(twin: nn.Module, task: Task, training: Training,
                  dtype: torch.dtype) -> np.ndarray:
-    """The base loss of each step, before its update."""
+    """Returns the base loss of each step, before its update."""
     twin.to(dtype).train()
     load_weights(twin, task.weights)
     images = torch.from_numpy(task.images).to(dtype).split(task.batch)
@@ -77,12 +77,12 @@ def torch_losses(twin: nn.Module, task: Task, training: Training,
 
 
 def largest_difference(ours: np.ndarray, exact: np.ndarray) -> float:
-    """Relative, over the steps."""
+    """Returns the largest relative error over the steps."""
     return float(np.max(np.abs(ours - exact) / np.abs(exact)))
 
 
 def largest_mean_difference(ours: np.ndarray, exact: np.ndarray) -> float:
-    """The same of the means over 20 steps each."""
+    """Returns the same for the means over 20 steps."""
     count = len(exact) // _WINDOW * _WINDOW
     return largest_difference(ours[:count].reshape(-1, _WINDOW).mean(1),
                               exact[:count].reshape(-1, _WINDOW).mean(1))
@@ -90,8 +90,7 @@ def largest_mean_difference(ours: np.ndarray, exact: np.ndarray) -> float:
 
 def compare_curves(model: Model, training: Training, program: Program, reference: Program,
                    keep: Path | None) -> Iterator[CurveResult]:
-    """f64 on the reference backend, every step; f32, means over 20 steps. Each against PyTorch in
-    float64."""
+    """Compares each step of f64 on the reference backend, and means over 20 steps of f32, with PyTorch in float64."""
     twin = model.make(model.num_classes, model.image_size)
     images, labels = draw_batch(training.batch * _BATCHES, model.image_size, model.num_classes,
                                 training.seed)

@@ -12,12 +12,12 @@ Conv = Callable[..., Tensor]
 
 
 def _columns(x: Tensor, *columns: Column) -> Tensor:
-    """Columns run from left to right: layers are counted in this order."""
+    """Adds the columns from left to right, which is the order of the layers' numbers."""
     return concat([part for column in columns for part in column(x)])
 
 
 def _chain(conv: Conv, *layers: tuple) -> Column:
-    """One convolution after the other; each is (channels, kernel[, stride, padding])."""
+    """Applies one convolution after the other. Each is (channels, kernel[, stride, padding])."""
     def run(x: Tensor) -> Sequence[Tensor]:
         for layer in layers:
             x = conv(x, *layer)
@@ -27,7 +27,7 @@ def _chain(conv: Conv, *layers: tuple) -> Column:
 
 
 def _fork(stem: Column, *ends: Column) -> Column:
-    """Several outputs that share the stem's convolutions."""
+    """Returns several outputs that share the stem's convolutions."""
     def run(x: Tensor) -> Sequence[Tensor]:
         (shared,) = stem(x)
         return [end(shared)[0] for end in ends]
@@ -118,7 +118,7 @@ def _v3_e(conv: Conv, x: Tensor, pool: Callable[..., Tensor]) -> Tensor:
 
 
 def _v3_aux(net: Layers, x: Tensor) -> Tensor:
-    """Under names of its own: with and without it, the other layers are called the same."""
+    """Uses separate names, so that the other layers have the same names with and without it."""
     x = avg_pool(x, 5, 3)
     for index, (channels, kernel) in enumerate(((128, 1), (768, 5))):
         y = net.conv(f"aux_conv{index}", x, channels, kernel, padding="valid", bias=False)

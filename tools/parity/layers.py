@@ -1,4 +1,4 @@
-"""What the twins are made of: layers under our variables' names, with TensorFlow's paddings."""
+"""The layers of the twins, with our variables' names and TensorFlow's paddings."""
 
 from typing import Callable, Sequence
 
@@ -15,8 +15,8 @@ def _pair(size: Size) -> tuple[int, int]:
 
 
 def pad_extents(size: int, kernel: int, stride: int, padding: Padding) -> tuple[int, int]:
-    """Zeros before and after one dimension. "same" puts the odd one after, as TensorFlow does;
-    "same_resnet" differs from it above stride 1, where it pads as if the stride were 1."""
+    """Returns the zeros before and after one dimension. "same" puts the odd one after, as TensorFlow does. Above stride
+    1, "same_resnet" pads as if the stride were 1."""
     if padding == "valid":
         return 0, 0
     if padding == "same_resnet" and stride > 1:
@@ -29,8 +29,8 @@ def pad_extents(size: int, kernel: int, stride: int, padding: Padding) -> tuple[
 
 
 class _Window:
-    """A filter's extents, and the padding of its input split into what PyTorch's ops do
-    themselves (the same on both sides) and what has to be added at the bottom and right."""
+    """Returns a filter's extents and the padding of its input in two parts: what PyTorch's ops add (the same on both
+    sides), and what must be added at the bottom and right."""
 
     def __init__(self, x: Tensor, kernel: Size, stride: Size, padding: Padding):
         self.kernel, self.stride = _pair(kernel), _pair(stride)
@@ -45,7 +45,7 @@ class _Window:
 
 
 class BatchNorm(nn.Module):
-    """Batch norm over N, H, W whose scale is optional (PyTorch's has both vectors or none)."""
+    """Batch norm over N, H, W with an optional scale. PyTorch's has both vectors or none."""
 
     def __init__(self, channels: int, epsilon: float, scale: bool):
         super().__init__()
@@ -62,8 +62,8 @@ class BatchNorm(nn.Module):
 
 
 class Layers:
-    """Adds layers to a module: values in, values out. The first pass makes each layer under the
-    dotted path given; later passes find it there. `Twin` makes one per pass."""
+    """Adds layers to a module: values in, values out. The first pass makes each layer under the given dotted path, and
+    later passes find it there. `Twin` makes one per pass."""
 
     def __init__(self, root: nn.Module, num_classes: int, building: bool):
         self.num_classes = num_classes
@@ -73,7 +73,7 @@ class Layers:
         self._counts: dict[str, int] = {}
 
     def next(self, kind: str) -> str:
-        """conv0, conv1, ...: layers counted per kind in the order in which they are made."""
+        """Returns conv0, conv1, ...: layers are counted per kind in the order of their creation."""
         number = self._counts.get(kind, 0)
         self._counts[kind] = number + 1
         return f"{kind}{number}"
@@ -111,16 +111,16 @@ class Layers:
 
 
 class Twin(nn.Module):
-    """A network of Layers: images[N,3,S,S] -> logits, or (logits, auxiliary logits). Its size is
-    fixed when it is made."""
+    """A network of Layers: images[N,3,S,S] -> logits, or (logits, auxiliary logits). Its size is fixed when it is
+    made."""
 
     def __init__(self, define: Callable[[Layers, Tensor], Tensor], num_classes: int,
                  image_size: int):
         super().__init__()
         self._define = define
         self._num_classes = num_classes
-        # A pass over one black image finds the layers' shapes; running statistics, because one
-        # image alone need not have a variance.
+        # A pass over one black image finds the layers' shapes. It uses running statistics, because one image may have
+        # no variance.
         self.eval()
         with torch.no_grad():
             self._run(torch.zeros(1, 3, image_size, image_size), building=True)
@@ -136,14 +136,14 @@ class Twin(nn.Module):
 
 
 def max_pool(x: Tensor, kernel: Size, stride: Size, padding: Padding = "valid") -> Tensor:
-    """Padding never wins."""
+    """Max pooling in which padding never wins."""
     window = _Window(x, kernel, stride, padding)
     return F.max_pool2d(window.add_extra(x, float("-inf")), window.kernel, window.stride,
                         window.both)
 
 
 def avg_pool(x: Tensor, kernel: Size, stride: Size, padding: Padding = "valid") -> Tensor:
-    """Padding is not counted."""
+    """Average pooling in which padding does not count."""
     window = _Window(x, kernel, stride, padding)
     if not any(window.extra):
         return F.avg_pool2d(x, window.kernel, window.stride, window.both, count_include_pad=False)

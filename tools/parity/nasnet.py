@@ -14,20 +14,20 @@ class Config:
     cells: int
     filters: int
     stem_filters: int
-    # Two reduction cells as a stem, behind a 3x3 convolution of stride 2 (CIFAR: stride 1, none).
+    # Two reduction cells as a stem, after a 3x3 convolution of stride 2 (CIFAR: stride 1, no reduction cells).
     stem_cells: bool
-    # A normal cell behind a reduction takes the input of the cell before that one.
+    # A normal cell after a reduction uses the input of the cell before the reduction.
     skip_reduction_input: bool = False
     epsilon: float = 1e-3
 
 
 class Term(NamedTuple):
-    """An operation on one of a cell's states: sep3, sep5, sep7, avg, max or id."""
+    """Applies an operation to one of a cell's states: sep3, sep5, sep7, avg, max or id."""
     operation: str
     state: int
 
 
-# States 0 and 1 are the adapted inputs h0 and h1; each pair adds one, their sum.
+# States 0 and 1 are the adapted inputs h0 and h1. Each pair adds one state, their sum.
 _NORMAL = ((Term("sep5", 0), Term("sep3", 1)), (Term("sep5", 1), Term("sep3", 1)),
            (Term("avg", 0), Term("id", 1)), (Term("avg", 1), Term("avg", 1)),
            (Term("sep3", 0), Term("id", 0)))
@@ -59,7 +59,7 @@ class _Builder:
         return x
 
     def halve(self, x: Tensor, channels: int) -> Tensor:
-        """Factorized reduction: the even pixels and the odd ones, each to half of the channels."""
+        """Factorized reduction: even and odd pixels, each to half of the channels."""
         shifted = F.pad(x, (0, 1, 0, 1))[:, :, 1:, 1:]
         parts = [self.conv(part[:, :, ::2, ::2], count, 1)
                  for part, count in ((x, channels // 2), (shifted, channels - channels // 2))]
@@ -98,7 +98,7 @@ class _Builder:
             states.append(a + self.term(right, states, channels, stride))
         if reduce:
             return concat(states[3:])
-        # The first CIFAR cell's h1 is the stem's output, of another width.
+        # The first CIFAR cell's h1 is the stem's output, which has another width.
         if h1.shape[1] != channels:
             states[1] = self.point(h1, channels)
         return concat(states[1:])
@@ -106,7 +106,7 @@ class _Builder:
 
 @dataclass
 class _Network:
-    """The cells, each fed by the one before and the one before that."""
+    """Applies the cells. The inputs of each are the two previous outputs."""
     build: _Builder
     config: Config
     outputs: list[Tensor | None] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Weights, batches, and what PyTorch computes from them."""
+"""Draws weights and batches, and computes PyTorch's results."""
 
 import zlib
 from contextlib import nullcontext
@@ -14,19 +14,19 @@ from torch.utils.hooks import RemovableHandle
 Arrays = dict[str, np.ndarray]
 
 AUX_WEIGHT = 0.4
-# In deviations of a channel: ReLU then cuts one value of 700.
+# In standard deviations of a channel: ReLU then cuts one value of 700.
 _OFFSET = 3.0
 _STATISTICS = ("running_mean", "running_var")
 
 
 def variables(twin: nn.Module) -> dict[str, Tensor]:
-    """Parameters and running statistics by name: what `bench` calls variables."""
+    """Returns parameters and running statistics by name, which `bench` calls variables."""
     return {name: value for name, value in twin.state_dict().items()
             if not name.endswith("num_batches_tracked")}
 
 
 def norm_variables(twin: nn.Module) -> set[str]:
-    """Those of batch norm, which are not in the L2 sum."""
+    """Returns the variables of batch norm, which the L2 sum excludes."""
     return {f"{path}.{name}" for path, layer in twin.named_modules()
             if hasattr(layer, "running_var") for name, _ in layer.named_parameters()}
 
@@ -40,7 +40,7 @@ def draw_batch(batch: int, image_size: int, num_classes: int, seed: int) -> tupl
 
 
 def _draw(name: str, shape: tuple[int, ...], seed: int, gain: float) -> np.ndarray:
-    """Batch norm's vectors and biases are off their usual 1 and 0: none can be forgotten."""
+    """Sets batch norm's vectors and biases to values other than 1 and 0, so that omitting one changes the results."""
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])
     normal = random.standard_normal(shape, dtype=np.float32)
     if len(shape) > 1:
@@ -49,7 +49,7 @@ def _draw(name: str, shape: tuple[int, ...], seed: int, gain: float) -> np.ndarr
 
 
 def _move_mean(layer: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
-    """Forward hook: gives each channel a mean of _OFFSET deviations, by the bias."""
+    """Forward hook that gives each channel a mean of _OFFSET deviations through the bias."""
     del inputs
     others = [axis for axis in range(output.dim()) if axis != 1]
     shift = _OFFSET * output.std(others) - output.mean(others)
@@ -58,8 +58,8 @@ def _move_mean(layer: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> 
 
 
 def _keep_off_kinks(twin: nn.Module) -> list[RemovableHandle]:
-    """Moves biases so that few values come near the point where ReLU bends; those of layers
-    without batch norm during the pass that follows."""
+    """Moves biases so that few values come near the point where ReLU bends. For layers without batch norm, this happens
+    in the next pass."""
     # Hard swish bends on both sides of the middle.
     centred = {id(norm) for layer in twin.modules() if isinstance(layer, nn.Sequential)
                for norm, activation in zip(layer, list(layer)[1:])
@@ -74,13 +74,14 @@ def _keep_off_kinks(twin: nn.Module) -> list[RemovableHandle]:
 
 
 def draw_weights(twin: nn.Module, images: np.ndarray, seed: int, smooth: bool) -> Arrays:
-    """Every variable as f32, such that activations keep their size.
+    """Returns every variable as f32, such that activations keep their size.
 
-    Plain: half of what enters a ReLU is negative. Then a rounding error decides for some elements
-    which of two gradients they get, and one such element is an error of a thousand times all the
-    rounding. Smooth: biases keep nearly everything on one side, so that gradients can be compared.
+    Plain: half of the inputs of a ReLU are negative. Rounding then decides for some elements which of two gradients
+    they get. One such element causes a thousand times the error of all other rounding. Smooth: biases keep nearly
+    all values on one side, so that gradients can be compared.
 
-    Running statistics are those of the images, then moved by about a tenth."""
+    Running statistics are those of the images, moved by about a tenth.
+    """
     twin.float().train()
     load_weights(twin, {name: _draw(name, tuple(value.shape), seed, gain=1 if smooth else 2)
                         for name, value in variables(twin).items()
@@ -111,7 +112,7 @@ def _move_statistics(weights: Arrays, seed: int) -> None:
 
 
 def load_weights(twin: nn.Module, weights: Arrays, strict: bool = True) -> None:
-    """Throws ValueError when names or shapes differ."""
+    """Throws ValueError if names or shapes differ."""
     target = variables(twin)
     if strict and set(target) != set(weights):
         raise ValueError(f"variables differ: {sorted(set(target) ^ set(weights))}")
@@ -124,8 +125,8 @@ def load_weights(twin: nn.Module, weights: Arrays, strict: bool = True) -> None:
 
 @dataclass(frozen=True)
 class Task:
-    """What both sides compute: from these numbers, in training or for the logits alone. The images
-    may be those of several batches."""
+    """The task of both sides: numbers to compute from, for training or for logits only. The images may be those of
+    several batches."""
     weights: Arrays
     images: np.ndarray
     labels: np.ndarray
@@ -135,7 +136,7 @@ class Task:
 
 
 def base_loss(twin: nn.Module, images: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """(logits, loss with that of the auxiliary logits)"""
+    """Returns (logits, loss including the auxiliary logits)."""
     output = twin(images)
     if isinstance(output, Tensor):
         return output, F.cross_entropy(output, labels)
@@ -151,7 +152,7 @@ def l2_loss(twin: nn.Module, weight_decay: float) -> Tensor:
 
 @dataclass(frozen=True)
 class Way:
-    """How PyTorch computes."""
+    """Selects how PyTorch computes."""
     name: str
     dtype: torch.dtype
     onednn: bool = True
@@ -159,21 +160,21 @@ class Way:
 
 
 EXACT = Way("float64", torch.float64)
-# PyTorch's own float32 error depends on which of its kernels run.
+# PyTorch's float32 error depends on which kernels run.
 SINGLE = (Way("oneDNN", torch.float32),
           Way("native", torch.float32, onednn=False),
           Way("channels last", torch.float32, channels_last=True))
 
 
 def _hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
-    """PyTorch's own derivative is 1/6 rounded to float32, in every type."""
+    """Hard sigmoid with an exact derivative. PyTorch's derivative is 1/6 rounded to float32 in every type."""
     del inplace
     return F.relu6(x + 3) / 6
 
 
 def run_twin(twin: nn.Module, task: Task, way: Way) -> Arrays:
-    """What `bench --dump_tensors` writes, in float64: logits, and in training loss, total_loss and
-    grad/<variable> of the base loss. With dropout and drop-path off."""
+    """Returns what `bench --dump_tensors` writes, in float64: logits, and in training loss, total_loss and
+    grad/<variable> of the base loss. Dropout and drop-path are off."""
     layout = torch.channels_last if way.channels_last else torch.contiguous_format
     twin.zero_grad(set_to_none=True)
     twin.to(way.dtype).to(memory_format=layout)

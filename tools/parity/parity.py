@@ -1,4 +1,4 @@
-"""One step of each model here and in PyTorch, from the same weights and batch."""
+"""Compares one step of each model in bench and in PyTorch, from the same weights and batch."""
 
 import tempfile
 from contextlib import contextmanager
@@ -19,16 +19,16 @@ class Plan:
     limits: Limits
     formats: tuple[str, ...]
     batch: int
-    # 0: a small one, where the network has one.
+    # 0: a small size, if the network has one.
     image_size: int
     full_size: bool
-    # Weights and batches that are tried until each quantity has passed once.
+    # Number of weights and batches to try until each quantity has passed once.
     draws: int
     seed: int
     modes: tuple[str, ...]
     plain_weights: bool
     weight_decay: float
-    # Where files stay; None: nowhere.
+    # Folder to keep files in, or None.
     keep: Path | None
     flags: tuple[str, ...] = ()
 
@@ -40,8 +40,8 @@ class Plan:
 
 @dataclass
 class Row:
-    """One model in one mode and data format: every quantity as it came out where it passed, or
-    in the last draw."""
+    """The result of one model in one mode and data format: every quantity from the draw in which it passed, or from the
+    last draw."""
     model: Model
     mode: str
     data_format: str
@@ -86,7 +86,7 @@ class Row:
 
 
 def _cell(quantity: Quantity | None) -> str:
-    """Our error and its ratio to PyTorch's; ~ where a floor made the ratio meaningless."""
+    """Returns our error and its ratio to PyTorch's; ~ if a floor made the ratio meaningless."""
     if quantity is None:
         return f"{'-':>15}"
     exact = quantity.verdict in (Verdict.OK, Verdict.FAILED)
@@ -110,7 +110,7 @@ def _folder(keep: Path | None, name: str) -> Iterator[Path]:
 
 
 def compare_model(model: Model, plan: Plan) -> Iterator[Row]:
-    """A row per mode and format."""
+    """Prints a row per mode and format."""
     size = plan.size(model)
     twin = model.make(model.num_classes, size)
     for mode in plan.modes:
@@ -137,7 +137,7 @@ def _one_draw(twin, task: Task, rows: Sequence[Row], plan: Plan, folder: Path) -
         safetensors.save(folder / "exact.safetensors", exact)
     singles: dict[str, Arrays] = {}
     for row in rows:
-        # PyTorch's channels-last kernels are less exact, and no measure for NCHW.
+        # PyTorch's channels-last kernels are less exact, so they are not used as a standard for NCHW.
         ways = [way for way in SINGLE if row.data_format != "NCHW" or not way.channels_last]
         for way in ways:
             if way.name not in singles:

@@ -13,17 +13,17 @@ _TAIL_LINES = 15
 
 
 class ProgramError(RuntimeError):
-    """`bench` failed or wrote something else than asked."""
+    """`bench` failed or wrote something unexpected."""
 
 
 @dataclass(frozen=True)
 class Program:
     path: Path
     device: str = "cpu"
-    # 0: as many as it chooses.
+    # 0: bench chooses the number.
     threads: int = 0
     timeout_seconds: float = 3600
-    # More flags, as they are.
+    # More flags, passed on unchanged.
     extra: tuple[str, ...] = ()
 
     def _run(self, arguments: list[str]) -> None:
@@ -40,7 +40,7 @@ class Program:
             raise ProgramError(f"{' '.join(command)}\nended with {done.returncode}:\n{tail}")
 
     def dump(self, model: Model, task: Task, flags: list[str], folder: Path) -> Arrays:
-        """The tensors of one step."""
+        """Returns the tensors of one step."""
         output = folder / "ours.safetensors"
         flags = [*flags, f"--dump_tensors={output}"]
         if not task.training:
@@ -52,7 +52,7 @@ class Program:
 
     def losses(self, model: Model, task: Task, steps: int, flags: list[str],
                folder: Path) -> list[float]:
-        """The base loss of each step."""
+        """Returns the base loss of each step."""
         output = folder / "record.json"
         self._run([*_task_flags(model, task, folder), *flags, f"--result_file={output}",
                    "--num_warmup_batches=0", f"--num_batches={steps}",
@@ -64,7 +64,7 @@ class Program:
 
 
 def step_losses(record: dict) -> list[float]:
-    """The loss of each step, as a run's record has it."""
+    """Returns the loss of each step from a run's record."""
     return record["series"]["loss"]
 
 
@@ -74,7 +74,7 @@ def write_task(task: Task, folder: Path) -> None:
 
 
 def _task_flags(model: Model, task: Task, folder: Path) -> list[str]:
-    """Those that name what write_task wrote."""
+    """Returns the flags for the files of write_task."""
     flags = [f"--model={model.name}", f"--data_name={model.dataset}",
              f"--batch_size={task.batch}", f"--weight_decay={task.weight_decay!r}",
              f"--init_from={folder / 'weights.safetensors'}",

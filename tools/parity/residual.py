@@ -27,13 +27,13 @@ _DEFAULT = Norm(1e-3, False)
 
 @dataclass(frozen=True)
 class Style:
-    """What tells the families of ImageNet residual networks apart."""
+    """The differences between the families of ImageNet residual networks."""
     preactivated: bool = False
     stride_on_3x3: bool = False
     bottleneck: bool = True
-    # The norm behind a stem convolution; none in official_resnet v2.
+    # The norm after a stem convolution. official_resnet v2 has no such norm.
     stem_norm: bool = True
-    # Each stage begins with a projection, wanted or not.
+    # If true, each stage begins with a projection.
     always_project: bool = False
     inner: Norm = _SCALED
     before_block: Norm = _SCALED
@@ -58,7 +58,7 @@ class _Block:
 
 
 def _layer_specs(style: Style, width: int, stride: int) -> list[tuple[int, int, int]]:
-    """(channels, kernel, stride) of a block's convolutions."""
+    """Returns (channels, kernel, stride) of a block's convolutions."""
     if not style.bottleneck:
         return [(width, 3, stride), (width, 3, 1)]
     first, second = (1, stride) if style.stride_on_3x3 else (stride, 1)

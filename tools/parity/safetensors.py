@@ -15,7 +15,7 @@ _MAX_HEADER_BYTES = 100 * 2**20
 
 
 class FormatError(ValueError):
-    """The file is no whole safetensors file."""
+    """The file is not a complete safetensors file."""
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -26,7 +26,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def save(path: str | os.PathLike, tensors: Mapping[str, np.ndarray]) -> None:
-    """Writes the tensors, the widest elements first, so that each begins aligned."""
+    """Writes the tensors, the widest elements first, so that each tensor is aligned."""
     order = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
     arrays = {name: np.asarray(tensors[name], order="C") for name in order}
     header: dict[str, object] = {}
@@ -47,7 +47,7 @@ def save(path: str | os.PathLike, tensors: Mapping[str, np.ndarray]) -> None:
 
 
 def load(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """The tensors by name. Throws FormatError for a file that is not whole and consistent."""
+    """Returns the tensors by name. Throws FormatError for an incomplete or inconsistent file."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         prefix = file.read(8)

@@ -1,4 +1,4 @@
-"""Every model of `bench`, with its twin and what the twin has to weigh."""
+"""Every model of `bench`, with its twin and the twin's required counts."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -16,8 +16,8 @@ TORCHVISION_CLASSES = 1000
 
 @dataclass(frozen=True)
 class Counts:
-    """Trainable numbers; 1e9 multiply-adds of convolutions and fully connected layers per image;
-    trainable tensors, where known."""
+    """Trainable numbers; 1e9 multiply-adds of convolutions and fully connected layers per image; trainable tensors, if
+    known."""
     parameters: int
     gmacs: float | None = None
     tensors: int | None = None
@@ -32,7 +32,7 @@ class Model:
     counts: Counts
     # (number of classes, image size) -> the twin
     make: Callable[[int, int], nn.Module]
-    # Smaller, yet every layer still has several pixels; 0: the network has only one size.
+    # A smaller size at which every layer still has several pixels. 0: the network has only one size.
     small_size: int = 0
     aux_head: bool = False
 
@@ -163,8 +163,7 @@ def all_models() -> list[Model]:
 
 
 def find(names: list[str]) -> list[Model]:
-    """The models of these labels; a name without its dataset will do where it is the only one.
-    Throws ValueError for an unknown name."""
+    """Returns the models of these labels. A unique name needs no dataset. Throws ValueError for an unknown name."""
     models = all_models()
     found = []
     for name in names:

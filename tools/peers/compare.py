@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the same work in `bench` and its peers, process by process in turn, and prints a table.
+"""Runs the same workload in `bench` and its peers, process by process in turn, and prints a table.
 
     compare.py --model=resnet50_v1.5 --mode=train --dtype=f32 --batch=32 --threads=2 \\
         --torch_python=TORCH_ENV/bin/python --tensorflow_python=TF_ENV/bin/python --out=sitting.json
 
-Each side's settings are screened first, briefly; the fastest takes part. See README.md.
+A short screening selects the fastest settings of each side. See README.md.
 """
 
 import argparse
@@ -30,8 +30,8 @@ _SHORT = {"tensorflow": "tf", "onnxruntime": "ort"}
 
 
 def _interrupt(number: int, frame: object) -> None:
-    """SIGTERM ends a comparison as Ctrl-C does: what it has started leads a session of its own, and
-    would outlive it."""
+    """Makes SIGTERM end a comparison like Ctrl-C. The processes that it started are in separate sessions and would
+    survive it."""
     del number, frame
     raise KeyboardInterrupt
 
@@ -88,7 +88,7 @@ def _host() -> dict[str, Any]:
 
 
 class Sitting:
-    """One comparison, with all it has measured so far."""
+    """One comparison with its measurements so far."""
 
     def __init__(self, sides: Sides, work: Work, out: Path | None):
         self._sides = sides
@@ -102,7 +102,7 @@ class Sitting:
         self.skipped: dict[tuple[str, str], str] = {}
 
     def _attempt(self, side: str, variant: Variant, work: Work, stage: str) -> Run | None:
-        """None where it failed: the reason is noted and the comparison goes on."""
+        """Returns None after a failure. The reason is recorded, and the comparison continues."""
         where = f"{stage} {side} {variant.name}"
         try:
             run = self._sides.run(side, variant, work)
@@ -114,7 +114,7 @@ class Sitting:
         return run
 
     def screen(self, side: str, steps: int, warmup: int) -> list[tuple[float, Variant]]:
-        """(images/s, settings) of what runs, the fastest first."""
+        """Returns (images/s, settings) of those that run, the fastest first."""
         work = dataclasses.replace(self.work, steps=steps, warmup=warmup)
         found = []
         for variant in variants_of(side, self.work):
@@ -127,8 +127,8 @@ class Sitting:
         return sorted(found, key=lambda item: -item[0])
 
     def compare(self, entries: Sequence[tuple[str, Variant]], rounds: int) -> None:
-        """Everyone in turn; every second round in the opposite order, so that a drift of the
-        machine meets all alike."""
+        """Runs all in turn, every second round in the opposite order, so that a drift of the machine affects all
+        alike."""
         self.runs = {(side, variant.name): [] for side, variant in entries}
         for number in range(rounds):
             for side, variant in entries if number % 2 == 0 else reversed(entries):
@@ -176,7 +176,7 @@ class Sitting:
 
 
 def _chosen(options: argparse.Namespace, work: Work) -> list[tuple[str, Variant]]:
-    """What --settings names. Throws NotSupportedError for what there is not."""
+    """Returns what --settings names. Throws NotSupportedError for unknown names."""
     entries = []
     for item in options.settings.split(","):
         side, _, name = item.partition(":")
@@ -190,7 +190,7 @@ def _chosen(options: argparse.Namespace, work: Work) -> list[tuple[str, Variant]
 
 
 def _screened(options: argparse.Namespace, sitting: Sitting) -> list[tuple[str, Variant]]:
-    """Ours first, then the peers that go on."""
+    """Returns our settings first, then those of the peers that continue."""
     fastest: dict[str, list[tuple[float, Variant]]] = {}
     for side in ("ours", *(peer for peer in PEERS if peer in options.peers.split(","))):
         fastest[side] = sitting.screen(side, options.screen_steps, options.screen_warmup)

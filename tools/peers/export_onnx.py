@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the PyTorch definition of a network as ONNX, for the peers that read it. Runs where
-PyTorch, onnx and onnxscript are installed.
+"""Writes the PyTorch definition of a network as ONNX, for the peers that read it. Needs PyTorch, onnx and onnxscript.
 
     export_onnx.py --model=resnet50_v1.5 --batch=32 --output=resnet50.onnx
 """

@@ -50,7 +50,7 @@ def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]
         model.reshape(part)
     compiled = core.compile_model(model, "CPU", {
         "INFERENCE_NUM_THREADS": work.threads, "NUM_STREAMS": options.streams,
-        # Left alone, OpenVINO takes bf16 for f32 where the processor has it.
+        # By default, OpenVINO uses bf16 for f32 if the processor supports it.
         "INFERENCE_PRECISION_HINT": precision})
     images = np.random.default_rng(2).random(part, dtype=np.float32)
     requests = [compiled.create_infer_request() for _ in range(options.streams)]

@@ -49,7 +49,7 @@ def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]
     if inputs.shape[0] != work.batch:
         raise NotSupportedError(f"{options.onnx} is for batches of {inputs.shape[0]}")
     images = np.random.default_rng(2).random(inputs.shape, dtype=np.float32)
-    # Input and output stay where they are: nothing is allocated in a step.
+    # Input and output keep their memory, so a step allocates nothing.
     binding = session.io_binding()
     binding.bind_cpu_input(inputs.name, images)
     binding.bind_output(session.get_outputs()[0].name, "cpu")

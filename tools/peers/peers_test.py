@@ -1,5 +1,5 @@
-"""Shows that compare.py measures in turn, chooses, computes and reports as README.md says. Needs no
-peer: scripts of a few lines stand in for them."""
+"""Tests that compare.py measures in turn, chooses, computes and reports as README.md describes. Needs no peers: short
+scripts replace them."""
 
 import contextlib
 import io
@@ -168,7 +168,7 @@ class TableTest(unittest.TestCase):
 
 
 class _Fake:
-    """Sides whose rates are given; notes who ran."""
+    """Sides with given rates. Records who ran."""
 
     def __init__(self, rates: dict[str, float], stop_after: int | None = None):
         self.rates, self.stop_after = rates, stop_after
@@ -232,7 +232,7 @@ class CompareTest(unittest.TestCase):
         self.assertIn("eager-nhwc+thp", stderr.getvalue())
 
     def test_ctrl_c_prints_what_there_is(self):
-        # Two screened runs would be six calls; the second round is cut.
+        # Two screened runs need six calls, so this cuts the second round.
         fake = _Fake(self._RATES, stop_after=3)
         status, text, out = self.sitting(fake, "--rounds=4",
                                          "--settings=ours:plain,torch:eager-nhwc+thp")

@@ -4,8 +4,7 @@
     quantize_onnx.py --by=onnxruntime --input=resnet50.onnx --output=resnet50.int8.onnx
     quantize_onnx.py --by=openvino --input=resnet50.onnx --output=resnet50.int8.xml
 
-Calibration images are random, as everything here: speed does not depend on them. Weights have a
-scale per channel.
+Calibration images are random, because speed does not depend on them. Weights have a scale per channel.
 """
 
 import argparse
@@ -53,7 +52,7 @@ def by_onnxruntime(options: argparse.Namespace) -> None:
     activations = {"u8": QuantType.QUInt8, "s8": QuantType.QInt8}[options.activations]
     part = options.output.with_name(f"{options.output.stem}.part.onnx")
     with tempfile.TemporaryDirectory() as folder:
-        # Folds batch norm into convolutions, which static quantisation would leave in f32.
+        # Folds batch norm into convolutions. Static quantisation would leave it in f32.
         prepared = Path(folder) / "prepared.onnx"
         quant_pre_process(options.input, prepared, skip_symbolic_shape=True)
         quantize_static(prepared, part, Reader(), quant_format=QuantFormat.QDQ, per_channel=True,
@@ -68,7 +67,7 @@ def by_openvino(options: argparse.Namespace) -> None:
     batches = list(_batches(list(model.input(0).shape)))
     quantized = nncf.quantize(model, nncf.Dataset(batches), subset_size=len(batches),
                               preset=nncf.QuantizationPreset.PERFORMANCE)
-    # Two files that belong together: the weights first, since the .xml is what callers look for.
+    # Write the weights first, because callers look for the .xml.
     part = options.output.with_name(f"{options.output.stem}.part.xml")
     ov.save_model(quantized, part, compress_to_fp16=False)
     os.replace(part.with_suffix(".bin"), options.output.with_suffix(".bin"))

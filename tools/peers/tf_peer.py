@@ -70,7 +70,7 @@ def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]
         raise NotSupportedError("TensorFlow has no int8 graphs on a CPU outside TensorFlow Lite")
     if options.frozen and (work.training or options.compile):
         raise NotSupportedError("--frozen is for inference without --compile")
-    # Read when TensorFlow is loaded.
+    # TensorFlow reads these variables when it is loaded.
     os.environ["TF_ENABLE_ONEDNN_OPTS"] = "1" if options.onednn else "0"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     os.environ["KERAS_BACKEND"] = "tensorflow"

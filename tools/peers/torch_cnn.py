@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Times a torchvision network in PyTorch on a GPU, by itself: no other file of this repository is needed.
+"""Times a torchvision network in PyTorch on a GPU. Needs no other file of this repository.
 
     torch_cnn.py --model=resnet50 --batch_size=256 --dtype=fp16 --compile --compile_mode=max-autotune
 
-A step of training is forward, cross-entropy, backward and SGD with momentum, on synthetic images that lie on the
-device. Prints one line of JSON: images_per_sec is all timed images over the time from the first step's start to the
-last one's end, as bench's total. torchvision's resnet50 is bench's resnet50_v1.5. For CPUs there is torch_peer.py.
+A training step is forward, cross-entropy, backward and SGD with momentum, on synthetic images in device memory. Prints
+one line of JSON. images_per_sec is the number of timed images divided by the time from the start of the first step to
+the end of the last, as in bench's total. torchvision's resnet50 is bench's resnet50_v1.5. For CPUs, use torch_peer.py.
 """
 
 import argparse
@@ -46,13 +46,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _autocast(options: argparse.Namespace) -> contextlib.AbstractContextManager:
     dtype = _DTYPES[options.dtype]
-    # What is recorded must not hold casts that another step made.
+    # The recording must not contain casts that another step made.
     return torch.autocast(options.device, dtype=dtype, enabled=dtype is not None,
                           cache_enabled=not options.cuda_graph)
 
 
 def _make(options: argparse.Namespace) -> tuple[Any, Callable, torch.Tensor]:
-    """The module, what computes it, and images."""
+    """Returns the module, the function that computes it, and images."""
     extra = {"aux_logits": False, "init_weights": False} if options.model in ("inception_v3", "googlenet") else {}
     module = getattr(torchvision.models, options.model)(**extra).to(options.device)
     images = torch.rand(options.batch_size, 3, options.image_size, options.image_size, device=options.device)
@@ -74,7 +74,7 @@ def _make(options: argparse.Namespace) -> tuple[Any, Callable, torch.Tensor]:
 def _training(options: argparse.Namespace, module: Any, network: Callable, images: torch.Tensor) -> Callable:
     labels = torch.randint(0, _CLASSES, (options.batch_size,), device=options.device)
     loss_of = torch.nn.CrossEntropyLoss()
-    # One kernel over all variables, which also undoes the loss's scale, without waiting for the device.
+    # One kernel over all variables, which also divides by the loss scale, without waiting for the device.
     optimizer = torch.optim.SGD(module.parameters(), lr=1e-3, momentum=0.9, weight_decay=4e-5, fused=True)
     scaler = torch.amp.GradScaler(options.device, enabled=options.dtype == "fp16")
 
@@ -91,7 +91,7 @@ def _training(options: argparse.Namespace, module: Any, network: Callable, image
 
 def _inference(options: argparse.Namespace, network: Callable, images: torch.Tensor) -> Callable:
     def step() -> None:
-        # Frozen graphs of torch.compile are not made in inference_mode.
+        # torch.compile does not make frozen graphs in inference_mode.
         with torch.no_grad() if options.compile else torch.inference_mode(), _autocast(options):
             network(images)
 

@@ -35,8 +35,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _training(network: Callable, module: Any, images: Any, classes: int, bf16: bool) -> Step:
-    """SGD with momentum, one fused kernel over all variables; as `bench --optimizer=momentum`, but
-    for Nesterov's step, which moves no more memory."""
+    """SGD with momentum, one fused kernel over all variables. It matches `bench --optimizer=momentum` except for
+    Nesterov's step, which needs no additional memory traffic."""
     import torch
     labels = torch.randint(0, classes, (images.shape[0],))
     optimizer = torch.optim.SGD(module.parameters(), lr=LEARNING_RATE, momentum=0.9,
@@ -65,7 +65,7 @@ def _inference(network: Callable, images: Any, bf16: bool, frozen: bool) -> Step
     import torch
 
     def step() -> Any:
-        # Frozen graphs of torch.compile are not made in inference_mode.
+        # torch.compile does not make frozen graphs in inference_mode.
         with torch.no_grad() if frozen else torch.inference_mode(), \
                 torch.autocast("cpu", torch.bfloat16, enabled=bf16):
             return network(images)

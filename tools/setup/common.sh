@@ -1,5 +1,5 @@
-# Messages, long steps and the cache folder: sourced by the scripts of this folder and of tools/.
-# Needs $root, the repository's root. Messages go to stderr, so that stdout stays the program's.
+# Messages, long steps and the cache folder. Sourced by the scripts of this folder and of tools/. Needs $root, the
+# repository's root. Messages go to stderr, so that stdout contains only the program's output.
 
 note() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -8,7 +8,7 @@ fail() {
   exit 2
 }
 
-# Prints the folder for what is fetched or built once per machine.
+# Prints the folder for what is downloaded or built once per machine.
 cache_dir() {
   if [ -n "${BENCH_CACHE_DIR:-}" ]; then
     printf '%s\n' "$BENCH_CACHE_DIR"
@@ -21,7 +21,7 @@ cache_dir() {
   fi
 }
 
-# Prints the words of list files, without comments.
+# Prints the words of list files without comments.
 read_list() { sed 's/#.*//' "$@" | tr -s ' \n' ' '; }
 
 show_log_end() {
@@ -29,8 +29,8 @@ show_log_end() {
   tail -n 40 "$1" >&2
 }
 
-# step LOG WHAT COMMAND...: says WHAT, runs COMMAND with its output in LOG, and shows the end of the
-# log when it fails. Returns COMMAND's status.
+# step LOG WHAT COMMAND...: prints WHAT and runs COMMAND with its output in LOG. If it fails, prints the end of the log.
+# Returns COMMAND's status.
 step() {
   step_log=$1
   note "$2 (log: $step_log)"
@@ -42,10 +42,10 @@ step() {
   return "$step_status"
 }
 
-# Reads ninja's output, which begins each line with `[finished/total seconds] `: keeps it in the log $1 and shows the
-# number of steps and the minutes left, in place on a terminal and elsewhere once per tenth. Silent when nothing is to
-# be done but the one step that every build takes, asking git for the revision. Expects a last line `status N`, which
-# becomes its own status.
+# Reads ninja's output, whose lines begin with `[finished/total seconds] `, and stores it in the log $1. Prints the
+# number of steps and the minutes left: in place on a terminal, elsewhere once per tenth. Prints nothing if the only
+# step is asking git for the revision, which every build does. The last line must be `status N`, and N becomes the
+# return status.
 follow_ninja() {
   follow_status=1
   follow_tenth=
@@ -80,7 +80,7 @@ follow_ninja() {
   return "$follow_status"
 }
 
-# Prints how far follow_ninja is, and the time that the steps left take if they take as long as those before.
+# Prints the progress of follow_ninja. Estimates the time left from the speed of the finished steps.
 steps_left() {
   left_seconds=${follow_seconds%%.*}
   left_seconds=$((follow_done == 0 ? 0 : left_seconds * (follow_total - follow_done) / follow_done))
@@ -105,8 +105,8 @@ ninja_step() {
   return "$ninja_status"
 }
 
-# Waits for the lock file $1, held through descriptor 9 until the process and its children end:
-# the kernel frees it however they end, so a lock is never stale. $2 says what one waits for.
+# Waits for the lock file $1 and holds it through descriptor 9 until the process and its children end. The kernel
+# releases it however they end, so a lock is never stale. $2 describes the process that it waits for.
 take_lock() {
   mkdir -p "${1%/*}"
   exec 9>"$1"
@@ -117,9 +117,9 @@ take_lock() {
 
 release_lock() { exec 9>&-; }
 
-# make_entry ENTRY NAME USABLE MAKE HINT: makes a cache entry by `MAKE PART PREFIX` in the folder PART beside it, and
-# puts PREFIX into place by one rename where `USABLE PREFIX` holds; a killed attempt leaves only PART, with which the
-# next one goes on. Prints ENTRY. HINT says what else can be done where it cannot be made.
+# make_entry ENTRY NAME USABLE MAKE HINT: makes a cache entry with `MAKE PART PREFIX` in the temporary folder PART. If
+# `USABLE PREFIX` succeeds, it renames PREFIX to ENTRY. A killed attempt leaves only PART, and the next attempt
+# continues there. Prints ENTRY. On failure, prints HINT, which describes alternatives.
 make_entry() {
   make_part=$1.part
   take_lock "$1.lock" "puts $2 into the cache ($1)"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Finds or fetches what the library for GPUs is built from, and prints its prefix: nvcc, the CUDA runtime, cuBLAS and
-# cuDNN from the wheels of cuda_wheels.txt. They hold all that compiling takes. Index and options are pip's own.
+# Finds or downloads what the library for GPUs needs to compile, and prints its prefix. It uses nvcc, the CUDA runtime,
+# cuBLAS and cuDNN from the wheels of cuda_wheels.txt. pip's index and options apply.
 #
-#   cuda_wheels.sh find      prints the prefix where the cache has it, else exits 1; quick, changes nothing
-#   cuda_wheels.sh packages  prints the Debian packages that `ensure` will need; nothing if `find` finds
-#   cuda_wheels.sh ensure    finds it, or fetches it into the cache
+#   cuda_wheels.sh find      prints the prefix in the cache, otherwise exits 1; quick, changes nothing
+#   cuda_wheels.sh packages  prints the Debian packages that `ensure` needs; nothing if `find` succeeds
+#   cuda_wheels.sh ensure    finds it, or downloads it into the cache
 set -eu
 
 root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
@@ -12,7 +12,7 @@ root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
 . "$root/tools/setup/common.sh"
 
 list=$root/tools/setup/cuda_wheels.txt
-# NVIDIA's name for the machine that is compiled for.
+# NVIDIA's name for the target machine type.
 target=x86_64-linux
 
 cache_entry() {
@@ -26,8 +26,8 @@ is_usable() {
     [ -e "$1/lib/libcudart.so" ]
 }
 
-# make_from_wheels PART PREFIX: downloads the wheels, and lays their files out as a toolkit is installed. What is
-# fetched is kept in PART for the next attempt, until the whole is there.
+# make_from_wheels PART PREFIX: downloads the wheels and arranges their files like an installed toolkit. PART keeps the
+# downloads for the next attempt until the entry is complete.
 make_from_wheels() {
   mkdir -p "$1/wheels"
   step "$1/download.log" "downloading CUDA and cuDNN as Python wheels, 0.9 GiB" \
@@ -42,7 +42,7 @@ make_from_wheels() {
     cp -Rl "$wheel_folder/." "$2" || return
   done
   mv "$1"/unpacked/*.dist-info "$2/dist-info" || return
-  # A wheel knows neither permissions nor links. CMake looks for libcudart.so, and nvcc in targets/.
+  # A wheel contains no permissions or links. CMake needs libcudart.so, and nvcc searches targets/.
   chmod +x "$2"/bin/* "$2"/nvvm/bin/* || return
   for wheel_library in "$2"/lib/lib*.so.*; do
     wheel_name=${wheel_library##*/}

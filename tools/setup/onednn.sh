@@ -1,11 +1,11 @@
 #!/bin/sh
-# Finds or makes a oneDNN 3.x that runs on OpenMP, and prints its prefix.
+# Finds or makes a oneDNN 3.x that uses OpenMP, and prints its prefix.
 #
-#   onednn.sh find       prints the prefix of one that is there, else exits 1; quick, changes nothing
-#   onednn.sh packages   prints the Debian packages that `ensure` will need; nothing if `find` finds
-#   onednn.sh ensure     finds it, or builds or fetches it into the cache
+#   onednn.sh find       prints the prefix of an existing one, otherwise exits 1; quick, changes nothing
+#   onednn.sh packages   prints the Debian packages that `ensure` needs; nothing if `find` succeeds
+#   onednn.sh ensure     finds it, or builds or downloads it into the cache
 #
-# BENCH_ONEDNN=source|wheel leaves installed ones aside and takes this way; see tools/README.md.
+# BENCH_ONEDNN=source|wheel ignores installed versions and uses this source. See tools/README.md.
 set -eu
 
 root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
@@ -16,8 +16,8 @@ root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
 # shellcheck source=tools/setup/onednn_wheel.sh
 . "$root/tools/setup/onednn_wheel.sh"
 
-# The way for distributions that offer no oneDNN 3.x, as Debian 12. On x86-64 the wheels are as fast as
-# the newer source package and are there in seconds; elsewhere there are none.
+# The source for distributions without oneDNN 3.x, such as Debian 12. On x86-64, wheels are as fast as the newer source
+# package and take only seconds to install. Wheels for other processors do not exist.
 case $(uname -m) in
   x86_64) default_way=wheel ;;
   *) default_way=source ;;
@@ -29,8 +29,8 @@ case $way in
   *) fail "BENCH_ONEDNN=$way: accepted are source and wheel" ;;
 esac
 
-# Whether the prefix $1 holds oneDNN 3 or later with headers, CMake package and the OpenMP runtime.
-# SYCL builds (oneAPI since 2024) are left aside: they need their own compiler.
+# is_usable PREFIX: succeeds if PREFIX has oneDNN 3 or later with headers, CMake package and the OpenMP runtime. It
+# rejects SYCL builds (oneAPI since 2024), which need another compiler.
 is_usable() {
   [ -f "$1/include/oneapi/dnnl/dnnl_version.h" ] || return 1
   grep -Eq '^#define DNNL_VERSION_MAJOR +([3-9]|[1-9][0-9])$' "$1/include/oneapi/dnnl/dnnl_version.h" &&
@@ -59,8 +59,8 @@ find_installed() {
   return 1
 }
 
-# Prints the folder of the cache entry for the chosen way: its name holds the version, and a hash of
-# everything that decides what the entry contains.
+# Prints the folder of the cache entry for the chosen source. Its name contains the version and a hash of everything
+# that affects the contents.
 cache_entry() {
   entry_compiler=$("${CXX:-c++}" -dumpfullversion -dumpversion 2>/dev/null) || entry_compiler=none
   entry_system=$(
@@ -77,7 +77,7 @@ cache_entry() {
 
 find_cached() { is_usable "$entry" && printf '%s\n' "$entry"; }
 
-# Whether apt offers libdnnl-dev in version 3 or later.
+# Succeeds if apt offers libdnnl-dev in version 3 or later.
 apt_offers() {
   [ -z "${BENCH_ONEDNN:-}" ] || return 1
   command -v apt-cache >/dev/null || return 1

@@ -1,7 +1,6 @@
-# oneDNN from the source package of a newer Debian, for Debian 12. Sourced by onednn.sh.
-# The archive's address and key are those of the machine's own apt configuration, and apt checks the
-# signatures; the request goes through private lists, so that neither root nor a change of the
-# system's configuration is needed.
+# Builds oneDNN from the source package of a newer Debian, for Debian 12. Sourced by onednn.sh. The archive's address
+# and key come from the machine's apt configuration, and apt checks the signatures. The request uses private lists, so
+# it needs neither root nor a change of the system's configuration.
 
 source_suite=trixie
 source_version=3.7.2
@@ -9,8 +8,8 @@ source_settings='-DCMAKE_BUILD_TYPE=Release -DONEDNN_CPU_RUNTIME=OMP -DONEDNN_BU
  -DONEDNN_BUILD_TESTS=OFF -DONEDNN_BUILD_EXAMPLES=OFF -DONEDNN_BUILD_DOC=OFF
  -DONEDNN_ARCH_OPT_FLAGS= -DCMAKE_INSTALL_LIBDIR=lib'
 
-# Prints FILE:NUMBER of the apt entry that names the Debian archive for this release: by what the
-# archive says of itself where apt has its lists, else by the release's name.
+# Prints FILE:NUMBER of the apt entry for the Debian archive of this release. Uses the archive's metadata if apt has its
+# lists, otherwise the release's name.
 archive_entry() {
   archive_codename=$(
     . /etc/os-release
@@ -26,9 +25,8 @@ archive_entry() {
       END { if (!found && guess != "") print guess }'
 }
 
-# private_sources FILE:NUMBER FOLDER: writes the entry again for the suite wanted, as sources, keeping
-# address, keys and other options. FILE is in one of apt's two formats; NUMBER counts its stanzas
-# (.sources) or lines (.list).
+# private_sources FILE:NUMBER FOLDER: writes the entry for the required suite as sources, with the same address, keys
+# and other options. FILE has one of apt's two formats. NUMBER counts its stanzas (.sources) or lines (.list).
 private_sources() {
   private_file=${1%:*}
   case $private_file in
@@ -65,7 +63,7 @@ private_sources() {
   esac
 }
 
-# fetch_source FOLDER: leaves the unpacked source in FOLDER/source.
+# fetch_source FOLDER: puts the unpacked source into FOLDER/source.
 fetch_source() {
   fetch_entry=$(archive_entry)
   if [ -z "$fetch_entry" ]; then
@@ -90,8 +88,8 @@ fetch_source() {
   rm -rf "$fetch_folder/apt" "$fetch_folder/unpacked"
 }
 
-# make_from_source PART PREFIX: fetches, builds and installs into PREFIX. What a killed attempt left
-# in PART is used again.
+# make_from_source PART PREFIX: downloads, builds and installs into PREFIX. Reuses the files that a killed attempt left
+# in PART.
 make_from_source() {
   [ -d "$1/source" ] ||
     step "$1/fetch.log" "fetching oneDNN $source_version's source package from Debian's $source_suite" \

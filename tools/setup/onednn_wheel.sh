@@ -1,10 +1,10 @@
-# oneDNN from the wheels of the Python package index that carry headers and a library on GNU OpenMP:
-# x86-64 only, and no newer than 3.2. Sourced by onednn.sh; index and options are pip's own.
+# Installs oneDNN from wheels of the Python package index with headers and a library for GNU OpenMP. They exist for
+# x86-64 only and up to version 3.2. Sourced by onednn.sh. pip's index and options apply.
 
 wheel_version=3.2.0
 wheel_release=2023.2.0
 
-# make_from_wheel PART PREFIX: downloads both wheels and lays their files out as an installation.
+# make_from_wheel PART PREFIX: downloads both wheels and arranges their files like an installation.
 make_from_wheel() {
   rm -rf "$1/wheels" "$1/unpacked"
   mkdir -p "$1/wheels" "$1/unpacked"
@@ -16,7 +16,7 @@ make_from_wheel() {
   done
   mkdir -p "$2"
   cp -R "$1"/unpacked/*.data/data/. "$2" || return
-  # A wheel knows no symbolic links: one copy of the library and links instead of three copies.
+  # A wheel contains no symbolic links. Replace the three copies of the library with one copy and links.
   ln -sf libdnnl.so.3.2 "$2/lib/libdnnl.so.3"
   ln -sf libdnnl.so.3 "$2/lib/libdnnl.so"
 }

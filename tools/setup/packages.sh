@@ -1,8 +1,8 @@
-# Debian packages: which are missing, and their installation. Sourced after common.sh.
+# Finds missing Debian packages and installs them. Sourced after common.sh.
 
 : "${root:?}"
 
-# missing_packages NAME...: prints those that are not installed, in one line.
+# missing_packages NAME...: prints the packages that are not installed, in one line.
 missing_packages() {
   # shellcheck disable=SC2016  # the format is dpkg-query's
   missing_installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
@@ -31,9 +31,9 @@ apt_get() {
   as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=300 "$@"
 }
 
-# Refreshes apt's lists, at most once, so that candidates can be told and downloads do not miss. Waits
-# while another program holds them, for which apt-get itself has no timeout. A failure is left to the
-# installation, which may not need what could not be reached.
+# Refreshes apt's lists, at most once, so that apt knows the candidates and downloads succeed. Waits while another
+# program holds the lists, because apt-get has no timeout for that. Ignores failures: the installation may not need the
+# unreachable lists.
 refresh_lists() {
   [ -z "${lists_refreshed:-}" ] || return 0
   lists_refreshed=yes
@@ -52,7 +52,7 @@ refresh_lists() {
   done
 }
 
-# ensure_packages NAME...: installs what is missing, or names it and exits 2.
+# ensure_packages NAME...: installs missing packages, or prints their names and exits 2.
 ensure_packages() {
   [ -z "${BENCH_NO_PACKAGES:-}" ] || return 0
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

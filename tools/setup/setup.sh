@@ -1,5 +1,5 @@
-# What tools/bench, tools/test and their like share: packages, oneDNN, CUDA, building a preset. Sourced with $root set
-# to the repository's root.
+# Shared by tools/bench, tools/test and similar commands: packages, oneDNN, CUDA, and building a preset. The caller must
+# set $root to the repository's root.
 
 : "${root:?}"
 # shellcheck source=tools/setup/common.sh
@@ -7,8 +7,8 @@
 # shellcheck source=tools/setup/packages.sh
 . "$root/tools/setup/packages.sh"
 
-# Prints what is installed of nvcc, cuDNN and cuBLAS, a path with its age per line: what CMake may find, and is told to
-# look for again when this changes.
+# Prints the installed parts of nvcc, cuDNN and cuBLAS, a path with its time per line. If the output changes, CMake must
+# search again.
 cuda_seen() {
   set --
   seen_ifs=$IFS
@@ -24,7 +24,7 @@ cuda_seen() {
 }
 cuda_folders=/usr/local/cuda:/usr/local:/usr:/usr/include/$(uname -m)-linux-gnu
 
-# Whether all three are installed.
+# Succeeds if all three are installed.
 cuda_is_installed() {
   installed_seen=$(cuda_seen)
   for installed_part in nvcc cudnn.h cublasLt.h; do
@@ -35,8 +35,8 @@ cuda_is_installed() {
   done
 }
 
-# Sets $cuda_prefix: where CUDA and cuDNN from wheels are, or empty where they are the system's. $1: `find`, or
-# `ensure` to fetch what BENCH_CUDA=wheels asks for.
+# Sets $cuda_prefix to the prefix of CUDA and cuDNN from wheels. It is empty if they are installed. $1 is `find`, or
+# `ensure` to download for BENCH_CUDA=wheels.
 choose_cuda() {
   cuda_prefix=''
   case ${BENCH_CUDA:-} in
@@ -47,8 +47,8 @@ choose_cuda() {
   esac
 }
 
-# prepare LIST...: installs what the package lists name and provides oneDNN, and CUDA where it is asked for, or exits 2.
-# Sets $onednn_prefix and $cuda_prefix. With nothing missing it only looks, which takes some hundredths of a second.
+# prepare LIST...: installs the packages of the lists and provides oneDNN, and CUDA if requested, or exits 2. Sets
+# $onednn_prefix and $cuda_prefix. If nothing is missing, it takes a few hundredths of a second.
 prepare() {
   prepare_files=
   for prepare_list in "$@"; do
@@ -57,7 +57,7 @@ prepare() {
   # shellcheck disable=SC2086  # a list of files
   prepare_names=$(cd "$root/tools/setup" && read_list $prepare_files)
   if ! onednn_prefix=$(sh "$root/tools/setup/onednn.sh" find); then
-    # What apt offers decides how to come by oneDNN, and a fresh machine's lists may be empty.
+    # The source of oneDNN depends on what apt offers, and a new machine's lists may be empty.
     [ -n "${BENCH_NO_PACKAGES:-}" ] || ! command -v apt-get >/dev/null || ! has_root || refresh_lists
     prepare_names="$prepare_names $(sh "$root/tools/setup/onednn.sh" packages)"
   fi
@@ -69,11 +69,11 @@ prepare() {
   [ "${BENCH_CUDA:-}" != wheels ] || choose_cuda ensure
 }
 
-# gpus_missing FOLDER: prints what a build folder is without, so that it has no support for GPUs.
+# gpus_missing FOLDER: prints the parts that a build folder lacks for GPU support.
 gpus_missing() { sed -n 's/^BENCH_GPUS_MISSING:INTERNAL=//p' "$1/CMakeCache.txt"; }
 
-# choose_gpus ARGS...: sets $cuda_architectures to what the library for GPUs is compiled for: the cards of this machine;
-# without a card but with arguments of bench, or a BENCH_CUDA, that ask for one, a single architecture; else nothing.
+# choose_gpus ARGS...: sets $cuda_architectures to the targets of the library for GPUs. These are the machine's cards.
+# Without a card, it is a single architecture if bench's arguments or BENCH_CUDA request a GPU, otherwise nothing.
 choose_gpus() {
   gpus_given=" $* "
   cuda_architectures=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
@@ -83,11 +83,11 @@ choose_gpus() {
   esac
   [ -z "${BENCH_CUDA:-}" ] || : "${cuda_architectures:=90-real}"
 }
-# What `release` is configured with, unless choose_gpus or a script says otherwise: nothing for GPUs in a new build
-# folder, and what is there in an old one. `all`: what the preset has.
+# Configuration of `release` if neither choose_gpus nor a script sets it: no GPUs in a new build folder, no change in an
+# existing one. `all` uses the preset's architectures.
 cuda_architectures=
 
-# fits_gpus FOLDER: whether a build folder of `release` has what $cuda_architectures asks for.
+# fits_gpus FOLDER: succeeds if a build folder of `release` has the $cuda_architectures.
 fits_gpus() {
   [ -n "$cuda_architectures" ] || return 0
   fits_enabled=$(sed -n 's/^ENABLE_CUDA:[A-Z]*=//p' "$1/CMakeCache.txt")
@@ -101,8 +101,9 @@ architectures() {
   esac
 }
 
-# Whether the build folder $1 is configured for this tree, these presets, this oneDNN and this CUDA. One without
-# support for GPUs is not, where what is installed of CUDA has changed since: CMake would not look again by itself.
+# is_configured FOLDER: succeeds if the build folder is configured for this tree, these presets, this oneDNN and this
+# CUDA. A folder without GPU support fails if the installed parts of CUDA have changed, because CMake would not search
+# again.
 is_configured() {
   [ -f "$1/build.ninja" ] &&
     [ -z "$(find "$root/CMakePresets.json" -newer "$1/build.ninja")" ] &&
@@ -112,7 +113,7 @@ is_configured() {
     { [ -z "$(gpus_missing "$1")" ] || cuda_seen | cmp -s - "$1/cuda_seen"; }
 }
 
-# A compiler once found is kept by CMake, so another prefix of nvcc is a new beginning.
+# CMake keeps a compiler once it has found one, so another prefix of nvcc needs a new configuration.
 configure() {
   configure_fresh=
   for configure_line in "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "BENCH_CUDA_PREFIX:PATH=$cuda_prefix"; do
@@ -131,20 +132,20 @@ configure() {
     cuda_seen >"$root/build/$1/cuda_seen"
 }
 
-# tell_gpus FOLDER: says of a build folder without support for GPUs what would bring it.
+# tell_gpus FOLDER: for a build folder without GPU support, prints how to enable it.
 tell_gpus() {
   tell_missing=$(gpus_missing "$1")
   [ -z "$tell_missing" ] || note "no support for GPUs, since these are not found: $tell_missing;" \
     "install them, or set BENCH_CUDA=wheels to fetch all (0.9 GiB)"
 }
 
-# configure_preset PRESET: configures build/PRESET where it is not.
+# configure_preset PRESET: configures build/PRESET if necessary.
 configure_preset() {
   is_configured "$root/build/$1" ||
     { (step "$root/build/log/$1-configure.log" "configuring build/$1" configure "$1") && tell_gpus "$root/build/$1"; }
 }
 
-# build PRESET [TARGET...]: builds the targets in build/PRESET; one process at a time.
+# build PRESET [TARGET...]: builds the targets in build/PRESET, one process at a time.
 build() {
   build_preset=$1
   build_folder=$root/build/$1
@@ -157,8 +158,8 @@ build() {
   return "$build_status"
 }
 
-# build_programs PROGRAM...: builds programs of `release`, and the library for GPUs where choose_gpus asks for it and CUDA
-# is found; where it is not, bench says what is missing.
+# build_programs PROGRAM...: builds programs of `release`. Also builds the library for GPUs if choose_gpus requests it
+# and CUDA is found. If CUDA is not found, bench reports what is missing.
 build_programs() {
   build release "$@" || return
   [ -z "$cuda_architectures" ] || [ -n "$(gpus_missing "$root/build/release")" ] || build release bench_cuda

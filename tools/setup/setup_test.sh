@@ -1,6 +1,5 @@
 #!/bin/sh
-# Tests of the setup scripts, with stand-ins for the system's commands: nothing is installed, fetched
-# or built.
+# Tests of the setup scripts with stand-ins for the system's commands. Nothing is installed, downloaded or built.
 # shellcheck disable=SC2016  # the code in quotes runs in another shell
 set -eu
 
@@ -12,13 +11,13 @@ unset BENCH_ONEDNN BENCH_CUDA BENCH_NO_PACKAGES CMAKE_PREFIX_PATH CUDACXX CUDA_P
 export BENCH_CACHE_DIR="$scratch/cache"
 failures=0
 
-# stand_in NAME: makes a command NAME of the script on stdin.
+# stand_in NAME: makes a command NAME from the script on stdin.
 stand_in() {
   { echo '#!/bin/sh' && cat; } >"$scratch/bin/$1"
   chmod +x "$scratch/bin/$1"
 }
 
-# expect CLAIM STATUS TEXT COMMAND...: COMMAND ends with STATUS and prints TEXT somewhere.
+# expect CLAIM STATUS TEXT COMMAND...: COMMAND must end with STATUS and print TEXT.
 expect() {
   expect_claim=$1 expect_status=$2 expect_text=$3
   shift 3
@@ -34,7 +33,7 @@ expect() {
   fi
 }
 
-# with_setup CODE: runs CODE after setup.sh.
+# with_setup CODE: sources setup.sh, then runs CODE.
 with_setup() { sh -euc 'root=$1; . "$root/tools/setup/setup.sh"; eval "$2"' setup "$root" "$1"; }
 
 # fake_onednn PREFIX VERSION RUNTIME
@@ -74,7 +73,7 @@ expect "a lock that its owner left behind is free" 0 "mine" with_setup \
   '(take_lock "$BENCH_CACHE_DIR/l" "works"; kill -9 $(sh -c "echo \$PPID")) && exit 5
    take_lock "$BENCH_CACHE_DIR/l" "works"; echo mine'
 
-# lists_fail TIMES REASON: `apt-get update` fails so often for this reason; waiting takes no time.
+# lists_fail TIMES REASON: `apt-get update` fails TIMES times for this reason, and waiting takes no time.
 lists_fail() {
   : >"$scratch/calls"
   stand_in apt-get <<END
@@ -85,7 +84,7 @@ END
 stand_in sleep <<'END'
 exit 0
 END
-# Prints what refresh_lists says, in one line, after the number of calls of apt-get.
+# Prints the number of calls of apt-get and the output of refresh_lists, in one line.
 refresh='root=$BENCH_CACHE_DIR; as_root() { "$@"; }
   said=$(refresh_lists 2>&1 | sed 1d | tr "\n" " "); echo "$(wc -l <"$root/../calls") calls $said"'
 lists_fail 2 "Could not get lock /var/lib/apt/lists/lock."
@@ -107,7 +106,7 @@ expect "a chosen way leaves installed ones aside" 1 "" env BENCH_ONEDNN=source s
 expect "building from source names its packages" 0 "libspdlog-dev" \
   env BENCH_ONEDNN=source sh "$onednn" packages
 
-# A build folder that was configured where no part of CUDA is installed, and what it had not found.
+# A build folder that was configured without any part of CUDA, and its list of missing parts.
 configured='root=$BENCH_CACHE_DIR/tree PATH=/usr/bin:/bin cuda_folders=$BENCH_CACHE_DIR/cuda cuda_prefix= onednn_prefix=/o
   folder=$root/build/x
   mkdir -p "$folder" "$cuda_folders/bin" "$cuda_folders/include"
@@ -135,7 +134,8 @@ expect "an unknown way to CUDA is refused" 2 "BENCH_CUDA=magic: accepted are whe
   with_setup 'BENCH_CUDA=magic; choose_cuda find'
 expect "fetching CUDA names its packages" 0 "python3-pip" sh "$root/tools/setup/cuda_wheels.sh" packages
 
-# fake_wheels BODY: pip downloads nothing; its stand-in makes wheels of what BODY prints, a path in each line.
+# fake_wheels BODY: replaces pip. It downloads nothing and makes wheels of the files that BODY prints, one path per
+# line.
 fake_wheels() {
   stand_in python3 <<END
 case "\$*" in

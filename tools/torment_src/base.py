@@ -1,19 +1,19 @@
-"""The short run that the cases are variations of."""
+"""The short run that the cases vary."""
 
 from .flag_table import Flag, read_flags, read_variables
 
-# The smallest network there is, for two steps.
+# The smallest network, for two steps.
 _TINY = {"model": "trivial", "data_name": "cifar10", "device": "cpu", "batch_size": "2",
          "num_warmup_batches": "1", "num_batches": "2", "num_intra_threads": "1"}
 
 
 def tiny(**other: str) -> list[str]:
-    """The flags of the short run, some of them with another value, more of them behind these."""
+    """Returns the flags of the short run. `other` replaces some values and appends more flags."""
     return [f"--{name}={value}" for name, value in (_TINY | other).items()]
 
 
 def tiny_without(names: set[str]) -> list[str]:
-    """The flags of the short run but these, and but those that would contradict them."""
+    """Returns the flags of the short run without these, and without those that would contradict them."""
     left_out = set(names)
     if "model" in names:
         left_out.add("data_name")
@@ -25,7 +25,7 @@ def tiny_without(names: set[str]) -> list[str]:
 
 
 class Program:
-    """What the cases have to know of the program. Throws HelpError."""
+    """Returns what the cases must know about the program. Throws HelpError."""
 
     def __init__(self, bench: str):
         self.bench = bench

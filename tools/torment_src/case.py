@@ -1,4 +1,4 @@
-"""What a case is: a command line, the files it finds, where its output goes, which signals come."""
+"""A case: a command line, its files, the targets of its output, and the signals that it receives."""
 
 import dataclasses
 import enum
@@ -22,12 +22,12 @@ class Folder:
 
 @dataclasses.dataclass(frozen=True)
 class Fifo:
-    """A pipe with a name that nobody else opens."""
+    """A named pipe that no other process opens."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """A symbolic link; relative to where it lies."""
+    """A symbolic link, relative to its folder."""
     target: str
 
 
@@ -35,8 +35,8 @@ Node = File | Folder | Fifo | Link
 
 
 class Stream(enum.Enum):
-    """Where stdout or stderr of the program goes. The value is the shell's redirection without its
-    descriptor; `broken` is a pipe whose reader goes away."""
+    """The target of the program's stdout or stderr. The value is the shell's redirection without its descriptor.
+    `broken` is a pipe whose reader closes it."""
     kept = ""
     closed = ">&-"
     full = ">/dev/full"
@@ -47,42 +47,42 @@ class Stream(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Blow:
-    """A signal, sent `delay` seconds after `marker` stands on stdout, or after the launch."""
+    """A signal, sent `delay` seconds after stdout contains `marker`, or after the launch."""
     signal: signal.Signals
     delay: float
     marker: str = ""
 
 
-# Done; failed; wrong use or data; output that cannot be written.
+# Success; failure; wrong usage or data; output that cannot be written.
 ENDINGS = frozenset({0, 1, 2, 74})
 
 
 @dataclasses.dataclass
 class Case:
-    """Strings may hold bytes that are no UTF-8, as surrogates (PEP 383)."""
+    """A case. Strings may contain bytes that are not valid UTF-8, as surrogates (PEP 383)."""
     title: str
     args: list[str]
     files: dict[str, Node] = dataclasses.field(default_factory=dict)
     stdout: Stream = Stream.kept
     stderr: Stream = Stream.kept
-    # With Stream.broken: how much the reader takes before it goes away.
+    # With Stream.broken: the number of bytes that the reader takes before it closes the pipe.
     taken_bytes: int = 0
-    # Variables set for the program, and shell commands run before it, in the same process.
+    # Variables to set for the program, and shell commands to run before it in the same process.
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
     prelude: str = ""
     blows: list[Blow] = dataclasses.field(default_factory=list)
-    # Exit statuses that are right; those of the signals that were sent are too, unless `deaf`.
+    # Valid exit statuses. The statuses of the sent signals are valid too, unless `deaf`.
     endings: frozenset[int] = ENDINGS
-    # The run goes on until a signal ends it.
+    # The run continues until a signal ends it.
     endless: bool = False
-    # The signals are to be ignored.
+    # The program must ignore the signals.
     deaf: bool = False
     family: str = ""
     seed: int = 0
     number: int = 0
 
     def shell_line(self, bench: str) -> str:
-        """The command for a POSIX-like shell with $'...', in the folder of the case."""
+        """Returns the command for a POSIX-like shell with $'...', to run in the folder of the case."""
         words = [quoted(word) for word in (bench, *self.args)]
         for descriptor, stream in (("2", self.stderr), ("1", self.stdout)):
             if stream not in (Stream.kept, Stream.broken):
@@ -104,7 +104,7 @@ class Case:
         return "; ".join(parts) + "; wait $p"
 
     def values_of(self, *names: str) -> list[str]:
-        """The values that the command line gives to these flags, however they are written."""
+        """Returns the values that the command line gives to these flags, in any notation."""
         either = "|".join(names).replace("_", "[-_]")
         flag = re.compile(rf"--?(?:{either})(?:=(.*))?", re.DOTALL | re.IGNORECASE)
         values = []
@@ -118,12 +118,12 @@ class Case:
 
 
 def encoded(word: str) -> bytes:
-    """The bytes that the program gets."""
+    """Returns the bytes that the program gets."""
     return word.encode("utf-8", "surrogateescape")
 
 
 def quoted(word: str) -> str:
-    """The word for a shell, on one line and printable."""
+    """Returns the word for a shell, on one line and printable."""
     if word.isascii() and word.isprintable():
         return shlex.quote(word)
     text = ""
@@ -134,5 +134,5 @@ def quoted(word: str) -> str:
 
 
 def random_of(seed: int, number: int) -> random.Random:
-    """The case's own random numbers: the same on every machine."""
+    """Returns the case's random numbers, which are the same on every machine."""
     return random.Random(f"torment {seed} {number}")

@@ -1,4 +1,4 @@
-"""Shows that cases are the same everywhere, and that files and command lines are written right."""
+"""Tests that cases are the same on every machine, and that files and command lines are written correctly."""
 
 import base64
 import random
@@ -32,7 +32,7 @@ class CasesTest(unittest.TestCase):
         return [main.make_case(self.program, seed, number) for number in numbers]
 
     def test_a_seed_and_a_number_are_one_case(self):
-        # On its own, in any order, as in the row.
+        # Alone and in any order, it must be the same as in sequence.
         for number in (317, 5, 142):
             self.assertEqual(self.cases(1, [number]), [self.row[number]])
         self.assertNotEqual([case.args for case in self.cases(2, range(20))],

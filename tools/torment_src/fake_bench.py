@@ -1,4 +1,4 @@
-"""A program for the tests: a shell script in the place of bench, with the same help."""
+"""A program for the tests: a shell script that replaces bench and has the same help."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ _VARIABLES = "variable  shape  trained\nfc.weight  2x3  yes  yes\nfc.bias  2  ye
 
 
 def write_bench(folder: Path, body: str) -> str:
-    """The path of a script that runs the body for all but what Program asks for."""
+    """Returns the path of a script that runs the body for all calls except those of Program."""
     path = folder / "bench"
     (folder / "help").write_text(HELP)
     (folder / "variables").write_text(_VARIABLES)

@@ -1,4 +1,4 @@
-"""The program's flags, read from the help that it prints."""
+"""The program's flags, read from its help."""
 
 import dataclasses
 import os
@@ -7,7 +7,7 @@ import subprocess
 
 
 class HelpError(RuntimeError):
-    """The program's help cannot be read."""
+    """The program's help cannot be parsed."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,14 +19,14 @@ class Flag:
 
     @property
     def values(self) -> list[str]:
-        """The names that it takes, or none where it takes others."""
+        """Returns the accepted names, or none if the flag accepts other values."""
         match = re.search(r"(?:one of|comma-separated list of) ([^;()]*?)(?: in any case)?[;)]",
                           self.meaning)
         return re.split(r",? or |, ", match[1]) if match else []
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
-        """Least and largest number that it takes, as far as they are told."""
+        """Returns the smallest and largest accepted number, if the help gives them."""
         number = r"(-?[\d.]+(?:e[-+]?\d+)?)"
         if match := re.search(rf"\(from {number} to (?:below )?{number}[;)]", self.meaning):
             return float(match[1]), float(match[2])
@@ -36,7 +36,7 @@ class Flag:
 
     @property
     def built(self) -> bool:
-        """Whether values other than the default can do something."""
+        """Returns whether values other than the default can have an effect."""
         return not re.search(r"\[(not built yet|not applicable|no effect)", self.meaning)
 
 
@@ -45,7 +45,7 @@ _FEWEST = 50
 
 
 def parse_help(text: str) -> list[Flag]:
-    """All flags in their order. Throws HelpError for a text that lists too few to be true."""
+    """Returns all flags in their order. Throws HelpError if the text lists too few."""
     found: dict[str, list[str]] = {}
     kinds: dict[str, str] = {}
     current = ""
@@ -65,7 +65,7 @@ def parse_help(text: str) -> list[Flag]:
 
 
 def _printed(bench: str, *args: str) -> str | None:
-    """What the program prints, or nothing where it refuses."""
+    """Returns the program's output, or nothing if it refuses."""
     try:
         run = subprocess.run([bench, *args], stdin=subprocess.DEVNULL, capture_output=True,
                              timeout=60, check=False)
@@ -75,7 +75,7 @@ def _printed(bench: str, *args: str) -> str | None:
 
 
 def read_flags(bench: str) -> list[Flag]:
-    """The flags of the program at this path. Throws HelpError."""
+    """Returns the flags of the program at this path. Throws HelpError."""
     text = _printed(bench, "--help=all")
     if text is None:
         raise HelpError(f"{bench} --help=all fails")
@@ -83,7 +83,7 @@ def read_flags(bench: str) -> list[Flag]:
 
 
 def read_variables(bench: str, model_flags: list[str]) -> dict[str, list[int]]:
-    """Names and shapes of the network's variables. Throws HelpError."""
+    """Returns names and shapes of the network's variables. Throws HelpError."""
     text = _printed(bench, "--list_variables", *model_flags) or ""
     shapes = {}
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""Says what is wrong with the way a case ended."""
+"""Finds faults in the way a case ended."""
 
 import dataclasses
 import re
@@ -9,7 +9,7 @@ from .runner import Found, Outcome
 from .streams import stderr_faults, stdout_faults, text_faults
 from .written import JSON_FLAGS, Kind, Written, fault_in, resolved
 
-# What a run that is refused leaves none of: it is kept and grows from run to run.
+# Files that a refused run must not create. A store is kept and grows from run to run.
 _KEPT = (Kind.log, Kind.store, Kind.folder)
 _REFUSED = 2
 _INPUT_FLAGS = ("init_from", "input_file")
@@ -27,7 +27,7 @@ class Fault:
 
 
 def judge(case: Case, outcome: Outcome) -> list[Fault]:
-    """Everything that is wrong, the worst first."""
+    """Returns all faults, the worst first."""
     faults = [*_status_faults(case, outcome), *_stream_faults(case, outcome),
               *_file_faults(case, outcome)]
     return list(dict.fromkeys(faults))
@@ -66,7 +66,7 @@ def _stream_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
         for kind, text in stderr_faults(outcome.stderr, failed, failed or signalled):
             yield Fault(kind, text)
         if _ended_by_one_signal(outcome) and _names(outcome).encode() not in outcome.stderr:
-            # Killed before it could look after signals, it has nothing to say.
+            # A program that was killed before it handled signals prints nothing.
             if not outcome.killed or _in_steps(outcome):
                 yield Fault("silent", f"ended by {_names(outcome)} without a word")
     if case.stdout is Stream.kept:
@@ -103,7 +103,7 @@ def _file_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
 
 
 def _ended_by_one_signal(outcome: Outcome) -> bool:
-    """A second one ends the run at once."""
+    """A second signal ends the run at once."""
     return len(outcome.sent) == 1 and outcome.status == 128 + outcome.sent[0]
 
 
@@ -112,7 +112,7 @@ def _in_steps(outcome: Outcome) -> bool:
 
 
 def _missing_faults(case: Case, written: Written, flags: tuple[str, ...]) -> Iterator[Fault]:
-    """Of a flag that is given twice the last value holds."""
+    """If a flag is repeated, the last value wins."""
     for name in [name for flag in flags for name in case.values_of(flag)[-1:]]:
         if written.is_missing(name):
             yield Fault("file", f"{name!r} is not there")
@@ -130,7 +130,7 @@ def _output_faults(outcome: Outcome, path: str, before: Found | None,
 
 
 def _appended_faults(case: Case, outcome: Outcome, path: str) -> Iterator[Fault]:
-    """What stood in the file that stdout was appended to must still be there."""
+    """If stdout was appended to a file, the old content must still be there."""
     old = getattr(case.files.get(path), "data", b"")
     if not (outcome.folder / path).read_bytes().startswith(old):
         yield Fault("output", f"{path!r} lost what it held")

@@ -1,5 +1,4 @@
-"""Shows that the judge sees each kind of fault that it claims to see, and none in a run as it
-should be. Scripts stand in for bench."""
+"""Tests that the judge detects each kind of fault, and none in a correct run. Scripts replace bench."""
 
 import contextlib
 import io
@@ -21,14 +20,14 @@ from torment_src.fake_bench import program_of, write_bench  # noqa: E402
 from torment_src.judge import Fault, judge  # noqa: E402
 
 def _unit() -> float:
-    """Seconds that starting a shell takes here and now."""
+    """Returns the seconds that starting a shell takes on this machine now."""
     begin = time.monotonic()
     for _ in range(5):
         subprocess.run(["sh", "-c", "echo ready"], check=True, stdout=subprocess.DEVNULL)
     return (time.monotonic() - begin) / 5
 
 
-# Long enough for a script to do its part even where other programs delay it.
+# Long enough for a script to do its part even on a busy machine.
 _WHILE = max(0.2, 30 * _unit())
 _HEADER = r"printf 'bench:       0.1.0\nModel:       x\n             2 per device\n==========\n'"
 _STEPS = rf"""{_HEADER}
@@ -51,7 +50,7 @@ class JudgeTest(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def faults(self, body: str, *args: str, limit: float = 30.0, **case) -> list[Fault]:
-        """What is wrong with a script that is run as bench."""
+        """Returns the faults of a script that runs as bench."""
         bench = write_bench(self.folder, body)
         tried = Case("case", list(args), **case)
         with (mock.patch.object(runner, "LIMIT_SECONDS", limit),

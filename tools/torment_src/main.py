@@ -1,4 +1,4 @@
-"""The command line: which cases, in which order, and what is printed of them."""
+"""The command line: selects and orders the cases, and prints the results."""
 
 import argparse
 import collections
@@ -29,14 +29,14 @@ FAMILIES: dict[str, Callable[[random.Random, Program, int], Case]] = {
     "flags": flags.make, "pairs": pairs.make, "shards": shards.make, "cifar": cifar.make,
     "tensors": tensors.make, "signals": signals.make, "outputs": outputs.make,
     "surroundings": surroundings.make}
-# Whose turn it is; the number of a case names its place here, whichever families run.
+# The order of families. A case's number is its place here, whichever families run.
 _TURNS = ("flags", "pairs", "shards", "flags", "tensors", "outputs", "flags", "pairs", "signals",
           "flags", "shards", "cifar", "surroundings", "flags", "pairs", "tensors", "flags",
           "shards", "outputs", "pairs", "signals", "surroundings")
 
 
 def make_case(program: Program, seed: int, number: int) -> Case:
-    """Case `number` of the seed: the same everywhere, for a program with the same flags."""
+    """Returns case `number` of the seed, which is the same on every machine for a program with the same flags."""
     rounds, place = divmod(number, len(_TURNS))
     family = _TURNS[place]
     index = rounds * _TURNS.count(family) + _TURNS[:place].count(family)
@@ -46,7 +46,7 @@ def make_case(program: Program, seed: int, number: int) -> Case:
 
 
 def numbers_of(families: set[str], cases: int | None = None) -> Iterator[int]:
-    """The numbers of the families' cases, of so many cases or without end."""
+    """Returns the numbers of the families' cases: the given count, or without end."""
     numbers = (number for number in itertools.count() if _TURNS[number % len(_TURNS)] in families)
     return itertools.islice(numbers, cases)
 
@@ -69,7 +69,7 @@ class Report:
         self._statuses = collections.defaultdict(collections.Counter)
         self._findings = collections.defaultdict(list)
         self._failed = 0
-        # Of those that ended by themselves.
+        # Only of cases that ended without being killed.
         self._slowest: tuple[float, str] = (0.0, "")
 
     def add(self, case: Case, outcome: Outcome, faults: list[Fault]) -> None:
@@ -96,7 +96,7 @@ class Report:
         return f"tools/torment --seed={case.seed} --case={case.number}{other}"
 
     def end(self, seconds: float) -> int:
-        """Prints the counts; returns the exit status."""
+        """Prints the counts and returns the exit status."""
         columns = sorted({status for counts in self._statuses.values() for status in counts},
                          key=lambda status: int(status) if status.isdigit() else 1000)
         print(f"\n{'family':<10}{'cases':>8}" + "".join(f"{status:>7}" for status in columns))
@@ -112,17 +112,17 @@ class Report:
 
 
 def cause_of(fault: Fault) -> str:
-    """The fault without what differs from case to case."""
+    """Returns the fault without the parts that differ from case to case."""
     return printable(re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "_", str(fault)))
 
 
 def printable(text: str) -> str:
-    """The text for a terminal, whatever it holds."""
+    """Returns the text with unprintable characters escaped, for a terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def show(case: Case, outcome: Outcome) -> None:
-    """One case in full."""
+    """Prints one case in full."""
     print(f"case {case.number} ({case.family}: {printable(case.title)})")
     for path in case.files:
         print(f"  file   {printable(path)}")
@@ -200,10 +200,10 @@ def parse(arguments: list[str], about: str) -> argparse.Namespace:
 
 
 def main(arguments: list[str], about: str) -> int:
-    """Returns the exit status: 0 no findings, 1 findings, 2 wrong use or a program that cannot be
-    tried, 130 ended by Ctrl-C after the cases in hand."""
+    """Returns the exit status: 0 no findings, 1 findings, 2 wrong usage or a program that cannot be tested, 130 ended
+    by Ctrl-C after the current cases."""
     parsed = parse(arguments, about)
-    # The shell of a caller may ignore them; a program that is tried inherits that.
+    # The calling shell may ignore these signals, and the tested program would inherit that.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Runs a case in a fresh folder and tells what came of it."""
+"""Runs a case in a new folder and returns the outcome."""
 
 import dataclasses
 import hashlib
@@ -15,21 +15,21 @@ from pathlib import Path
 
 from .case import Case, Fifo, File, Folder, Link, Stream, encoded
 
-# A run takes a few tenths of a second. One that takes longer than this hangs; set_limits raises it.
+# A run takes a few tenths of a second. A run that takes longer than this hangs. set_limits raises the limit.
 LIMIT_SECONDS = 60.0
-# Signals wait for their marker no longer than this, and go out then.
+# Signals wait for their marker at most this long, then they are sent anyway.
 _MARKER_SECONDS = 10.0
 _POLL_SECONDS = 0.005
 _MOST_BYTES = 8 << 20
-# In the case's folder: where the program keeps what is given no name.
+# Folder in the case's folder where the program keeps files without a given name.
 DATA_FOLDER = "data"
 _SHELL = shutil.which("sh") or "/bin/sh"
-# What the program sees of our environment: whatever else is set could change what it does.
+# The variables of our environment that the program sees. Others could change its behavior.
 _INHERITED = re.compile(r"PATH|HOME|LD_LIBRARY_PATH|\w+SAN_OPTIONS")
 
 
 def set_limits(unit: float) -> None:
-    """Raises the limits on a slow or busy machine, where `unit` is the seconds that two small runs take."""
+    """Raises the limits on a slow or busy machine. `unit` is the time in seconds of two small runs."""
     global LIMIT_SECONDS, _MARKER_SECONDS
     LIMIT_SECONDS = max(LIMIT_SECONDS, 200 * unit)
     _MARKER_SECONDS = max(_MARKER_SECONDS, 50 * unit)
@@ -37,7 +37,7 @@ def set_limits(unit: float) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What lies at a path: its type and mode, and a digest of what it holds."""
+    """The entry at a path: its type and mode, and a digest of its content."""
     type: int
     mode: int
     digest: str
@@ -45,11 +45,11 @@ class Found:
 
 @dataclasses.dataclass
 class Outcome:
-    # As a shell reports it: 128 + n for a program that signal n killed.
+    # The status as a shell reports it: 128 + n for a program that signal n killed.
     status: int
     killed: bool
     hung: bool
-    # Processor time until it was killed, of one that hung.
+    # Processor time of a hung program until it was killed.
     busy_seconds: float
     stdout: bytes
     stderr: bytes
@@ -61,9 +61,9 @@ class Outcome:
 
 
 def snapshot(folder: Path) -> dict[str, Found]:
-    """Everything below the folder by its path in it; nothing is opened that could wait."""
+    """Returns everything below the folder by its relative path. Opens nothing that could block."""
     found = {}
-    # Bytes, since a name need be no text.
+    # Bytes, because a name may be invalid text.
     top = os.fsencode(folder)
     for parent, folders, names in os.walk(top):
         for name in (*folders, *names):
@@ -100,7 +100,7 @@ def _fill(folder: Path, case: Case) -> None:
 
 
 class _BrokenPipe:
-    """A pipe whose reader takes some bytes and goes away."""
+    """A pipe whose reader takes some bytes and then closes it."""
 
     def __init__(self, taken_bytes: int):
         self._read_end, self.write_end = os.pipe()
@@ -109,7 +109,7 @@ class _BrokenPipe:
         self._thread = threading.Thread(target=self._take)
 
     def start(self) -> None:
-        """To be called when the program has its copy of the write end, which is closed here."""
+        """Closes the write end. Call this when the program has its copy."""
         os.close(self.write_end)
         self._thread.start()
 
@@ -159,7 +159,7 @@ class _Running:
             time.sleep(_POLL_SECONDS)
 
     def strike(self, case: Case) -> list[signal.Signals]:
-        """Sends the signals at their time and returns those that found the program running."""
+        """Sends the signals at their time. Returns those that arrived while the program ran."""
         sent = []
         for blow in case.blows:
             self._wait_for(blow.marker)
@@ -171,12 +171,12 @@ class _Running:
         return sent
 
     def _busy_seconds(self) -> float:
-        # Behind the name, which may hold blanks: utime and stime are fields 14 and 15 of proc(5).
+        # Skip the name, which may contain spaces. utime and stime are fields 14 and 15 of proc(5).
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> bool:
-        """Waits until it has ended, and ends it when its time is over: then false."""
+        """Waits until it has ended. Kills it when its time is over, and then returns false."""
         try:
             left = LIMIT_SECONDS - (time.monotonic() - self.begin)
             self.process.wait(max(left, LIMIT_SECONDS / 3))
@@ -193,7 +193,7 @@ class _Running:
 
 
 class Workplace:
-    """A folder for one case; `with` removes it unless `keep` was set."""
+    """A folder for one case. `with` removes it unless `keep` was set."""
 
     def __init__(self, case: Case):
         self.top = Path(tempfile.mkdtemp(prefix=f"torment.{case.seed}.{case.number}."))
@@ -213,7 +213,7 @@ class Workplace:
         shutil.rmtree(self.top)
 
     def run(self, bench: str, case: Case) -> Outcome:
-        """Prepares the files of the case, runs it and looks at what is there afterwards."""
+        """Prepares the files of the case, runs it, and inspects the folder afterwards."""
         folder, streams = self.top / "work", self.top / "streams"
         folder.mkdir()
         streams.mkdir()

@@ -1,26 +1,26 @@
-"""What the program may print: the kinds of lines on stderr, the grammar of a run on stdout."""
+"""The output that the program may print: kinds of lines on stderr, and the grammar of a run on stdout."""
 
 import os
 import re
 from pathlib import Path
 from typing import Iterator
 
-# The program's own table of how a line on stderr begins that is no error.
+# The program's table of the beginnings of stderr lines that are not errors.
 _TABLE = Path(__file__).resolve().parents[2] / "bench" / "host" / "stderr_lines.inc"
 _STARTS = re.findall(r'^BENCH_STDERR_LINE\(\w+, "(.+)"\)$', _TABLE.read_text(encoding="utf-8"), re.MULTILINE)
 _STDERR_LINES = re.compile("|".join((
     *map(re.escape, _STARTS),
-    # oneDNN's own, where its variables ask for them.
+    # oneDNN's lines, if its variables request them.
     r"onednn_verbose,",
-    # Progress: a phase, what of it is done, the time left.
+    # Progress: a phase, how much of it is done, the time left.
     r"[a-z][\w ]*: \w+ \d+ of \d+(?:, (?:\d+:)?\d+:\d\d left)?$", r"[a-z][\w ]*: \d+ \w+$",
-    # The OpenMP library about its variables, before the program begins.
+    # Lines of the OpenMP library about its variables, before the program begins.
     r"libgomp: (?!Thread creation|Out of memory)",
 )))
 _SENTENCE = "bench: "
 _SANITIZERS = re.compile(r"\b(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer\b|"
                          r": runtime error: ")
-# Names of the inside: of the library's exceptions, of our own checks.
+# Internal names: exceptions of the library, and our checks.
 _INTERNALS = re.compile(r"std::|what\(\)|bad_alloc|basic_string|vector::|filesystem error|"
                         r"json\.exception|nlohmann|\bsto[id]\b|_M_\w|\.(?:cc|h):\d+")
 _SYSTEM_WORDS = {os.strerror(number).casefold() for number in range(1, 134)}
@@ -28,7 +28,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def text_faults(name: str, data: bytes, tabs: bool) -> Iterator[str]:
-    """Bytes that a terminal would obey, and such that are no text."""
+    """Returns bytes that a terminal would interpret, and bytes that are not valid text."""
     text = data.decode("utf-8", "replace")
     if b"\xef\xbf\xbd" not in data and "\ufffd" in text:
         yield f"{name} holds bytes that are no UTF-8"
@@ -39,8 +39,8 @@ def text_faults(name: str, data: bytes, tabs: bool) -> Iterator[str]:
 
 def stderr_faults(data: bytes, wants_sentence: bool,
                   may_have_sentence: bool) -> Iterator[tuple[str, str]]:
-    """(kind, text) for what is wrong with stderr: a sentence that is missing, or there without
-    reason; more than one; lines of no known kind."""
+    """Returns (kind, text) for faults of stderr: a missing or unexpected sentence, several sentences, or lines of no
+    known kind."""
     text = data.decode("utf-8", "replace")
     if match := _SANITIZERS.search(text):
         yield "sanitizer", text[match.start():].partition("\n")[0]
@@ -66,14 +66,14 @@ def _sentence_faults(body: str) -> Iterator[tuple[str, str]]:
         yield "sentences", "the sentence is empty"
     if body.strip().casefold() in _SYSTEM_WORDS:
         yield "bare", f"the system's words alone: {body!r}"
-    # What stands between quotes may be the user's own.
+    # Text between quotes may be the user's.
     if match := _INTERNALS.search(re.sub(r"'[^']*'", "''", body)):
         yield "internals", f"names the inside ({match[0]}): {body!r}"
 
 
 _NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)"
 _RATE = r"\d+\.\d"
-# Of a run; the help's begins with a word.
+# The first line of a run. The help's first line begins with a word.
 _FIRST_LINE = re.compile(r"bench: +\d")
 _HEADER_LINE = re.compile(r"(?:[A-Z][\w .]*:| ) .*")
 _RUN_LINE = re.compile("|".join((
@@ -88,7 +88,7 @@ _TABLES = re.compile(r"--?(?:profile|batch_size)", re.IGNORECASE)
 
 
 def stdout_faults(data: bytes, args: list[str], done: bool) -> Iterator[tuple[str, str]]:
-    """(kind, text) for what is wrong with stdout; `done`: the run says that it came to its end."""
+    """Returns (kind, text) for faults of stdout. `done` means that the run reports its normal end."""
     text = data.decode("utf-8", "replace")
     if not _FIRST_LINE.match(text):
         return

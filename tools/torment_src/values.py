@@ -1,10 +1,10 @@
-"""Values for flags: hostile ones of every kind, and such as a flag takes."""
+"""Values for flags: hostile values of every kind, and valid ones."""
 
 import random
 
 from .flag_table import Flag
 
-# Bytes that are no UTF-8 are written as surrogates (PEP 383).
+# Bytes that are not valid UTF-8 are written as surrogates (PEP 383).
 _NUMBERS = (
     "0", "1", "2", "-1", "-0", "+5", "05", "1e3", "1e400", "-1e400", "1e-400", "5.0", "5.", ".5",
     ".", "nan", "NaN", "inf", "-inf", "infinity", "0x10", "0b1", "0x1p3", "1_000", "1,000", "1;2",
@@ -25,7 +25,7 @@ _BOOLS = ("true", "false", "True", "FALSE", "1", "0", "yes", "no", "t", "f", "on
 
 
 def _bent(rng: random.Random, text: str) -> str:
-    """A text that differs a little from one that is taken."""
+    """Returns a text that differs slightly from a valid one."""
     if not text:
         return " "
     place = rng.randrange(len(text))
@@ -37,7 +37,7 @@ def _bent(rng: random.Random, text: str) -> str:
 
 
 def hostile(rng: random.Random, flag: Flag) -> str:
-    """Any text, mostly near what the flag takes."""
+    """Returns any text, mostly similar to a valid value of the flag."""
     pools = [_TEXTS]
     if flag.kind in ("INT", "NUM"):
         pools = [_NUMBERS, _NUMBERS, _NUMBERS, _TEXTS]
@@ -59,8 +59,7 @@ def _at_bound(rng: random.Random, flag: Flag) -> str:
     return rng.choice((f"{bound:g}", f"{bound:.17g}1", f"-{bound:g}", f"{bound - 1e-9:.12g}"))
 
 
-# Values that keep a run of a few steps short and small. A flag that is not among these takes any
-# value without making a run longer.
+# Values that keep a run of a few steps short and small. All values of other flags do not make a run longer.
 CALM: dict[str, tuple[str, ...]] = {
     "model": ("trivial",),
     "data_name": ("cifar10",),
@@ -78,7 +77,7 @@ CALM: dict[str, tuple[str, ...]] = {
     "datasets_parallel_interleave_cycle_length": ("1", "2"),
     "verify": ("model",),
 }
-# Texts that such a flag takes.
+# Texts that are valid for such a flag.
 _TEXTS_TAKEN: dict[str, tuple[str, ...]] = {
     "piecewise_learning_rate_schedule": ("0.1;1;0.01", "0.1", "0.1;0;0.2"),
     "result_file": ("r.json", "./sub/r.json"),
@@ -95,7 +94,7 @@ _TEXTS_TAKEN: dict[str, tuple[str, ...]] = {
 
 
 def taken(rng: random.Random, flag: Flag) -> str:
-    """A value that the flag takes by itself; a run with it stays short."""
+    """Returns a value that is valid for the flag alone. A run with it stays short."""
     if flag.name in CALM:
         return rng.choice(CALM[flag.name])
     if flag.name in _TEXTS_TAKEN:

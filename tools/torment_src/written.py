@@ -1,4 +1,4 @@
-"""Which files the flags of a case let the program write, and whether what lies there is whole."""
+"""Lists the files that the flags of a case let the program write, and checks whether they are complete."""
 
 import contextlib
 import enum
@@ -12,11 +12,11 @@ from .case import Case, encoded
 from .formats import safetensors
 from .runner import DATA_FOLDER, Outcome
 
-# Flags that name a file to write, and what it then holds.
+# Flags that name an output file, and the file's content.
 JSON_FLAGS = ("result_file", "trace_file")
 _TENSOR_FLAGS = ("save_variables", "dump_tensors")
 _LOG_NAMES = ("benchmark_run.log", "metric.log")
-# Of a store that is a folder: its index and records.
+# The index and records of a store that is a folder.
 _IN_A_STORE = re.compile(r"\.gitignore|index\.sqlite(?:-wal|-shm)?|\d{4}(?:/\d{2}(?:/[\w-]+\.json)?)?")
 _BESIDE_A_STORE = re.compile(r"-wal|-shm|-journal")
 _DEFAULT_STORE = f"{DATA_FOLDER}/bench/results.sqlite"
@@ -27,33 +27,33 @@ class Kind(enum.Enum):
     tensors = enum.auto()
     log = enum.auto()
     store = enum.auto()
-    # A folder made for a file of those.
+    # A folder that is created for one of these files.
     folder = enum.auto()
 
 
 def _of_each_run(name: str) -> re.Pattern[str]:
-    """A file, and those that several runs of one command line make of it."""
+    """Matches a file, and the files that several runs of one command line make from it."""
     root, extension = os.path.splitext(os.path.normpath(name) if name else "")
     mark = r"(?:\.(?:batch|repeat|devices)\d+)*"
     return re.compile(rf"{re.escape(root)}{mark}{re.escape(extension)}", re.DOTALL)
 
 
 def resolved(outcome: Outcome, name: str) -> str:
-    """The path, through links, as seen from the case's folder."""
+    """Returns the path with links resolved, relative to the case's folder."""
     folder = os.path.realpath(os.fsencode(outcome.folder))
     path = os.path.realpath(os.path.join(folder, encoded(name)))
     return os.fsdecode(os.path.relpath(path, folder))
 
 
 def _stores_of(case: Case) -> list[str]:
-    """The value may be left out, and then no word behind it is one."""
+    """The value is optional. The next word is never the value."""
     flag = re.compile(r"--?store(?:=(.*))?", re.DOTALL | re.IGNORECASE)
     values = [match[1] for match in map(flag.fullmatch, case.args) if match]
     return [_DEFAULT_STORE if value in (None, "default") else value for value in values]
 
 
 class Written:
-    """What the program of a case may have written, by paths in the case's folder."""
+    """The files that the program of a case may have written, by paths in the case's folder."""
 
     def __init__(self, case: Case, outcome: Outcome):
         self._outcome = outcome
@@ -82,7 +82,7 @@ class Written:
         return any(pattern.fullmatch(path) for pattern in self._logs)
 
     def _is_for_others(self, folder: str) -> bool:
-        """Whether it holds a folder of logs or a store, or is one."""
+        """Returns true if it contains or is a folder of logs or a store."""
         below = [path for path in self._outcome.after if path.startswith(f"{folder}/")]
         return (any(self._is_log_folder(path) for path in (folder, *below))
                 or any(f"{store}/".startswith(f"{folder}/") for store in self._stores))
@@ -91,20 +91,19 @@ class Written:
         if not path.startswith(store):
             return False
         rest = path[len(store):]
-        # SQLite's own files go when the last program has closed the store.
+        # SQLite's temporary files are gone when the last program has closed the store.
         beside = _BESIDE_A_STORE.fullmatch(rest) and len(self._outcome.sent) > 1
         return bool(beside or (rest[:1] == "/" and _IN_A_STORE.fullmatch(rest[1:])))
 
     def is_missing(self, name: str) -> bool:
-        """Whether no file is there that a flag with this value is to write."""
+        """Returns true if the file that a flag with this value must write does not exist."""
         if not name or name == "-" or name.startswith("/"):
             return False
         pattern = _of_each_run(resolved(self._outcome, name))
         return not any(pattern.fullmatch(path) for path in self._outcome.after)
 
     def missing_kept(self) -> list[str]:
-        """Logs and stores that are not there, of those in the case's folder; of a flag that is
-        given twice the last value holds."""
+        """Returns missing logs and stores in the case's folder. If a flag is repeated, the last value wins."""
         missing = [path for path in self._stores[-1:]
                    if not path.startswith("..") and path not in self._outcome.after]
         for pattern in self._logs[-1:]:
@@ -116,7 +115,7 @@ class Written:
 
 
 def fault_in(outcome: Outcome, path: str, kind: Kind) -> str:
-    """What is wrong with a file that was written, or nothing."""
+    """Returns what is wrong with a written file, or nothing."""
     now = outcome.after[path]
     if not stat.S_ISREG(now.type) or kind is Kind.folder:
         return ""

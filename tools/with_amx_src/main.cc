@@ -15,7 +15,7 @@ namespace {
 constexpr int kUsage = 2;
 constexpr int kNotRun = 127;
 
-/// The library lies beside this program.
+/// Returns the value of LD_PRELOAD with the library, which is in this program's folder.
 std::string preload() {
   const auto library =
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libamx_palette.so";
@@ -23,7 +23,7 @@ std::string preload() {
   return others == nullptr || *others == '\0' ? library.string() : library.string() + ":" + others;
 }
 
-/// Sets up the environment; false when AMX stays out of reach.
+/// Sets up the environment. Returns false if AMX remains unavailable.
 bool prepare() {
   const auto cpuid = bench::this_processor();
   if (!cpuid || !bench::cap_for_hidden_amx_tiles(*cpuid)) {

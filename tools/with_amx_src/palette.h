@@ -6,9 +6,9 @@
 
 namespace bench {
 
-/// What CPUID answered, with AMX's tile palette 1 in leaf 0x1D where that is not there: 8 tiles of
-/// 16 rows of 64 bytes; and with a highest leaf that includes 0x1D. Intel 64 manual, volume 2A,
-/// CPUID; every AMX processor so far has this palette.
+/// Returns CPUID's answer, with AMX's tile palette 1 added to leaf 0x1D if it is missing: 8 tiles
+/// of 16 rows of 64 bytes. The highest leaf then includes 0x1D. Intel 64 manual, volume 2A, CPUID.
+/// Every AMX processor so far has this palette.
 constexpr CpuidRegisters with_tile_palette(std::uint32_t leaf, std::uint32_t subleaf,
                                            CpuidRegisters answer) {
   constexpr std::uint32_t kTileInformation = 0x1d;

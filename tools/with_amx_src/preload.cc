@@ -1,6 +1,5 @@
-// Preloaded into a program: lets CPUID fault, and answers in its place with AMX's tile palette
-// filled in. It takes SIGSEGV: a program that installs its own handler for that signal ends at its
-// next CPUID.
+// Preloaded into a program. Makes CPUID fault and answers in its place with AMX's tile palette. It
+// handles SIGSEGV, so a program with another handler for that signal ends at its next CPUID.
 #include <cpuid.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -40,7 +39,7 @@ void answer(int signal, siginfo_t* /*info*/, void* context) {
   registers[REG_RIP] += 2;
 }
 
-// Linked with -z initfirst, so before libraries ask for the processor's features.
+// Linked with -z initfirst, to run before libraries query the processor's features.
 [[gnu::constructor]] void install() {
   struct sigaction action = {};
   action.sa_sigaction = answer;

@@ -11,14 +11,14 @@ namespace bench {
 namespace {
 
 enum class Scope : std::uint8_t {
-  /// Has its place in a range of sizes.
+  /// Usable in a range of sizes.
   one_host,
-  /// Is for all sizes.
+  /// Only for all sizes.
   all_sizes,
   several_hosts,
 };
 
-/// What --all_reduce_spec knows.
+/// An algorithm that --all_reduce_spec accepts.
 struct AlgorithmRow {
   std::string_view name;
   Scope scope = Scope::one_host;
@@ -26,7 +26,7 @@ struct AlgorithmRow {
 };
 
 constexpr std::string_view kNccl = "nccl";
-/// tf_cnn_benchmarks' first.
+/// The algorithms of tf_cnn_benchmarks come first.
 constexpr std::array<AlgorithmRow, 13> kAlgorithms = {{
     {.name = kNccl, .scope = Scope::all_sizes},
     {.name = "nccl/xring", .scope = Scope::several_hosts},
@@ -49,7 +49,7 @@ const AlgorithmRow* find_algorithm(std::string_view name) {
   return found == kAlgorithms.end() ? nullptr : found;
 }
 
-/// A part of the spec between colons, and where it begins, counted from 1.
+/// A part of the spec between colons, and its position, counted from 1.
 struct SpecPart {
   std::string_view text;
   std::size_t number = 1;
@@ -83,7 +83,7 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// "a, b, c" of the rows that are wanted.
+/// Lists the wanted rows: "a, b, c".
 template <class Wanted>
 std::string names_of(const Wanted& wanted) {
   std::string text;
@@ -95,7 +95,7 @@ std::string names_of(const Wanted& wanted) {
   return text;
 }
 
-/// As describe_algorithms(), of all of the spec or of one of its ranges of sizes.
+/// Like describe_algorithms(), for a whole spec or for one of its ranges of sizes.
 std::string describe_accepted(bool whole, const AllReduceOffer& offer) {
   return describe_algorithms(whole ? offer : AllReduceOffer{.nccl = false, .timed = false});
 }

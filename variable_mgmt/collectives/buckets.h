@@ -8,14 +8,14 @@
 
 namespace bench {
 
-/// A gradient in a flat region that holds them in the order in which they become final.
+/// A gradient in a flat region, which holds gradients in the order in which they become final.
 struct FinalGradient {
   FlatPiece piece;
-  /// The step of the plan behind which it is final.
+  /// The gradient is final after this step of the plan.
   std::size_t final_step = 0;
 };
 
-/// Gradients first..last, reduced as one as soon as all of them are final.
+/// A gradient bucket: gradients first..last, reduced together once all of them are final.
 struct GradientBucket {
   IndexRange gradients;
   FlatPiece piece;
@@ -25,12 +25,13 @@ struct GradientBucket {
 
 struct BucketLimits {
   std::size_t bytes = std::size_t{25} << 20;
-  /// Of the first, which may be smaller, so that reducing begins early.
+  /// The limit of the first bucket, which may be smaller so that reducing begins early.
   std::size_t first_bytes = std::size_t{1} << 20;
 };
 
-/// Buckets that cover the region in order, each of so many bytes at most, or of one gradient. Gaps
-/// between gradients belong to them. Throws InternalError when the pieces are not in order.
+/// Partitions the region into buckets, in order. Each holds at most `bytes` bytes or a single
+/// gradient. Gaps between gradients belong to the buckets. Throws InternalError if the pieces are
+/// not in order.
 std::vector<GradientBucket> plan_buckets(std::span<const FinalGradient> gradients,
                                          const BucketLimits& limits);
 

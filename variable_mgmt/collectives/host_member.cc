@@ -10,10 +10,10 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Elements between two looks at whether somebody has failed.
+/// Elements to process between two checks for a failure.
 constexpr std::size_t kElementsAtOnce = std::size_t{1} << 20;
 
-/// Ends a member's work however it ends, or others would wait for it for ever.
+/// Ends a member's work on every path, or others would wait for it forever.
 class EndOfWork {
  public:
   EndOfWork(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
@@ -53,7 +53,7 @@ auto HostMember::or_cancel(const Work& work) {
     meeting_.check_failure();
     return work();
   } catch (const std::exception& error) {
-    meeting_.cancel(rank_, error.what());  // What failed first stays.
+    meeting_.cancel(rank_, error.what());  // The first failure is kept.
     meeting_.wait_for_quiet();
     throw;
   }

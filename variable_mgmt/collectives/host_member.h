@@ -19,12 +19,12 @@ class HostMember final : public CollectiveMember {
   void wait(Handle handle, const Patience& patience) override;
 
  private:
-  /// What one operation needs of the device, used again by later ones.
+  /// The device resources of one operation, reused by later ones.
   struct Place {
-    /// The stretch is in memory of the host; the sums are in the device's.
+    /// `arrived`: the elements are in host memory. `returned`: the sums are in device memory.
     std::unique_ptr<Event> arrived;
     std::unique_ptr<Event> returned;
-    /// Where the device's memory is not the host's.
+    /// Used if the device's memory is separate from the host's.
     std::unique_ptr<DeviceMemory> staging;
     std::size_t bytes = 0;
     bool taken = false;
@@ -39,22 +39,22 @@ class HostMember final : public CollectiveMember {
     }
   };
 
-  /// What `work` returns. When it throws, the others are cancelled, and none of them touches this
-  /// member's memory any more.
+  /// Returns work(). If it throws, cancels the others, which then do not access this member's
+  /// memory any more.
   template <class Work>
   auto or_cancel(const Work& work);
   Place& take_place(std::size_t bytes);
   void advance();
   void see_arrivals();
-  /// Does the member's steps of an operation; false when it has to wait for others before.
+  /// Does the member's steps of an operation; false if it must wait for other members first.
   bool do_steps(Active& active);
   bool is_free(const Operation& operation, const ReduceStep& step) const;
   void do_step(const Operation& operation, const ReduceStep& step);
   void finish_first();
   [[nodiscard]] bool is_done(Handle handle) const { return handle < done_; }
-  /// Waits a little for whatever the first operation waits for.
+  /// Waits briefly for what the first operation waits for.
   void pause(std::uint32_t seen, int turn, const Patience& patience);
-  /// "is not done at its deadline: tower 2 has not come"
+  /// Describes the wait, for example "is not done at its deadline: tower 2 has not come".
   [[nodiscard]] std::string describe_wait(Handle handle, std::string_view end) const;
   std::size_t index() const { return static_cast<std::size_t>(rank_); }
 
@@ -66,7 +66,7 @@ class HostMember final : public CollectiveMember {
   const bool staged_;
   std::vector<std::unique_ptr<Place>> places_;
   std::deque<Active> active_;
-  /// Of the next one to be started, and of the first that is not done.
+  /// The handles of the next operation to start, and of the first that is not done.
   Handle next_ = 0;
   Handle done_ = 0;
 };

@@ -30,7 +30,7 @@ std::shared_ptr<const Schedule> Meeting::schedule_of(const Stretch& stretch) {
   if (options_.spec.empty()) {
     return nullptr;
   }
-  // Whatever the algorithm's period is, it divides this one for up to nine members.
+  // A multiple of every algorithm's period for up to nine members.
   constexpr std::size_t kTurns = 2520;
   const std::size_t turn = stretch.index % kTurns;
   auto& schedule = schedules_[{stretch.elements, stretch.dtype, turn}];
@@ -113,7 +113,7 @@ void Meeting::leave(int rank) noexcept {
     const std::lock_guard lock(mutex_);
     const auto index = static_cast<std::size_t>(rank);
     left_[index] = true;
-    // Those that it released may be there for the others' sake.
+    // Operations that it released may remain for the others.
     if (!operations_.empty() && operations_.back()->number >= entered_[index]) {
       set_failure(rank, std::string(kLeft));
     }
@@ -133,8 +133,8 @@ void Meeting::check_failure() const {
 }
 
 bool Meeting::begin_work(int rank) {
-  // Either wait_for_quiet() sees the flag, or this one the failure: both are sequentially
-  // consistent.
+  // Either wait_for_quiet() sees the flag or this function sees the failure, since both are
+  // sequentially consistent.
   working_[static_cast<std::size_t>(rank)].flag.store(true);
   if (failed()) {
     end_work(rank);

@@ -17,13 +17,13 @@
 
 namespace bench {
 
-/// One all-reduce, as its members see each other in it.
+/// One all-reduce, as its members see it.
 struct Operation {
-  /// What a member shows the others, on a cache line of its own.
+  /// A member's state that the others see, on a separate cache line.
   struct alignas(64) Seat {
-    /// Its elements, in memory of the host; from when it has arrived.
+    /// The member's elements in host memory; set before `arrived`.
     std::byte* memory = nullptr;
-    /// How many of its steps are done.
+    /// The number of its completed steps.
     std::atomic<std::size_t> steps = 0;
     std::atomic<bool> arrived = false;
   };
@@ -41,49 +41,52 @@ struct Operation {
   const std::size_t elements;
   const DType dtype;
   const std::size_t index;
-  /// Null where something else adds.
+  /// Null if something else adds.
   const std::shared_ptr<const Schedule> schedule;
   std::vector<Seat> seats;
-  /// Members whose elements are there, and who have done all their steps.
+  /// The number of members whose elements have arrived, and of members that have done all their
+  /// steps.
   std::atomic<int> arrived = 0;
   std::atomic<int> finished = 0;
-  /// Who does not need it any more; of the meeting.
+  /// The number of members that no longer need it; belongs to `Meeting`.
   int released = 0;
 };
 
-/// What the members of a host's collective share: who is how far, who waits, and what failed.
+/// The state that the members of a host's collective share: progress, waits and failure.
 class Meeting {
  public:
-  /// Without a spec operations have no schedule: something else adds.
+  /// Without a spec, operations have no schedule, because something else adds.
   explicit Meeting(CollectiveOptions options);
 
   [[nodiscard]] int members() const { return static_cast<int>(options_.names.size()); }
   [[nodiscard]] const std::string& name(int rank) const {
     return options_.names[static_cast<std::size_t>(rank)];
   }
-  /// The member's next operation. Throws InternalError when the stretch is not the others', and
-  /// CollectiveCancelled when a member has left that will not come to it.
+  /// Returns the member's next operation. Throws InternalError if the buffer view differs from the
+  /// other members'. Throws CollectiveCancelled if a member has left before entering this
+  /// operation.
   Operation& enter(int rank, const Stretch& stretch);
   void release(Operation& operation);
-  /// The member enters no more; those who have entered or will enter further ones fail.
+  /// The member enters no more operations. Others fail if they have entered or will enter further
+  /// ones.
   void leave(int rank) noexcept;
 
-  /// Tells everybody who sleeps that something has changed.
+  /// Notifies all sleeping members of a change.
   void signal();
   [[nodiscard]] std::uint32_t changes() const { return changes_.load(); }
-  /// Returns when there are more changes than `seen`, or at that time.
+  /// Returns when there are more changes than `seen`, or at `until`.
   void sleep(std::uint32_t seen, std::chrono::steady_clock::time_point until);
 
   void cancel(int rank, const std::string& reason) noexcept;
   [[nodiscard]] bool failed() const { return failed_.load(); }
   [[nodiscard]] std::string failure() const;
-  /// Throws CollectiveCancelled when a member has failed.
+  /// Throws CollectiveCancelled if a member has failed.
   void check_failure() const;
-  /// Between these calls a member touches others' memory. False, and it must not, when somebody has
-  /// failed.
+  /// Between these calls, a member accesses others' memory. Returns false after a failure; then the
+  /// member must not access it.
   bool begin_work(int rank);
   void end_work(int rank) { working_[static_cast<std::size_t>(rank)].flag.store(false); }
-  /// Once somebody has failed: returns when no member touches others' memory any more, nor will.
+  /// After a failure: returns once no member accesses others' memory, and none will.
   void wait_for_quiet() const;
 
  private:
@@ -91,16 +94,16 @@ class Meeting {
     std::atomic<bool> flag = false;
   };
   std::shared_ptr<const Schedule> schedule_of(const Stretch& stretch);
-  /// Under the lock.
+  /// Requires the lock.
   void set_failure(int rank, const std::string& reason);
 
   const CollectiveOptions options_;
   mutable std::mutex mutex_;
-  /// In order; members at the end have entered all of them, slower ones fewer.
+  /// In order. The fastest members have entered all of them, slower ones fewer.
   std::deque<std::unique_ptr<Operation>> operations_;
   std::vector<std::uint64_t> entered_;
   std::vector<bool> left_;
-  /// By size, type and index; a step's stretches come again and again.
+  /// By size, type and index; the buffer views of a step recur.
   std::map<std::tuple<std::size_t, DType, std::size_t>, std::shared_ptr<const Schedule>> schedules_;
   std::string failure_;
   std::atomic<bool> failed_ = false;

@@ -29,7 +29,7 @@ int nccl_type(DType dtype) {
   }
 }
 
-/// A communicator of NCCL's that no call can hang in.
+/// An NCCL communicator in which no call can hang.
 class NcclCommunicator {
  public:
   NcclCommunicator(const nccl::Library& library, int ranks, const nccl::UniqueId& id, int rank)
@@ -47,8 +47,8 @@ class NcclCommunicator {
                                                 nccl_type(stretch.dtype), nccl::kSum, communicator_,
                                                 stream.native_handle()));
   }
-  /// Whether the last call has been taken in full. Throws DeviceError for what NCCL says has
-  /// failed.
+  /// True if NCCL has fully accepted the last call. Throws DeviceError for a failure that NCCL
+  /// reports.
   bool is_settled() {
     check(communicator_ != nullptr, "NCCL: the communicator was aborted");
     int state = nccl::kSuccess;
@@ -56,8 +56,8 @@ class NcclCommunicator {
     accept("an operation of NCCL's", state);
     return state != nccl::kInProgress;
   }
-  /// Ends what is under way, so that streams go on; needs no other rank, so it serves for the end
-  /// of a good run as well. Where it does not return, it is left behind.
+  /// Ends operations in progress, so that streams continue. It needs no other rank, so it also ends
+  /// a good run. If NCCL's abort does not return, it is abandoned.
   void abort() {
     if (communicator_ == nullptr) {
       return;
@@ -82,7 +82,7 @@ class NcclCommunicator {
   nccl::Communicator communicator_ = nullptr;
 };
 
-/// What all members know.
+/// State that all members share.
 struct NcclShared {
   explicit NcclShared(NcclOptions given)
       : options(std::move(given)),
@@ -118,7 +118,7 @@ class NcclMember final : public CollectiveMember {
     meeting().leave(rank_);
     communicator_.abort();
     if (joined_) {
-      // The member's stream waits for events of this one.
+      // The member's stream waits for events of this stream.
       finish(*beside_);
       finish(stream_);
     }
@@ -194,7 +194,7 @@ class NcclMember final : public CollectiveMember {
 
   struct Active {
     Operation* operation;
-    /// The stretch is there; the sums are.
+    /// `ready`: the buffer view is complete. `done`: the sums are.
     std::unique_ptr<Event> ready;
     std::unique_ptr<Event> done;
   };
@@ -209,14 +209,14 @@ class NcclMember final : public CollectiveMember {
     events_.pop_back();
     return event;
   }
-  /// What `work` returns. When it throws, the others are cancelled and this member's kernels ended.
+  /// Returns work(). If it throws, cancels the others and ends this member's kernels.
   template <class Work>
   std::invoke_result_t<Work> or_abort(const Work& work) {
     try {
       meeting().check_failure();
       return work();
     } catch (const std::exception& error) {
-      meeting().cancel(rank_, error.what());  // What failed first stays.
+      meeting().cancel(rank_, error.what());  // The first failure is kept.
       communicator_.abort();
       throw;
     }
@@ -238,7 +238,7 @@ class NcclMember final : public CollectiveMember {
       retire_first();
     }
   }
-  /// What comes behind it on the member's stream sees the sums.
+  /// Later work on the member's stream then sees the sums.
   void retire_first() {
     Active first = std::move(active_.front());
     active_.pop_front();
@@ -248,7 +248,7 @@ class NcclMember final : public CollectiveMember {
     events_.push_back(std::move(first.done));
     ++done_;
   }
-  /// Waits for an event, until it is time to look at everything else.
+  /// Waits briefly for an event, so that the caller can poll everything else.
   static void glance(Event& event, const Patience& patience) {
     constexpr std::chrono::milliseconds kGlance{1};
     event.wait({.deadline = std::min<steady_clock::time_point>(patience.deadline,
@@ -270,7 +270,7 @@ class NcclMember final : public CollectiveMember {
                           active.operation->elements, " ", name_of(active.operation->dtype),
                           " by NCCL ", how_it_ended(patience), away.empty() ? kAllHaveCome : away));
   }
-  /// The members that have not begun to wait as often.
+  /// The members that have begun fewer waits.
   [[nodiscard]] std::string whoever_is_missing(std::uint64_t waits) const {
     std::string text;
     for (int rank = 0; rank < meeting().members(); ++rank) {
@@ -280,7 +280,7 @@ class NcclMember final : public CollectiveMember {
     }
     return text.empty() ? kAllHaveCome : text;
   }
-  /// ": tower 1 has not come"; empty when all have.
+  /// ": tower 1 has not come"; empty if all have.
   [[nodiscard]] std::string missing(const Operation& operation) const {
     std::string text;
     for (int rank = 0; rank < meeting().members(); ++rank) {
@@ -300,7 +300,7 @@ class NcclMember final : public CollectiveMember {
   Stream& stream_;
   std::vector<std::unique_ptr<Event>> events_;
   std::deque<Active> active_;
-  /// It ends before the events that its work names, and after the communicator.
+  /// Destroyed before the events that its work uses, and after the communicator.
   const std::unique_ptr<Stream> beside_;
   NcclCommunicator communicator_;
   Handle next_ = 0;

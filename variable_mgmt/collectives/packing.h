@@ -21,8 +21,8 @@ struct ExtractedRanges {
   bool operator==(const ExtractedRanges&) const = default;
 };
 
-/// Rising indices as ranges without gaps and what stays alone. A range goes on while last - first
-/// is at most `limit` before it does: it has up to limit + 2 indices, as in tf_cnn_benchmarks.
+/// Splits rising indices into ranges without gaps and single indices. A range grows as long as last
+/// - first is at most `limit`, so it can have limit + 2 indices, as in tf_cnn_benchmarks.
 constexpr std::size_t kDefaultRangeLimit = 32;
 ExtractedRanges extract_ranges(std::span<const std::size_t> indices,
                                std::size_t limit = kDefaultRangeLimit);
@@ -34,11 +34,11 @@ struct PackedPart {
   std::size_t count = 0;
   bool operator==(const PackedPart&) const = default;
 };
-/// What is reduced as one: parts one behind the other.
+/// Parts that are reduced as one, in order.
 using Pack = std::vector<PackedPart>;
 std::size_t elements_of(const Pack& pack);
 
-/// A gradient, as packing sees it.
+/// What packing needs to know of a gradient.
 struct GradientSize {
   std::size_t elements = 0;
   DType dtype = DType::f32;
@@ -50,16 +50,16 @@ struct SmallGradients {
   std::int64_t max_group = 10;
 };
 
-/// f32 gradients of at most max_bytes that follow each other are one pack; these come first, then
-/// the others in order. Each is alone where a limit is 0 or less.
+/// Packs consecutive f32 gradients of at most max_bytes each. The packs come first, then the other
+/// gradients in order. If a limit is 0 or less, each gradient is alone.
 std::vector<Pack> pack_small(std::span<const GradientSize> gradients, const SmallGradients& limits);
 
-/// --gradient_repacking: all gradients behind each other, cut into `packs` of total / packs
-/// elements, of which the last takes the remainder. Throws UsageError for fewer than one and for
-/// more than there are elements.
+/// --gradient_repacking: concatenates all gradients and cuts them into `packs` of total / packs
+/// elements; the last takes the remainder. Throws UsageError if `packs` is below one or larger than
+/// the number of elements.
 std::vector<Pack> repack(std::span<const GradientSize> gradients, int packs);
 
-/// Bytes of a flat region.
+/// A range of bytes of a flat region.
 struct FlatPiece {
   std::size_t offset = 0;
   std::size_t bytes = 0;
@@ -67,9 +67,9 @@ struct FlatPiece {
   bool operator==(const FlatPiece&) const = default;
 };
 
-/// Where a pack lies in a region that has the gradients in order, with gaps between them at most:
-/// from its first part to its last. So nothing is copied to pack it; gaps are reduced too.
-/// Throws InternalError for a pack whose parts are not in the region's order.
+/// The range of a pack in a region that holds the gradients in order, perhaps with gaps between
+/// them. It extends from the pack's first part to its last. So packing copies nothing, and gaps are
+/// reduced too. Throws InternalError if the pack's parts are not in the region's order.
 FlatPiece piece_of(const Pack& pack, std::span<const FlatPiece> gradients, DType dtype);
 
 }  // namespace bench

@@ -14,7 +14,7 @@ namespace {
 
 using F64 = hn::ScalableTag<double>;
 
-/// One vector of sums, or a part of one.
+/// One full or partial vector of sums.
 template <class T, class Lanes>
 HWY_INLINE void reduce_vector(const ReduceArgs& args, std::size_t i, Lanes lanes) {
   Vector sum = load(static_cast<const T*>(args.sources[0]) + i, lanes);
@@ -26,7 +26,7 @@ HWY_INLINE void reduce_vector(const ReduceArgs& args, std::size_t i, Lanes lanes
   }
 }
 
-/// Two sources, as most algorithms have: eight loads under way at once.
+/// Two sources, as in most algorithms, with eight loads in flight.
 template <class T>
 void reduce_two(const ReduceArgs& args) {
   const T* const a = static_cast<const T*>(args.sources[0]);
@@ -104,7 +104,7 @@ HWY_EXPORT(reduce_range);
 
 namespace {
 
-/// With at least two sources.
+/// Requires at least two sources.
 void reduce_dispatched(const ReduceArgs& args) { HWY_DYNAMIC_DISPATCH(reduce_range)(args); }
 
 }  // namespace

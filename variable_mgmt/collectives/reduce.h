@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// The sum of the sources' elements, in their order, is written to all targets. Sums of f16 and
-/// bf16 are f32 and rounded once. A target may be a source; otherwise they do not overlap.
+/// Writes the sum of the sources' elements, added in order, to all targets. Sums of f16 and bf16
+/// are computed in f32 and rounded once. A target may be a source; otherwise they do not overlap.
 struct ReduceArgs {
   DType dtype = DType::f32;
   std::size_t count = 0;
@@ -16,7 +16,7 @@ struct ReduceArgs {
   std::span<void* const> targets;
 };
 
-/// On the calling thread. Throws InternalError for a type that is no floating one.
+/// Reduces on the calling thread. Throws InternalError for a type that is not floating.
 void reduce(const ReduceArgs& args);
 
 }  // namespace bench

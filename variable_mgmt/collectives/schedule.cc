@@ -48,7 +48,7 @@ std::vector<int> all_ranks(int members) {
 }
 
 ElementRange part_of(std::size_t elements, std::size_t parts, std::size_t part) {
-  constexpr std::size_t kGrain = 32;  // A cache line or two of every type.
+  constexpr std::size_t kGrain = 32;  // One or two cache lines, depending on the type.
   const std::size_t grains = (elements + kGrain - 1) / kGrain;
   const auto bound = [&](std::size_t index) {
     return std::min(grains * index / parts * kGrain, elements);

@@ -9,10 +9,10 @@
 
 namespace bench {
 
-/// One thing a member does: it adds the sources' elements, in that order, and writes the sum to all
-/// targets. With one source that is a copy. Sources and targets are ranks.
+/// One step of a member: it adds the sources' elements, in that order, and writes the sum to all
+/// targets. With one source this is a copy. Sources and targets are ranks.
 struct ReduceStep {
-  /// Another member that has to have done so many of its steps before.
+  /// Another member that must have done `steps` of its steps first.
   struct After {
     int rank = 0;
     std::size_t steps = 0;
@@ -24,7 +24,7 @@ struct ReduceStep {
   std::vector<After> after = {};
 };
 
-/// What every member does, in its order, so that all have the sum of all. The steps begin once all
+/// The steps of every member, in order, after which all have the sum of all. They begin once all
 /// members' elements are there.
 using Schedule = std::vector<std::vector<ReduceStep>>;
 
@@ -32,22 +32,21 @@ struct ScheduleRequest {
   AllReduceRange range;
   int members = 1;
   std::size_t elements = 0;
-  /// Which tensor of a step it is.
+  /// The tensor's number within a step.
   std::size_t index = 0;
-  /// Ranks in the order of a ring; empty: 0, 1, 2, ...
+  /// The ranks in ring order; empty: 0, 1, 2, ...
   std::span<const int> ring_order = {};
 };
 
-/// Throws UsageError for an algorithm or a number of shards that so many members of one host cannot
-/// run, with the reason.
+/// Throws UsageError, with the reason, if that many members of one host cannot run the algorithm or
+/// its number of shards.
 Schedule plan_schedule(const ScheduleRequest& request);
 
-/// Whether each element is added in the same order wherever it lies in a stretch, so that packing
-/// and splitting change no bits.
+/// True if the order in which an element is added does not depend on its position in a buffer view.
+/// Then packing and splitting change no bits.
 bool is_elementwise(const AllReduceRange& range);
 
-/// The algorithms of plan_schedule() that a spec can name, but for those that are the same as
-/// others.
+/// The algorithms of plan_schedule() that a spec can name, without duplicates under another name.
 std::vector<std::string> host_algorithms();
 
 }  // namespace bench

@@ -11,20 +11,20 @@ namespace bench {
 
 /// Each member adds one slice of all members' elements and writes the sum to all of them.
 Schedule plan_shm(const ScheduleRequest& request);
-/// Reduce-scatter and all-gather around a ring. Each of the members' segments is cut into `shards`,
-/// of which each goes around a ring that is turned further, so that one is added while another
-/// waits.
+/// Reduce-scatter and all-gather around a ring. Each member's segment is cut into `shards`. Each
+/// shard goes around a ring with another starting place, so that one is added while another waits.
 Schedule plan_xring(const ScheduleRequest& request);
-/// One member, the keeper of the host's processors, adds all; the others copy.
+/// One member, the one with the host's processors, adds all; the others copy.
 Schedule plan_pscpu(const ScheduleRequest& request);
-/// The elements are cut into `shards`, each added by a member of a group of so many; all copy.
-/// Tensors take the groups in turn.
+/// Cuts the elements into `shards`. Each member of a group of that size adds one shard; all copy.
+/// Tensors use the groups in turn.
 Schedule plan_psgpu(const ScheduleRequest& request);
-/// Recursive halving, then doubling. Members beyond a power of two hand theirs to one below it.
+/// Recursive halving, then doubling. Members beyond a power of two give their elements to one below
+/// it.
 Schedule plan_rechd(const ScheduleRequest& request);
-/// Up a binomial tree to rank 0 and down again, in pieces one behind the other.
+/// Up a binomial tree to rank 0 and down again, in consecutive pieces.
 Schedule plan_tree(const ScheduleRequest& request);
-/// Two halves add to their leaders, which add to each other's.
+/// Each half adds to its leader, and the leaders add each other's sums.
 Schedule plan_dgx1(const ScheduleRequest& request);
 Schedule plan_gcp_v100(const ScheduleRequest& request);
 
@@ -35,7 +35,7 @@ struct ElementRange {
   std::size_t begin = 0;
   std::size_t count = 0;
 };
-/// Part `part` of `parts` nearly equal ones, which meet between cache lines.
+/// Part `part` of `parts` nearly equal ones, with boundaries between cache lines.
 ElementRange part_of(std::size_t elements, std::size_t parts, std::size_t part);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Algorithms in which members add to what another one has added.
+// Algorithms in which members add to the sums of other members.
 #include <algorithm>
 #include <bit>
 
@@ -8,7 +8,7 @@
 namespace bench {
 namespace {
 
-/// The ring's order, after looking whether each rank is in it once.
+/// The ring's order, after checking that it contains each rank once.
 std::vector<int> ring_order_of(const ScheduleRequest& request) {
   const std::vector<int> ranks = all_ranks(request.members);
   std::vector<int> order(request.ring_order.begin(), request.ring_order.end());
@@ -39,11 +39,11 @@ Schedule plan_xring(const ScheduleRequest& request) {
     const int self = order[place];
     const int before = order[(place + size - 1) % size];
     auto& steps = schedule[static_cast<std::size_t>(self)];
-    // At a tick of the second phase the segment is one further than in the first.
+    // In the second phase, the segment of a tick is one further than in the first.
     for (std::size_t phase = 0; phase < 2; ++phase) {
       for (std::size_t tick = 0; tick + 1 < size; ++tick) {
         for (std::size_t shard = 0; shard < shards; ++shard) {
-          // Where the member is in the shard's ring, which begins `shard * turn` places further.
+          // The member's place in the shard's ring, which begins `shard * turn` places further.
           const std::size_t own = (place + 2 * size - (shard * turn) % size) % size;
           const std::size_t segment = (own + 2 * size - 2 + phase - tick) % size;
           const ElementRange range =
@@ -75,7 +75,8 @@ Schedule plan_rechd(const ScheduleRequest& request) {
                            .sources = {rank, rank + power},
                            .targets = {rank}});
   }
-  // Which of 2^level parts a member has after so many halvings; the highest bit of its rank first.
+  // Which of 2^level parts a member has after `level` halvings; the highest bit of its rank decides
+  // first.
   const int levels = std::countr_zero(static_cast<unsigned>(power));
   const auto part = [&](int rank, int level) {
     return part_of(request.elements, std::size_t{1} << level,
@@ -91,7 +92,7 @@ Schedule plan_rechd(const ScheduleRequest& request) {
       steps(rank).push_back(
           {.begin = kept.begin,
            .count = kept.count,
-           // In rank order, so that both would have the same bits.
+           // In rank order, so that both partners would get the same bits.
            .sources = {std::min(rank, partner), std::max(rank, partner)},
            .targets = {rank},
            .after = {{.rank = partner, .steps = done_before(partner, level - 1)}}});
@@ -121,12 +122,13 @@ Schedule plan_rechd(const ScheduleRequest& request) {
 }
 
 Schedule plan_tree(const ScheduleRequest& request) {
-  // Pieces of half a mebibyte of f32 or more, so that adding hides the meetings.
+  // Pieces of at least half a mebibyte of f32, so that adding hides the synchronization.
   constexpr std::size_t kPiece = std::size_t{1} << 17;
   constexpr std::size_t kMostPieces = 8;
   const std::size_t pieces = std::clamp<std::size_t>(request.elements / kPiece, 1, kMostPieces);
   Schedule schedule(static_cast<std::size_t>(request.members));
-  // Of the children of a rank, one per bit below its lowest: the rank itself is their sum's place.
+  // The children of a rank, one per bit below its lowest set bit. Their sum goes into the rank's
+  // memory.
   const auto children = [&](int rank) {
     std::vector<int> ranks;
     for (int bit = 1; rank + bit < request.members && (rank & bit) == 0; bit *= 2) {

@@ -1,4 +1,4 @@
-// Algorithms in which somebody sees all members' elements, or all of a half.
+// Algorithms in which a member reads the elements of all members, or of one half.
 #include <algorithm>
 
 #include "models/base/errors.h"
@@ -8,18 +8,18 @@
 namespace bench {
 namespace {
 
-/// Owner j adds part j of all members; then all copy the parts of others.
+/// Owner j adds part j of all members; then all copy the other parts.
 Schedule plan_gather(const ScheduleRequest& request, const std::vector<int>& owners) {
   const std::vector<int> everyone = all_ranks(request.members);
   Schedule schedule(everyone.size());
-  // As the original cuts: all parts equal but for the last, which takes what is left.
+  // The partition follows the original: equal parts, and the last also takes the remainder.
   const std::size_t part = request.elements / owners.size();
   const auto range = [&](std::size_t j) {
     const std::size_t begin = j * part;
     return ElementRange{.begin = begin,
                         .count = j + 1 < owners.size() ? part : request.elements - begin};
   };
-  // How many steps the owner of a part has done when it is added: one may own several.
+  // How many steps each owner has done once its part is added; an owner may have several parts.
   std::vector<std::size_t> added;
   for (std::size_t j = 0; j < owners.size(); ++j) {
     auto& steps = schedule[static_cast<std::size_t>(owners[j])];

@@ -21,7 +21,7 @@ void reduce_part(const ReduceArgs& args, std::size_t begin, std::size_t count) {
 }  // namespace
 
 void reduce_by(const HostThreads& threads, const ReduceArgs& args) {
-  // Elements per thread below which waking another one costs more than it saves.
+  // With fewer elements per thread, waking another thread costs more than it saves.
   constexpr std::size_t kGrain = std::size_t{1} << 14;
   if (threads.count == 1 || args.count < 2 * kGrain) {
     reduce(args);

@@ -5,7 +5,7 @@
 
 namespace bench {
 
-/// reduce(), the elements split among a host's threads where they are worth waking them.
+/// reduce() on several of a host's threads, if there are enough elements to justify waking them.
 void reduce_by(const HostThreads& threads, const ReduceArgs& args);
 
 }  // namespace bench

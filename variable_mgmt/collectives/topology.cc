@@ -18,7 +18,7 @@ Leaders hierarchical_leaders(std::string_view topology, int devices, std::size_t
   if (topology != "gcp_v100") {
     throw UsageError(cat("--network_topology=", topology, ": accepted is dgx1 or gcp_v100"));
   }
-  // Each pair has a direct link there.
+  // Each pair has a direct link in that topology.
   constexpr std::array<Leaders, 4> kPairs = {{{.first = 0, .second = 5},
                                               {.first = 2, .second = 7},
                                               {.first = 5, .second = 0},

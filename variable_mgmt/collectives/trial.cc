@@ -14,7 +14,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Bytes of a step's stretches, each beginning at a multiple of a page.
+/// The offsets of a step's buffer views in bytes, each at a multiple of a page; the last is the
+/// end.
 std::vector<std::size_t> offsets_of(const TrialPlan& plan) {
   constexpr std::size_t kPageBytes = 4096;
   std::vector<std::size_t> offsets{0};
@@ -35,7 +36,7 @@ double AllReduceTiming::median() const {
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-/// A tower's memory and stream, and the door through which all begin at once.
+/// A tower's memory, its stream, and the barrier at which all begin.
 class AllReduceTrial::Tower {
  public:
   Tower(AllReduceTrial& trial, int rank, Backend& backend, Stream& stream, const Patience& patience)
@@ -54,7 +55,7 @@ class AllReduceTrial::Tower {
   }
 
   void run() {
-    // Each repetition has all of them, so that what else the machine does falls on each alike.
+    // Each repetition runs all of them, so that other load on the machine affects all equally.
     for (int i = 0; i < plan().warm_up + plan().repetitions; ++i) {
       const bool timed = i >= plan().warm_up;
       if (plan().bound) {
@@ -65,7 +66,7 @@ class AllReduceTrial::Tower {
                   [this, spec] { add_all(*members_[spec], adds_by_nccl(plan().specs[spec])); });
       }
     }
-    meet();  // Nobody leaves before all have what the others gave.
+    meet();  // No tower leaves before all have the others' elements.
   }
 
  private:
@@ -96,7 +97,7 @@ class AllReduceTrial::Tower {
     check(backend_.shares_host_memory(),
           "all-reduce trial: the bound is that of the host's memory");
     for (std::size_t s = 0; s < plan().elements.size(); ++s) {
-      // Doubled zeros stay zeros.
+      // Zeros stay zeros when doubled.
       const std::array<const void*, 2> sources{stretch(s), stretch(s)};
       const std::array<void*, 1> targets{stretch(s)};
       reduce_by(threads_, {.dtype = plan().dtype,

@@ -4,7 +4,7 @@
 namespace bench {
 namespace {
 
-/// Every tower has variables and slots of its own, which its own gradients update.
+/// Every tower has its own variables and slots, which its own gradients update.
 class Independent final : public UpdateStrategy {
  public:
   Independent(Tower& tower, const OptimizerSettings& settings)
@@ -25,7 +25,7 @@ class Independent final : public UpdateStrategy {
  private:
   Tower& tower_;
   RangeOptimizer optimizer_;
-  /// Whether the loss scale asks for a look at the gradients.
+  /// True if the loss scale requires a check of the gradients.
   bool automatic_;
 };
 

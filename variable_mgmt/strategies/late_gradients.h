@@ -8,9 +8,9 @@
 
 namespace bench {
 
-/// A tower's gradients of the step before, for strategies that apply those, with the variables they
-/// were computed with: a weight's decay is a part of its gradient, and as late. In a recorded step
-/// the places stay the same.
+/// A tower's gradients of the previous step, with the variables that they were computed with, for
+/// strategies that apply them late. Weight decay is part of a gradient, so it is equally late. The
+/// addresses stay the same, so that a step can be recorded.
 class LateGradients {
  public:
   explicit LateGradients(Tower& tower);
@@ -18,18 +18,18 @@ class LateGradients {
   LateGradients(const LateGradients&) = delete;
   LateGradients& operator=(const LateGradients&) = delete;
 
-  /// Of the step before, whole regions of the tower's device; zeros in the first step.
+  /// Whole regions of the previous step on the tower's device; zeros in the first step.
   [[nodiscard]] const void* gradients() const { return gradients_->data(); }
   [[nodiscard]] const void* variables() const { return variables_->data(); }
 
-  // All enqueue.
+  // All of these enqueue.
 
-  /// Before this step's update: notes the variables that the tower has.
+  /// Call it before this step's update: saves the tower's variables.
   void note_variables();
-  /// Behind this step's update: what was noted and the tower's gradients become those of the step
-  /// before.
+  /// Call it after this step's update: the saved variables and the tower's gradients become those
+  /// of the previous step.
   void renew();
-  /// There was no step before.
+  /// Resets to the state of the first step.
   void forget();
 
  private:
@@ -39,7 +39,7 @@ class LateGradients {
   std::unique_ptr<DeviceMemory> noted_;
 };
 
-/// Of one, for regions of so many elements.
+/// The memory of one LateGradients for regions of `elements` elements.
 std::size_t late_gradients_bytes(std::size_t elements, const StrategySettings& settings);
 
 }  // namespace bench

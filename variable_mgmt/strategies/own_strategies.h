@@ -4,12 +4,12 @@
 
 namespace bench {
 
-/// Why a step is not recorded as a whole.
+/// Reasons why a step is not recorded as a whole.
 inline constexpr const char* kMeetOnTheHost = "the gradients of several towers meet on the host";
 inline constexpr const char* kMeetBetweenCopies =
     "several towers wait for each other on the host, between copies from device to device";
 
-// What the rows of strategies.inc name, a file each; some rows name the same.
+// The functions named in strategies.inc, each in a file; some rows share them.
 #define BENCH_STRATEGY(name, make, memory, reduction)                                            \
   std::unique_ptr<UpdateStrategy> make(const TowerSeat& seat, const StrategySettings& settings); \
   std::vector<StrategyMemory> memory(std::span<const OptimizerSegment> segments, int towers,     \

@@ -17,8 +17,8 @@ std::vector<RegionRange> parts_of(const TowerSeat& seat, const StrategySettings&
   return parts_of(seat.tower.executor().segments(), seat.meeting.group.size(), settings);
 }
 
-/// Every variable has one holder, which adds the towers' gradients and updates it; then all towers
-/// get its value.
+/// Every variable has one holder, which adds the towers' gradients and updates it. Then all towers
+/// receive its value.
 class ParameterServer final : public UpdateStrategy {
  public:
   ParameterServer(const TowerSeat& seat, const StrategySettings& settings)
@@ -57,7 +57,7 @@ class ParameterServer final : public UpdateStrategy {
     if (held_ == nullptr) {
       optimizer_.launch(variables.data, gradients.data);
     } else {
-      // What the towers compute with next is what was held before this update.
+      // The towers compute next with the variables that were held before this update.
       late_->note_variables();
       tower_.stream().copy(held_->data(), variables.data, variables.bytes);
       optimizer_.launch(held_->data(), late_->gradients(), late_->variables());
@@ -87,13 +87,13 @@ class ParameterServer final : public UpdateStrategy {
   }
 
  private:
-  /// The held variables become those that the tower has.
+  /// Copies the tower's variables into the held ones.
   void hold() {
     const TensorView variables = tower_.executor().variables();
     tower_.stream().copy(variables.data, held_->data(), variables.bytes);
   }
 
-  /// Each holder sees its own part of the gradients; the update is one, or none.
+  /// Each holder checks its part of the gradients; they agree on one decision to update or skip.
   void judge_together(const void* gradients) {
     optimizer_.judge(gradients);
     tower_.fetch_state();
@@ -117,8 +117,8 @@ class ParameterServer final : public UpdateStrategy {
   RangeOptimizer optimizer_;
   std::chrono::nanoseconds exchanged_{};
   bool automatic_;
-  /// Where the towers compute with the variables of the step before: those that are updated, and
-  /// the gradients that they are updated with next.
+  /// Used if the towers compute with the variables of the previous step: the variables that are
+  /// updated, and the gradients of the next update.
   std::unique_ptr<DeviceMemory> held_;
   std::optional<LateGradients> late_;
 };
@@ -138,11 +138,11 @@ std::vector<StrategyMemory> parameter_server_memory(std::span<const OptimizerSeg
   const std::size_t region = elements * size_of(settings.optimizer.dtype);
   std::vector<StrategyMemory> memory;
   for (const RegionRange& part : parts_of(segments, towers, settings)) {
-    // Of variables that are held, the whole region, of which a holder's part is used.
+    // Held variables take the whole region, of which a holder uses its part.
     memory.push_back(
         {.computing = slot_bytes(settings.optimizer, part.count()) +
                       (settings.staged ? region + late_gradients_bytes(elements, settings) : 0),
-         // Its gradients, and its variables.
+         // Its gradients and its variables.
          .meeting = towers > 1 ? 2 * region : 0});
   }
   return memory;

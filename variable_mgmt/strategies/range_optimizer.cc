@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-/// Those within the range, counted from its beginning.
+/// The segments within the range, counted from its beginning.
 std::vector<OptimizerSegment> segments_within(const Executor& executor, RegionRange range) {
   std::vector<OptimizerSegment> segments;
   for (OptimizerSegment segment : executor.segments()) {

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// The optimizer of a part of a tower's flat regions, with slots for that part alone.
+/// The optimizer of a range of a tower's flat regions, with slots for that range only.
 class RangeOptimizer {
  public:
   RangeOptimizer(Tower& tower, const OptimizerSettings& settings, RegionRange range);
@@ -16,7 +16,7 @@ class RangeOptimizer {
   RangeOptimizer(const RangeOptimizer&) = delete;
   RangeOptimizer& operator=(const RangeOptimizer&) = delete;
 
-  /// All enqueue. `variables`, `gradients` and `decaying`, as OptimizerMemory has it, are whole
+  /// All of these enqueue. `variables`, `gradients` and `decaying` (see OptimizerMemory) are whole
   /// regions of the tower's device.
   void judge(const void* gradients);
   void launch(void* variables, const void* gradients, const void* decaying = nullptr);
@@ -33,7 +33,7 @@ class RangeOptimizer {
   std::vector<void*> slots_;
 };
 
-/// All of a tower's regions.
+/// The range of a tower's whole regions.
 RegionRange whole_range(const Executor& executor);
 
 }  // namespace bench

@@ -8,8 +8,8 @@
 namespace bench {
 namespace {
 
-/// Every tower has variables and slots of its own; all are updated alike, by the sum of all towers'
-/// gradients.
+/// Every tower has its own variables and slots. All make the same update, with the sum of all
+/// towers' gradients.
 class Replicated final : public UpdateStrategy {
  public:
   Replicated(const TowerSeat& seat, const StrategySettings& settings)
@@ -70,11 +70,11 @@ class Replicated final : public UpdateStrategy {
   RangeOptimizer optimizer_;
   std::chrono::nanoseconds exchanged_{};
   bool automatic_;
-  /// Where the sums of the step before are what is applied.
+  /// Used if the sums of the previous step are applied.
   std::optional<LateGradients> late_;
 };
 
-/// Of the copies in 16 bits, where there are any.
+/// The size of the copies in 16 bits, if there are any.
 std::size_t narrow_bytes(std::span<const OptimizerSegment> segments,
                          const StrategySettings& settings) {
   std::size_t bytes = 0;
@@ -91,7 +91,7 @@ std::size_t narrow_bytes(std::span<const OptimizerSegment> segments,
 
 std::unique_ptr<UpdateStrategy> make_replicated(const TowerSeat& seat,
                                                 const StrategySettings& settings) {
-  // One device's NCCL adds nothing, and is there to be tried.
+  // NCCL on one device adds nothing, but lets a user try it.
   return seat.meeting.group.size() == 1 && !settings.relaxed && !seat.meeting.by_nccl
              ? make_independent(seat, settings)
              : std::make_unique<Replicated>(seat, settings);
@@ -104,7 +104,7 @@ std::vector<StrategyMemory> replicated_memory(std::span<const OptimizerSegment> 
   for (StrategyMemory& each : memory) {
     each.computing += settings.relaxed ? late_gradients_bytes(elements, settings) : 0;
     each.computing += narrow_bytes(segments, settings);
-    // What of its gradients the host adds.
+    // The gradients that the host adds.
     each.meeting = towers > 1 && !adds_by_nccl(settings.sums.spec)
                        ? elements * size_of(settings.sums.narrow.value_or(settings.optimizer.dtype))
                        : 0;

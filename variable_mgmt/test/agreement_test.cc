@@ -26,12 +26,12 @@ TEST(CompareLogits, CountsDecibelsAndEqualWinners) {
 }
 
 TEST(CompareLogits, LeaveOutWhatIsTheSameForAllImages) {
-  // Each class has its own large mean; two images differ from it by 1, and int8 misses that by 0.1.
+  // Each class has a large mean; two images differ from it by 1, and int8 is wrong by 0.1.
   const std::vector<float> right{1001, 499, -299, 999, 501, -301};
   const std::vector<float> logits{1011.1F, 499, -299, 1008.9F, 501, -301};
   const Agreement agreement = compare_logits(logits, right, kClasses);
   EXPECT_THAT(agreement.plain.decibels(), Optional(DoubleNear(41.3, 0.1)));
-  // Signal: 3 classes, 2 images, 1 each; noise: 2 images of the first class, 0.1 each.
+  // Signal: 3 classes, 2 images, 1 each. Noise: 2 images of the first class, 0.1 each.
   EXPECT_NEAR(agreement.centred.signal, 6, 1e-9);
   EXPECT_THAT(agreement.centred.decibels(), Optional(DoubleNear(24.8, 0.1)));
 }
@@ -45,7 +45,7 @@ TEST(CompareLogits, GiveConstantLogitsZeroDecibels) {
 }
 
 TEST(CompareLogits, FindNoSignalWhereTheImageMakesNoDifference) {
-  // The second image's logits differ from the first one's by the rounding of f32.
+  // The second image's logits differ from the first one's only by f32 rounding.
   const float rounded = std::nextafter(1000.0F, 2000.0F);
   const std::vector<float> right{1000, 500, -300, rounded, 500, -300};
   const std::vector<float> logits{1000, 501, -300, 1000, 500, -300};
@@ -53,7 +53,7 @@ TEST(CompareLogits, FindNoSignalWhereTheImageMakesNoDifference) {
   EXPECT_TRUE(agreement.plain.decibels().has_value());
   EXPECT_EQ(agreement.centred.signal, 0);
   EXPECT_FALSE(agreement.centred.decibels().has_value());
-  // A single image has nothing to differ from.
+  // A single image does not differ from the mean of the images.
   const std::vector<float> one{1, 2, 3};
   EXPECT_EQ(compare_logits({logits.data(), 3}, one, kClasses).centred.signal, 0);
 }

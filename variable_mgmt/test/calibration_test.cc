@@ -31,7 +31,7 @@ ValueId conv_norm(NetworkBuilder& net, const std::string& path, ValueId x, std::
   return net.batch_norm(path + ".bn", y, {.epsilon = 1e-5, .decay = 0.9, .scale = true});
 }
 
-/// Pooling, residual blocks with both kinds of shortcut, and branches that meet in a concat.
+/// Pooling, residual blocks with both kinds of shortcut, and branches that a concat joins.
 Graph small_network() {
   Graph graph;
   const ValueId images = graph.add_input("images", {.shape = {kBatch, 3, kSize, kSize}});
@@ -65,12 +65,12 @@ Batch draw_batch(std::uint64_t seed) {
   return batch;
 }
 
-/// A network's logits on a batch, in f32 and in int8 with ranges of other batches.
+/// A network's logits on a batch, in f32 and in int8 with the ranges of other batches.
 struct Both {
   std::vector<float> real;
   std::vector<float> quantized = {};
   std::size_t layers = 0;
-  /// Why a layer stayed in f32, if one did.
+  /// Why a layer stayed in f32, if any did.
   std::string refusal = {};
 };
 
@@ -145,7 +145,8 @@ TEST(Calibration, CutsWhatIsFarOutButNotTheImages) {
   calibration.observe(pixels, std::vector<std::int32_t>{0});
   const Ranges ranges = calibration.ranges();
   EXPECT_EQ(ranges.at("images").high, 8);
-  // (8 - c)^1.5 for the one and (c / 510)^1.5 / 2.5 for the others is least at 6.77.
+  // The error is (8 - c)^1.5 for the one and (c / 510)^1.5 / 2.5 for each other; the least is at
+  // 6.77.
   EXPECT_NEAR(ranges.at("relu").high, 6.77, 0.14);
 }
 

@@ -1,4 +1,4 @@
-// Several towers on the emulated GPU: whatever runs when, they leave the same bits.
+// Several towers on the emulated GPU leave the same bits with every schedule.
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -14,12 +14,12 @@ namespace bench {
 namespace {
 
 constexpr std::uint64_t kAtOnce = 1;
-/// Seeds of schedules that are drawn.
+/// The first seed that draws a random schedule.
 constexpr std::uint64_t kFirstSeed = 2;
 constexpr std::uint64_t kSeeds = 20;
 constexpr std::uint64_t kFewSeeds = 5;
 
-/// The emulated GPUs' library, which reads its environment once.
+/// Opens the emulated GPUs' library, which reads its environment once.
 class EmulatedTowers : public testing::Test {
  protected:
   EmulatedTowers() {
@@ -38,10 +38,10 @@ class EmulatedTowers : public testing::Test {
     let_peers_reach(true);
   }
 
-  /// Whether the cards may read each other's memory.
+  /// Sets whether the cards can read each other's memory.
   void let_peers_reach(bool possible) const { peer_access_(possible); }
 
-  /// All towers on one card, or with NCCL each on one of its own.
+  /// Runs all towers on one card, or with NCCL each on a separate card.
   JoinedResult run(const JoinedRun& same, std::uint64_t seed) const {
     return run_on(same, seed, same.settings.sums.spec.empty());
   }
@@ -163,7 +163,7 @@ TEST_F(EmulatedTowers, LeaveTheSameBitsWhereGradientsAreSentIn16Bits) {
   for (JoinedRun narrow : {run_of("replicated", 4), by_nccl(4)}) {
     narrow.settings.sums.narrow = DType::bf16;
     expect_same_bits(narrow, kFewSeeds);
-    // Pieces that begin anywhere.
+    // Use pieces that begin at unaligned places.
     narrow.settings.sums.packs = 7;
     expect_same_bits(narrow, kFewSeeds);
   }
@@ -177,7 +177,8 @@ TEST_F(EmulatedTowers, EndWithTheCauseWhereNcclFails) {
     std::chrono::milliseconds timeout;
     testing::Matcher<std::string> told;
   };
-  // On a busy machine a tower may come after the deadline; what does not wait for it has more time.
+  // On a busy machine a tower may arrive after the deadline; cases that do not test it have more
+  // time.
   const testing::Matcher<std::string> late = MatchesRegex(
       "tower [012]: a step with gradients added by NCCL is not done at its deadline.* (every tower "
       "has come|has not come)");
@@ -202,7 +203,7 @@ TEST_F(EmulatedTowers, EndWithTheCauseWhereNcclFails) {
     }
   }
   setenv("FAKE_NCCL", "", 1);
-  // And what ended so leaves the device usable.
+  // The device remains usable after these failures.
   run(by_nccl(3), kFirstSeed);
 }
 

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 constexpr double kUsualEpsilon = 1e-3;
 constexpr int kBlocks = 8;
 
-/// Eight convolutions with batch norm; that of the fifth has an epsilon of its own.
+/// Eight convolutions with batch norm; the fifth batch norm has a different epsilon.
 template <int kPerMillion>
 ValueId build_deep(NetworkBuilder& net, ValueId x) {
   for (int i = 0; i < kBlocks; ++i) {
@@ -34,7 +34,7 @@ ValueId build_deep(NetworkBuilder& net, ValueId x) {
   return net.head(net.spatial_mean("mean", x));
 }
 
-/// A block whose batch norm is added to what it began with.
+/// A block whose batch norm is added to the block's input.
 ValueId build_branch(NetworkBuilder& net, ValueId x) {
   x = net.conv("stem_conv", x, {.channels = 8, .window = {.kernel = 3}, .bias = false});
   x = net.relu("stem_relu", net.batch_norm("stem", x, {.scale = true}));
@@ -68,7 +68,7 @@ FingerprintStimulus stimulus_of(const Network& network) {
   return {.values = fingerprint_values(graph), .probes = fingerprint_probes(graph)};
 }
 
-/// With the weights of one layer multiplied.
+/// The fingerprint with the weights of one layer multiplied by `factor`.
 std::vector<FingerprintPart> fingerprint(const Network& network, const std::string& spoiled = "",
                                          float factor = 1) {
   const auto backend = make_reference_backend();
@@ -88,7 +88,7 @@ const FingerprintPart& part(const std::vector<FingerprintPart>& parts, Fingerpri
                        [&](const FingerprintPart& candidate) { return candidate.kind == kind; });
 }
 
-/// Of the sizes of one kind's first part, relative.
+/// The relative difference of the sizes of one kind's first part.
 double difference(const std::vector<FingerprintPart>& a, const std::vector<FingerprintPart>& b,
                   FingerprintKind kind) {
   return std::abs(part(a, kind).size / part(b, kind).size - 1);
@@ -133,8 +133,8 @@ TEST(Fingerprint, OfTrainingIsRefusedForAnOddBatch) {
   EXPECT_THROW(fingerprint({.batch = 3}), InternalError);
 }
 
-// Batch norm takes the factor out again, so that the loss stays and the gradient of these weights
-// alone becomes smaller by it.
+// Batch norm cancels the factor. So the loss stays, and only the gradient of these weights becomes
+// smaller by it.
 TEST(Fingerprint, SeesTheWeightsOfOneLayerDeepInsideInTheirGradients) {
   const auto right = fingerprint({});
   const auto wrong = fingerprint({}, "conv4.weight", 1.01F);
@@ -149,7 +149,7 @@ TEST(Fingerprint, SeesAnotherEpsilonOfOneLayerDeepInside) {
   EXPECT_GT(difference(wrong, right, FingerprintKind::weight_gradients), 2e-4);
 }
 
-/// A convolution with a bias that batch norm takes away, and one with a bias that stays.
+/// A convolution with a bias that batch norm cancels, and one with a bias that matters.
 ValueId build_biased(NetworkBuilder& net, ValueId x) {
   x = net.conv("idle", x, {.channels = 8, .window = {.kernel = 3}});
   x = net.relu("relu", net.batch_norm("norm", x, {.scale = true}));

@@ -30,7 +30,7 @@ TEST(FoldValues, ScaleTheWeightAndShiftTheBiasByTheFormula) {
                              .epsilon = kEpsilon,
                              .bias = "w.folded_bias"};
   fold_values({&fold, 1}, values);
-  // Scales 2 / sqrt(1) and 3 / sqrt(4).
+  // The scales are 2 / sqrt(1) and 3 / sqrt(4).
   EXPECT_EQ(values.size(), 3);
   EXPECT_THAT(values.at("w"), ElementsAre(2, 4, 4.5F, 6));
   EXPECT_THAT(values.at("w.folded_bias"), ElementsAre(FloatEq(12.5F), FloatEq(2.5F)));

@@ -1,5 +1,5 @@
-// The law of the strategies that join gradients: so many towers update as one device does on their
-// joined batch, whatever the optimizer.
+// The invariant of the strategies that join gradients: N towers update as one device does on their
+// joined batch, with any optimizer.
 
 #include <gtest/gtest.h>
 
@@ -39,9 +39,9 @@ JoinedRun run_of(const Joining& joining, const OptimizerRule& rule, DType dtype)
           .backend = reference};
 }
 
-/// One device with all images, whose gradient is taken `times` as large.
+/// Runs one device with all images and a gradient that is `times` as large.
 JoinedResult alone(JoinedRun run, int times) {
-  // The sum of so many towers' gradients is so many times the mean over the joined batch.
+  // The sum of N towers' gradients is N times the mean over the joined batch.
   run.strategy = "independent";
   run.settings.one_holder = false;
   run.reduction = GradientReduction::mean;
@@ -84,7 +84,7 @@ TEST(JoinedBatch, UpdatesAsOneDeviceDoesInF32) {
     for (const OptimizerRow& row : all_optimizers()) {
       JoinedRun run = run_of(joining, row.rule, DType::f32);
       if (std::holds_alternative<AdamRule>(row.rule)) {
-        // It divides by the size of gradients: with its own epsilon also by that of mere rounding.
+        // Adam divides by the size of gradients; with its default epsilon also by mere rounding.
         run.settings.optimizer.rule = AdamRule{.epsilon = 1e-3};
       }
       run.backend = onednn;
@@ -96,8 +96,8 @@ TEST(JoinedBatch, UpdatesAsOneDeviceDoesInF32) {
 constexpr std::array kLateTowers{1, 2, 4};
 const std::array<OptimizerRule, 3> kLateRules{SgdRule{}, MomentumRule{}, AdamRule{}};
 
-/// So many steps of a run whose gradients are late leave what one step leaves where they are not,
-/// and one step less what none leaves.
+/// Checks that `steps` steps with late gradients equal one step with prompt gradients. One step
+/// less must equal no step.
 void expect_late(JoinedRun late, JoinedRun prompt, int steps) {
   const std::string what =
       cat(row_of(late.settings.optimizer.rule).name, ", ", late.towers, " towers");
@@ -114,7 +114,7 @@ void expect_late(JoinedRun late, JoinedRun prompt, int steps) {
     EXPECT_EQ(behind, once) << what;
     return;
   }
-  // It counts the step of zeros, and has the same means, which it takes for those of two steps.
+  // Adam also counts the step of zeros: it treats the same means as those of two steps.
   const double share = std::sqrt(1 + adam->beta2) / (1 + adam->beta1);
   for (std::size_t tower = 0; tower < once.size(); ++tower) {
     const std::vector<double>& from = first[tower].at("all");
@@ -138,7 +138,7 @@ TEST(JoinedBatch, IsAppliedOneStepLaterWhereThatIsAskedFor) {
   }
 }
 
-/// What the first two gradients give by weight decay, which is a part of them: both are computed
+/// Checks the weight decay of the first two gradients, which is a part of them. Both are computed
 /// with the first variables, and the second is applied to others.
 void expect_late_decay(JoinedRun late, int steps) {
   late.towers = 2;
@@ -191,7 +191,7 @@ TEST(JoinedBatch, IsLeftOutByAllTowersWhereTheGradientsOfOneAreNotFinite) {
     run.steps = 2;
     const JoinedResult before = run_joined(run);
     run.steps = 3;
-    // An image of the last tower, in the last step.
+    // An image of the last tower in the last step.
     run.spoiled = JoinedRun::Spoiled{.step = 2, .image = kJoinedBatch - 1};
     const JoinedResult result = run_joined(run);
     for (std::size_t tower = 0; tower < 3; ++tower) {
@@ -231,7 +231,7 @@ TEST(JoinedBatch, HasTheSameBitsOnDevicesThatAreFarAway) {
   }
 }
 
-/// How the sums of several towers are made.
+/// How the gradients of several towers are added.
 struct Summing {
   const char* name;
   SumSettings sums;
@@ -297,7 +297,7 @@ TEST(JoinedBatch, HasTheSameBitsInEveryCutAndWithOverlapOrWithout) {
   }
 }
 
-/// Half of what lies between 1 and the next number.
+/// Half the distance between 1 and the next number.
 double half_epsilon(DType narrow) { return narrow == DType::bf16 ? 0x1p-8 : 0x1p-11; }
 
 TEST(JoinedBatch, UpdatesAsOneDeviceDoesToTheEpsilonsThatItsGradientsAreSentWith) {
@@ -311,7 +311,8 @@ TEST(JoinedBatch, UpdatesAsOneDeviceDoesToTheEpsilonsThatItsGradientsAreSentWith
       const JoinedResult one = alone(run, 1);
       JoinedRun untrained = run;
       untrained.steps = 0;
-      // Of what three steps move: each gradient is rounded once, and each of its sums.
+      // The error is relative to the total change in three steps: each gradient is rounded once,
+      // and so is each sum.
       const double moved =
           largest_difference(run_joined(untrained).variables.front(), one.variables.front());
       const double difference = largest_difference(many.variables.front(), one.variables.front());
@@ -353,7 +354,7 @@ TEST(JoinedBatch, IsSentIn16BitsWithTheSameBitsToDevicesThatAreFarAway) {
   }
 }
 
-/// Bytes that a step brings to all devices.
+/// The bytes that a step uploads to all devices.
 std::size_t bytes_per_step(JoinedRun run) {
   run.towers = 2;
   run.backend = [](int /*tower*/) { return make_far_backend(make_reference_backend(), {}); };

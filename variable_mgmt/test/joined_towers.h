@@ -18,14 +18,14 @@
 
 namespace bench {
 
-/// Of all towers together. Every number of towers that is tried divides it.
+/// The batch of all towers together, a multiple of every tested number of towers.
 inline constexpr std::int64_t kJoinedBatch = 24;
 inline constexpr std::int64_t kJoinedPixels = 5;
 inline constexpr std::int64_t kJoinedClasses = 7;
 inline constexpr double kLearningRate = 0.05;
 
-/// Without batch norm, whose statistics would be those of a tower; dropout's choices are those of
-/// one device, on a number of elements per image that no counter of four fits.
+/// A network without batch norm, whose statistics would differ per tower. Dropout draws the same as
+/// on one device, for a number of elements per image that is not a multiple of four.
 inline ValueId build_joined(NetworkBuilder& net, ValueId images) {
   ValueId x = net.conv("conv", images, {.channels = 3, .window = {.kernel = 3}});
   x = net.relu("relu", net.dropout("drop_pixels", x, 0.75));
@@ -42,7 +42,7 @@ inline constexpr Model kJoinedModel{.name = "joined",
                                     .rate = ModelRate::constant,
                                     .build = build_joined};
 
-/// The network of tower `tower` of so many.
+/// The network of tower `tower` of `towers`.
 inline Graph joined_network(int tower, int towers, DType dtype) {
   const std::int64_t batch = kJoinedBatch / towers;
   return build_network(kJoinedModel, {.batch = batch,
@@ -57,35 +57,35 @@ struct JoinedRun {
   GradientReduction reduction = GradientReduction::mean;
   int towers = 1;
   int steps = 3;
-  /// What gradients are multiplied with beside.
+  /// An additional factor of the gradients.
   double gradient_factor = 1;
-  /// Makes the device of a tower, on its thread.
+  /// Makes a tower's device, on the tower's thread.
   std::function<std::unique_ptr<Backend>(int tower)> backend;
   double loss_scale = 1;
-  /// An image that holds what is no number.
+  /// An image that contains a NaN.
   struct Spoiled {
     int step = 0;
     std::int64_t image = 0;
   };
   std::optional<Spoiled> spoiled = {};
-  /// Sees every tower's device when it is over, on the tower's thread.
+  /// Called with every tower's device at the end, on the tower's thread.
   std::function<void(const Backend& device)> at_end = [](const Backend&) {};
 };
 
 using VariableValues = std::map<std::string, std::vector<double>>;
 
-/// What a run left.
+/// The result of a run.
 struct JoinedResult {
   /// The mean of the towers' losses in each step.
   std::vector<double> losses;
-  /// Of each tower.
+  /// The variables of each tower.
   std::vector<VariableValues> variables;
   std::vector<StepState> states;
   /// Why the first tower's steps cannot be recorded.
   std::string why_not_recorded = {};
 };
 
-/// The same images and labels in every run; those of a step are its own.
+/// Images and labels, the same in every run and different in every step.
 struct JoinedImages {
   std::vector<float> images;
   std::vector<std::int32_t> labels;
@@ -103,7 +103,7 @@ struct JoinedImages {
 inline VariableValues variables_of(Executor& executor) {
   VariableValues values;
   if (executor.trained_dtype() == DType::f64) {
-    // By name they come in f32.
+    // Reading by name would return f32.
     const TensorView flat = executor.variables();
     std::vector<double>& all = values["all"];
     all.resize(flat.bytes / sizeof(double));
@@ -119,7 +119,7 @@ inline VariableValues variables_of(Executor& executor) {
   return values;
 }
 
-/// Trains the network on so many towers, as the program does.
+/// Trains the network on `towers` towers, as the program does.
 inline JoinedResult run_joined(const JoinedRun& run) {
   TowerThreads threads(run.towers);
   const auto count = static_cast<std::size_t>(run.towers);
@@ -195,7 +195,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
   return result;
 }
 
-/// The largest difference between two runs' variables, as a share of the largest element of the
+/// The largest difference between two runs' variables, relative to the largest element of the
 /// variable.
 inline double largest_difference(const VariableValues& a, const VariableValues& b) {
   double largest = 0;

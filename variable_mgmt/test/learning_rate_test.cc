@@ -28,12 +28,12 @@ LearningRate requested(const LearningRateRequest& request, std::int64_t examples
 }
 
 LearningRate of_model(ModelRate schedule, std::int64_t examples_per_step) {
-  // The run's own dataset plays no part.
+  // The run's dataset does not matter here.
   return LearningRate(
       {.model = schedule, .examples_per_step = examples_per_step, .examples_per_epoch = 7});
 }
 
-// Runs `act` and returns what its UsageError says.
+// Runs `act` and returns the message of its UsageError.
 template <class Act>
 std::string usage_error(Act act) {
   try {
@@ -94,7 +94,7 @@ TEST(LearningRate, OfOfficialResnetFallsTenfoldWithoutARamp) {
 }
 
 TEST(LearningRate, OfCifarResnetChangesAfterWholeStepsPerEpoch) {
-  // 50000 / 128 is 390.6, rounded down before it is multiplied.
+  // 50000 / 128 is 390.6, which is rounded down before the multiplication.
   const LearningRate rate = of_model(ModelRate::cifar_resnet, 128);
   EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
   EXPECT_DOUBLE_EQ(rate.at(390 * 82), 0.1);

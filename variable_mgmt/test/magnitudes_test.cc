@@ -15,7 +15,7 @@ namespace {
 constexpr double kU8 = 255;
 constexpr double kS8 = 127;
 
-/// Powers of normal numbers: the higher, the farther out a few of them are.
+/// Powers of normal numbers: a higher power has larger outliers.
 std::vector<float> draw(std::size_t count, int power) {
   RandomStream random(1, 0);
   std::vector<float> numbers(count);
@@ -33,7 +33,7 @@ double largest_of(const std::vector<float>& numbers) {
   return static_cast<double>(largest);
 }
 
-/// What quantising misses the numbers by, each error with its power 1.5.
+/// The total error of quantising, each error with its power 1.5.
 double error_of(const std::vector<float>& numbers, double cut, double levels) {
   double error = 0;
   for (const float number : numbers) {
@@ -81,7 +81,8 @@ TEST(Magnitudes, LoseOneThatIsFarOutFromManySmallOnes) {
     numbers[i] = static_cast<float>(i % 1000) / 1000;
   }
   numbers[77] = -4;
-  // (4 - c)^1.5 for the one and (c / 510)^1.5 / 2.5 for each of the others is least at 1.918.
+  // The error is (4 - c)^1.5 for the one and (c / 510)^1.5 / 2.5 for each other; the least is at
+  // 1.918.
   EXPECT_NEAR(best_cut(numbers, kU8), 1.918, 0.04);
 }
 

@@ -20,7 +20,7 @@ struct LoneTower {
               ExecutorOptions{.format = DataFormat::nchw},
               initial_values(joined_network(0, 1, DType::f32), 7)};
 
-  /// Each gradient by itself.
+  /// One piece per gradient.
   std::vector<FlatPiece> pieces() {
     const SumSettings each{.buckets = {.bytes = 1, .first_bytes = 1}, .narrow = DType::bf16};
     std::vector<FlatPiece> result;

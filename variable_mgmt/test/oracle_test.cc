@@ -1,7 +1,7 @@
-// The scalar model of tf_cnn_benchmarks' own tests: images x, loss mean(x) * A * B with A = 1 and
-// B = 2 at first, weight decay 2^-4, learning rate 2^-4, batches of four of the images -1, 0,
-// ... 14. The expected losses are float64 evaluations of that model. By every way to share
-// variables that one host has.
+// The scalar model of tf_cnn_benchmarks' tests, with every way to share variables on one host.
+// Images are x, and the loss is mean(x) * A * B, initially with A = 1 and B = 2. Weight decay and
+// learning rate are 2^-4. Batches are four of the images -1, 0, ... 14. The expected losses are
+// float64 evaluations of that model.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ constexpr double kDecay = 1.0 / 16;
 constexpr double kRate = 1.0 / 16;
 constexpr std::int64_t kBatch = 4;
 
-/// The mean over the batch is made by a convolution over images that lie along W.
+/// A convolution over images placed along W computes the mean over the batch.
 Graph scalar_model(std::int64_t batch, DType dtype) {
   Graph graph;
   const ValueId images =
@@ -54,13 +54,13 @@ Graph scalar_model(std::int64_t batch, DType dtype) {
   return add_backward(graph, "loss");
 }
 
-/// Of four steps: with the L2 term and without.
+/// The losses of four steps, with the L2 term (total) and without (base).
 struct OracleLosses {
   std::array<double, 4> total;
   std::array<double, 4> base;
 };
 
-/// By the mean of the gradients, which is that of one device, and by the sum of two devices'.
+/// The losses with the mean of the gradients, as on one device, and with the sum of two devices.
 struct OracleRule {
   OptimizerRule rule;
   OracleLosses of_mean;

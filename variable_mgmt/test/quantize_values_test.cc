@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 
 TEST(QuantizeValues, EachChannelFillsTheRangeOfItsType) {
-  // Scales 1, 2 and 1: of the last channel, which is all zeros, any would do.
+  // The scales are 1, 2 and 1. The last channel is all zeros, so any scale would do.
   InitialValues values{{"w", {127, -12.5F, 3.4F, 254, -254, 5.1F, 0, 0, 0}}, {"other", {7}}};
   const QuantizedWeight weight{.weight = "w", .scales = "w.scales", .channels = 3};
   quantize_values({&weight, 1}, values);

@@ -1,5 +1,5 @@
-// The gradients of tf_cnn_benchmarks' own tests: ten scalars, of which device i of N has the values
-// N * i + j. However they are packed, sent and added, their sums are exact.
+// The gradients of tf_cnn_benchmarks' tests: ten scalars, with values N * i + j on device i of N.
+// Their sums are exact in every packing, transfer and order.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kScalars = 10;
 
-/// Of which only the variables matter: they are 0 at first.
+/// Only the variables of this graph matter; they are initially 0.
 Graph ten_scalars() {
   Graph graph;
   ValueId x = graph.add_input("images", {.dtype = DType::f32, .shape = {1, 1, 1, 1}});
@@ -40,8 +40,8 @@ struct TenScalars {
 
 using Scalars = std::vector<float>;
 
-/// Each tower's variables behind a step with these gradients and one more with zeros, by sgd with a
-/// rate of 1.
+/// Returns each tower's variables after a step with these gradients, and after another with zeros.
+/// Uses sgd with a rate of 1.
 std::array<std::vector<Scalars>, 2> run_ten_scalars(const TenScalars& run) {
   const Graph graph = ten_scalars();
   const InitialValues values = initial_values(graph, 1);
@@ -113,7 +113,7 @@ TEST(TenScalars, AreAddedExactlyHoweverTheyArePackedAndSent) {
           SumSettings& sums = run.settings.sums;
           sums.packs = packs;
           if (compact) {
-            // It holds every whole number up to 2048.
+            // f16 holds every whole number up to 2048.
             sums.narrow = DType::f16;
           }
           if (algorithm != "copy") {

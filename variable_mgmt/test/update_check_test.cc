@@ -19,12 +19,12 @@
 namespace bench {
 namespace {
 
-// What bench/after allows.
+// The tolerance of bench/after.
 constexpr double kTolerance = 1e-6;
 constexpr std::int64_t kPixels = 64;
 
-/// Two convolutions over pixels in a row; the second's filters are said to be scales, which are not
-/// decayed. Computes in `dtype`.
+/// Two convolutions over pixels in a row. The second's filters have the role of scales, which are
+/// not decayed. Computes in `dtype`.
 Graph two_convolutions(DType dtype) {
   Graph graph;
   ValueId x = graph.add_input("images", {.dtype = DType::f32, .shape = {1, 3, 1, kPixels}});
@@ -72,7 +72,7 @@ class AlteredOptimizer final : public Optimizer {
   std::vector<std::uint16_t> elsewhere_ = std::vector<std::uint16_t>(1024);
 };
 
-/// Its optimizers do something else than they are asked for.
+/// A backend fault: the optimizers do something other than requested.
 struct Fault {
   std::function<void(OptimizerSettings&)> settings = [](OptimizerSettings&) {};
   AlteredOptimizer::Alter scalars = [](StepState&) {};

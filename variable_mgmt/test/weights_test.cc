@@ -19,7 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
-/// Variables conv.weight 2x3x1x1, bn.weight, bn.bias, bn.running_mean and bn.running_var of 2.
+/// A graph with conv.weight 2x3x1x1, and bn.weight, bn.bias, bn.running_mean and bn.running_var of
+/// 2.
 Graph small_network() {
   Graph graph;
   NetworkBuilder net(graph, {.num_classes = 2, .training = false});
@@ -51,7 +52,7 @@ std::vector<Entry> with(std::vector<Entry> entries, const Entry& entry) {
   return entries;
 }
 
-/// A file in which all elements are 7 (of floating entries).
+/// A file in which all elements of floating entries are 7.
 TensorFile file_of(const ScratchFolder& folder, const std::vector<Entry>& entries) {
   const std::vector<float> sevens(64, 7);
   std::vector<TensorToWrite> tensors;

@@ -55,7 +55,7 @@ TEST(Record, HoldsTheBatchAsANumberHoweverItWasGiven) {
   };
   EXPECT_EQ(given("--batch_size=8"), results::FlagValue(std::int64_t{8}));
   EXPECT_EQ(given("--batch_size=0"), results::FlagValue(std::int64_t{0}));
-  // A run that auto, max or a list stands for has the number in their place.
+  // With auto, max or a list, the record holds the resulting number.
   const ParseResult parsed = parse({"--model=lenet", "--batch_size=auto"});
   const results::Record record =
       begin_record(with_batch(resolve_settings(parsed), 16), parsed, {}, system.files());
@@ -183,7 +183,7 @@ TEST(Record, IsAFileOfTheChoicesThatItsRunWasMadeWith) {
                                 .made_for = flags_of_choices(settings)}));
 }
 
-/// What a run of two steps adds.
+/// The measurements of a run of two steps.
 results::Record measured(const InputStatistics& input, const FakeSystem& system) {
   system.write("/proc/stat", "cpu 100 0 0 100 0 0 0 0 0 0\ncpu0 100 0 0 100 0 0 0 0 0 0\n");
   system.write("/proc/self/stat", "1 (bench) S 0\n");

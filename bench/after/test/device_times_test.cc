@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// Two steps of 100 ms, of which each took the device so long.
+/// Two steps of 100 ms on the host, each with this time on the device.
 SessionResult both(milliseconds device, milliseconds input_wait = {}) {
   SessionResult session;
   session.steps = {milliseconds(100), milliseconds(100)};
@@ -71,7 +71,7 @@ TEST(DeviceTimes, LeaveOutWhatTheInputExplains) {
   EXPECT_THAT(judged_times(both(milliseconds(60), milliseconds(70))).warnings, IsEmpty());
   EXPECT_THAT(judged_times(both(milliseconds(60), milliseconds(30))).warnings,
               ElementsAre(HasSubstr("in 25.0 % of the step time")));
-  // A batch that is waited for while the device computes explains no more than there is.
+  // A wait for input while the device computes can explain only the remaining time.
   EXPECT_THAT(judged_times(both(milliseconds(95), milliseconds(150))).warnings, IsEmpty());
 }
 

@@ -1,5 +1,4 @@
-// Whole runs on a device that is far away and late: they have the bits of the same runs on the
-// device behind it.
+// Whole runs on a remote, slow device give the same bits as runs on the underlying device.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +23,7 @@
 namespace bench {
 namespace {
 
-/// What a run leaves behind.
+/// The results of a run.
 struct Outcome {
   std::vector<double> losses;
   std::int64_t skipped_updates = 0;
@@ -85,7 +84,7 @@ Outcome run(const RunSettings& settings, Backend& backend, Check check) {
   return outcome;
 }
 
-/// The same run on the reference and far away from it, on every schedule; what it leaves behind.
+/// Runs on the reference and through a remote device, on every schedule; returns the results.
 Outcome run_near_and_far(const RunSettings& settings, Check check = Check::none,
                          std::uint64_t seeds = kFarSeeds) {
   const auto reference = make_reference_backend();
@@ -148,8 +147,8 @@ TEST(FarRun, TrainsOnPixelsThatTheDeviceNormalisesAsOnFloatsButForTheirRounding)
   ASSERT_EQ(pixels.size(), floats.size());
   EXPECT_NE(pixels, floats);
   for (std::size_t i = 0; i < pixels.size(); ++i) {
-    // Half a grey level is 1/255 of the range from -1 to 1; the errors of an image's pixels differ
-    // in sign, so that far less is left of them in a loss.
+    // Half a grey level is 1/255 of the range from -1 to 1. The errors of an image's pixels differ
+    // in sign, so the loss has a far smaller error.
     EXPECT_NEAR(pixels[i], floats[i], floats[i] / 255) << "step " << i;
   }
 }

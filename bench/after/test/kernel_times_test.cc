@@ -19,7 +19,7 @@
 namespace bench {
 namespace {
 
-/// Of one network that was fed once.
+/// The times of one network that was fed once.
 KernelTimes times_on(Backend& backend, bool training, std::vector<std::int64_t>* watched = nullptr,
                      std::chrono::milliseconds step = {}) {
   FakeClock clock;
@@ -49,7 +49,7 @@ std::unique_ptr<Backend> far_device(int /*tower*/) {
   return make_far_backend(make_reference_backend(), {});
 }
 
-/// Three towers of the same that share their variables as `strategy` does, and their times.
+/// Three equal towers that share their variables according to `strategy`, and their times.
 struct TimedTowers {
   TimedTowers(std::string_view strategy, const MakeBackend& make_backend)
       : settings([&] {
@@ -76,7 +76,7 @@ struct TimedTowers {
   }
 
   RunSettings settings;
-  /// Goes after the towers, which may compute on it.
+  /// Destroyed after the towers, which may compute on it.
   std::unique_ptr<InputSource> input;
   SeveralTowers towers;
   std::vector<KernelTimes> times;

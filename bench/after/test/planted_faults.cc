@@ -75,7 +75,7 @@ class SpoiledKernel final : public Kernel {
   std::vector<Target> targets_;
 };
 
-/// The node with other attributes, in its place.
+/// Replaces the node by one with other attributes.
 template <class T, class Change>
 Replaced with_attributes(Graph& graph, const Node& node, const Change& change) {
   T attributes = node.attributes.as<T>();

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// What is done to one output of a kernel that computed right.
+/// A change to one output of a kernel that computed correctly.
 struct SpoiledOutput {
   std::size_t output = 0;
   float factor = 1;
@@ -21,27 +21,28 @@ struct SpoiledOutput {
 /// A fault planted for tests: in the network, in the kernels, or in the optimizer.
 struct PlantedFault {
   std::string_view name;
-  /// The node that stands for one of the plain network, in the graph under construction; its inputs
-  /// are renamed. None: it stays as it is. `nth` counts the nodes of its op, from 0.
+  /// Returns the replacement of a node of the plain network in the graph under construction. The
+  /// node's inputs are already renamed. nullopt: the node stays as it is. `nth` counts the nodes of
+  /// its op, from 0.
   std::function<std::optional<std::vector<ValueId>>(Graph&, const Node&, int nth)> network = {};
-  /// The attributes with which a node's kernel is made instead of its own.
+  /// The attributes that replace those of a node when its kernel is made.
   std::function<std::optional<Attributes>(const Graph&, const Node&)> kernel = {};
-  /// Which of a node's outputs are multiplied, by what.
+  /// The outputs of a node to multiply, and their factors.
   std::function<std::vector<SpoiledOutput>(const Graph&, const Node&)> outputs = {};
-  /// What the optimizer is made with.
+  /// Changes the settings of the optimizer.
   std::function<void(OptimizerSettings&)> optimizer = {};
-  /// That of the run.
+  /// The optimizer of the run.
   std::string_view optimizer_name = "momentum";
 };
 
-/// At least one for each thing that a run's check claims to see.
+/// At least one fault for each property that a run's check claims to verify.
 std::span<const PlantedFault> planted_faults();
 
-/// The network with the fault in it; none where the fault does not touch it.
+/// The network with the fault; nullopt if the fault does not affect it.
 std::optional<Graph> spoiled_network(const PlantedFault& fault, const Graph& network);
 
-/// A backend that makes some kernels wrong. The other one has to outlive it and to compute before
-/// its launches return.
+/// A backend that makes some kernels wrong. The underlying backend must outlive it, and must finish
+/// computing before a launch returns.
 class PlantedBackend final : public ForwardingBackend {
  public:
   PlantedBackend(Backend& inner, const PlantedFault& fault)
@@ -51,7 +52,7 @@ class PlantedBackend final : public ForwardingBackend {
                                     DataFormat format) override;
   std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                             std::vector<OptimizerSegment> segments) override;
-  /// How many kernels, or optimizers, were made wrong.
+  /// The number of kernels or optimizers that were made wrong.
   [[nodiscard]] int touched() const { return touched_; }
 
  private:
@@ -59,7 +60,7 @@ class PlantedBackend final : public ForwardingBackend {
   int touched_ = 0;
 };
 
-/// One node's first output, too large by a factor.
+/// The first output of one node, multiplied by `factor`.
 PlantedFault spoiled_node(std::string node, float factor);
 
 }  // namespace bench

@@ -1,6 +1,6 @@
-// What a run's check catches, network by network: every planted fault in every type. By itself a
-// few small networks; PLANTED_MODELS=resnet50,cifar10/nasnet in the environment names others, and
-// prints what caught each fault.
+// Tests what a run's check detects, network by network: every planted fault in every type. The
+// default is a few small networks. PLANTED_MODELS=resnet50,cifar10/nasnet in the environment
+// selects others, and prints what detected each fault.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +42,8 @@ struct Outcome {
   std::vector<std::string> caught_by;
 };
 
-/// Whether the hash of a model's networks with the fault is another than without. Both are
-/// rewritten, which changes the order in which variables come and so the hash.
+/// Returns true if the fault changes the hash of a model's networks. Both networks are rewritten,
+/// because that changes the order of variables and thus the hash.
 bool definition_catches(const PlantedFault& fault, const Model& model) {
   DefinedNetworks right = defined_networks(model);
   for (Graph* network : {&right.training, &right.inference}) {
@@ -56,8 +56,8 @@ bool definition_catches(const PlantedFault& fault, const Model& model) {
   return definition_of(wrong) != definition_of(right);
 }
 
-/// Runs the check of a network with the fault planted; of one that touches nothing only where it
-/// `always` is to run.
+/// Checks a network with the fault planted. If the fault affects nothing, the check runs only if
+/// `always` is set.
 Outcome verify_with(const PlantedFault& fault, const RunSettings& settings, Backend& right,
                     bool always = false) {
   PlantedBackend backend(right, fault);
@@ -87,7 +87,7 @@ Outcome verify_with(const PlantedFault& fault, const RunSettings& settings, Back
       }
     }
   } catch (const InternalError& error) {
-    // What fed the loss through a missing part alone has no gradient any more.
+    // A removed part may leave a variable without a gradient.
     outcome.caught_by.emplace_back(error.what());
   }
   return outcome;
@@ -107,7 +107,7 @@ std::vector<const Model*> models() {
   return found;
 }
 
-/// oneDNN; the reference, slowly, in a type that this processor does not compute in.
+/// oneDNN, or the slower reference in types that this processor does not support.
 std::unique_ptr<Backend> backend_for(DType dtype) {
   auto onednn = make_onednn_backend({.processors = {0}, .pin = false});
   return computes_in(*onednn, dtype) ? std::move(onednn) : make_reference_backend();
@@ -140,14 +140,14 @@ TEST_P(PlantedFaults, AreAllCaught) {
       }
     }
   }
-  // Of the others none of the small networks has a place for.
+  // No small network has a place for the other faults.
   constexpr std::size_t kElsewhere = 5;
   if (!told) {
     EXPECT_GE(touched.size(), planted_faults().size() - kElsewhere);
   }
 }
 
-/// Nothing, and all that faults do with nothing changed.
+/// No fault, and each mechanism of a fault without any change.
 std::vector<PlantedFault> controls() {
   return {{.name = "nothing"},
           {.name = "nothing with rmsprop", .optimizer_name = "rmsprop"},

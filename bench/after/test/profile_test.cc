@@ -10,8 +10,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A convolution at half of the arithmetic and a batch norm at half of the bandwidth below, in a
-/// step of 10 ms of which they are 8.
+/// A step of 10 ms. A convolution at half of the arithmetic ceiling and a batch norm at half of the
+/// bandwidth below take 8 ms of it.
 Profile example() {
   return {.rows = {{.name = "conv", .op = "conv2d", .seconds = 6e-3, .flops = 3e9, .bytes = 1e6},
                    {.name = "norm", .op = "batch_norm", .seconds = 2e-3, .bytes = 1e7}},

@@ -10,7 +10,8 @@ namespace {
 
 using ::testing::DoubleNear;
 
-/// Of towers with a batch of 10 each, in steps of `step_ms`, which all towers spend alike.
+/// A record of towers with a batch of 10 each. All towers have the same times in steps of
+/// `step_ms`.
 results::Record record_of(int devices, double step_ms, const results::TowerTimes& times) {
   results::Record record;
   record.workload.devices = devices;

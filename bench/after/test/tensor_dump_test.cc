@@ -67,7 +67,7 @@ TEST(TensorDump, HoldsTheFirstStepsLogitsLossesAndGradients) {
   // Half the sum of eight weights' squares is 1; the coefficient is 0.25.
   EXPECT_NEAR(floats(dump, "total_loss").at(0), std::log(4) + 0.25, 1e-6);
   EXPECT_THAT(dump.find("grad/conv.weight")->shape, ElementsAre(2, 3, 1, 1));
-  // Softmax minus the target, over a batch of two; of the loss without the L2 term.
+  // Softmax minus the target, over a batch of two, for the loss without the L2 term.
   EXPECT_THAT(floats(dump, "grad/fc.bias"), ElementsAre(-0.25F, 0.25F, 0.25F, -0.25F));
   EXPECT_THAT(floats(dump, "grad/fc.weight"), Each(0));
   EXPECT_EQ(dump.metadata().at("model"), "tiny");

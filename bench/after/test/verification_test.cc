@@ -247,7 +247,7 @@ TEST(Verification, NamesPartsThatAreStoredAndWereNotMeasured) {
   EXPECT_THAT(names, Not(Contains("inference logits")));
 }
 
-/// Takes the pixels' middle for another one.
+/// Normalizes pixels with a wrong mean.
 class OffByOneGrey final : public ForwardingBackend {
  public:
   explicit OffByOneGrey(Backend& inner) : ForwardingBackend(inner) {}
@@ -258,7 +258,7 @@ class OffByOneGrey final : public ForwardingBackend {
   }
 };
 
-/// Leaves one place in the middle of the images that holds no number.
+/// Leaves a NaN at one position in the middle of the images.
 class HoledNormalization final : public ForwardingBackend {
  public:
   explicit HoledNormalization(Backend& inner) : ForwardingBackend(inner) {}
@@ -328,7 +328,7 @@ TEST(Verification, HoldsEveryTowerAgainstTheFingerprint) {
         EXPECT_THAT(name, HasSubstr("tower 2: "));
       }
       if (training && faulty < 0) {
-        // Else a sum that takes one tower's twice and another's never would be right.
+        // Otherwise a sum that counts one tower twice and omits another would be right.
         const auto of = [&](int tower) {
           return (*towers)[tower].executor().read_gradient("fc.bias").front();
         };

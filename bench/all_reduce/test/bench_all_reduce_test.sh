@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench_all_reduce as its user sees it.
+# Tests bench_all_reduce from the command line.
 # bench_all_reduce_test.sh BENCH_ALL_REDUCE [EMULATED_GPU_LIBRARY]
 set -u
 LC_ALL=C
@@ -16,7 +16,7 @@ fail() {
   sed 's/^/  stderr: /' "$work/err"
 }
 
-# run STATUS ARGS...: runs the program and looks at its exit status.
+# run STATUS ARGS...: runs the program and checks its exit status.
 program=$1
 run() {
   expected=$1

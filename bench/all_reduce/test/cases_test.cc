@@ -21,7 +21,7 @@ AllReduceCase lenet(AllReduceOptions options) {
 
 TEST(AllReduceCases, AreANetworksGradientsItsLastFirst) {
   const AllReduceCase all = lenet({});
-  // Two convolutions and two fully connected layers, each with its bias.
+  // Two convolutions and two fully connected layers, each with a bias.
   ASSERT_EQ(all.elements.size(), 8U);
   EXPECT_EQ(all.elements.back(), 5U * 5 * 3 * 32);
   EXPECT_EQ(all.bytes(), total(all) * sizeof(float));

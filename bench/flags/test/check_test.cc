@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Texts of a flag's type and bounds, without enumerated flags' other values.
+// Texts within a flag's type and bounds, except an enumerated flag's other values.
 std::vector<std::string> sample_texts(const FlagRow& row) {
   switch (row.type) {
     case FlagType::kBool:
@@ -38,7 +38,7 @@ std::vector<std::string> sample_texts(const FlagRow& row) {
   return texts;
 }
 
-// How check_support judges `text`: its message, or nothing.
+// The message of check_support for `text`; empty if it accepts the text.
 std::string judged(const FlagRow& row, const std::string& text) {
   const TypedFlags typed = type_flags({{.row = &row, .text = text}});
   try {

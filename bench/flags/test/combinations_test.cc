@@ -19,7 +19,7 @@ struct BrokenRule {
   std::vector<std::string_view> broken_by;
 };
 
-// In the order of the original's constructor, then what it finds out later.
+// In the order of the original's constructor, followed by what it detects later.
 const std::vector<BrokenRule> kRules = {
     {"must both be given", {"--learning_rate_decay_factor=0.5"}},
     {"--minimum_learning_rate needs", {"--minimum_learning_rate=0.1"}},
@@ -193,7 +193,7 @@ TEST(Validate, AcceptsWhatTheOriginalAccepts) {
   EXPECT_TRUE(accepts([](Flags& f) { f.debugger = "cli"; }));
   EXPECT_TRUE(accepts([](Flags& f) { f.debugger = "localhost:6064"; }));
   EXPECT_TRUE(accepts([](Flags& f) {
-    f.fp16_vars = true;  // without use_fp16 it says nothing
+    f.fp16_vars = true;  // it has no effect without use_fp16
     f.gradient_repacking = 2;
   }));
   EXPECT_TRUE(accepts([](Flags& f) {
@@ -221,7 +221,7 @@ TEST(Validate, LetsASweepOfEvenNumbersCopyInTwoLevels) {
   EXPECT_NO_THROW(parse({"--scaling_sweep=2,4", "--hierarchical_copy"}));
 }
 
-// One process adds as `replicated` does whichever of them is asked for; the original refuses them.
+// One process adds like `replicated`, whichever strategy is requested; the original refuses them.
 TEST(Validate, MovesTheLossScaleWhereverOneProcessAdds) {
   for (const char* update :
        {"--variable_update=distributed_all_reduce", "--variable_update=collective_all_reduce",

@@ -15,10 +15,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Files of flags in a folder of their own.
+/// Flag files in a scratch folder.
 class FlagFiles {
  public:
-  /// The flag that names a file of this text.
+  /// Writes a file and returns the flag that names it.
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_.path() / name) << text;
     return flag(name);
@@ -87,7 +87,7 @@ TEST(FlagFile, IsNamedWithTheLineOfWhatIsRefused) {
   EXPECT_EQ(refused("--ml_perf"), "--ml_perf: not built yet; accepted is --noml_perf");
   EXPECT_EQ(refused("--model lenet"), "'--model lenet' is no flag; a line is written --name=value");
   EXPECT_EQ(refused("lenet"), "'lenet' is no flag; a line is written --name=value");
-  EXPECT_THAT(refused("--model"), HasSubstr("--model needs a value"));  // not from the next line
+  EXPECT_THAT(refused("--model"), HasSubstr("--model needs a value"));  // not the next line
   EXPECT_EQ(refused(files.flag("absent")),
             cat(files.flag("absent"), ": cannot be read: No such file or directory"));
   EXPECT_EQ(refused(files.flag("a")), cat(files.flag("a"), ": the file includes itself"));

@@ -1,13 +1,13 @@
 #!/bin/sh
-# flags_doc_test.sh BENCH FLAGS.md: fails unless the document names the flags that `BENCH --help=all`
-# prints, in the same order, and gives each the same default, meaning, accepted values and state; the
-# document's backticks and links aside.
+# flags_doc_test.sh BENCH FLAGS.md: fails unless the document lists the flags that `BENCH --help=all` prints, in the
+# same order. Default, meaning, accepted values and state of each flag must be equal, except for the document's
+# backticks and links.
 set -eu
 
 help=$("$1" --help=all)
 
-# One line per flag: name, default, meaning with what is accepted, and state, which stands in brackets
-# at the end of the explanation where it is not "built".
+# One line per flag: name, default, meaning with the accepted values, and state. Unless the state is "built", it is in
+# brackets at the end of the explanation.
 in_help=$(printf '%s\n' "$help" | awk '
   function finish() {
     if (name == "") return
@@ -19,7 +19,7 @@ in_help=$(printf '%s\n' "$help" | awk '
       without = substr(text, RSTART, RLENGTH - 1)
       sub(/^[(; ]+default /, "", without)
     }
-    # Alone in the parentheses, and behind what is accepted.
+    # The default alone in the parentheses, or after the accepted values.
     sub(/ \((default [^()]*|unset by default)\)$/, "", text)
     sub(/; (default [^()]*|unset by default)\)$/, ")", text)
     gsub(/`/, "", text)
@@ -55,7 +55,7 @@ in_document=$(awk -F ' [|] ' '/^[|] `--/ {
 [ -n "$in_help" ] || { echo "no flags in the help of $1"; exit 1; }
 [ "$in_help" = "$in_document" ] && exit 0
 
-# The lines that only one of them has.
+# The lines that occur in only one of them.
 echo "$2 differs from $1 --help=all (-: the help, +: the document)"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

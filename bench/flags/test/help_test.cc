@@ -25,7 +25,7 @@ std::vector<std::string> help_lines(std::string_view topic = "all") {
   return split_text(help(topic), '\n');
 }
 
-// The flag that a line of the help introduces, or nothing.
+// The flag that a line of the help introduces; empty if it introduces none.
 std::string_view introduced_flag(std::string_view line) {
   if (!line.starts_with("  --")) {
     return "";
@@ -190,7 +190,7 @@ TEST(Help, NamesEveryGroupInWhatItAccepts) {
 
 TEST(ShortHelp, FitsOneScreen) {
   const std::vector<std::string> lines = help_lines("most");
-  EXPECT_LE(lines.size(), 31);  // the last one is empty
+  EXPECT_LE(lines.size(), 31);  // the last line is empty
   for (const std::string& line : lines) {
     EXPECT_LT(line.size(), 80) << line;
   }

@@ -18,7 +18,7 @@ TEST(UnknownValue, TellsWhatIsNotBuilt) {
   EXPECT_THAT(unknown_value(*find_flag("resize_method"), "cut").what(),
               StrEq("--resize_method=cut: unknown value; accepted: bilinear, nearest, crop (not "
                     "built yet: bicubic, area, round_robin)"));
-  // Nothing is asked that would be refused.
+  // It never suggests a value that would be refused.
   EXPECT_THAT(unknown_value(*find_flag("data_name"), "coko").what(),
               StrEq("--data_name=coko: unknown value; accepted: imagenet, cifar10 (not built yet: "
                     "librispeech, coco)"));

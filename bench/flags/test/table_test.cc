@@ -80,7 +80,7 @@ TEST(FlagTable, HasThe137FlagsOfTheOriginal) {
   const std::vector<std::string_view> original = split_words(kOriginalFlags);
   EXPECT_EQ(original.size(), 137);
   std::vector<std::string_view> expected = original;
-  expected.push_back("ml_perf_compliance_logging");  // of the original's main script
+  expected.push_back("ml_perf_compliance_logging");  // from the original's main script
   EXPECT_THAT(names_in_table(false), testing::UnorderedElementsAreArray(expected));
 }
 

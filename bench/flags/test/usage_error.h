@@ -14,7 +14,7 @@ inline ParseResult parse(const std::vector<std::string_view>& arguments) {
   return parse_flags(arguments);
 }
 
-/// What the UsageError thrown by `act` says.
+/// The message of the UsageError that `act` throws.
 template <class Act>
 std::string usage_error(Act act) {
   try {
@@ -25,7 +25,7 @@ std::string usage_error(Act act) {
   return "no UsageError";
 }
 
-/// What parsing these arguments is refused with.
+/// The message of the UsageError for these arguments.
 inline std::string refusal(const std::vector<std::string_view>& arguments) {
   return usage_error([&] { parse(arguments); });
 }

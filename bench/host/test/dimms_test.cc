@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kTable = "/sys/firmware/dmi/tables/DMI";
 
-/// A structure of the table, with its texts behind it.
+/// A structure of the table, followed by its strings.
 std::string structure(std::string formatted, const std::vector<std::string>& texts) {
   formatted[1] = static_cast<char>(formatted.size());
   for (const std::string& text : texts) formatted += text + std::string(1, '\0');
@@ -20,13 +20,13 @@ std::string structure(std::string formatted, const std::vector<std::string>& tex
 }
 
 struct Module {
-  int size = 0;  ///< In MiB, as the field holds it.
+  int size = 0;  ///< In MiB, like the field.
   std::int64_t extended_mib = 0;
   int kind = 0x22;
   int speed = 4800;
 };
 
-/// As SMBIOS 2.7 and later lay out a memory device.
+/// A memory device in the layout of SMBIOS 2.7 and later.
 std::string module(const Module& made, const std::vector<std::string>& texts) {
   std::string bytes(0x28, '\0');
   bytes[0] = 17;

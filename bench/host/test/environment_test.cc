@@ -14,7 +14,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A machine with 4 processors where nothing happened for 0.1 s.
+/// A machine with 4 processors that was idle for 0.1 s.
 EnvironmentSnapshot before() {
   return {.times = ProcessorTimes{.busy_ticks = 1000,
                                   .idle_ticks = 9000,

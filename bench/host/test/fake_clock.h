@@ -6,7 +6,7 @@
 
 namespace bench {
 
-/// A clock that stands still until it is told to go on, by any thread.
+/// A clock that advances only when any thread advances it.
 class FakeClock final : public Clock {
  public:
   std::chrono::nanoseconds now() const override { return std::chrono::nanoseconds(now_.load()); }

@@ -1,5 +1,5 @@
-// NVML without a driver: a library for tests, which answers from a table. Built with
-// FAKE_NVML_OLD it lacks what older drivers lack.
+// NVML without a driver: a library for tests, which answers from a table. With FAKE_NVML_OLD it
+// lacks the functions that older drivers lack.
 
 #include "bench/host/test/fake_nvml.h"
 
@@ -47,7 +47,7 @@ FakeNvml quiet_h100() {
                   {"nvmlDeviceGetMaxPcieLinkWidth", {16}},
                   {"nvmlDeviceGetTotalEnergyConsumption", {1'000'000}}};
   fake.processes[static_cast<unsigned>(getpid())] = 2ULL << 30U;
-  // For programs that start others: FAKE_NVML_ANSWERS="name=1,2 name:0=3", and process=PID.
+  // For tests that start other programs: FAKE_NVML_ANSWERS="name=1,2 name:0=3", and process=PID.
   const char* const given = std::getenv("FAKE_NVML_ANSWERS");
   std::istringstream words(given == nullptr ? "" : given);
   for (std::string word; words >> word;) {
@@ -74,10 +74,10 @@ FakeNvml& table() {
 
 bool initialized = false;
 
-/// As NVML's own, any thread may call; each card is watched on one of its own.
+/// Any thread may call NVML, and each card is watched on a separate thread.
 std::mutex in_use;
 
-/// The answer to this call; 0 where the table has none.
+/// The answer to this call; 0 if the table has no answer.
 template <class Value>
 int answer(const std::string& function, const std::string& key, Value* value) {
   FakeNvml& fake = table();

@@ -12,24 +12,24 @@
 
 namespace bench {
 
-/// What the library of fake_nvml.cc answers. It begins as a quiet H100 on which nobody else
-/// computes.
+/// The answers of the library of fake_nvml.cc. The initial answers describe an idle H100 without
+/// other programs.
 struct FakeNvml {
-  /// By function, with its first number behind a colon where it takes one
-  /// ("nvmlDeviceGetClockInfo:1"): the answers to one call after the other; the last one stays.
+  /// The answers to successive calls, by function; the last answer repeats. If a function takes a
+  /// number first, the key ends with a colon and that number ("nvmlDeviceGetClockInfo:1").
   std::map<std::string, std::vector<unsigned long long>> answers;
-  /// By function: the status of each call, where it is not 0.
+  /// By function: the status of each call, if it is not 0.
   std::map<std::string, int> failures;
-  /// Of the programs on the card, and the memory of each; of the process itself it is its own.
+  /// The memory of each program on the card, including that of this process.
   std::map<unsigned, unsigned long long> processes;
   /// Calls by function, and the threads that made them.
   std::map<std::string, int> calls;
   std::vector<std::thread::id> threads;
-  /// Called in each of them.
+  /// Called during each of them.
   std::function<void(const std::string& function)> on_call;
 };
 
-/// A FakeNvml's own table, new for each test that holds one of these.
+/// Opens a fake library and holds its table, which is reset for each object.
 class FakeNvmlLibrary {
  public:
   explicit FakeNvmlLibrary(const char* library) : path(library) {

@@ -10,7 +10,7 @@
 
 namespace bench {
 
-/// A machine made of files: what a test writes here, the code under test reads.
+/// A machine made of files: a test writes them and the code under test reads them.
 class FakeSystem {
  public:
   /// Makes the file with all its folders.

@@ -128,7 +128,7 @@ TEST(GpuSensors, ListTheProcessesOfOthers) {
   EXPECT_EQ(others[1].memory.why(), "the driver does not tell");
 }
 
-// As in a container whose processes have ids of their own.
+// In a container, process ids differ from those of the driver.
 TEST(GpuSensors, CountOthersWhereTheIdsAreThoseOfAnotherNamespace) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   fake->processes = {{4'000'001, 1024}};

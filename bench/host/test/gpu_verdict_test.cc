@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// So many samples with these bits among 100.
+/// 100 samples, of which this many have these bits.
 results::ClockEvents events(int samples, std::uint64_t bits) {
   results::ClockEvents out;
   out.samples.assign(100, 0);
@@ -25,7 +25,7 @@ results::ClockEvents events(int samples, std::uint64_t bits) {
   return out;
 }
 
-/// A card that computes at its highest clock, on which nobody else does.
+/// A card that computes at its highest clock without other programs.
 struct Card {
   results::GpuWatched watched{.window = seconds(10),
                               .samples = 100,
@@ -46,7 +46,7 @@ struct Card {
                    .power_limit_default_watts = 700.0};
 };
 
-/// Of a card that `change` makes another.
+/// The verdict on a card that `change` modifies.
 results::Quality judged(const std::function<void(Card&)>& change) {
   Card card;
   change(card);
@@ -57,7 +57,7 @@ results::Quality judged(const std::function<void(Card&)>& change) {
   return quality;
 }
 
-/// INVALID for this reason alone, and without a warning.
+/// INVALID for only this reason, and without a warning.
 void expect_invalid(const std::function<void(Card&)>& change, const std::string& reason) {
   const results::Quality quality = judged(change);
   EXPECT_EQ(quality.verdict.value(), Verdict::kInvalid) << reason;
@@ -203,7 +203,7 @@ TEST(GpuVerdict, WarnsOfWhatMakesNumbersHardToRead) {
                  "600.0 W by its counter of energy, 500.0 W by samples");
 }
 
-/// VALID, with this unread and no warning.
+/// VALID, with this value unread and no warning.
 void expect_unread(const std::function<void(Card&)>& change, const std::string& unread) {
   const results::Quality quality = judged(change);
   EXPECT_EQ(quality.verdict.value(), Verdict::kValid) << unread;
@@ -226,14 +226,14 @@ TEST(GpuVerdict, NamesWhatTheCardDoesNotTell) {
       "whether others computed on the card (Not Supported)");
   expect_unread([&](Card& card) { card.watched.ecc_uncorrected = why; },
                 "errors of the card's memory (Not Supported)");
-  // A card without ECC has no errors to tell of.
+  // A card without ECC counts no errors.
   const results::Quality without = judged([&](Card& card) {
     card.gpu.ecc = false;
     card.watched.ecc_uncorrected = why;
   });
   EXPECT_EQ(without.verdict.value(), Verdict::kValid);
   EXPECT_THAT(without.unread, IsEmpty());
-  // What is known is enough for the other verdict.
+  // The known values are sufficient for the other verdict.
   const results::Quality quality = judged([&](Card& card) {
     card.watched.others_count = why;
     card.watched.ecc_uncorrected = 2;

@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 using ::testing::Ne;
 using ::testing::SizeIs;
 
-/// What a tally of so many samples, spread over `window`, tells.
+/// The result of a tally with this number of samples, spread over `window`.
 results::GpuWatched tallied(const FakeNvmlLibrary& fake, nanoseconds window, int samples = 10) {
   const GpuSensors sensors(kFakeBus, fake.path);
   FakeClock clock;

@@ -16,7 +16,7 @@ namespace {
 
 void do_nothing(int) {}
 
-/// What the guard answers on.
+/// The descriptor on which the guard answers.
 class Answer {
  public:
   Answer() { check(pipe(ends_.data()) == 0, "pipe failed"); }
@@ -28,7 +28,7 @@ class Answer {
   Answer& operator=(const Answer&) = delete;
 
   [[nodiscard]] int fd() const { return ends_[1]; }
-  /// What came so far; something must have.
+  /// The text so far; there must be some.
   [[nodiscard]] std::string text() const {
     std::array<char, 512> bytes{};
     const ssize_t count = read(ends_[0], bytes.data(), bytes.size());
@@ -130,7 +130,8 @@ TEST(InterruptGuard, IsOneAtATime) {
   EXPECT_NO_THROW(InterruptGuard());
 }
 
-/// Ends by a second signal beside a child that would go on; the exit status tells of the child.
+/// A second signal ends the process while it has a child that would continue; the exit status
+/// reports the end of the child.
 [[noreturn]] void end_twice_interrupted_beside_a_child() {
   const pid_t child = fork();
   if (child == 0) {

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A descriptor that keeps apart what each system call wrote.
+/// A descriptor that separates the texts of different system calls.
 class Writes {
  public:
   Writes() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends_.data()), 0); }

@@ -206,7 +206,7 @@ TEST(PeakRss, IsInBytes) {
 
 TEST(PeakRss, BeginsAnewWhereTheSystemLetsIt) {
   constexpr std::size_t kBytes = std::size_t{64} << 20;
-  // Not from the allocator, which may keep what it is given back (AddressSanitizer's does).
+  // Do not use the allocator: AddressSanitizer's may keep freed memory.
   void* const touched =
       mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(touched, MAP_FAILED);

@@ -90,7 +90,7 @@ TEST(MemoryLimit, LeavesTheProgramItsCode) {
   add_version_2(system);
   system.write("/cg/outer/inner/memory.max", bytes(1));
   system.write("/cg/outer/inner/memory.current", bytes(0.25));
-  // The cache that counts as free holds 64 MiB that this program runs from.
+  // The cache that counts as free includes 64 MiB of this program's code.
   system.write("/cg/outer/inner/memory.stat", cat("inactive_file 0\nactive_file ", bytes(0.25)));
   system.write("/proc/self/status", "VmRSS:\t   70000 kB\nRssFile:\t   65536 kB\n");
   EXPECT_EQ(memory_limit(system.files()).value().bytes, kGiB - kGiB / 16 - kUnplannedBytes);

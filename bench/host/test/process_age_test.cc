@@ -19,7 +19,7 @@ nanoseconds since_boot() {
   return seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
 }
 
-/// /proc/self/stat of a process that started so many clock ticks after boot.
+/// /proc/self/stat of a process that started `start` clock ticks after boot.
 std::string stat_text(const std::string& name, const std::string& start) {
   std::string text = cat("4711 (", name, ") S");
   for (int field = 4; field < 22; ++field) {
@@ -35,7 +35,7 @@ TEST(ProcessAge, IsTheTimeSinceTheStartThatTheKernelTells) {
   const nanoseconds from_boot = process_age(system.files()).value();
   EXPECT_GE(from_boot, before);
   EXPECT_LE(from_boot, since_boot());
-  // Three seconds later in ticks makes it three seconds younger.
+  // A start three seconds later, in ticks, makes it three seconds younger.
   system.write("/proc/self/stat", stat_text("bench", cat(3 * sysconf(_SC_CLK_TCK))));
   const nanoseconds younger = process_age(system.files()).value();
   EXPECT_GE(younger, from_boot - seconds(3));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench_kernels as its user sees it: which kernels it lists, what it prints of each, what it refuses.
+# Tests bench_kernels from the command line: which kernels it lists, what it prints about each, what it refuses.
 # bench_kernels_test.sh BENCH_KERNELS [LIBRARY_OF_AN_EMULATED_GPU]
 set -u
 LC_ALL=C
@@ -16,7 +16,7 @@ fail() {
   sed 's/^/  stderr: /' "$work/err"
 }
 
-# run STATUS ARGS...: runs the program and looks at its exit status.
+# run STATUS ARGS...: runs the program and checks its exit status.
 program=$1
 run() {
   expected=$1

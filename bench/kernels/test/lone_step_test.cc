@@ -70,8 +70,8 @@ TEST(DistinctSteps, JoinLayersOfOneShapeAndTellOthersApart) {
       shapes.insert(distinct.shapes);
     }
   }
-  // The first layer, then per stage 3 blocks of two 3x3 convolutions; where a stage begins they
-  // have a stride and other channels.
+  // The first layer, then per stage 3 blocks of two 3x3 convolutions. The first block of a stage
+  // has a stride and another number of channels.
   EXPECT_THAT(counts, Contains(6));
   EXPECT_THAT(counts, Contains(5));
   EXPECT_THAT(shapes, Contains(HasSubstr("f32[2x16x32x32] nhwc")));
@@ -92,7 +92,7 @@ TEST(DistinctSteps, HaveForwardBackwardAndWhatLiesInPlace) {
 }
 
 TEST(LoneStep, GivesTheSameFiniteNumbersEachTimeForEveryKernel) {
-  // Together they have pools with opaque results, dropout, losses and kernels that work in place.
+  // Together the models have pools with opaque results, dropout, losses and in-place kernels.
   using Arguments = std::vector<std::string_view>;
   for (const Arguments& run : {Arguments{"--model=lenet"}, Arguments{"--model=resnet20"},
                                Arguments{"--model=alexnet", "--data_name=cifar10"}}) {

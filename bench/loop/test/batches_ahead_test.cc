@@ -1,4 +1,4 @@
-// The batches of several towers: who waits for them, and when their memory is written again.
+// Tests the batches of several towers: who waits for them, and when their memory is overwritten.
 
 #include "bench/loop/batches_ahead.h"
 
@@ -24,7 +24,7 @@ namespace {
 
 using Wait = BatchesAhead::Wait;
 
-/// Gives batches as far as `there`, and then stalls.
+/// Provides batches up to `there`, and then stalls.
 class StallingInput final : public InputSource {
  public:
   explicit StallingInput(int there) : there_(there) {}
@@ -48,9 +48,9 @@ class StallingInput final : public InputSource {
   void bring_one() { ++there_; }
 
   bool fails = false;
-  /// Nobody asked whether there is a batch before the last one was released.
+  /// Each batch was released before the next one was requested.
   bool asked_of_all = true;
-  /// Somebody asked who gives it time.
+  /// A caller that allows waiting asked for a batch.
   std::atomic<bool> waited_for = false;
 
  private:
@@ -143,8 +143,8 @@ TEST(BatchesAhead, EndTheRunWhenTheBatchThatFailedIsNeeded) {
   EXPECT_THROW(batches.ahead.next(), DataError);
 }
 
-/// Batches in turn in two slots: the one before is spoiled as soon as it is released. Notes how
-/// many steps were done at each call.
+/// Alternates batches in two slots, and overwrites a batch as soon as it is released. Records the
+/// number of completed steps at each call.
 class SpoilingInput final : public InputSource {
  public:
   SpoilingInput(const RunSettings& settings, const SessionResult& result)
@@ -184,7 +184,7 @@ struct SpoiledRun {
 SpoiledRun run(const RunSettings& settings,
                const std::function<std::unique_ptr<Backend>()>& make_backend) {
   SessionResult result;
-  // Goes after the towers, which may compute on it.
+  // Destroyed after the towers, which may compute on it.
   SpoilingInput input(settings, result);
   SeveralTowers towers(
       settings, [&](int) { return make_backend(); },
@@ -212,7 +212,7 @@ TEST(SeveralTowers, HaveTheirPartsBeforeABatchIsReleased) {
       settings.reduction = settings.strategy->reduction;
       settings.learning_rate.request.init_learning_rate = 1e-5;
       const SpoiledRun near = run(settings, [] { return make_reference_backend(); });
-      // Where the device computes in the input's memory, a batch is acquired when its step begins.
+      // If the device computes in the input's memory, a batch is acquired when its step begins.
       EXPECT_THAT(near.steps_done, testing::ElementsAre(0, 1, 2, 3, 4, 5));
       EXPECT_NE(near.losses.front(), near.losses.back());
       for (const FarSchedule& schedule : far_schedules(8)) {

@@ -1,5 +1,5 @@
-// What a run brings to devices with memory of their own: images that stay the same once, others in
-// every step. What it computes has the bits of the same run in the host's memory.
+// Tests the transfer of batches to devices with separate memory: constant images once, others in
+// every step. The results have the same bits as those of the same run in host memory.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,10 +24,10 @@ namespace {
 constexpr std::int64_t kSide = 32;  // of CIFAR-10's images
 constexpr std::size_t kImage = 3 * kSide * kSide;
 
-/// What a run leaves behind.
+/// The results of a run.
 struct Outcome {
   std::vector<double> losses;
-  /// Of each tower.
+  /// The weights of each tower.
   std::vector<std::vector<float>> weights;
   bool operator==(const Outcome&) const = default;
 };
@@ -36,7 +36,7 @@ using MakeBackend = std::function<std::unique_ptr<Backend>()>;
 
 Outcome run(const RunSettings& settings, const MakeBackend& make_backend,
             std::size_t* uploaded = nullptr) {
-  // Goes after the towers, which may compute on it.
+  // Destroyed after the towers, which may compute on it.
   std::unique_ptr<InputSource> input;
   std::vector<const Backend*> devices(static_cast<std::size_t>(settings.towers));
   SeveralTowers towers(
@@ -84,7 +84,7 @@ MakeBackend far_away(const FarSchedule& schedule = {}) {
   return [schedule] { return make_far_backend(make_reference_backend(), schedule); };
 }
 
-/// A run whose towers meet nowhere, so that batches and orders are all that its steps bring.
+/// A run whose towers do not communicate, so steps transfer only batches and step parameters.
 RunSettings settings_of(int towers) {
   RunSettings settings = residual();
   settings.image_size = kSide;
@@ -94,7 +94,7 @@ RunSettings settings_of(int towers) {
   return settings;
 }
 
-/// Bytes of images that a step brings to all devices, by the difference between two runs.
+/// The bytes of images that a step transfers to all devices, from the difference between two runs.
 std::size_t image_bytes_per_step(RunSettings settings) {
   constexpr int kFewer = 3;
   constexpr int kMore = 8;
@@ -112,7 +112,7 @@ std::size_t image_bytes_per_step(RunSettings settings) {
   return bytes / (kMore - kFewer) - rest;
 }
 
-/// Bytes of one step's images of all towers, in f32.
+/// The bytes of one step's images of all towers, in f32.
 std::size_t float_bytes(const RunSettings& settings) {
   return static_cast<std::size_t>(settings.global_batch()) * kImage * sizeof(float);
 }
@@ -125,7 +125,7 @@ void expect_near_and_far_alike(const RunSettings& settings) {
   }
 }
 
-/// Each image another, each batch with other labels.
+/// Every image is different, and every batch has different labels.
 void write_batches(const std::string& path, std::int64_t images) {
   std::vector<float> values(static_cast<std::size_t>(images) * kImage);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -1,5 +1,5 @@
-// Whole training steps of LeNet: the same bits for the same seed and threads, and the same numbers
-// up to rounding whatever the number of threads, the layout or the backend.
+// Whole training steps of LeNet. They give the same bits for the same seed and number of threads.
+// They give the same numbers, up to rounding, for any number of threads, layout or backend.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ RunSettings lenet(std::string_view format) {
                                  "--optimizer=momentum", "--init_learning_rate=1e-4"}));
 }
 
-/// Loss and L2 term of each step, one after the other.
+/// Loss and L2 term of each step, in sequence.
 std::vector<double> train(Backend& backend, std::string_view format, int steps,
                           std::string_view seed = "1234") {
   RunSettings settings = lenet(format);
@@ -49,7 +49,7 @@ std::vector<double> train(Backend& backend, std::string_view format, int steps,
   return losses;
 }
 
-/// Logical processors for so many threads; where the process may use fewer, they share one.
+/// Logical processors for this number of threads; if the process has fewer, threads share one.
 std::vector<int> processors(std::size_t threads) {
   std::vector<int> usable = choose_processors(discover_topology(), std::nullopt);
   usable.resize(threads, usable.front());
@@ -75,8 +75,8 @@ double epsilons_apart(const std::vector<double>& a, const std::vector<double>& b
   return largest / static_cast<double>(std::numeric_limits<float>::epsilon());
 }
 
-// Sums over thousands of products in another order, in losses that rise to 490 and fall to 23; seen
-// are 4 after five steps and 1 after two.
+// Allows for sums over thousands of products in another order, in losses that rise to 490 and fall
+// to 23. Observed differences: 4 after five steps and 1 after two.
 constexpr double kRoundingEpsilons = 32;
 
 TEST(Training, GivesTheSameBitsForTheSameSeedAndThreads) {

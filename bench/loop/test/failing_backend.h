@@ -13,7 +13,7 @@ namespace bench {
 
 enum class Fault : std::uint8_t { none, kernel, optimizer };
 
-/// Fails when a kernel is launched, or an update is, for the so-and-so-manieth time.
+/// Fails at the N-th launch of a kernel or update.
 class FailingKernel final : public Kernel {
  public:
   FailingKernel(std::unique_ptr<Kernel> inner, std::atomic<int>& left)
@@ -55,7 +55,7 @@ class FailingOptimizer final : public Optimizer {
 
 class FailingBackend final : public ForwardingBackend {
  public:
-  /// Of the kernels only those of nodes with that name count; of all where there is none.
+  /// Only nodes with this name count; an empty name counts all kernels.
   FailingBackend(std::unique_ptr<Backend> inner, Fault fault, int good, std::string node = {})
       : ForwardingBackend(*inner),
         owned_(std::move(inner)),
@@ -87,7 +87,7 @@ class FailingBackend final : public ForwardingBackend {
   std::unique_ptr<Backend> owned_;
   Fault fault_;
   std::string node_;
-  /// So many launches go well.
+  /// The number of launches that succeed before the failure.
   std::atomic<int> left_;
 };
 

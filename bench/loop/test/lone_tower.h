@@ -6,7 +6,7 @@
 
 namespace bench {
 
-/// The only tower of a run, with what updates it.
+/// The only tower of a run, and its update strategy.
 class LoneTower {
  public:
   LoneTower(const RunSettings& settings, const Graph& graph, Backend& backend,

@@ -1,6 +1,6 @@
-// A training step that is recorded once and replayed does what an eager one does, though learning
-// rate, loss scale and dropout change from step to step: nothing that changes is frozen into a
-// launch.
+// A training step that is recorded once and replayed has the results of an eager step. Learning
+// rate, loss scale and dropout change from step to step, so a launch must not contain fixed values
+// of them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ class TrainingRun {
 
   Tower& tower() { return tower_; }
   UpdateStrategy& update() { return lone_.update(); }
-  /// What a step finds.
+  /// Provides the inputs of a step.
   void provide(int step) {
     const InputBatch batch = input_->next();
     tower_.feed(batch.images, batch.labels);
@@ -129,7 +129,7 @@ TEST(RecordedStep, EndsForTheDevicesClockBeforeTheNextBatchIsBrought) {
     step.enqueue([&] {
       const Clock::time_point brought = Clock::now();
       until_brought = brought - begun;
-      // So long that a step which ended behind it would take longer than until it began.
+      // Wait long enough that, if the step ended after this call, it would exceed `until_brought`.
       while (Clock::now() - brought <= until_brought) {
       }
     });

@@ -134,7 +134,7 @@ TEST(Report, StepLinesAreTheOriginals) {
             "12345\timages/sec: 135.5 +/- 0.0 (jitter = 0.0)\t0.000\t0.250\t1.000\n");
 }
 
-/// Scripts find a step line by its marks and split it at white space.
+/// Scripts recognize a step line by its format and split it at white space.
 TEST(Report, StepLinesSplitIntoNineOrElevenFields) {
   const auto fields = [](const StepLine& step) {
     std::istringstream line(printed([&](std::ostream& out) { print_step(out, step); }));

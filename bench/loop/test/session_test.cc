@@ -67,7 +67,7 @@ TEST(Session, TakesTheTotalFromWallTimeAndTheLinesFromStepTimes) {
   tiny.between = milliseconds(50);
   tiny.settings.lines.every = 3;
   tiny.run();
-  // Nothing is asked after the last step.
+  // `between` does not pass after the last step.
   EXPECT_EQ(tiny.result.wall, milliseconds(400));
   EXPECT_THAT(tiny.out.str(), HasSubstr("3\timages/sec: 20.0 "));
   EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: 15.00\n"));
@@ -102,7 +102,7 @@ TEST(Session, WatchesTheGpuWhileItMeasuresAndNotBefore) {
   GpuWatch measured(sensors, clock);
   tiny.watch = &measured;
   tiny.run();
-  // It has ended with the last step, without being told again.
+  // The watch ended with the last step, without a further call.
   const int samples = fake->calls["nvmlDeviceGetPowerUsage"];
   EXPECT_EQ(measured.result().value().samples, samples);
 

@@ -56,7 +56,7 @@ TEST(Session, LearnsWithEveryOptimizer) {
   }
 }
 
-/// Three steps that learn, in 16 bits.
+/// Three training steps, in 16 bits.
 SessionResult train_in(DType dtype, double loss_scale, bool automatic) {
   TinyRun tiny;
   tiny.settings.dtype = dtype;
@@ -68,7 +68,7 @@ SessionResult train_in(DType dtype, double loss_scale, bool automatic) {
   return tiny.result;
 }
 
-// A power of two changes exponents only, so that nothing is rounded otherwise.
+// A power of two changes only exponents, so rounding stays the same.
 TEST(Session, TakesTheLossScaleOutOfTheUpdateAgain) {
   const std::vector<double> plain = train_in(DType::bf16, 1, false).losses;
   EXPECT_LT(plain[2], plain[0] - 0.1);
@@ -76,7 +76,7 @@ TEST(Session, TakesTheLossScaleOutOfTheUpdateAgain) {
 }
 
 TEST(Session, LeavesTheVariablesAloneWhereTheLossScaleMakesAGradientInfinite) {
-  // In f16, 2^24 overflows in the first two steps, and in the third at half of half of it.
+  // In f16, 2^24 overflows in the first two steps, and in the third at a quarter of that scale.
   const SessionResult result = train_in(DType::f16, std::ldexp(1, 24), true);
   EXPECT_EQ(result.losses[1], result.losses[0]);
   EXPECT_EQ(result.losses[2], result.losses[0]);
@@ -96,7 +96,7 @@ TEST(Session, CountsNoUpdateThatTheLossScaleSkips) {
     tiny.run();
     return tiny.result;
   };
-  // Each skip halves the scale, which changes exponents only.
+  // Each skip halves the scale, which changes only exponents.
   const SessionResult plain = train(64);
   const SessionResult late = train(std::ldexp(1, 18));
   ASSERT_EQ(plain.skipped_updates, 0);

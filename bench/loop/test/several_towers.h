@@ -9,7 +9,8 @@
 
 namespace bench {
 
-/// The towers of a run on backends that are made on their threads, but end on the test's.
+/// The towers of a run, on backends that are made on their threads but destroyed on the test's
+/// thread.
 class SeveralTowers {
  public:
   SeveralTowers(const RunSettings& settings,

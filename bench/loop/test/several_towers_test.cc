@@ -110,7 +110,7 @@ TEST(SeveralTowers, TakeOfTheirDevicesWhatIsPlannedForEach) {
        {Words{"--variable_update=parameter_server"}, Words{"--variable_update=replicated"},
         Words{"--staged_vars"}, Words{"--variable_update=independent"},
         Words{"--local_parameter_device=cpu"},
-        // Every gradient has a copy of its own.
+        // Every gradient has a separate copy.
         Words{"--variable_update=replicated", "--dtype=bf16", "--compact_gradient_transfer",
               "--gradient_repacking=1000"}}) {
     Words words{"--model=resnet20", "--data_name=cifar10", "--device=reference",
@@ -129,7 +129,7 @@ TEST(SeveralTowers, TakeOfTheirDevicesWhatIsPlannedForEach) {
       const std::size_t taken =
           kHas - (*towers)[tower].backend().memory_traits().free_bytes.value_or(0);
       const std::size_t place = planned.of_tower(static_cast<std::size_t>(tower)).device;
-      // Its orders and other small things are beside the plan.
+      // The plan does not include step parameters and other small buffers.
       EXPECT_LE(taken, place + 1024) << how.back() << ", tower " << tower;
       EXPECT_GE(taken + planned.executor.staging, place) << how.back() << ", tower " << tower;
     }
@@ -168,7 +168,7 @@ TEST(SeveralTowers, EndWhenInterruptedWhileTheirInputIsStalled) {
   for (const std::int64_t stalls_at : {0, 2}) {
     TowersRun run = run_of("replicated", 2);
     run.input_stalls_at = stalls_at;
-    // What asks after each step has not heard of it yet.
+    // The check after each step must not see the interrupt yet.
     int asked = 0;
     run.interrupted = [&](std::int64_t steps) { return steps == stalls_at && ++asked > 3; };
     run.run();
@@ -203,7 +203,7 @@ TEST(SeveralTowers, AreEndedWithinAPassOfTheirNetwork) {
         }
         throw std::bad_alloc();
       }
-      // Without end, and without a wait for anybody.
+      // Endless, and without waiting for other towers.
       for (std::int32_t step = 0;; ++step) {
         (*towers)[number].run(images.data(), labels.data(), step);
       }

@@ -10,12 +10,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// A rule that has just begun, on a clock and with an interrupt that tests set.
+/// A rule that has just begun, with a clock and an interrupt that tests control.
 struct Rule {
   explicit Rule(const StepLimits& limits) : rule(limits, clock, [this] { return interrupted; }) {
     rule.begin();
   }
-  /// What the rule says once so much more time has passed.
+  /// The decision of the rule after a further `time` has passed.
   Stop warmup_after(milliseconds time, std::int64_t done) {
     clock.advance(time);
     return rule.after_warmup_steps(done);

@@ -36,7 +36,7 @@ inline constexpr Model kTiny{.name = "tiny",
                              .rate = ModelRate::constant,
                              .build = build_tiny};
 
-/// Hands out one and the same batch; each call takes the time that stands next in the list.
+/// Always provides the same batch; each call takes the next time in the list.
 class FakeInput final : public InputSource {
  public:
   FakeInput(FakeClock& clock, const RunSettings& settings, std::vector<milliseconds> waits)
@@ -57,7 +57,7 @@ class FakeInput final : public InputSource {
   [[nodiscard]] std::size_t calls() const { return calls_; }
   [[nodiscard]] std::vector<std::int32_t>& labels() { return labels_; }
 
-  /// From this call on (counted from 0) an image holds a NaN.
+  /// From this call on (counted from 0) an image contains a NaN.
   std::optional<std::size_t> spoil_from = {};
 
  private:
@@ -68,8 +68,8 @@ class FakeInput final : public InputSource {
   std::size_t calls_ = 0;
 };
 
-/// A run of the tiny network on the reference backend. Weights begin with zeros, but for those of
-/// the last layer, which are all equal, so that every class is as likely as any other: the loss is
+/// A run of the tiny network on the reference backend. Initial weights are zero, except those of
+/// the last layer, which are all equal. All classes are therefore equally likely, and the loss is
 /// the logarithm of their number.
 struct TinyRun {
   RunSettings settings = {};
@@ -78,7 +78,7 @@ struct TinyRun {
   std::vector<std::int32_t> labels = {};
   std::optional<std::size_t> spoil_from = {};
   std::function<bool(std::size_t steps)> interrupted = [](std::size_t) { return false; };
-  /// What passes between two steps.
+  /// The time that passes between two steps.
   milliseconds between{};
   TimedWatch* watch = nullptr;
 

@@ -59,7 +59,7 @@ TEST(TowerThreads, NameWhatLibrariesThrowToo) {
   EXPECT_EQ(named_failure(WriteError("full")), "tower 1: full");
   EXPECT_THAT(named_failure(std::system_error(EAGAIN, std::generic_category(), "thread")),
               testing::StartsWith("tower 1: thread: "));
-  // An end that was asked for.
+  // An end that the user requested.
   EXPECT_EQ(named_failure(LossError("the loss is nan")), "the loss is nan");
 }
 

@@ -1,5 +1,5 @@
-// Whatever ends a run of several towers, and on whichever: it ends soon, its cause is told, and no
-// thread of it is left.
+// Tests that a run of several towers ends soon, whatever ends it and on whichever tower. It reports
+// the cause and leaves no thread.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::ptrdiff_t threads_of_process() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
 }
 
-/// What a run is ended by.
+/// What ends a run.
 enum class Ending : std::uint8_t { input, kernel, update, interrupt };
 constexpr std::array kEndings{Ending::input, Ending::kernel, Ending::update, Ending::interrupt};
 
@@ -59,7 +59,7 @@ std::string told_of(Ending ending, int tower) {
   return "";
 }
 
-/// Runs it and returns what it threw.
+/// Runs it and returns the message of the exception.
 std::string error_of(TowersRun& run) {
   try {
     run.run();
@@ -79,12 +79,12 @@ TEST(TowersEnd, SoonWithTheirCauseAndLeaveNoThread) {
         const std::ptrdiff_t before = threads_of_process();
         const auto begun = std::chrono::steady_clock::now();
         EXPECT_EQ(error_of(run), told_of(ending, tower)) << what;
-        // A thread that was joined may be listed for a moment.
+        // A joined thread may be listed for a moment.
         while (threads_of_process() != before && std::chrono::steady_clock::now() - begun < kSoon) {
           std::this_thread::yield();
         }
         EXPECT_EQ(threads_of_process(), before) << what;
-        // With all that comes before what ends it.
+        // Includes everything that precedes the failure.
         EXPECT_LE(std::chrono::steady_clock::now() - begun, kSoon) << what;
         EXPECT_EQ(run.result.steps.size(), static_cast<std::size_t>(kGoodSteps)) << what;
         EXPECT_EQ(run.result.stop == Stop::interrupted, ending == Ending::interrupt) << what;

@@ -14,8 +14,8 @@
 
 namespace bench {
 
-/// Batches of the towers together; the images of each tower are its number, counted from `first`,
-/// the labels 0.
+/// Provides batches for all towers. The images of each tower contain its number, counted from
+/// `first`; the labels are 0.
 class NumberedInput final : public InputSource {
  public:
   NumberedInput(FakeClock& clock, const RunSettings& settings, int first, std::int64_t fails_at)
@@ -38,7 +38,7 @@ class NumberedInput final : public InputSource {
   bool ready_within(std::chrono::nanoseconds /*time*/) override { return calls_ != stalls_at; }
   [[nodiscard]] InputStatistics statistics() const override { return {}; }
 
-  /// For ever.
+  /// Stalls forever.
   std::int64_t stalls_at = -1;
 
  private:
@@ -49,7 +49,7 @@ class NumberedInput final : public InputSource {
   std::int64_t fails_at_;
 };
 
-/// Before what fails in a kernel or an update.
+/// The number of steps before a kernel or an update fails.
 inline constexpr int kGoodSteps = 2;
 
 struct TowersRun {
@@ -60,7 +60,7 @@ struct TowersRun {
   std::int64_t input_fails_at = -1;
   std::int64_t input_stalls_at = -1;
   std::function<bool(std::int64_t steps)> interrupted = [](std::int64_t) { return false; };
-  /// The steps are timed by the system's clock; else by one that the input alone moves.
+  /// The system's clock times the steps; else a clock that only the input advances.
   bool timed = false;
   std::function<std::unique_ptr<Backend>()> make_backend = make_reference_backend;
 

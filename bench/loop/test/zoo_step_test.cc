@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kBatch = 2;
 
-/// The L2 term of the original's first step with a weight decay of 4e-5, where it is published.
+/// The published L2 terms of the original's first step, with a weight decay of 4e-5.
 const std::map<std::string_view, double>& published_l2() {
   static const std::map<std::string_view, double> kTerms{
       {"trivial", .1423},     {"lenet", .0333},        {"alexnet", .2946},
@@ -33,7 +33,7 @@ const std::map<std::string_view, double>& published_l2() {
   return kTerms;
 }
 
-/// A smaller image for the networks that take one and would be slow: their variables stay the same.
+/// A smaller image for networks that accept one and would be slow; their variables stay the same.
 std::int64_t image_size(const Model& model) {
   static const std::map<std::string_view, std::int64_t> kReduced{
       {"nasnetlarge", 107},       {"inception4", 139},
@@ -46,8 +46,8 @@ std::int64_t image_size(const Model& model) {
   return model.dataset == "imagenet" && found != kReduced.end() ? found->second : model.image_size;
 }
 
-/// The standard deviation that the L2 term has over draws of the graph's weights, all of which are
-/// normal numbers z cut at two deviations.
+/// The standard deviation of the L2 term over draws of the graph's weights. All weights are normal
+/// numbers z, truncated at two deviations.
 double l2_deviation(const Graph& graph, double weight_decay) {
   // E z^4 - (E z^2)^2, where E z^4 = 3 E z^2 - 16 phi(2) / (2 Phi(2) - 1).
   constexpr double kCutSquaresVariance = 0.8175;
@@ -62,7 +62,7 @@ double l2_deviation(const Graph& graph, double weight_decay) {
   return weight_decay / 2 * std::sqrt(variance);
 }
 
-/// A gradient's reorder comes right behind the kernel that makes it.
+/// A gradient's reorder directly follows the kernel that computes the gradient.
 void expect_gradients_final_where_made(const Executor& executor) {
   const LoweredGraph& plan = executor.plan();
   for (const auto& trained : plan.trained) {

@@ -26,7 +26,7 @@ inline constexpr Model kFiled{.name = "tiny",
                               .rate = ModelRate::constant,
                               .build = build_filed};
 
-/// A run of the tiny network on the reference backend, with files in a folder of its own.
+/// A run of the tiny network on the reference backend, with files in a scratch folder.
 struct FiledRun {
   ScratchFolder folder = {};
   RunSettings settings = {};
@@ -49,7 +49,7 @@ struct FiledRun {
     return std::make_unique<Tower>(build_run_graph(settings, *backend, settings.batch), *backend,
                                    ExecutorOptions{}, values);
   }
-  /// Zeros, but for the last layer's weights.
+  /// Zeros, except for the last layer's weights.
   [[nodiscard]] InitialValues values() const {
     InitialValues values = initial_values(network(), 1);
     for (auto& [name, elements] : values) {

@@ -23,7 +23,7 @@ using testing::StartsWith;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-/// A run that needs 10 MiB, and 1 MiB more for each image.
+/// A run that needs 10 MiB plus 1 MiB per image.
 struct Need {
   std::vector<std::int64_t> asked = {};
 
@@ -98,7 +98,7 @@ TEST(LargestBatch, TellsWhatItNeedsAndStaysBelowTheBound) {
 TEST(LargestBatch, AsksForNoBatchWhoseImagesAloneAreTooLarge) {
   RunSettings settings;
   settings.dataset = &dataset_named("imagenet");
-  settings.image_size = 1 << 14;  // 3 GiB an image
+  settings.image_size = 1 << 14;  // 3 GiB per image.
   std::vector<std::int64_t> asked;
   const auto ask = [&](std::int64_t batch) {
     asked.push_back(batch);
@@ -158,7 +158,7 @@ TEST(MemoryLimits, OfADescribedCardAreAllItsMemoryAndNoHost) {
   settings.gpu.plan_for = "a card";
   const MemoryLimits limits = limits_of_run(settings, limit_of(1), card);
   PlannedMemory memory;
-  memory.input_slots = std::size_t{1} << 60;  // Of a host that is not this one.
+  memory.input_slots = std::size_t{1} << 60;  // More than any host has.
   memory.executor.activations = 512 * kMiB;
   EXPECT_EQ(memory_shortage(lenet(), memory, limits), std::nullopt);
   memory.executor.activations += 1;
@@ -249,7 +249,7 @@ TEST(RunMemory, CountsTheOptimizersSlotsWhenTraining) {
   EXPECT_EQ(slots({"--optimizer=momentum", "--forward_only"}), 0U);
 }
 
-/// A network most of whose variables are one, as in VGG-16.
+/// A network in which one variable has most of the elements, as in VGG-16.
 const TowerPlan kUneven{
     .memory = {.variables = 4000, .gradients = 4000},
     .segments = {
@@ -283,7 +283,7 @@ TEST(RunMemory, CountsForEachTowerTheSlotsOfWhatItHolds) {
   EXPECT_THAT(slots({}), ElementsAre(0, 6400, 0, 1600));
   EXPECT_THAT(slots({"--local_parameter_device=cpu"}), ElementsAre(8000, 0, 0, 0));
   EXPECT_THAT(slots({"--variable_update=replicated"}), ElementsAre(8000, 8000, 8000, 8000));
-  // Besides, the variables that are held, and gradients, variables and those noted as they were.
+  // Each tower also holds the variables it reads; owners hold gradients, variables and copies.
   EXPECT_THAT(slots({"--staged_vars"}), ElementsAre(16000, 22400, 16000, 17600));
 }
 

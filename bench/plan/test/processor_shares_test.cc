@@ -55,7 +55,7 @@ TEST(ShareProcessors, GivesAllOfACoreToOneTower) {
               ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
   EXPECT_THAT(shared("core:4 pu:2", {.towers = 2, .threads = 3}),
               ElementsAre(ElementsAre(0, 2, 1), ElementsAre(4, 6, 5)));
-  // Three threads of each would not fit in so.
+  // With three threads each, the towers do not fit into separate cores.
   EXPECT_THAT(shared("core:3 pu:2", {.towers = 2, .threads = 3}),
               ElementsAre(ElementsAre(0, 2, 4), ElementsAre(1, 3, 5)));
 }
@@ -73,7 +73,7 @@ TEST(ProcessorsToDecodeOn, AreThoseThatNoTowerHas) {
   EXPECT_THAT(processors_to_decode_on({0, 1}, {}, 2), ElementsAre(0, 1));
 }
 
-// What cores that do not divide evenly leave is no place for all threads that decode.
+// Some cores are left because they do not divide evenly, but fewer than decoding threads need.
 TEST(ProcessorsToDecodeOn, AreAllWhereTheTowersLeaveFewerThanThreadsDecode) {
   const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7, 8};
   const std::vector<std::vector<int>> towers{{0, 1, 2, 3}, {4, 5, 6, 7}};
@@ -96,7 +96,7 @@ TEST(ShareProcessors, RefusesMoreThanThereAre) {
 }
 
 TEST(ShareProcessors, KeepsEachTowerToOneNodeWhereAsked) {
-  // Three cores per node: without it the second of three towers would have a core of each.
+  // Three cores per node: without this option the second of three towers would span both nodes.
   const std::string machine = "pack:2 [numa] core:3 pu:1";
   EXPECT_THAT(shared(machine, {.towers = 3}),
               ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4, 5)));
@@ -122,7 +122,7 @@ TEST(ShareProcessors, SpreadsTowersOverTheNodes) {
               ElementsAre(ElementsAre(0, 2), ElementsAre(8, 10)));
   EXPECT_THAT(nodes(machine, {.towers = 4, .threads = 1, .within_nodes = true}),
               ElementsAre(0, 0, 1, 1));
-  // Second hardware threads only where the cores do not do.
+  // Second hardware threads are used only if there are too few cores.
   EXPECT_THAT(shared(machine, {.towers = 2, .threads = 6, .within_nodes = true}),
               ElementsAre(ElementsAre(0, 2, 4, 6, 1, 3), ElementsAre(8, 10, 12, 14, 9, 11)));
 }

@@ -22,7 +22,7 @@ constexpr std::int64_t kImageSize = 2;
 constexpr std::size_t kPixels = kImageSize * kImageSize;
 constexpr std::int64_t kBatch = 2;
 
-/// Each logit is the mean of a plane of the image, with the weights of brightest_plane().
+/// Each logit is the mean of an image plane, with the weights of brightest_plane().
 ValueId build_tiny(NetworkBuilder& net, ValueId images) {
   const ValueId x = net.conv("conv", images, {.channels = 3, .window = {.kernel = 1}});
   return net.head(net.spatial_mean("mean", x));
@@ -69,7 +69,7 @@ Judgement judge(const RunSettings& settings) {
   return quantization.judge(tower);
 }
 
-/// Batches of images with one bright plane each, which is the label but for the first batches.
+/// Batches of images with one bright plane each. It is the label, except in the first batches.
 RunSettings from_file(const ScratchFolder& folder, std::int64_t batches, std::int64_t mislabelled) {
   std::vector<float> images;
   std::vector<std::int64_t> labels;

@@ -99,7 +99,7 @@ TEST_F(CostFile, IsRefusedWhereItIsNone) {
   EXPECT_THROW(read_cost("/nowhere/cost.json"), DataError);
 }
 
-/// Sets a variable while it lives.
+/// Sets an environment variable during its lifetime.
 class SetVariable {
  public:
   SetVariable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }

@@ -33,7 +33,7 @@ std::string joined(std::vector<std::string_view> arguments) {
   return joined_gradients_notice(sharing_of(arguments));
 }
 
-/// The type of 16 bits that gradients are sent in.
+/// The 16-bit type in which gradients are sent.
 std::optional<DType> sent_in(const std::vector<std::string_view>& arguments) {
   return strategy_settings(sharing_of(arguments)).sums.narrow;
 }
@@ -57,7 +57,7 @@ TEST(Sharing, SaysTheEffectiveLearningRate) {
   EXPECT_THAT(joined({"--model=lenet", "--piecewise_learning_rate_schedule=0.5;1;0.25",
                       "--variable_update=replicated", "--num_epochs=2"}),
               HasSubstr("is 1 at the first step and 0.5 at the last, 2 times"));
-  // It may come back to what it was.
+  // The rate may return to an earlier value.
   EXPECT_THAT(joined({"--model=lenet", "--piecewise_learning_rate_schedule=0.5;1;0.25;2;0.5",
                       "--num_epochs=3"}),
               HasSubstr("is 0.5 at the first step and 0.5 at the last"));
@@ -116,7 +116,7 @@ TEST(Sharing, AddsGradientsOf16BitsInF32UnlessToldAndSaysSo) {
   }
 }
 
-// Which of the two types --use_fp16 means is known once the device is.
+// --use_fp16 chooses one of the two types only when the device is known.
 TEST(Sharing, SendsGradientsInTheTypeThatIsSettledLater) {
   RunSettings settings = sharing_of({"--num_gpus=2", "--use_fp16", "--variable_update=replicated",
                                      "--compact_gradient_transfer"});

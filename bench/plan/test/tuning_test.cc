@@ -37,7 +37,7 @@ MemoryLimits limits_of(std::size_t bytes) {
   return {.host = MemoryLimit{.bytes = static_cast<std::int64_t>(bytes), .set_by = "the test"}};
 }
 
-/// The network of lenet on a device that runs each layer in several ways.
+/// The network of lenet on a device that offers several implementations of each layer.
 class TunedRun : public testing::Test {
  protected:
   TuningResult tune_with(const std::string& extent = "full", std::vector<Way> ways = {}) {
@@ -58,7 +58,7 @@ class TunedRun : public testing::Test {
                  .limits = limits_,
                  .watch = watch_});
   }
-  /// The ways in which layers that compute were chosen to run, but for those that are not timed.
+  /// The chosen implementations of the layers that compute, except those that are not timed.
   static std::vector<std::string> ways_of(const TuningResult& result) {
     std::vector<std::string> ways;
     for (const auto& [name, choice] : result.choices.nodes) {
@@ -73,7 +73,7 @@ class TunedRun : public testing::Test {
     check(files != end(files), "nothing is kept");
     return files->path();
   }
-  /// What leaves so much to workspaces.
+  /// The limits that leave this number of bytes to workspaces.
   [[nodiscard]] MemoryLimits limits_with(std::size_t workspace) const {
     const RunSettings settings = settings_of({});
     const PlannedMemory planned = plan_run_memory(settings, *reference_, settings.batch);

@@ -24,7 +24,7 @@ class WatchedPlanning : public ::testing::Test {
   RunSettings settings_ = resolve_settings(parse({"--model=lenet", "--batch_size=2"}));
   std::ostringstream out_;
   FakeClock clock_;
-  /// How often the run may be asked about before it is to end.
+  /// The number of queries before the run is asked to end.
   int patience_ = 1000000;
   PhaseWatch phases_{out_, clock_, {}, [this] { return --patience_ < 0; }};
   std::unique_ptr<Backend> backend_ = watch_planning(make_reference_backend(), phases_);

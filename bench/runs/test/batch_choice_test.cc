@@ -18,7 +18,7 @@ using testing::StartsWith;
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-/// A machine with so much memory to spare for what is planned.
+/// A machine with this much memory available for planning.
 class SmallHost {
  public:
   explicit SmallHost(std::int64_t mib)
@@ -27,7 +27,7 @@ class SmallHost {
     system_.write("/proc/meminfo", meminfo);
     host_.emplace(streams_, std::vector<std::string>{"bench"}, system_.files());
   }
-  /// What the kernel tells of this process.
+  /// Sets the kernel's status of this process.
   void tell_status(std::string_view text) const { system_.write("/proc/self/status", text); }
   RunHost& operator*() { return *host_; }
   [[nodiscard]] std::string said() const { return err_.str(); }

@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 constexpr double kTolerance = 0.02;
 
-/// A machine on which batch 2^i runs at the i-th speed, and no larger batch fits.
+/// A machine that runs batch 2^i at the i-th speed; larger batches do not fit.
 struct Machine {
   std::vector<double> speeds = {};
   std::vector<std::int64_t> asked = {};

@@ -24,7 +24,7 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A small run up to its conclusion, with a record in a folder of its own.
+/// A small run up to its conclusion, with a record in a scratch folder.
 class SmallConclusion {
  public:
   explicit SmallConclusion(const std::vector<std::string>& more = {})
@@ -38,7 +38,7 @@ class SmallConclusion {
   results::Record& record() { return begun.file.record(); }
 
  private:
-  /// A path that begins with / begins in the folder.
+  /// Paths that begin with / are relative to the folder.
   std::vector<std::string_view> arguments(const std::vector<std::string>& more) {
     texts_.push_back(cat("--result_file=", path("record")));
     for (const std::string& text : more) {
@@ -86,7 +86,7 @@ TEST(Conclude, ProfilesAStepThatIsNotShorterThanTheDevicesTime) {
   SessionResult& session = run.measured.session;
   session.steps.assign(session.steps.size(), std::chrono::milliseconds(100));
   session.device_steps.assign(session.steps.size(), std::chrono::milliseconds(95));
-  // Nearly all of the steps; the device computed meanwhile.
+  // The wait took nearly all of the steps; the device computed meanwhile.
   session.input_wait = std::chrono::milliseconds(99) * static_cast<int>(session.steps.size());
   EXPECT_EQ(run(), 0);
   EXPECT_THAT(run.small.err(), HasSubstr("waiting for input: 5.0 % of the step time"));
@@ -131,7 +131,7 @@ TEST(Conclude, FailsWhereTheLossIsNotFinite) {
 
 TEST(Conclude, FailsWhereTheNetworkComputesSomethingElse) {
   SmallConclusion run;
-  // As if the steps had run a network that learns with another L2 term.
+  // Simulates steps of a network that trained with a different L2 term.
   run.begun.settings.optimizer.weight_decay *= 2;
   EXPECT_EQ(run(), 1);
   EXPECT_THAT(run.small.err(), HasSubstr("the network computes something else than lenet should"));

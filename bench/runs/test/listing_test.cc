@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// One device that can do everything, and one without the gradient of max pooling.
+/// One device that supports everything, and one without the gradient of max pooling.
 std::vector<ListedDevice> two_devices() {
   const auto all = [](const Graph&, const Node&) { return Support{}; };
   const auto part = [](const Graph&, const Node& node) {
@@ -27,7 +27,7 @@ std::vector<ListedDevice> two_devices() {
   return {{.name = "whole", .supports = all}, {.name = "part", .supports = part}};
 }
 
-/// Made once: it takes every model's graph.
+/// Made once, because it builds every model's graph.
 const std::vector<std::string>& model_lines() {
   static const std::vector<std::string> lines = [] {
     std::ostringstream out;
@@ -53,7 +53,7 @@ std::vector<std::string> fields(std::string_view model, std::string_view dataset
 
 TEST(ListModels, HasALinePerModelAndDatasetBelowItsTitles) {
   const std::vector<std::string>& lines = model_lines();
-  ASSERT_EQ(lines.size(), all_models().size() + 2);  // titles, and nothing behind the last newline
+  ASSERT_EQ(lines.size(), all_models().size() + 2);  // the titles, and an empty last part
   EXPECT_THAT(lines[0], StartsWith("model"));
   std::size_t line = 1;
   for (const Model& model : all_models()) {

@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Repeats whose speeds are given.
+/// Repeats with given speeds.
 struct Repeated {
   explicit Repeated(const RepeatSettings& settings, const std::vector<double>& speeds,
                     int failing = -1, int interrupted_after = -1) {
@@ -64,7 +64,7 @@ TEST(Repeats, EndWhereTheIntervalIsNarrowEnough) {
 }
 
 TEST(Repeats, PrintTheIntervalThatEndedThem) {
-  // The interval of 95 % of these twelve runs is 98.5 to 101.5.
+  // The 95 % interval of these twelve runs is 98.5 to 101.5.
   const std::vector<double> speeds = {90,  98,    98.5, 99,    99.5, 100,
                                       100, 100.5, 101,  101.5, 102,  110};
   const Repeated repeated({.runs = 24, .until_ci = 0.025}, speeds);

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A run whose towers computed for 8 ms of each step and held their gradients for 1 ms.
+/// A run whose towers computed for 8 ms of each step and exchanged gradients for 1 ms.
 ChildOutcome scaled_outcome(int devices, double images_per_second, double efficiency) {
   results::StoredRun run;
   run.metrics["images_per_sec"].value = images_per_second;

@@ -12,8 +12,8 @@
 
 namespace bench {
 
-/// A run of LeNet on the reference device, on a machine that tells nothing of itself: two images a
-/// step, one step to warm up, three to measure.
+/// A run of LeNet on the reference device, on a machine without any facts: two images per step, one
+/// warm-up step, three measured steps.
 class SmallRun {
  public:
   explicit SmallRun(const std::vector<std::string_view>& more = {})
@@ -21,7 +21,7 @@ class SmallRun {
 
   Begun begin() { return begin_run({.settings = settings_, .parsed = parsed_}, host); }
   RunOutcome run() { return run_once({.settings = settings_, .parsed = parsed_}, host); }
-  /// Standard output takes no more.
+  /// Makes standard output unwritable.
   void close_output() { out_.setstate(std::ios::badbit); }
   [[nodiscard]] std::string out() const { return out_.str(); }
   [[nodiscard]] std::string err() const { return err_.str(); }

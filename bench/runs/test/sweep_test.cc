@@ -18,7 +18,7 @@ using testing::Not;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-/// A run of four steps that take 10 ms per image and some.
+/// A run of four steps that take 10 ms per image plus a fixed time.
 RunOutcome outcome_of(std::int64_t batch) {
   RunOutcome outcome;
   for (const int extra : {0, 0, 0, 4}) {
@@ -30,7 +30,7 @@ RunOutcome outcome_of(std::int64_t batch) {
   return outcome;
 }
 
-/// A sweep with runs of another kind, and what it printed.
+/// A sweep with fake runs, and its output.
 struct Sweep {
   std::function<RunOutcome(std::int64_t)> run = outcome_of;
   bool interrupted = false;

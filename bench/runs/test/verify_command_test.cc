@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What --verify=model does with these flags.
+/// The effect of --verify=model with these flags.
 class VerifyCommand : public testing::Test {
  protected:
   int operator()(const std::vector<std::string_view>& arguments) {

@@ -36,9 +36,9 @@ TEST(BatchNormBackward, EqualsDoubleInEveryViewAndPlace) {
   }
 }
 
-// As behind a mean over all pixels: each sample has one gradient. Adding one number again and again
-// rounds the same way each time; and what the sum is off by is in every dx of the channel alike, so
-// that a filter's gradient, which sums dx times values around 3, has it a hundredfold.
+// Like the gradient of a mean over all pixels: each sample has one gradient. Repeatedly adding one
+// number rounds the same way each time. Every dx of the channel has the same error of the sum. A
+// filter's gradient, which sums dx times values around 3, therefore has it a hundredfold.
 TEST(BatchNormBackward, SumsGradientsThatAreEqualWithinASampleToTwoEpsilons) {
   // In nchw the lanes of a vector share the sum.
   for (const auto kind : {ChannelView::Kind::nhwc, ChannelView::Kind::blocked}) {
@@ -79,7 +79,7 @@ TEST(BatchNormBackward, RepeatsBitForBit) {
 TEST(BatchNorm, In16BitsKeepsF32StatisticsAndRoundsTensorsOnce) {
   std::size_t index = 0;
   for (Case c : cases()) {
-    // Every seventh: over the views each epilogue, apart and in place.
+    // Every seventh case: over the views each epilogue, both separate and in place.
     const std::size_t turn = index++;
     if (turn % 7 != 0) {
       continue;
@@ -124,9 +124,9 @@ TEST(BatchNorm, In16BitsKeepsF32StatisticsAndRoundsTensorsOnce) {
                                       .variance = run.output_floats(channels),
                                       .workspace = scratch});
       void* const dy = in_place ? run.overwritten(c.dy) : run.input(c.dy);
-      // The sum, which is rounded once more, is exact.
+      // The sum is exact, although it is rounded once more.
       const void* const second_dy = run.input(c.dy);
-      // As the backend places them: dresidual on dy, or else dx.
+      // The backend's placement: dresidual on dy, or else dx.
       batch_norm_backward(run.team(), {.view = c.view,
                                        .dtype = run.dtype(),
                                        .dy = dy,

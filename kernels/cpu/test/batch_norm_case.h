@@ -12,7 +12,7 @@ namespace bench::cpu::test {
 
 inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// One batch norm with random inputs, and everything about it in double.
+/// One batch norm with random inputs, and all its results in double.
 struct Case {
   ChannelView view;
   bool scale = true;
@@ -48,7 +48,7 @@ struct Case {
     return static_cast<double>(x[i]) - mean[at(c)];
   }
 
-  /// Where the activation cuts off.
+  /// The upper limit of the activation.
   [[nodiscard]] double largest() const {
     return activation == ActivationKind::relu6 ? 6 : std::numeric_limits<double>::infinity();
   }
@@ -97,7 +97,7 @@ struct Case {
   }
 };
 
-/// Every other view has two gradients in what the views between have one.
+/// Every other view has two gradients where the views in between have one.
 inline std::vector<Case> cases() {
   std::vector<Case> all;
   bool two_gradients = false;
@@ -118,7 +118,7 @@ inline std::vector<Case> cases() {
   return all;
 }
 
-/// One of the `count` values of an enumeration: over the cases, each meets each epilogue.
+/// One of the `count` values of an enumeration: over the cases, each occurs with each epilogue.
 template <class Enumeration>
 Enumeration rotated(std::size_t index, std::size_t count) {
   constexpr std::size_t kEpilogues = 6;

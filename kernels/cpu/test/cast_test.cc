@@ -28,7 +28,7 @@ std::uint16_t narrowed(DType dtype, float value) {
 
 bool is_nan(DType dtype, std::uint16_t bits) { return std::isnan(widened(dtype, bits)); }
 
-/// Equal bits, but that one NaN is as good as another.
+/// Equal bits, except that all NaNs are equal.
 bool same(DType dtype, std::uint16_t given, std::uint16_t expected) {
   return given == expected || (is_nan(dtype, given) && is_nan(dtype, expected));
 }
@@ -43,7 +43,7 @@ std::vector<std::uint16_t> patterns() {
 }
 
 /// Floats near every boundary of rounding to dtype: every value, the middles between neighbours and
-/// the floats beside each; then random bits.
+/// the floats adjacent to each; then random bits.
 std::vector<float> floats_for(DType dtype) {
   std::vector<float> values;
   const std::uint32_t unit = dtype == DType::bf16 ? 1U << 16 : 1U << 13;
@@ -55,7 +55,7 @@ std::vector<float> floats_for(DType dtype) {
       }
     }
   }
-  // Halves of f16's smallest numbers are no middles of a float's bits.
+  // f16's smallest numbers have middles that are not halves of a float's bits.
   for (int i = 0; i < 2100; ++i) {
     const float middle = std::ldexp(static_cast<float>(i) + 0.5F, -24);
     for (const float each : {middle, std::nextafter(middle, 0.0F), std::nextafter(middle, 1.0F)}) {

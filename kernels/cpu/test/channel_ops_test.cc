@@ -57,7 +57,7 @@ TEST(JoinRows, PutsPartsAndZerosOneBehindTheOther) {
   for (const auto& [rows, widths] : std::vector<Sizes>{
            {1, {1}}, {1, {40000}}, {7, {3, 0, 5}}, {2, {5000, 1, 4099}}, {3001, {4, 3, 1, 9}}}) {
     test::for_teams([&, &rows = rows, &widths = widths](ThreadTeam& team) {
-      // Each part but the second lies within rows that are two longer, from their second element.
+      // Each part but the second is inside rows that are two longer, from their second element on.
       std::vector<std::unique_ptr<GuardedFloats>> inputs;
       std::vector<RowPart> parts;
       std::vector<float> expected;
@@ -118,7 +118,7 @@ TEST(ChannelScale, ScalesEachSamplesChannelsInEveryViewAndInPlace) {
     const auto values = test::random_tensor(view, 1);
     for (const std::int64_t gap : {0, 3}) {
       const std::int64_t stride = view.channels + gap;
-      // The last sample's scales end where the channels do.
+      // The last sample's scales end with the channels.
       const auto scales = random_floats(view.batch * stride - gap, 2);
       test::for_teams([&](ThreadTeam& team) {
         for (const bool in_place : {false, true}) {
@@ -253,7 +253,7 @@ TEST(DropPath, KeepsOrDropsWholeExamplesAndIsTheSameForEveryTeam) {
       }
       EXPECT_TRUE(right) << "example " << n;
     }
-    // Five standard deviations, and all of them where nothing may be dropped.
+    // Five standard deviations, and all examples if none may be dropped.
     const double mean = stays * kExamples;
     EXPECT_LE(std::abs(static_cast<double>(kept) - mean), 5 * std::sqrt(mean * (1 - stays)));
   }

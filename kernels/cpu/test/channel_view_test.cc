@@ -9,13 +9,13 @@
 namespace bench::cpu {
 namespace {
 
-/// The channel of each memory place, kNone where there is none.
+/// The channel of each memory position, kNone if it has no channel.
 using Channels = std::vector<std::int64_t>;
 constexpr std::int64_t kNone = -1;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Padded channels included.
+/// Including padded channels.
 Channels channels_of(ChannelView view) {
   view.channels = view.padded_channels();
   Channels channels(at(view.elements()), kNone);

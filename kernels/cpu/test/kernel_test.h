@@ -18,8 +18,8 @@
 
 namespace bench::cpu::test {
 
-/// Bytes that end where unreadable memory begins, with sentinels in front: a kernel that reads or
-/// writes behind them dies, one that writes in front of them is found by intact().
+/// Bytes that end at unreadable memory, with sentinels before them. A kernel that accesses memory
+/// after them crashes; intact() detects a write before them.
 class GuardedMemory {
  public:
   explicit GuardedMemory(std::size_t bytes);
@@ -53,7 +53,7 @@ class GuardedFloats {
   GuardedMemory memory_;
 };
 
-/// Guarded elements of 32 or 16 bits, given and read as floats. New ones hold NaN.
+/// Guarded elements of 32 or 16 bits, passed and read as floats. New ones hold NaN.
 class GuardedTensor {
  public:
   GuardedTensor(DType dtype, std::int64_t count);
@@ -70,11 +70,11 @@ class GuardedTensor {
   GuardedMemory memory_;
 };
 
-/// The values as dtype holds them, to nearest.
+/// The values as dtype represents them, to nearest.
 std::vector<float> rounded(DType dtype, std::vector<float> values);
 
 /// Each given value is at most one unit of dtype's last place away from the expected one, which is
-/// rounded first; NaN where that is NaN.
+/// rounded first. It is NaN if that is NaN.
 ::testing::AssertionResult within_last_place(DType dtype, const std::vector<float>& given,
                                              const std::vector<float>& expected);
 
@@ -89,11 +89,11 @@ class Scratch {
   void* aligned_;
 };
 
-/// One run of a kernel on elements of one type. The kernel's memory comes from here, in the same
-/// order in every run.
+/// One run of a kernel on elements of one type. It provides the kernel's memory, in the same order
+/// in every run.
 class Run {
  public:
-  /// Tensors' elements are `dtype`, their values such that `half` holds them.
+  /// Tensors' elements are `dtype`; `half` represents their values exactly.
   Run(ThreadTeam& team, DType dtype, DType half) : team_(team), dtype_(dtype), half_(half) {}
 
   [[nodiscard]] ThreadTeam& team() const { return team_; }
@@ -102,7 +102,7 @@ class Run {
   /// Elements of dtype, rounded to `half`.
   void* input(const std::vector<float>& values);
   void* output(std::int64_t count);
-  /// Padded channels are to become zeros.
+  /// Padded channels must become zeros.
   void* output(const ChannelView& view);
   /// An input that the kernel overwrites with a result.
   void* overwritten(const std::vector<float>& values);
@@ -111,7 +111,7 @@ class Run {
   float* output_floats(std::int64_t count);
   void* workspace(std::size_t bytes);
 
-  /// The results of the same kernel in `half` are those in f32, rounded once.
+  /// Expects the results of the same kernel in `half` to equal those in f32, rounded once.
   void expect_equal_but_for_rounding(const Run& f32) const;
 
  private:

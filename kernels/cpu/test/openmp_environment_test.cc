@@ -31,7 +31,7 @@ void check_openmp_stack(const std::string& value) {
 
 TEST(ShortWaits, AreSetWhereTheUserDecidesNothing) {
   ASSERT_TRUE(short_waits(holding({})));
-  // Shorter than OpenMP's own, and not none.
+  // Shorter than OpenMP's default, but not zero.
   EXPECT_GT(std::stoi(*short_waits(holding({}))), 0);
   EXPECT_LT(std::stoi(*short_waits(holding({}))), 300'000);
 }

@@ -55,7 +55,7 @@ struct Oracle {
   }
 };
 
-/// So many slots of so many elements, all NaN.
+/// `count` slots of `elements` elements, all NaN.
 struct Slots {
   Slots(std::size_t slots, std::int64_t count) {
     for (std::size_t slot = 0; slot < slots; ++slot) {
@@ -124,7 +124,7 @@ TEST(OptimizerKernel, FollowsTheFormulasAcrossSegments) {
         }
       }
       EXPECT_TRUE(equal);
-      // Between the segments nothing changes.
+      // Elements between the segments do not change.
       for (const std::size_t gap : {5, 7, 9, 15, 3017, 3023}) {
         EXPECT_EQ(variables.data()[gap], start[gap]);
         for (const auto& slot : slots.memory) {

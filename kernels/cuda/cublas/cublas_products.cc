@@ -10,14 +10,14 @@
 namespace bench::cuda {
 namespace {
 
-/// What cuBLAS's documentation advises for Hopper; less for older cards.
+/// The size that cuBLAS's documentation advises for Hopper; older cards need less.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
-/// All memory of ours is aligned to it, in bytes.
+/// The alignment of all our memory, in bytes.
 constexpr std::size_t kAlignment = 256;
-/// Algorithms of one product that are offered.
+/// The most algorithms that are offered for one product.
 constexpr int kMostAlgorithms = 16;
 
-/// 130100 as 13.1.0.
+/// Formats 130100 as 13.1.0.
 std::string version_text(std::size_t version) {
   return cat(version / 10000, ".", version / 100 % 100, ".", version % 100);
 }
@@ -35,7 +35,7 @@ cudaDataType_t data_type(DType dtype) {
   }
 }
 
-/// A handle for the current device, made when it is first needed: planning needs none.
+/// A handle for the current device, created at its first use: planning needs no handle.
 class Handle {
  public:
   Handle() = default;
@@ -57,7 +57,7 @@ class Handle {
   cublasLtHandle_t handle_ = nullptr;
 };
 
-/// A matrix as cuBLASLt sees it: by columns.
+/// A matrix as cuBLASLt describes it: column-major.
 class MatrixLayout {
  public:
   MatrixLayout(DType dtype, std::int64_t rows, std::int64_t columns) {
@@ -75,7 +75,7 @@ class MatrixLayout {
   cublasLtMatrixLayout_t layout_ = nullptr;
 };
 
-/// What is done with the matrices.
+/// The operation on the matrices.
 class MatmulDescriptor {
  public:
   explicit MatmulDescriptor(cublasComputeType_t compute) {
@@ -129,9 +129,9 @@ cublasLtEpilogue_t epilogue_of(const ProductProblem& problem) {
   return problem.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-/// A product as the library sees it. Its matrices and bias run by columns. Ours by rows are their
-/// transposes by columns, and c^T = b^T * a^T: our b is its first factor and our bias the one of
-/// its rows.
+/// A product as the library describes it: its matrices and bias are column-major. Our row-major
+/// matrices are their transposes in column-major order, and c^T = b^T * a^T. So our b is its first
+/// factor, and our bias is the bias of its rows.
 class Product {
  public:
   Product(const ProductProblem& problem, bool tf32)
@@ -146,7 +146,7 @@ class Product {
     matmul_.set(CUBLASLT_MATMUL_DESC_TRANSB, problem.transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N);
     matmul_.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(problem));
     if (problem.bias) {
-      // The heuristic looks at how it is aligned and nothing else.
+      // The heuristic looks only at its alignment.
       alignas(kAlignment) static constexpr float kAnyBias = 0;
       set_bias(&kAnyBias);
     }
@@ -166,8 +166,8 @@ class Product {
         "cublasLtMatmul");
   }
 
-  /// Those that the library's heuristic names for the current device and that give the same bits
-  /// each time, best first; empty where there is none.
+  /// The algorithms that the library's heuristic names for the current device and that give the
+  /// same bits each time, best first. May be empty.
   std::vector<cublasLtMatmulHeuristicResult_t> algorithms(cublasLtHandle_t handle) {
     Preference preference;
     preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{kWorkspaceBytes});
@@ -185,7 +185,7 @@ class Product {
     check_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
     found.resize(static_cast<std::size_t>(count));
     std::erase_if(found, [](const cublasLtMatmulHeuristicResult_t& each) {
-      // The mask is a preference alone.
+      // The mask is only a preference.
       return each.state != CUBLAS_STATUS_SUCCESS || !repeats(each.algo);
     });
     return found;
@@ -202,7 +202,7 @@ class Product {
   MatrixLayout first_;
   MatrixLayout second_;
   MatrixLayout result_;
-  /// As matmul_ has it.
+  /// The pointer that matmul_ has.
   const float* bias_ = nullptr;
 };
 
@@ -222,7 +222,7 @@ class CublasPlan final : public ProductPlan {
   cublasLtMatmulHeuristicResult_t algorithm_;
 };
 
-/// Makes a device the current one of this thread while it lives.
+/// Makes a device the current one of this thread during its lifetime.
 class CurrentDevice {
  public:
   explicit CurrentDevice(const std::string& pci_bus_id) {
@@ -273,7 +273,7 @@ class CublasProducts final : public Products {
   [[nodiscard]] std::string version() const override { return version_text(cublasLtGetVersion()); }
 
  private:
-  /// Empty of a device that is only described.
+  /// Empty for a device that is only described.
   std::string pci_bus_id_;
   bool tf32_;
   /// Outlives the plans.

@@ -10,9 +10,9 @@ namespace {
 
 using Pass = ConvolutionProblem::Pass;
 
-/// What the widest loads ask for; our memory is aligned to more.
+/// The alignment that the widest loads need; our memory has a larger one.
 constexpr std::int64_t kAlignment = 16;
-/// Names of those that are in no memory.
+/// Ids of the virtual tensors start here.
 constexpr std::int64_t kFirstVirtualTensor = 10;
 
 cudnnDataType_t data_type(DType dtype) {
@@ -28,11 +28,11 @@ cudnnDataType_t data_type(DType dtype) {
   }
 }
 
-/// A tensor but for its extents.
+/// A tensor except for its extents.
 struct Described {
   std::int64_t id = 0;
   DType dtype = DType::f32;
-  /// Otherwise it is between two operations of a graph.
+  /// False for a virtual tensor between two operations of a graph.
   bool in_memory = true;
 };
 
@@ -71,8 +71,8 @@ Descriptor window_descriptor(const Window& window) {
   return result;
 }
 
-/// Which kind of operation a pass is, and its attributes: the convolution, what a
-/// ConvolutionMemory's first, second and result are to it, and the factors.
+/// The operation of a pass and its attributes: the convolution, the factors, and the roles of a
+/// ConvolutionMemory's first, second and result.
 struct Wiring {
   cudnnBackendDescriptorType_t operation;
   cudnnBackendAttributeName_t convolution;
@@ -124,11 +124,11 @@ std::array<std::array<std::int64_t, 4>, 3> extents_of(const ConvolutionProblem& 
   return {problem.y, problem.x, problem.filter};
 }
 
-/// Where x stands among a launch's first, second and result.
+/// The index of x among a launch's first, second and result.
 std::size_t position_of_x(Pass pass) { return pass == Pass::forward ? 0 : 1; }
 
-/// `result` in place of the tensor that a launch's third one is, and `x`, where it is not null, in
-/// place of x.
+/// The operation, with `result` in place of the launch's third tensor. `x` replaces x unless it is
+/// null.
 Descriptor convolution_operation(const ConvolutionProblem& problem, const Descriptor& result,
                                  const Descriptor* x = nullptr) {
   const Wiring wiring = wiring_of(problem.pass);
@@ -151,14 +151,14 @@ Descriptor convolution_operation(const ConvolutionProblem& problem, const Descri
   return operation;
 }
 
-/// y = x + other or x * other, or f(x) where `other` is null, by the mode; all in f32.
+/// y = x + other, x * other, or f(x) if `other` is null, depending on the mode; all in f32.
 Descriptor pointwise_operation(cudnnPointwiseMode_t mode, const Descriptor& x,
                                const Descriptor* other, const Descriptor& y) {
   Descriptor pointwise(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   pointwise.set_value(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode);
   pointwise.set_value(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
   if (mode == CUDNN_POINTWISE_RELU_FWD) {
-    // What is no number is to be seen: the default makes zeros of it.
+    // NaNs must propagate: the default turns them into zeros.
     pointwise.set_value(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_TYPE_NAN_PROPOGATION,
                         CUDNN_PROPAGATE_NAN);
   }
@@ -174,7 +174,7 @@ Descriptor pointwise_operation(cudnnPointwiseMode_t mode, const Descriptor& x,
   return operation;
 }
 
-/// A forward convolution and its epilogue.
+/// The operations of a forward convolution and its epilogue.
 std::vector<Descriptor> fused_operations(const ConvolutionProblem& problem) {
   const Epilogue& epilogue = problem.epilogue;
   struct Part {
@@ -193,7 +193,7 @@ std::vector<Descriptor> fused_operations(const ConvolutionProblem& problem) {
   if (epilogue.activation == ActivationKind::relu) {
     parts.push_back({.mode = CUDNN_POINTWISE_RELU_FWD});
   }
-  // Between the operations; the last one writes y.
+  // The tensors between the operations; the last operation writes y.
   std::vector<Descriptor> tensors;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto id = kFirstVirtualTensor + static_cast<std::int64_t>(i);
@@ -212,7 +212,7 @@ std::vector<Descriptor> fused_operations(const ConvolutionProblem& problem) {
   return operations;
 }
 
-/// Appends the operations that make of x what the convolution reads, and returns that.
+/// Appends the operations of the prologue and returns the tensor that the convolution reads.
 Descriptor add_prologue(const ConvolutionProblem& problem, std::vector<Descriptor>& operations) {
   const std::array<std::int64_t, 4> per_channel{1, problem.x[1], 1, 1};
   const auto vector = [&](std::int64_t id) {

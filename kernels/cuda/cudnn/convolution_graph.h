@@ -8,7 +8,7 @@
 
 namespace bench::cuda {
 
-/// Names of a launch's tensors in a variant pack: those of ConvolutionMemory, in its order.
+/// Ids of a launch's tensors in a variant pack: those of ConvolutionMemory, in its order.
 inline constexpr std::array<std::int64_t, 3> kConvolutionTensors{1, 2, 3};
 inline constexpr std::int64_t kBiasTensor = 4;
 inline constexpr std::int64_t kResidualTensor = 5;
@@ -21,23 +21,23 @@ inline constexpr std::int64_t kShiftTensor = 9;
 Descriptor tensor_descriptor(std::int64_t id, DType dtype,
                              const std::array<std::int64_t, 4>& extents, Order order);
 
-/// A convolution as cuDNN wants it described: a graph of one operation, with the operations of its
-/// epilogue behind. Groups are not said: cuDNN finds them where the filter has fewer channels than
-/// x.
+/// A convolution in cuDNN's form: a graph of one operation, followed by the operations of its
+/// epilogue. Groups are implicit: cuDNN finds them if the filter has fewer channels than x.
 ///
-/// The epilogue, which has a bias, is wired as cuDNN's ready engines know it: the residual is added
-/// first, then the bias, then ReLU; what is between them is in f32 and never in memory. Another
-/// order, or a bias of f32 beside 16 bits, has none but engines that are compiled at run time.
+/// The epilogue, which has a bias, is wired to match cuDNN's ready engines. The residual is added
+/// first, then the bias, then ReLU. Intermediate tensors are in f32 and never in memory. Only
+/// engines that are compiled at run time support another order, or an f32 bias with 16-bit tensors.
 ///
-/// A prologue scales, shifts and then activates x, as cuDNN's ready engines know it; what is
-/// between has the problem's type and is never in memory, and padding is 0 behind it.
+/// A prologue scales, shifts and then activates x, to match cuDNN's ready engines. Intermediate
+/// tensors have the problem's type and are never in memory. Padding after the prologue is 0.
 ///
-/// Statistics are of y as it is in memory, by the type of their input; whether an engine rounds its
-/// results to that type before it adds them, cuDNN does not say. They are f32.
+/// Statistics are those of y as stored in memory, according to their input's type. They are f32.
+/// The documentation does not say whether an engine rounds its results to that type before it adds
+/// them.
 struct ConvolutionGraph {
-  /// With a handle for the device to run on, or without one (null) for a card that is only
-  /// described. Throws DeviceError for extents that do not fit together, InternalError for what is
-  /// not in_one_graph().
+  /// `handle` is for the device to run on, or null for a card that is only described. Throws
+  /// DeviceError if the extents do not match, InternalError for a problem that is not
+  /// in_one_graph().
   ConvolutionGraph(const ConvolutionProblem& problem, cudnnHandle_t handle);
 
   std::vector<Descriptor> operations;

@@ -12,7 +12,7 @@
 namespace bench::cuda {
 namespace {
 
-/// 91900 as 9.19.0, and 8907, as cuDNN 8 counts, as 8.9.7.
+/// Formats 91900 as 9.19.0; formats 8907, in cuDNN 8's numbering, as 8.9.7.
 std::string version_text(std::size_t version) {
   if (version < 10000) {
     return cat(version / 1000, ".", version / 100 % 10, ".", version % 100);
@@ -20,7 +20,7 @@ std::string version_text(std::size_t version) {
   return cat(version / 10000, ".", version / 100 % 100, ".", version % 100);
 }
 
-/// A handle for the current device, made when it is first needed: planning needs none.
+/// A handle for the current device, created at its first use: planning needs no handle.
 class Handle {
  public:
   Handle() = default;
@@ -38,7 +38,7 @@ class Handle {
     }
     return handle_;
   }
-  /// With the stream that what is executed next goes to.
+  /// The handle, set to the stream for the next execution.
   cudnnHandle_t on(cudaStream_t stream) {
     check_cudnn(cudnnSetStream(get(), stream), "cudnnSetStream");
     return handle_;
@@ -48,7 +48,7 @@ class Handle {
   cudnnHandle_t handle_ = nullptr;
 };
 
-/// Names of the tensors that a launch gives a plan.
+/// Ids of the tensors that a launch gives a plan.
 std::vector<std::int64_t> tensors_of(const ConvolutionProblem& problem) {
   std::vector<std::int64_t> names(kConvolutionTensors.begin(), kConvolutionTensors.end());
   if (problem.epilogue.bias) {
@@ -90,7 +90,7 @@ class CudnnPlan final : public ConvolutionPlan {
   }
 
  private:
-  /// In the order of names_.
+  /// The pointers, in the order of names_.
   [[nodiscard]] std::vector<void*> pointers_of(const ConvolutionMemory& memory) const {
     std::vector<void*> pointers{const_cast<void*>(memory.first), const_cast<void*>(memory.second),
                                 memory.result};
@@ -110,7 +110,7 @@ class CudnnPlan final : public ConvolutionPlan {
     return pointers;
   }
 
-  /// Once finalised a variant pack cannot be changed; a step's memory does not change either.
+  /// A finalised variant pack cannot be changed; a step's memory does not change either.
   void bind(const ConvolutionMemory& memory) {
     if (bound_ == memory) {
       return;
@@ -134,11 +134,11 @@ class CudnnPlan final : public ConvolutionPlan {
   ConvolutionGraph graph_;
   Descriptor plan_;
   Descriptor pack_{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
-  /// As pack_ has it.
+  /// The memory that pack_ has.
   std::optional<ConvolutionMemory> bound_;
 };
 
-/// A problem as a key.
+/// The problem as a map key.
 std::vector<std::int64_t> key_of(const ConvolutionProblem& problem) {
   std::vector<std::int64_t> key{static_cast<std::int64_t>(problem.pass),
                                 static_cast<std::int64_t>(problem.dtype),
@@ -183,7 +183,7 @@ class CudnnConvolutions final : public Convolutions {
     for (const EngineChoice& engine : entry->second) {
       result.push_back({.implementation = cat("cudnn:", engine.name()),
                         .workspace_bytes = engine.workspace_bytes,
-                        // Those for batch norm, for f16 alone, mostly lack the note.
+                        // Engines for batch norm, which are f16 only, mostly lack the note.
                         .tensor_cores = engine.tensor_cores || with_batch_norm(problem),
                         .deterministic = engine.deterministic,
                         .make = [handle = handle_, problem, engine] {
@@ -200,9 +200,9 @@ class CudnnConvolutions final : public Convolutions {
     return problem.statistics || problem.prologue;
   }
 
-  /// Whether engines are taken on the device: those that cuDNN's documentation has, since asked for
-  /// others, as 8.9, it may name some too; with a prologue where the forward's repeat, as 10.0's do
-  /// not.
+  /// True if bench uses these engines on the device: only where cuDNN's documentation lists them.
+  /// For other devices, such as 8.9, cuDNN may name some too. With a prologue, the forward's
+  /// engines must also be deterministic; those of 10.0 are not.
   [[nodiscard]] bool taken(const ConvolutionProblem& problem) const {
     constexpr std::array kWithStatistics{80, 86, 90, 100};
     constexpr std::array kWithPrologue{80, 86, 90};
@@ -225,7 +225,7 @@ class CudnnConvolutions final : public Convolutions {
 void check_cudnn_version(std::size_t version) {
   constexpr std::size_t kMajor = 10000;
   constexpr std::size_t kMinor = 100;
-  // Patches change neither what is declared nor what it means.
+  // Patches change neither the declarations nor their meaning.
   if (version / kMajor != CUDNN_MAJOR || version / kMinor < CUDNN_VERSION / kMinor) {
     throw UsageError(cat("this program was built with cuDNN ", version_text(CUDNN_VERSION),
                          " and needs ", CUDNN_MAJOR, ".", CUDNN_MINOR, " or a newer ", CUDNN_MAJOR,

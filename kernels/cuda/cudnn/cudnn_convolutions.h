@@ -9,17 +9,17 @@
 
 namespace bench::cuda {
 
-/// Throws UsageError unless a cuDNN, by what cudnnGetVersion() says of it, can stand for the one
-/// that this was compiled with: of the same major version and not older.
+/// Throws UsageError unless `version`, a result of cudnnGetVersion(), has the major version that
+/// bench was compiled with and is not older.
 void check_cudnn_version(std::size_t version);
-/// That of the library that is loaded.
+/// Checks the loaded library.
 void check_cudnn_version();
 /// "cuDNN 9.19.0".
 std::string cudnn_version();
 
-/// cuDNN's convolutions for a device, present or only described; plans are made and launched only
-/// where it is the current one of the calling thread. With TF32, tensor cores round the factors of
-/// f32 to 10 bits of fraction. Throws UsageError for a device that cuDNN does not know.
+/// cuDNN's convolutions for a device, present or only described. Plans are made and launched only
+/// while that device is the calling thread's current one. With TF32, tensor cores round f32 factors
+/// to 10 bits of fraction. Throws UsageError for a device that cuDNN does not know.
 std::unique_ptr<Convolutions> make_cudnn_convolutions(const DeviceProperties& device, bool tf32);
 
 }  // namespace bench::cuda

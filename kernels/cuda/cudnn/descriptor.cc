@@ -8,7 +8,7 @@
 namespace bench::cuda {
 namespace {
 
-/// The status and cuDNN's own words for the last error on this thread.
+/// The status, and cuDNN's message for the last error on this thread.
 std::string why(cudnnStatus_t status) {
   std::array<char, 1024> message = {};
   cudnnGetLastErrorString(message.data(), message.size());
@@ -145,8 +145,8 @@ Descriptor Descriptor::descriptor(cudnnBackendAttributeName_t name,
 std::vector<Descriptor> Descriptor::descriptors(cudnnBackendAttributeName_t name,
                                                 cudnnBackendDescriptorType_t type,
                                                 std::int64_t most) const {
-  // Not asked how many there are: of knobs cuDNN then says none, of a heuristic's results more than
-  // it gives.
+  // Does not ask for the count: cuDNN then reports no knobs, and more heuristic results than it
+  // returns.
   std::vector<Descriptor> result;
   std::vector<cudnnBackendDescriptor_t> places;
   for (std::int64_t i = 0; i < most; ++i) {

@@ -10,12 +10,12 @@
 
 namespace bench::cuda {
 
-/// Throws DeviceError that names the call, the status and what cuDNN says of it, unless it is
+/// Throws DeviceError with the call, the status and cuDNN's message unless the status is
 /// CUDNN_STATUS_SUCCESS.
 void check_cudnn(cudnnStatus_t status, std::string_view call);
 
-/// One of cuDNN's descriptors: attributes are set, then it is finalised, then read. Others that it
-/// was given may be destroyed before it. What cuDNN refuses throws DeviceError.
+/// One of cuDNN's descriptors: set its attributes, finalise it, then read. Descriptors that were
+/// passed to it may be destroyed before it. Throws DeviceError if cuDNN refuses a call.
 class Descriptor {
  public:
   explicit Descriptor(cudnnBackendDescriptorType_t type);
@@ -36,22 +36,22 @@ class Descriptor {
   void set_handle(cudnnBackendAttributeName_t name, cudnnHandle_t handle);
   void set_descriptor(cudnnBackendAttributeName_t name, const Descriptor& value);
   void set_descriptors(cudnnBackendAttributeName_t name, std::span<const Descriptor> values);
-  /// An element of one of cuDNN's enumerations, with the attribute type that belongs to it.
+  /// Sets an element of one of cuDNN's enumerations, with the matching attribute type.
   template <class T>
   void set_value(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                  const T& value) {
     set(name, type, 1, &value);
   }
   void finalize();
-  /// Whether cuDNN supports what was asked for; then it is finalised. Throws DeviceError where the
-  /// cause is another one.
+  /// Finalises the descriptor and returns true if cuDNN supports the request. Throws DeviceError if
+  /// it fails for another reason.
   [[nodiscard]] bool try_finalize();
 
   [[nodiscard]] std::int64_t integer(cudnnBackendAttributeName_t name) const;
   [[nodiscard]] std::string text(cudnnBackendAttributeName_t name) const;
   [[nodiscard]] Descriptor descriptor(cudnnBackendAttributeName_t name,
                                       cudnnBackendDescriptorType_t type) const;
-  /// The first ones of an attribute, at most that many.
+  /// The first elements of an attribute, at most `most`.
   [[nodiscard]] std::vector<Descriptor> descriptors(cudnnBackendAttributeName_t name,
                                                     cudnnBackendDescriptorType_t type,
                                                     std::int64_t most) const;
@@ -70,7 +70,7 @@ class Descriptor {
 
  private:
   void check_finalized(cudnnStatus_t status) const;
-  /// Fills at most `room` elements and returns how many there are.
+  /// Reads at most `room` elements and returns how many the attribute has.
   std::int64_t read(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                     std::int64_t room, void* elements) const;
 

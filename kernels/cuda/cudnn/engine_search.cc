@@ -12,9 +12,9 @@ constexpr std::array kCapabilities{75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 1
 
 /// More than a tuner needs; each costs a plan.
 constexpr std::size_t kMostEngines = 8;
-/// Questions to cuDNN, in order, until one has brought an engine that gives the same bits each
-/// time. Its answers are the slower the more is asked for, and the fallback is the slowest: 1, 3
-/// and 10 ms for a convolution in cuDNN 9.19.
+/// Queries to cuDNN, in order, until one returns an engine that gives the same bits each time. A
+/// query that requests more is slower, and the fallback is the slowest. In cuDNN 9.19 they take 1,
+/// 3 and 10 ms for a convolution.
 struct Question {
   cudnnBackendHeurMode_t mode;
   std::int64_t most;
@@ -22,7 +22,7 @@ struct Question {
 constexpr std::array kQuestions{Question{CUDNN_HEUR_MODE_A, 12}, Question{CUDNN_HEUR_MODE_A, 64},
                                 Question{CUDNN_HEUR_MODE_FALLBACK, 64}};
 
-/// What cuDNN says of an engine.
+/// cuDNN's notes on an engine.
 struct Notes {
   explicit Notes(const Descriptor& engine)
       : numerical_(engine.values<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
@@ -50,7 +50,7 @@ bool loses_digits(const Notes& notes, const EngineWish& wish) {
          (wish.dtype == DType::f32 && !wish.tf32 && notes.has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
 }
 
-/// Engines whose filters and biases have to be reordered are for int8.
+/// Engines that need reordered filters and biases are for int8.
 bool takes_plain_tensors(const Notes& notes) {
   return !notes.has(CUDNN_BEHAVIOR_NOTE_REQUIRES_FILTER_INT8x32_REORDER) &&
          !notes.has(CUDNN_BEHAVIOR_NOTE_REQUIRES_BIAS_INT8x32_REORDER);
@@ -72,7 +72,7 @@ EngineChoice choice_of(const Descriptor& configuration, const Descriptor& engine
   return choice;
 }
 
-/// The engine configurations that answer, the best first; none where there is none.
+/// The engine configurations that cuDNN returns, best first; may be empty.
 std::vector<Descriptor> configurations(const Descriptor& graph, const Descriptor& device,
                                        const Question& question) {
   Descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
@@ -90,7 +90,7 @@ bool same_engine(const EngineChoice& a, const EngineChoice& b) {
   return a.engine == b.engine && a.knobs == b.knobs;
 }
 
-/// Those found so far: engines that are there, and others that would be compiled first.
+/// The engines found so far: ready ones, and ones that would need run-time compilation.
 struct Found {
   std::vector<EngineChoice> ready;
   std::vector<EngineChoice> compiled;
@@ -114,7 +114,7 @@ void add_engines(Found& found, const Descriptor& graph, const Descriptor& device
       continue;
     }
     if (!compiled) {
-      // What a heuristic names is not always what an engine takes.
+      // An engine may reject a configuration that a heuristic names.
       Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
       plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
       plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device);
@@ -127,7 +127,7 @@ void add_engines(Found& found, const Descriptor& graph, const Descriptor& device
   }
 }
 
-/// Those of the engines that can be compiled, with their workspace.
+/// The engines that can be compiled, with their workspace.
 std::vector<EngineChoice> compile(const std::vector<EngineChoice>& engines, const Descriptor& graph,
                                   const Descriptor& device) {
   std::vector<EngineChoice> result;

@@ -17,7 +17,7 @@ void check_address(const char* kernel, std::size_t argument, const void* address
     throw InternalError(cat("kernel ", kernel, ": argument ", argument,
                             expected == Expected::an_address ? " is " : " holds ", what));
   };
-  // Nothing is read or written behind the last byte, but a pointer may stand there.
+  // A pointer to one past the last byte is valid: nothing is accessed there.
   const Machine& machine = Machine::get();
   const auto* const before = static_cast<const char*>(address) - 1;
   if (address == nullptr || machine.owner_of(address, 1) == Owner::device ||
@@ -29,7 +29,7 @@ void check_address(const char* kernel, std::size_t argument, const void* address
     case Owner::device:
       return;
     case Owner::nobody:
-      // Padding may hold anything; whoever goes there is stopped all the same.
+      // Padding may hold anything; an access to such an address is stopped anyway.
       if (expected == Expected::an_address) {
         fail("an address of memory that was freed, or never given out");
       }

@@ -7,10 +7,10 @@
 
 namespace bench::cuda::emulator {
 
-/// Throws InternalError when the address is neither null nor of memory that the runtime gave out
-/// and that was not freed since.
+/// Throws InternalError unless the address is null or in memory that the runtime allocated and that
+/// is not freed.
 void check_pointer(const char* kernel, std::size_t argument, const void* address);
-/// The same for what looks like an address among the bytes of a struct.
+/// The same for bytes of a struct that look like an address.
 void check_struct(const char* kernel, std::size_t argument, std::span<const std::byte> bytes);
 
 template <class T>
@@ -22,7 +22,7 @@ void check_argument(const char* kernel, std::size_t argument, const T& value) {
   }
 }
 
-/// Of a kernel that is about to run: on a GPU it cannot read what the host allocated.
+/// Checks the arguments of a kernel launch: a GPU cannot read what the host allocated.
 template <class... Arguments>
 void check_arguments(const char* kernel, const std::tuple<Arguments...>& arguments) {
   std::apply(

@@ -12,7 +12,7 @@ namespace {
 std::atomic<std::uint64_t> lane_order = 0;
 std::atomic<bool> repeats = false;
 
-/// Of this thread, made when it runs its first kernel.
+/// This thread's lanes, made when it runs its first kernel.
 Lanes& lanes_of_thread() {
   static thread_local Lanes lanes;
   return lanes;

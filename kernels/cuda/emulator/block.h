@@ -13,55 +13,58 @@ constexpr unsigned kWarpLanes = 32;
 constexpr unsigned kMostLanes = 1024;
 constexpr std::size_t kSharedBytes = std::size_t{48} << 10;
 
-/// In which order the lanes of a block run, and the blocks of a grid: 0 ascending, 1 descending,
-/// others drawn anew for each block. A lane runs until it has to wait for others. What then runs is
-/// the next one in order, so that warps go in step, or, with 1 and now and then with the others,
-/// the first one that can, so that a warp runs as far ahead as it may.
+/// Sets the order of a block's lanes and of a grid's blocks: 0 is ascending, 1 is descending, other
+/// seeds draw an order for each block.
+///
+/// A lane runs until it waits for others. Usually the next lane in order then runs, so that warps
+/// advance in step. With 1, and sometimes with other seeds, the first ready lane runs. A warp then
+/// runs as far ahead as it can.
 void set_lane_order(std::uint64_t seed);
 
-/// Whether each kernel runs several times over the same memory and has to leave the same bits there
-/// each time: whatever the order of lanes and of blocks, and whatever lies in shared memory and
-/// beside allocations. Off at first.
+/// Turns repetition on or off; initially off. With repetition, each kernel runs several times over
+/// the same memory and must leave the same bits each time. The order of lanes and blocks, the
+/// contents of shared memory and the bytes around allocations all vary.
 void set_repetition(bool on);
 
-/// A kernel's name and how many lanes run it.
+/// A kernel's name, grid and block.
 struct KernelShape {
   const char* kernel;
   dim3 grid;
   dim3 block;
 };
-/// Throws InternalError for what no GPU runs: an empty grid or block, more than 1024 lanes, and
-/// extents beyond the limits.
+/// Throws InternalError for shapes that no GPU runs: an empty grid or block, more than 1024 lanes,
+/// or extents beyond the limits.
 void check_shape(const KernelShape& shape);
-/// Runs all lanes of a kernel. Throws InternalError that names kernel, block, lane and, where they
-/// are known, file and line, for every mistake that this folder's README names.
+/// Runs all lanes of a kernel. Throws InternalError for every mistake listed in this folder's
+/// README. The message names the kernel, block and lane, and file and line if known.
 void run_kernel(const KernelShape& shape, const std::function<void()>& lane);
 
 /// The lane that this thread runs.
 struct Position {
-  /// Null where none runs.
+  /// Null if none runs.
   const char* kernel;
   uint3 thread;
   uint3 block;
   dim3 block_dim;
   dim3 grid_dim;
-  /// In its block.
+  /// The lane's number in its block.
   unsigned lane;
-  /// Another one for each block that this thread runs.
+  /// A different number for each block that this thread runs.
   std::uint64_t block_count;
 };
 extern constinit thread_local Position position;
 
 using Place = std::source_location;
 
-/// All lanes of the block meet here.
+/// A barrier for all lanes of the block.
 void meet_block(Place place);
-/// The lanes of `mask` meet here, each with a value; returns that of lane `source` of the warp.
+/// A barrier for the lanes of `mask`, each with a value; returns the value of lane `source` of the
+/// warp.
 std::uint64_t exchange(unsigned mask, std::uint64_t value, unsigned source, Place place);
-/// They meet and vote; returns a bit for each lane of the mask that voted yes.
+/// A barrier with a vote; returns a bit for each lane of the mask that voted yes.
 unsigned vote(unsigned mask, bool yes, Place place);
 
-/// Throws InternalError: groups of a warp have a power of 2 lanes.
+/// Throws InternalError: the number of lanes in a warp's group must be a power of 2.
 [[noreturn]] void refuse_width(int width, Place place);
 
 /// Throws InternalError unless the address is a multiple of `bytes`.
@@ -69,17 +72,17 @@ void check_aligned(const void* address, std::size_t bytes, Place place = Place::
 
 constexpr std::size_t kSharedGuardBytes = 256;
 
-/// Memory of a block, and behind it bytes that nobody may write.
+/// Memory of a block, followed by guard bytes that must not be written.
 template <std::size_t bytes>
 struct SharedRoom {
   unsigned char memory[bytes];
   unsigned char guard[kSharedGuardBytes];
 };
 
-/// Fills the memory with NaN, and watches its guard until the block ends.
+/// Fills the memory with NaN, and checks its guard until the block ends.
 void enter_shared(unsigned char* memory, std::size_t bytes, Place place);
 
-/// Called by every lane that comes by the declaration; the first one of a block enters the room.
+/// Called by every lane that reaches the declaration; the first lane of a block enters the memory.
 template <std::size_t bytes>
 void share(SharedRoom<bytes>& room, std::uint64_t& last_block, Place place = Place::current()) {
   if (last_block != position.block_count) {

@@ -1,4 +1,4 @@
-// Captures: what is enqueued on a stream becomes a graph.
+// Stream capture: the work enqueued on a stream becomes a graph.
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +17,7 @@ void join_tails(std::vector<std::size_t>& tail, const std::vector<std::size_t>& 
   }
 }
 
-/// Whether all nodes come before the end of these ones.
+/// True if every node precedes, or is in, `tail`.
 bool all_joined(const TaskGraph& graph, std::vector<std::size_t> tail) {
   std::vector<bool> reached(graph.nodes.size());
   std::size_t count = 0;
@@ -134,7 +134,7 @@ cudaError_t Machine::record(CUevent_st& event, cudaStream_t handle) {
     event.tail = stream->tail;
     return cudaSuccess;
   }
-  // Not the last recording's: somebody may still wait for that.
+  // A new object: a caller may still wait for the last recording.
   auto moment = std::make_shared<std::chrono::steady_clock::time_point>();
   const Mark mark = {.stream = stream, .count = stream->enqueued + 1};
   const cudaError_t status = enqueue(stream, Operation{.moment = moment});
@@ -157,7 +157,7 @@ cudaError_t Machine::wait_for_event(cudaStream_t handle, const CUevent_st& event
       return refused(cudaErrorStreamCaptureIsolation, "the event was recorded outside of it");
     }
     if (event.mark.stream == nullptr) {
-      return cudaSuccess;  // One that was never recorded holds nobody up.
+      return cudaSuccess;  // An event that was never recorded blocks nothing.
     }
     return enqueue(stream, Operation{.waits = {event.mark}});
   }

@@ -1,4 +1,4 @@
-// The calls about memory.
+// The memory calls.
 
 #include <cstring>
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 
 bool on_device(Owner owner) { return owner == Owner::device; }
 
-/// What a copy is between, once the call has looked at it.
+/// A copy's endpoints, after the call has inspected them.
 struct Copy {
   void* to;
   const void* from;
@@ -41,18 +41,19 @@ cudaError_t check_copy(const Copy& copy, cudaMemcpyKind kind) {
   return cudaSuccess;
 }
 
-/// Whether the stream's device may touch that memory.
+/// True if the stream's device may access that memory.
 bool is_reached(const Machine& machine, int device, const void* memory, Owner owner) {
   return !on_device(owner) || machine.may_reach(device, *machine.memory().device_of(memory));
 }
 
-/// Memory may be given back after a copy was recorded.
+/// Memory may be freed after a copy was recorded.
 void check_still(const void* address, std::size_t bytes, Owner owner) {
   bench::check(Machine::get().owner_of(address, bytes) == owner,
                "the memory of the copy was freed before it ran");
 }
 
-/// As CUDA does it: memory that is not pinned is read by the call, and written before it returns.
+/// Enqueues a copy with CUDA's semantics for pageable memory: the call reads or writes it before it
+/// returns.
 cudaError_t enqueue_copy(Machine& machine, const Copy& copy, cudaStream_t stream,
                          const char* name) {
   const auto found = machine.stream(stream);
@@ -125,7 +126,7 @@ cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   });
 }
 
-// CUDA waits for all work before it gives memory back.
+// CUDA waits for all work before it frees memory.
 cudaError_t cudaFree(void* address) {
   return call(Call::cleanup, [&](Machine& machine) {
     const cudaError_t status = machine.refuse_in_capture("cudaFree");
@@ -199,8 +200,8 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
       return status;
     }
     status = enqueue_copy(machine, copy, nullptr, "cudaMemcpy");
-    // CUDA promises no more: a copy from memory that is not pinned may go on behind the call, and
-    // the host waits for none within the device.
+    // CUDA guarantees no more. A copy from pageable memory may continue after the call returns, and
+    // the host does not wait for copies within the device.
     const bool waits = copy.owner_from == Owner::pinned || !on_device(copy.owner_to);
     return status == cudaSuccess && waits ? machine.wait(Machine::mark_of(machine.stream(nullptr)))
                                           : status;

@@ -1,7 +1,6 @@
 #pragma once
 
-// CUDA's spelling of what kernels use, for a compiler that knows no CUDA:
-// kernels/cuda/device_api.h.
+// CUDA's names for what kernels use, for a compiler without CUDA; see kernels/cuda/device_api.h.
 
 #include <algorithm>
 #include <bit>
@@ -17,7 +16,7 @@
 #include "kernels/cuda/runtime.h"
 #include "models/base/half.h"
 
-// The names are CUDA's.
+// CUDA's names.
 // NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 
 #define __global__
@@ -31,9 +30,8 @@
 #define blockDim (::bench::cuda::emulator::position.block_dim)
 #define gridDim (::bench::cuda::emulator::position.grid_dim)
 
-// The declarator's name cannot be had from the macro's argument. So the memory is an anonymous
-// union, whose other member has a name that is known; its size is that of a struct with the same
-// declarator.
+// A macro cannot extract the declarator's name. So the memory is an anonymous union, whose other
+// member has a known name. Its size is that of a struct with the same declarator.
 #define BENCH_SHARED_NUMBERED(type, declarator, shape, room, last_block) \
   struct shape {                                                         \
     type declarator;                                                     \
@@ -50,7 +48,7 @@
 #define BENCH_SHARED_EXPANDED(type, declarator, number) \
   BENCH_SHARED_COUNTED(type, declarator, number)
 
-/// Memory that the lanes of a block share; nobody sets it: BENCH_SHARED(float, sums[8][32]);
+/// Uninitialized shared memory of a block: BENCH_SHARED(float, sums[8][32]);
 #define BENCH_SHARED(type, declarator) BENCH_SHARED_EXPANDED(type, declarator, __COUNTER__)
 
 struct __half {
@@ -80,7 +78,7 @@ inline void __syncwarp(unsigned mask = ~0U,
 
 namespace bench::cuda::emulator {
 
-/// Lane `source` of a group of `width` lanes of the warp, or the lane itself if that lies outside.
+/// Lane `source` of the warp's group of `width` lanes, or the lane itself if that is outside.
 template <class T>
 T shuffle(unsigned mask, T value, unsigned source, bool inside, Place place) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t));
@@ -92,7 +90,7 @@ T shuffle(unsigned mask, T value, unsigned source, bool inside, Place place) {
   return value;
 }
 
-/// A power of 2 up to the warp's 32 lanes.
+/// Checks for a power of 2 up to the warp's 32 lanes.
 inline unsigned checked_width(int width, Place place) {
   const auto lanes = static_cast<unsigned>(width);
   if (width < 1 || lanes > kWarpLanes || !std::has_single_bit(lanes)) {
@@ -101,7 +99,7 @@ inline unsigned checked_width(int width, Place place) {
   return lanes;
 }
 
-/// Of the clock that kernels read.
+/// The clock that kernels read.
 inline thread_local std::uint64_t passed_nanoseconds = 0;
 
 }  // namespace bench::cuda::emulator
@@ -133,7 +131,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
   const unsigned lanes = emulator::checked_width(width, place);
   const unsigned own = emulator::position.lane % emulator::kWarpLanes;
   const unsigned from = own ^ static_cast<unsigned>(lane_mask);
-  // Groups before the own one may be read, those behind it not.
+  // A lane may read groups before its group, but not later ones.
   const bool inside = from < (own & ~(lanes - 1)) + lanes;
   return emulator::shuffle(mask, value, from, inside, place);
 }
@@ -160,7 +158,7 @@ inline float rsqrtf(float value) { return 1.0F / std::sqrt(value); }
 using std::max;
 using std::min;
 
-// Lanes run one at a time, so that nothing comes between.
+// Lanes run one at a time, so a plain read and write is atomic.
 inline int atomicAdd(int* address, int value) { return std::exchange(*address, *address + value); }
 inline unsigned atomicAdd(unsigned* address, unsigned value) {
   return std::exchange(*address, *address + value);
@@ -174,22 +172,22 @@ inline unsigned atomicAnd(unsigned* address, unsigned value) {
   return std::exchange(*address, *address & value);
 }
 
-// One lane's writes are there for the next one that runs.
+// One lane's writes are already visible to the next one that runs.
 inline void __threadfence() {}
 
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 namespace bench::cuda {
 
-/// No time passes but by asking for it: a microsecond each time, in which a multiprocessor of 1.5
-/// GHz goes on.
+/// Time passes only when it is read: a microsecond each time, during which a multiprocessor runs at
+/// 1.5 GHz.
 inline std::uint64_t global_nanoseconds() { return emulator::passed_nanoseconds += 1000; }
 inline std::uint64_t multiprocessor_cycles() { return emulator::passed_nanoseconds * 3 / 2; }
 
 using LaunchShape = emulator::KernelShape;
 
 /// Enqueues a kernel with copies of its arguments. Throws InternalError for a shape that no GPU
-/// runs, DeviceError when it cannot be enqueued.
+/// runs, DeviceError if enqueueing fails.
 template <class... Parameters, class... Arguments>
 void launch(cudaStream_t stream, const LaunchShape& shape, void (*kernel)(Parameters...),
             const Arguments&... arguments) {

@@ -1,5 +1,5 @@
-// The calls about devices: they are all alike but for their capabilities, and small enough that
-// loops over a grid go round several times.
+// The device calls. All devices are alike except for their capabilities, and small enough that
+// loops over a grid run several times.
 
 #include <array>
 #include <atomic>
@@ -22,7 +22,7 @@ constexpr int kKiB = 1024;
 constexpr int kMostDevices = 8;
 constexpr int kUsualCapability = 90;
 constinit std::atomic<int> device_count = 1;
-/// Of each device, less the usual one.
+/// Each device's capability minus the usual one.
 constinit std::array<std::atomic<int>, kMostDevices> unusual_capability{};
 constinit thread_local int device_of_thread = 0;
 

@@ -1,4 +1,4 @@
-// How calls report what went wrong, and the words for it.
+// How calls report errors, and the messages.
 
 #include <algorithm>
 #include <array>
@@ -72,13 +72,13 @@ const ErrorRow& row_of(cudaError_t error) {
   return found == kErrors.end() ? kErrors.back() : *found;
 }
 
-/// What a thread was told.
+/// The last error that a thread received.
 struct Told {
   cudaError_t last = cudaSuccess;
-  /// Why the last call with that status was refused.
+  /// The status of the last refused call, and the reason.
   cudaError_t refused = cudaSuccess;
   std::string detail;
-  /// What cudaGetErrorString returned.
+  /// The last result of cudaGetErrorString.
   std::string words;
 };
 thread_local Told told;
@@ -150,7 +150,7 @@ cudaError_t enqueue_when(std::function<bool()> ready, cudaStream_t stream, const
 
 using bench::cuda::emulator::Machine;
 
-// Not by call(): whoever asks for the words next wants to know why the last call was refused.
+// Does not use call(): a later request for the message still needs the reason of the last refusal.
 cudaError_t cudaPeekAtLastError() {
   cudaError_t& last = bench::cuda::emulator::told.last;
   if (!Machine::runs_task()) {

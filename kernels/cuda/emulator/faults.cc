@@ -17,11 +17,11 @@ std::atomic<const Machine*> watched = nullptr;
 struct sigaction previous = {};
 
 void print(const char* text) {
-  // Nothing can be done where it cannot be written.
+  // If the write fails, nothing can be done.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));
 }
 
-/// Who runs, as far as a signal handler can tell: in a string of its own.
+/// Writes who runs, as far as a signal handler can find out, to `text`.
 void name_task(const Machine& machine, char* text, std::size_t size) {
   if (position.kernel != nullptr) {
     const auto [x, y, z] = position.block;
@@ -55,7 +55,7 @@ void say(const Machine& machine, const void* address) {
 void on_fault(int signal, siginfo_t* info, void* /*context*/) {
   const Machine& machine = *watched.load();
   say(machine, info->si_addr);
-  // The access is tried again when this returns, and then the signal goes where it would have gone.
+  // On return the access is retried; the signal then goes to the default or the previous handler.
   if (machine.memory().in_arena(info->si_addr)) {
     std::signal(signal, SIG_DFL);
   } else {

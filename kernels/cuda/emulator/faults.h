@@ -4,8 +4,8 @@ namespace bench::cuda::emulator {
 
 class Machine;
 
-/// From now on a thread that touches the device's memory when it may not, or whose lane touches
-/// what nobody may, says so on stderr before it dies as it would have.
+/// From now on, an invalid access to device memory is reported on stderr before the thread dies of
+/// the signal. This covers threads and lanes that may not touch that memory.
 void watch_faults(const Machine& machine);
 
 }  // namespace bench::cuda::emulator

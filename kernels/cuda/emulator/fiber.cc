@@ -4,8 +4,8 @@
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <utility>
 
-// The sanitizers have to be told of every switch: AddressSanitizer of the bounds of the stack,
-// ThreadSanitizer of who runs.
+// The sanitizers need a notification of every switch: AddressSanitizer needs the bounds of the
+// stack, ThreadSanitizer needs to know who runs.
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -29,13 +29,13 @@ constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 }  // namespace
 
 struct Fiber::State {
-  /// Where it goes on; empty while it runs, and when it has ended.
+  /// Where the fiber resumes; empty while it runs and after it has ended.
   context::fiber suspended;
-  /// Who switched to it last.
+  /// The fiber that switched to it last.
   State* previous = nullptr;
   const void* stack_bottom = nullptr;
   std::size_t stack_bytes = 0;
-  /// AddressSanitizer's and ThreadSanitizer's own.
+  /// State of AddressSanitizer and ThreadSanitizer.
   void* sanitizer = nullptr;
   bool owns_sanitizer = false;
 
@@ -54,7 +54,7 @@ struct Fiber::State {
   void arrive(context::fiber&& from) {
     previous->suspended = std::move(from);
 #ifdef __SANITIZE_ADDRESS__
-    // Tells the bounds of a thread's own stack, which nobody else knows.
+    // This returns the bounds of a thread's original stack, which only the sanitizer knows.
     __sanitizer_finish_switch_fiber(sanitizer, &previous->stack_bottom, &previous->stack_bytes);
 #endif
   }
@@ -72,14 +72,14 @@ Fiber::Fiber(std::function<Fiber&()> body) : state_(std::make_unique<State>()) {
   state_->stack_bottom = static_cast<const std::byte*>(stack.sp) - stack.size;
   state_->stack_bytes = stack.size;
 #ifdef __SANITIZE_ADDRESS__
-  // A stack that lay here before, of a fiber that ended, left its last frames marked.
+  // An ended fiber's stack at the same address left its last frames poisoned.
   ASAN_UNPOISON_MEMORY_REGION(state_->stack_bottom, state_->stack_bytes);
 #endif
 #ifdef __SANITIZE_THREAD__
   state_->sanitizer = __tsan_create_fiber(0);
   state_->owns_sanitizer = true;
 #endif
-  // Stacks that all end at the same place of a page would share a few sets of the caches.
+  // If all stacks ended at the same offset in a page, they would share a few cache sets.
   constexpr unsigned kPlaces = 16;
   constexpr std::size_t kBetweenPlaces = 256;
   static thread_local unsigned place = 0;

@@ -15,7 +15,7 @@ namespace {
 /// Ends a lane whose block has failed.
 struct Cancelled {};
 
-/// Says in `position` which kernel runs.
+/// Sets the running kernel in `position`.
 class RunningKernel {
  public:
   explicit RunningKernel(const char* kernel) { position.kernel = kernel; }
@@ -84,7 +84,7 @@ void Lanes::order_lanes(std::uint64_t seed, std::uint64_t block) {
       std::swap(order_[turn - 1], order_[draw.below(turn)]);
     }
     if (eager_) {
-      // Warp by warp, so that one runs ahead of the others.
+      // Warp by warp, so that one warp runs ahead of the others.
       const auto salt = static_cast<unsigned>(draw.below(meetings_.size() + 1));
       std::stable_sort(order_.begin(), order_.end(), [&](unsigned a, unsigned b) {
         return (a / kWarpLanes ^ salt) < (b / kWarpLanes ^ salt);
@@ -141,7 +141,7 @@ void Lanes::run_block() {
   check_guards();
 }
 
-/// The body of a fiber: runs lanes from start to end until there is only work that others began.
+/// The body of a fiber: runs lanes from start to end until only lanes of other fibers are left.
 Fiber& Lanes::work(Fiber& own) {
   while (!retired_) {
     run_current();
@@ -178,7 +178,7 @@ Fiber& Lanes::fiber_of(unsigned lane) {
   Fiber*& fiber = lanes_[lane].fiber;
   if (fiber == nullptr) {
     if (idle_.empty()) {
-      // The fiber has to know itself, and cannot before it exists.
+      // The body needs a reference to its fiber, which does not exist yet.
       auto own = std::make_shared<Fiber*>(nullptr);
       fibers_.push_back(std::make_unique<Fiber>([this, own]() -> Fiber& { return work(**own); }));
       *own = fibers_.back().get();
@@ -190,8 +190,8 @@ Fiber& Lanes::fiber_of(unsigned lane) {
   return *fiber;
 }
 
-/// Whether a lane can run, which is then the current one. None can when all have returned, or when
-/// there is an error.
+/// Picks the next lane and makes it the current one; returns false if no lane can run. This is so
+/// when all lanes have returned, or after an error.
 bool Lanes::pick() {
   if (cancelled_ || !error_.empty()) {
     return false;
@@ -213,7 +213,7 @@ bool Lanes::pick() {
   return true;
 }
 
-/// The current lane waits until it is made ready and picked.
+/// Suspends the current lane until it is made ready and picked.
 void Lanes::park() {
   const unsigned self = current_;
   Fiber& own = *lanes_[self].fiber;
@@ -293,7 +293,7 @@ std::uint64_t Lanes::meet_warp(unsigned mask, std::uint64_t value, unsigned sour
   return lanes_[warp * kWarpLanes + static_cast<unsigned>(std::countr_zero(bit))].result;
 }
 
-/// Gives each lane its result. All but the current one become ready; that one has not parked.
+/// Gives each lane its result. All lanes become ready except the current one, which has not parked.
 void Lanes::complete(unsigned warp, const Meeting& meeting) {
   // NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result)
   Lane* first = &lanes_[warp * kWarpLanes];
@@ -324,7 +324,7 @@ void Lanes::enter_shared(unsigned char* memory, std::size_t bytes, Place place) 
   }
 }
 
-/// Lets the lanes that wait end, so that their fibers can run others.
+/// Ends the waiting lanes, so that their fibers can run others.
 void Lanes::cancel() {
   cancelled_ = true;
   for (unsigned lane = 0; lane < lanes_.size(); ++lane) {

@@ -12,36 +12,36 @@
 
 namespace bench::cuda::emulator {
 
-/// How a kernel is run once.
+/// Settings of one run of a kernel.
 struct KernelPass {
-  // As set_lane_order takes them.
+  // The seed, as in set_lane_order.
   std::uint64_t lane_order = 0;
   std::uint64_t block_order = 0;
-  /// What shared memory is filled with before a block starts.
+  /// The byte that fills shared memory before a block starts.
   unsigned char shared_fill = kNaNByte;
 };
 
 bool same_place(const Place& a, const Place& b);
-/// As "file:line".
+/// Formats the place as "file:line".
 std::string name_of(const Place& place);
 /// The kernel and the block that this thread runs.
 std::string block_name();
 
-/// Where a lane stands, and what it waits for.
+/// A lane's state, and what it waits for.
 struct Lane {
   enum class State : std::uint8_t { ready, at_block, at_warp, returned };
   State state = State::ready;
   /// Null before it begins and after it has returned.
   Fiber* fiber = nullptr;
   uint3 thread = {};
-  /// In the order of the block.
+  /// The lane's position in the block's order.
   unsigned turn = 0;
-  // Of the meeting that it waits in.
+  // The barrier, shuffle or vote that it waits in.
   Place place = {};
   unsigned mask = 0;
   std::uint64_t value = 0;
   unsigned source = 0;
-  /// What the last meeting gave to it.
+  /// The result of its last barrier, shuffle or vote.
   std::uint64_t result = 0;
 };
 
@@ -50,9 +50,9 @@ class ReadyTurns {
  public:
   void add(unsigned turn) { words_[turn / 64] |= std::uint64_t{1} << turn % 64; }
   void remove(unsigned turn) { words_[turn / 64] &= ~(std::uint64_t{1} << turn % 64); }
-  /// Turns below `count`, and no others.
+  /// Adds the turns below `count` and removes all others.
   void fill(unsigned count);
-  /// The first one from there on, then from the start; kMostLanes when there is none.
+  /// The first ready turn from `from` on, then from the start; kMostLanes if no lane is ready.
   [[nodiscard]] unsigned next(unsigned from) const;
 
  private:
@@ -61,7 +61,7 @@ class ReadyTurns {
 };
 
 /// Runs the lanes of one block after another, all on the thread that made it. A lane that never
-/// waits runs on a fiber that others ran on before: only lanes that wait have one of their own.
+/// waits reuses a fiber of earlier lanes: only waiting lanes need separate fibers.
 class Lanes {
  public:
   Lanes();
@@ -72,13 +72,13 @@ class Lanes {
   void run_kernel(const KernelShape& shape, const std::function<void()>& body,
                   const KernelPass& pass);
 
-  // For the lane that runs.
+  // Calls of the current lane.
   void meet_block(Place place);
   std::uint64_t meet_warp(unsigned mask, std::uint64_t value, unsigned source, Place place);
   void enter_shared(unsigned char* memory, std::size_t bytes, Place place);
 
  private:
-  /// Lanes of a warp that wait for each other.
+  /// A barrier among lanes of a warp.
   struct Meeting {
     Place place;
     unsigned mask = 0;
@@ -102,7 +102,7 @@ class Lanes {
   void complete(unsigned warp, const Meeting& meeting);
   void cancel();
   void check_guards() const;
-  // For messages.
+  // Parts of messages.
   [[nodiscard]] std::string why_it_stands_still() const;
   [[nodiscard]] std::string whereabouts(unsigned lane) const;
   [[nodiscard]] std::string who(unsigned lane) const;
@@ -115,7 +115,7 @@ class Lanes {
   std::vector<std::vector<Meeting>> meetings_;
   std::vector<SharedMemory> shared_;
   unsigned char shared_fill_ = kNaNByte;
-  /// Whether the first lane that can goes next, or the one behind the last.
+  /// True if the first ready lane runs next, false if the one after the last lane does.
   bool eager_ = false;
   unsigned current_ = 0;
   unsigned at_block_ = 0;

@@ -48,8 +48,8 @@ std::string Lanes::whereabouts(unsigned lane) const {
   return cat("lane ", lane, " runs");
 }
 
-/// The first lane that waits for a warp, and one that it waits for in vain; else one at the
-/// barrier.
+/// Names the first lane that waits for a warp, and a lane that does not arrive. If no lane waits
+/// for a warp, names one at the barrier.
 std::string Lanes::why_it_stands_still() const {
   for (unsigned lane = 0; lane < lanes_.size(); ++lane) {
     const Lane& waiting = lanes_[lane];

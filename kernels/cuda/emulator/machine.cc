@@ -11,7 +11,7 @@ namespace {
 
 constinit thread_local bool task_of_thread = false;
 
-/// Says that this thread runs a task.
+/// Marks this thread as running a task.
 class RunningTask {
  public:
   RunningTask() { task_of_thread = true; }
@@ -27,7 +27,7 @@ bool Mark::reached() const { return stream == nullptr || stream->finished >= cou
 Machine::Machine() : streams_{std::make_shared<CUstream_st>()} { watch_faults(*this); }
 
 Machine& Machine::get() {
-  // Never destroyed: handles may be given back while the program ends.
+  // Never destroyed: handles may be freed during program exit.
   static Machine& machine = *new Machine;
   return machine;
 }
@@ -144,7 +144,7 @@ cudaError_t Machine::wait(const Mark& mark) {
   for (settle(); !failed() && !mark.reached(); settle()) {
     Progress progress = only_needed ? run_needed(mark) : run_any();
     if (progress == Progress::held_up && only_needed) {
-      progress = run_any();  // What it meets may be in other streams.
+      progress = run_any();  // The tasks it waits for may be in other streams.
     }
     check(progress != Progress::nothing, "work of an emulated GPU waits for what nobody enqueued");
     if (progress == Progress::held_up) {
@@ -202,8 +202,8 @@ void Machine::begin(Operation& operation) {
   }
 }
 
-/// Begins what can begin, and ends operations that have no task left, until nothing changes: one
-/// stream's end is what another one waits for.
+/// Begins every operation that can begin and ends those without remaining tasks. Repeats this until
+/// nothing changes: an operation in one stream may wait for the end of another stream's.
 void Machine::settle() {
   for (bool changed = true; std::exchange(changed, false);) {
     for (const auto* const streams : {&streams_, &leaving_}) {
@@ -242,7 +242,7 @@ Progress Machine::run_some(std::uint64_t count) {
   return progress;
 }
 
-/// What a task is not ready for may have to be enqueued by other threads.
+/// Another thread may have to enqueue the work that makes a task ready.
 void Machine::let_others_in() {
   constexpr std::chrono::microseconds kLongEnough{50};
   lock_.unlock();
@@ -250,7 +250,7 @@ void Machine::let_others_in() {
   lock_.lock();
 }
 
-/// One task of any stream.
+/// Runs one task of any stream.
 Progress Machine::run_any() {
   settle();
   struct Choice {
@@ -276,7 +276,7 @@ Progress Machine::run_any() {
   return progress;
 }
 
-/// One task that has to run before the mark is reached.
+/// Runs one task that the mark needs.
 Progress Machine::run_needed(const Mark& mark) {
   CUstream_st* stream = mark.stream.get();
   for (;;) {
@@ -305,7 +305,7 @@ Progress Machine::run(CUstream_st& stream, std::size_t ready) {
     memory_.open();
     node.task.body();
   } catch (const std::exception& error) {
-    // Kernels of ours say who they are.
+    // Our kernels name themselves.
     const std::string why = error.what();
     fail(why.find(running_) == std::string::npos ? cat(running_, ": ", why) : why);
     return Progress::ran;

@@ -19,57 +19,58 @@
 
 namespace bench::cuda::emulator {
 
-/// Something the device does without a break.
+/// A unit of device work that runs without interruption.
 struct Task {
   std::string name;
   std::function<void()> body;
-  /// Asked again and again, while other work goes on, until it says that the body can be run; may
-  /// be empty. It touches no memory of the device.
+  /// Polled, while other work continues, until it returns true: the body can then run. May be
+  /// empty. It accesses no device memory.
   std::function<bool()> ready = {};
 };
 
-/// Tasks, each after some of those before it.
+/// Tasks, each of which follows some of the tasks before it.
 struct TaskGraph {
   struct Node {
     Task task;
     std::vector<std::size_t> after;
-    /// Those that come after it.
+    /// The nodes that come after this one.
     std::vector<std::size_t> followers;
-    /// Of the stream that it was recorded on.
+    /// The priority of the stream that it was recorded on.
     int priority = 0;
   };
   std::vector<Node> nodes;
 };
 
-/// What a stream was given until some moment.
+/// The work that a stream had received at some moment.
 struct Mark {
   std::shared_ptr<CUstream_st> stream;
   std::uint64_t count = 0;
   [[nodiscard]] bool reached() const;
 };
 
-/// One thing in a stream's queue: a task, the replay of a graph, or, without tasks, only a wait.
+/// One entry in a stream's queue: a task, a graph launch, or, without tasks, only a wait.
 struct Operation {
   std::shared_ptr<const TaskGraph> work = nullptr;
   std::vector<Mark> waits = {};
-  /// When it ended; may be null.
+  /// The end time; may be null.
   std::shared_ptr<std::chrono::steady_clock::time_point> moment = nullptr;
-  // While it is the first in its queue: tasks that can run, and how many others each waits for.
+  // For the first operation in its queue: the tasks that can run, and the number of others that
+  // each task waits for.
   bool begun = false;
   std::vector<std::size_t> ready = {};
   std::vector<std::size_t> missing = {};
   std::size_t done = 0;
 };
 
-/// What came of looking for a task to run.
+/// The result of looking for a task to run.
 enum class Progress : std::uint8_t {
   ran,
-  /// There are only tasks that are not ready.
+  /// The only tasks are not ready.
   held_up,
   nothing,
 };
 
-/// A graph that is being recorded.
+/// A graph during recording.
 struct Capture {
   std::shared_ptr<TaskGraph> graph = std::make_shared<TaskGraph>();
   cudaStream_t origin = nullptr;
@@ -82,24 +83,24 @@ struct Capture {
 
 struct CUstream_st {
   int device = 0;
-  /// Whether it keeps order with the null stream.
+  /// True if it synchronizes with the null stream.
   bool blocking = false;
-  /// Its rank; smaller ones go first.
+  /// Its priority; smaller values go first.
   int priority = 0;
   std::deque<bench::cuda::emulator::Operation> queue;
   std::uint64_t enqueued = 0;
   std::uint64_t finished = 0;
-  /// The one it takes part in; `tail` is what its next task comes after.
+  /// The capture it takes part in; its next task comes after `tail`.
   std::shared_ptr<bench::cuda::emulator::Capture> capture;
   std::vector<std::size_t> tail;
 };
 
 struct CUevent_st {
   bool timed = true;
-  /// Its last recording; without a stream before the first one.
+  /// Its last recording; has no stream before the first recording.
   bench::cuda::emulator::Mark mark;
   std::shared_ptr<std::chrono::steady_clock::time_point> moment;
-  /// The same when that was in a capture.
+  /// The capture that contains the last recording, if any.
   std::shared_ptr<bench::cuda::emulator::Capture> capture;
   std::vector<std::size_t> tail;
 };
@@ -110,23 +111,23 @@ struct CUgraph_st {
 
 struct CUgraphExec_st {
   std::shared_ptr<const bench::cuda::emulator::TaskGraph> tasks;
-  /// A graph does not run beside itself.
+  /// A graph does not run concurrently with itself.
   bench::cuda::emulator::Mark last;
 };
 
 namespace bench::cuda::emulator {
 
-/// This thread's.
+/// This thread's current device.
 int current_device();
 
-/// Everything that the runtime knows; used under its lock. Tasks run on the thread that waits.
+/// The runtime's state; used under its lock. Tasks run on the thread that waits.
 class Machine {
  public:
-  /// There is one, whatever the number of devices.
+  /// There is one machine, whatever the number of devices.
   static Machine& get();
 
   std::mutex& lock() { return lock_; }
-  /// Whether this thread runs a task, which must not call the runtime.
+  /// True if this thread runs a task, which must not call the runtime.
   static bool runs_task();
 
   DeviceMemory& memory() { return memory_; }
@@ -138,19 +139,19 @@ class Machine {
   [[nodiscard]] bool failed() const { return !failure_.empty(); }
   [[nodiscard]] const std::string& failure() const { return failure_; }
   void reset();
-  /// Nobody but tasks may touch the device's memory.
+  /// Only tasks may access device memory.
   void close_memory() { memory_.close(); }
   [[nodiscard]] const std::string& running_task() const { return running_; }
 
-  /// Whether a device may touch what that one allocated: its own, or a peer's that it was allowed.
+  /// True if `device` may access memory of `peer`: the same device, or a peer with access enabled.
   [[nodiscard]] bool may_reach(int device, int peer) const {
     return device == peer || peers.contains({device, peer});
   }
-  /// What set_peer_access() said, and pairs of a device and the peer that it was allowed.
+  /// The setting of set_peer_access(), and pairs of a device and the peer that it may access.
   bool peers_possible = true;
   std::set<std::pair<int, int>> peers;
 
-  // Handles; null for one that is none, or not any more.
+  // Handles. The result is null for a handle that is not valid, or no longer valid.
   cudaStream_t make_stream(bool blocking);
   std::shared_ptr<CUstream_st> stream(cudaStream_t handle) const;
   bool destroy_stream(cudaStream_t handle);
@@ -158,7 +159,8 @@ class Machine {
   std::vector<std::unique_ptr<CUgraph_st>> graphs;
   std::vector<std::unique_ptr<CUgraphExec_st>> execs;
 
-  /// Into a stream's queue, or into the graph it captures; by the schedule some tasks run.
+  /// Adds a task to a stream's queue, or to the graph that it captures; the schedule may then run
+  /// some tasks.
   cudaError_t enqueue(cudaStream_t handle, Task task);
   cudaError_t enqueue(const std::shared_ptr<CUstream_st>& stream, Operation operation);
   static Mark mark_of(const std::shared_ptr<CUstream_st>& stream) {
@@ -166,9 +168,9 @@ class Machine {
   }
   /// Runs tasks until the mark is reached, or the device has failed.
   cudaError_t wait(const Mark& mark);
-  /// For all streams of the thread's device.
+  /// Waits for all streams of the thread's device.
   cudaError_t wait_for_device();
-  /// Runs some tasks and says whether the mark is reached.
+  /// Runs some tasks and returns whether the mark is reached.
   cudaError_t query(const Mark& mark);
 
   // Captures.
@@ -176,7 +178,8 @@ class Machine {
   cudaError_t end_capture(cudaStream_t handle, cudaGraph_t* graph);
   cudaError_t record(CUevent_st& event, cudaStream_t handle);
   cudaError_t wait_for_event(cudaStream_t handle, const CUevent_st& event);
-  /// Refuses a call that waits or allocates while this thread captures, and spoils the capture.
+  /// Refuses a call that waits or allocates while this thread captures, and invalidates the
+  /// capture.
   cudaError_t refuse_in_capture(const char* call);
 
  private:
@@ -200,26 +203,26 @@ class Machine {
   Random random_{0};
   std::string failure_;
   std::string running_;
-  /// The first one is the null stream.
+  /// The first stream is the null stream.
   std::vector<std::shared_ptr<CUstream_st>> streams_;
-  /// Destroyed ones that have work left.
+  /// Destroyed streams with remaining work.
   std::vector<std::shared_ptr<CUstream_st>> leaving_;
   std::vector<std::shared_ptr<Capture>> captures_;
 
   Machine();
 };
 
-/// Says why a call is refused: cudaGetErrorString adds it for this thread.
+/// Sets the reason of a refusal: cudaGetErrorString adds it for this thread.
 cudaError_t refused(cudaError_t status, std::string detail);
 
 enum class Call : std::uint8_t {
   /// Fails once the device has failed.
   work,
-  /// Done all the same, since somebody cleans up.
+  /// Runs even then, since the caller cleans up.
   cleanup,
 };
 
-/// Makes a call of the runtime: under its lock, with the last error of the thread set.
+/// Runs the body of a runtime call under the lock, and records the thread's last error.
 cudaError_t call(Call kind, const std::function<cudaError_t(Machine&)>& body);
 
 }  // namespace bench::cuda::emulator

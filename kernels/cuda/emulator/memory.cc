@@ -25,11 +25,12 @@ unsigned char* bytes_at(std::uintptr_t address) {
   return reinterpret_cast<unsigned char*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// The first byte of the range that is no NaN any more, which becomes one again; null if none is.
+/// Returns the first byte of the range that is not NaN, after setting it to NaN again; null if all
+/// bytes are NaN.
 const unsigned char* repair(std::uintptr_t begin, std::uintptr_t end) {
   unsigned char* const first = bytes_at(begin);
   unsigned char* const last = bytes_at(end);
-  // All are alike when each is as the next one.
+  // All bytes are equal if each equals the next.
   if (begin == end || (*first == kNaNByte && std::memcmp(first, first + 1, end - begin - 1) == 0)) {
     return nullptr;
   }
@@ -42,8 +43,8 @@ const unsigned char* repair(std::uintptr_t begin, std::uintptr_t end) {
 }  // namespace
 
 DeviceMemory::DeviceMemory() {
-  // Addresses cost nothing, and the more there are the longer freed ones stay unused; but where
-  // they are limited it goes with fewer.
+  // Address space costs nothing, and a larger arena delays the reuse of freed addresses. Where it
+  // is limited, a smaller arena is enough.
   for (const int log_bytes : {40, 36, 34}) {
     arena_bytes_ = std::size_t{1} << log_bytes;
     void* const arena =
@@ -65,8 +66,8 @@ const std::pair<const std::uintptr_t, DeviceMemory::Allocation>* DeviceMemory::a
   return behind == allocations_.begin() ? nullptr : &*std::prev(behind);
 }
 
-/// Pages that nobody has, with one before and one behind: from the cursor on, then from the start.
-/// 0 when there are none.
+/// Unused pages with one page before and one after: from the cursor on, then from the start.
+/// Returns 0 if there are not enough.
 std::uintptr_t DeviceMemory::find_gap(std::size_t bytes) const {
   for (std::uintptr_t begin : {cursor_, arena_}) {
     if (const auto* before = at_or_before(begin)) {
@@ -166,7 +167,7 @@ void DeviceMemory::describe(const void* address, char* text, std::size_t size) c
   const std::uintptr_t number = number_of(address);
   const auto* const before = at_or_before(number);
   const auto next = allocations_.upper_bound(number);
-  // Within its pages, or on the one behind or before them.
+  // Within the allocation's pages, or on the page before or after them.
   if (before != nullptr && number < before->second.pages + before->second.page_bytes + kPage) {
     const std::size_t bytes = before->second.bytes;
     const std::size_t offset = number - before->first;
@@ -194,7 +195,7 @@ DeviceMemory::Range DeviceMemory::behind(std::uintptr_t address, const Allocatio
   return {address + allocation.bytes, allocation.pages + allocation.page_bytes};
 }
 
-/// Whoever goes before the start is near it as a rule.
+/// A stray write before the start is usually close to it.
 DeviceMemory::Range DeviceMemory::before(std::uintptr_t address, const Allocation& allocation) {
   return {std::max(allocation.pages, address - kAlignment), address};
 }

@@ -9,15 +9,15 @@
 
 namespace bench::cuda::emulator {
 
-/// What memory that nobody set is full of: not a number in any type.
+/// The fill of uninitialized memory: NaN in every type.
 constexpr unsigned char kNaNByte = 0xFF;
 
-/// What an address belongs to.
+/// The owner of an address.
 enum class Owner : std::uint8_t { host, pinned, device, nobody };
 
-/// The device's memory: nobody may touch it but between open() and close(). Allocations end at a
-/// page's end as nearly as their alignment of 256 bytes allows, with a page before and behind that
-/// is never open. New memory is filled with NaN, as are the bytes that are left of its pages.
+/// The device's memory, accessible only between open() and close(). An allocation ends as close to
+/// the end of a page as its alignment of 256 bytes allows. The page before and the page after are
+/// never open. New memory is filled with NaN, as is the remainder of its pages.
 class DeviceMemory {
  public:
   static constexpr std::size_t kAlignment = 256;
@@ -31,9 +31,10 @@ class DeviceMemory {
   [[nodiscard]] std::size_t limit() const { return limit_; }
   [[nodiscard]] std::size_t used() const { return used_; }
 
-  /// Null when that much is not left. `bytes` is not 0.
+  /// Null if the memory does not suffice. `bytes` is not 0.
   void* allocate(std::size_t bytes, int device);
-  /// False for what is not the start of an allocation. The addresses are not given out again soon.
+  /// Returns false for an address that does not start an allocation. The addresses are not soon
+  /// reused.
   bool release(void* address);
 
   void open();
@@ -41,19 +42,20 @@ class DeviceMemory {
 
   /// Calls `visit` with each allocation's address and bytes.
   void for_each(const std::function<void(void*, std::size_t)>& visit) const;
-  /// Writes `fill` beside all allocations, where damage() looks. Memory has to be open.
+  /// Writes `fill` around all allocations, where damage() looks. Memory must be open.
   void fill_beside(unsigned char fill);
 
-  /// Whether the address lies where allocations do.
+  /// True if the address is in the range of allocations.
   [[nodiscard]] bool in_arena(const void* address) const;
-  /// Whether these bytes lie within one allocation.
+  /// True if these bytes are within one allocation.
   [[nodiscard]] bool holds(const void* address, std::size_t bytes) const;
-  /// Which device allocated what the address lies in; none for any other.
+  /// The device whose allocation contains the address, if any.
   [[nodiscard]] std::optional<int> device_of(const void* address) const;
-  /// Where an address in the arena lies, as words for a message; safe in a signal handler if the
-  /// thread holds the runtime's lock: it writes up to `size` bytes with the terminating 0.
+  /// Writes the position of an address in the arena, as words for a message. Writes up to `size`
+  /// bytes with the terminating 0. Safe in a signal handler if the thread holds the runtime's lock.
   void describe(const void* address, char* text, std::size_t size) const;
-  /// What was written beside an allocation since the last call, or "". Memory has to be open.
+  /// Describes what was written around an allocation since the last call; may be "". Memory must be
+  /// open.
   std::string damage();
 
  private:
@@ -80,18 +82,18 @@ class DeviceMemory {
   std::size_t limit_ = std::size_t{8} << 30;
   std::size_t used_ = 0;
   bool open_ = false;
-  /// By address.
+  /// The key is the address.
   std::map<std::uintptr_t, Allocation> allocations_;
 };
 
-/// Memory of the host that the device can reach.
+/// Host memory that the device can access.
 class PinnedMemory {
  public:
   PinnedMemory() = default;
   PinnedMemory(const PinnedMemory&) = delete;
   PinnedMemory& operator=(const PinnedMemory&) = delete;
   ~PinnedMemory();
-  /// Null when the host has no more. `bytes` is not 0.
+  /// Null if the host has no more memory. `bytes` is not 0.
   void* allocate(std::size_t bytes);
   bool release(void* address);
   [[nodiscard]] bool holds(const void* address, std::size_t bytes) const;

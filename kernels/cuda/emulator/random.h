@@ -14,11 +14,11 @@ constexpr std::uint64_t mixed(std::uint64_t value) {
   return value ^ value >> 31;
 }
 
-/// Numbers that choose a schedule: quick, and the same on every machine.
+/// Pseudorandom numbers that choose a schedule: fast, and the same on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(mixed(seed)) {}
-  /// One of 0..bound-1; `bound` is below 2^32 and not 0.
+  /// A number in 0..bound-1; `bound` is below 2^32 and not 0.
   std::uint64_t below(std::uint64_t bound) {
     state_ += 0x9E3779B97F4A7C15U;
     return (mixed(state_) >> 32) * bound >> 32;
@@ -28,7 +28,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// An order of 0..count-1 that takes no memory: all in turn for seeds below 2.
+/// A permutation of 0..count-1 that needs no memory; ascending for seeds below 2.
 class Permutation {
  public:
   Permutation(std::uint64_t count, std::uint64_t seed) : count_(count) {
@@ -42,7 +42,7 @@ class Permutation {
     }
   }
   std::uint64_t operator()(std::uint64_t turn) const {
-    // Grids have fewer than 2^63 blocks, and nobody waits for as many as 2^32.
+    // Grids have fewer than 2^63 blocks, and a run of even 2^32 blocks would take too long.
     return (first_ + turn % count_ * step_) % count_;
   }
 

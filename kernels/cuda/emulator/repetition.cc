@@ -1,5 +1,5 @@
-// One run of a kernel shows a fault only where its order and the memory's old bytes happen to. So
-// it runs again where each of them alone is another one.
+// One run of a kernel shows a fault only if its order and the memory's old bytes happen to expose
+// it. So the kernel runs again, each time with only one of them changed.
 
 #include "kernels/cuda/emulator/repetition.h"
 
@@ -15,10 +15,10 @@
 namespace bench::cuda::emulator {
 namespace {
 
-/// Finite in every type, unlike NaN.
+/// A finite number in every type.
 constexpr unsigned char kFiniteByte = 0x3C;
 
-/// What some memory held at a moment.
+/// A snapshot of some memory.
 struct Region {
   std::byte* memory;
   std::vector<std::byte> bytes;
@@ -42,7 +42,7 @@ void restore(const Snapshot& regions) {
   }
 }
 
-/// The first byte that is not what it was, or null.
+/// The first byte that has changed, or null.
 const std::byte* first_change(const Snapshot& regions) {
   for (const auto& [memory, bytes] : regions) {
     if (std::memcmp(memory, bytes.data(), bytes.size()) != 0) {
@@ -52,7 +52,7 @@ const std::byte* first_change(const Snapshot& regions) {
   return nullptr;
 }
 
-/// Other bytes than NaN beside all allocations.
+/// Fills the bytes around all allocations with a finite number instead of NaN.
 class FilledBeside {
  public:
   explicit FilledBeside(DeviceMemory& memory) : memory_(memory) { memory.fill_beside(kFiniteByte); }

@@ -7,9 +7,9 @@
 
 namespace bench::cuda::emulator {
 
-/// Calls `run` several times, each time with the memory that the device can reach as it was before;
-/// the memory is open. Throws InternalError that names the kernel, the first byte that is not the
-/// same each time, and what it depends on. `seed`, or 2 if it is less, draws one of the orders.
+/// Calls `run` several times. Before each call, memory that the device can access is restored; it
+/// is open. Throws InternalError with the kernel, the first byte that differs, and what it depends
+/// on. `seed`, or 2 if it is less, draws one of the orders.
 void run_repeatedly(const char* kernel, std::uint64_t seed,
                     const std::function<void(const KernelPass&)>& run);
 

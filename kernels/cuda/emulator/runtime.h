@@ -1,8 +1,8 @@
 #pragma once
 
-// The part of the CUDA runtime that this backend uses, over a device that is emulated. Names,
-// numbers and meanings are those of CUDA 13's cuda_runtime_api.h. This folder's README says when
-// work runs and what is refused.
+// The part of the CUDA runtime that this backend uses, on an emulated device. Names, numbers and
+// meanings are those of CUDA 13's cuda_runtime_api.h. This folder's README describes when work runs
+// and which calls are refused.
 
 #include <cstddef>
 #include <cstdint>
@@ -57,15 +57,14 @@ using cudaEvent_t = struct CUevent_st*;
 using cudaGraph_t = struct CUgraph_st*;
 using cudaGraphExec_t = struct CUgraphExec_st*;
 
-// Errors. Each thread has a last one; a device that failed stays so until reset_device().
+// Errors. Each thread has a last error. A failed device stays failed until reset_device().
 cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
-/// Of a failed device: which kernel failed, and why. Valid until this thread asks again.
+/// For a failed device: which kernel failed, and why. Valid until this thread's next call.
 const char* cudaGetErrorString(cudaError_t error);
 const char* cudaGetErrorName(cudaError_t error);
 
-// Devices: there is one, or as many as set_devices() says. Memory and schedule are the same for
-// all.
+// Devices: one, or the number given to set_devices(). All share the memory and the schedule.
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
@@ -102,17 +101,17 @@ cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
-/// Where no card can be: functions of the bus's own bridge.
+/// Addresses that no card can have: functions of the bus's bridge.
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
 cudaError_t cudaDeviceSynchronize();
-/// What set_peer_access() says. Copies between two devices are refused until the one whose stream
-/// they are in is allowed to; CUDA would bring them through the host.
+/// Returns the setting of set_peer_access(). Copies between two devices are refused until the
+/// stream's device has peer access; CUDA would copy through the host.
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 
-// Memory. The device's is refused to the host, which dies when it touches it.
+// Memory. The host dies when it accesses device memory.
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,
   cudaMemcpyHostToDevice = 1,
@@ -151,7 +150,7 @@ constexpr unsigned cudaStreamDefault = 0;
 constexpr unsigned cudaStreamNonBlocking = 1;
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
-/// The scheduler takes no notice of ranks, which promise nothing.
+/// The scheduler ignores priorities, which guarantee nothing.
 cudaError_t cudaDeviceGetStreamPriorityRange(int* last, int* first);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
@@ -188,8 +187,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 enum cudaGraphInstantiateFlags {
   cudaGraphInstantiateFlagUseNodePriority = 8,
 };
-/// A graph of work from streams of several ranks is refused where they are not kept; with CUDA all
-/// of it would have that of the stream it is launched on.
+/// Refuses a graph with work from streams of several priorities unless the flag keeps them. In
+/// CUDA, all of the work would have the priority of the stream that it is launched on.
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0);
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
@@ -200,34 +199,34 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 
 namespace bench::cuda::emulator {
 
-/// When work runs, and in which order that of several streams does. 0: only what somebody waits
-/// for; 1: at once; others: drawn by the seed, some at any call and some when somebody waits.
+/// Sets when work runs, and the order among streams. 0: only work that is waited for; 1: all work
+/// at once. Other seeds draw what runs, some at any call and some at a wait.
 void set_schedule(std::uint64_t seed);
 
-/// What the device has from now on; 8 GiB at first.
+/// Sets the device's memory size; initially 8 GiB.
 void set_device_memory(std::size_t bytes);
 
-/// So many devices from now on, from 1 to 8.
+/// Sets the number of devices, from 1 to 8.
 void set_devices(int count);
 
-/// The compute capability of a device from now on, 70 for 7.0; 90 at first.
+/// Sets the compute capability of a device, 70 for 7.0; initially 90.
 void set_capability(int device, int capability);
 
-/// Whether devices may read each other's memory from now on; they may at first. What they were
-/// allowed before is forgotten.
+/// Sets whether devices may read each other's memory; initially they may. Clears earlier
+/// permissions.
 void set_peer_access(bool possible);
 
-/// Forgets a failure and all work that was not done. Memory, streams and graphs stay.
+/// Clears a failure and all pending work. Memory, streams and graphs stay.
 void reset_device();
 
-/// Enqueues work of the host that may touch the device's memory: it stands for kernels that are not
-/// ours. It may be done on any thread, must not call the runtime, and must not be called off: what
-/// it refers to has to live until then. An exception becomes a failure of the device.
+/// Enqueues host work that may access device memory, in place of kernels that are not ours. It may
+/// run on any thread and must not call the runtime. It cannot be cancelled, so what it refers to
+/// must live until then. An exception becomes a failure of the device.
 cudaError_t enqueue(cudaStream_t stream, const char* name, std::function<void()> work);
 
-/// The same for work that waits for what the runtime does not know, as other ranks of a library:
-/// `ready` is asked again and again, while other streams' work goes on, until it returns true, by
-/// whatever thread. It touches no memory of the device.
+/// The same for work that waits for something outside the runtime, such as other ranks of a
+/// library. Any thread polls `ready`, while other streams' work continues, until it returns true.
+/// `ready` accesses no device memory.
 cudaError_t enqueue_when(std::function<bool()> ready, cudaStream_t stream, const char* name,
                          std::function<void()> work);
 

@@ -1,4 +1,4 @@
-// The calls about streams, events and graphs.
+// The stream, event and graph calls.
 
 #include <algorithm>
 #include <chrono>
@@ -14,18 +14,18 @@ using bench::cuda::emulator::TaskGraph;
 
 namespace {
 
-// As on cards: the smaller number goes first.
+// Smaller values go first, as on real GPUs.
 constexpr int kFirstPriority = -5;
 constexpr int kLastPriority = 0;
 
-/// Of a list of the machine's; its end for a handle that is none.
+/// Finds a handle in a list of the machine's; returns the end for an invalid handle.
 template <class T>
 auto find(std::vector<std::unique_ptr<T>>& list, const T* handle) {
   return std::find_if(list.begin(), list.end(),
                       [&](const std::unique_ptr<T>& other) { return other.get() == handle; });
 }
 
-/// Destroys what the handle stands for. Null stands for nothing.
+/// Destroys the handle's object. Null is not a valid handle.
 template <class T>
 cudaError_t destroy(std::vector<std::unique_ptr<T>>& list, const T* handle) {
   const auto found = find(list, handle);
@@ -36,14 +36,14 @@ cudaError_t destroy(std::vector<std::unique_ptr<T>>& list, const T* handle) {
   return cudaSuccess;
 }
 
-/// Calls `body` with an event that exists.
+/// Calls `body` with the event if it exists.
 template <class Body>
 cudaError_t with_event(Machine& machine, cudaEvent_t event, const Body& body) {
   return find(machine.events, event) == machine.events.end() ? cudaErrorInvalidResourceHandle
                                                              : body(*event);
 }
 
-/// Refuses to ask for, or wait for, a stream that captures or anything from a thread that does.
+/// Refuses a query of, or a wait for, a stream that captures, and any by a thread that captures.
 cudaError_t refuse_asking(Machine& machine, const std::shared_ptr<CUstream_st>& stream,
                           const char* name) {
   if (stream == nullptr) {
@@ -87,7 +87,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* last, int* first) {
   return cudaSuccess;
 }
 
-// CUDA takes the nearest rank there is.
+// CUDA clamps the priority to the supported range.
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   const cudaError_t status = cudaStreamCreateWithFlags(stream, flags);
   if (status == cudaSuccess) {

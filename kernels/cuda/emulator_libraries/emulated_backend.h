@@ -6,10 +6,10 @@
 
 namespace bench::cuda {
 
-/// What an emulated GPU offers in place of the plug-in.
+/// The emulated GPU's provider, in place of the plug-in.
 std::unique_ptr<GpuProvider> make_emulated_provider();
 
-/// Its first GPU's backend.
+/// The backend of its first GPU.
 std::unique_ptr<Backend> make_emulated_backend();
 
 }  // namespace bench::cuda

@@ -29,7 +29,7 @@ const Extents& result_of(const ConvolutionProblem& problem) {
 }
 
 /// A convolution as a product per image and group: filters (rows of C * KH * KW) times patches
-/// (columns of H' * W'). All tensors are in the order N, C, H, W.
+/// (columns of H' * W'). All tensors have the order N, C, H, W.
 class Patches {
  public:
   explicit Patches(const ConvolutionProblem& problem)
@@ -46,7 +46,7 @@ class Patches {
     gather(x);
     multiply(filters_, rows_, columns_, {filter, rows_, 1}, {patches_.data(), columns_, 1}, y);
   }
-  /// Adds to dx of an image and group: filters^T * dy, each patch element where it came from.
+  /// Adds filters^T * dy to dx of an image and group, each patch element at its source.
   void data(const double* dy, const double* filter, double* dx) {
     multiply(rows_, filters_, columns_, {filter, 1, rows_}, {dy, columns_, 1}, patches_.data());
     visit([&](std::int64_t in, std::size_t patch) { dx[in] += patches_[patch]; });
@@ -85,8 +85,8 @@ class Patches {
     visit([&](std::int64_t in, std::size_t patch) { patches_[patch] = x[in]; });
   }
 
-  /// Calls act(element of x, element of the patches) wherever both are one; the rest of the patches
-  /// is padding.
+  /// Calls act(element of x, element of the patches) for each patch element inside x; the others
+  /// are padding.
   template <class Act>
   void visit(const Act& act) const {
     const Window& window = problem_.window;
@@ -115,13 +115,13 @@ class Patches {
   ConvolutionProblem problem_;
   std::int64_t rows_;
   std::int64_t columns_;
-  /// Of one group.
+  /// The filters of one group.
   std::int64_t filters_;
   std::vector<double> patches_;
   std::vector<double> scratch_;
 };
 
-/// What a prologue makes of x, rounded as what tensor cores read.
+/// The prologue of x, rounded to the type that tensor cores read.
 void apply_prologue(const ConvolutionProblem& problem, const ConvolutionMemory& memory,
                     std::vector<double>& x) {
   const auto [batch, channels, height, width] = problem.x;
@@ -172,8 +172,7 @@ std::vector<double> compute(const ConvolutionProblem& problem, const Convolution
   return result;
 }
 
-/// What the epilogue makes of y, as cuDNN's engines compute it. Its kinds of activations are
-/// theirs.
+/// Applies the epilogue to y as cuDNN's engines do, for their kinds of activations.
 void finish(const ConvolutionProblem& problem, const ConvolutionMemory& memory,
             std::vector<double>& y) {
   const auto [batch, channels, height, width] = problem.y;
@@ -190,7 +189,7 @@ void finish(const ConvolutionProblem& problem, const ConvolutionMemory& memory,
   }
 }
 
-/// From N, C, H, W into the order of the launch's tensors, in f32.
+/// Writes N, C, H, W values in the order of the launch's tensors, in f32.
 void put_sums(const std::vector<double>& values, const Extents& extents, Order order,
               std::span<float> sums) {
   const auto [batch, channels, height, width] = extents;
@@ -207,8 +206,8 @@ void put_sums(const std::vector<double>& values, const Extents& extents, Order o
   }
 }
 
-/// Sums per channel of results in N, C, H, W, and of their squares, as engines make them: in f32, a
-/// tile of pixels after the other, of results that are not rounded yet.
+/// Sums per channel, and of squares, of results in N, C, H, W. As in the engines, sums are in f32,
+/// one tile of pixels after another, over results that are not rounded yet.
 void sum_channels(const std::vector<double>& y, const Extents& extents,
                   const ConvolutionMemory& memory) {
   constexpr std::int64_t kTile = 128;

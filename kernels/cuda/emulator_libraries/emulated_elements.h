@@ -13,18 +13,17 @@ namespace bench::cuda {
 
 /// Elements in f32, f16 or bf16.
 std::vector<double> read_elements(const void* from, DType dtype, std::int64_t count);
-/// Each rounded to the nearest of its type.
+/// Rounds each value to the nearest of the type.
 void write_elements(std::span<const float> values, DType dtype, void* to);
 
-/// Those of a tensor, brought from its order into N, C, H, W; the extents are given in that order.
+/// A tensor's elements, reordered to N, C, H, W; the extents are given in that order.
 std::vector<double> read_tensor(const void* from, DType dtype,
                                 const std::array<std::int64_t, 4>& extents, Order order);
 
-/// Scratch memory as a library uses it whose kernels sum in f32: nothing that it held before shows,
-/// or NaNs do.
+/// Scratch memory of a library whose kernels sum in f32. NaNs reveal a use of its old contents.
 class EmulatedWorkspace {
  public:
-  /// Of so many sums.
+  /// The workspace of `count` sums.
   static std::size_t bytes(std::int64_t count);
   /// Fills the memory, at least bytes(count), with NaNs.
   EmulatedWorkspace(void* memory, std::int64_t count);

@@ -58,7 +58,7 @@ class EmulatedProducts final : public Products {
     }
     const auto make = [problem] { return std::make_unique<EmulatedProductPlan>(problem); };
     const std::size_t bytes = EmulatedWorkspace::bytes(problem.rows * problem.columns);
-    // The others are there so that something can be chosen between, and left out.
+    // The other algorithms exist so that a choice can be made or excluded.
     return {{.implementation = "emulated", .workspace_bytes = bytes, .make = make},
             {.implementation = "emulated:roomy", .workspace_bytes = 2 * bytes, .make = make},
             {.implementation = "emulated:inplace",

@@ -6,9 +6,9 @@
 
 namespace bench::cuda {
 
-/// What stands for cuBLASLt where a GPU is emulated: sums in double, rounded to f32 in a workspace
-/// that has to be there, then to the result's type. As there, a bias comes with results in f32
-/// only.
+/// Replaces cuBLASLt on an emulated GPU. Sums are in double. They are rounded to f32 in a
+/// workspace, which is required, then to the result's type. As in cuBLASLt, a bias needs results in
+/// f32.
 std::unique_ptr<Products> make_emulated_products();
 
 }  // namespace bench::cuda

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// A whole number from the environment, if it is there.
+/// A whole number from the environment, or `other` if the variable is not set.
 unsigned long long number_of(const char* variable, unsigned long long other) {
   const char* const given = std::getenv(variable);
   return given == nullptr ? other : std::stoull(given);
@@ -17,10 +17,10 @@ unsigned long long number_of(const char* variable, unsigned long long other) {
 }  // namespace
 
 extern "C" {
-/// See GpuProviderEntry. EMULATED_GPUS says how many there are, EMULATED_GPU_0_CAPABILITY what the
-/// first one's compute capability is, EMULATED_GPU_SCHEDULE what the seed of their schedule is.
+/// See GpuProviderEntry. EMULATED_GPUS is the number of GPUs, EMULATED_GPU_0_CAPABILITY the first
+/// one's compute capability, and EMULATED_GPU_SCHEDULE the seed of their schedule.
 bench::GpuProvider* bench_gpu_provider(const char* build);
-/// emulator::set_schedule(), for who has opened the library.
+/// emulator::set_schedule(), for programs that open the library.
 void emulated_gpu_schedule(unsigned long long seed);
 /// emulator::set_peer_access().
 void emulated_gpu_peer_access(bool possible);

@@ -3,15 +3,15 @@
 #include "kernels/cuda/device_api.h"
 #include "models/ops/activation.h"
 
-// The functions of models/ops/activation.h. A NaN stays one: comparisons are written so that it
-// falls through to the value itself. Where the kind is the same for all lanes, so is the branch.
+// The functions of models/ops/activation.h. A NaN stays a NaN: comparisons are written so that it
+// falls through to the value itself. If all lanes have the same kind, they take the same branch.
 
 namespace bench::cuda {
 
 /// min(max(x, 0), 6).
 __device__ inline float clamped_to_six(float x) { return x <= 0.0F ? 0.0F : x >= 6.0F ? 6.0F : x; }
 
-/// 1 / (1 + exp(-x)), by the exponential of -|x|, which cannot overflow.
+/// 1 / (1 + exp(-x)), computed with the exponential of -|x|, which cannot overflow.
 __device__ inline float sigmoid(float x) {
   const float small = expf(-fabsf(x));
   return (x < 0.0F ? small : 1.0F) / (1.0F + small);
@@ -40,8 +40,8 @@ __device__ inline float activated(ActivationKind kind, float x) {
   return x;
 }
 
-/// f', of the output where derivative_from_output(kind), else of the input; 0 at a kink, but 1 for
-/// hard-swish from 3 on.
+/// f'. Its argument is the output if derivative_from_output(kind), else the input. It is 0 at a
+/// kink, but 1 for hard-swish from 3 on.
 __device__ inline float activation_slope(ActivationKind kind, float v) {
   switch (kind) {
     case ActivationKind::none:
@@ -69,7 +69,7 @@ struct ActivationTag {
   static constexpr ActivationKind value = kKind;
 };
 
-/// Calls `body` with the kind's ActivationTag: one branch for many elements.
+/// Calls `body` with the kind's ActivationTag, so that many elements share one branch.
 template <class Body>
 __device__ void with_activation(ActivationKind kind, const Body& body) {
   switch (kind) {

@@ -3,7 +3,7 @@
 namespace bench::cuda {
 namespace {
 
-/// kSide as in max_pool.cu.
+/// kSide is the same as in max_pool.cu.
 template <class T, int N, int kSide>
 __global__ void avg_pool_kernel(PoolWalk walk, const T* __restrict__ x, T* __restrict__ y) {
   const WindowAxis height = walk.height.axis;
@@ -27,11 +27,11 @@ __global__ void avg_pool_kernel(PoolWalk walk, const T* __restrict__ x, T* __res
     for (int tap_row = 0; tap_row < kernel_height; ++tap_row) {
       const int row = top + tap_row * height.dilation;
       const T* const of_row = of_image + min(max(row, 0), height.input - 1) * row_elements;
-      // A row's elements are added first: long sums lose less.
+      // A row's elements are added first: long sums lose less precision.
       float of_taps[N] = {};
       for (int tap_column = 0; tap_column < kernel_width; ++tap_column) {
         const int column = left + tap_column * width.dilation;
-        // What lies in the padding reads its nearest neighbour, so that no load waits for a branch.
+        // A place in the padding reads its nearest neighbour, so that no load waits for a branch.
         const auto loaded =
             load_pack<N>(of_row + std::int64_t{min(max(column, 0), width.input - 1)} * channels);
         const bool inside = is_within(row, height.input) && is_within(column, width.input);
@@ -53,13 +53,13 @@ __global__ void avg_pool_kernel(PoolWalk walk, const T* __restrict__ x, T* __res
   }
 }
 
-/// How many taps of a window lie inside the input.
+/// The number of a window's taps that are inside the input.
 __device__ inline int taps_inside(const WindowAxis& axis, int output) {
   const int begin = output * axis.stride - axis.pad_before;
   if (begin >= 0 && begin + (axis.kernel - 1) * axis.dilation < axis.input) {
     return axis.kernel;
   }
-  // Windows at the border only.
+  // Only windows at the border get here.
   const int first = (max(-begin, 0) + axis.dilation - 1) / axis.dilation;
   const int end = (max(axis.input - begin, 0) + axis.dilation - 1) / axis.dilation;
   return min(end, axis.kernel) - first;

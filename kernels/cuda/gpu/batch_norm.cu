@@ -6,15 +6,15 @@
 namespace bench::cuda {
 namespace {
 
-/// Partial sums of the forward: a chunk's mean and its sum of squared differences from that mean.
+/// The forward's partial sums: a chunk's mean and its sum of squared differences from that mean.
 enum Moment : int { kMean, kSquares, kMoments };
 
-/// A rounding may leave a sum of squares just below 0; a NaN has to stay one.
+/// Rounding may leave a sum of squares just below 0; a NaN must stay a NaN.
 __device__ float not_negative(float value) { return value < 0.0F ? 0.0F : value; }
 
-/// Joins the moments of chunks, with differences from the first chunk's mean for the same reason as
-/// in a chunk; Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing
-/// sample variances", 1979.
+/// Joins the moments of chunks. Differences are from the first chunk's mean, for the same reason as
+/// within a chunk. Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for
+/// computing sample variances", 1979.
 struct JoinedMoments {
   float mean;
   float variance;
@@ -30,7 +30,7 @@ __device__ inline JoinedMoments joined(float count, float first, float differenc
   return {first + mean_difference, not_negative((squared - differences * mean_difference) / count)};
 }
 
-/// A layer's statistics, and how blocks get them.
+/// A layer's statistics, and how blocks obtain them.
 struct Statistics {
   JoinedTiling joined;
   float* partials;
@@ -39,7 +39,7 @@ struct Statistics {
   float* variance;
 };
 
-/// What the last block of a tile does.
+/// The work of a tile's last block.
 template <int N>
 __device__ void join_moments_of_tile(const Statistics& to, const LanePacks& packs) {
   const ChannelTiling& tiling = to.joined.tiling;
@@ -79,10 +79,10 @@ __device__ void join_moments_of_tile(const Statistics& to, const LanePacks& pack
   store_channels(tiling, packs.channel, variance, to.variance);
 }
 
-/// The moments of a chunk, and by the last block of a tile those of the layer. All sums are of
-/// differences from the chunk's first element of a channel: that is one of the elements, so what
-/// cancels in the sum of squares is bounded by their number even if it lies far from all others,
-/// and is next to nothing if it does not.
+/// The moments of a chunk; the last block of a tile computes those of the layer. All sums are of
+/// differences from a channel's first element in the chunk. The cancellation in the sum of squares
+/// is then bounded by the number of elements if that element is an outlier, and otherwise
+/// negligible.
 template <class T, int N>
 __global__ void __launch_bounds__(kChannelLanes) moments_kernel(Statistics to, const T* x) {
   const ChannelTiling& tiling = to.joined.tiling;
@@ -164,8 +164,8 @@ struct Normalize {
   const float* variance;
 };
 
-/// Chunks are taken from the last one on: the pass before this one ended there, so that they are
-/// what the cache still holds.
+/// Chunks run from the last to the first: the previous pass ended there, so the cache still holds
+/// those chunks.
 template <class T, int N>
 __global__ void __launch_bounds__(kChannelLanes)
     normalize_kernel(Normalize<T> args, ActivationKind activation, float epsilon) {
@@ -174,8 +174,8 @@ __global__ void __launch_bounds__(kChannelLanes)
   if (!has_packs(packs)) {
     return;
   }
-  // y = scale * x + shift. Where the mean is large this loses what the mean lost in its own
-  // rounding once more, and no more than that.
+  // y = scale * x + shift. With a large mean this loses the mean's rounding error a second time,
+  // and nothing more.
   float scale[N];
   float shift[N];
   load_channels(tiling, packs.channel, args.gamma, 1.0F, scale);

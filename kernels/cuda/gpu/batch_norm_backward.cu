@@ -5,18 +5,18 @@
 namespace bench::cuda {
 namespace {
 
-/// Blocks on a multiprocessor that registers have to be left for. With so many lanes one pack of
-/// each of the two to four tensors under way fills the memory's latency.
+/// Blocks per multiprocessor that the register limit must allow. With that many lanes, one pack in
+/// flight of each of the two to four tensors covers the memory's latency.
 constexpr int kBlocksAtOnce = 3;
 
-/// Partial sums: of dz, and of dz * (x - mean).
+/// Partial sums of dz, and of dz * (x - mean).
 enum Sum : int { kOfGradient, kOfProduct, kSums };
 
-/// What dz is computed from, and x.
+/// x, and the sources of dz.
 template <class T>
 struct Gradient {
   const T* dy;
-  /// Null: none.
+  /// May be null.
   const T* second_dy;
   const T* x;
   /// Null without an activation.
@@ -45,11 +45,11 @@ __device__ GradientPacks<T, N> load_gradient(const Gradient<T>& from, std::int64
   return packs;
 }
 
-/// What makes the activation's input of x again, of a lane's channels: the two factors of
-/// normalize_kernel, to the bit.
+/// Recomputes the activation's input from x for a lane's channels, with exactly the two factors of
+/// normalize_kernel.
 template <int N>
 struct Normalization {
-  /// gamma over the deviation.
+  /// gamma divided by the deviation.
   float scale[N];
   float shift[N];
 };
@@ -64,7 +64,7 @@ __device__ void load_shift(const ChannelTiling& tiling, std::int64_t channel, co
   }
 }
 
-/// With the slope at y, or where `norm` makes y again, rounded as it would be kept, at that.
+/// Applies the slope at y. If `norm` recomputes y, the slope is at y rounded as it would be stored.
 template <bool kFromX, class T, int N>
 __device__ void compute_dz(const Gradient<T>& from, ActivationKind activation,
                            const Normalization<N>& norm, const GradientPacks<T, N>& packs,
@@ -89,7 +89,7 @@ __device__ void compute_dz(const Gradient<T>& from, ActivationKind activation,
   });
 }
 
-/// A layer's sums, and how blocks get them.
+/// A layer's sums, and how blocks obtain them.
 struct JoinedSums {
   JoinedTiling joined;
   float* partials;
@@ -104,7 +104,7 @@ __device__ inline float dgamma_of(const JoinedSums& to, float products, float va
   return products / sqrtf(variance + to.epsilon);
 }
 
-/// What the last block of a tile does.
+/// The work of a tile's last block.
 template <int N>
 __device__ void join_gradients_of_tile(const JoinedSums& to, const LanePacks& packs) {
   const ChannelTiling& tiling = to.joined.tiling;
@@ -144,10 +144,10 @@ struct GradientSums {
   JoinedSums to;
   Gradient<T> gradient;
   const float* mean;
-  /// Where y is made again.
+  /// Used if y is recomputed.
   const float* gamma;
   const float* beta;
-  /// Where dz goes; null: nowhere.
+  /// The destination of dz, or null.
   T* dz;
 };
 
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
         float dz[N];
         compute_dz<kFromX>(args.gradient, activation, norm, loaded, dz);
         if (args.dz != nullptr) {
-          // The second pass reads dz as it is rounded here, and its mean has to be that one's.
+          // The second pass reads the rounded dz, and its mean must be the mean of those values.
           const Pack<T, N> rounded = to_pack<T>(dz);
           store_pack(args.dz + offset, rounded);
           to_floats(rounded, dz);
@@ -237,7 +237,7 @@ struct InputGradient {
   const float* dgamma;
 };
 
-/// Chunks are taken from the last one on, as in the forward.
+/// Chunks run from the last to the first, as in the forward.
 template <class T, int N, bool kFromX>
 __global__ void __launch_bounds__(kChannelLanes, kBlocksAtOnce)
     input_gradient_kernel(InputGradient<T> args, ActivationKind activation, float epsilon) {
@@ -343,7 +343,7 @@ void enqueue(cudaStream_t stream, const BatchNormBackward& args, const JoinedTil
 
 std::size_t batch_norm_workspace_bytes(const View& view, DType dtype) {
   const ChannelTiling tiling = joined_tiling(view, dtype).tiling;
-  // Behind the partial sums dgamma, where the caller does not want it.
+  // dgamma follows the partial sums if the caller does not want it.
   return partials_bytes(tiling, kSums) + static_cast<std::size_t>(view.channels) * sizeof(float);
 }
 

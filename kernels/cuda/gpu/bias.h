@@ -5,8 +5,9 @@
 #include "kernels/cuda/gpu/view.h"
 #include "kernels/cuda/runtime.h"
 
-// A bias per channel. All enqueue and return without waiting. Tensors have view.elements() elements
-// of `dtype`, f32, f16 or bf16 (InternalError for others), and begin at multiples of 16 bytes.
+// A bias per channel. All functions enqueue and return without waiting. Tensors have
+// view.elements() elements of `dtype`, f32, f16 or bf16 (InternalError for others). They begin at
+// multiples of 16 bytes.
 
 namespace bench::cuda {
 
@@ -21,11 +22,11 @@ struct BiasAdd {
 };
 void bias_add(cudaStream_t stream, const BiasAdd& args);
 
-/// Scratch that bias_backward needs, in bytes; its contents need not survive.
+/// Scratch that bias_backward needs, in bytes; its contents need not be preserved.
 std::size_t bias_backward_workspace_bytes(const View& view, DType dtype);
 
-/// kBiasBackward: dbias, `channels` floats, is the sum of dy over all but the channels, the same
-/// bits each time.
+/// kBiasBackward: dbias, `channels` floats, is the sum of dy over all axes except the channels. The
+/// same input gives the same bits.
 struct BiasBackward {
   View view;
   DType dtype = DType::f32;

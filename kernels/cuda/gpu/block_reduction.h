@@ -4,9 +4,9 @@
 
 namespace bench::cuda {
 
-/// The values of all lanes of a block, combined in an order that is always the same; every lane
-/// gets the result. All lanes of the block call it, which are whole warps: a multiple of 32 in x
-/// alone.
+/// Combines the values of all lanes of a block in a fixed order; every lane gets the result. All
+/// lanes of the block must call it. The block must be whole warps: a multiple of 32 in x, 1 in y
+/// and z.
 template <class Combine>
 __device__ float combined_over_block(float value, const Combine& combine) {
   constexpr unsigned kWarp = 32;
@@ -22,7 +22,7 @@ __device__ float combined_over_block(float value, const Combine& combine) {
   for (unsigned warp = 1; warp < blockDim.x / kWarp; ++warp) {
     result = combine(result, of_warps[warp]);
   }
-  // The next call writes them again.
+  // The next call overwrites them.
   __syncthreads();
   return result;
 }

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kFinishingLanes) finish_statistics_kernel(Fini
   const double mean = static_cast<double>(args.mean[channel]) / count;
   const double variance = static_cast<double>(args.variance[channel]) / count - mean * mean;
   args.mean[channel] = static_cast<float>(mean);
-  // A NaN has to stay one.
+  // A NaN must stay a NaN.
   args.variance[channel] = variance < 0 ? 0.0F : static_cast<float>(variance);
 }
 
@@ -31,7 +31,8 @@ __global__ void __launch_bounds__(kFinishingLanes) scale_and_shift_kernel(ScaleA
   const float gamma = args.gamma == nullptr ? 1.0F : args.gamma[channel];
   const T scale =
       narrowed<T>(gamma / sqrtf(args.variance[channel] + static_cast<float>(args.epsilon)));
-  // Of the scale as x is multiplied with it: so the mean gives beta whatever that lost.
+  // Uses the rounded scale that x is multiplied with, so that the mean gives beta whatever the
+  // rounding lost.
   const float shift = fmaf(-args.mean[channel], widened(scale), args.beta[channel]);
   static_cast<T*>(args.scale)[channel] = scale;
   static_cast<T*>(args.shift)[channel] = narrowed<T>(shift);

@@ -7,40 +7,42 @@
 
 namespace bench::cuda {
 
-/// Means and biased variances from sums and sums of squares, in their place.
+/// Replaces sums and sums of squares with means and biased variances.
 struct FinishStatistics {
   std::int64_t channels = 0;
-  /// How many elements each sum is of.
+  /// The number of elements in each sum.
   std::int64_t count = 1;
-  /// Of the elements; then their mean.
+  /// On input the sums of the elements, on output their means.
   float* mean = nullptr;
-  /// Of their squares; then the variance.
+  /// On input the sums of their squares, on output the variances.
   float* variance = nullptr;
 };
 /// variance = squares / count - mean^2, never below 0; enqueues and returns without waiting. The
-/// subtraction itself is in f64: what it cancels is what the sums lost in f32, up to 2^-24 * mean^2
-/// with each rounding of a sum. That matters where the mean is many times the deviation; elements
-/// in f16 have lost digits of the deviation before, 2^-11 * mean of each.
+/// subtraction is in f64. It cancels to the error of the sums in f32: up to 2^-24 * mean^2 per
+/// rounding of a sum. That matters if the mean is many times the deviation. Elements in f16 have
+/// already lost digits of the deviation, 2^-11 * mean each.
 void finish_statistics(cudaStream_t stream, const FinishStatistics& args);
 
-/// A batch norm with given statistics as the two factors of x * scale + shift.
+/// Converts a batch norm with given statistics to the two factors of x * scale + shift.
 struct ScaleAndShift {
   std::int64_t channels = 0;
-  /// Null: all ones.
+  /// Null means all ones.
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const float* mean = nullptr;
   const float* variance = nullptr;
   double epsilon = 1e-3;
-  /// Of what is written: f32, f16 or bf16.
+  /// The type of the outputs: f32, f16 or bf16.
   DType dtype = DType::f32;
   void* scale = nullptr;
   void* shift = nullptr;
 };
-/// scale = gamma / sqrt(variance + epsilon), rounded, then shift = beta - mean * that, rounded. So
-/// the rounding of scale weighs on x - mean alone; that of shift is 2^-11 of itself in f16, which
-/// where the mean is many times the deviation is as much as the elements have lost. A shift beyond
-/// 65504 becomes infinite there. Enqueues and returns without waiting.
+/// scale = gamma / sqrt(variance + epsilon), rounded; then shift = beta - mean * scale, rounded. So
+/// the rounding of scale affects only x - mean.
+///
+/// In f16 the rounding of shift is 2^-11 of shift itself. If the mean is many times the deviation,
+/// this equals the loss in the elements. A shift beyond 65504 becomes infinite in f16. Enqueues and
+/// returns without waiting.
 void scale_and_shift(cudaStream_t stream, const ScaleAndShift& args);
 
 }  // namespace bench::cuda

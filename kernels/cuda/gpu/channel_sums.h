@@ -4,20 +4,20 @@
 
 #include "kernels/cuda/gpu/channel_walk.h"
 
-// Sums per channel without atomics on floats, always in one order: lanes sum their packs, a block
-// joins its lanes and writes partial sums, [chunk][sum][channel], and a second kernel, or the block
-// of a tile that comes last, joins the chunks.
+// Sums per channel in a fixed order, without float atomics. Lanes sum their packs. A block joins
+// its lanes and writes partial sums, [chunk][sum][channel]. A second kernel, or the last block of a
+// tile, joins the chunks.
 
 namespace bench::cuda {
 
-/// Bytes of so many partial sums per channel and chunk.
+/// Bytes of `sums` partial sums per channel and chunk.
 inline std::size_t partials_bytes(const ChannelTiling& tiling, int sums) {
   return static_cast<std::size_t>(tiling.chunks * tiling.channels * sums) * sizeof(float);
 }
 
-/// Sums `values` over lanes that are `columns` apart, `rows` of them, as a tree: lanes below
-/// `columns` get the sums. The block is columns * rows lanes, at most kLanes; all have to call, and
-/// a kernel that calls it again has a barrier between.
+/// Sums `values` over `rows` lanes that are `columns` apart, as a tree; lanes below `columns` get
+/// the sums. The block is columns * rows lanes, at most kLanes, and all of them must call. A kernel
+/// that calls it again needs a barrier in between.
 template <int kLanes, int kValues>
 __device__ void join_lanes(unsigned lane, unsigned columns, unsigned rows,
                            float (&values)[kValues]) {
@@ -40,9 +40,9 @@ __device__ void join_lanes(unsigned lane, unsigned columns, unsigned rows,
   }
 }
 
-/// The block's sums from its lanes': kSums for each of the N elements of a pack. Returns whether
-/// this lane has sums to write: of its N channels in NHWC, of one channel, the first of the N, in
-/// NCHW. All lanes of the block have to call.
+/// Sums over the lanes of a block: kSums for each of the N elements of a pack. Returns true if this
+/// lane has sums to write. In NHWC they are those of its N channels. In NCHW they are those of one
+/// channel, the first of the N. All lanes of the block must call.
 template <int kSums, int N>
 __device__ bool join_block(const ChannelTiling& tiling, const LanePacks& packs,
                            float (&sums)[kSums * N]) {
@@ -68,7 +68,7 @@ __device__ bool join_block(const ChannelTiling& tiling, const LanePacks& packs,
   return lane == 0;
 }
 
-/// Writes what a block has for its channels as the partial sum of this number of `sums`.
+/// Writes the block's partial sum number `sum`, out of `sums`, for its channels.
 template <int N>
 __device__ void store_partial(const ChannelTiling& tiling, const LanePacks& packs, unsigned chunk,
                               int sums, int sum, const float (&values)[N], float* partials) {
@@ -81,8 +81,8 @@ __device__ void store_partial(const ChannelTiling& tiling, const LanePacks& pack
   }
 }
 
-// The kernels that join chunks: blocks of 8 channels, which are 32 bytes side by side, times as
-// many lanes as there are chunks to share.
+// Kernels that join chunks have blocks of 8 adjacent channels (32 bytes) times as many lanes as
+// share the chunks.
 
 inline constexpr unsigned kJoinedChannels = 8;
 inline constexpr unsigned kMostJoiningLanes = 1024;
@@ -94,13 +94,14 @@ inline dim3 joining_block(const ChannelTiling& tiling) {
   return {kJoinedChannels, std::min(kMostJoiningLanes / kJoinedChannels, tiling.chunks), 1};
 }
 
-/// The channel of a lane of the joining kernels; not below `channels` in a last block's rest.
+/// The channel of a lane of the joining kernels; at least `channels` for idle lanes of the last
+/// block.
 __device__ inline std::int64_t joined_channel() {
   return static_cast<std::int64_t>(blockIdx.x) * kJoinedChannels + threadIdx.x;
 }
 
-/// Sums what read(chunk, values) sets over all chunks for the lane's channel. Returns whether this
-/// lane has them to write. All lanes of the block have to call.
+/// Sums, over all chunks, the values that read(chunk, values) sets for the lane's channel. Returns
+/// true if this lane has the sums to write. All lanes of the block must call.
 template <int kSums, class Read>
 __device__ bool join_chunks(const ChannelTiling& tiling, const Read& read, float (&sums)[kSums]) {
   const bool in_range = joined_channel() < tiling.channels;
@@ -108,8 +109,8 @@ __device__ bool join_chunks(const ChannelTiling& tiling, const Read& read, float
   for (int s = 0; s < kSums; ++s) {
     sums[s] = 0.0F;
   }
-  // Several chunks are read before the first of them is added: the lanes are too few to fill the
-  // memory's latency with one each.
+  // Several chunks are read before the first of them is added: one read per lane would not cover
+  // the memory's latency.
   constexpr unsigned kAtOnce = 4;
   const unsigned step = blockDim.y;
   unsigned chunk = in_range ? threadIdx.y : tiling.chunks;
@@ -140,7 +141,7 @@ __device__ bool join_chunks(const ChannelTiling& tiling, const Read& read, float
   return in_range && threadIdx.y == 0;
 }
 
-/// The partial sum of a channel.
+/// A channel's partial sum.
 __device__ inline float partial(const ChannelTiling& tiling, const float* partials, unsigned chunk,
                                 int sums, int sum, std::int64_t channel) {
   return partials[(static_cast<std::int64_t>(chunk) * sums + sum) * tiling.channels + channel];

@@ -7,16 +7,16 @@ namespace {
 
 constexpr std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Packs per lane: fewer do not pay for what a block does before and after them, more make sums in
-/// f32 too long.
+/// Packs per lane. Fewer do not pay for a block's work before and after them; more make sums in f32
+/// too long.
 constexpr std::int64_t kFewestSteps = 8;
 constexpr std::int64_t kMostSteps = 512;
-/// Kernels read so many packs at once at most.
+/// The most packs that kernels read at once.
 constexpr std::int64_t kStepsAtOnce = 4;
-/// A grid's limit in y.
+/// The limit of a grid in y.
 constexpr std::int64_t kMostChunks = 65535;
 
-/// The most lanes of a block on packs of NHWC's channels.
+/// The most lanes of a block side by side on packs of NHWC channels.
 std::int64_t most_lanes_on_channels(DType dtype, int pack, std::int64_t tile_bytes) {
   const auto bytes = static_cast<std::int64_t>(size_of(dtype)) * pack;
   return std::clamp<std::int64_t>(tile_bytes / bytes, 1, kChannelLanes / 2);

@@ -5,9 +5,10 @@
 #include "kernels/cuda/gpu/channel_tiling.h"
 #include "kernels/cuda/gpu/element.h"
 
-// Device code of the kernels that walk over a ChannelTiling: launched with its grid and block.
+// Device code of the kernels that walk over a ChannelTiling; they are launched with its grid and
+// block.
 
-/// Before a loop over an array of registers: one that stays a loop puts the array into memory.
+/// Needed before a loop over an array of registers: without unrolling, the array goes to memory.
 #ifdef BENCH_EMULATED_GPU
 #define BENCH_UNROLL
 #else
@@ -42,23 +43,23 @@ struct LanePacks {
   std::int64_t turn_stride = 0;
   int count = 0;
   int turns = 1;
-  /// Of the pack's first element.
+  /// The channel of the pack's first element.
   std::int64_t channel = 0;
 };
 
-/// Whether a lane of this place has packs at all; others wait for it where the block joins sums.
+/// True if the lane has packs. The others must still wait for it where the block joins sums.
 __device__ inline bool has_packs(const LanePacks& packs) { return packs.count > 0; }
 
 __device__ inline std::int64_t first_unit(const ChannelTiling& tiling, unsigned chunk) {
   return chunk * tiling.units_per_chunk;
 }
 
-/// Units of a chunk; the last one may be short.
+/// The number of units in a chunk; the last chunk may be short.
 __device__ inline int units_in(const ChannelTiling& tiling, unsigned chunk) {
   return static_cast<int>(min(tiling.units_per_chunk, tiling.units - first_unit(tiling, chunk)));
 }
 
-/// Elements of each channel.
+/// The number of elements in each channel.
 __device__ inline float elements_of_channel(const ChannelTiling& tiling) {
   return static_cast<float>(tiling.units) * static_cast<float>(tiling.run);
 }
@@ -68,7 +69,7 @@ __device__ inline float elements_in(const ChannelTiling& tiling, unsigned chunk)
   return static_cast<float>(units_in(tiling, chunk)) * static_cast<float>(tiling.run);
 }
 
-/// Of how many `step`s from `first` on, below `end`.
+/// The number of `step`s from `first` to below `end`.
 __device__ inline int steps_between(int first, int end, int step) {
   return first < end ? (end - first + step - 1) / step : 0;
 }
@@ -104,8 +105,8 @@ __device__ inline LanePacks lane_packs(const ChannelTiling& tiling, unsigned til
   return packs;
 }
 
-/// Calls use(load(offset), offset) for the lane's packs in their order, with kAtOnce loads under
-/// way before the first of them is used: one alone does not fill the memory's latency.
+/// Calls use(load(offset), offset) for the lane's packs in order. Keeps kAtOnce loads in flight
+/// before using the first: a single load does not cover the memory's latency.
 template <int kAtOnce, class Load, class Use>
 __device__ void for_each_pack(const LanePacks& packs, const Load& load, const Use& use) {
   for (int turn = 0; turn < packs.turns; ++turn) {
@@ -149,7 +150,7 @@ __device__ Pack<T, N> to_pack(const float (&values)[N]) {
   return pack;
 }
 
-/// N floats from a place that is aligned to all of them, or to 16 bytes.
+/// Loads N floats from an address that is aligned to all of them, or to 16 bytes.
 template <int N>
 __device__ void load_floats(const float* from, float (&values)[N]) {
   constexpr int kAtOnce = N < 4 ? N : 4;
@@ -177,7 +178,7 @@ __device__ void store_floats(float* to, const float (&values)[N]) {
   }
 }
 
-/// What a vector over channels holds for each element of a pack; `otherwise` where it is null.
+/// A channel vector's values for each element of a pack; `otherwise` if it is null.
 template <int N>
 __device__ void load_channels(const ChannelTiling& tiling, std::int64_t channel,
                               const float* vector, float otherwise, float (&values)[N]) {
@@ -192,8 +193,8 @@ __device__ void load_channels(const ChannelTiling& tiling, std::int64_t channel,
   }
 }
 
-/// The reverse, by the lane that has what all elements of a pack share: N channels in NHWC, the
-/// first of the values in NCHW.
+/// Writes values back, by the lane that has the results of a pack: N channels in NHWC, the first
+/// value in NCHW.
 template <int N>
 __device__ void store_channels(const ChannelTiling& tiling, std::int64_t channel,
                                const float (&values)[N], float* vector) {

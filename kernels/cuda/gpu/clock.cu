@@ -6,7 +6,7 @@ namespace bench::cuda {
 namespace {
 
 __global__ void count_cycles_kernel(std::uint64_t nanoseconds, ClockCount* count) {
-  // The timer moves in steps, up to a microsecond wide: the window begins at one.
+  // The timer moves in steps of up to a microsecond, so the window begins at a step.
   const std::uint64_t before = global_nanoseconds();
   std::uint64_t begin = before;
   while (begin == before) {

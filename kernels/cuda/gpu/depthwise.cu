@@ -8,14 +8,15 @@
 namespace bench::cuda {
 namespace {
 
-/// Of a block's lanes on packs: 16 packs of 16 bytes are long enough a run, and few enough filters.
+/// A block's lanes across channels. A run of 16 packs of 16 bytes is long enough, and needs few
+/// filters.
 constexpr int kLanesOnChannels = 16;
-/// Enough that each block keeps its filters for a while, and that the last of them leave no gap.
+/// Enough that each block reuses its filters for a while and the last blocks leave no gap.
 constexpr std::int64_t kBlocks = 8192;
 constexpr std::int64_t kFewestItems = 2;
 
-/// The filters of a block's channels in shared memory, [tap][channel of the tile] in f32: of
-/// channels C, taps lie side by side in memory. `turned`: the last tap first.
+/// Copies the filters of a block's channels to shared memory, [tap][channel of the tile] in f32. In
+/// global memory the taps of a channel are adjacent. If `turned`, the last tap is first.
 template <class T>
 __device__ void stage_filters(const DepthwiseTiling& tiling, const T* filter, int taps, bool turned,
                               float* staged) {
@@ -44,8 +45,8 @@ struct Forward {
   T* y;
 };
 
-/// Adds to the sums of an item's rows what its windows read: with a kind of their own all loads of
-/// a column of taps are under way together, each for every row that wants it.
+/// Adds the values in an item's windows to the sums of its rows. For a compiled kind, all loads of
+/// a column of taps are in flight together, and each serves every row that uses it.
 template <class Kind, class T, int N>
 __device__ void add_windows(const DepthwiseWalk& walk, const T* plane, int top, int left,
                             const float* taps, int pitch, float (&sums)[Kind::kRows][N]) {
@@ -159,7 +160,7 @@ __global__ void __launch_bounds__(kDepthwiseLanes)
 
 template <class T>
 struct Data {
-  /// Of x's places.
+  /// A tiling of x's places.
   DepthwiseTiling tiling;
   DepthwiseWalk walk;
   const T* dy;
@@ -167,7 +168,7 @@ struct Data {
   T* dx;
 };
 
-/// Each place of dx adds what the windows that cover it had from it.
+/// Each place of dx adds the contributions of the windows that cover it.
 template <class T, int N>
 __global__ void __launch_bounds__(kDepthwiseLanes) depthwise_data_kernel(Data<T> args) {
   BENCH_SHARED(alignas(16) float, staged[kMostDepthwiseTaps * kLanesOnChannels * N]);
@@ -259,7 +260,7 @@ void enqueue_forward(cudaStream_t stream, const DepthwiseForward& args, bool tur
                         .y = static_cast<T*>(args.y)},
              args.activation);
     };
-    // Channels that fill no pack of 16 bytes are rare: one kernel for all of their windows.
+    // Channels that do not fill a 16-byte pack are rare: one kernel serves all of their windows.
     if constexpr (kPack == kWidest<T> || kPack == 1) {
       with_kind(convolution, run);
     } else {
@@ -268,7 +269,7 @@ void enqueue_forward(cudaStream_t stream, const DepthwiseForward& args, bool tur
   });
 }
 
-/// The convolution that the data gradient is where strides are 1.
+/// The convolution that equals the data gradient if strides are 1.
 DepthwiseConvolution turned_around(const DepthwiseConvolution& convolution) {
   const auto turn = [](const WindowAxis& axis) {
     WindowAxis turned = axis;

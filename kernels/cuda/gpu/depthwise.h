@@ -9,13 +9,14 @@
 #include "models/base/dtype.h"
 #include "models/ops/activation.h"
 
-// Convolutions in which each channel has a filter of its own and gives one channel. All enqueue and
-// return without waiting. Tensors are f32, f16 or bf16 (InternalError for others) and begin at
-// multiples of 16 bytes; sums are made in f32, and the same input gives the same bits.
+// Convolutions in which each channel has a separate filter and gives one channel. All functions
+// enqueue and return without waiting. Tensors are f32, f16 or bf16 (InternalError for others) and
+// begin at multiples of 16 bytes. Sums are made in f32, and the same input gives the same bits.
 
 namespace bench::cuda {
 
-/// x is N, C, H, W and y N, C, H', W', both in one order; the filter C, KH, KW in either.
+/// x is N, C, H, W and y is N, C, H', W', both in the same order; the filter is C, KH, KW in either
+/// order.
 struct DepthwiseConvolution {
   DType dtype = DType::f32;
   Order order = Order::nhwc;
@@ -25,10 +26,10 @@ struct DepthwiseConvolution {
   WindowAxis width = {};
 };
 
-/// A block keeps its channels' filters; larger ones find no room.
+/// A block keeps its channels' filters in shared memory; larger filters do not fit.
 inline constexpr int kMostDepthwiseTaps = 64;
 
-/// Whether there are kernels for it: a filter that fits, and fewer than 2^31 places in a batch.
+/// True if kernels support it: the filter fits, and a batch has fewer than 2^31 places.
 bool has_depthwise(const DepthwiseConvolution& convolution);
 
 /// y = f(x * filter + bias + residual).
@@ -45,7 +46,7 @@ struct DepthwiseForward {
 };
 void depthwise_forward(cudaStream_t stream, const DepthwiseForward& args);
 
-/// dx, from y's gradient. With strides of 1 it is a convolution with the filter turned around.
+/// dx, from y's gradient. With strides of 1 it is a convolution with the turned filter.
 struct DepthwiseData {
   DepthwiseConvolution convolution = {};
   const void* dy = nullptr;
@@ -54,15 +55,15 @@ struct DepthwiseData {
 };
 void depthwise_data(cudaStream_t stream, const DepthwiseData& args);
 
-/// Scratch of depthwise_filter, in bytes, which are written and read once; contents need not
-/// survive.
+/// Scratch of depthwise_filter, in bytes, written and read once; its contents need not be
+/// preserved.
 std::size_t depthwise_filter_workspace_bytes(const DepthwiseConvolution& convolution);
-/// How often depthwise_filter reads dy and x: once, or once for each tap where there is no kernel
-/// that holds all sums of a filter.
+/// How often depthwise_filter reads dy and x: once, or once per tap if no kernel holds all sums of
+/// a filter.
 int depthwise_filter_reads(const DepthwiseConvolution& convolution);
 
-/// dw, `channels` times KH times KW floats, from y's gradient: partial sums of blocks, and a second
-/// kernel that joins them.
+/// dw, `channels` times KH times KW floats, from y's gradient. Blocks make partial sums that a
+/// second kernel joins.
 struct DepthwiseFilter {
   DepthwiseConvolution convolution = {};
   const void* dy = nullptr;

@@ -5,11 +5,11 @@
 namespace bench::cuda {
 namespace {
 
-/// A lane holds the sums of all taps of its channels: packs of 4 bytes leave registers for them,
-/// and a warp still reads 128 bytes side by side.
+/// A lane holds the sums of all taps of its channels. Packs of 4 bytes leave registers for them,
+/// and a warp still reads 128 adjacent bytes.
 constexpr std::int64_t kPackBytes = 4;
 constexpr int kLanesOnChannels = 32;
-/// Fewer do not pay for joining the lanes of a block.
+/// Fewer items do not pay for joining the lanes of a block.
 constexpr std::int64_t kFewestItems = 4;
 
 template <class T>
@@ -18,11 +18,11 @@ struct Filter {
   DepthwiseWalk walk;
   const T* dy;
   const T* x;
-  /// [chunk][tap][channel].
+  /// Layout: [chunk][tap][channel].
   float* partials;
 };
 
-/// The places of dy of an item: those that there are not count nothing.
+/// The dy values of an item's places; missing places count as zero.
 template <int kRows, int N, class T>
 __device__ void load_gradients(const Filter<T>& args, std::int64_t at, int first_row,
                                float (&values)[kRows][N]) {
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kDepthwiseLanes) depthwise_filter_kernel(Filte
   }
   BENCH_UNROLL
   for (int tap_row = 0; tap_row < kSide; ++tap_row) {
-    // The row before has been read.
+    // All lanes have read the previous row.
     __syncthreads();
     join_lanes<kDepthwiseLanes>(threadIdx.y * tiling.lanes_x + threadIdx.x, tiling.lanes_x,
                                 tiling.lanes_y, sums[tap_row]);
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kDepthwiseLanes) depthwise_filter_kernel(Filte
   }
 }
 
-/// The sum of one tap, which is the block's y, of a window of any kind.
+/// The sum of one tap, selected by the block's y, for any kind of window.
 template <class T, int N>
 __global__ void __launch_bounds__(kDepthwiseLanes) depthwise_tap_kernel(Filter<T> args) {
   const DepthwiseTiling& tiling = args.tiling;
@@ -149,7 +149,8 @@ __global__ void __launch_bounds__(kDepthwiseLanes) depthwise_tap_kernel(Filter<T
   }
 }
 
-/// From [chunk][tap][channel] to [channel][tap]: `tiling` has a channel for each of both.
+/// Joins the chunks of [chunk][tap][channel] into [channel][tap]. In `tiling`, each pair of tap and
+/// channel is one channel.
 __global__ void __launch_bounds__(kMostJoiningLanes)
     join_filters_kernel(ChannelTiling tiling, int taps, const float* partials, float* dw) {
   const std::int64_t place = joined_channel();

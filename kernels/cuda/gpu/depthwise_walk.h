@@ -7,18 +7,18 @@
 #include "kernels/cuda/gpu/divisor.h"
 #include "kernels/cuda/gpu/window_walk.h"
 
-// How the kernels of depthwise convolutions share a batch: included by their .cu files only.
+// How the kernels of depthwise convolutions share a batch; included only by their .cu files.
 //
-// A block has a tile of channels: `lanes_x` packs of neighbours in NHWC, one channel in NCHW. Its
-// `lanes_y` lanes on each pack take items: `rows` places below each other in a column of an image.
-// Neighbouring lanes have neighbouring columns, and places below each other share most of the rows
-// that their windows read.
+// A block has a tile of channels: `lanes_x` packs of neighbours in NHWC, one channel in NCHW. The
+// `lanes_y` lanes on each pack take items: `rows` consecutive places in a column of an image.
+// Neighbouring lanes have neighbouring columns, and consecutive places share most of the rows that
+// their windows read.
 
 namespace bench::cuda {
 
 inline constexpr int kDepthwiseLanes = 256;
 
-/// Steps through a tensor from one index to the next one, in elements.
+/// The distances between neighbours along each axis of a tensor, in elements.
 struct TensorSteps {
   std::int64_t image;
   std::int64_t channel;
@@ -35,7 +35,7 @@ inline TensorSteps steps_of(const DepthwiseConvolution& convolution, int height,
   return {.image = c * places, .channel = 1, .row = width * c, .column = c};
 }
 
-/// The windows of a convolution and how x and y lie.
+/// The windows of a convolution, and the strides of x and y.
 struct DepthwiseWalk {
   WindowAxisWalk height;
   WindowAxisWalk width;
@@ -54,7 +54,7 @@ inline DepthwiseWalk walk_of(const DepthwiseConvolution& convolution) {
 
 struct DepthwiseTiling {
   std::int64_t channels = 1;
-  /// Of neighbouring channels in a tile, with or without those beyond the last one.
+  /// The number of channels in a tile, including those beyond the last channel.
   int pitch = 1;
   unsigned lanes_x = 1;
   unsigned lanes_y = 1;
@@ -66,8 +66,9 @@ struct DepthwiseTiling {
   Divisor rows_of_items;
 };
 
-/// Tiles of at most `most_lanes` packs, and about `blocks` blocks, fewer where a lane would have
-/// less than `fewest` items. `places` are those of a plane that items cover.
+/// Requests tiles of at most `most_lanes` packs and about `blocks` blocks; fewer blocks if a lane
+/// would have less than `fewest` items. `place_rows` and `place_columns` are the extents of a plane
+/// that items cover.
 struct TilingRequest {
   int pack = 1;
   int rows = 1;
@@ -100,16 +101,16 @@ inline DepthwiseTiling depthwise_tiling(const DepthwiseConvolution& convolution,
   return tiling;
 }
 
-/// Blocks of one tile lie apart, those of one chunk beside each other: they read the same rows.
+/// Blocks of one chunk are adjacent, since they read the same rows; blocks of one tile are apart.
 inline LaunchShape shape_of(const char* kernel, const DepthwiseTiling& tiling, int layers = 1) {
   const std::int64_t blocks = std::int64_t{tiling.tiles} * tiling.chunks;
   return {kernel, dim3(blocks_for(blocks, 1), static_cast<unsigned>(layers)),
           dim3(tiling.lanes_x, tiling.lanes_y)};
 }
 
-/// What a lane works on.
+/// The work of one lane.
 struct DepthwiseLane {
-  /// The first of its pack; from `channels` on where it has none.
+  /// The first channel of its pack; at least `channels` for an idle lane.
   std::int64_t channel;
   unsigned chunk;
   std::int64_t first_item;
@@ -132,7 +133,7 @@ __device__ DepthwiseLane my_lane(const DepthwiseTiling& tiling) {
           .end_item = channel < tiling.channels ? end : begin};
 }
 
-/// Where an item's first place is; `row` counts items.
+/// The position of an item's first place; `row` counts items.
 struct ItemPlace {
   std::int64_t image;
   int row;
@@ -148,7 +149,7 @@ __device__ inline ItemPlace place_of(const DepthwiseTiling& tiling, std::int64_t
           .column = static_cast<int>(number - line * tiling.columns.divisor())};
 }
 
-/// A pack of a plane as floats, zeros where the place lies in the padding. Such a place reads its
+/// Loads a pack of a plane as floats, or zeros for a place in the padding. Such a place reads its
 /// nearest neighbour, so that no load waits for a branch.
 template <int N, class T>
 __device__ void load_place(const T* plane, const TensorSteps& steps, const WindowAxis& height,
@@ -162,8 +163,8 @@ __device__ void load_place(const T* plane, const TensorSteps& steps, const Windo
   }
 }
 
-/// The sides, strides and rows of an item that kernels are compiled for; a side of 0 stands for all
-/// others, of any stride and dilation.
+/// Sides, strides and rows per item that kernels are compiled for. A side of 0 covers all other
+/// windows, with any stride and dilation.
 template <int kSideOf, int kStrideOf>
 struct WindowKind {
   static constexpr int kSide = kSideOf;
@@ -172,7 +173,8 @@ struct WindowKind {
 };
 using AnyWindow = WindowKind<0, 0>;
 
-/// Whether a window is a square without dilation whose side and stride kernels are compiled for.
+/// True if kernels are compiled for the window: a square without dilation, of a known side and
+/// stride.
 inline bool has_kind(const DepthwiseConvolution& convolution) {
   const WindowAxis& height = convolution.height;
   const WindowAxis& width = convolution.width;

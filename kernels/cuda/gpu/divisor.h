@@ -7,11 +7,11 @@
 
 namespace bench::cuda {
 
-/// Divides by a number that is known at the launch, with a multiplication: Granlund and Montgomery,
-/// "Division by invariant integers using multiplication" (PLDI 1994). Made on the host.
+/// Divides by a number known at launch, with a multiplication. Granlund and Montgomery, "Division
+/// by invariant integers using multiplication" (PLDI 1994). Created on the host.
 class Divisor {
  public:
-  /// What is divided by `quotient`, and the divisor, are below it.
+  /// The upper bound, exclusive, of the divisor and of `quotient`'s argument.
   static constexpr std::int64_t kLimit = std::int64_t{1} << 31;
 
   Divisor() = default;
@@ -34,7 +34,7 @@ class Divisor {
     std::int64_t quotient;
     std::uint32_t remainder;
   };
-  /// Of any number that is not negative; slow for one from kLimit on.
+  /// Divides any non-negative number; slow from kLimit on.
   [[nodiscard]] __device__ Split split(std::int64_t number) const {
     const std::int64_t whole =
         number < kLimit ? quotient(static_cast<std::uint32_t>(number)) : number / divisor_;

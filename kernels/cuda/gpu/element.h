@@ -12,7 +12,7 @@ __device__ inline float widened(float value) { return value; }
 __device__ inline float widened(__half value) { return __half2float(value); }
 __device__ inline float widened(__nv_bfloat16 value) { return __bfloat162float(value); }
 
-/// To nearest, ties to even.
+/// Rounds to nearest, ties to even.
 template <class T>
 __device__ T narrowed(float value);
 template <>
@@ -28,13 +28,13 @@ __device__ inline __nv_bfloat16 narrowed<__nv_bfloat16>(float value) {
   return __float2bfloat16_rn(value);
 }
 
-/// N neighbours, read or written at once; N * sizeof(T) is 2, 4, 8 or 16.
+/// N adjacent elements, read or written at once; N * sizeof(T) is 2, 4, 8 or 16.
 template <class T, int N>
 struct alignas(N * sizeof(T)) Pack {
   T values[N];
 };
 
-/// From a place that is aligned to the whole pack.
+/// Loads a pack; the address must be aligned to the whole pack.
 template <int N, class T>
 __device__ Pack<T, N> load_pack(const T* from) {
 #ifdef BENCH_EMULATED_GPU
@@ -60,8 +60,8 @@ struct ElementTag {
   using type = T;
 };
 
-/// Calls `body` with the ElementTag of a type; throws InternalError for one that kernels do not
-/// compute in.
+/// Calls `body` with the ElementTag of a type; throws InternalError for a type that kernels do not
+/// support.
 template <class Body>
 decltype(auto) with_element(DType dtype, const Body& body) {
   switch (dtype) {
@@ -76,7 +76,7 @@ decltype(auto) with_element(DType dtype, const Body& body) {
   }
 }
 
-/// Blocks for so many elements, at least one.
+/// The number of blocks for `elements` elements, at least 1.
 inline unsigned blocks_for(std::int64_t elements, std::int64_t per_block) {
   return static_cast<unsigned>(elements <= per_block ? 1 : (elements + per_block - 1) / per_block);
 }

@@ -4,11 +4,11 @@
 
 #include "kernels/cuda/gpu/element.h"
 
-// Kernels that go through a tensor's elements in the order of memory, whatever that means.
+// Kernels that walk over a tensor's elements in memory order, whatever the order means.
 
 namespace bench::cuda {
 
-/// Of a block of such a kernel.
+/// Lanes per block of such a kernel.
 inline constexpr int kElementLanes = 256;
 
 template <int kCount>
@@ -16,8 +16,8 @@ struct Width {
   static constexpr int value = kCount;
 };
 
-/// Calls body(index of the first, Width of how many) for this lane's elements: N at once, but one
-/// by one at the end of the tensor.
+/// Calls body(index of the first, Width of how many) for this lane's elements. Takes N at once, and
+/// single elements at the end of the tensor.
 template <int N, class Body>
 __device__ void for_elements_of_lane(std::int64_t count, const Body& body) {
   const std::int64_t first =

@@ -52,7 +52,7 @@ __global__ void add_kernel(std::int64_t count, const T* a, const T* b, T* y) {
   });
 }
 
-/// As many as fill 16 bytes of the larger type.
+/// The number of elements that fill 16 bytes of the larger type.
 template <class From, class To>
 constexpr int kCastWidth = kWidest<From> < kWidest<To> ? kWidest<From> : kWidest<To>;
 

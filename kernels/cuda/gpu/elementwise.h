@@ -7,7 +7,7 @@
 #include "models/base/dtype.h"
 #include "models/ops/activation.h"
 
-// Kernels that treat all elements alike, whatever their order. All enqueue and return without
+// Kernels that treat all elements alike, in any order. All functions enqueue and return without
 // waiting. Tensors are f32, f16 or bf16 and begin at multiples of 16 bytes; other types throw
 // InternalError.
 
@@ -29,7 +29,7 @@ struct ActivationBackward {
   DType dtype = DType::f32;
   std::int64_t count = 0;
   const void* dy = nullptr;
-  /// The forward's output where derivative_from_output(kind), else its input.
+  /// The forward's output if derivative_from_output(kind), else its input.
   const void* v = nullptr;
   void* dx = nullptr;
 };
@@ -45,8 +45,8 @@ struct Add {
 };
 void add(cudaStream_t stream, const Add& args);
 
-/// y = x in another type, to nearest, ties to even; a copy where the types are one. The tensors do
-/// not overlap.
+/// y = x in another type, rounded to nearest, ties to even; a copy if the types are equal. The
+/// tensors must not overlap.
 struct Cast {
   std::int64_t count = 0;
   DType from = DType::f32;
@@ -56,7 +56,7 @@ struct Cast {
 };
 void cast(cudaStream_t stream, const Cast& args);
 
-/// y = x, of any type. Nothing is enqueued where y is x; otherwise they do not overlap.
+/// y = x, of any type. Enqueues nothing if y is x; otherwise they must not overlap.
 struct Copy {
   std::size_t bytes = 0;
   const void* x = nullptr;

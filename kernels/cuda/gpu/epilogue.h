@@ -6,12 +6,11 @@
 
 namespace bench::cuda {
 
-/// What models/ops/epilogue.h does to a result, in one pass behind what computed it:
-/// y = f(x + bias + residual).
+/// Applies models/ops/epilogue.h to a result, in a separate pass: y = f(x + bias + residual).
 struct ApplyEpilogue {
   View view;
-  /// Of x, residual and y: f32, f16 or bf16 (InternalError for others). They begin at multiples of
-  /// 16 bytes.
+  /// The type of x, residual and y: f32, f16 or bf16 (InternalError for others). They begin at
+  /// multiples of 16 bytes.
   DType dtype = DType::f32;
   const void* x = nullptr;
   /// `channels` floats; may be null.

@@ -3,9 +3,9 @@
 namespace bench::cuda {
 namespace {
 
-/// Of partial sums that one block reads.
+/// The most bytes of partial sums that one block reads.
 constexpr std::int64_t kMostJoinedBytes = std::int64_t{64} << 10U;
-/// With three for each two multiprocessors of a large GPU enough reads are under way.
+/// Three blocks for each two multiprocessors of a large GPU keep enough reads in flight.
 constexpr std::int64_t kFewestBlocks = 192;
 constexpr std::int64_t kCacheLine = 128;
 constexpr std::int64_t kSums = 2;

@@ -6,18 +6,18 @@
 
 namespace bench::cuda {
 
-/// How a kernel with two sums per channel shares a tensor, and who joins them.
+/// How a kernel with two sums per channel divides a tensor, and which kernel joins the sums.
 struct JoinedTiling {
   ChannelTiling tiling;
-  /// The last block of each tile; otherwise a second kernel.
+  /// True if the last block of each tile joins them, false if a second kernel does.
   bool by_last_block = false;
 };
 
-/// By the last block where it reads what it joins in about two microseconds and there are blocks
-/// enough for a large GPU all the same: tiles of a cache line, so that there are more of them.
+/// The last block joins if it can read the partial sums in about two microseconds and enough blocks
+/// remain for a large GPU. Tiles are then one cache line wide, so that there are more of them.
 JoinedTiling joined_tiling(const View& view, DType dtype);
 
-/// Of tickets for the last blocks, in bytes: 0 where a second kernel joins.
+/// Bytes of tickets for the last blocks; 0 if a second kernel joins.
 std::size_t ticket_bytes(const JoinedTiling& joined);
 
 }  // namespace bench::cuda

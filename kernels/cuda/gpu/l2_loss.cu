@@ -10,14 +10,14 @@ namespace {
 constexpr int kPack = kWidest<float>;
 constexpr unsigned kLanes = 256;
 
-/// As many as one launch takes; a network has a few hundred.
+/// The most tensors of one launch; a network has a few hundred.
 constexpr int kMostTensors = 640;
 
-/// Which blocks add up which tensors. It travels as a kernel's parameter, of which all may have
-/// 32,764 bytes together.
+/// Which blocks sum which tensors. It is passed as a kernel parameter; all parameters together are
+/// limited to 32,764 bytes.
 struct L2Table {
   Floats tensors[kMostTensors];
-  /// Each tensor's first block, and behind the last one how many there are.
+  /// Each tensor's first block, then the number of blocks.
   unsigned first_block[kMostTensors + 1] = {};
   int count = 0;
 };
@@ -25,7 +25,7 @@ static_assert(sizeof(L2Table) < 32000);
 
 std::int64_t blocks_of(std::int64_t elements) {
   constexpr std::int64_t kElementsPerBlock = 16384;
-  // The rest of a larger tensor goes round among its blocks.
+  // A larger tensor's blocks loop over the remainder.
   constexpr std::int64_t kMost = 1024;
   return std::min(kMost, (elements + kElementsPerBlock - 1) / kElementsPerBlock);
 }

@@ -3,19 +3,19 @@
 #include "kernels/cuda/gpu/channel_sums.h"
 #include "kernels/cuda/gpu/joined_tiling.h"
 
-// Partial sums joined by the block of a tile that is done last, without a launch of their own.
-// Which block that is differs from launch to launch, what it adds and in which order does not.
+// The last block of a tile joins the partial sums, without a separate launch. Which block is last
+// differs from launch to launch, but what it adds, and in which order, does not.
 
 namespace bench::cuda {
 
-/// Whether this is the block of its tile that came last; what the others wrote before they called
-/// is there for it. All lanes of the block have to call. A tile has a ticket, which is 0 before the
-/// kernel and behind it.
+/// True if this is the last block of its tile; it then sees what the others wrote before their
+/// call. All lanes of the block must call. A tile has a ticket, which is 0 before and after the
+/// kernel.
 __device__ inline bool is_last_block(const ChannelTiling& tiling, unsigned* tickets) {
   BENCH_SHARED(unsigned, last);
   __syncthreads();
   if (threadIdx.x == 0 && threadIdx.y == 0) {
-    // Behind the barrier it covers what all lanes wrote.
+    // After the barrier, the fence covers the writes of all lanes.
     __threadfence();
     unsigned* const ticket = tickets + blockIdx.x;
     const bool all_came = atomicAdd(ticket, 1U) == tiling.chunks - 1;
@@ -29,9 +29,9 @@ __device__ inline bool is_last_block(const ChannelTiling& tiling, unsigned* tick
   return last != 0;
 }
 
-/// Sums over all chunks what read(chunk, values) sets for the channels of a lane's pack, kSums for
-/// each of the N in NHWC, kSums of one channel in NCHW. Returns whether this lane has sums to
-/// write, as join_block does. All lanes of the block have to call.
+/// Sums, over all chunks, the values that read(chunk, values) sets for a lane's pack. There are
+/// kSums for each of its N channels in NHWC, and kSums for one channel in NCHW. Returns true if
+/// this lane has sums to write, as join_block does. All lanes of the block must call.
 template <int kSums, int N, class Read>
 __device__ bool join_chunks_of_tile(const ChannelTiling& tiling, const LanePacks& packs,
                                     const Read& read, float (&sums)[kSums * N]) {
@@ -43,7 +43,7 @@ __device__ bool join_chunks_of_tile(const ChannelTiling& tiling, const LanePacks
   for (int i = 0; i < kSums * N; ++i) {
     sums[i] = 0.0F;
   }
-  // As in join_chunks; a pack's sums leave registers for two.
+  // The same as in join_chunks, but a pack's sums leave registers for only two.
   unsigned chunk = first;
   for (; chunk + step < end; chunk += 2 * step) {
     float values[2][kSums * N] = {};
@@ -63,13 +63,13 @@ __device__ bool join_chunks_of_tile(const ChannelTiling& tiling, const LanePacks
       sums[i] += values[i];
     }
   }
-  // The block's own sums have been read.
+  // All lanes have read the block's sums.
   __syncthreads();
   return join_block<kSums, N>(tiling, packs, sums);
 }
 
-/// The partial sums of this number of a lane's channels, as store_partial wrote them: of one
-/// channel, the first of the N, in NCHW.
+/// Loads partial sum number `sum` of a lane's channels, as store_partial wrote it. In NCHW, only
+/// the first of the N values is set.
 template <int N>
 __device__ void load_partial(const ChannelTiling& tiling, const LanePacks& packs, unsigned chunk,
                              int sums, int sum, const float* partials, float (&values)[N]) {

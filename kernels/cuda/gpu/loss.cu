@@ -11,7 +11,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// A block has a row, its lanes packs of N of the classes.
+// A block has one row; its lanes have packs of N classes.
 
 template <int N>
 __global__ void softmax_kernel(const float* logits, const std::int32_t* labels,
@@ -27,7 +27,7 @@ __global__ void softmax_kernel(const float* logits, const std::int32_t* labels,
       largest = fmaxf(largest, loaded.values[j]);
     }
   }
-  // Taken off, so that no exponential overflows.
+  // Subtracted, so that no exponential overflows.
   largest = combined_over_block(largest, Largest());
   float sum = 0;
   float exponents = 0;
@@ -46,7 +46,7 @@ __global__ void softmax_kernel(const float* logits, const std::int32_t* labels,
     float loss = kNaN;
     if (label >= 0 && label < classes) {
       float aimed_at = row[label] - largest;
-      // Without smoothing a logit of minus infinity costs its own row's label alone.
+      // Without smoothing, a logit of minus infinity affects the loss only if it is the label's.
       if (smoothing != 0) {
         aimed_at = (1 - smoothing) * aimed_at + smoothing * exponents / static_cast<float>(classes);
       }
@@ -54,7 +54,7 @@ __global__ void softmax_kernel(const float* logits, const std::int32_t* labels,
     }
     losses[blockIdx.x] = loss;
   }
-  // The probabilities may lie where the label's logit was read.
+  // The probabilities may overwrite the label's logit, which has been read.
   __syncthreads();
   const float factor = 1.0F / sum;
   float* const result = probabilities + blockIdx.x * classes;
@@ -128,7 +128,7 @@ __global__ void join_sums_kernel(const float* __restrict__ values, std::int64_t 
   }
 }
 
-/// Calls body with how many classes are in a pack.
+/// Calls body with the number of classes in a pack.
 template <class Body>
 void with_pack_of_classes(std::int64_t classes, const Body& body) {
   if (classes % kWidest<float> == 0) {

@@ -8,12 +8,12 @@
 
 namespace bench::cuda {
 
-// Losses and accuracies: all in f32, which a network's logits and variables have in mixed precision
-// too. Matrices are row-major. A row whose label is outside 0..classes-1 makes the result NaN, and
-// its gradients: nobody could be told here. All launches enqueue and do not wait.
+// Losses and accuracies, all in f32: networks with mixed precision also have f32 logits and
+// variables. Matrices are row-major. A row whose label is outside 0..classes-1 makes the result and
+// its gradients NaN, since a kernel cannot report an error. All launches enqueue and do not wait.
 
 /// loss = weight * mean over rows of -sum over classes of target * log softmax(logits), with the
-/// target of SoftmaxCrossEntropyAttributes. The probabilities may lie on the logits.
+/// target of SoftmaxCrossEntropyAttributes. `probabilities` may be `logits`.
 struct SoftmaxCrossEntropy {
   double label_smoothing = 0;
   double weight = 1;
@@ -24,12 +24,12 @@ struct SoftmaxCrossEntropy {
   float* probabilities = nullptr;
   /// One element.
   float* loss = nullptr;
-  /// row_workspace_bytes(rows).
+  /// Size: row_workspace_bytes(rows).
   void* workspace = nullptr;
 };
 void softmax_cross_entropy_forward(cudaStream_t stream, const SoftmaxCrossEntropy& args);
 
-/// dlogits = weight * (probabilities - target) * dloss / rows, which may lie on the probabilities.
+/// dlogits = weight * (probabilities - target) * dloss / rows. `dlogits` may be `probabilities`.
 struct SoftmaxCrossEntropyBackward {
   double label_smoothing = 0;
   double weight = 1;
@@ -43,8 +43,8 @@ struct SoftmaxCrossEntropyBackward {
 };
 void softmax_cross_entropy_gradient(cudaStream_t stream, const SoftmaxCrossEntropyBackward& args);
 
-/// The share of rows where fewer than k classes have a strictly larger logit than the label's; one
-/// that is not finite is a miss.
+/// The share of rows in which fewer than k classes have a strictly larger logit than the label. A
+/// row whose label has a non-finite logit is a miss.
 struct TopKAccuracy {
   std::int64_t k = 1;
   std::int64_t rows = 0;
@@ -53,15 +53,15 @@ struct TopKAccuracy {
   const std::int32_t* labels = nullptr;
   /// One element.
   float* share = nullptr;
-  /// row_workspace_bytes(rows).
+  /// Size: row_workspace_bytes(rows).
   void* workspace = nullptr;
 };
 void top_k_share(cudaStream_t stream, const TopKAccuracy& args);
 
-/// Of a softmax_cross_entropy or top_k_accuracy.
+/// The workspace of a softmax_cross_entropy or top_k_accuracy.
 std::size_t row_workspace_bytes(std::int64_t rows);
 
-/// Elements that lie one after the other, from a multiple of 16 bytes.
+/// Contiguous elements, starting at a multiple of 16 bytes.
 struct Floats {
   const float* data = nullptr;
   std::int64_t count = 0;
@@ -73,15 +73,15 @@ struct L2Loss {
   std::span<const Floats> tensors = {};
   /// One element.
   float* loss = nullptr;
-  /// l2_loss_workspace_bytes(tensors).
+  /// Size: l2_loss_workspace_bytes(tensors).
   void* workspace = nullptr;
 };
 void l2_loss_forward(cudaStream_t stream, const L2Loss& args);
-/// Their counts alone matter.
+/// Depends only on the tensors' counts.
 std::size_t l2_loss_workspace_bytes(std::span<const Floats> tensors);
 int l2_loss_launches(std::span<const Floats> tensors);
 
-/// dw = coefficient * dloss * w, which may lie on w.
+/// dw = coefficient * dloss * w. `dw` may be `w`.
 struct L2LossBackward {
   double coefficient = 0;
   Floats w = {};
@@ -91,7 +91,7 @@ struct L2LossBackward {
 };
 void l2_loss_gradient(cudaStream_t stream, const L2LossBackward& args);
 
-/// result = factor * sum(values) / divisor, by one block.
+/// result = factor * sum(values) / divisor, computed by one block.
 struct JoinedSums {
   const float* values = nullptr;
   std::int64_t count = 0;

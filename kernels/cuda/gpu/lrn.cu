@@ -9,7 +9,7 @@ namespace bench::cuda {
 namespace {
 
 constexpr int kLanes = 256;
-/// Floats of each array that a block shares.
+/// Floats in each array in shared memory.
 constexpr std::int64_t kPlaces = 3072;
 
 /// Channels begin..end-1 of some pixels.
@@ -18,23 +18,23 @@ struct Run {
   std::int64_t end;
 };
 
-/// The tensor as images of `pixels` pixels, and how a block's part of one is cut out: some pixels,
-/// and all their channels or so many that those around them have room too.
+/// The tensor as images of `pixels` pixels, and its division into tiles for blocks. A tile has some
+/// pixels, with all their channels or with as many as fit together with the surrounding channels.
 struct Tiling {
   std::int64_t images;
   std::int64_t pixels;
   std::int64_t channels;
-  /// Elements from a channel, or a pixel, to the next.
+  /// The distance between channels or pixels, in elements.
   std::int64_t channel_step;
   std::int64_t pixel_step;
   unsigned tile_pixels;
   unsigned tile_channels;
-  /// Tiles of an image.
+  /// The number of tiles in an image.
   unsigned pixel_tiles;
   unsigned channel_tiles;
 };
 
-/// What a block works on: `first` is where its first pixel's channel 0 lies.
+/// The work of a block; `first` is the position of its first pixel's channel 0.
 struct Tile {
   std::int64_t first;
   unsigned pixels;
@@ -62,16 +62,16 @@ __device__ Tile tile_of_block(const Tiling& tiling) {
           {channel, min(channel + tiling.tile_channels, tiling.channels)}};
 }
 
-/// The run with those channels that are at most `distance` away.
+/// The run extended by the channels that are at most `distance` away.
 __device__ Run widened_by(const Run& run, std::int64_t distance, std::int64_t channels) {
   return {max(run.begin - distance, std::int64_t{0}), min(run.end + distance, channels)};
 }
 
-/// An array that a block shares, of the channels of a run.
+/// An array in shared memory for the channels of a run.
 struct Shared {
   float* values;
   Run run;
-  /// From a channel, or a pixel, to the next.
+  /// The distance between channels or pixels.
   unsigned channel_step;
   unsigned pixel_step;
 
@@ -80,7 +80,7 @@ struct Shared {
   }
 };
 
-/// In the tensor's order.
+/// Uses the tensor's order.
 __device__ Shared shared_of(float* values, const Tiling& tiling, const Tile& tile, const Run& run) {
   return tiling.channel_step == 1
              ? Shared{values, run, 1, static_cast<unsigned>(run.end - run.begin)}
@@ -88,7 +88,7 @@ __device__ Shared shared_of(float* values, const Tiling& tiling, const Tile& til
 }
 
 /// Calls body(channel, pixel, place in the tensor) for this lane's elements of a run; neighbouring
-/// lanes have neighbours in memory.
+/// lanes have adjacent elements.
 template <class Body>
 __device__ void for_elements(const Tiling& tiling, const Tile& tile, const Run& run,
                              const Body& body) {
@@ -103,7 +103,7 @@ __device__ void for_elements(const Tiling& tiling, const Tile& tile, const Run& 
   }
 }
 
-/// Over the channels of the array that are at most `radius` away, from the lowest on.
+/// The sum over the array's channels that are at most `radius` away, from the lowest on.
 __device__ float sum_around(const Shared& array, std::int64_t channel, unsigned pixel, int radius,
                             std::int64_t channels) {
   const Run run = widened_by({channel, channel + 1}, radius, channels);
@@ -116,7 +116,7 @@ __device__ float sum_around(const Shared& array, std::int64_t channel, unsigned 
   return sum;
 }
 
-/// value^-beta of a positive value. The exponents in use need no logarithm.
+/// value^-beta of a positive value. Common exponents need no logarithm.
 __device__ float to_minus_beta(float value, float beta) {
   if (beta == 0.5F) {
     return rsqrtf(value);
@@ -186,13 +186,13 @@ __global__ void lrn_backward_kernel(Tiling tiling, Formula formula, const T* dy,
       });
 }
 
-/// The fewest pixels of a tile: in nchw they are what lies side by side.
+/// The fewest pixels of a tile: in nchw they are adjacent in memory.
 std::int64_t fewest_pixels(const View& view) {
   constexpr std::int64_t kSideBySide = 32;
   return view.order == Order::nhwc ? 1 : std::min(view.spatial, kSideBySide);
 }
 
-/// `around`: of the channels that a tile is to have besides those it writes.
+/// `around` is the number of channels that a tile has in addition to those it writes.
 Tiling tiling_of(const View& view, std::int64_t around) {
   const bool nhwc = view.order == Order::nhwc;
   Tiling tiling{.images = nhwc ? 1 : view.batch,
@@ -209,7 +209,7 @@ Tiling tiling_of(const View& view, std::int64_t around) {
   if (lrn_may_overwrite(view)) {
     pixels = std::min(tiling.pixels, kPlaces / channels / pixels * pixels);
   } else {
-    // Few pixels rather than channels of which most are there for the sake of others.
+    // Prefer few pixels to tiles in which most channels serve only as neighbours.
     while (pixels > 1 && kPlaces / pixels < 2 * around) {
       pixels /= 2;
     }
@@ -230,7 +230,7 @@ LaunchShape shape_for(const char* name, const Tiling& tiling) {
   return {name, dim3(blocks_for(blocks, 1)), dim3(kLanes)};
 }
 
-/// A radius beyond all channels is cut.
+/// The radius, at most the number of channels.
 std::int64_t radius_of(const View& view, const LrnAttributes& attributes) {
   return std::min(attributes.radius, view.channels - 1);
 }

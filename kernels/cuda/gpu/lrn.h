@@ -4,14 +4,13 @@
 #include "kernels/cuda/runtime.h"
 #include "models/ops/lrn.h"
 
-// Local response normalisation; types are f32, f16 and bf16. Each sum over channels is made from
-// the lowest to the highest. All enqueue and return without waiting; a radius of more than 700, in
-// images with as many channels, throws InternalError.
+// Local response normalisation; types are f32, f16 and bf16. Each sum over channels runs from the
+// lowest to the highest. All functions enqueue and return without waiting. A radius of more than
+// 700, in images with as many channels, throws InternalError.
 
 namespace bench::cuda {
 
-/// Whether all channels of a pixel are worked on by one block, so that a result may lie on an
-/// input.
+/// True if one block handles all channels of a pixel, so that a result may overwrite an input.
 bool lrn_may_overwrite(const View& view);
 
 /// kLrn of models/ops/lrn.h. y may be x where lrn_may_overwrite.

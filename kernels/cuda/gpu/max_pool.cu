@@ -7,8 +7,8 @@ namespace {
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-/// Most windows are squares whose side is known when the kernel is compiled: their loads are all
-/// under way together. kSide is 0 for others.
+/// Most windows are squares whose side is a compile-time constant, so that all their loads are in
+/// flight together. kSide is 0 for other windows.
 template <class T, int N, class Winner, int kSide>
 __global__ void max_pool_kernel(PoolWalk walk, const T* __restrict__ x, T* __restrict__ y,
                                 Winner* __restrict__ winners) {
@@ -40,7 +40,7 @@ __global__ void max_pool_kernel(PoolWalk walk, const T* __restrict__ x, T* __res
       const T* const of_row = of_image + min(max(row, 0), height.input - 1) * row_elements;
       for (int tap_column = 0; tap_column < kernel_width; ++tap_column) {
         const int column = left + tap_column * width.dilation;
-        // What lies in the padding reads its nearest neighbour, so that no load waits for a branch.
+        // A place in the padding reads its nearest neighbour, so that no load waits for a branch.
         const auto loaded =
             load_pack<N>(of_row + std::int64_t{min(max(column, 0), width.input - 1)} * channels);
         const bool inside = is_within(row, height.input) && is_within(column, width.input);

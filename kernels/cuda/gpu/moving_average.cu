@@ -8,7 +8,7 @@ namespace bench::cuda {
 namespace {
 
 constexpr int kLanes = 256;
-/// Of one pair; longer ones are gone through in turns.
+/// The most blocks of one pair; blocks loop over longer pairs.
 constexpr std::int64_t kMostBlocks = 64;
 
 struct Pair {
@@ -20,13 +20,13 @@ struct Pair {
   float of_batch;
 };
 
-/// As a kernel's parameter, which may have 32764 bytes: there is no table to be kept elsewhere.
+/// Passed as a kernel parameter, which may have 32764 bytes, so no table is kept elsewhere.
 struct Pairs {
   static constexpr std::size_t kMost = 400;
   Pair rows[kMost];
 };
 
-/// A row of blocks for each pair.
+/// Each pair has a row of blocks.
 __global__ void __launch_bounds__(kLanes) moving_average_kernel(Pairs pairs) {
   const Pair& pair = pairs.rows[blockIdx.y];
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kLanes;

@@ -8,9 +8,8 @@
 
 namespace bench::cuda {
 
-/// A pair of kMovingAverage, models/ops/moving_average.h: y = decay * running + (1 - decay) *
-/// factor
-/// * batch, over `count` floats.
+/// A pair of kMovingAverage, models/ops/moving_average.h, over `count` floats:
+/// y = decay * running + (1 - decay) * factor * batch.
 struct MovingAverage {
   std::int64_t count = 0;
   double decay = 0.999;
@@ -20,9 +19,9 @@ struct MovingAverage {
   /// May be running.
   float* y = nullptr;
 };
-/// Enqueues one kernel for several hundred of them and returns without waiting.
+/// Enqueues one kernel for several hundred averages and returns without waiting.
 void moving_averages(cudaStream_t stream, std::span<const MovingAverage> averages);
-/// How many kernels that are.
+/// The number of kernels that moving_averages enqueues.
 int moving_average_launches(std::size_t averages);
 
 }  // namespace bench::cuda

@@ -6,13 +6,13 @@
 namespace bench::cuda {
 namespace {
 
-/// Nothing of it can become a fused multiply-add: the bits are those of every device.
+/// No part of this can become a fused multiply-add: the bits are the same on every device.
 template <class T>
 __device__ T normalized(const Normalization& range, std::uint8_t pixel) {
   return narrowed<T>((static_cast<float>(pixel) - range.mean) / range.deviation);
 }
 
-/// Where the order stays.
+/// The output keeps the input's order.
 template <class T>
 __global__ void normalize_kernel(Normalization range, std::int64_t count,
                                  const std::uint8_t* __restrict__ pixels, T* __restrict__ images) {
@@ -27,25 +27,26 @@ __global__ void normalize_kernel(Normalization range, std::int64_t count,
   });
 }
 
-/// What lies in one plane of NCHW is `channels` apart in NHWC.
+/// The elements of one NCHW plane are `channels` apart in NHWC.
 struct Planes {
   std::int64_t channels;
   std::int64_t spatial;
   unsigned blocks_per_image;
 };
 
-/// Pixels of three channels that a lane of normalize_colours_kernel takes: in bytes they are packs
-/// of as many.
+/// The pixels of three channels that a lane of normalize_colours_kernel takes. Their bytes form
+/// three packs of kPixels.
 constexpr int kColours = 3;
 constexpr int kPixels = 4;
 
-/// The first pixel of this lane, of those of its image; may lie behind them all.
+/// This lane's first pixel in its image; may be past the last pixel.
 template <int kPerLane>
 __device__ std::int64_t first_pixel(unsigned block) {
   return (std::int64_t{block} * kElementLanes + threadIdx.x) * kPerLane;
 }
 
-/// To NCHW, of three channels and planes of a multiple of kPixels: a lane reads and writes packs.
+/// Converts to NCHW, for three channels and planes of a multiple of kPixels: a lane reads and
+/// writes packs.
 template <class T>
 __global__ void normalize_colours_kernel(Normalization range, Planes planes,
                                          const std::uint8_t* __restrict__ pixels,
@@ -70,7 +71,7 @@ __global__ void normalize_colours_kernel(Normalization range, Planes planes,
   }
 }
 
-/// To NCHW, of any number of channels and any planes.
+/// Converts to NCHW, for any number of channels and any planes.
 template <class T>
 __global__ void normalize_planes_kernel(Normalization range, Planes planes,
                                         const std::uint8_t* __restrict__ pixels,

@@ -8,13 +8,14 @@
 
 namespace bench::cuda {
 
-/// Pixels in u8, NHWC, as networks read them: (pixel - mean) / deviation, each rounded in f32, then
-/// to nearest, ties to even, in f32, f16 or bf16; other types throw InternalError. `pixels` and
-/// `images` begin at multiples of 16 bytes. Enqueues and returns without waiting.
+/// Converts u8 pixels in NHWC to network input: (pixel - mean) / deviation, each step rounded in
+/// f32. The result is rounded to nearest, ties to even, to f32, f16 or bf16. Other types throw
+/// InternalError. `pixels` and `images` begin at multiples of 16 bytes. Enqueues and returns
+/// without waiting.
 struct Normalize {
   Normalization range = {};
   const void* pixels = nullptr;
-  /// Of the images.
+  /// The view of the images.
   View view;
   DType dtype = DType::f32;
   void* images = nullptr;

@@ -10,7 +10,7 @@ constexpr unsigned kLanes = 256;
 constexpr int kPack = kWidest<float>;
 constexpr float kLargestFinite = std::numeric_limits<float>::max();
 
-/// What update_kernel gets beside the rule.
+/// The arguments of update_kernel apart from the rule.
 struct UpdateArguments {
   OptimizerTables tables;
   float weight_decay;
@@ -23,8 +23,8 @@ struct UpdateArguments {
   const StepState* state;
 };
 
-/// Calls body(pack size, place in the regions) for what this lane has of a chunk. Packs are whole
-/// where the chunk begins at a multiple of them.
+/// Calls body(pack size, place in the regions) for this lane's part of a chunk. Packs are full if
+/// the chunk begins at a multiple of them.
 template <class Body>
 __device__ void for_my_elements(const OptimizerChunk& chunk, const Body& body) {
   const int whole = chunk.begin % kPack == 0 ? chunk.count - chunk.count % kPack : 0;
@@ -38,7 +38,7 @@ __device__ void for_my_elements(const OptimizerChunk& chunk, const Body& body) {
   }
 }
 
-/// Rounds neighbours that begin at `place` in the regions.
+/// Rounds adjacent elements from `place` in the regions.
 template <class T, int N>
 __device__ void renew(const OptimizerCopy& copy, T* copies, std::int64_t place,
                       const Pack<float, N>& variables) {
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kLanes)
     for (int j = 0; j < kElements; ++j) {
       const float w = variables.values[j];
       float g = fmaf(decay, decaying.values[j], gradients.values[j] * gradient_scale);
-      // Unlike fminf and fmaxf, comparisons keep a NaN.
+      // Unlike fminf and fmaxf, comparisons preserve a NaN.
       g = g > arguments.clip ? arguments.clip : g;
       g = g < -arguments.clip ? -arguments.clip : g;
       float of_element[kMostOptimizerSlots];

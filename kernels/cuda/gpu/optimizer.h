@@ -9,31 +9,30 @@
 
 namespace bench::cuda {
 
-// The work of bench::Optimizer on regions in f32. All launches enqueue and do not wait; tables,
-// regions and the state are in the device's memory.
+// Kernels of bench::Optimizer on f32 regions. All launches enqueue and do not wait; tables, regions
+// and the state are in device memory.
 
-/// Elements of one segment, for one block.
+/// Elements of one segment, processed by one block.
 struct OptimizerChunk {
   static constexpr std::int64_t kMost = 4096;
-  /// From the beginning of the regions.
+  /// The distance from the start of the regions.
   std::int64_t begin = 0;
   int count = 0;
   bool decayed = true;
-  /// Of the segment, in the table of copies.
+  /// The segment's first copy in the table of copies.
   int first_copy = 0;
   int copies = 0;
 };
 
-/// A copy of a segment in 16 bits.
+/// A 16-bit copy of a segment.
 struct OptimizerCopy {
-  /// Where the segment begins in the regions, and its copy among the copies; in elements.
+  /// The start of the segment in the regions, and of its copy among the copies; in elements.
   std::int64_t segment = 0;
   std::int64_t copy = 0;
   DType dtype = DType::bf16;
-  /// Null where the elements lie in the same order; else of each tile of the segment which tile of
-  /// the copy it is.
+  /// Null if the elements keep their order; otherwise the copy's tile for each tile of the segment.
   const std::uint32_t* tiles = nullptr;
-  /// Of each element of a tile: its place in the tile of the copy.
+  /// For each element of a tile, its place in the copy's tile.
   const std::uint16_t* places = nullptr;
   /// A tile has 1 << tile_bits elements.
   int tile_bits = 0;
@@ -48,7 +47,8 @@ struct OptimizerTables {
 inline constexpr std::size_t kMostOptimizerSlots = 2;
 using OptimizerSlots = std::array<float*, kMostOptimizerSlots>;
 
-/// See Optimizer::reset: slot i becomes first_values[i] in all chunks, for the first `slot_count`.
+/// See Optimizer::reset: slot i becomes first_values[i] in all chunks, for the first `slot_count`
+/// slots.
 struct OptimizerReset {
   OptimizerTables tables = {};
   std::size_t slot_count = 0;
@@ -71,15 +71,15 @@ struct OptimizerUpdate {
   OptimizerTables tables = {};
   OptimizerRule rule = {};
   double weight_decay = 0;
-  /// Infinite: no clipping.
+  /// Infinity disables clipping.
   double clip = std::numeric_limits<double>::infinity();
   LossScaleRule loss_scale = {};
   float* variables = nullptr;
   const float* gradients = nullptr;
-  /// Null: `variables`.
+  /// Null means `variables`.
   const float* decaying = nullptr;
   OptimizerSlots slots = {};
-  /// May be null where there are none.
+  /// May be null without copies.
   void* copies = nullptr;
   StepState* state = nullptr;
 };

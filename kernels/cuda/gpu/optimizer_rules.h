@@ -3,8 +3,9 @@
 #include "kernels/cuda/device_api.h"
 #include "kernels/optimizer.h"
 
-// The rules of kernels/optimizer.h as kernels compute them: rate() once per block, variable() for
-// each element, which returns the new one and renews the slots. Included by optimizer.cu only.
+// The rules of kernels/optimizer.h as device code; included only by optimizer.cu. The function
+// rate() runs once per block. The function variable() runs for each element, returns the new
+// variable and updates the slots.
 
 namespace bench::cuda {
 
@@ -70,7 +71,7 @@ struct AdamOnGpu {
   float beta2;
   float rest2;
   float epsilon;
-  /// base^exponent; in f32 one minus a power near one would keep few digits.
+  /// base^exponent, in f64: in f32, one minus a power near one would keep few digits.
   [[nodiscard]] static __device__ double power(double base, std::int64_t exponent) {
     double result = 1;
     for (; exponent > 0; exponent /= 2) {
@@ -81,7 +82,7 @@ struct AdamOnGpu {
     }
     return result;
   }
-  /// What stands before m in the formula.
+  /// The factor before m in the formula.
   [[nodiscard]] __device__ float rate(const UpdateScalars& scalars) const {
     const auto rest_of_squares = static_cast<float>(1 - power(exact_beta2, scalars.update));
     const auto rest_of_means = static_cast<float>(1 - power(exact_beta1, scalars.update));

@@ -7,7 +7,7 @@ namespace {
 
 template <class T>
 struct Arguments {
-  /// Of one image in NHWC; in NCHW of all planes, as if these were images of one channel.
+  /// Covers one image in NHWC. In NCHW it covers all planes, as if they were images of one channel.
   ChannelTiling tiling;
   const T* x;
   const T* scales;
@@ -37,7 +37,7 @@ __device__ void scale_packs(const Arguments<T>& args, const LanePacks& packs,
       });
 }
 
-/// Blocks in x are the tiles of all images.
+/// In x, the blocks are the tiles of all images.
 template <class T, int N>
 __global__ void __launch_bounds__(kChannelLanes)
     nhwc_scale_kernel(Arguments<T> args, float factor) {
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kChannelLanes)
   scale_packs(args, packs, scales);
 }
 
-/// A row of lanes for each plane.
+/// A row of lanes handles each plane.
 template <class T, int N>
 __global__ void __launch_bounds__(kChannelLanes)
     nchw_scale_kernel(Arguments<T> args, float factor) {

@@ -5,14 +5,14 @@
 
 namespace bench::cuda {
 
-/// y = factor * scales[batch][channels], times x where there is one: kChannelScale of
-/// models/ops/channel_scale.h, and without x, with 1 / spatial, kSpatialMeanBackward of
-/// models/ops/spatial_mean.h.
+/// y = factor * scales[batch][channels], times x unless it is null. With x it is kChannelScale of
+/// models/ops/channel_scale.h. Without x and with a factor of 1 / spatial it is
+/// kSpatialMeanBackward of models/ops/spatial_mean.h.
 struct PlaneScale {
   View view;
-  /// f32, f16 or bf16, of x, the scales and y; InternalError for others.
+  /// The type of x, the scales and y: f32, f16 or bf16; InternalError for others.
   DType dtype = DType::f32;
-  /// Begins at a multiple of 16 bytes, as the scales and y do. Null: all ones.
+  /// Begins at a multiple of 16 bytes, as do the scales and y. Null means all ones.
   const void* x = nullptr;
   const void* scales = nullptr;
   double factor = 1;

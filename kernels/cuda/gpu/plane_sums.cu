@@ -10,7 +10,7 @@ constexpr unsigned kPlanesPerBlock = kChannelLanes / kWarp;
 
 template <class T>
 struct Arguments {
-  /// Of one image in NHWC.
+  /// Covers one image in NHWC.
   ChannelTiling tiling;
   std::int64_t planes;
   const T* a;
@@ -18,7 +18,7 @@ struct Arguments {
   T* sums;
 };
 
-/// Adds a lane's packs, times those of b where there are any, to its sums.
+/// Adds a lane's packs, multiplied by those of b if there is one, to its sums.
 template <class T, int N>
 __device__ void add_packs(const Arguments<T>& args, const LanePacks& packs, float (&sums)[N]) {
   struct Loaded {
@@ -44,7 +44,7 @@ __device__ void add_packs(const Arguments<T>& args, const LanePacks& packs, floa
       });
 }
 
-/// A block for each tile of channels of each image.
+/// One block handles each tile of channels of each image.
 template <class T, int N>
 __global__ void __launch_bounds__(kChannelLanes) nhwc_sums_kernel(Arguments<T> args, float factor) {
   const ChannelTiling& tiling = args.tiling;
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kChannelLanes) nhwc_sums_kernel(Arguments<T> a
   }
 }
 
-/// A warp for each plane.
+/// One warp handles each plane.
 template <class T, int N>
 __global__ void __launch_bounds__(kChannelLanes) nchw_sums_kernel(Arguments<T> args, float factor) {
   const std::int64_t plane =
@@ -98,7 +98,7 @@ void plane_sums(cudaStream_t stream, const PlaneSums& args) {
   View image = args.view;
   image.batch = 1;
   ChannelTiling tiling = channel_tiling(image, args.dtype, 1);
-  // All of an image in one chunk, however large it is.
+  // One chunk covers an image of any size.
   tiling.units_per_chunk = tiling.units;
   tiling.chunks = 1;
   const std::int64_t planes = args.view.batch * args.view.channels;

@@ -5,16 +5,16 @@
 
 namespace bench::cuda {
 
-/// sums[batch][channels] = factor * the sum over a plane of a, or of a * b: with 1 / spatial
-/// kSpatialMean of models/ops/spatial_mean.h, with two tensors kChannelScaleBackward of
-/// models/ops/channel_scale.h. The same bits each time.
+/// sums[batch][channels] = factor * the sum over a plane of a, or of a * b. With one tensor and a
+/// factor of 1 / spatial it is kSpatialMean of models/ops/spatial_mean.h. With two tensors it is
+/// kChannelScaleBackward of models/ops/channel_scale.h. The same input gives the same bits.
 struct PlaneSums {
   View view;
-  /// f32, f16 or bf16, of a, b and the sums; InternalError for others.
+  /// The type of a, b and the sums: f32, f16 or bf16; InternalError for others.
   DType dtype = DType::f32;
-  /// Begins at a multiple of 16 bytes, as b and the sums do.
+  /// Begins at a multiple of 16 bytes, as do b and the sums.
   const void* a = nullptr;
-  /// Null: none.
+  /// May be null.
   const void* b = nullptr;
   double factor = 1;
   void* sums = nullptr;

@@ -10,8 +10,8 @@
 
 namespace bench::cuda {
 
-/// A pooling of N, C, H, W to N, C, H', W'; both sides, and for max_pool the winners, lie in one
-/// order and begin at multiples of 16 bytes. H'*W'*C and H*W*C fit 31 bits.
+/// A pooling of N, C, H, W to N, C, H', W'. Both tensors, and for max_pool the winners, have the
+/// same order and begin at multiples of 16 bytes. H'*W'*C and H*W*C fit 31 bits.
 struct Pooling {
   DType dtype = DType::f32;
   Order order = Order::nhwc;
@@ -21,14 +21,14 @@ struct Pooling {
   WindowAxis width = {};
 };
 
-/// Of each output element: which tap of its window won, in row order; one or two bytes each. All
-/// bits set: the window lies in the padding alone.
+/// Bytes of the winners: for each output element, the winning tap of its window, in row order. Each
+/// takes one or two bytes. All bits are set if the whole window is in the padding.
 std::size_t winner_bytes(const Pooling& pooling);
-/// A window of more has no names for its winners.
+/// Larger windows have tap numbers that do not fit.
 inline constexpr std::int64_t kMostTaps = 65535;
 
-/// y is the largest element of each window, among equals the first in row order; -infinity for a
-/// window in the padding alone. All launches enqueue and do not wait.
+/// y is the largest element of each window, and the first in row order among equals. It is
+/// -infinity for a window that is only padding. All launches enqueue and do not wait.
 struct MaxPool {
   Pooling pooling = {};
   const void* x = nullptr;
@@ -46,7 +46,7 @@ struct MaxPoolBackward {
 };
 void max_pool_gradient(cudaStream_t stream, const MaxPoolBackward& args);
 
-/// y is the mean of each window over its elements inside the input, of which each window has one.
+/// y is the mean of each window over its elements inside the input; each window has at least one.
 struct AvgPool {
   Pooling pooling = {};
   const void* x = nullptr;
@@ -54,7 +54,8 @@ struct AvgPool {
 };
 void avg_pool_forward(cudaStream_t stream, const AvgPool& args);
 
-/// dx is the sum over the windows that cover the element of dy / their elements inside the input.
+/// dx is the sum, over the windows that cover the element, of dy divided by the number of the
+/// window's elements inside the input.
 struct AvgPoolBackward {
   Pooling pooling = {};
   const void* dy = nullptr;

@@ -7,15 +7,15 @@
 #include "kernels/cuda/gpu/window_walk.h"
 #include "models/base/errors.h"
 
-// How the kernels of pooling walk over images and windows: included by their .cu files only.
+// How the kernels of pooling walk over images and windows; included only by their .cu files.
 
 namespace bench::cuda {
 
-/// Images in NHWC order. Those of an NCHW tensor are its planes, with one channel.
+/// Images in NHWC order. For an NCHW tensor they are its planes, with one channel.
 struct PoolWalk {
   WindowAxisWalk height;
   WindowAxisWalk width;
-  /// Of neighbouring channels, which one lane works on together.
+  /// Packs of neighbouring channels; one lane handles each pack.
   int packs = 1;
   std::int64_t images = 1;
 };
@@ -34,7 +34,7 @@ inline PoolWalk walk_of(const Pooling& pooling, int pack) {
           .images = planes ? pooling.batch * pooling.channels : pooling.batch};
 }
 
-/// Calls body(type of the elements, how many of them are in a pack) for a pooling.
+/// Calls body(type of the elements, elements per pack) for a pooling.
 template <class Body>
 void with_pack(const Pooling& pooling, const Body& body) {
   with_element(pooling.dtype, [&](auto tag) {
@@ -47,8 +47,8 @@ void with_pack(const Pooling& pooling, const Body& body) {
   });
 }
 
-/// Lanes for places x packs of every image: x walks within an image, y over images, so that small
-/// planes share blocks.
+/// Lanes for places x packs of every image. In the grid, x covers an image and y covers images, so
+/// that small planes share blocks.
 inline LaunchShape shape_over(const char* kernel, const PoolWalk& walk, int rows, int columns) {
   constexpr unsigned kLanes = 256;
   constexpr std::int64_t kMostRows = 65535;
@@ -66,7 +66,7 @@ inline LaunchShape shape_over(const char* kernel, const PoolWalk& walk, int rows
           dim3(x, y)};
 }
 
-/// A lane's place in every image that it works on.
+/// A lane's place in each of its images.
 struct PoolPlace {
   bool inside;
   int row;

@@ -9,14 +9,14 @@ namespace bench::cuda {
 namespace {
 
 constexpr int kLanes = 256;
-/// Elements that share a counter of the generator, one of its words each.
+/// Elements that share a counter of the generator, one word each.
 constexpr int kWords = 4;
 
 struct Words {
   std::uint32_t values[kWords];
 };
 
-/// What the counters and keys of models/ops/dropout.h are made of.
+/// The components of the counters and keys of models/ops/dropout.h.
 struct Source {
   std::uint32_t seed_low;
   std::uint32_t stream_low;
@@ -29,7 +29,7 @@ Source source_of(std::uint64_t seed, std::uint64_t stream) {
           .stream_high = static_cast<std::uint32_t>(stream >> 32U)};
 }
 
-/// The words of elements kWords * block and on: Philox4x32-10, as in models/base/philox.h.
+/// The words of the elements from kWords * block on: Philox4x32-10, as in models/base/philox.h.
 __device__ Words draw(const Source& source, std::int32_t step, std::uint64_t block) {
   constexpr int kRounds = 10;
   auto a = static_cast<std::uint32_t>(block);
@@ -53,18 +53,18 @@ __device__ Words draw(const Source& source, std::int32_t step, std::uint64_t blo
   return {{a, b, c, d}};
 }
 
-/// Which elements stay, and what they are multiplied with.
+/// Decides which elements to keep, and the factor for them.
 struct Choice {
   Source source;
-  /// u / 2^24 < keep for a whole number u is u < ceil(keep * 2^24).
+  /// For a whole number u, u / 2^24 < keep means u < ceil(keep * 2^24).
   std::uint32_t threshold;
   float scale;
-  /// In the joined batch.
+  /// The position in the joined batch.
   std::uint64_t first_element;
 };
 
-/// Elements kWords * block and on, as many as `blocks` counters give: bit i is set if element i
-/// stays.
+/// Draws `blocks` counters for the elements from kWords * block on: bit i is set if element i is
+/// kept.
 template <int kBlocks>
 __device__ std::uint32_t draw_kept(const Choice& choice, std::int32_t step, std::uint64_t block) {
   std::uint32_t kept = 0;
@@ -78,13 +78,13 @@ __device__ std::uint32_t draw_kept(const Choice& choice, std::int32_t step, std:
   return kept;
 }
 
-/// 0 for an element that does not stay, whatever it is.
+/// 0 for a dropped element, whatever its value.
 template <class T>
 __device__ T dropped_out(T value, bool stays, float scale) {
   return narrowed<T>(stays ? widened(value) * scale : 0.0F);
 }
 
-/// Elements in canonical order.
+/// Processes elements in canonical order.
 template <class T>
 __global__ void dropout_line_kernel(Choice choice, const std::int32_t* step, std::int64_t count,
                                     const T* x, T* y) {
@@ -98,7 +98,8 @@ __global__ void dropout_line_kernel(Choice choice, const std::int32_t* step, std
   if (*step >= 0) {
     const std::uint64_t element = choice.first_element + static_cast<std::uint64_t>(first);
     const auto shift = static_cast<unsigned>(element % kWords);
-    // Where a pack's first element is not a counter's, its last ones are the next one's.
+    // If a pack does not begin at a counter's first element, its last elements use the next
+    // counter.
     kept = shift == 0 ? draw_kept<n / kWords>(choice, *step, element / kWords)
                       : draw_kept<n / kWords + 1>(choice, *step, element / kWords) >> shift;
     scale = choice.scale;
@@ -119,21 +120,21 @@ __global__ void dropout_line_kernel(Choice choice, const std::int32_t* step, std
 /// Counters that a lane of dropout_pixels_kernel draws for each of its channels.
 constexpr int kDraws = 4;
 
-/// How the pixels and channels of an NHWC tensor are dealt to lanes.
+/// How lanes share the pixels and channels of an NHWC tensor.
 struct Deal {
   std::int64_t lanes;
   std::int64_t channels;
   std::int64_t spatial;
-  /// Neighbouring pixels of a lane, whose bits kDraws counters give wherever the first one's lies
-  /// among its counter's words.
+  /// Neighbouring pixels per lane. kDraws counters provide their bits, wherever the first pixel's
+  /// bit is among its counter's words.
   int pixels;
-  /// Stretches of pixels in an image; packs of channels in a pixel.
+  /// Runs of pixels in an image, and packs of channels in a pixel.
   Divisor stretches;
   Divisor packs;
 };
 
-/// An NHWC tensor: canonical neighbours are neighbouring pixels of one channel. A lane works on n
-/// neighbouring channels.
+/// Processes an NHWC tensor: canonical neighbours are neighbouring pixels of one channel. A lane
+/// handles n neighbouring channels.
 template <class T, int n>
 __global__ void dropout_pixels_kernel(Choice choice, const std::int32_t* step, Deal deal,
                                       const T* x, T* y) {
@@ -189,31 +190,31 @@ void dropout_pixels(cudaStream_t stream, const Dropout& args, const Choice& choi
          static_cast<T*>(args.y));
 }
 
-/// What decides over an example of drop_path.
+/// The parameters that decide whether drop_path keeps an example.
 struct Path {
   Source source;
-  /// 1 - keep, where the ramp ends.
+  /// 1 - keep at the end of the ramp.
   double dropped;
-  /// 0: no ramp.
+  /// 0 disables the ramp.
   double ramp_steps;
-  /// In the joined batch.
+  /// The position in the joined batch.
   std::uint64_t first_example;
 };
 
-/// What an example is multiplied with: 0, or 1 / k. The same f64 operations as keep_probability's
-/// and the CPU's, each rounded by itself.
+/// An example's factor: 0, or 1 / k. Uses the same f64 operations as keep_probability and the CPU,
+/// each rounded separately.
 __device__ float path_factor(const Path& path, std::int32_t step, std::int64_t example) {
   if (step < 0) {
     return 1.0F;
   }
   const double ramp = path.ramp_steps > 0 ? min(1.0, step / path.ramp_steps) : 1.0;
-  // Else a compiler makes one operation of product and difference.
+  // Otherwise a compiler fuses the product and the difference.
   const volatile double product = ramp * path.dropped;
   const double keep = 1 - product;
   const std::uint64_t index = path.first_example + static_cast<std::uint64_t>(example);
   const Words words = draw(path.source, step, index / kWords);
   const auto word = static_cast<unsigned>(index % kWords);
-  // An array in registers has no place to be chosen at run time.
+  // An array in registers cannot be indexed at run time.
   const std::uint32_t low = word == 0 ? words.values[0] : words.values[1];
   const std::uint32_t high = word == 2 ? words.values[2] : words.values[3];
   const std::uint32_t drawn = (word < 2 ? low : high) >> 8U;
@@ -222,7 +223,7 @@ __device__ float path_factor(const Path& path, std::int32_t step, std::int64_t e
 
 constexpr int kPacksPerLane = 4;
 
-/// A block works on a part of one example, in packs of n.
+/// A block handles a part of one example, in packs of n.
 template <class T, int n>
 __global__ void drop_path_kernel(Path path, const std::int32_t* step, std::int64_t elements,
                                  Divisor parts, const T* x, T* y) {

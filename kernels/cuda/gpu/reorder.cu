@@ -12,14 +12,14 @@ namespace {
 
 constexpr int kLanes = 256;
 
-/// So many row-major matrices one behind the other, each of which is to be transposed.
+/// `count` consecutive row-major matrices, each of which is transposed.
 struct Matrices {
   std::int64_t count;
   std::int64_t rows;
   std::int64_t columns;
 };
 
-/// How a matrix is cut into tiles, one for each block.
+/// The division of a matrix into tiles, one for each block.
 struct Tiles {
   unsigned height;
   unsigned width;
@@ -34,7 +34,7 @@ Tiles tiles_of(const Matrices& matrices, std::int64_t height, std::int64_t width
           .across = blocks_for(matrices.columns, width)};
 }
 
-/// Where this block's tile begins.
+/// The start of this block's tile.
 struct Corner {
   std::int64_t matrix;
   std::int64_t row;
@@ -48,7 +48,8 @@ __device__ Corner corner_of_block(const Tiles& tiles) {
           std::int64_t{blockIdx.x - strip * tiles.across} * tiles.width};
 }
 
-/// An element of y from one of x: of floating types, or of one type, which may be mere bits.
+/// Converts an element of x to one of y. Both have floating types, or the same type, which may be
+/// raw bits.
 template <class To, class From>
 __device__ To converted(From value) {
   return narrowed<To>(widened(value));
@@ -66,18 +67,18 @@ __device__ inline std::uint32_t converted(std::uint32_t value) {
   return value;
 }
 
-/// A side of the tiles of transpose_packs_kernel, in elements; in packs of kSide elements.
+/// The side of the tiles of transpose_packs_kernel, in elements; packs have kSide elements.
 constexpr int kPackedTile = 64;
 constexpr int kSide = 4;
 constexpr int kPacks = kPackedTile / kSide;
 
-/// For matrices whose sides are multiples of kSide: each lane transposes kSide x kSide elements in
-/// registers, so that global and shared memory are read and written in packs.
+/// For matrices whose sides are multiples of kSide. Each lane transposes kSide x kSide elements in
+/// registers. So global and shared memory are read and written in packs.
 template <class From, class To>
 __global__ void transpose_packs_kernel(Matrices matrices, Tiles tiles, const From* __restrict__ x,
                                        To* __restrict__ y) {
-  // tile[column][pack of rows], where pack p of column c lies in place p ^ (c / kSide): so neither
-  // the writes, down the columns, nor the reads, along them, meet in a memory bank.
+  // tile[column][pack of rows], where pack p of column c is at place p ^ (c / kSide). So neither
+  // the writes (down the columns) nor the reads (along them) have bank conflicts.
   using ToPack = Pack<To, kSide>;
   BENCH_SHARED(ToPack, tile[kPackedTile][kPacks]);
   const Corner corner = corner_of_block(tiles);
@@ -116,21 +117,21 @@ __global__ void transpose_packs_kernel(Matrices matrices, Tiles tiles, const Fro
   }
 }
 
-/// Elements that a tile of transpose_kernel has room for, with what is left free behind its rows.
+/// The most unused elements after a row in a tile of transpose_kernel.
 constexpr std::int64_t kMostFree = 8;
 constexpr std::int64_t kSquare = 64;
 constexpr std::int64_t kTilePlaces = kSquare * (kSquare + kMostFree);
 
-/// Elements from row to row of a tile: an odd number of words, so that a column's elements lie in
-/// different banks.
+/// The distance between rows of a tile, in elements: an odd number of words, so that a column's
+/// elements are in different banks.
 template <class T>
 __device__ unsigned pitch_of(unsigned width) {
   constexpr unsigned kPerWord = 4 / sizeof(T);
   return ((width + kPerWord - 1) / kPerWord | 1U) * kPerWord;
 }
 
-/// For all other matrices. Along both sides of a tile lanes go through memory in order, over the
-/// ends of short lines too.
+/// For all other matrices. Along both sides of a tile lanes access memory in order, across the ends
+/// of short lines too.
 template <class From, class To>
 __global__ void transpose_kernel(Matrices matrices, Tiles tiles, const From* __restrict__ x,
                                  To* __restrict__ y) {
@@ -154,7 +155,8 @@ __global__ void transpose_kernel(Matrices matrices, Tiles tiles, const From* __r
   }
 }
 
-/// Squares in a large matrix; all of a narrow one's short side, and much of the long one.
+/// Square tiles for a large matrix. For a narrow one, a tile has the whole short side and much of
+/// the long one.
 Tiles general_tiles(const Matrices& matrices) {
   const std::int64_t short_width = std::min(matrices.columns, kSquare);
   const std::int64_t height = std::min(matrices.rows, kTilePlaces / (short_width + kMostFree));
@@ -168,7 +170,7 @@ void transpose(cudaStream_t stream, const Matrices& matrices, const From* x, To*
     launch(stream, {name, dim3(blocks_for(blocks, 1)), dim3(kLanes)}, kernel, matrices, tiles, x,
            y);
   };
-  // Of a narrow matrix such a tile would be mostly empty.
+  // For a narrow matrix, a packed tile would be mostly empty.
   constexpr std::int64_t kWideEnough = 32;
   const bool in_packs = sizeof(From) > 1 && matrices.rows % kSide == 0 &&
                         matrices.columns % kSide == 0 && matrices.rows >= kWideEnough &&

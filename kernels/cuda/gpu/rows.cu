@@ -11,23 +11,23 @@ namespace {
 
 constexpr int kMostParts = 64;
 
-/// A RowPart in units. They are handed to the kernel with its arguments, of 4 KiB at most.
+/// A RowPart in units. Parts are kernel arguments, which are limited to 4 KiB.
 struct Part {
   const void* x;
   std::int64_t stride;
-  /// Where it begins in what the launch writes of a row.
+  /// The part's start in the range of a row that the launch writes.
   unsigned begin;
 };
 struct Parts {
   int count;
-  /// The largest power of two below the count, or 0: where a search for a part begins.
+  /// The largest power of two below the count, or 0: the start of a search for a part.
   int half_way;
-  /// Units that the launch writes of a row.
+  /// The number of units of a row that the launch writes.
   unsigned width;
   Part parts[kMostParts];
 };
 
-/// y's rows begin y_stride units apart.
+/// y's rows are y_stride units apart.
 template <class Unit>
 __global__ void join_rows_kernel(Parts parts, std::int64_t rows, Divisor width,
                                  std::int64_t y_stride, Unit* __restrict__ y) {
@@ -59,7 +59,7 @@ void join_some(cudaStream_t stream, std::int64_t rows, Parts& parts, std::int64_
          rows, Divisor(parts.width), y_stride, y);
 }
 
-/// `each` and `inner` in units.
+/// `each` and `inner` are in units.
 template <class Unit>
 __global__ void channel_shuffle_kernel(std::int64_t outer, Divisor width, Divisor inner,
                                        Divisor groups, unsigned each, const Unit* __restrict__ x,

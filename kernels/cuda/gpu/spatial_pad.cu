@@ -7,13 +7,14 @@
 namespace bench::cuda {
 namespace {
 
-/// The lines of images of one height, in units.
+/// The lines of images of equal height, in units.
 struct Lines {
   std::int64_t x_width;
   std::int64_t x_height;
-  /// Zero lines before x's; negative: lines of x that are left out.
+  /// Zero lines before x's lines; if negative, lines of x to skip.
   std::int64_t above;
-  /// Zeros at the start of a line of y, how many units of x follow, and from where on.
+  /// The zeros at the start of a line of y, the number of x's units that follow, and their offset
+  /// in x.
   std::int64_t left;
   std::int64_t copied;
   std::int64_t from;

@@ -6,12 +6,12 @@
 
 namespace bench::cuda {
 
-/// kSpatialPad of models/ops/spatial_pad.h, of any type. y has x's order and does not overlap it. A
-/// line of y, W' * C elements in nhwc, has fewer than 2^31 of them, else InternalError. Enqueues
-/// and returns without waiting.
+/// kSpatialPad of models/ops/spatial_pad.h, of any type. y has x's order and must not overlap it. A
+/// line of y is W' * C elements in nhwc. It must have fewer than 2^31 elements, else InternalError.
+/// Enqueues and returns without waiting.
 struct SpatialPad {
   DType dtype = DType::f32;
-  /// Of x; spatial is height * width.
+  /// The view of x; spatial is height * width.
   View view;
   std::int64_t height = 0;
   std::int64_t width = 0;

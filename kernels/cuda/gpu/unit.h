@@ -5,15 +5,14 @@
 
 #include "kernels/cuda/gpu/element.h"
 
-// Kernels that only move elements move units: neighbours of any type, as many at once as extents
-// and addresses allow.
+// Kernels that only move elements move units: adjacent elements of any type, as many as extents and
+// addresses allow.
 
 namespace bench::cuda {
 
 inline constexpr std::int64_t kLargestUnit = 16;
 
-/// The size of the unit, in bytes, if all its places are to be multiples of all these numbers'
-/// greatest common divisor; at most kLargestUnit.
+/// The largest unit, in bytes, that divides kLargestUnit and all of these numbers.
 template <class... Bytes>
 std::int64_t unit_bytes(Bytes... bytes) {
   std::int64_t unit = kLargestUnit;
@@ -25,7 +24,7 @@ inline std::int64_t address_of(const void* pointer) {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
 }
 
-/// Calls `body` with the ElementTag of a type of so many bytes: 1, 2, 4, 8 or 16.
+/// Calls `body` with the ElementTag of a type of `bytes` bytes: 1, 2, 4, 8 or 16.
 template <class Body>
 void with_unit(std::int64_t bytes, const Body& body) {
   switch (bytes) {

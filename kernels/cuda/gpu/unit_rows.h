@@ -11,15 +11,15 @@ inline constexpr int kRowLanes = 256;
 inline constexpr int kUnitsPerLane = 8;
 inline constexpr std::int64_t kUnitsPerBlock = std::int64_t{kRowLanes} * kUnitsPerLane;
 
-/// A launch for rows of `width` units, in which lanes use for_units_of_lane.
+/// The launch for rows of `width` units, in which lanes use for_units_of_lane.
 inline LaunchShape shape_for_rows(const char* name, std::int64_t rows, std::int64_t width) {
-  // A place in a row and the lanes behind it are counted in 32 bits.
+  // Places in a row, and the lanes past its end, are counted in 32 bits.
   check(width + kUnitsPerBlock < Divisor::kLimit, cat("cuda: rows of ", width, " are too long"));
   return {name, dim3(blocks_for(rows * width, kUnitsPerBlock)), dim3(kRowLanes)};
 }
 
-/// Calls body(row, place in the row) for this lane's units of `rows` rows: in the order of memory,
-/// neighbouring lanes side by side.
+/// Calls body(row, place in the row) for this lane's units of `rows` rows, in memory order;
+/// neighbouring lanes have adjacent units.
 template <class Body>
 __device__ void for_units_of_lane(std::int64_t rows, const Divisor& width, const Body& body) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kUnitsPerBlock;

@@ -6,10 +6,10 @@
 
 namespace bench::cuda {
 
-/// Which axis of an NxCxHxW tensor lies side by side in memory: W, or C.
+/// The axis of an NxCxHxW tensor that is contiguous in memory: W or C.
 enum class Order : std::uint8_t { nchw, nhwc };
 
-/// An NxCxHxW tensor; one of NxC has spatial = 1, and is the same in both orders.
+/// A view of an NxCxHxW tensor. An NxC tensor has spatial = 1 and is the same in both orders.
 struct View {
   Order order = Order::nhwc;
   std::int64_t batch = 1;

@@ -4,8 +4,8 @@
 
 namespace bench::cuda {
 
-/// The places of a matrix that one lane visits: every `step`-th in row-major order, from `first`
-/// on. It divides when it is made, not when it goes on.
+/// The places of a matrix that one lane visits: every `step`-th in row-major order, starting at
+/// `first`. It divides only at construction, not when it advances.
 class Walk {
  public:
   __device__ Walk(unsigned columns, unsigned first, unsigned step)

@@ -2,7 +2,7 @@
 
 namespace bench::cuda {
 
-/// H or W of what slides a window over an input; names as in Window, models/ops/conv2d.h.
+/// H or W of a sliding window over an input; names as in Window, models/ops/conv2d.h.
 struct WindowAxis {
   int input = 1;
   int output = 1;

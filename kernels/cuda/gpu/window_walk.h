@@ -5,18 +5,19 @@
 #include "kernels/cuda/device_api.h"
 #include "kernels/cuda/gpu/window_axis.h"
 
-// How kernels find the windows that cover a place: included by .cu files only.
+// How kernels find the windows that cover a place; included only by .cu files.
 
 namespace bench::cuda {
 
-/// An axis, and how to find the windows that cover a place of the input without a division per tap.
+/// An axis with constants to find the windows that cover an input place, without a division per
+/// tap.
 struct WindowAxisWalk {
   WindowAxis axis;
   /// dilation / stride and dilation % stride.
   int outputs_per_tap = 0;
   int rest_per_tap = 0;
-  /// Of the taps with which windows cover a place, the distance between neighbours; and how far
-  /// apart their windows are.
+  /// Windows cover a place with every `period`-th tap. From one such tap to the next, the window
+  /// moves by `outputs_per_period` outputs.
   int period = 1;
   int outputs_per_period = 0;
 };
@@ -34,19 +35,19 @@ __device__ inline bool is_within(int place, int extent) {
   return static_cast<unsigned>(place) < static_cast<unsigned>(extent);
 }
 
-/// A window that covers a place of the input, and with which of its taps.
+/// A window that covers a place of the input, and the tap that does.
 struct CoveringWindow {
   int tap;
   int output;
 };
 
-/// The one that covers it with the least tap; others follow with steps of `period` taps and
-/// -outputs_per_period outputs. Its tap is beyond the kernel where there is none; its output may
-/// lie outside 0..output-1.
+/// The covering window with the smallest tap. The others follow in steps of `period` taps and
+/// -outputs_per_period outputs. The tap is beyond the kernel if no window covers the place. The
+/// output may be outside 0..output-1.
 __device__ inline CoveringWindow first_covering(const WindowAxisWalk& walk, int place) {
   const int shifted = place + walk.axis.pad_before;
   CoveringWindow window{0, shifted / walk.axis.stride};
-  // From the beginning of the window to where `tap` would have to be at the place.
+  // The distance from the window's start to where `tap` would be at the place.
   int rest = shifted - window.output * walk.axis.stride;
   while (rest != 0 && window.tap < walk.axis.kernel) {
     ++window.tap;

@@ -7,7 +7,7 @@
 namespace bench::cuda {
 namespace {
 
-/// y may take the place of x, or of the residual where there is one.
+/// y may overwrite x, or the residual if there is one.
 std::vector<Candidate::Overwrite> overwrites_of_forward(const BatchNormInputs& at) {
   std::vector<Candidate::Overwrite> overwrites{{.output = 0, .input = 0}};
   if (at.residual >= 0) {
@@ -16,7 +16,8 @@ std::vector<Candidate::Overwrite> overwrites_of_forward(const BatchNormInputs& a
   return overwrites;
 }
 
-/// With a residual its gradient takes a dy's place and dx that of x; without one dx takes a dy's.
+/// With a residual, its gradient may overwrite dy and dx may overwrite x; without one, dx may
+/// overwrite dy.
 std::vector<Candidate::Overwrite> overwrites_of_backward(const BatchNormInputs& at, int dresidual) {
   const std::size_t of_dy = dresidual >= 0 ? static_cast<std::size_t>(dresidual) : 0;
   std::vector<Candidate::Overwrite> overwrites{{.output = of_dy, .input = 0}};
@@ -29,7 +30,7 @@ std::vector<Candidate::Overwrite> overwrites_of_backward(const BatchNormInputs& 
   return overwrites;
 }
 
-/// With the layouts of all inputs and outputs alike.
+/// A candidate with the same layout for all inputs and outputs.
 Candidate summing_candidate(const Context& context, const Graph& graph, const Node& node,
                             const Layout& layout, DType dtype, TicketedBody body) {
   const View view = view_of(graph.shape(node.outputs[0]), layout);
@@ -44,8 +45,8 @@ Candidate summing_candidate(const Context& context, const Graph& graph, const No
   return candidate;
 }
 
-/// Counts the second pass, which reads as many tensors of that type again, and the kernel between
-/// the passes.
+/// Counts the second pass, which rereads `tensors` tensors of that type, and the kernel between the
+/// passes.
 void add_second_pass(const Context& context, const TensorType& type, int tensors,
                      Candidate& candidate) {
   candidate.intermediate_bytes =
@@ -120,10 +121,10 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_backward_inputs(attributes);
   const TensorType& type = graph.type(node.inputs[1]);
-  // Outputs: dx, dbeta, then dgamma and dresidual where there are such inputs.
+  // Outputs: dx, dbeta, then dgamma and dresidual if there are such inputs.
   const int dgamma = attributes.scale ? 2 : -1;
   const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
-  // x, and dz or what it is made from.
+  // x, and dz or its sources.
   const int read_again = dresidual >= 0 ? 2 : 2 + (at.second_dy >= 0 ? 1 : 0) + (at.y >= 0 ? 1 : 0);
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(type.shape, format)) {

@@ -40,7 +40,7 @@ std::vector<Candidate> bias_backward(Context& context, const Graph& graph, const
                                                       .workspace = launch.workspace});
                       }));
     candidate.workspace_bytes = bias_backward_workspace_bytes(view, type.dtype);
-    candidate.launches = 2;  // One that sums, one that joins the sums.
+    candidate.launches = 2;  // One sums, one joins the sums.
   }
   return candidates;
 }

@@ -10,7 +10,7 @@ std::vector<Candidate> channel_scale(Context& context, const Graph& graph, const
   std::vector<Candidate> candidates;
   for (const Layout& layout : activation_layouts(type.shape, format)) {
     const View view = view_of(type.shape, layout);
-    // Images of one pixel are the same memory in every layout.
+    // Images of one pixel have the same memory in every layout.
     Candidate& candidate = candidates.emplace_back(
         gpu_candidate(context, graph, node, {layout, Layout::any()}, {layout},
                       [view, dtype = type.dtype](const Launch& launch) {

@@ -9,10 +9,10 @@
 namespace bench::cuda {
 namespace {
 
-/// A tensor as rows in which a run of channels is one stretch.
+/// A tensor as rows in which a run of channels is contiguous.
 struct Rows {
   std::int64_t count = 0;
-  /// Elements of a channel in a row.
+  /// The elements of a channel in a row.
   std::int64_t per_channel = 0;
 };
 Rows rows_of(const Shape& shape, const Layout& layout) {
@@ -21,7 +21,7 @@ Rows rows_of(const Shape& shape, const Layout& layout) {
                                    : Rows{.count = view.batch, .per_channel = view.spatial};
 }
 
-/// A part of the output's rows: the channels from `begin` on of an input, or zeros.
+/// A part of the output's rows: an input's channels from `begin` on, or zeros.
 struct Run {
   static constexpr int kZeros = -1;
   int input = kZeros;
@@ -29,7 +29,7 @@ struct Run {
   std::int64_t count = 0;
 };
 
-/// The output's channels are these runs.
+/// Candidates for an output whose channels are these runs.
 std::vector<Candidate> join(Context& context, const Graph& graph, const Node& node,
                             DataFormat format, const std::vector<Run>& runs) {
   const Shape& shape = graph.shape(node.outputs[0]);

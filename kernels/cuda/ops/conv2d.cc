@@ -15,10 +15,10 @@ namespace {
 
 using Pass = ConvolutionProblem::Pass;
 
-/// Of what lies in a workspace.
+/// The alignment of buffers in a workspace.
 constexpr std::size_t kAlignment = 256;
 
-/// What a maker knows of its node: everything but the order of the axes.
+/// A maker's description of its node, except for the order of the axes.
 struct Layer {
   Pass pass = Pass::forward;
   Window window = {};
@@ -27,7 +27,7 @@ struct Layer {
   Shape filter = {};
   Shape y = {};
   Epilogue epilogue = {};
-  /// Of a filter gradient.
+  /// Only for a filter gradient.
   std::optional<BatchNormAttributes> prologue = {};
 };
 
@@ -35,26 +35,26 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Launches a plan on a node's tensors, whose order is that of ConvolutionMemory, and what the plan
-/// leaves to do. The workspace's first bytes are the runner's, the others the plan's.
+/// Launches a plan on a node's tensors, in the order of ConvolutionMemory, and the remaining
+/// kernels. The workspace's first bytes are the runner's, the others the plan's.
 struct Runner {
   DType dtype = DType::f32;
   DType result = DType::f32;
   std::int64_t result_elements = 0;
   Epilogue epilogue = {};
-  /// Whether the plan computes the epilogue; otherwise a kernel of ours does, behind it.
+  /// True if the plan computes the epilogue; otherwise a separate kernel of ours follows.
   bool fused = false;
-  /// Of y where there is an epilogue.
+  /// The view of y, if there is an epilogue.
   View view = {};
-  /// Of a filter gradient, whose x is its second input.
+  /// Only for a filter gradient, whose second input is x.
   std::optional<PrologueRunner> prologue = {};
 
-  /// A result of more digits than the plan writes is widened behind it.
+  /// A result with more digits than the plan writes is widened afterwards.
   [[nodiscard]] std::size_t narrow_bytes() const {
     return widens() ? aligned(static_cast<std::size_t>(result_elements) * size_of(dtype)) : 0;
   }
 
-  /// What is written and read again between the plan and the kernels behind it.
+  /// Bytes written and read again between the plan and the kernels that follow.
   [[nodiscard]] std::int64_t intermediate_bytes() const {
     return (widens() || epilogue_behind()
                 ? 2 * result_elements * static_cast<std::int64_t>(size_of(dtype))
@@ -62,7 +62,7 @@ struct Runner {
            (prologue ? prologue->intermediate_bytes() : 0);
   }
 
-  /// A plan with an epilogue adds a bias of the type of its other tensors.
+  /// A plan with an epilogue adds a bias of its other tensors' type.
   [[nodiscard]] std::size_t bias_bytes() const {
     const bool given = epilogue.bias && dtype == DType::f32;
     return !fused || given ? 0 : aligned(static_cast<std::size_t>(view.channels) * size_of(dtype));
@@ -79,13 +79,13 @@ struct Runner {
   [[nodiscard]] bool widens() const { return result != dtype; }
   [[nodiscard]] bool epilogue_behind() const { return !fused && !epilogue.empty(); }
 
-  /// The plan, and what runs beside it.
+  /// The plan's launch and the additional ones.
   [[nodiscard]] int launches() const {
     return 1 + int{bias_bytes() > 0} + int{prologue.has_value()} + int{widens()} +
            int{epilogue_behind()};
   }
 
-  /// Estimated, of what runs beside the plan.
+  /// Estimated time of the launches in addition to the plan.
   [[nodiscard]] double own_seconds(const Context& context) const {
     const auto between = static_cast<double>(intermediate_bytes());
     return (bias_bytes() > 0 ? kLaunchSeconds : 0.0) + (prologue ? kLaunchSeconds : 0.0) +
@@ -128,11 +128,11 @@ struct Runner {
   }
 
  private:
-  // Positions among the node's inputs; negative where there is none.
+  // Positions among the node's inputs; negative for a missing input.
   [[nodiscard]] int bias() const { return epilogue.bias ? 2 : -1; }
   [[nodiscard]] int residual() const { return epilogue.residual ? (epilogue.bias ? 3 : 2) : -1; }
 
-  /// Zeros where the node has none.
+  /// Writes zeros if the node has no bias.
   void convert_bias(const Launch& launch, void* to) const {
     if (epilogue.bias) {
       cast(launch.stream, {.count = view.channels,
@@ -146,13 +146,13 @@ struct Runner {
   }
 };
 
-/// The candidates by the plans for one problem.
+/// Collects the candidates from the plans for one problem.
 class LayerCandidates {
  public:
   LayerCandidates(Context& context, const Graph& graph, const Node& node)
       : context_(context), graph_(graph), node_(node) {}
 
-  /// Of the problem with its tensors in `layout`.
+  /// Adds the candidates of the problem with its tensors in `layout`.
   void add(const ConvolutionProblem& problem, const Layout& layout, const Runner& runner,
            const std::string& suffix = {}, const std::string& prefix = {}) {
     double seconds = 0;
@@ -197,7 +197,7 @@ class LayerCandidates {
   std::vector<Candidate> candidates_;
 };
 
-/// Those whose plan normalises x itself, and those behind a kernel that does.
+/// Adds the candidates whose plan normalises x itself, and those with a separate kernel that does.
 void add_with_prologue(LayerCandidates& candidates, const Graph& graph, const Node& node,
                        const BatchNormAttributes& prologue, ConvolutionProblem problem,
                        const Layout& layout, Runner runner) {
@@ -238,7 +238,7 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
       continue;
     }
     candidates.add(problem, layout, runner, "+cuda");
-    // In one graph with it, where there are engines; they want a bias.
+    // With the epilogue in the same graph, if there are engines; they need a bias.
     problem.epilogue = layer.epilogue;
     problem.epilogue.bias = true;
     runner.fused = true;

@@ -11,10 +11,10 @@
 #include "models/base/errors.h"
 #include "models/ops/conv2d.h"
 
-// A convolution and its batch norm, in two ways. With statistics from an engine the convolution
-// writes z and adds up its channels, and one pass over z makes y; otherwise batch norm reads z once
-// more before that. Where only the statistics are wanted there is no y and no pass that makes it.
-// What x goes through before is computed by the engine that gives statistics, or ahead of one.
+// A convolution and its batch norm, in two ways. With statistics from an engine, the convolution
+// writes z and adds up its channels, and one pass over z makes y. Otherwise batch norm reads z once
+// more before that. If only the statistics are wanted, y and the pass that makes it are omitted.
+// The prologue of x is computed by the engine that gives statistics, or in a launch before it.
 
 namespace bench::cuda {
 namespace {
@@ -23,12 +23,12 @@ constexpr int kYOutput = 0;
 constexpr int kMeanOutput = 1;
 constexpr int kVarianceOutput = 2;
 
-/// Of z.
+/// The output index of z.
 int z_output(const Conv2dAttributes& attributes) {
   return attributes.statistics_only ? 0 : static_cast<int>(kNormalised);
 }
 
-/// From the inputs alone: a node that is only thought of has no outputs yet.
+/// Uses only the inputs: a hypothetical node has no outputs yet.
 ConvolutionProblem normalised_problem(const Graph& graph, const Node& node, Order order) {
   const auto& attributes = node.attributes.as<Conv2dAttributes>();
   const TensorType& x = graph.type(node.inputs[0]);
@@ -43,7 +43,7 @@ ConvolutionProblem normalised_problem(const Graph& graph, const Node& node, Orde
           .groups = attributes.groups};
 }
 
-/// What runs behind the plan.
+/// The kernels that follow the plan.
 struct NormBehind {
   explicit NormBehind(const Conv2dAttributes& attributes)
       : epsilon(attributes.batch_norm->epsilon),
@@ -51,7 +51,7 @@ struct NormBehind {
         at(batch_norm_inputs(*attributes.batch_norm)),
         z(z_output(attributes)),
         statistics_only(attributes.statistics_only) {
-    // Of the node: the filter comes before batch norm's own inputs.
+    // Positions in the node: the filter comes before the inputs of batch norm.
     for (int* const position : {&at.gamma, &at.beta, &at.residual}) {
       *position += *position < 0 ? 0 : 1;
     }
@@ -91,7 +91,7 @@ struct NormBehind {
                            : batch_norm_launches(view, dtype);
   }
 
-  /// Where the sums are in the places of mean and variance.
+  /// Runs after the plan has stored the sums in place of mean and variance.
   void run_with_sums(const Launch& launch) const {
     finish_statistics(launch.stream, {.channels = view.channels,
                                       .count = view.batch * view.spatial,
@@ -118,17 +118,17 @@ struct NormBehind {
 /// How a candidate computes the three parts.
 struct Parts {
   NormBehind norm;
-  /// By the plan.
+  /// True if the plan computes them.
   bool statistics = false;
   std::optional<PrologueRunner> prologue = {};
 
-  /// The plan, and what runs before it and behind.
+  /// The plan's launch and those before and after it.
   [[nodiscard]] int launches() const {
     return 1 + int{prologue.has_value()} +
            (statistics ? norm.launches_with_sums() : norm.launches());
   }
 
-  /// Of the workspace's first bytes, which the plan does not have.
+  /// The first bytes of the workspace, which the plan does not get.
   [[nodiscard]] std::size_t prologue_bytes() const {
     return prologue ? prologue->workspace_bytes() : 0;
   }
@@ -195,14 +195,14 @@ class NormCandidates {
     }
   }
 
-  /// What is read and written besides the node's inputs and outputs.
+  /// Bytes read and written in addition to the node's inputs and outputs.
   [[nodiscard]] std::int64_t intermediate_bytes() const {
-    // z again: for the statistics, and for y.
+    // z is read again: for the statistics, and for y.
     const int times = (parts_.statistics ? 0 : 1) + (attributes_.statistics_only ? 0 : 1);
     return times * z_bytes_ + (parts_.prologue ? parts_.prologue->intermediate_bytes() : 0);
   }
 
-  /// Estimated.
+  /// The estimated time.
   [[nodiscard]] double seconds(const ConvolutionChoice& choice) const {
     const Work all = work_of(graph_, node_);
     const std::int64_t of_convolution =
@@ -225,8 +225,8 @@ class NormCandidates {
                parts_.statistics ? "+statistics" : "", "+cuda");
   }
 
-  /// Those by the choices for one problem. Choices that give other bits each time come behind
-  /// `least`. Returns the estimate of the slowest one.
+  /// Adds the candidates of the choices for one problem. Estimates of non-deterministic choices are
+  /// above `least`. Returns the estimate of the slowest candidate.
   double add(const Layout& layout, const ConvolutionProblem& problem, double least) {
     const NormBehind& norm = parts_.norm;
     double last = 0;

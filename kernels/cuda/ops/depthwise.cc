@@ -69,7 +69,7 @@ std::optional<Candidate> depthwise_candidate(const Context& context, const Graph
   candidate.seconds = layer_seconds(context, work_of(graph, node), {.dtype = problem.dtype});
   if (problem.pass == Pass::filter) {
     candidate.workspace_bytes = depthwise_filter_workspace_bytes(*found);
-    candidate.launches = 2;  // Partial sums, and their join.
+    candidate.launches = 2;  // One makes partial sums, one joins them.
     candidate.intermediate_bytes = 2 * static_cast<std::int64_t>(candidate.workspace_bytes);
     const double again = depthwise_filter_reads(*found) - 1.0;
     candidate.seconds += again * static_cast<double>(work_of(graph, node).bytes) /

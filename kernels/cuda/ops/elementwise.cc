@@ -5,8 +5,8 @@
 namespace bench::cuda {
 namespace {
 
-/// One candidate per layout of a kernel that treats all elements alike, whatever their order:
-/// body(launch, their number).
+/// One candidate per layout, for a kernel that treats all elements alike in any order: body(launch,
+/// number of elements).
 template <class Body>
 std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& node,
                              DataFormat format, const Body& body) {
@@ -21,7 +21,7 @@ std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& n
   return candidates;
 }
 
-/// Input 0 as it is.
+/// The output is a copy of input 0.
 std::vector<Candidate> copies_of_first(Context& context, const Graph& graph, const Node& node,
                                        DataFormat format) {
   auto candidates =

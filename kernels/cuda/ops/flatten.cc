@@ -6,8 +6,8 @@
 namespace bench::cuda {
 namespace {
 
-/// The elements of a node whose images are `images` come out in the order `to`, in which its output
-/// lies.
+/// A candidate that rearranges the elements of a node whose images are `images` into the order
+/// `to`, the order of its output.
 Candidate rearranged(const Context& context, const Graph& graph, const Node& node, const View& from,
                      Order to, const Layout& input, const Layout& output) {
   const DType dtype = graph.type(node.inputs[0]).dtype;

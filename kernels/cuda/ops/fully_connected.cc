@@ -43,7 +43,7 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
 ProductProblem product_of(const Graph& graph, const Node& node) {
   const TensorType& a = graph.type(node.inputs[0]);
   const TensorType& b = graph.type(node.inputs[1]);
-  // From the inputs alone: a node that is only thought of has no outputs yet.
+  // Uses only the inputs: a hypothetical node has no outputs yet.
   ProductProblem problem{.dtype = a.dtype, .result = a.dtype};
   if (node.op == &kFullyConnected) {
     // y[N,O] = x[N,I] * w[O,I]^T.

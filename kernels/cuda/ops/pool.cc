@@ -10,7 +10,7 @@
 namespace bench::cuda {
 namespace {
 
-/// Of a forward or a backward.
+/// The pooling of a forward or backward node.
 Pooling pooling_of(const Graph& graph, const Node& node, const Layout& layout) {
   const auto& attributes = node.attributes.as<PoolAttributes>();
   const Shape& x = attributes.input;
@@ -29,8 +29,8 @@ bool has_too_many_taps(const Node& node) {
   return window.kernel[0] * window.kernel[1] > kMostTaps;
 }
 
-/// Whether each window is a whole plane: then the channels' sums are what is asked for, which have
-/// kernels of their own.
+/// True if each window is a whole plane. The result is then sums of channels, which have separate
+/// kernels.
 bool averages_planes(const Node& node) {
   const auto& attributes = node.attributes.as<PoolAttributes>();
   const Window& window = attributes.window;

@@ -8,7 +8,7 @@
 namespace bench::cuda {
 namespace {
 
-/// Of what lies in a workspace.
+/// The alignment of buffers in a workspace.
 constexpr std::size_t kPrologueAlignment = 256;
 
 std::size_t aligned_for_plan(std::size_t bytes) {

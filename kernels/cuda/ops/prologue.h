@@ -8,22 +8,22 @@
 
 namespace bench::cuda {
 
-/// What a convolution, or its filter gradient, reads x through: a batch norm with given statistics.
-/// Either the plan scales, shifts and cuts x off at 0 while it reads it, and gets the two factors
-/// of each channel in the type of x, or a kernel of ours writes what the plan reads before.
+/// Applies the prologue of a convolution, or of its filter gradient, to x: a batch norm with given
+/// statistics and ReLU. Either the plan does this while it reads x, and gets each channel's two
+/// factors in the type of x. Or a kernel of ours first writes what the plan then reads.
 class PrologueRunner {
  public:
-  /// Of a node whose x is its input at that position; in_plan: by the plan.
+  /// For a node whose input number `x` is x. With `in_plan`, the plan applies the prologue.
   PrologueRunner(const Graph& graph, const Node& node, const BatchNormAttributes& prologue, int x,
                  const Layout& layout, bool in_plan);
 
-  /// Scratch, at the beginning of what run() is given.
+  /// Scratch at the start of run()'s workspace.
   [[nodiscard]] std::size_t workspace_bytes() const;
-  /// What is read and written besides x, which the node's work counts.
+  /// Bytes read and written in addition to x, which the node's work counts.
   [[nodiscard]] std::int64_t intermediate_bytes() const;
   [[nodiscard]] bool in_plan() const { return in_plan_; }
 
-  /// Enqueues what comes before the plan, and gives the plan's memory what it reads in place of x.
+  /// Enqueues the work before the plan, and sets the plan's input that replaces x.
   void run(const Launch& launch, void* workspace, const void*& x, ConvolutionMemory& memory) const;
 
  private:
@@ -38,8 +38,8 @@ class PrologueRunner {
   bool in_plan_;
 };
 
-/// Why a prologue is not to be had in one graph with the convolution of a problem, which has one;
-/// empty where it is.
+/// The reason why a problem's prologue cannot be in one graph with its convolution; empty if it
+/// can.
 std::string why_no_prologue(const Context& context, const BatchNormAttributes& prologue,
                             const ConvolutionProblem& problem);
 

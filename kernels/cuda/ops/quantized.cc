@@ -4,7 +4,8 @@
 
 namespace bench::cuda {
 
-// Ops on u8 and s8 are left out here, and those that pass quanta on are for floating types alone.
+// Ops on u8 and s8 are not supported here; ops that pass quanta through support only floating
+// types.
 std::string why_not(const OpDef& op) {
   return op.quanta == Quanta::own ? "int8 is for the CPU (oneDNN) so far" : "";
 }

@@ -6,7 +6,7 @@
 
 namespace bench::cuda {
 
-/// Why an op has no kernels here at all; empty where it has some.
+/// The reason why an op has no kernels here at all; empty if it has some.
 std::string why_not(const OpDef& op);
 
 }  // namespace bench::cuda

@@ -10,12 +10,12 @@
 
 namespace bench::cuda {
 
-/// What a launch does, given the tickets of its kernel.
+/// The body of a launch, given the kernel's tickets.
 using TicketedBody = std::function<void(const Launch&, unsigned* tickets)>;
 
-/// Makes a kernel with tickets for its last blocks, `bytes` of memory of its own that begin as
-/// zeros: what a launch leaves there is what the next one finds, so that launches of one kernel
-/// must not overlap in time.
+/// Makes a kernel with exclusive tickets for its last blocks: `bytes` of memory, initially zero. A
+/// launch finds what the previous one left there, so launches of one kernel must not overlap in
+/// time.
 inline std::function<std::unique_ptr<Kernel>()> make_with_tickets(std::size_t bytes,
                                                                   TicketedBody body) {
   return [bytes, body = std::move(body)] {

@@ -1,6 +1,6 @@
-// Prints what the GPUs of this machine are, as JSON: our description of each, with what --plan_for
-// computes and as it takes it, and the one that cuDNN makes of the card itself, which should agree
-// with what we hand to cuDNN for a described card.
+// Prints the GPUs of this machine as JSON. For each GPU there are two descriptions. Ours is the one
+// that --plan_for computes with and accepts. The other is cuDNN's description of the actual card;
+// it should agree with the one that we give cuDNN for a described card.
 
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// cuDNN's own description of a card that is there; a sentence where it makes none.
+/// cuDNN's description of a present card; a sentence if cuDNN makes none.
 Json cudnn_description(int ordinal) {
   try {
     Descriptor properties(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);

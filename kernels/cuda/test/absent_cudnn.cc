@@ -1,4 +1,4 @@
-// Stands for cuDNN when a program is linked; under the name that is looked for it is nowhere.
+// Replaces cuDNN at link time; no file has the name that is searched for at run time.
 
 int absent_cudnn();
 

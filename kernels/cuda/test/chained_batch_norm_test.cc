@@ -1,5 +1,5 @@
-// Batch norms that are left to the convolutions that read them: what these read, and the mask of
-// the backward pass, have to be of one and the same normalised tensor.
+// Batch norms that are left to the convolutions that read them. The tensor that these read and the
+// mask of the backward pass must come from the same normalised tensor.
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ std::vector<float> draw_floats(const InputFill& fill, std::int64_t count, std::s
   return {values.begin(), values.end()};
 }
 
-/// Means of so many deviations.
+/// `mean` is the means' offset, in deviations.
 DrawnNorm draw_norm(std::int64_t channels, double mean) {
   return {.gamma = draw_floats({.mean = 1, .scale = 0.25}, channels, "gamma"),
           .beta = draw_floats({.scale = 0.5}, channels, "beta"),
@@ -51,7 +51,7 @@ DrawnNorm draw_norm(std::int64_t channels, double mean) {
               draw_floats({.kind = InputFill::Kind::positive, .mean = 0.5}, channels, "variance")};
 }
 
-/// gamma over the deviation, as kernels compute it.
+/// gamma divided by the deviation, as kernels compute it.
 float scale_of(const DrawnNorm& norm, std::size_t channel) {
   return norm.gamma[channel] / std::sqrt(norm.variance[channel] + static_cast<float>(kEpsilon));
 }
@@ -88,8 +88,8 @@ std::vector<double> as_doubles(const std::vector<float>& values) {
   return {values.begin(), values.end()};
 }
 
-/// A normalised tensor that is kept and its backward, and the backward that makes it again. Every
-/// element of a channel is the same, and its beta puts that within a rounding of 0.
+/// Compares the backward of a stored normalised tensor with the backward that recomputes it. All
+/// elements of a channel are equal, and beta brings them within a rounding of 0.
 TEST(MaskFromX, IsThatOfWhatIsKeptToTheBit) {
   constexpr std::int64_t kChannels = 512;
   constexpr std::int64_t kPixels = 4;
@@ -141,7 +141,7 @@ TEST(MaskFromX, IsThatOfWhatIsKeptToTheBit) {
     runner.set("mean", as_doubles(norm.mean));
     runner.set("variance", as_doubles(norm.variance));
     runner.run();
-    // On either side of 0.
+    // There are values on either side of 0.
     const std::vector<double> normalised = runner.output("y");
     const auto above = std::ranges::count_if(normalised, [](double value) { return value > 0; });
     EXPECT_GT(above, shape.elements() / 16) << name_of(dtype);
@@ -153,8 +153,8 @@ TEST(MaskFromX, IsThatOfWhatIsKeptToTheBit) {
   }
 }
 
-/// Three convolutions, each with a batch norm and ReLU behind it, of which two are read by nothing
-/// but the next convolution.
+/// Three convolutions, each followed by a batch norm and ReLU. Only the next convolution reads two
+/// of the results.
 Graph chain() {
   Graph graph;
   ValueId x = graph.add_input("images", {.shape = {4, 16, 8, 8}});
@@ -181,8 +181,8 @@ Graph chain() {
   return graph;
 }
 
-/// Filters whose mean is larger than their deviation, so that the means of what they give are
-/// several deviations.
+/// The mean of the filters exceeds their deviation, so that the means of their results are several
+/// deviations.
 InputFill fill_of(const std::string& name) {
   return name == "labels"            ? InputFill{.kind = InputFill::Kind::labels, .scale = 16}
          : name == "images"          ? InputFill{.mean = 1}
@@ -193,7 +193,8 @@ InputFill fill_of(const std::string& name) {
 
 class ChainInF16 : public testing::Test {
  protected:
-  /// The graph with its backward pass, with or without batch norms where they are read.
+  /// The graph with its backward pass, with or without batch norms in the convolutions that read
+  /// them.
   [[nodiscard]] Graph graph(bool where_read) const {
     const Graph fused = fuse_batch_norm(
         fuse(mixed_precision(chain(), DType::f16, Weights16::cast), supports_), supports_);
@@ -236,7 +237,7 @@ TEST_F(ChainInF16, GivesTheSameBitsWhereAKernelOfOursNormalises) {
   EXPECT_EQ(gradients(where_read, ahead), gradients(graph(false), *device_));
 }
 
-/// The norm of the difference as a share of b's.
+/// The norm of the difference as a fraction of b's.
 double relative_difference(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> difference(a.size());
   std::ranges::transform(a, b, difference.begin(), std::minus<>());

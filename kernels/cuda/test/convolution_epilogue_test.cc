@@ -1,5 +1,5 @@
-// What cuDNN is told of a convolution with its epilogue in one graph, computed operation by
-// operation and compared with what is asked for; and which engines it has for such graphs.
+// Checks cuDNN's description of a convolution with its epilogue in one graph: computes it operation
+// by operation and compares it with the problem. Also checks cuDNN's engines for such graphs.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ constexpr std::array kFused{Epilogue{.bias = true}, Epilogue{.bias = true, .acti
                             Epilogue{.bias = true, .residual = true},
                             Epilogue{.bias = true, .residual = true, .activation = kRelu}};
 
-/// What a launch gives a plan.
+/// The inputs of a launch.
 struct Given {
   Tensors tensors;
   std::vector<double> bias;
@@ -56,8 +56,8 @@ std::vector<double> expected_with_epilogue(const ConvolutionProblem& problem, co
   return y;
 }
 
-/// What the graph gives, every tensor in memory found by its id; none where that is outside
-/// of them.
+/// The result of the graph, whose tensors in memory are found by id. Empty if the graph accesses
+/// memory outside of them.
 std::optional<std::vector<double>> compute_graph(const nlohmann::json& graph, const Given& given) {
   Memories memories{{1, given.tensors[0]},
                     {2, given.tensors[1]},
@@ -186,7 +186,7 @@ TEST(ConvolutionEpilogue, EveryPlantedFaultIsFoundByTheComparison) {
 }
 
 TEST(ConvolutionEpilogue, HasEnginesOnTensorCoresWhereThePlainConvolutionHas) {
-  // As ResNet-50 has them: a projection, the last convolution of a block, one of 3x3.
+  // Layers of ResNet-50: a projection, the last convolution of a block, and a 3x3 convolution.
   for (const char* chip : {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"}) {
     const DeviceProperties device = properties_of(chip).value();
     const auto convolutions = make_cudnn_convolutions(device, false);

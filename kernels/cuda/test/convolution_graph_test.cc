@@ -1,4 +1,4 @@
-// What cuDNN is told of a convolution, compared with what is asked for.
+// Checks cuDNN's description of a convolution against the problem.
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ Told told_of(const ConvolutionProblem& problem) {
   return told_convolution(graph, graph.at("nodes").at(0));
 }
 
-/// What a told convolution gives for a launch's tensors, each found by its id; none where it reads
-/// or writes outside of them or y's extents are not those of the window.
+/// The result of a described convolution on a launch's tensors, found by id. Empty if it accesses
+/// memory outside of them, or if y's extents do not match the window.
 std::optional<std::vector<double>> compute(const Told& told, const Tensors& tensors) {
   Memories memories{{1, tensors[0]}, {2, tensors[1]}, {3, tensors[2]}};
   return convolve(told, memories) ? std::optional(memories.at(3)) : std::nullopt;
@@ -61,7 +61,7 @@ TEST(ConvolutionGraph, GivesAllTensorsTheTypeOfTheProblemAndSumsInF32) {
   }
 }
 
-/// A way to tell cuDNN something else.
+/// A way to misdescribe the convolution to cuDNN.
 struct Fault {
   const char* name;
   std::function<void(Told&)> plant;

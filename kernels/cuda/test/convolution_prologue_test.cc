@@ -1,6 +1,6 @@
-// What cuDNN is told of a convolution, and of its filter gradient, that scales, shifts and
-// activates what it reads, computed operation by operation and compared with what is asked for; and
-// which engines it has for such graphs.
+// Checks cuDNN's description of a convolution that scales, shifts and activates its input, and of
+// its filter gradient. Computes it operation by operation and compares it with the problem. Also
+// checks cuDNN's engines for such graphs.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace bench::cuda {
 namespace {
 
-/// What a launch gives a plan.
+/// The inputs of a launch.
 struct GivenBehind {
   Tensors tensors;
   std::vector<double> scale;
@@ -29,7 +29,7 @@ GivenBehind draw_given_behind(const ConvolutionProblem& problem) {
           .shift = draw_whole_numbers(problem.x[1], 22)};
 }
 
-/// What a launch leaves behind; statistics only of a forward pass.
+/// The results of a launch; statistics only in a forward pass.
 struct ResultsBehind {
   std::vector<double> result;
   std::vector<double> sums;
@@ -71,8 +71,8 @@ ResultsBehind expected_with_prologue(const ConvolutionProblem& problem, GivenBeh
   return results;
 }
 
-/// What the graph gives, every tensor in memory found by its id; none where that is outside of
-/// them.
+/// The result of the graph, whose tensors in memory are found by id. Empty if the graph accesses
+/// memory outside of them.
 std::optional<ResultsBehind> compute_behind(const nlohmann::json& graph,
                                             const ConvolutionProblem& problem,
                                             const GivenBehind& given) {
@@ -92,7 +92,7 @@ std::optional<ResultsBehind> compute_behind(const nlohmann::json& graph,
       .result = memories.at(3), .sums = memories[kSumsTensor], .squares = memories[kSquaresTensor]};
 }
 
-/// The forward has statistics, too: without them there are no engines on some cards.
+/// The forward also has statistics: some cards have no engines without them.
 ConvolutionProblem with_prologue(ConvolutionProblem problem) {
   problem.dtype = DType::f16;
   problem.prologue = true;
@@ -208,7 +208,7 @@ TEST(ConvolutionPrologue, EveryPlantedFaultOfTheFilterGradientIsFoundByTheCompar
   expect_found(Pass::filter, faults);
 }
 
-/// The same convolution of an x that has the zeros of its padding already.
+/// The same convolution with an x that already includes its padding zeros.
 ConvolutionProblem padded_before(const ConvolutionProblem& problem) {
   ConvolutionProblem padded = problem;
   for (const std::size_t axis : {0U, 1U}) {
@@ -234,7 +234,7 @@ GivenBehind padded_before(const ConvolutionProblem& problem, const GivenBehind& 
   return result;
 }
 
-// Padding is of what is read, 0 whatever the shift is.
+// Padding applies to the tensor that is read: it is 0 whatever the shift is.
 TEST(ConvolutionPrologue, PaddingThatIsNormalisedIsFoundByTheComparison) {
   for (const Pass pass : {Pass::forward, Pass::filter}) {
     const ConvolutionProblem problem = example_behind(pass);
@@ -244,7 +244,7 @@ TEST(ConvolutionPrologue, PaddingThatIsNormalisedIsFoundByTheComparison) {
     const auto wrong = compute_behind(graph, padded, padded_before(problem, given));
     ASSERT_TRUE(wrong);
     EXPECT_NE(*wrong, expected_with_prologue(problem, given));
-    // Shifts below 0 leave zeros zeros.
+    // Shifts below 0 leave zeros unchanged, because of ReLU.
     for (double& shift : given.shift) {
       shift = std::min(shift, 0.0);
     }
@@ -254,7 +254,7 @@ TEST(ConvolutionPrologue, PaddingThatIsNormalisedIsFoundByTheComparison) {
   }
 }
 
-/// As ResNet-50 has them, at half its batch.
+/// Layers of ResNet-50 at half its batch.
 ConvolutionProblem resnet_layer_behind(Pass pass, std::int64_t kernel) {
   return with_prologue({.pass = pass,
                         .x = {128, 64, 56, 56},

@@ -1,5 +1,6 @@
-// What cuDNN is told of a convolution with the statistics of its result, computed operation by
-// operation and compared with what is asked for; and which engines it has for such graphs.
+// Checks cuDNN's description of a convolution with the statistics of its result: computes it
+// operation by operation and compares it with the problem. Also checks cuDNN's engines for such
+// graphs.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@
 namespace bench::cuda {
 namespace {
 
-/// What a launch leaves behind.
+/// The results of a launch.
 struct Results {
   std::vector<double> y;
   std::vector<double> sums;
@@ -43,7 +44,8 @@ Results expected_with_statistics(const ConvolutionProblem& problem, const Tensor
   return results;
 }
 
-/// What the graph gives, every tensor found by its id; none where that is outside of them.
+/// The result of the graph, whose tensors are found by id. Empty if the graph accesses memory
+/// outside of them.
 std::optional<Results> compute_graph(const nlohmann::json& graph, const ConvolutionProblem& problem,
                                      const Tensors& tensors) {
   const std::vector<double> per_channel(static_cast<std::size_t>(problem.y[1]));
@@ -140,7 +142,7 @@ TEST(ConvolutionStatistics, EveryPlantedFaultIsFoundByTheComparison) {
   }
 }
 
-/// As ResNet-50 has them.
+/// A layer of ResNet-50.
 ConvolutionProblem layer_of_resnet(std::int64_t kernel) {
   return with_statistics({.x = {64, 64, 56, 56},
                           .filter = {256, 64, kernel, kernel},
@@ -184,7 +186,7 @@ TEST(ConvolutionStatistics, AreLeftToOthersButInF16AndNhwc) {
       }
     }
   }
-  // ResNet-50's first one.
+  // ResNet-50's first convolution.
   const ConvolutionProblem stem = with_statistics(
       {.x = {64, 3, 224, 224},
        .filter = {64, 3, 7, 7},

@@ -1,4 +1,4 @@
-// Which engines cuDNN offers on cards that are only described, and what it has to refuse.
+// The engines that cuDNN offers on described cards, and what it must refuse.
 
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ TEST(Convolutions, PlansOfOneProblemAreFoundOnceAndStayTheSame) {
   }
 }
 
-/// What the heuristic's own configurations finalise to, in its order.
+/// The finalised plans of the heuristic's own configurations, in its order.
 std::set<std::string> plans_of_the_heuristic(const Descriptor& graph, const Descriptor& device) {
   std::set<std::string> plans;
   for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
@@ -131,7 +131,7 @@ TEST(EngineSearch, AnEngineAndItsKnobsMakeThePlanThatTheHeuristicMeant) {
             << chip << " " << engine.name();
         EXPECT_EQ(workspace_bytes(plan), engine.workspace_bytes) << engine.name();
       }
-      // A knob of another value is another plan, or none.
+      // A different knob value makes another plan, or no plan.
       EngineChoice other = engines.front();
       ASSERT_FALSE(other.knobs.empty());
       other.knobs.front().second += 1;
@@ -146,7 +146,7 @@ TEST(EngineSearch, AnEngineAndItsKnobsMakeThePlanThatTheHeuristicMeant) {
   }
 }
 
-/// dw of another type than dy and x.
+/// Engines for dw of another type than dy and x.
 std::vector<EngineChoice> filter_gradient_engines(DType dtype, DType result, const char* chip) {
   const ConvolutionProblem problem = cases_of(Order::nhwc, Pass::filter).front().problem;
   Descriptor window(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
@@ -177,7 +177,8 @@ std::vector<EngineChoice> filter_gradient_engines(DType dtype, DType result, con
 }
 
 TEST(EngineSearch, NoEngineWritesAFilterGradientOf16BitsInF32) {
-  // Why such gradients are widened behind the convolution; where this fails they need not be.
+  // The reason why such gradients are widened after the convolution. If this fails, widening is no
+  // longer needed.
   for (const char* chip : {"sm_80", "sm_90", "sm_100"}) {
     EXPECT_FALSE(filter_gradient_engines(DType::f16, DType::f16, chip).empty()) << chip;
     EXPECT_TRUE(filter_gradient_engines(DType::f16, DType::f32, chip).empty()) << chip;
@@ -208,7 +209,7 @@ TEST(Libraries, OtherVersionsAreRefused) {
   EXPECT_THROW(check_cublas_version(140000), UsageError);
 }
 
-/// One with these settings, whatever the library would make of them.
+/// An algorithm with these settings, whether or not the library accepts it.
 cublasLtMatmulAlgo_t algorithm_of(
     const std::vector<std::pair<cublasLtMatmulAlgoConfigAttributes_t, std::uint32_t>>& settings) {
   cublasLtMatmulAlgo_t algorithm = {};

@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-/// Every kernel has to leave the same bits in each order of lanes and of blocks.
+/// Every kernel must leave the same bits in each order of lanes and blocks.
 std::unique_ptr<Backend> make_repeating_backend() {
   cuda::emulator::set_repetition(true);
   return cuda::make_emulated_backend();
@@ -45,7 +45,7 @@ TEST(EmulatedConvolution, IsOfferedWithItsEpilogueInOneGraphAndBehind) {
   }
 }
 
-/// What runs the node where the estimates decide.
+/// The candidate that the estimates choose.
 const Candidate& by_estimate(const std::vector<Candidate>& candidates) {
   return *std::ranges::min_element(candidates, {}, &Candidate::seconds);
 }
@@ -106,7 +106,7 @@ TEST(EmulatedConvolution, GivesStatisticsInF16AndNhwcAndIsOfferedWithoutThem) {
     const auto node = std::find_if(graph.nodes().begin(), graph.nodes().end(),
                                    [](const Node& other) { return other.op == &kConv2d; });
     ASSERT_NE(node, graph.nodes().end());
-    // In groups ours are faster without.
+    // For grouped convolutions ours are faster without.
     const bool alone = one.attributes.as<Conv2dAttributes>().groups == 1;
     EXPECT_EQ(static_cast<bool>(backend->supports(graph, *node)), alone) << one.name;
     if (!alone) {
@@ -123,7 +123,7 @@ TEST(EmulatedConvolution, GivesStatisticsInF16AndNhwcAndIsOfferedWithoutThem) {
       EXPECT_EQ(seconds.contains(true), format == DataFormat::nhwc) << one.name;
       if (seconds.contains(true)) {
         EXPECT_LT(seconds.at(true), seconds.at(false)) << one.name;
-        // What is normalised is read once instead of twice.
+        // The normalised tensor is read once instead of twice.
         EXPECT_EQ(2 * bytes.at(true), bytes.at(false)) << one.name;
       }
     }
@@ -162,7 +162,7 @@ TEST(EmulatedConvolution, NormalizesWhatItReadsInF16AndNhwcAndIsOfferedBehindAKe
       EXPECT_EQ(seconds.contains(true), format == DataFormat::nhwc) << one.name;
       if (seconds.contains(true)) {
         EXPECT_LT(seconds.at(true), seconds.at(false)) << one.name;
-        // What is normalised is not written and read again.
+        // The normalised tensor is not written and read again.
         EXPECT_EQ(bytes.at(false) - bytes.at(true), 2 * 2 * x.shape.elements()) << one.name;
       }
     }
@@ -185,7 +185,7 @@ TEST(EmulatedConvolution, NormalizesNothingInOtherTypesAndFormsThanCudnn) {
 }
 
 TEST(EmulatedClock, IsThatOfTheCyclesThatAKernelCounts) {
-  // Of the emulator's device.h.
+  // The clock of the emulator's device.h.
   EXPECT_DOUBLE_EQ(cuda::make_emulated_backend()->measure_clock().value(), 1.5e9);
 }
 

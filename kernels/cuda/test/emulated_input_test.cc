@@ -1,4 +1,4 @@
-// Batches that arrive on a device while its kernels still read the ones before.
+// Batches that arrive on a device while its kernels still read the previous ones.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Graph copying_graph() {
   return graph;
 }
 
-/// A stream that may wait for no other one.
+/// A stream that can omit its waits for other streams.
 class CarelessStream final : public Stream {
  public:
   CarelessStream(std::unique_ptr<Stream> inner, bool waits)
@@ -79,7 +79,7 @@ std::vector<float> batch_of(int step) {
   return batch;
 }
 
-/// Memory of the host that copies go from and to.
+/// Host memory that copies read and write.
 class Pinned {
  public:
   Pinned(Backend& backend, int batches)
@@ -100,14 +100,14 @@ class Pinned {
   std::unique_ptr<DeviceMemory> memory_;
 };
 
-/// Who waits for whom.
+/// Which side waits for the other.
 struct Waits {
   bool copies_for_kernels = true;
   bool kernels_for_copies = true;
 };
 
-/// Brings batch after batch with nothing but the landing to keep them apart, and fetches what a
-/// kernel finds behind each; whether every one found its own.
+/// Brings batches that only the landing keeps apart, and fetches each kernel's result. Returns true
+/// if every kernel found its batch.
 bool each_kernel_finds_its_batch(std::uint64_t seed, const Waits& waits) {
   const auto backend = cuda::make_emulated_backend();
   cuda::emulator::set_schedule(seed);
@@ -136,7 +136,7 @@ bool each_kernel_finds_its_batch(std::uint64_t seed, const Waits& waits) {
   return right;
 }
 
-/// Under how many schedules a kernel found another batch.
+/// The number of schedules under which a kernel found another batch.
 int wrong_schedules(const Waits& waits) {
   int wrong = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -155,8 +155,8 @@ TEST(EmulatedInput, AKernelThatDoesNotWaitForItsBatchIsSeen) {
   EXPECT_GT(wrong_schedules({.kernels_for_copies = false}), 0);
 }
 
-/// Steps of an executor, each with the next batch on its way; from two places of the host's that
-/// are filled in turns, as loaders do.
+/// Steps of an executor, each with the next batch in flight. As with loaders, two host buffers are
+/// filled in turns.
 void run_ahead(bool recorded) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const auto backend = cuda::make_emulated_backend();
@@ -197,7 +197,8 @@ Graph image_graph() {
   return graph;
 }
 
-/// As run_ahead(), with pixels that the device normalises: each step has another grey.
+/// The same as run_ahead(), with pixels that the device normalises: each step has another grey
+/// level.
 void run_pixels_ahead(bool recorded) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const auto backend = cuda::make_emulated_backend();
@@ -236,7 +237,7 @@ void run_pixels_ahead(bool recorded) {
 
 enum class Given : std::uint8_t { floats, pixels };
 
-/// Two places of the host's, each filled with one number, and what a step on them gives.
+/// Two host buffers, each filled with one number, and the result of a step on them.
 class Slots {
  public:
   Slots(Backend& backend, Given given)
@@ -278,7 +279,7 @@ class Slots {
   std::unique_ptr<DeviceMemory> memory_;
 };
 
-/// Steps on content that is told, which the host's memory need not have any more.
+/// Steps on content with a known id; the host memory need not hold it any more.
 void run_on_told_content(Given given, bool recorded) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const auto backend = cuda::make_emulated_backend();

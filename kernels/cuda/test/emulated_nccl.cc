@@ -5,8 +5,8 @@
 
 namespace bench::fake_nccl {
 
-// Only here: whoever adds gradients beside the backward pass has to come before it, which nobody
-// would see on a device without ranks.
+// Only for GPUs: an all-reduce that overlaps the backward pass needs a higher priority, a mistake
+// that no device without priorities would reveal.
 void push(void* stream, std::function<bool()> ready, std::function<void()> work) {
   int priority = 0;
   cuda::check_cuda(cudaStreamGetPriority(static_cast<cudaStream_t>(stream), &priority),

@@ -1,16 +1,15 @@
-// Which of cuDNN's engines run the convolutions of every model of the zoo, on cards that nobody
-// has to have: a table by chip, type, order of axes and pass.
+// Which cuDNN engines run the convolutions of every model of the zoo, on described cards. Prints a
+// table by chip, type, order of axes and pass.
 //
 //   engine_matrix [--every=N [--first=M]] [CHIP...]    e.g. engine_matrix sm_80 sm_90; all
 //   described cards without one
 //
-// A chip takes about a minute; with --every=N it asks about one in N convolutions. "no cores":
-// layers without groups in 16 bits that no engine runs on tensor cores; "varying": layers whose
-// engines all give other bits each time; "first MiB": the largest workspace of an engine that is
-// its layer's first.
+// A chip takes about a minute; --every=N asks about one in N convolutions. "no cores": layers
+// without groups in 16 bits that no engine runs on tensor cores. "varying": layers whose engines
+// are all non-deterministic. "first MiB": the largest workspace among the layers' first engines.
 //
-// Exits with 1 where a convolution has no engine, or where more of them have no tensor cores than
-// cuDNN 9.19 is known to leave without.
+// Exits with 1 if a convolution has no engine. Also exits with 1 if more convolutions lack tensor
+// cores than are known to lack them in cuDNN 9.19.
 
 #include <algorithm>
 #include <array>
@@ -38,7 +37,7 @@ std::array<std::int64_t, 4> extents(const Shape& shape) {
   return {shape[0], shape[1], shape[2], shape[3]};
 }
 
-/// As text, to find the distinct ones.
+/// A text key, to find the distinct problems.
 std::string key_of(const ConvolutionProblem& problem) {
   std::string key = cat(problem.window, " groups ", problem.groups);
   for (const auto& tensor : {problem.x, problem.filter}) {
@@ -79,7 +78,7 @@ std::vector<Layer> layers_of_the_zoo() {
   return layers;
 }
 
-/// The kinds of elements that a run can ask for.
+/// The kinds of elements that a run can request.
 struct Precision {
   const char* name;
   DType dtype;
@@ -91,8 +90,8 @@ constexpr std::array kPrecisions{
 constexpr std::array kPasses{"forward", "data", "filter"};
 constexpr double kMib = 1024.0 * 1024.0;
 
-/// Forward convolutions that cuDNN 9.19 has no engine with tensor cores for: first layers, and one
-/// of EfficientNet.
+/// The number of forward convolutions for which cuDNN 9.19 has no engine with tensor cores: first
+/// layers, and one of EfficientNet.
 int known_without_tensor_cores(int capability, DType dtype, Order order) {
   constexpr int kAda = 89;
   constexpr int kThor = 110;
@@ -105,7 +104,7 @@ int known_without_tensor_cores(int capability, DType dtype, Order order) {
   return one && std::ranges::find(kBlackwell, capability) != kBlackwell.end() ? 1 : 0;
 }
 
-/// What the engines of one row of the table are.
+/// A summary of the engines in one row of the table.
 struct Row {
   int none = 0;
   int few_tensor_cores = 0;
@@ -128,7 +127,7 @@ void look_at(const Layer& layer, const std::vector<ConvolutionChoice>& choices, 
     note("none");
     return;
   }
-  // Grouped convolutions have their own engines, few of them with tensor cores.
+  // Grouped convolutions have separate engines, few of them with tensor cores.
   if (is_half(dtype) && layer.problem.groups == 1 &&
       std::ranges::none_of(choices, &ConvolutionChoice::tensor_cores)) {
     ++row.few_tensor_cores;
@@ -141,7 +140,7 @@ void look_at(const Layer& layer, const std::vector<ConvolutionChoice>& choices, 
   row.most_workspace = std::max(row.most_workspace, choices.front().workspace_bytes);
 }
 
-/// Prints the rows of a chip; whether all is as it should be.
+/// Prints the rows of a chip; returns true if all are as expected.
 bool walk(const DeviceProperties& device, const std::vector<Layer>& layers) {
   bool good = true;
   for (const Precision& precision : kPrecisions) {
@@ -180,7 +179,7 @@ bool walk(const DeviceProperties& device, const std::vector<Layer>& layers) {
   return good;
 }
 
-/// One in `every` of the layers, from number `first`.
+/// One in `every` of the layers, from number `first` on.
 std::vector<Layer> sample(const std::vector<Layer>& layers, std::size_t every, std::size_t first) {
   std::vector<Layer> chosen;
   for (std::size_t i = first; i < layers.size(); i += every) {

@@ -1,6 +1,6 @@
-// The suite on the GPU of this machine, through the library that bench opens. Where there is none
-// it says so and ends with 77. Flags are GoogleTest's; GTEST_TOTAL_SHARDS and GTEST_SHARD_INDEX
-// divide it among processes.
+// The conformance suite on this machine's GPU, through the library that bench opens. Without a GPU
+// it reports this and exits with 77. Flags are GoogleTest's; GTEST_TOTAL_SHARDS and
+// GTEST_SHARD_INDEX divide the suite among processes.
 
 #include <algorithm>
 #include <iostream>
@@ -19,7 +19,7 @@ std::unique_ptr<Backend> make_present() { return open_gpu_provider().make_backen
 
 BackendUnderTest present() { return gpu_under_test("gpu", make_present); }
 
-/// The cases in which a channel's sums are shared among blocks, the last of which joins them.
+/// The cases in which several blocks share a channel's sums and the last block joins them.
 std::vector<KernelCase> cases_of_several_blocks(DType dtype) {
   std::vector<KernelCase> cases = cases_in(dtype);
   std::erase_if(cases, [](const KernelCase& one) {
@@ -59,7 +59,7 @@ int run(int argc, char** argv) {
   }
   testing::InitGoogleTest(&argc, argv);
   if (asks_for_help || GTEST_FLAG_GET(list_tests)) {
-    return RUN_ALL_TESTS();  // which prints them, and runs nothing
+    return RUN_ALL_TESTS();  // prints them, and runs nothing
   }
   if (argc > 1) {
     std::cerr << "gpu_conformance: " << printable(argv[1])

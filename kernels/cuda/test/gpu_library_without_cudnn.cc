@@ -1,4 +1,4 @@
-// A library for GPUs that cannot be opened, since its cuDNN is missing.
+// A GPU library that cannot be opened, since its cuDNN is missing.
 
 int absent_cudnn();
 int call_absent_cudnn();

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// A GPU for the suite: what kernels/cuda/README.md says it leaves out, emulated or not.
+/// A GPU for the suite, emulated or not, without the cases that kernels/cuda/README.md excludes.
 inline BackendUnderTest gpu_under_test(std::string name,
                                        std::function<std::unique_ptr<Backend>()> make) {
   return {.name = std::move(name),

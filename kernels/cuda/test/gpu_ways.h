@@ -12,11 +12,11 @@
 
 namespace bench {
 
-/// What there are several ways for on a GPU, emulated or not, in those that its estimates do not
-/// take. `make` makes the GPU.
+/// Tests of alternative candidates on a GPU, emulated or not, that its estimates do not choose.
+/// `make` creates the GPU.
 using MakeGpu = std::function<std::unique_ptr<Backend>()>;
 
-/// One of which a filter takes candidates away.
+/// A GPU with a filter that removes candidates.
 inline BackendUnderTest filtered_gpu(std::string name, const MakeGpu& make,
                                      FilteringBackend::Filter filter) {
   return gpu_under_test(std::move(name), [make, filter = std::move(filter)] {
@@ -30,8 +30,8 @@ inline bool takes_statistics(const Candidate& candidate) {
   return candidate.implementation.ends_with("+statistics+cuda");
 }
 
-/// Where an epilogue, or batch norm's statistics, are computed behind a convolution, though one
-/// graph could hold both.
+/// Keeps candidates that compute an epilogue, or batch norm's statistics, after a convolution, even
+/// if one graph could hold both.
 inline void epilogues_behind_convolutions(const Node& node, std::vector<Candidate>& candidates) {
   if (node.op == &kConv2d && node.op->fused(node)) {
     std::erase_if(candidates, [](const Candidate& one) {
@@ -40,7 +40,7 @@ inline void epilogues_behind_convolutions(const Node& node, std::vector<Candidat
   }
 }
 
-/// Whether it normalises what it reads, or leaves what it writes to be normalised.
+/// True if the case normalises its input, or leaves its output to be normalised.
 inline bool is_chained(const KernelCase& one) {
   const Node node{
       .name = one.name, .op = one.op, .attributes = one.attributes, .inputs = {}, .outputs = {}};
@@ -48,7 +48,7 @@ inline bool is_chained(const KernelCase& one) {
          (one.op == &kConv2d && one.attributes.as<Conv2dAttributes>().statistics_only);
 }
 
-/// The cases whose epilogues are in one graph where they are not kept apart.
+/// The cases whose epilogues are in one graph unless they are kept apart.
 inline std::vector<KernelCase> fused_cases(DType dtype) {
   std::vector<KernelCase> cases = cases_in(dtype);
   std::erase_if(cases, [](const KernelCase& one) {
@@ -58,7 +58,7 @@ inline std::vector<KernelCase> fused_cases(DType dtype) {
   return cases;
 }
 
-/// The cases with a batch norm behind the convolution, and nothing before it.
+/// The cases with a batch norm after the convolution, and without a prologue.
 inline std::vector<KernelCase> cases_with_batch_norm(DType dtype) {
   std::vector<KernelCase> cases = cases_in(dtype);
   std::erase_if(cases, [](const KernelCase& one) {
@@ -78,7 +78,7 @@ inline auto behind_parameters(const MakeGpu& make, DType dtype) {
                           testing::Values(dtype), testing::ValuesIn(fused_cases(dtype)));
 }
 
-/// In the order and the type that have statistics from a convolution.
+/// In the order and type for which convolutions provide statistics.
 inline auto statistics_behind_parameters(const MakeGpu& make) {
   return testing::Combine(testing::Values(epilogues_behind(make)),
                           testing::Values(DataFormat::nhwc), testing::Values(DType::f16),
@@ -97,12 +97,12 @@ inline bool normalizes_in_plan(const Candidate& candidate) {
   return candidate.implementation.find("+prologue") != std::string::npos;
 }
 
-/// Where a kernel of ours normalises what a convolution reads, though its plan could.
+/// Keeps candidates with a separate kernel for the prologue, even if the plan could compute it.
 inline void prologues_ahead(const Node& /*node*/, std::vector<Candidate>& candidates) {
   std::erase_if(candidates, normalizes_in_plan);
 }
 
-/// In the order and the type in which plans normalise.
+/// In the order and type for which plans normalise.
 inline auto chained_behind_parameters(const MakeGpu& make) {
   return testing::Combine(testing::Values(epilogues_behind(make),
                                           filtered_gpu("prologues_ahead", make, prologues_ahead)),
@@ -110,8 +110,8 @@ inline auto chained_behind_parameters(const MakeGpu& make) {
                           testing::ValuesIn(chained_cases(DType::f16)));
 }
 
-/// The cases of depthwise convolutions that there are kernels for: all but those whose groups have
-/// several channels.
+/// The cases of depthwise convolutions that have kernels: all except those with several channels
+/// per group.
 inline std::vector<KernelCase> depthwise_cases(DType dtype) {
   std::vector<KernelCase> cases = cases_in(dtype);
   std::erase_if(cases,
@@ -119,7 +119,7 @@ inline std::vector<KernelCase> depthwise_cases(DType dtype) {
   return cases;
 }
 
-/// Our kernels alone, also where the estimates prefer others.
+/// Keeps only our kernels, even if the estimates prefer others.
 inline void depthwise_alone(const Node& node, std::vector<Candidate>& candidates) {
   if (node.op == &kConv2d || node.op == &kConv2dBackwardData ||
       node.op == &kConv2dBackwardWeights) {

@@ -12,7 +12,7 @@
 namespace bench::cuda {
 namespace {
 
-/// Batch norms of ResNet-50 v1.5 that are alike.
+/// Identical batch norms of ResNet-50 v1.5.
 struct Layers {
   std::int64_t channels;
   std::int64_t side;
@@ -26,7 +26,7 @@ const std::vector<Layers>& layers_of_resnet50() {
   return kLayers;
 }
 
-/// How many of them are joined by their last blocks, of 53.
+/// How many of the 53 layers are joined by their last blocks.
 int joined_by_last_blocks(std::int64_t batch, Order order, DType dtype) {
   int joined = 0;
   for (const Layers& layers : layers_of_resnet50()) {
@@ -39,7 +39,7 @@ int joined_by_last_blocks(std::int64_t batch, Order order, DType dtype) {
   return joined;
 }
 
-// What README.md says of launches.
+// The numbers of launches in README.md.
 TEST(JoinedTiling, JoinsMostLayersOfResNet50) {
   EXPECT_EQ(joined_by_last_blocks(256, Order::nhwc, DType::f16), 46);
   EXPECT_EQ(joined_by_last_blocks(256, Order::nhwc, DType::f32), 53);
@@ -75,7 +75,7 @@ TEST(JoinedTiling, ReadsAtMost64KibibytesAndLeavesBlocksForALargeGpu) {
   }
 }
 
-/// Of a layer whose sums a kernel of its own joins: the suite's are too small for that.
+/// A layer whose sums a separate kernel joins; the suite's layers are too small for that.
 TEST(JoinedTiling, LeavesLargeLayersOfFewChannelsToAKernelThatJoins) {
   const Shape x{2, 64, 130, 130};
   ASSERT_FALSE(joined_tiling({.batch = x[0], .channels = x[1], .spatial = x[2] * x[3]}, DType::f16)

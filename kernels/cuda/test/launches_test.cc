@@ -1,4 +1,4 @@
-// What plans say of launches, against what the emulated runtime was given.
+// Compares the launches that plans report with those that the emulated runtime received.
 
 #include <gtest/gtest.h>
 
@@ -20,8 +20,7 @@
 namespace bench {
 namespace {
 
-/// Kernels and fills of the step that was recorded last; what it copies is its results, to the
-/// host.
+/// The kernels and fills of the last captured step; its copies bring results to the host.
 std::int64_t recorded_launches() {
   cuda::emulator::Machine& machine = cuda::emulator::Machine::get();
   const std::lock_guard lock(machine.lock());
@@ -30,7 +29,7 @@ std::int64_t recorded_launches() {
       nodes, [](const auto& node) { return node.task.name != "cudaMemcpyAsync"; });
 }
 
-/// Records a run of the graph, of which nothing runs.
+/// Captures a run of the graph without running it.
 struct Recorded {
   Recorded(const Graph& original, Backend& backend, DataFormat format)
       : executor(original, backend, {.format = format}) {
@@ -49,8 +48,8 @@ struct Recorded {
   std::int64_t launches = 0;
 };
 
-/// Each node's candidate of that number, going round where there are fewer; sees how many the node
-/// with the most has.
+/// Keeps candidate number `number` of each node, modulo their count. Records the largest count of
+/// candidates.
 class NumberedCandidates {
  public:
   explicit NumberedCandidates(std::size_t number) : number_(number) {}
@@ -72,7 +71,7 @@ bool runs_on(const Backend& backend, const Graph& graph) {
   });
 }
 
-/// The numbers of launches that nodes have, by op, over all cases in a type.
+/// The launch counts of nodes, by op, over all cases in a type.
 std::set<std::pair<std::string, int>> check_cases(DType dtype) {
   const auto backend = cuda::make_emulated_backend();
   std::set<std::pair<std::string, int>> seen;
@@ -104,7 +103,7 @@ TEST(Launches, AreAsManyAsThePlanSaysInEveryCaseAndWay) {
   auto seen = check_cases(DType::f16);
   seen.merge(check_cases(DType::bf16));
   seen.merge(check_cases(DType::f32));
-  // All kinds were there that have another number than one.
+  // Every kind with a count other than 1 must occur.
   for (const auto& [op, launches] :
        std::vector<std::pair<std::string, int>>{{"conv2d", 1},
                                                 {"conv2d", 2},

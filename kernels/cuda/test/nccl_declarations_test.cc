@@ -1,4 +1,4 @@
-// Our declarations of NCCL against its header.
+// Compares our NCCL declarations with its header.
 #include <gtest/gtest.h>
 #include <nccl.h>
 
@@ -33,7 +33,7 @@ TEST(NcclDeclarations, HaveTheLayoutOfItsHeader) {
   EXPECT_EQ(Config{}.min_ctas, defaults.minCTAs);
 }
 
-/// The function pointer's type with NCCL's own names for ours.
+/// The function pointer's type, with NCCL's types for ours.
 template <class Ours, class Theirs>
 constexpr bool kTakesAsMany = false;
 template <class R1, class... A1, class R2, class... A2>

@@ -1,4 +1,4 @@
-// Plans for cards that are described: by the table, by a file, by a device that is there.
+// Plans for described cards: from the table, from a file, and from a present device.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class PlannedCard : public testing::Test {
   }
   std::string file_of(const DeviceProperties& device) { return file(description_json(device)); }
 
-  /// What a file with this text is refused for.
+  /// The message with which a file with this text is refused.
   std::string refusal(const std::string& text) { return refusal_of(file(text)); }
   static std::string refusal_of(const std::string& card) {
     try {
@@ -50,7 +50,7 @@ class PlannedCard : public testing::Test {
   int files_ = 0;
 };
 
-/// The plan of a network's training step, with all that it says of memory and time.
+/// The plan of a network's training step, with its report of memory and time.
 std::string plan_on(Backend& backend) {
   const Graph graph = training_graph("resnet50_v1.5", DType::f16, backend);
   const Plan plan(graph, backend, {.format = DataFormat::automatic});
@@ -61,7 +61,7 @@ std::string plan_for(const std::string& card) {
   return plan_on(*make_emulated_provider()->make_planner(card, {}).backend);
 }
 
-// Those that bench's --plan_for accepts, which is held to plan for each of them.
+// The cards that bench's --plan_for accepts, each of which must be plannable.
 TEST_F(PlannedCard, IsOneOfEachComputeCapability) {
   std::vector<int> capabilities;
   for (const DeviceProperties& device : described_cards()) {
@@ -86,7 +86,7 @@ TEST_F(PlannedCard, HasTheSamePlanByItsFileAsByItsName) {
 
 TEST_F(PlannedCard, HasThePlanOfTheDeviceThatItDescribes) {
   const DeviceProperties device = present_devices().usable.front().properties;
-  // As gpu_properties writes those of a machine with two of them.
+  // The output of gpu_properties for a machine with two of them.
   const json one{{"description", json::parse(description_json(device))}};
   const std::string path = file(json{{"cuda_of_driver", 13000}, {"gpus", {one, one}}}.dump());
   EXPECT_EQ(plan_for(path), plan_on(*make_emulated_backend()));
@@ -169,7 +169,7 @@ TEST_F(PlannedCard, IsRefusedInASentenceWhereTheFileIsBad) {
   EXPECT_EQ(refusal_of("sm_70"), "there is no such file");
 }
 
-/// Emulated devices of these capabilities, until it ends.
+/// Emulated devices of these capabilities, during its lifetime.
 class Machine {
  public:
   explicit Machine(const std::vector<int>& capabilities)
@@ -204,7 +204,7 @@ TEST(PresentGpus, AreThoseThatAreNewEnough) {
   EXPECT_THAT(present.left_out,
               testing::ElementsAre("GPU 1, Emulated GPU, has compute capability 7.0 and is left "
                                    "out: this program needs 7.5 or newer"));
-  // The second one that can be used is the runtime's third.
+  // The second usable device is the runtime's third.
   const auto backend = provider->make_backend(1, {});
   int device = -1;
   ASSERT_EQ(cudaGetDevice(&device), cudaSuccess);

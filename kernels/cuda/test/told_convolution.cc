@@ -195,7 +195,7 @@ bool convolve(const Told& told, Memories& memories) {
 
 namespace {
 
-/// An element of each tensor for a place; an extent of 1 stands for all.
+/// The offset of a place in a tensor; an extent of 1 is broadcast.
 std::size_t offset_of(const ToldTensor& tensor, const Extents& index) {
   std::size_t offset = 0;
   for (std::size_t axis = 0; axis < index.size(); ++axis) {
@@ -206,7 +206,8 @@ std::size_t offset_of(const ToldTensor& tensor, const Extents& index) {
   return offset;
 }
 
-/// Calls act(index) for each place in a tensor, until it gives false; whether it never did.
+/// Calls act(index) for each place in a tensor until it returns false; returns true if it never
+/// does.
 template <class Act>
 bool for_each_place(const ToldTensor& tensor, const Act& act) {
   for (std::int64_t n = 0; n < tensor.extents[0]; ++n) {
@@ -223,14 +224,14 @@ bool for_each_place(const ToldTensor& tensor, const Act& act) {
   return true;
 }
 
-/// Null outside of the tensor.
+/// Null outside the tensor.
 double* element_at(Memories& memories, const ToldTensor& tensor, const Extents& index) {
   std::vector<double>& memory = memories.at(tensor.id);
   const std::size_t offset = offset_of(tensor, index);
   return offset < memory.size() ? &memory[offset] : nullptr;
 }
 
-/// Adds, multiplies or activates as cuDNN was told.
+/// Adds, multiplies or activates as described to cuDNN.
 bool run_pointwise(const nlohmann::json& graph, const nlohmann::json& node, Memories& memories) {
   const ToldTensor x = told_tensor(graph, node.at("X"));
   const ToldTensor y = told_tensor(graph, node.at("Y"));
@@ -257,7 +258,7 @@ bool run_pointwise(const nlohmann::json& graph, const nlohmann::json& node, Memo
   });
 }
 
-/// Adds up as cuDNN was told.
+/// Sums as described to cuDNN.
 bool add_up(const nlohmann::json& graph, const nlohmann::json& node, Memories& memories) {
   const ToldTensor x = told_tensor(graph, node.at("X"));
   const ToldTensor sums = told_tensor(graph, node.at("Sum"));

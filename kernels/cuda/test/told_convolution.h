@@ -10,12 +10,12 @@
 #include "kernels/cuda/convolutions.h"
 #include "kernels/cuda/test/convolution_cases.h"
 
-// A convolution, and what is in one graph with it, as cuDNN was told of it, read back from its own
-// plans and computed with plain loops over strides; and the same as a problem asks for it.
+// A convolution and its graph as they are described to cuDNN. They are read back from cuDNN's plans
+// and computed with plain loops over strides. The expected results are computed from the problem.
 
 namespace bench::cuda {
 
-/// Of a launch: first, second and result.
+/// A launch's tensors: first, second and result.
 using Tensors = std::array<std::vector<double>, 3>;
 
 /// The extents of the first, second or third of a launch's tensors.
@@ -25,13 +25,13 @@ const Extents& extents_at(const ConvolutionProblem& problem, std::size_t positio
 Tensors draw_tensors(const ConvolutionProblem& problem);
 std::vector<double> draw_whole_numbers(std::int64_t count, std::uint64_t seed);
 
-/// Where an element lies, by the order alone.
+/// The offset of an element, from the order alone.
 std::size_t place(const Extents& extents, Order order, const Extents& index);
 
-/// What the problem asks for, but for its epilogue.
+/// The expected result, without the epilogue.
 std::vector<double> expected(const ConvolutionProblem& problem, Tensors tensors);
 
-/// A tensor as cuDNN has it.
+/// A tensor in cuDNN's description.
 struct ToldTensor {
   std::int64_t id = 0;
   std::string type;
@@ -39,7 +39,7 @@ struct ToldTensor {
   std::vector<std::int64_t> strides;
 };
 
-/// A convolution as cuDNN has it.
+/// A convolution in cuDNN's description.
 struct Told {
   Pass pass = Pass::forward;
   ToldTensor x;
@@ -57,25 +57,25 @@ struct Told {
 
 /// A tensor of a plan's operation graph.
 ToldTensor told_tensor(const nlohmann::json& graph, const std::string& name);
-/// A convolution that is a node of it.
+/// A convolution that is a node of the graph.
 Told told_convolution(const nlohmann::json& graph, const nlohmann::json& node);
-/// The operation graph of the first plan for a problem, as the plan tells it. Operations say less:
-/// theirs are brought into another form.
+/// The operation graph of the first plan for a problem, as the plan reports it. Operations report
+/// less, since cuDNN converts theirs to another form.
 nlohmann::json told_graph(const ConvolutionProblem& problem);
 
-/// Memory of tensors by their ids.
+/// Tensor data by tensor id.
 using Memories = std::map<std::int64_t, std::vector<double>>;
 
-/// Adds that convolution to the memory of its result; false where it reads or writes outside of its
-/// tensors or y's extents are not those of the window.
+/// Adds the convolution to the data of its result. Returns false if it accesses data outside of its
+/// tensors, or if y's extents do not match the window.
 bool convolve(const Told& told, Memories& memories);
 
-/// Computes all operations of a graph in the order told, with memory for what is in none; false
-/// where one reads or writes outside of its tensors. Throws InternalError for an operation that our
-/// graphs do not have.
+/// Computes all operations of a graph in the given order, with storage for virtual tensors. Returns
+/// false if one accesses data outside of its tensors. Throws InternalError for an operation that
+/// our graphs do not have.
 bool run_graph(const nlohmann::json& graph, Memories& memories);
 
-/// For faults to be planted: that tensor of the graph.
+/// Finds a tensor of the graph, so that tests can plant faults.
 nlohmann::json& told_tensor_in(nlohmann::json& graph, const std::string& name);
 
 }  // namespace bench::cuda

@@ -14,7 +14,7 @@
 
 namespace bench {
 
-/// A batch of two images of a network, as a run trains it.
+/// The training graph of a network with a batch of two images.
 inline Graph training_graph(std::string_view model, DType dtype, const Backend& backend) {
   const SupportQuery supports = [&](const Graph& graph, const Node& node) {
     return backend.supports(graph, node);

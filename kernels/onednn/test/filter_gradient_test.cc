@@ -13,7 +13,7 @@ namespace {
 
 using onednn::has_isa;
 
-/// The names of what a backend with two threads offers for a node; none where it does not run it.
+/// The names of the candidates of a backend with two threads; empty if it does not run the node.
 std::vector<std::string> offered(const Graph& graph, DataFormat format) {
   const auto backend = make_onednn_backend({.processors = {0, 0}, .pin = false, .max_isa = {}});
   const Node& node = graph.nodes().front();
@@ -39,7 +39,7 @@ struct Convolution {
   std::int64_t dilation = 1;
 };
 
-/// Of 12 x 12 pixels, padded by as much as keeps them.
+/// Images of 12 x 12 pixels, with padding that keeps the size.
 std::vector<std::string> filter_gradients(const Convolution& c, DataFormat format, DType dtype) {
   const std::int64_t pad = c.kernel / 2 * c.dilation;
   Graph graph;

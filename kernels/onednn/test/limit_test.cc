@@ -9,8 +9,8 @@
 namespace bench {
 namespace {
 
-/// Makes a backend on each of so many threads at once, as the towers of a run do where AMX is
-/// hidden.
+/// Creates a backend on each of `towers` threads concurrently, like the towers of a run on a
+/// machine with hidden AMX.
 [[noreturn]] void make_limited_backends(int towers) {
   {
     std::vector<std::jthread> threads;
@@ -24,7 +24,7 @@ namespace {
   std::exit(onednn_isa() == "sse41" ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-// The limit holds for a process, so this one has a process of its own.
+// The limit holds for a process, so this test uses a separate process.
 TEST(OnednnBackendDeathTest, TakesTheSameLimitOnEveryTower) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(make_limited_backends(4), testing::ExitedWithCode(EXIT_SUCCESS), "");

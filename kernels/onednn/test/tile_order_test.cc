@@ -16,7 +16,7 @@ memory::desc desc(const memory::dims& dims, Tag tag, memory::data_type type) {
   return {dims, type, tag};
 }
 
-/// What oneDNN's own reorder makes of a tensor, padding included.
+/// The result of oneDNN's reorder of a tensor, padding included.
 template <class To, class From>
 std::vector<To> reordered(const memory::desc& from, std::vector<From>& tensor,
                           const memory::desc& to) {
@@ -64,7 +64,7 @@ TEST(TileOrder, IsThatOfOnednnsReorders) {
     const auto order = tile_order(from, to);
     ASSERT_TRUE(order.has_value());
     const memory::desc plain(dims, memory::data_type::f32, plain_tag(dims));
-    // Whole numbers, which bf16 holds.
+    // Whole numbers, which bf16 represents exactly.
     std::vector<float> canonical(plain.get_size() / sizeof(float));
     for (std::size_t i = 0; i < canonical.size(); ++i) {
       canonical[i] = static_cast<float>(i * 37 % 251);
@@ -91,7 +91,7 @@ TEST(TileOrder, IsNoneWhereTheAxesAreCutDifferently) {
   EXPECT_FALSE(order({32, 32, 3, 3}, Tag::abcd, Tag::acdb));
   EXPECT_FALSE(order({32, 32, 3, 3}, Tag::ABcd16b16a, Tag::ABcd8b8a));
   EXPECT_FALSE(order({32, 32, 3, 3}, Tag::abcd, Tag::ABcd8b16a2b));
-  // What lies together here is strewn there.
+  // Elements that are together in one layout are scattered in the other.
   EXPECT_FALSE(order({32, 96, 1, 1}, Tag::ABcd16b16a, Tag::BcdA48b2a));
   // Padded along another axis.
   EXPECT_FALSE(order({64, 3, 7, 7}, Tag::Acdb16a, Tag::AcdB16a2b));

@@ -130,7 +130,7 @@ void for_each_product(const Shape& x, const Shape& w, const Shape& y, std::int64
   }
 }
 
-/// Planes so large that the patches of one are gathered in several stretches of rows.
+/// Planes so large that the patches of one are gathered in several ranges of rows.
 void expect_the_definition(const Shape& x, const Shape& w, std::int64_t groups, std::int64_t pad) {
   const Window window{.kernel = {w[2], w[3]}, .pad_before = {pad, pad}, .pad_after = {pad, pad}};
   Graph graph;
@@ -152,7 +152,7 @@ void expect_the_definition(const Shape& x, const Shape& w, std::int64_t groups, 
   const auto zeros = [](const Shape& shape) {
     return std::vector<double>(static_cast<std::size_t>(shape.elements()));
   };
-  // As computed_by() draws them: the first and the second input.
+  // The first and the second input, drawn as computed_by() does.
   const auto first = [](const Shape& shape) { return drawn(shape.elements(), 0); };
   const auto second = [](const Shape& shape) { return drawn(shape.elements(), 1); };
   std::vector<double> forward = zeros(y);

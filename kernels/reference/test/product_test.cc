@@ -23,7 +23,7 @@ double element(const Factor& factor, std::int64_t row, std::int64_t column) {
   return factor.data[row * factor.row_stride + column * factor.column_stride];
 }
 
-/// Which way the factors lie.
+/// The orientation of the factors.
 struct Lie {
   bool a_transposed = false;
   bool b_transposed = false;

@@ -44,10 +44,10 @@ TEST(ReferenceBackend, IsPlainWhateverTheFormat) {
   EXPECT_EQ(backend->canonical_layout({.shape = {2, 3}}), Layout("plain"));
 }
 
-/// One element through several steps; values from the formulas by hand.
+/// One element through several steps; values computed from the formulas by hand.
 struct Trajectory {
   std::vector<float> variables;
-  /// Of each slot, its first value at the front.
+  /// The slots' values, starting with the initial ones.
   std::vector<std::vector<float>> slots;
 };
 

@@ -100,13 +100,13 @@ TEST(Choices, OfAnotherDeviceAreRefused) {
               HasSubstr("w: no kernel of this device or version takes it in c"));
 }
 
-/// Runs what it runs in several ways per layout, the estimates preferring the first.
+/// Offers several ways per layout; the estimates prefer the first.
 class TwoWaysBackend final : public TwoLayoutBackend {
  public:
   std::vector<std::string> ways = {" first", " second"};
-  /// By way; true otherwise.
+  /// Keyed by way; true by default.
   std::map<std::string, bool> deterministic = {};
-  /// Of those that are named, what they have in common with others.
+  /// Keyed by way: what it has in common with others; empty by default.
   std::map<std::string, std::string> groups = {};
 
   std::vector<Candidate> candidates(const Graph& graph, const Node& node,
@@ -126,8 +126,8 @@ class TwoWaysBackend final : public TwoLayoutBackend {
   }
 };
 
-/// What TwoWaysBackend runs in each layout takes so long, by node and implementation; 2 s
-/// otherwise.
+/// The times of TwoWaysBackend's candidates in each layout, by node and implementation; 2 s by
+/// default.
 struct TimedWays {
   std::map<std::string, std::optional<double>> times;
   std::vector<std::string> asked = {};

@@ -64,8 +64,8 @@ TEST(Lowering, PutsAReorderBetweenKernelsThatDisagree) {
   EXPECT_THAT(text.str(), EndsWith("reorders: 1, estimated at 1000.00 ms of 3000.00 ms\n"));
 }
 
-// A filter that is kept in f32 and computed with in bf16 is cast by the reorder that its reader
-// needs anyway; one for each layout in which it is read.
+// A filter is stored in f32 and used in bf16. The reorder that its reader needs anyway casts it;
+// there is one for each layout in which it is read.
 TEST(Lowering, CastsAVariableOnItsWayIntoTheReadersLayout) {
   Graph graph;
   const ValueId w =
@@ -89,7 +89,7 @@ TEST(Lowering, CastsAVariableOnItsWayIntoTheReadersLayout) {
   EXPECT_EQ(lowered.steps.size(), 4U);
 }
 
-/// running = average(running, batch), read once more or not.
+/// running = average(running, batch), with or without another reader.
 Graph running_average(bool read_again) {
   Graph graph;
   const TensorType vector{.dtype = DType::f32, .shape = {4}};
@@ -184,7 +184,7 @@ TEST(Lowering, CastsAVariableThatIsNotTrainedInEveryRun) {
   EXPECT_TRUE(lowered.refreshes.empty());
 }
 
-// The optimizer goes through a variable in the order of its memory.
+// The optimizer traverses a variable in memory order.
 TEST(Lowering, CastsATrainedVariableThatIsReadInAnotherLayoutInEveryRun) {
   TwoLayoutBackend backend;
   const Graph graph = narrowed_weight(/*trained=*/true);
@@ -201,7 +201,7 @@ TEST(Lowering, CastsATrainedVariableThatIsReadInAnotherLayoutInEveryRun) {
   EXPECT_TRUE(lowered.trained.at(0).copies.empty());
 }
 
-/// x -> a -> b -> c, each allowed to lie on what it reads.
+/// x -> a -> b -> c, each of which may overwrite its input.
 Graph graph_of_chain() {
   Graph graph;
   ValueId x = graph.add_input("x", {.dtype = DType::f32, .shape = {1, 1, 32, 32}});
@@ -233,7 +233,7 @@ TEST(Plan, LaunchesNothingForAStepThatIsIdleInPlace) {
   TwoLayoutBackend backend;
   EXPECT_EQ(launches_of(Plan(graph_of_chain(), backend, {}).lowered), 3);
   backend.idle_in_place = true;
-  // The first one reads an input, on which nothing may lie.
+  // The first one reads an input, which must not be overwritten.
   const Plan plan(graph_of_chain(), backend, {});
   EXPECT_EQ(launches_of(plan.lowered), 1);
   EXPECT_EQ(plan.lowered.steps[0].launches, 1);

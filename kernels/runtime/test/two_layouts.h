@@ -11,13 +11,13 @@
 
 namespace bench {
 
-/// A backend that runs nothing: every node can have its tensors in layout "a" or "b", at costs a
-/// test sets by op.
+/// A backend that runs nothing: every node can have its tensors in layout "a" or "b", at costs that
+/// a test sets by op.
 class TwoLayoutBackend : public Backend {
  public:
   std::map<const OpDef*, std::pair<double, double>> seconds = {};
   double reorder = 1;
-  /// Of all candidates.
+  /// Applies to all candidates.
   bool idle_in_place = false;
 
   [[nodiscard]] std::string_view name() const override { return "two layouts"; }

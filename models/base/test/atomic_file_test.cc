@@ -63,7 +63,7 @@ TEST(AtomicFile, GoesByTheNameItIsGiven) {
               ThrowsMessage<UsageError>(HasSubstr("cannot write the file of --save '/absent/x'")));
 }
 
-/// Makes a file as it is when nobody has written to it for so long.
+/// Creates a file whose last write was `age` ago.
 void make_old(const fs::path& path, std::string_view text, std::chrono::minutes age) {
   std::ofstream(path) << text;
   fs::last_write_time(path, fs::file_time_type::clock::now() - age);
@@ -206,7 +206,7 @@ TEST(AtomicFile, ReportsAFolderThatVanishedAsAFailedWrite) {
   EXPECT_THAT([&] { file.write("x"); }, ThrowsMessage<WriteError>(HasSubstr("open")));
 }
 
-/// Files of this process cannot grow beyond `bytes`.
+/// Keeps files of this process from growing beyond `bytes`.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {

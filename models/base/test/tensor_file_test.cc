@@ -29,7 +29,7 @@ std::string raw(const std::vector<T>& values) {
   return bytes;
 }
 
-/// A file of these parts in a folder of its own.
+/// A file with these parts, in a separate folder.
 class MadeFile {
  public:
   explicit MadeFile(const std::string& contents) {
@@ -43,7 +43,7 @@ class MadeFile {
   ScratchFolder folder_;
 };
 
-/// A file with the one tensor `t`, read as floats.
+/// Reads the only tensor of a file, `t`, as floats.
 std::vector<float> floats_of(const std::string& dtype, std::size_t count, const std::string& data) {
   const MadeFile made(cat(R"({"t":{"dtype":")", dtype, R"(","shape":[)", count,
                           R"(],"data_offsets":[0,)", data.size(), "]}}"),

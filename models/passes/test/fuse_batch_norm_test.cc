@@ -35,7 +35,7 @@ std::ptrdiff_t with_batch_norm(const Graph& graph) {
   return std::count_if(graph.nodes().begin(), graph.nodes().end(), carries_batch_norm);
 }
 
-/// A convolution "conv" of x and what tests put behind it.
+/// A convolution "conv" of x, and the nodes that tests append to it.
 class FuseBatchNorm : public testing::Test {
  protected:
   ValueId conv(const std::string& name, ValueId x) {

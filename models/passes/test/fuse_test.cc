@@ -128,7 +128,7 @@ TEST_F(FuseTest, KeepsReadersOfStatisticsBehindAFusedBatchNorm) {
   // The later input of the sum is a convolution's: that one takes the residual.
   EXPECT_THAT(fused(), ElementsAre("bnepsilon 0.001", "averagedecay 0.999 factor 1",
                                    "late1x1/1+residual+relu"));
-  // A device without that form leaves the sum to the batch norm, which then moves behind `late`.
+  // A device without that form leaves the sum to the batch norm, which then moves after `late`.
   const auto no_conv_residual = [](const Graph&, const Node& node) {
     return Support{.yes = node.op != &kConv2d, .why_not = "no residual"};
   };

@@ -36,7 +36,7 @@ const Node& node_called(const Graph& graph, const std::string& name) {
   return *std::ranges::find(graph.nodes(), name, &Node::name);
 }
 
-/// Convolutions "a", "b" and so on, each with a batch norm and ReLU behind it.
+/// Convolutions "a", "b" and so on, each followed by a batch norm and ReLU.
 class NormalizeWhereRead : public testing::Test {
  protected:
   ValueId conv(const std::string& name, ValueId x, std::int64_t groups = 1) {

@@ -24,8 +24,8 @@ std::int64_t trainable_scalars(const Graph& graph) {
   return sum;
 }
 
-/// What the cells give: a cell ends with a concatenation of four or more parts, a halved state is
-/// one of two.
+/// The output shapes of the cells. A cell ends with a concatenation of four or more parts; a halved
+/// state is one of two parts.
 std::vector<Shape> cells(const Graph& graph) {
   std::vector<Shape> shapes;
   for (const Node& node : graph.nodes()) {

@@ -16,9 +16,9 @@
 namespace bench {
 namespace {
 
-/// What torchvision 0.14 says of a model made without weights: its batch norms' epsilon and
-/// momentum, the number of tensors in its state_dict without num_batches_tracked, and hash_name of
-/// their lines "<name> <extents, joined by x>\n", sorted by name.
+/// What torchvision 0.14 reports for a model created without weights: its batch norms' epsilon and
+/// momentum, and the number of tensors in its state_dict without num_batches_tracked. The last
+/// value is hash_name of their lines "<name> <extents, joined by x>\n", sorted by name.
 struct Torchvision {
   std::string_view name;
   double epsilon = 0;
@@ -65,7 +65,7 @@ TEST_P(TorchvisionModel, HasTorchvisionsVariablesByNameAndShape) {
   for (const Variable& variable : graph.variables()) {
     lines.push_back(cat(graph.value(variable.value).name, " ", graph.shape(variable.value), "\n"));
   }
-  // A space sorts ahead of everything a name has, so that lines are in the order of their names.
+  // A space sorts before every character of a name, so the lines are sorted by name.
   std::sort(lines.begin(), lines.end());
   std::string text;
   for (const std::string& line : lines) {

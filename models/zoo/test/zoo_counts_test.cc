@@ -13,7 +13,8 @@ namespace bench {
 namespace {
 
 constexpr int kNotGiven = -1;
-/// A normal distribution cut at two deviations has this share of the uncut one's variance.
+/// The variance of a normal distribution truncated at two deviations, as a share of the untruncated
+/// one.
 constexpr double kCutVariance = 0.77374;
 
 /// A row of golden_counts.inc.
@@ -45,7 +46,7 @@ std::int64_t classes_of(const Model& model) {
   return model.dataset == "cifar10" ? 11 : 1001;
 }
 
-/// Trainable scalars, by what they are for.
+/// Trainable scalars, by purpose.
 struct Counts {
   std::int64_t scalars = 0;
   std::int64_t variables = 0;
@@ -79,7 +80,7 @@ Counts count(const Graph& graph) {
   return counts;
 }
 
-/// The mean of the square of an element.
+/// The expected square of an element.
 double expected_square(const Initializer& initial) {
   const double share = initial.kind == Initializer::Kind::truncated_normal ? kCutVariance : 1;
   return initial.mean * initial.mean + share * initial.stddev * initial.stddev;
@@ -110,7 +111,7 @@ TEST_P(ZooCounts, AgreeWithTheIndependentCount) {
   EXPECT_EQ(std::llround(macs / golden.rounded_to),
             std::llround(golden.multiply_adds / golden.rounded_to))
       << macs << " multiply-adds";
-  // Batch norm's variables, and only they, are left out of the L2 sum.
+  // The L2 sum omits batch norm's variables, and only those.
   EXPECT_EQ(counts.decayed_scalars, counts.scalars - counts.gammas - counts.betas);
   const auto expect_if_given = [](std::int64_t counted, std::int64_t given, const char* what) {
     EXPECT_TRUE(given == kNotGiven || counted == given)

@@ -34,7 +34,7 @@ const Node& node_named(const Graph& graph, std::string_view name) {
   return *found;
 }
 
-/// The name of the node or input that gives the input at that position of the node called `name`.
+/// The name of the node or input that is the input at `position` of the node named `name`.
 std::string source(const Graph& graph, std::string_view name, std::size_t position = 0) {
   const Value& value = graph.value(node_named(graph, name).inputs.at(position));
   return value.origin == Value::Origin::node

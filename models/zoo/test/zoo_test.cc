@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(All, Zoo, testing::ValuesIn(all_models().begin(), all_m
 struct Anchor {
   std::string_view name;
   std::int64_t scalars = 0;
-  /// Where the literature has one gamma per beta and the model none.
+  /// Used if the literature has one gamma per beta and the model has no gammas.
   std::int64_t gammas = 0;
 };
 

@@ -60,7 +60,7 @@ TEST(Comparison, PutsRowsTogetherByAFieldWithAGeometricMeanEach) {
   ASSERT_EQ(comparison.rows.size(), 4);
   EXPECT_EQ(comparison.rows[0].group, "batch_per_device 32, model resnet50");
   EXPECT_EQ(comparison.rows[3].group, "batch_per_device 64, model vgg16");
-  EXPECT_EQ(comparison.geomeans.size(), 1);  // Of all: each group is one row.
+  EXPECT_EQ(comparison.geomeans.size(), 1);  // One over all rows: each group is one row.
 
   const Comparison by_model = compared(base, other, {.by = {"model"}});
   ASSERT_EQ(by_model.geomeans.size(), 3);
@@ -128,7 +128,7 @@ TEST(Comparison, NightsAreTheReplicatesOfNestedRuns) {
   EXPECT_NE(comparison.rows[0].verdict, ChangeVerdict::kRegressed);
 }
 
-/// So many nights of three runs; nights differ by 2 %, runs of a night by 0.1 %.
+/// Days of three runs; days differ by 2 %, runs of a day by 0.1 %.
 std::vector<StoredRun> made_nights(std::size_t nights, std::uint64_t seed) {
   RandomStream random(seed);
   std::vector<StoredRun> runs;
@@ -169,7 +169,7 @@ TEST(Comparison, OfTheSameNightsIsRarelyAChange) {
     }
     std::cout << "A/A, " << nights << " nights a side: " << changed
               << " of 200 are called changed\n";
-    // Of 4 nights p is 2 / 70 at the least: 5.7 are expected, 10 are promised.
+    // With 4 days, p is at least 2 / 70: 5.7 are expected, 10 are promised.
     EXPECT_LE(changed, nights == 3 ? 0 : 10);
   }
 }

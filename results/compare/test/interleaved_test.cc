@@ -21,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// A folder of its own, with a program `bench` in it that copies a record.
+/// A temporary folder with a program `bench` that copies a record.
 class Interleaved : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -81,7 +81,7 @@ TEST_F(Interleaved, AnInterruptLeavesWholePairs) {
 }
 
 TEST_F(Interleaved, ACommandIsSentTheSignalItselfOnceAndByUsAlone) {
-  // Signals its parent, and notes its process group and what it is sent itself.
+  // Signals its parent, and records its process group and the signals that it receives.
   const auto got = [&](const char* signal) {
     std::ofstream(folder_ / "signals")
         << "#!/bin/sh\n"

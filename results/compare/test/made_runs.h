@@ -52,7 +52,7 @@ inline StoredRun made_run(const MadeRun& made) {
   return run;
 }
 
-/// So many runs around `made.rate`, with a coefficient of variation.
+/// `n` runs around `made.rate`, with a coefficient of variation.
 inline std::vector<StoredRun> made_runs(std::size_t n, const MadeRun& made, double cv,
                                         std::uint64_t seed) {
   RandomStream random(seed);

@@ -23,7 +23,7 @@ Outputs written(const char* format, const std::vector<StoredRun>& runs = {exampl
   return format_to_write(format).write(runs);
 }
 
-// Keys, their order and the form of values as the original's logger gives them for such a run.
+// Keys, their order and the form of the values are those of tf_cnn_benchmarks' logger.
 TEST(TfLogs, AreTheOriginalsByteForByte) {
   const Outputs outputs = written("tf-logs");
   ASSERT_EQ(outputs.size(), 2U);
@@ -84,7 +84,8 @@ TEST(TfLogs, HaveTheAccuraciesOfEachPrintedStep) {
                                            "3 top_5_accuracy 1", "3 average_examples_per_sec 24"));
 }
 
-/// data_format in the log of a run whose layers chose, with the images held so.
+/// data_format in the log of a run whose layers chose their layouts, with `images` as the layout of
+/// the images.
 std::string logged_format(const std::string& images, std::vector<Implementation> steps) {
   Record record = example_record();
   record.workload.layout = "auto";
@@ -269,7 +270,7 @@ TEST(MlperfSystem, HasEveryFieldOfTheDescription) {
 
 TEST(GoogleBenchmark, CountsTheStepsThatRanAndLeavesOutWhatIsNotKnown) {
   Record record = example_record();
-  record.workload.num_batches = 5000;  // It ended after three, as by --max_seconds.
+  record.workload.num_batches = 5000;  // The run ended after three, as with --max_seconds.
   const auto exported = [](const Record& what) {
     const StoredRun run = run_of(nlohmann::json::parse(record_json(what)));
     return nlohmann::json::parse(written("google-benchmark", {run})[0].contents);

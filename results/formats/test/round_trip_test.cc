@@ -50,7 +50,7 @@ TEST(RoundTrip, TensorFlowsLogsKeepWhatWasRun) {
     ASSERT_NE(field(back.record, path), nullptr) << path;
     EXPECT_EQ(*field(back.record, path), *field(sent.record, path)) << path;
   }
-  // The logs know it by the name that is printed.
+  // The logs have the printed name.
   EXPECT_EQ(text_field(back.record, "workload.model"), "lenet5");
 }
 

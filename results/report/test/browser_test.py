@@ -22,7 +22,7 @@ import tempfile
 
 WIDTHS = (360, 1280)
 
-# Runs in a page around the one looked at, which is in frames of the widths and changes by sorting alone.
+# Runs in an outer page. The tested page is in frames of the given widths, and changes only by sorting.
 LOOK = """
 function look(doc, view, width, scripts) {
   const found = [];

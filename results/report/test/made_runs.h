@@ -9,7 +9,7 @@
 
 namespace bench::results {
 
-/// What a made run differs in.
+/// How a made run differs from the default.
 struct MadeRun {
   std::string model = "lenet";
   std::string host = "node7";
@@ -17,13 +17,13 @@ struct MadeRun {
   int devices = 1;
   std::string strategy = "parameter_server";
   std::string optimizer = "sgd";
-  std::string gpu{};  ///< Of each device; empty: none.
+  std::string gpu{};  ///< GPU of each device; may be empty.
   double speed = 100;
   double joules = 0;  ///< Per image; 0: unknown.
   std::string status = "ok";
 };
 
-/// A run of a small record of these.
+/// A run with a small record of these values.
 inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
   nlohmann::json record = {
       {"schema", "bench.record/1"},

@@ -53,7 +53,7 @@ TEST(Page, WhatRecordsSayCannotBecomeMarkup) {
   EXPECT_EQ(parsed["works"].size(), 3U);
 }
 
-/// How often the text is there.
+/// The number of times that the text occurs.
 std::size_t times_in(const std::string& page, const std::string& text) {
   std::size_t times = 0;
   for (std::size_t at = page.find(text); at != std::string::npos; at = page.find(text, at + 1)) {
@@ -67,7 +67,7 @@ TEST(Page, DisclosesOnceWhatAllSystemsAndRunsShare) {
   EXPECT_THAT(page, HasSubstr("<h3>All systems</h3>"));
   EXPECT_EQ(times_in(page, ">host.hostname<"), 1U);
   EXPECT_EQ(times_in(page, ">cpu.processors_used<"), 2U);
-  // On 1 thread, on 2, on 2 devices, and what was left out.
+  // On 1 thread, on 2, on 2 devices, and the omitted run.
   EXPECT_EQ(times_in(page, "--model=lenet"), 4U);
 }
 
@@ -109,7 +109,7 @@ TEST(Page, EveryDrawingHasATitleAndADescription) {
   for (std::size_t at = page.find("<svg"); at != std::string::npos; at = page.find("<svg", at + 1))
     ++all;
   EXPECT_EQ(static_cast<std::size_t>(drawings), all);
-  EXPECT_EQ(drawings, 6);  // Three works, one ratio, one mean, one scaling.
+  EXPECT_EQ(drawings, 6);  // Three workloads, one ratio, one mean, one scaling.
 }
 
 TEST(Page, AnonymousOnesNameNoHostAndNoPath) {

@@ -25,7 +25,7 @@ TEST(Bootstrap, AgreesWithScipysBcaOfUngroupedRuns) {
   }
 }
 
-/// Nights that differ by 2 %, runs within a night by 0.1 %.
+/// Days that differ by 2 %, with runs of a day that differ by 0.1 %.
 Nested nights(std::uint64_t seed) {
   RandomStream random(seed);
   Nested groups(6);
@@ -60,7 +60,7 @@ TEST(Bootstrap, HoldsTheTruthAboutAsOftenAsItSays) {
     const BootstrapOptions options = {.replicates = 499, .seed = i};
     held += hierarchical_bootstrap(samples, difference_of_medians, options).interval.contains(0);
   }
-  // Six nights are few for a bootstrap, which is short of its 95 % there.
+  // Six days are few for a bootstrap, which falls short of its 95 % there.
   EXPECT_GE(held, 83);
 }
 

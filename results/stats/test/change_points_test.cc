@@ -11,7 +11,7 @@
 namespace bench::results::stats {
 namespace {
 
-/// Normal noise of 1 % around the levels, each so many points long.
+/// Normal noise of 1 % around the levels, each with its number of points.
 std::vector<double> series_of(const std::vector<std::pair<std::size_t, double>>& levels,
                               std::uint64_t seed) {
   RandomStream random(seed);

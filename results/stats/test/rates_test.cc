@@ -14,7 +14,8 @@
 #include "results/stats/signed_rank.h"
 #include "results/stats/verdict.h"
 
-/// How often the verdicts are wrong, in simulations with fixed seeds. What they find is printed.
+/// Measures how often the verdicts are wrong, in simulations with fixed seeds, and prints the
+/// rates.
 namespace bench::results::stats {
 namespace {
 
@@ -146,7 +147,8 @@ TEST(Rates, TheNewestNightIsRarelySuspectedForNothing) {
   }
   std::cout << "newest point: " << suspects / 200.0 << " % suspected for nothing, " << found / 200.0
             << " % of drops by 6 standard deviations found\n";
-  // The MAD of 20 points is no standard deviation: more than alpha, and confirmed before it counts.
+  // The MAD of 20 points differs from a standard deviation: more than alpha, and confirmed before
+  // it counts.
   EXPECT_LE(suspects, 0.006 * 20000);
   EXPECT_GE(found, 0.8 * 20000);
 }

@@ -67,8 +67,8 @@ TEST(Multiplicity, AgreesWithTheDefinitions) {
 }
 
 TEST(Multiplicity, RejectsAsInThePublishedExample) {
-  // Benjamini and Hochberg (1995), section 4: 15 p values, of which their method rejects four at 5
-  // %, Holm's three.
+  // Benjamini and Hochberg (1995), section 4: 15 p values. At 5 %, their method rejects four and
+  // Holm's three.
   const std::vector<double> p = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
                                  0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000};
   const auto rejected = [](const std::vector<double>& adjusted) {

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int kSkipped = 77;
 
-/// Too much for a few of them to fit on the disk below: numbers that no compression makes short.
+/// A run so large that only a few fit on the disk below; its numbers do not compress well.
 StoredRun large_run(int number) {
   RandomStream random(static_cast<std::uint64_t>(number));
   Record record = made_record("resnet50", 64, 100 + number);
@@ -35,13 +35,13 @@ StoredRun large_run(int number) {
   return stored_run(json_of(record));
 }
 
-/// Ends the process with what it found, and why in `file`.
+/// Ends the process with `status`, and writes the reason to `file`.
 [[noreturn]] void end_with(int status, const fs::path& file, const std::string& text) {
   std::ofstream(file) << text;
   ::_exit(status);
 }
 
-/// A disk of a megabyte of its own for this process; skips where the system does not let it.
+/// Mounts a separate disk of a megabyte for this process; skips if the system does not allow it.
 void mount_small_disk(const fs::path& place, const fs::path& said) {
   const auto uid = ::getuid();
   const auto gid = ::getgid();
@@ -57,7 +57,7 @@ void mount_small_disk(const fs::path& place, const fs::path& said) {
   }
 }
 
-/// The words of a claim that does not hold; empty where all do.
+/// The first failed check; empty if all pass.
 std::string fill_and_mend(const fs::path& disk, const fs::path& path) {
   int stored = 0;
   std::string why;
@@ -119,7 +119,7 @@ TEST_P(AFullDisk, RefusesARunAndKeepsTheOthers) {
   EXPECT_EQ(status, 0) << text;
 }
 
-/// The same of both forms.
+/// The same tests for both kinds of store.
 class AStoreOfTwoProcesses : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Forms, AStoreOfTwoProcesses, testing::Values("results.sqlite", "records/"),
@@ -137,7 +137,7 @@ TEST_P(AStoreOfTwoProcesses, HasTheRunsOfBoth) {
     children.push_back(::fork());
     ASSERT_GE(children.back(), 0);
     if (children.back() != 0) continue;
-    // Both begin when the parent closes the pipe, the making of the store included.
+    // Both begin when the parent closes the pipe, so this includes creating the store.
     ::close(start[1]);
     char ignored = 0;
     (void)!::read(start[0], &ignored, 1);

@@ -9,7 +9,7 @@
 
 namespace bench::results {
 
-/// A record of a run on two threads, for tests to change before it is sealed.
+/// A record of a run on two threads, which tests may change before it is sealed.
 inline Record made_record(const std::string& model = "resnet50", std::int64_t batch = 64,
                           double images_per_sec = 100) {
   Record record;
@@ -55,7 +55,7 @@ inline nlohmann::json json_of(const Record& record) {
   return nlohmann::json::parse(record_json(record));
 }
 
-/// `record`, changed by hand, with the id that its content now has.
+/// `record`, changed by hand, with the id of its new content.
 inline nlohmann::json sealed(nlohmann::json record) {
   record["record_id"] = content_id(record);
   return record;

@@ -24,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// One of any number of runs of the same work.
+/// One of any number of runs of the same workload.
 StoredRun run_number(int number, const std::string& model = "resnet50") {
   Record record = made_record(model, 64, 100 + number);
   record.time.start_utc += std::chrono::minutes(number);
@@ -49,7 +49,7 @@ std::string check_of(const fs::path& path) {
   return check.step() ? check.text(0) : "nothing";
 }
 
-/// The same of both forms.
+/// The same tests for both kinds of store.
 class AStore : public testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] fs::path path() const { return folder_.path() / GetParam(); }
@@ -185,7 +185,7 @@ TEST_P(AStore, FindsThousandsOfRunsByTheirIds) {
   EXPECT_THAT(store.summaries(filter_of_ids({})), IsEmpty());
 }
 
-/// Puts runs in until it is killed.
+/// Stores runs until it is killed.
 [[noreturn]] void store_for_ever(const fs::path& path, int from) {
   Store store(path, Store::Access::kWrite);
   for (int i = from;; ++i) store.add(run_number(i));
@@ -199,7 +199,7 @@ TEST_P(AStore, IsWholeAfterKills) {
     if (child == 0) {
       store_for_ever(path(), 1000 * kill);
     }
-    // Until it has stored something: killed in the midst of the next.
+    // Until it has stored something, so that the kill interrupts the next run.
     while (open(Store::Access::kRead).load(parse_filter("", 0)).size() <
            static_cast<std::size_t>(kill) + 1) {
       std::this_thread::yield();
@@ -218,7 +218,7 @@ TEST_P(AStore, LosesNothingWhenThereIsNoRoom) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // No file may grow beyond what the first run took and a little more.
+    // No file may grow much beyond its size after the first run.
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{.rlim_cur = 200'000, .rlim_max = 200'000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -340,7 +340,7 @@ TEST_F(AFolder, LosesWhatKilledProgramsLeftWhenItIsWrittenTo) {
   const fs::path beside = month / "0123456789abcdef.json";
   pid_t killed = -1;
   {
-    const TemporaryFile being_written(beside);  // Of a program that goes on.
+    const TemporaryFile being_written(beside);  // A running program writes it.
     ASSERT_TRUE(being_written.open());
     killed = ::fork();
     ASSERT_GE(killed, 0);
@@ -355,7 +355,7 @@ TEST_F(AFolder, LosesWhatKilledProgramsLeftWhenItIsWrittenTo) {
     const auto hour_ago = fs::file_time_type::clock::now() - std::chrono::minutes(61);
     fs::last_write_time(month / cat(".0123456789abcdef.json.", ::getpid(), ".tmp"), hour_ago);
     Store(path_, Store::Access::kWrite);
-    EXPECT_TRUE(fs::exists(left));  // It may be another machine's, whose lock is not seen.
+    EXPECT_TRUE(fs::exists(left));  // Another machine may hold it, with an invisible lock.
     fs::last_write_time(left, hour_ago);
     static_cast<void>(Store(path_, Store::Access::kRead).size());
     EXPECT_TRUE(fs::exists(left));  // A reader removes nothing.

@@ -10,7 +10,7 @@
 
 namespace bench::results {
 
-/// A folder that is gone when this is.
+/// A folder that is removed with this object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

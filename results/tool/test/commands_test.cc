@@ -37,7 +37,7 @@ class Commands : public testing::Test {
     return {.status = status, .out = out.str(), .err = err.str()};
   }
 
-  /// What a command says of its mistake.
+  /// The message of a command's error.
   template <class Error>
   std::string mistake(const std::string& name, const std::vector<std::string>& words) const {
     try {

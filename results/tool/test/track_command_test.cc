@@ -22,18 +22,18 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// What of a made series of nights is not as usual.
+/// How a made series differs from the default.
 struct MadeNights {
   std::string model = "resnet50";
   std::size_t count = 40;
-  std::size_t step = 25;  ///< From this night on
-  double factor = 0.95;   ///< so much as fast.
+  std::size_t step = 25;  ///< From this run on, the rate is
+  double factor = 0.95;   ///< multiplied by this.
   std::string label{};
-  std::string git_rev{};  ///< Of all; empty: each has its own.
+  std::string git_rev{};  ///< One revision for all; empty: one each.
   int num_batches = 100;
 };
 
-/// `bench_results track` over a store with a run per night.
+/// `bench_results track` over a store with one run per day.
 class TrackCommand : public testing::Test {
  protected:
   struct Outcome {
@@ -102,7 +102,7 @@ TEST_F(TrackCommand, AnAcknowledgementReplacesWhatTheStoreHadOfTheChange) {
   EXPECT_EQ(track({"--remember"}).status, 1);
   ASSERT_EQ(notes().size(), 1);
   ChangeNote moved = notes()[0];
-  // As remembered when the change still seemed to begin some nights earlier and later.
+  // Notes from when the change still seemed to begin some runs earlier or later.
   for (const std::size_t night : {23, 24, 26, 27}) {
     moved.at_run = ids[night];
     Store(store_path(), Store::Access::kWrite).set_change(moved);
@@ -122,7 +122,7 @@ TEST_F(TrackCommand, RemembersOnlyWhatItTold) {
   EXPECT_THAT(track({"--remember"}).out, HasSubstr("0 new improvements. Not the code's"));
   EXPECT_THAT(track({"--remember", "--since=2026-02-20"}).out, HasSubstr("0 new improvements."));
   EXPECT_THAT(notes(), testing::IsEmpty());
-  // Without the canary it is the code's, and news once.
+  // Without the canary, the change is blamed on the code, and is news once.
   const std::vector<std::string> words = {"model:resnet50", "--remember"};
   EXPECT_THAT(track(words).out, HasSubstr("1 new improvements."));
   EXPECT_THAT(track(words).out, HasSubstr("0 new improvements."));

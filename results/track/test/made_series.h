@@ -13,7 +13,7 @@ namespace bench::results {
 inline constexpr std::int64_t kFirstNightMs = 1'735'689'600'000;  ///< 2025-01-01.
 inline constexpr std::int64_t kNightMs = 86'400'000;
 
-/// From a night on the rate is multiplied.
+/// The rate is multiplied from this run on.
 struct MadeStep {
   std::size_t night = 0;
   double factor = 1;
@@ -24,7 +24,7 @@ struct MadeSeries {
   std::string machine = "node7";
   std::size_t nights = 60;
   double cv = 0.005;
-  double drift = 0;  ///< Relative, per night.
+  double drift = 0;  ///< Relative, per run.
   std::vector<MadeStep> steps{};
   std::uint64_t seed = 1;
   bool canary = false;

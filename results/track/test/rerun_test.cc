@@ -22,7 +22,7 @@ TEST(Rerun, CommandGetsRevisionAndFlags) {
   EXPECT_THROW(filled_command("run", "abc", record), UsageError);
 }
 
-/// A program that leaves a record of the rate that it finds in a file named like the revision.
+/// Uses a program that writes a record with the rate from a file named like the revision.
 class RerunTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -10,8 +10,9 @@
 #include "results/track/test/made_series.h"
 #include "results/track/tracking.h"
 
-/// A year of nights of twenty series: noise of 0.3 to 1.2 %, three real steps in one series each, a
-/// drift in one, a change of the machine that its canary shows, and a month without nights.
+/// A year of daily runs of twenty series, with noise of 0.3 to 1.2 %. It contains three real steps
+/// in one series each and a drift in one. It also has a change of the machine that its canary
+/// shows, and a month without runs.
 namespace bench::results {
 namespace {
 
@@ -48,7 +49,7 @@ std::vector<NightlySeries> year() {
   return all;
 }
 
-/// The night's number before the missing month was taken out.
+/// The run's number before the missing month was removed.
 std::size_t night_of(const NightlySeries& series, std::size_t at) {
   return static_cast<std::size_t>((series.nights[at].start_ms - kFirstNightMs) / kNightMs);
 }

@@ -1,1 +1,1 @@
-"""What the peers' scripts share. See ../README.md."""
+"""Shared code of the peers' scripts. See ../README.md."""

@@ -1,4 +1,4 @@
-"""Runs steps, and prints what they took as one line of JSON: the last line on stdout."""
+"""Runs steps and prints their times as one line of JSON, the last line on stdout."""
 
 import argparse
 import dataclasses
@@ -16,15 +16,16 @@ NOT_SUPPORTED = 3
 
 
 def seconds_since_launch() -> float:
-    """Since the kernel started this process, to 10 ms: imports and all."""
+    """Returns the time since the kernel started this process, to 10 ms. It includes all imports."""
     with open("/proc/self/stat", encoding="ascii") as file:
-        # The name in parentheses may hold spaces; the start is the 20th field behind it.
+        # The name in parentheses may contain spaces. The start time is the 20th field after it.
         ticks = int(file.read().rpartition(")")[2].split()[19])
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
 def peak_rss_bytes() -> int:
-    """Of this process alone. Not ru_maxrss, which survives exec and so may be the parent's."""
+    """Returns the peak memory of this process. It does not use ru_maxrss, which survives exec and so may be the
+    parent's."""
     with open("/proc/self/status", encoding="ascii") as file:
         for line in file:
             if line.startswith("VmHWM:"):
@@ -33,7 +34,7 @@ def peak_rss_bytes() -> int:
 
 
 def measure(work: Work, step: Callable[[], Any]) -> dict[str, Any]:
-    """Warms up and times; `step` returns when its work is done."""
+    """Warms up and measures. `step` returns when its work is done."""
     setup_seconds = seconds_since_launch()
     first = time.perf_counter()
     step()
@@ -57,8 +58,8 @@ def _say(result: dict[str, Any]) -> None:
 def run_peer(peer: str, options: argparse.Namespace,
              build: Callable[[Work, argparse.Namespace], tuple[Callable[[], Any], dict[str, Any]]],
              ) -> int:
-    """`build` returns a step and what is worth knowing of it (versions, where the network is from).
-    Returns the exit status."""
+    """Measures the step of `build`, which also returns metadata (versions, source of the network). Returns the exit
+    status."""
     settings: dict[str, Any] = {name: str(value) if isinstance(value, Path) else value
                                 for name, value in vars(options).items()}
     settings["environment"] = {name: os.environ[name] for name in

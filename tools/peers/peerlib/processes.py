@@ -1,4 +1,4 @@
-"""Runs one process of one side and reads what it measured."""
+"""Runs one process of one side and reads its results."""
 
 import json
 import os
@@ -15,7 +15,7 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class RunFailedError(RuntimeError):
-    """The process gave no result; the message says why, in one line."""
+    """The process gave no result. The message gives the reason in one line."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,14 @@ class Run:
     images_per_second: float
     peak_rss_bytes: int
     setup_seconds: float
-    # None: the side does not tell.
+    # None: the side does not report it.
     first_step_seconds: float | None
     raw: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
 def _stop(process: subprocess.Popen) -> None:
-    """The process and its helpers: it leads a group of its own. Popen's own wait() is left aside: an
-    exception that a signal raises in it can leave it locked for ever."""
+    """Ends the process and its helpers, which form a process group. Popen's wait() is not used: an exception that a
+    signal raises in it can leave it locked forever."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -44,8 +44,8 @@ def _stop(process: subprocess.Popen) -> None:
 
 def _start(command: Sequence[str], environment: Mapping[str, str], stdout: IO[str],
            stderr: IO[str]) -> tuple[subprocess.Popen, set[signal.Signals]]:
-    """The process, and the signals that the caller has to let through again once it is ready to end
-    it: one that came between the start and the caller's `try` would leave a process behind."""
+    """Starts the process. Also returns the signals that the caller must unblock when it is ready to end the process. A
+    signal between the start and the caller's `try` would otherwise leave a process behind."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
     try:
         process = subprocess.Popen(
@@ -70,7 +70,7 @@ def _reason(command: Sequence[str], status: int, stderr: str) -> str:
 
 def run_process(command: Sequence[str], environment: Mapping[str, str],
                 timeout_seconds: float) -> str:
-    """Its stdout. Throws RunFailedError; ends the process with the caller's Ctrl-C."""
+    """Returns its stdout. Throws RunFailedError. Ctrl-C in the caller also ends the process."""
     with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
         process, unblocked = _start(command, environment, stdout, stderr)
         try:
@@ -91,7 +91,7 @@ def run_process(command: Sequence[str], environment: Mapping[str, str],
 
 def run_peer(command: Sequence[str], environment: Mapping[str, str],
              timeout_seconds: float) -> Run:
-    """Of a script that prints what peerlib/measure.py says, as its last line."""
+    """Runs a script whose last line has the format of peerlib/measure.py."""
     lines = run_process(command, environment, timeout_seconds).strip().splitlines()
     try:
         result = json.loads(lines[-1])
@@ -104,7 +104,7 @@ def run_peer(command: Sequence[str], environment: Mapping[str, str],
 
 
 def bench_flags(work: Work) -> list[str]:
-    """The same work in `bench`."""
+    """Runs the same workload in `bench`."""
     flags = [f"--model={work.model}", "--device=cpu", f"--batch_size={work.batch}",
              f"--num_batches={work.steps}", f"--num_warmup_batches={work.warmup}",
              f"--num_intra_threads={work.threads}"]
@@ -118,7 +118,7 @@ def bench_flags(work: Work) -> list[str]:
 
 
 def bench_run(record: Mapping[str, Any], batch: int) -> Run:
-    """From a record of `bench`. The rate is the batch over the median step, as the peers'."""
+    """Reads a record of `bench`. The rate is the batch divided by the median step, as for the peers."""
     metrics = {metric["name"]: metric["value"] for metric in record["metrics"]}
     kept = {name: record.get(name) for name in ("run_uuid", "source", "build", "cpu", "quality")}
     raw = {"images_per_sec": metrics["images_per_sec"],

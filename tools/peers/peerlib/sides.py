@@ -1,4 +1,4 @@
-"""The sides of a comparison: `bench` and the peers, each with what it needs before it can run."""
+"""The sides of a comparison: `bench` and the peers, each with its preparation."""
 
 import os
 import sys
@@ -17,11 +17,11 @@ _SCRIPTS = {"torch": "torch_peer.py", "tensorflow": "tf_peer.py", "onnxruntime":
 
 @dataclass(frozen=True)
 class Tools:
-    """What is installed where, and what every process gets."""
+    """The installed interpreters, and what every process gets."""
     bench: Path
     # side -> interpreter
     pythons: Mapping[str, str]
-    # Exported networks are kept here.
+    # Folder for exported networks.
     work_folder: Path
     environment: Mapping[str, str]
     timeout_seconds: float
@@ -30,7 +30,7 @@ class Tools:
 
 
 def python_of(side: str, given: str | None) -> str:
-    """The flag's, else the environment's, else this one."""
+    """Returns the interpreter of the flag, else of the environment, else this one."""
     return given or os.environ.get(f"BENCH_{side.upper()}_PYTHON") or sys.executable
 
 
@@ -39,7 +39,7 @@ class Sides:
         self._tools = tools
 
     def run(self, side: str, variant: Variant, work: Work) -> Run:
-        """One process. Throws RunFailedError."""
+        """Runs one process. Throws RunFailedError."""
         tools = self._tools
         environment = {**tools.environment, "OMP_NUM_THREADS": str(work.threads),
                        **variant.environment}
@@ -58,13 +58,13 @@ class Sides:
         return [f"--twins={self._tools.twins}"] if self._tools.twins else []
 
     def _make(self, side: str, script: str, *flags: str) -> None:
-        """Files are made without the variant's settings, which are for what is measured."""
+        """Makes a file without the variant's settings, which are only for measuring."""
         tools = self._tools
         run_process([tools.pythons[side], "-B", str(_FOLDER / script), *flags], tools.environment,
                     tools.timeout_seconds)
 
     def _network(self, side: str, variant: Variant, work: Work) -> Path:
-        """The network's file, made if it is missing."""
+        """Returns the network's file and makes it if it is missing."""
         if work.training:
             raise RunFailedError(f"{side} is for inference")
         size = f"-{work.image_size}" if work.image_size else ""

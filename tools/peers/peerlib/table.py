@@ -1,4 +1,4 @@
-"""Statistics of process runs, and the table."""
+"""Computes statistics of process runs, and prints the table."""
 
 import statistics
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _SECONDS = "{:.2f}"
 class Contestant:
     side: str
     settings: str
-    # By round; None where the process failed.
+    # By round. None if the process failed.
     runs: Sequence[Run | None]
 
     def good(self) -> list[Run]:
@@ -22,7 +22,7 @@ class Contestant:
 
 
 def mad(values: Sequence[float]) -> float:
-    """1.4826 times the median distance from the median: of normal values, their deviation."""
+    """Returns 1.4826 times the median distance from the median, which for normal values is their standard deviation."""
     middle = statistics.median(values)
     return 1.4826 * statistics.median([abs(value - middle) for value in values])
 
@@ -37,7 +37,7 @@ def _ratio(ours: float | None, theirs: float | None) -> str:
 
 
 def round_ratios(ours: Contestant, other: Contestant) -> list[float]:
-    """Ours to the other's images/s, of the rounds in which both ran."""
+    """Returns the ratios of our images/s to the other's, for the rounds in which both ran."""
     return [a.images_per_second / b.images_per_second for a, b in zip(ours.runs, other.runs)
             if a is not None and b is not None]
 
@@ -82,7 +82,7 @@ def format_rows(rows: Sequence[Sequence[str]]) -> str:
 
 
 def format_table(contestants: Sequence[Contestant]) -> str:
-    """One row each; the ratios are to the first that is called ours, where there is one."""
+    """Prints a row for each. Ratios are relative to the first of our settings, if there is one."""
     ours = next((c for c in contestants if c.side == "ours"), None)
     rows = [_HEADER]
     for contestant in contestants:

@@ -1,5 +1,5 @@
-"""The networks in Keras: its applications where they are the same network, else written here.
-All take NHWC images and give logits."""
+"""The networks in Keras: its applications if they are the same network, otherwise definitions in this file. All take
+NHWC images and return logits."""
 
 from dataclasses import dataclass
 from typing import Any, Callable
@@ -43,7 +43,7 @@ def _norm(x: Any) -> Any:
 
 
 def _bottleneck(x: Any, width: int, stride: int, project: bool, stride_on_3x3: bool) -> Any:
-    """Keras' own ResNet50 has biases that `bench` and torchvision have not, and no v1.5."""
+    """Replaces Keras' ResNet50, which has biases that `bench` and torchvision do not have, and no v1.5."""
     first, second = (1, stride) if stride_on_3x3 else (stride, 1)
     shortcut = _norm(_conv(x, 4 * width, 1, stride, bias=False, relu=False)) if project else x
     for channels, kernel, step in ((width, 1, first), (width, 3, second), (4 * width, 1, 1)):
@@ -113,7 +113,7 @@ def _written() -> dict[str, tuple[Callable[[Any], Any], int]]:
 
 
 def make(name: str, image_size: int = 0) -> Network:
-    """A network with random weights. Throws NotSupportedError where there is none."""
+    """Returns a network with random weights. Throws NotSupportedError for an unknown name."""
     keras.utils.set_random_seed(1)
     if name in _APPLICATIONS:
         function, size, classes = _APPLICATIONS[name]

@@ -17,7 +17,7 @@ def _calibrate(module: Callable, images: torch.Tensor) -> None:
 
 
 def quantize_fx(module: nn.Module, images: torch.Tensor) -> nn.Module:
-    """By torch.ao's graph mode, which runs fused int8 layers eagerly."""
+    """Quantises with torch.ao's graph mode, which runs fused int8 layers eagerly."""
     try:
         from torch.ao.quantization import get_default_qconfig_mapping
         from torch.ao.quantization.quantize_fx import convert_fx, prepare_fx
@@ -38,7 +38,7 @@ def quantize_fx(module: nn.Module, images: torch.Tensor) -> nn.Module:
 
 
 def quantize_pt2e(module: nn.Module, images: torch.Tensor) -> Callable:
-    """By torchao's quantiser for x86, lowered by torch.compile."""
+    """Quantises with torchao's quantiser for x86 and torch.compile."""
     try:
         from torchao.quantization.pt2e import move_exported_model_to_eval
         from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e

@@ -1,5 +1,5 @@
-"""The networks in PyTorch: torchvision's where `bench` has the same definition, else the twins that
-../../parity_torch.py holds `bench` against."""
+"""The networks in PyTorch: torchvision's if `bench` has the same definition, otherwise the twins of
+../../parity_torch.py."""
 
 import collections
 import contextlib
@@ -40,12 +40,12 @@ class Network:
     module: nn.Module
     image_size: int
     num_classes: int
-    # Where the definition is from.
+    # The source of the definition.
     origin: str
 
 
 def _in_place_functional() -> types.ModuleType:
-    """torch.nn.functional, whose ReLUs overwrite their input as torchvision's do."""
+    """torch.nn.functional, with ReLUs that overwrite their input as torchvision's do."""
     module = types.ModuleType("in_place_functional")
     module.__dict__.update(F.__dict__)
     module.relu = lambda x: F.relu(x, inplace=True)
@@ -54,8 +54,8 @@ def _in_place_functional() -> types.ModuleType:
 
 
 def _ceil_pool(plain):
-    """A padded copy of the input costs time that no user would spend: where the padding lies at
-    the bottom and right alone, PyTorch's rounding up reads the same windows."""
+    """Replaces padding by ceil mode, because a padded copy of the input costs time that no user would spend. Both read
+    the same windows if the padding is only at the bottom and right."""
     def pool(x: torch.Tensor, kernel: int, stride: int, padding: str = "valid") -> torch.Tensor:
         if padding == "same" and isinstance(kernel, int) and isinstance(stride, int):
             totals = [max((-(-size // stride) - 1) * stride + kernel - size, 0)
@@ -80,8 +80,8 @@ def _swapped(module: object, **values: object) -> Iterator[None]:
 
 
 def _tuned(twin: nn.Module, package: str, image_size: int) -> bool:
-    """Lets the twin overwrite what it need not keep and pool without copies, for good, if its
-    numbers stay the same; returns whether they do."""
+    """Lets the twin overwrite values that it need not keep, and pool without copies, if its numbers stay the same.
+    Returns whether they do."""
     modules = [module for name, module in sys.modules.items()
                if name.startswith(f"{package}.") and getattr(module, "F", None) is F]
     if not modules:
@@ -119,8 +119,7 @@ def _twin(name: str, image_size: int, folder: Path) -> Network:
 
 
 def make(name: str, image_size: int = 0, twins: Path | None = None) -> Network:
-    """A network with random weights, in training mode. Throws NotSupportedError where there is
-    none of this name."""
+    """Returns a network with random weights, in training mode. Throws NotSupportedError for an unknown name."""
     torch.manual_seed(1)
     if name not in _TORCHVISION:
         return _twin(name, image_size, twins or _TOOLS)
@@ -130,8 +129,8 @@ def make(name: str, image_size: int = 0, twins: Path | None = None) -> Network:
 
 
 def settle_statistics(module: nn.Module, images: torch.Tensor) -> None:
-    """Gives batch norm the statistics of these images and ends in inference mode: fresh ones would
-    let activations grow from layer to layer, out of int8's and bf16's reach."""
+    """Sets batch norm's statistics from these images and ends in inference mode. With initial statistics, activations
+    would grow from layer to layer and exceed the range of int8 and bf16."""
     norms = [layer for layer in module.modules() if hasattr(layer, "running_mean")]
     momenta = [layer.momentum for layer in norms]
     for layer in norms:
@@ -145,7 +144,7 @@ def settle_statistics(module: nn.Module, images: torch.Tensor) -> None:
 
 
 class _FoldedNorm(nn.Identity):
-    """Stands where a batch norm went into the convolution before it."""
+    """Replaces a batch norm that was folded into the convolution before it."""
 
 
 class _Readers(TorchFunctionMode):
@@ -165,8 +164,8 @@ class _Readers(TorchFunctionMode):
 
 
 def fold_batch_norm(module: nn.Module, images: torch.Tensor) -> int:
-    """Folds each batch norm into the convolution whose output it alone reads; found by running the
-    network, in inference mode, so that any module will do. Returns how many."""
+    """Folds each batch norm into the convolution whose output only it reads. Works for any module, because it runs the
+    network in inference mode to find them. Returns their number."""
     writers: dict[int, nn.Conv2d] = {}
     outputs: dict[nn.Conv2d, torch.Tensor] = {}
     pairs: list[tuple[nn.Conv2d, nn.Module]] = []
@@ -203,8 +202,8 @@ def fold_batch_norm(module: nn.Module, images: torch.Tensor) -> int:
         setattr(*places[norm], _FoldedNorm())
     with torch.no_grad():
         error = (module(images) - expected).norm() / expected.norm()
-    # A norm folded into the wrong place changes everything; rounding, in deep networks with these
-    # statistics, a thousandth.
+    # A norm folded into the wrong place changes all values. Rounding changes deep networks with these statistics by a
+    # thousandth.
     if not error < 0.05:
         raise RuntimeError(f"folding batch norm changed the logits by {float(error):.2g}")
     return len(pairs)

@@ -1,13 +1,12 @@
-"""Named settings of each side: what is tried before the comparison. See ../README.md for what each
-does."""
+"""Named settings of each side, for the screening. See ../README.md for their meaning."""
 
 from dataclasses import dataclass, field
 from typing import Callable, Mapping, Sequence
 
 from .work import Work
 
-# Large blocks stay in the process and lie on huge pages: without it, a framework that asks for its
-# activations anew in each step spends up to a third of it in page faults.
+# Large blocks stay in the process and on huge pages. Otherwise, a framework that allocates its activations in each step
+# spends up to a third of it in page faults.
 THP = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=8589934592:"
                          "glibc.malloc.trim_threshold=34359738368"}
 
@@ -91,5 +90,5 @@ PEERS = tuple(name for name in _OF_SIDE if name != "ours")
 
 
 def variants_of(side: str, work: Work) -> list[Variant]:
-    """In the order in which they are tried; each name once."""
+    """Returns the variants in the order of trial, each name once."""
     return _OF_SIDE[side](work)

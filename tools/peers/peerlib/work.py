@@ -1,4 +1,4 @@
-"""One piece of work, as every script of a peer takes it from its command line."""
+"""One workload, as every peer's script reads it from its command line."""
 
 import argparse
 import dataclasses
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 DTYPES = ("f32", "bf16", "int8")
 CALIBRATION_BATCHES = 4
-# Small, as `bench` does not normalise its synthetic images: at 1e-3 AlexNet's loss grows.
+# Small, because `bench` does not normalise its synthetic images. At 1e-3, AlexNet's loss grows.
 LEARNING_RATE = 1e-4
 
 
 class NotSupportedError(RuntimeError):
-    """This peer cannot do this work; the message says what it lacks."""
+    """This peer does not support this workload. The message names what is missing."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """The same on every side; images have the model's own size where `image_size` is 0."""
+    """A workload, the same for every side. If `image_size` is 0, images have the model's default size."""
     model: str
     mode: str
     dtype: str
@@ -31,7 +31,7 @@ class Work:
         return self.mode == "train"
 
     def flags(self) -> list[str]:
-        """The command line that `parse` turns into the same work."""
+        """Returns the command line that `parse` turns into the same workload."""
         return [f"--{name}={value}" for name, value in dataclasses.asdict(self).items()]
 
 

@@ -1,4 +1,4 @@
-"""Folders with CIFAR-10's binary files, right and wrong."""
+"""Folders with valid and invalid files of CIFAR-10's binary version."""
 
 import random
 
@@ -14,14 +14,14 @@ def records(rng: random.Random, labels: list[int]) -> bytes:
 
 
 def _right(rng: random.Random) -> dict[str, Node]:
-    """Some files with records as they should be; all are read within three batches of four."""
+    """Returns files with valid records. Three batches of four read all of them."""
     count = rng.choice((1, 2, 5))
     return {f"data/data_batch_{i + 1}.bin": File(records(rng, rng.choices(range(10), k=2)))
             for i in range(count)}
 
 
 def _files(rng: random.Random, kind: str) -> tuple[dict[str, Node], frozenset[int]]:
-    """The files, and how a run on them ends."""
+    """Returns the files, and how a run that uses them must end."""
     files, refused = _right(rng), frozenset({2})
     whole = records(rng, [1, 2])
     match kind:
@@ -78,7 +78,7 @@ def make(rng: random.Random, program: Program, index: int) -> Case:
     kind = _KINDS[index % len(_KINDS)] if index < len(_KINDS) else rng.choice(_KINDS)
     files, endings = _files(rng, kind)
     more = rng.sample(_VARIATIONS, rng.choice((0, 0, 1, 2)))
-    # Of a repeated record the others are not looked at.
+    # If a record is repeated, bench does not read the others.
     if kind == "label" and "--datasets_repeat_cached_sample" in more:
         more.remove("--datasets_repeat_cached_sample")
     folder = rng.choice(("data", "./data/", "data"))

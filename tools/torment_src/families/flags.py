@@ -1,4 +1,4 @@
-"""Every flag of the table in turn, with a value of any kind, written in any way."""
+"""Every flag of the table in turn, with a value of any kind in any notation."""
 
 import random
 
@@ -13,7 +13,7 @@ _RECORDS = ("result_file=r.json", "result_file=r.json", "forward_only", "profile
 
 
 def _written(rng: random.Random, flag: Flag, value: str) -> list[str]:
-    """The ways to give a value, rare and wrong ones among them."""
+    """Returns ways to give a value, including rare and wrong ones."""
     forms = [[f"--{flag.name}={value}"]] * 8
     forms += [[f"-{flag.name}={value}"], [f"--{flag.name}", value],
               [f"--{flag.name.upper()}={value}"], [f"--{flag.name.replace('_', '-')}={value}"],
@@ -30,13 +30,13 @@ def make(rng: random.Random, program: Program, index: int) -> Case:
     value = taken(rng, flag) if rng.random() < 0.15 else hostile(rng, flag)
     words = _written(rng, flag, value)
     case = Case(f"--{flag.name}", words, {"sub": Folder()})
-    # A value may be given and yet be written so that the flag's own default counts.
+    # The notation of a value may make the flag's default apply.
     calm = all(is_calm(flag.name, given) for given in [value, *case.values_of(flag.name)])
     calm = calm and not (flag.name in CALM and words == [f"--{flag.name}"])
     case.args += tiny_without({flag.name})
     if flag.name not in _ENDING:
         dumped = not calm or rng.random() < 0.3
-        # The record keeps the flags as they were given.
+        # The record contains the flags as given.
         more = "--dump=graph" if dumped else f"--{rng.choice(_RECORDS)}"
         if not more.startswith(f"--{flag.name}"):
             case.args.append(more)

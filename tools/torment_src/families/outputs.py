@@ -1,5 +1,4 @@
-"""Streams that are closed, full, broken or not for writing; output files where none can be, or
-where something is already."""
+"""Streams that are closed, full, broken or not writable, and output files at impossible or existing paths."""
 
 import random
 import signal
@@ -13,7 +12,7 @@ _OUTPUTS = ("result_file", "save_variables", "trace_file", "dump_tensors")
 
 
 def _printing(rng: random.Random) -> list[str]:
-    """A command line that prints something on stdout and ends well."""
+    """Returns a command line that prints something on stdout and succeeds."""
     return rng.choice((["--help=all"], ["--help"], ["--version"], ["--list_models"],
                        [*tiny(), "--list_variables"], [*tiny(), "--dump=graph"],
                        [*tiny(), "--dump=plan"], tiny(), [*tiny(), "--result_file=r.json"],
@@ -28,7 +27,7 @@ def _streams(rng: random.Random, _: Program) -> Case:
     stdout = rng.choice((Stream.closed, Stream.full, Stream.broken, Stream.read_only, Stream.kept))
     stderr = rng.choice((Stream.kept, Stream.kept, Stream.closed, Stream.full, Stream.read_only))
     taken = rng.choice((0, 0, 1, 10, 300))
-    # What the pipe took before its reader went away was written.
+    # Bytes that the pipe accepted before its reader closed it count as written.
     endings = _UNWRITTEN if stdout is not Stream.kept else frozenset({0})
     if stdout is Stream.broken and taken:
         endings |= {0}
@@ -42,7 +41,7 @@ def _streams(rng: random.Random, _: Program) -> Case:
 
 
 def _place(rng: random.Random) -> tuple[str, str, dict[str, Node], frozenset[int]]:
-    """An output's path, what lies there before, and how a run that writes there ends."""
+    """Returns an output's path, what exists there before, and how a run that writes there must end."""
     done = frozenset({0})
     old = File(b"old", rng.choice((0o600, 0o640, 0o644, 0o664)))
     places: dict[str, tuple[str, dict[str, Node], frozenset[int]]] = {
@@ -87,7 +86,7 @@ def _files(rng: random.Random, _: Program) -> Case:
 
 
 def _tensor_file(program: Program, flag: str) -> bytes:
-    """Zeros that the flag takes."""
+    """Returns zeros that are valid for the flag."""
     tensors = {"images": ("F32", [2, 3, 32, 32]), "labels": ("I64", [2])}
     if flag == "init_from":
         tensors = {name: ("F32", shape) for name, shape in program.variables.items()}
@@ -96,7 +95,7 @@ def _tensor_file(program: Program, flag: str) -> bytes:
 
 
 def _two_in_one(rng: random.Random, program: Program) -> Case:
-    """Two outputs, or an input and an output, on one file in different words."""
+    """Names one file in two notations, as two outputs, or as an input and an output."""
     first, second = rng.choice((("result_file", "save_variables"), ("result_file", "trace_file"),
                                 ("save_variables", "trace_file"), ("init_from", "save_variables"),
                                 ("init_from", "result_file"), ("input_file", "dump_tensors"),

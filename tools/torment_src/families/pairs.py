@@ -1,4 +1,4 @@
-"""Two or three flags together, mostly with values that each of them takes."""
+"""Two or three flags together, mostly with values that are valid for each alone."""
 
 import random
 
@@ -6,7 +6,7 @@ from ..base import Program, tiny_without
 from ..case import Case, Folder
 from ..values import hostile, is_calm, taken
 
-# These take long: a model's own check, a measurement of the machine.
+# These take long: a check of a model, a measurement of the machine.
 _SLOW = {"profile", "verify"}
 
 

@@ -1,4 +1,4 @@
-"""TFRecord shards: cut, flipped, mended afterwards, written by hand."""
+"""TFRecord shards that are cut, flipped, repaired or written by hand."""
 
 import random
 import struct
@@ -19,7 +19,7 @@ Made = tuple[str, dict[str, Node], frozenset[int]]
 
 
 def _good(rng: random.Random) -> bytes:
-    """The payload of a record as it should be."""
+    """Returns the payload of a valid record."""
     return example(image_features(JPEGS[rng.choice(_PLAIN)], rng.randrange(1, _CLASSES)))
 
 
@@ -32,7 +32,7 @@ def _shard(payloads: list[bytes]) -> bytes:
 
 
 def _flipped(rng: random.Random, data: bytes, count: int) -> bytes:
-    """With this many different bits turned over."""
+    """Returns the data with this many different bits inverted."""
     out = bytearray(data)
     for bit in rng.sample(range(8 * len(out)), count):
         out[bit // 8] ^= 1 << bit % 8
@@ -55,7 +55,7 @@ def _bits(rng: random.Random) -> Made:
 
 
 def _mended_bits(rng: random.Random) -> Made:
-    """Bits of the message are flipped, and its checksum is that of the flipped ones."""
+    """Inverts bits of the message and computes its checksum from the result."""
     payloads = _payloads(rng)
     place = rng.randrange(len(payloads))
     count = rng.choice((1, 1, 2, 8, 50))
@@ -193,7 +193,7 @@ _VARIATIONS = ("--datasets_use_caching", "--nofuse_decode_and_crop", "--resize_m
 
 def make(rng: random.Random, program: Program, index: int) -> Case:
     title, files, endings = rng.choice(_KINDS)(rng)
-    # Four images a step are more than a shard has records, so that each record is looked at.
+    # A step of four images needs more records than a shard has, so every record is read.
     args = ["--data_dir=data", *tiny(data_name="imagenet", batch_size="4"), "--image_size=8",
             f"--num_classes={_CLASSES}"]
     more = rng.sample(_VARIATIONS, rng.choice((0, 0, 1, 2)))

@@ -1,4 +1,4 @@
-"""Signals, one or two, at any moment of runs of every kind."""
+"""One or two signals at any moment, in runs of every kind."""
 
 import random
 from signal import SIGHUP, SIGINT, SIGTERM
@@ -13,7 +13,7 @@ _FOREVER = "100000000"
 
 
 def _work(rng: random.Random) -> tuple[str, list[str], bool]:
-    """A kind of run, its flags, and whether it goes on for ever."""
+    """A kind of run, its flags, and whether it runs until a signal ends it."""
     steps = {"num_batches": _FOREVER}
     kinds: dict[str, tuple[list[str], bool]] = {
         "training": (tiny(**steps), True),
@@ -48,7 +48,7 @@ def make(rng: random.Random, program: Program, index: int) -> Case:
         args.append("--result_file=sub/r.json")
         if not {"--dtype=int8"} & set(args) and rng.random() < 0.5:
             args.append("--save_variables=w.safetensors")
-    # A search takes seconds and prints nothing on stdout meanwhile.
+    # A search takes seconds and meanwhile prints nothing on stdout.
     marker = rng.choice(_MARKERS) if measured and kind != "search for the batch" else ""
     delay = rng.uniform(0, 0.25)
     if marker:

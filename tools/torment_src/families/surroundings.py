@@ -1,4 +1,4 @@
-"""What a program inherits: environment, limits, working folder, signals that are ignored."""
+"""Inherited environment, limits, working folder and ignored signals."""
 
 import random
 from signal import SIGHUP, SIGINT
@@ -37,8 +37,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "GLOG_colorlogtostderr": ("1",),
     "MALLOC_PERTURB_": ("165",),
     "BENCH_CACHE_DIR": ("/absent",)}
-# Shell commands in front of the program: what they take away from it. With less of each its
-# libraries cannot be loaded.
+# Shell commands that limit resources before the program starts. With lower limits, its libraries cannot be loaded.
 _PRELUDES = (
     "ulimit -f 64", "ulimit -n 8", "ulimit -n 20", "ulimit -v 100000",
     "ulimit -v 300000", "ulimit -v 1000000", "ulimit -s 64",
@@ -49,9 +48,9 @@ _FILES = ("--result_file=r.json", "--save_variables=w.safetensors", "--trace_fil
 
 
 def _ignoring(rng: random.Random) -> Case:
-    """As `nohup` and `sh -c 'bench &'` start a program; the signal they ignore must not end it."""
+    """Starts the program like `nohup` and `sh -c 'bench &'`. The signal that they ignore must not end it."""
     signal = rng.choice((SIGINT, SIGHUP))
-    # Steps for some tenths of a second where nothing else runs.
+    # Steps for some tenths of a second on an idle machine.
     return Case(f"{signal.name} ignored", [*tiny(num_batches="4000"), "--result_file=r.json"],
                 prelude=f"trap '' {signal.name[3:]}", deaf=True, endings=frozenset({0}),
                 blows=[Blow(signal, rng.choice((0.0, 0.05, 0.1)), "Running warm up")])

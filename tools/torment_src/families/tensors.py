@@ -19,7 +19,7 @@ def _weights(program: Program) -> Tensors:
 
 
 def _data(tensors: Tensors) -> bytes:
-    """Small numbers for all tensors; labels count from 0."""
+    """Returns small numbers for all tensors. Labels count from 0."""
     parts = []
     for dtype, shape in tensors.values():
         count = elements(shape)
@@ -31,7 +31,7 @@ def _data(tensors: Tensors) -> bytes:
 
 
 def _headers(rng: random.Random, tensors: Tensors) -> tuple[str, bytes, frozenset[int]]:
-    """The length and the text of the header."""
+    """Changes the length or the text of the header."""
     header, data = header_of(tensors), _data(tensors)
     text = json.dumps(header).encode()
     whole = joined(header, data)
@@ -63,7 +63,7 @@ def _headers(rng: random.Random, tensors: Tensors) -> tuple[str, bytes, frozense
 
 
 def _entries(rng: random.Random, tensors: Tensors) -> tuple[str, bytes, frozenset[int]]:
-    """One tensor's dtype, shape, offsets or name."""
+    """Changes one tensor's dtype, shape, offsets or name."""
     header, data = header_of(tensors), _data(tensors)
     name = rng.choice(sorted(header))
     entry = dict(header[name])
@@ -100,7 +100,7 @@ def _entries(rng: random.Random, tensors: Tensors) -> tuple[str, bytes, frozense
 
 
 def _contents(rng: random.Random, tensors: Tensors) -> tuple[str, bytes, frozenset[int]]:
-    """The data behind a right header, and flips anywhere."""
+    """Changes the data after a valid header, and flips bits anywhere."""
     header, data = header_of(tensors), bytearray(_data(tensors))
     whole = joined(header, bytes(data))
     kind = rng.choice(("right", "cut", "behind", "flipped", "special numbers", "labels"))
@@ -132,7 +132,7 @@ def begin_of_labels(header: dict, data: bytes | bytearray) -> int:
 
 
 def _nodes(rng: random.Random, whole: bytes) -> tuple[str, dict[str, Node], frozenset[int]]:
-    """Something else than a file at the path."""
+    """Puts something other than a file at the path."""
     kinds: dict[str, tuple[dict[str, Node], frozenset[int]]] = {
         "fifo": ({"in.safetensors": Fifo()}, _REFUSED),
         "folder": ({"in.safetensors": Folder()}, _REFUSED),
@@ -160,7 +160,7 @@ def make(rng: random.Random, program: Program, index: int) -> Case:
     else:
         kind, data, endings = rng.choice((_headers, _entries, _contents))(rng, tensors)
         files = {"in.safetensors": File(data)}
-    # With a part of the names the file may fit; a type may be missing on the machine.
+    # With some of the names the file may fit. The machine may not support a type.
     if "--init_from_partial" in more:
         endings = endings | (_EITHER if flag == "init_from" else _REFUSED)
         if flag == "input_file":

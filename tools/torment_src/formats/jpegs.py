@@ -1,9 +1,9 @@
-"""Small JPEGs of each kind, made with libjpeg: at most 20 x 40 pixels."""
+"""Small JPEGs of each kind, made with libjpeg, with at most 20 x 40 pixels."""
 
 import base64
 
-# `ycck` and `cmyk` have four inks, `line` is one pixel wide, `restart` has 4:1:1 chroma and a
-# marker behind each block, `arithmetic` an entropy coding that few decode.
+# `ycck` and `cmyk` have four inks, and `line` is one pixel wide. `restart` has 4:1:1 chroma and a marker after each
+# block. `arithmetic` has an entropy coding that few decoders support.
 _TEXTS = {
     "rgb": """
 /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABsSFBcUERsXFhceHBsgKEIrKCUlKFE6PTBCYFVlZF9VXVtqeJmBanGQc1tdhbWG
@@ -85,7 +85,7 @@ JPEGS: dict[str, bytes] = {name: base64.b64decode(text) for name, text in _TEXTS
 
 
 def with_size(jpeg: bytes, height: int, width: int) -> bytes:
-    """The JPEG whose frame header claims another size."""
+    """Returns the JPEG with another size in its frame header."""
     for marker in (b"\xff\xc0", b"\xff\xc1", b"\xff\xc2", b"\xff\xc9"):
         place = jpeg.find(marker)
         if place >= 0:

@@ -1,4 +1,4 @@
-"""Safetensors files, right and wrong: 8 bytes little-endian header length, a JSON header, data."""
+"""Valid and invalid safetensors files: 8 bytes little-endian header length, a JSON header, data."""
 
 import json
 import struct
@@ -15,7 +15,7 @@ def elements(shape: list[int]) -> int:
 
 
 def header_of(tensors: Mapping[str, tuple[str, list[int]]]) -> dict:
-    """The header of tensors that lie one behind the other; each is (dtype, shape)."""
+    """Returns the header of consecutive tensors. Each is (dtype, shape)."""
     header, begin = {}, 0
     for name, (dtype, shape) in tensors.items():
         end = begin + elements(shape) * SIZES[dtype]
@@ -25,13 +25,13 @@ def header_of(tensors: Mapping[str, tuple[str, list[int]]]) -> dict:
 
 
 def joined(header: dict | bytes, data: bytes, length: int | None = None) -> bytes:
-    """The file of a header, as JSON or as bytes, that claims this length or its own."""
+    """Returns the file of a header, as JSON or bytes, with the given or the correct length field."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return struct.pack("<Q", len(text) if length is None else length) + text + data
 
 
 def fault_of(data: bytes) -> str:
-    """What is wrong with a file that should be whole, or nothing."""
+    """Returns what is wrong with a file that should be complete, or nothing."""
     if len(data) < 8:
         return f"{len(data)} bytes"
     (length,) = struct.unpack("<Q", data[:8])

@@ -1,4 +1,4 @@
-"""TFRecord files with tf.train.Example records, right and wrong, byte by byte."""
+"""Valid and invalid TFRecord files with tf.train.Example records, byte by byte."""
 
 import struct
 from typing import Sequence
@@ -27,20 +27,20 @@ def crc32c(data: bytes) -> int:
 
 
 def masked_crc(data: bytes) -> int:
-    """As TFRecord stores it: rotated right by 15 bits, plus a constant."""
+    """Returns the checksum as TFRecord stores it: rotated right by 15 bits, plus a constant."""
     crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
 
 
 def frame(payload: bytes, length: int | None = None) -> bytes:
-    """A record whose checksums are right, also where the length is another than the payload's."""
+    """Returns a record with valid checksums, even if the length is not the payload's."""
     head = struct.pack("<Q", len(payload) if length is None else length)
     return (head + struct.pack("<I", masked_crc(head)) + payload
             + struct.pack("<I", masked_crc(payload)))
 
 
 def varint(value: int) -> bytes:
-    """A protobuf varint; negative numbers as 64 bits in two's complement."""
+    """Returns a protobuf varint. Negative numbers have 64 bits in two's complement."""
     value &= (1 << 64) - 1
     out = bytearray()
     while value > 0x7F:
@@ -51,7 +51,7 @@ def varint(value: int) -> bytes:
 
 
 def field(number: int, data: bytes) -> bytes:
-    """A length-delimited field of a message."""
+    """Returns a length-delimited field of a message."""
     return varint(number << 3 | 2) + varint(len(data)) + data
 
 
@@ -68,7 +68,7 @@ def ints_feature(*values: int) -> bytes:
 
 
 def example(features: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """An Example of (key, feature) in their order."""
+    """Returns an Example of (key, feature) in their order."""
     return field(1, b"".join(field(1, field(1, key) + field(2, value)) for key, value in features))
 
 

@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 constexpr std::size_t kElements = 100000;
 
-/// Adds one stretch of the member's.
+/// Adds one buffer view of the member.
 void add_once(const TestMember& self, const Patience& patience) {
   const auto memory = self.backend.allocate(kElements * sizeof(float));
   const auto handle = self.member.start({.data = memory->data(), .elements = kElements});
@@ -29,7 +29,7 @@ std::unique_ptr<Collective> make_collective(int members, const std::string& spec
   return make_host_collective({.names = tower_names(members), .spec = parse_all_reduce_spec(spec)});
 }
 
-/// Is there, as a tower that hangs, until another one fails.
+/// Simulates a hanging tower: returns once another one fails.
 void hang(const Collective& collective) {
   while (collective.failure().empty()) {
     std::this_thread::yield();
@@ -86,7 +86,7 @@ TEST(Cancellation, LeavingWithGradientsUnderWayCancelsTheOthers) {
       throw DeviceError("lost");
     }
     self.member.wait(handle, test_patience());
-    // Tower 1 may have done its part in time.
+    // Tower 1 may have done its part in time, so start a second sum.
     self.member.wait(self.member.start({.data = memory->data(), .elements = 1}), test_patience());
   });
   EXPECT_EQ(errors[1], "lost");
@@ -157,7 +157,7 @@ TEST(Cancellation, EndsMembersWithCopiesUnderWay) {
           try {
             self.member.wait(handle, {.deadline = steady_clock::now() + soon});
           } catch (const std::exception&) {
-            finish(self.stream);  // As whoever owns memory that goes.
+            finish(self.stream);  // The owner must wait before it frees the memory.
             throw;
           }
         },

@@ -62,7 +62,7 @@ std::vector<std::byte> to_elements(DType dtype, const std::vector<double>& value
   return bytes;
 }
 
-/// Whole numbers so small that every order of adding eight of them is exact in 16 bits.
+/// Whole numbers so small that eight of them add exactly in 16 bits, in any order.
 std::vector<double> whole_numbers(std::size_t count, int rank) {
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -83,8 +83,8 @@ std::vector<double> random_numbers(std::size_t count, int rank) {
 
 using Values = std::function<std::vector<double>(std::size_t count, int rank)>;
 
-/// Adds stretches of these sizes by one collective, all under way at once, and returns what each
-/// member then has, stretch behind stretch.
+/// Adds buffer views of these sizes with one collective, all concurrently. Returns each member's
+/// memory afterwards, with the views concatenated.
 std::vector<std::vector<std::byte>> add_stretches(
     Collective& collective, DType dtype, const std::vector<std::size_t>& sizes,
     const Values& values, const MakeBackend& make = [](int) { return make_reference_backend(); }) {
@@ -234,7 +234,7 @@ TEST(Collective, AddsStretchesOfSeveralPieces) {
   }
 }
 
-/// The reference, with three threads for what the host has to work out.
+/// The reference backend with three threads for the host's work.
 class ThreadedBackend final : public ForwardingBackend {
  public:
   explicit ThreadedBackend(Backend& inner) : ForwardingBackend(inner) {}

@@ -32,7 +32,7 @@ class LateEvent final : public Event {
     throw InternalError("late device: events have no times");
   }
 
-  /// What reaches the event's next recording, and what waits for the last one.
+  /// mark() completes the event's next recording; gate() waits for the last one.
   std::function<bool()> mark() {
     return [reached = reached_, number = ++recorded_] {
       *reached = number;

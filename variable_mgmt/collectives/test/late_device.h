@@ -6,9 +6,9 @@
 
 namespace bench {
 
-/// The reference with streams that work on threads of their own, some time after a call has
-/// returned, as a GPU's. Their native_handle() is a LateQueue. A stream that ends drops what it has
-/// not done.
+/// The reference backend with streams that work on separate threads some time after a call has
+/// returned, like a GPU's. Their native_handle() is a LateQueue. The destructor of a stream drops
+/// its pending work.
 std::unique_ptr<Backend> make_late_backend();
 
 }  // namespace bench

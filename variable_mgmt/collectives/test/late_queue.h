@@ -4,11 +4,10 @@
 
 namespace bench {
 
-/// A stream of the late device as other libraries see it, which enqueue work of their own.
+/// The interface of a late device's stream for other libraries, which enqueue their work on it.
 struct LateQueue {
   void* self;
-  /// `attempt` is called again and again, by the stream's thread, until it returns true or the
-  /// stream ends.
+  /// The stream's thread calls `attempt` repeatedly until it returns true or the stream ends.
   void (*push)(void* self, std::function<bool()> attempt);
 };
 

@@ -18,7 +18,7 @@ inline std::vector<std::string> tower_names(int members) {
   return names;
 }
 
-/// A member and what it works with.
+/// A member with its rank, backend and stream.
 struct TestMember {
   int rank;
   Backend& backend;
@@ -28,7 +28,7 @@ struct TestMember {
 
 using MakeBackend = std::function<std::unique_ptr<Backend>(int rank)>;
 
-/// Runs `body` for every member, each on a thread of its own; returns what each threw, or "".
+/// Runs `body` for every member, each on a separate thread; returns what each threw, or "".
 inline std::vector<std::string> run_members(
     Collective& collective, const std::function<void(TestMember)>& body,
     const MakeBackend& make = [](int) { return make_reference_backend(); }) {
@@ -51,7 +51,7 @@ inline std::vector<std::string> run_members(
   return errors;
 }
 
-/// Long enough for any test, so that a fault ends it.
+/// Longer than any test, so that only a fault reaches it.
 inline Patience test_patience() {
   return {.deadline = std::chrono::steady_clock::now() + std::chrono::hours(1)};
 }

@@ -20,10 +20,10 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kElements = 1000;
-/// Longer than anything takes on a busy machine.
+/// Longer than any operation on a busy machine.
 constexpr milliseconds kLong = std::chrono::hours(1);
 
-/// The fake with these faults.
+/// The fake NCCL with these faults.
 std::unique_ptr<Collective> make_faulty(int members, const char* faults,
                                         milliseconds connect_timeout = kLong) {
   setenv("FAKE_NCCL", faults, 1);
@@ -47,7 +47,7 @@ TEST(NcclCollective, AddsOnTheMembersStreams) {
       const std::size_t bytes = kElements * sizeof(float);
       const auto memory = self.backend.allocate(bytes);
       self.stream.upload(std::as_bytes(std::span(values)), memory->data());
-      // Three in a row, each of one part.
+      // Three sums in a row, each of one part.
       std::vector<CollectiveMember::Handle> handles;
       for (const std::size_t part : {0U, 1U, 2U}) {
         handles.push_back(self.member.start(
@@ -72,8 +72,8 @@ TEST(NcclCollective, AddsOnTheMembersStreams) {
   }
 }
 
-/// The errors of three towers that add again and again. A fault ends them; without it, they wait
-/// for `patience`.
+/// The errors of three towers that add repeatedly. A fault ends them; without a fault they wait for
+/// `patience`.
 std::vector<std::string> errors_of(const char* faults, milliseconds patience = kLong,
                                    milliseconds connect_timeout = kLong) {
   const auto collective = make_faulty(3, faults, connect_timeout);
@@ -157,7 +157,7 @@ TEST(NcclCollective, SaysWhyItCannotBeUsed) {
   EXPECT_THAT(errors[0], HasSubstr("is no GPU of NVIDIA's"));
 }
 
-/// What three towers threw whose trial has NCCL beside an algorithm of the host's.
+/// The errors of three towers in a trial of NCCL and one of the host's algorithms.
 std::vector<std::string> errors_of_trial(AllReduceTrial& trial) {
   std::vector<std::string> errors(3);
   {

@@ -58,8 +58,8 @@ bool is_free(const ReduceStep& step, const std::vector<std::size_t>& done) {
   });
 }
 
-/// Does the steps in an order that the seed chooses; `apply(rank, step number)` for each. False
-/// when nobody can go on before all are done.
+/// Does the steps in an order that the seed chooses, with `apply(rank, step number)` for each.
+/// Returns false if no member can continue before all are done.
 template <class Apply>
 bool run_in_some_order(const Schedule& schedule, std::uint64_t seed, const Apply& apply) {
   std::mt19937_64 random(seed);
@@ -84,7 +84,7 @@ bool run_in_some_order(const Schedule& schedule, std::uint64_t seed, const Apply
   }
 }
 
-/// Elements between which no step begins or ends are one: the bounds of all steps.
+/// The bounds of all steps. Elements between two bounds are always processed together.
 std::vector<std::size_t> bounds_of(const Schedule& schedule) {
   std::vector<std::size_t> bounds;
   for (const auto& steps : schedule) {
@@ -111,7 +111,7 @@ TEST(Schedule, GivesEveryMemberEachMembersElementsOnceInAnyOrder) {
     ASSERT_EQ(places.back(), plan.request.elements);
     places.pop_back();
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      // How often each member's element is in each member's: a digit per member.
+      // How often each member's memory contains each member's element: one digit per member.
       std::vector<std::vector<std::uint64_t>> memory(schedule.size(),
                                                      std::vector<std::uint64_t>(places.size()));
       std::uint64_t all = 0;
@@ -153,7 +153,7 @@ bool touches(const ReduceStep& step, const ReduceStep& other) {
                      [&](int rank) { return in(other.targets, rank) || in(other.sources, rank); });
 }
 
-/// Of each step of each rank: how many steps of every rank are surely done when it begins.
+/// For each step of each rank: how many steps of every rank are certainly done when it begins.
 using Clocks = std::vector<std::vector<std::vector<std::size_t>>>;
 
 Clocks clocks_of(const Schedule& schedule) {

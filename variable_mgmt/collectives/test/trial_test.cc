@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Runs a trial on towers of the reference; what each threw, or "".
+/// Runs a trial on towers of the reference; returns what each threw, or "".
 std::vector<std::string> run_trial(AllReduceTrial& trial, int members, int missing = -1) {
   std::vector<std::string> errors(static_cast<std::size_t>(members));
   std::vector<std::jthread> threads;

@@ -1,4 +1,4 @@
-// Lanes that meet, or fail to: barriers, shuffles, votes; and what a block may ask for.
+// Barriers, shuffles and votes that lanes reach or miss, and the limits of a block.
 
 #include "kernels/cuda/emulator/test/emulated_test.h"
 #include "kernels/cuda/gpu/element.h"
@@ -10,7 +10,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A kernel's failure in each order of lanes, over memory of 64 zeros, by one block.
+/// A kernel's failure in each order of lanes, run by one block on memory of 64 zeros.
 class BlockTest : public EmulatedTest {
  protected:
   using Kernel = void (*)(float*);
@@ -29,7 +29,7 @@ class BlockTest : public EmulatedTest {
   }
 };
 
-/// Each one of several texts.
+/// Each of several texts.
 template <class Matcher>
 auto all(const Matcher& matcher) {
   return testing::Each(AllOf(HasSubstr("kernel planted, block (0, 0, 0), lane "), matcher));
@@ -176,7 +176,7 @@ TEST_F(BlockTest, APackIsAligned) {
   EXPECT_THAT(failures_of(load_packs<4>), kNone);
 }
 
-/// Through a pointer, so that the compiler does not see what comes.
+/// Uses a pointer, so that the compiler cannot see the error.
 template <int first, int elements>
 void write_shared(float* memory) {
   BENCH_SHARED(float, values[elements]);

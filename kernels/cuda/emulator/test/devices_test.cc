@@ -1,4 +1,4 @@
-// Several devices, what they see of each other, and their streams' ranks.
+// Several devices, their access to each other, and priorities of their streams.
 
 #include <thread>
 #include <utility>
@@ -10,7 +10,7 @@ namespace {
 
 class DevicesTest : public ScenarioTest {};
 
-/// Of another device's memory, by a stream of this thread's.
+/// Copies from another device's memory, by a stream of this thread's device.
 cudaError_t copy_from(const float* other) {
   const Stream stream;
   const OnDevice<float> here(all_of(0));
@@ -63,7 +63,7 @@ TEST_F(DevicesTest, StreamsHaveRanksOfTheDevices) {
   }
 }
 
-/// What instantiating a graph says whose work is of two streams, the second of that rank.
+/// The result of instantiating a graph with work of two streams, the second of that priority.
 cudaError_t instantiate_of_ranks(int priority, unsigned long long flags) {
   const OnDevice<float> memory(all_of(0));
   const Stream origin;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the emulator's own tests share. Each mistake is planted beside a twin that differs in
-// nothing else and passes.
+// Shared by the emulator's tests. Each planted mistake has a twin that differs in nothing else and
+// passes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@
 
 namespace bench::cuda::emulator {
 
-/// Ascending, descending, and two that are drawn.
+/// Ascending, descending, and two drawn orders.
 constexpr std::uint64_t kLaneOrders[] = {0, 1, 2, 7};
 
-/// A device that is as it was at first, and left so.
+/// Starts and ends with a device in its initial state.
 class EmulatedTest : public testing::Test {
  public:
   EmulatedTest() { as_at_first(); }
@@ -39,7 +39,7 @@ class EmulatedTest : public testing::Test {
 
 inline void require(cudaError_t status) { check_cuda(status, "a call that has to succeed"); }
 
-/// Memory of the device, which is not set unless values are given.
+/// Device memory, uninitialized unless values are given.
 template <class T>
 class OnDevice {
  public:
@@ -62,7 +62,7 @@ class OnDevice {
   }
   void set(const std::vector<T>& values) {
     require(cudaMemcpy(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
-    // The copy may go on behind the call, and streams that keep no order do not wait for it.
+    // The copy may continue after the call returns, and non-blocking streams do not wait for it.
     require(cudaStreamSynchronize(nullptr));
   }
   /// Waits for all streams.
@@ -70,7 +70,7 @@ class OnDevice {
     require(cudaDeviceSynchronize());
     return values_now();
   }
-  /// Waits for nothing but itself, on a stream that keeps no order with others.
+  /// Waits only for its copy, on a non-blocking stream.
   [[nodiscard]] std::vector<T> values_now() const {
     std::vector<T> values(count_);
     cudaStream_t stream = nullptr;
@@ -86,7 +86,7 @@ class OnDevice {
   T* data_ = nullptr;
 };
 
-/// Memory of the host that the device can reach.
+/// Host memory that the device can access.
 template <class T>
 class Pinned {
  public:
@@ -113,7 +113,7 @@ class Pinned {
   T* data_ = nullptr;
 };
 
-/// A stream that keeps no order with others.
+/// A non-blocking stream.
 class Stream {
  public:
   Stream() { require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
@@ -140,8 +140,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Does the work, waits for the device, and returns what went wrong, or "". The device is whole
-/// again then.
+/// Does the work, waits for the device, and returns the failure, or "". Then resets the device.
 inline std::string failure_of(const std::function<void()>& work) {
   std::string failure;
   try {
@@ -156,7 +155,7 @@ inline std::string failure_of(const std::function<void()>& work) {
   return failure;
 }
 
-/// The same where every kernel runs again in other orders and over other bytes.
+/// The same, with every kernel repeated in other orders and over other bytes.
 inline std::string repeated_failure_of(const std::function<void()>& work) {
   set_repetition(true);
   std::string failure = failure_of(work);
@@ -164,13 +163,13 @@ inline std::string repeated_failure_of(const std::function<void()>& work) {
   return failure;
 }
 
-/// A status that is asked for, so that no later call tells it again.
+/// Clears a status, so that no later call returns it again.
 inline cudaError_t asked(cudaError_t status) {
   static_cast<void>(cudaGetLastError());
   return status;
 }
 
-/// What a call that is refused says, or "" when it is not.
+/// The message of a refused call, or "" if it was accepted.
 inline std::string refusal_of(cudaError_t status) {
   return asked(status) == cudaSuccess ? "" : cudaGetErrorString(status);
 }

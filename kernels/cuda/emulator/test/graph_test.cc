@@ -1,4 +1,4 @@
-// Captures that cannot become a graph, and graphs that do not do what the host meant.
+// Captures that cannot become a graph, and graphs that do not do what the host intended.
 
 #include <thread>
 
@@ -14,7 +14,7 @@ void add_from_memory(const float* from, float* to, const float* value) {
   to[threadIdx.x] = from[threadIdx.x] + *value;
 }
 
-/// What is enqueued on a stream while `work` runs. A capture that fails is over all the same.
+/// Captures what `work` enqueues on a stream. A failed capture is ended too.
 class Graph {
  public:
   Graph(cudaStream_t stream, const std::function<void()>& work) {
@@ -47,13 +47,13 @@ class Graph {
 
 class GraphTest : public ScenarioTest {
  protected:
-  /// Why a capture of this work becomes no graph, or "".
+  /// Why a capture of this work fails, or "".
   static std::string failure_of_capture(cudaStream_t stream, const std::function<void()>& work) {
     return failure_of([&] { const Graph graph(stream, work); });
   }
 };
 
-/// A step whose rate changes.
+/// A step whose learning rate changes.
 template <bool frozen>
 Values change_rate() {
   const OnDevice<float> memory(all_of(0));
@@ -81,7 +81,7 @@ TEST_F(GraphTest, AScalarOfTheHostIsFrozen) {
   expect_caught(all_of(111), change_rate<true>, change_rate<false>);
 }
 
-/// Steps that read their scalar from a slot of the host's.
+/// Steps that read their scalar from a host slot.
 template <bool waits>
 Values reuse_scalars_slot() {
   const OnDevice<float> memory(all_of(0));
@@ -108,7 +108,7 @@ TEST_F(GraphTest, AReplaysSlotIsReusedWhenItHasEnded) {
   expect_caught(all_of(11), reuse_scalars_slot<false>, reuse_scalars_slot<true>);
 }
 
-/// A branch of a graph that reads what the other one writes.
+/// A branch of a graph that reads the other branch's result.
 template <bool forks_early>
 Values fork() {
   const OnDevice<float> from(all_of(1));
@@ -159,7 +159,7 @@ TEST_F(GraphTest, ACaptureRunsNothing) {
   expect_caught(all_of(2), capture_only<false>, capture_only<true>);
 }
 
-/// One graph on two streams, which would count only once if it ran beside itself.
+/// One graph on two streams; concurrent runs would count only once.
 Values replay_on_two_streams() {
   const OnDevice<float> memory(all_of(0));
   const OnDevice<float> between(all_of(0));

@@ -1,4 +1,4 @@
-// Memory that is touched where, when, or by whom it must not be.
+// Memory that is accessed at a wrong place, at a wrong time, or by the wrong side.
 
 #include "kernels/cuda/emulator/test/emulated_test.h"
 
@@ -11,7 +11,7 @@ using testing::IsEmpty;
 
 template <int index>
 void write_at(float* memory) {
-  // So that it is the same for all compilers what comes before an array.
+  // A signed index that is computed at run time: all compilers then write at the same place.
   const std::ptrdiff_t place = index + static_cast<int>(threadIdx.x);
   memory[place] = 1;
 }
@@ -25,7 +25,7 @@ void plus_one_through(float* const* table, float* to) {
 class MemoryTest : public EmulatedTest {
  protected:
   using Kernel = void (*)(float*);
-  /// Of a kernel over 25 numbers, which are no multiple of what allocations are aligned to.
+  /// The failure of a kernel over 25 numbers, a count that is not a multiple of the alignment.
   static std::string failure_of_kernel(Kernel kernel) {
     const OnDevice<float> memory(25);
     return failure_of([&] { launch(nullptr, {"planted", 1, 1}, kernel, memory.data()); });

@@ -1,5 +1,4 @@
-// What a kernel's results must not depend on: the order of lanes and blocks, and bytes that nobody
-// set.
+// Kernel results must not depend on the order of lanes and blocks, or on uninitialized bytes.
 
 #include "kernels/cuda/emulator/test/emulated_test.h"
 
@@ -27,7 +26,7 @@ class RepetitionTest : public EmulatedTest {
  protected:
   using Kernel = void (*)(const float*, float*);
 
-  /// Over so many blocks of 64 lanes, from ascending numbers to memory of the same size.
+  /// Runs `blocks` blocks of 64 lanes, from ascending numbers to memory of the same size.
   static std::string failure_of_kernel(Kernel kernel, unsigned blocks = 1) {
     const int count = kLanes * static_cast<int>(blocks);
     const OnDevice<float> from(ascending(count));
@@ -183,7 +182,7 @@ TEST_F(RepetitionTest, AtomicsGiveNoOrder) {
   EXPECT_THAT(failure_of_kernel(take_a_place<false>), IsEmpty());
 }
 
-// Sums of integers do not depend on the order. Those of floats would: there are none.
+// Integer sums do not depend on the order. Sums of floats would, so float atomics do not exist.
 template <class T>
 constexpr bool kAddsAtomically = requires(T* sum, T value) {
   atomicAdd(sum, value);
@@ -211,7 +210,7 @@ TEST_F(RepetitionTest, SharedMemoryIsSetBeforeItIsRead) {
   EXPECT_THAT(failure_of_kernel(sum_shared<true>), IsEmpty());
 }
 
-/// Sets what the next block would find.
+/// Writes what the next block would read.
 template <bool sets>
 void leave_for_next_block(const float* from, float* to) {
   BENCH_SHARED(float, values[kLanes]);
@@ -227,7 +226,7 @@ TEST_F(RepetitionTest, SharedMemoryIsNotKeptFromBlockToBlock) {
   EXPECT_THAT(failure_of_kernel(leave_for_next_block<true>, 2), IsEmpty());
 }
 
-/// Through a pointer, so that the compiler does not see what comes.
+/// Uses a pointer, so that the compiler cannot see the error.
 template <unsigned distance>
 void read_shared_at(const float* from, float* to) {
   BENCH_SHARED(float, values[kLanes]);
@@ -250,7 +249,7 @@ void read_at(const float* from, float* to) {
 
 TEST_F(RepetitionTest, NobodyReadsBesideAnAllocation) {
   const auto failure = [](Kernel kernel) {
-    // Not a multiple of what allocations are aligned to, so that bytes are left behind the last.
+    // Not a multiple of the alignment, so that bytes remain after the last element.
     const OnDevice<float> from(ascending(kLanes - 1));
     const OnDevice<float> to(kLanes - 1);
     return repeated_failure_of([&] {

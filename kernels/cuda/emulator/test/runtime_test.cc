@@ -1,5 +1,5 @@
-// What the host does in the wrong order: streams, events, copies, and errors that it does not ask
-// for. Where CUDA says nothing a result is wrong under some schedule.
+// Host code in a wrong order: streams, events, copies, and errors that it does not check. Where
+// CUDA reports no error, a result is wrong under some schedule.
 
 #include <thread>
 
@@ -15,7 +15,7 @@ class RuntimeTest : public ScenarioTest {};
 
 enum class Recorded : std::uint8_t { never, late, in_time };
 
-/// A stream reads what another one writes.
+/// One stream reads what another one writes.
 template <Recorded recorded>
 Values hand_over() {
   const OnDevice<float> from(all_of(1));
@@ -47,7 +47,7 @@ TEST_F(RuntimeTest, AnEventIsRecordedBeforeItIsWaitedFor) {
   expect_caught(all_of(3), hand_over<Recorded::late>, hand_over<Recorded::in_time>);
 }
 
-/// An event that is recorded anew holds nobody up for what it stood for before.
+/// A new recording of an event replaces the old one.
 template <bool before_the_work>
 Values hand_over_by_an_old_event() {
   const OnDevice<float> from(all_of(1));
@@ -73,7 +73,7 @@ TEST_F(RuntimeTest, AnEventStandsForWhatCameBeforeIt) {
   expect_caught(all_of(3), hand_over_by_an_old_event<true>, hand_over_by_an_old_event<false>);
 }
 
-/// Two batches go through one slot of the host's.
+/// Two batches go through one host slot.
 template <class Slot, bool waits>
 Values reuse_slot(Slot& slot) {
   const OnDevice<float> first(all_of(0));
@@ -111,7 +111,7 @@ TEST_F(RuntimeTest, OnlyPageableMemoryMayChangeBehindTheCall) {
   expect_caught(all_of(1), reuse_pinned_slot<false>, reuse_pageable_slot);
 }
 
-/// A stream copies batches to a slot of the device, another one computes with it.
+/// One stream copies batches to a device slot, and another one computes with it.
 template <bool waits>
 Values reuse_device_slot() {
   const Pinned<float> first(all_of(1));
@@ -208,7 +208,7 @@ TEST_F(RuntimeTest, OnlyBlockingStreamsKeepOrderWithTheNullStream) {
                 fill_on_null_stream<cudaStreamNonBlocking, true>);
 }
 
-/// cudaMemcpy from memory that is not pinned, whose last step may come behind the call.
+/// A cudaMemcpy from pageable memory, whose last step may run after the call returns.
 template <bool waits>
 Values compute_behind_upload() {
   const OnDevice<float> memory(all_of(0));
@@ -228,7 +228,7 @@ TEST_F(RuntimeTest, AnUploadOfPageableMemoryIsWaitedForByOtherStreams) {
   expect_caught(all_of(2), compute_behind_upload<false>, compute_behind_upload<true>);
 }
 
-/// The result of one stream is read when another one has ended.
+/// The result of one stream is read after another one has ended.
 template <bool the_other>
 Values wait_for_a_stream() {
   const OnDevice<float> from(all_of(1));
@@ -244,7 +244,7 @@ TEST_F(RuntimeTest, AStreamsEndSaysNothingOfOthers) {
   expect_caught(all_of(2), wait_for_a_stream<true>, wait_for_a_stream<false>);
 }
 
-/// A stream is destroyed with work left, which ends all the same.
+/// A stream with remaining work is destroyed; the work still completes.
 template <bool waits>
 Values destroy_stream_early() {
   const OnDevice<float> from(all_of(1));
@@ -358,7 +358,7 @@ TEST_F(RuntimeTest, WorkThatMeetsAnotherStreamsIsTriedUntilThatHasCome) {
     };
     enter(first);
     EXPECT_EQ(asked(cudaStreamQuery(first)), cudaErrorNotReady) << seed;
-    // By another thread, while this one waits.
+    // Runs on another thread, while this one waits.
     std::thread other([&] {
       enter(second);
       require(cudaStreamSynchronize(second));

@@ -1,7 +1,7 @@
 #pragma once
 
-// A scenario is something the host does with streams, and the numbers that come of it. It is done
-// under many schedules: a mistake shows under one of them, the right way under none.
+// A scenario is a sequence of host calls on streams, and the resulting numbers. It runs under many
+// schedules: a mistake shows under some schedule, correct code under none.
 
 #include <functional>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace bench::cuda::emulator {
 
-/// When work is needed, at once, and several that are drawn.
+/// Work runs when needed, at once, or by a drawn schedule.
 constexpr std::uint64_t kSchedules[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
 
 constexpr unsigned kCount = 40;
