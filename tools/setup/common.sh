@@ -69,7 +69,7 @@ follow_ninja() {
           printf '\r\033[Ksetup: %s' "$(steps_left)" >&2
           follow_tenth=terminal
         elif [ "$follow_now" != "$follow_tenth" ]; then
-          [ "$follow_done" = 0 ] || note "$(steps_left)"
+          [ "$follow_now" = 0 ] || note "$(steps_left)"
           follow_tenth=$follow_now
         fi
         ;;
