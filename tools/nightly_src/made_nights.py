@@ -14,7 +14,7 @@ FIRST = datetime.datetime(2025, 1, 1, 2, 30, tzinfo=datetime.timezone.utc)
 NIGHTLY = pathlib.Path(__file__).resolve().parents[1] / "nightly"
 
 STAND_IN = """#!/bin/sh
-# Stands in for bench: puts the record of the night and the model into the store.
+# Stands in for bench: puts the record of the day and the model into the store.
 for word; do
   case $word in
     --model=*) model=${word#*=} ;;
