@@ -171,26 +171,26 @@ TEST(ParseFlags, TakesWhatAsksForNothingOfWhatIsNotBuilt) {
 
 TEST(ParseFlags, NoticesThatTheHostsThreadsAndColoursAreNotChosen) {
   EXPECT_THAT(parse({"--num_inter_threads=2"}).notices,
-              ElementsAre("--num_inter_threads: no effect: the layers of a step run one after the "
-                          "other, each on all threads"));
+              ElementsAre("--num_inter_threads: no effect: the layers of a step run one after "
+                          "another, each on all threads"));
   EXPECT_THAT(parse({"--nodistort_color_in_yiq"}).notices, ElementsAre(HasSubstr("no effect")));
 }
 
 TEST(ParseFlags, SaysWhyAFlagCannotApply) {
   EXPECT_EQ(refusal({"--xla"}),
-            "--xla: not applicable: there is no TensorFlow graph that XLA could compile; accepted "
-            "is --noxla");
+            "--xla: not applicable: bench has no TensorFlow graph for XLA to compile; accepted is "
+            "--noxla");
   EXPECT_EQ(refusal({"--graph_file=x"}),
-            "--graph_file=x: not applicable: there is no TensorFlow graph; --dump=graph prints "
-            "ours; leave it out");
-  EXPECT_THAT(refusal({"--server_protocol=grpc+gdr"}), HasSubstr("MPI carries everything"));
-  EXPECT_THAT(refusal({"--nouse_chrome_trace_format"}), HasSubstr("Chrome's format alone"));
+            "--graph_file=x: not applicable: bench has no TensorFlow graph; --dump=graph prints "
+            "bench's graph; leave it out");
+  EXPECT_THAT(refusal({"--server_protocol=grpc+gdr"}), HasSubstr("MPI carries all"));
+  EXPECT_THAT(refusal({"--nouse_chrome_trace_format"}), HasSubstr("only in Chrome's format"));
 }
 
 TEST(ParseFlags, NoticesOnceWhatHasNoEffect) {
   EXPECT_THAT(parse({"--use_tf_layers=false", "--use_tf_layers=false"}).notices,
-              ElementsAre("--use_tf_layers: no effect: there is one way to build layers, with the "
-                          "same numbers"));
+              ElementsAre("--use_tf_layers: no effect: bench builds layers in only one way, with "
+                          "the same results"));
   EXPECT_THAT(parse({"--gpu_kt_max_bytes=5"}).notices, ElementsAre(HasSubstr("no effect")));
   EXPECT_THAT(parse({"--server_protocol=grpc"}).notices, ElementsAre(HasSubstr("MPI")));
   EXPECT_THAT(parse({"--mkl"}).notices, ElementsAre(HasSubstr("oneDNN")));

@@ -93,7 +93,7 @@ TEST(Help, HasTheGroupsInOrder) {
 
 TEST(Help, ShowsDefaultsAndAcceptedValues) {
   EXPECT_EQ(entry("display_every"),
-            "--display_every=INT print a line every so many steps; step 1 is always printed "
+            "--display_every=INT print a line every N steps; step 1 is always printed "
             "(at least 1; default 10)");
   EXPECT_EQ(entry("momentum"),
             "--momentum=NUM momentum of --optimizer=momentum (at least 0; default 0.9)");
@@ -128,7 +128,7 @@ TEST(Help, SaysOfEveryFlagWhatHoldsWithoutIt) {
     }
   }
   EXPECT_EQ(entry("label_smoothing"),
-            "--label_smoothing=NUM share of the loss's target that is spread evenly over all "
+            "--label_smoothing=NUM fraction of the loss target that is spread evenly over all "
             "classes (from 0 to below 1; default 0)");
   EXPECT_THAT(entry("overlap"), HasSubstr("(default true)"));
   EXPECT_THAT(entry("result_file"), HasSubstr("(unset by default)"));
@@ -206,9 +206,9 @@ TEST(ShortHelp, ShowsTwentyFlagsThatWorkWithWhatHoldsWithoutThem) {
   }
   EXPECT_EQ(names.size(), 20);
   EXPECT_EQ(introduced_flags("most"), names);
-  EXPECT_THAT(help("most"), HasSubstr("--display_every=INT       print a line every so many steps "
+  EXPECT_THAT(help("most"), HasSubstr("--display_every=INT       print a line every N steps "
                                       "(10)\n"));
-  EXPECT_THAT(help("most"), HasSubstr("(the model's own)"));
+  EXPECT_THAT(help("most"), HasSubstr("(the model's default)"));
 }
 
 TEST(ShortHelp, HasThreeExamplesThatParse) {
