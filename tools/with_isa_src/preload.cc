@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "kernels/cpu/cpu_isa.h"
 #include "tools/with_isa_src/hidden_features.h"
@@ -80,10 +81,19 @@ int replace_in(dl_phdr_info* loaded, std::size_t /*size*/, void* data) {
   return 0;
 }
 
-// Linked with -z initfirst, so before libraries ask for the processor's features.
-[[gnu::constructor]] void install() {
-  const char* const isa = std::getenv("WITH_ISA");
-  char* const sites = std::getenv("WITH_ISA_SITES");
+/// The value of a variable such as "WITH_ISA="; null if it is not set.
+char* value_of(std::string_view name, char** environment) {
+  for (; *environment != nullptr; ++environment) {
+    if (std::string_view(*environment).starts_with(name)) return *environment + name.size();
+  }
+  return nullptr;
+}
+
+// Linked with -z initfirst, so that it runs before libraries ask for the processor's features.
+// getenv does not work that early.
+[[gnu::constructor]] void install(int /*argc*/, char** /*argv*/, char** environment) {
+  const char* const isa = value_of("WITH_ISA=", environment);
+  char* const sites = value_of("WITH_ISA_SITES=", environment);
   if (isa == nullptr || sites == nullptr || !bench::isa_level(isa)) return;
   level = *bench::isa_level(isa);
   struct sigaction action = {};
