@@ -17,6 +17,8 @@ import sys
 
 # A folder's Python program imports its neighbours, and a shell test may source them.
 _SCRIPTS = (".py", ".sh")
+# What the build itself depends on affects every test.
+_BUILD_FILES = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$|\.in$|(?:^|/)CMakePresets\.json$")
 _ADD_TEST = re.compile(r"^add_test\(\[=+\[(.*?)\]=+\] (.*)\)$", re.MULTILINE)
 _PROPERTIES = re.compile(r"^set_tests_properties\(\[=+\[(.*?)\]=+\] PROPERTIES (.*)\)$", re.MULTILINE)
 _SUBDIRECTORY = re.compile(r'^subdirs\("(.*)"\)$', re.MULTILINE)
@@ -24,6 +26,13 @@ _SUBDIRECTORY = re.compile(r'^subdirs\("(.*)"\)$', re.MULTILINE)
 
 def output_of(*command: str) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def sources_of(path: pathlib.Path) -> list[pathlib.Path]:
+    """The sources that a compiled file holds: those that a united one includes, or itself."""
+    if path.parent.name != "Unity" or not path.exists():
+        return [path]
+    return [pathlib.Path(name) for name in re.findall(r'#include "(.*)"', path.read_text(encoding="utf-8"))]
 
 
 class Build:
@@ -79,19 +88,35 @@ class Build:
     def made_of(self, target: str) -> frozenset[str]:
         """All files that a target is built from."""
         inputs = output_of("ninja", "-C", str(self.folder), "--quiet", "-t", "inputs", target).splitlines()
-        return frozenset(inputs).union(*(self.read_by_object.get(name, ()) for name in inputs))
+        united = [source for name in inputs if "/Unity/" in name for source in sources_of(self.folder / name)]
+        return frozenset(inputs).union(map(str, united), *(self.read_by_object.get(name, ()) for name in inputs))
 
-    def depends_on(self, name: str) -> set[pathlib.Path]:
-        files = {self.folder / made for target in self.needs(name) for made in self.made_of(target)}
+    def folders_of(self, name: str) -> set[pathlib.Path]:
+        """The folders whose scripts a test may run: those of its scripts, and X_src of a script X and vice versa."""
+        folders: set[pathlib.Path] = set()
         for path in self.paths_in(name):
-            if path.suffix in _SCRIPTS and path.is_relative_to(self.root):
-                files |= set(path.parent.rglob("*"))
-            files.add(path)
-        return files
+            if not path.is_relative_to(self.root) or path.is_relative_to(self.folder):
+                continue
+            if path.suffix in _SCRIPTS:
+                folders.add(path.parent)
+                if path.parent.name.endswith("_src"):
+                    folders.add(path.parent.with_name(path.parent.name.removesuffix("_src")))
+            folders.add(path.with_name(path.name + "_src"))
+        return folders
 
     def is_affected(self, name: str, changed: set[pathlib.Path]) -> bool:
+        named = set(self.paths_in(name))
         # A check that is given the whole tree reads all of it.
-        return self.root in self.paths_in(name) or not changed.isdisjoint(self.depends_on(name))
+        if self.root in named or any(_BUILD_FILES.search(str(path)) for path in changed):
+            return True
+        made = set().union(*map(self.made_of, self.needs(name)))
+        # An object that was never compiled may include anything.
+        if any(item.endswith(".o") and item not in self.read_by_object for item in made):
+            return True
+        if not changed.isdisjoint(named | {self.folder / item for item in made}):
+            return True
+        folders = self.folders_of(name)
+        return any(not folders.isdisjoint((path, *path.parents)) for path in changed)
 
 
 def changed_since(revision: str, root: pathlib.Path) -> set[pathlib.Path]:

@@ -22,12 +22,15 @@ add_test(NAME page_test COMMAND sh -c true "${CMAKE_CURRENT_SOURCE_DIR}/page.md"
 add_test(NAME data_test COMMAND sh -c true)
 set_tests_properties(data_test PROPERTIES REQUIRED_FILES "${CMAKE_CURRENT_SOURCE_DIR}/data.json")
 add_test(NAME tree_test COMMAND sh -c true "${CMAKE_CURRENT_SOURCE_DIR}")
+add_test(NAME tool_test COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/tool")
+add_test(NAME tool_part_test COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/tool_src/part.py")
 set_tests_properties(alone_test PROPERTIES LABELS quick)
 """
 _FILES = {
     "CMakeLists.txt": _PROJECT, "shared.h": "int shared();\n", "shared.cc": '#include "shared.h"\nint shared() { return 0; }\n',
     "with_shared.cc": '#include "shared.h"\nint main() { return shared(); }\n', "alone.cc": "int main() {}\n",
     "scripts/run.sh": ". ./lib.sh\n", "scripts/lib.sh": "", "page.md": "", "data.json": "{}", "unused.txt": "",
+    "tool": "", "tool_src/part.py": "",
     ".gitignore": "/build/\n"}
 
 
@@ -82,6 +85,20 @@ class SelectTestsTest(unittest.TestCase):
         self.assertEqual(self.build.needs("with_shared_test"), {"with_shared"})
         self.assertEqual(self.build.needs("script_test"), {"alone"})
         self.assertEqual(self.build.needs("page_test"), set())
+
+    def test_a_file_of_the_build_affects_every_test(self):
+        for name in ("CMakeLists.txt", "x.cmake", "CMakePresets.json", "x.h.in"):
+            self.assertTrue(self.build.is_affected("data_test", {self.root / name}), name)
+
+    def test_an_object_that_was_never_compiled_may_include_anything(self):
+        build = select_tests.Build(self.root / "build")
+        build.read_by_object = {}
+        self.assertTrue(build.is_affected("alone_test", {self.root / "unused.txt"}))
+        self.assertFalse(build.is_affected("data_test", {self.root / "unused.txt"}))
+
+    def test_a_script_and_the_folder_of_its_sources_belong_together(self):
+        self.assertEqual(self.affected_by("tool_src/part.py"), {"tool_test", "tool_part_test"})
+        self.assertTrue(self.build.is_affected("tool_part_test", {self.root / "tool"}))
 
     def test_arguments_of_ctest_select(self):
         self.assertEqual(self.build.selected(["-L", "quick"]), ["alone_test"])

@@ -14,17 +14,9 @@ import argparse
 import datetime
 import json
 import pathlib
-import re
 import sys
 
-from select_tests import Build, changed_since
-
-
-def sources_of(path: pathlib.Path) -> list[pathlib.Path]:
-    """Returns the sources of a compiled file: those that a united one includes, or the file."""
-    if path.parent.name != "Unity":
-        return [path]
-    return [pathlib.Path(name) for name in re.findall(r'#include "(.*)"', path.read_text(encoding="utf-8"))]
+from select_tests import Build, changed_since, sources_of
 
 
 def is_tidied(source: pathlib.Path, root: pathlib.Path, build: pathlib.Path) -> bool:
@@ -64,9 +56,10 @@ def main() -> int:
     chosen = list(files)
     if arguments.changed:
         chosen = affected(files, Build(folder), changed_since(arguments.changed, root))
-        others = [path for path in files if path not in set(chosen)]
         if arguments.sample:
-            chosen += others[datetime.date.today().toordinal() % arguments.sample::arguments.sample]
+            part = datetime.date.today().toordinal() % arguments.sample
+            sampled = [path for number, path in enumerate(files) if number % arguments.sample == part]
+            chosen = sorted({*chosen, *sampled})
     for path in chosen:
         print(path)
     return 0

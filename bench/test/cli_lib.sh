@@ -47,7 +47,7 @@ echo '^[a-z][a-z ]*: [a-z]* *[0-9][0-9]* ' >>"$work/no_error"
 
 # stderr has exactly one sentence of the program, in the last line, apart from lines of other kinds.
 one_sentence() {
-  lines=$(grep -vc -f "$work/no_error" "$err")
+  lines=$(($(grep -c '^bench: ' "$err") + $(grep -v '^bench: ' "$err" | grep -vc -f "$work/no_error")))
   [ "$lines" -eq 1 ] || fail "$lines lines instead of one sentence"
   tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is no sentence of ours"
 }
@@ -88,15 +88,13 @@ interruptible='env --default-signal=INT,TERM,HUP'
 # started PID LINE, answered PID LINE: wait until the background run prints such a line on standard output or standard
 # error.
 started() { wait_for "$1" "$2" "$out"; }
-answered() {
-  wait_for "$1" "$2" "$err"
-  grep -q "$2" "$err" || fail "no line '$2'"
-}
+answered() { wait_for "$1" "$2" "$err"; }
 wait_for() {
-  tries=0
   until grep -q "$2" "$3"; do
-    tries=$((tries + 1))
-    if [ "$tries" -ge 6000 ] || ! kill -0 "$1" 2>/dev/null; then break; fi
+    if ! kill -0 "$1" 2>/dev/null; then
+      grep -q "$2" "$3" || fail "no line '$2'"
+      break
+    fi
     sleep 0.1
   done
 }

@@ -34,7 +34,7 @@ if(BENCH_SANITIZE)
   target_compile_options(bench_options INTERFACE -fsanitize=${BENCH_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)
   if(BENCH_SANITIZE MATCHES undefined AND NOT BENCH_SANITIZE_WHOLE)
-    # It takes half of the compile time, and AddressSanitizer detects most of the same errors.
+    # These checks take half of the compile time.
     target_compile_options(
       bench_options INTERFACE -fno-sanitize=pointer-overflow,alignment,null,vptr,nonnull-attribute,returns-nonnull-attribute)
   endif()
