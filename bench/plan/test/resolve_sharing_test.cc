@@ -143,7 +143,7 @@ TEST(Sharing, NamesThePartOfASpecThatSoManyTowersCannotAddBy) {
 
 TEST(Sharing, HelpNamesTheAlgorithmsAndThoseThatTakeShards) {
   const std::string_view help = find_flag("all_reduce_spec")->help;
-  const std::string_view shards = help.substr(0, help.find(" take #N"));
+  const std::string_view shards = help.substr(0, help.find(" accept #N"));
   const std::string_view sharded = shards.substr(shards.rfind(';'));
   std::istringstream names(describe_algorithms({.nccl = false, .timed = false}));
   for (std::string name; std::getline(names >> std::ws, name, ',');) {
