@@ -30,7 +30,7 @@ def output_of(*command: str) -> str:
 
 def sources_of(path: pathlib.Path) -> list[pathlib.Path]:
     """The sources that a compiled file holds: those that a united one includes, or itself."""
-    if path.parent.name != "Unity" or not path.exists():
+    if path.parent.name != "Unity" or path.suffix != ".cxx" or not path.exists():
         return [path]
     return [pathlib.Path(name) for name in re.findall(r'#include "(.*)"', path.read_text(encoding="utf-8"))]
 
