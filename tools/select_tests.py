@@ -88,7 +88,7 @@ class Build:
     def made_of(self, target: str) -> frozenset[str]:
         """All files that a target is built from."""
         inputs = output_of("ninja", "-C", str(self.folder), "--quiet", "-t", "inputs", target).splitlines()
-        united = [source for name in inputs if "/Unity/" in name for source in sources_of(self.folder / name)]
+        united = [source for name in inputs if name.endswith(".cxx") for source in sources_of(self.folder / name)]
         return frozenset(inputs).union(map(str, united), *(self.read_by_object.get(name, ()) for name in inputs))
 
     def folders_of(self, name: str) -> set[pathlib.Path]:
