@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/core.h>
+
 #include <source_location>
 #include <sstream>
 #include <stdexcept>
@@ -52,7 +54,8 @@ class InternalError : public std::logic_error {
 inline void check(bool condition, std::string_view message,
                   std::source_location place = std::source_location::current()) {
   if (!condition) {
-    throw InternalError(cat(place.file_name(), ":", place.line(), ": ", message));
+    throw InternalError(std::string(place.file_name()) + ':' + std::to_string(place.line()) + ": " +
+                        std::string(message));
   }
 }
 

@@ -1,5 +1,6 @@
 # Finds each library that the project links against.
 
+find_package(fmt REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 

@@ -56,7 +56,7 @@ function(bench_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 set(BENCH_PRECOMPILED <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <span> <sstream> <string>
-                      <string_view> <vector>)
+                      <string_view> <vector> <fmt/core.h>)
 
 # Marks files with vector kernels. They get no precompiled header, because GCC would compile their functions with the
 # header's options instead of -ffp-contract. Without use-after-scope, a build with sanitizers takes a fifth of the time.
@@ -148,7 +148,7 @@ add_custom_target(quick_tests)
 function(bench_test_header)
   file(WRITE "${PROJECT_BINARY_DIR}/generated/test_header.cc" "")
   add_library(bench_test_header OBJECT "${PROJECT_BINARY_DIR}/generated/test_header.cc")
-  target_link_libraries(bench_test_header PRIVATE bench_options GTest::gtest GTest::gmock)
+  target_link_libraries(bench_test_header PRIVATE bench_options fmt::fmt GTest::gtest GTest::gmock)
   target_compile_options(bench_test_header PRIVATE ${BENCH_TEST_OPTIONS})
   target_precompile_headers(bench_test_header PRIVATE ${BENCH_PRECOMPILED} <gmock/gmock.h> <gtest/gtest.h>)
 endfunction()
