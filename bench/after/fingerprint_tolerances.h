@@ -14,7 +14,7 @@ struct FingerprintTolerance {
   double direction = 0;
 };
 
-/// The tolerance for a network that computes in `dtype` (f32, f64, bf16 or f16). FINGERPRINT.md has
+/// The tolerance for a network that computes in `dtype` (f32, f64, bf16 or f16). VERIFY.md has
 /// the measurements.
 FingerprintTolerance fingerprint_tolerance(FingerprintKind kind, DType dtype);
 

@@ -184,7 +184,8 @@ std::vector<std::string> find_cifar10_files(const std::string& data_dir, bool tr
       !std::filesystem::exists(folder / cat(python_version, ".bin"), error)) {
     throw UsageError(cat("--data_dir=", data_dir, ": holds CIFAR-10's Python version (",
                          python_version, "), which is not read; the binary version (",
-                         python_version, ".bin) is: pipeline/DATA.md says how to convert"));
+                         python_version,
+                         ".bin) is; bench/manual/REAL_DATA.md shows how to convert"));
   }
   return find_matching_files(data_dir, training ? "data_batch_*.bin" : "test_batch.bin");
 }
