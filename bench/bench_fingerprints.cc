@@ -6,9 +6,9 @@
 #include <iostream>
 #include <span>
 
-#include "bench/after/verification.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
+#include "bench/plan/verified_run.h"
 #include "kernels/core_library.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/base/text.h"

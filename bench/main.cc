@@ -6,16 +6,16 @@
 #include <iostream>
 
 #include "bench/flags/help.h"
-#include "bench/host/line_stream.h"
-#include "bench/host/logging.h"
 #include "bench/plan/resolve_settings.h"
 #include "bench/runs/benchmark.h"
 #include "bench/runs/listing.h"
+#include "bench/terminal/line_stream.h"
+#include "bench/terminal/logging.h"
 #include "kernels/core_library.h"
 #include "kernels/cpu/openmp_environment.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
-#include "results/build_info.h"
+#include "results/record/build_info.h"
 
 namespace {
 

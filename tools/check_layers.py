@@ -18,6 +18,9 @@ GRAPHS = ("models/base/", "models/ir/", "models/ops/", "models/passes/")
 # What a device may include from kernels/: its interface, and code that all devices share.
 SEAM = GRAPHS + ("kernels/*", "kernels/runtime/")
 
+# What a run consists of, once it is planned.
+PLANNED = BELOW_BENCH + ("bench/flags/", "bench/terminal/", "bench/verify/", "bench/plan/")
+
 # Each folder, and the prefixes that its files may include. `folder/*` means the files directly in the folder. The
 # longest matching folder counts. Includes never point back.
 MAY_INCLUDE = {
@@ -35,20 +38,19 @@ MAY_INCLUDE = {
     "kernels/reference/": SEAM + ("kernels/reference/",),
     "kernels/reference/test/": SEAM + ("kernels/reference/", "kernels/cases/", "kernels/test/"),
     "kernels/onednn/": SEAM + ("kernels/cpu/", "kernels/onednn/"),
-    "kernels/cuda/": SEAM + ("kernels/cuda/",),
+    "kernels/cuda/": SEAM + ("kernels/cuda/", "kernels/gpu_emulator/device.h", "kernels/gpu_emulator/runtime.h"),
     # GPU code does not know the graph.
     "kernels/cuda/gpu/": ("models/base/", "models/ops/", "kernels/optimizer.h", "kernels/step_state.h",
-                          "kernels/cuda/device_api.h", "kernels/cuda/device_table.h", "kernels/cuda/runtime.h",
-                          "kernels/cuda/gpu/"),
-    "kernels/cuda/emulator/": ("models/base/", "kernels/cuda/device_api.h", "kernels/cuda/runtime.h",
-                               "kernels/cuda/emulator/"),
-    "kernels/cuda/emulator/test/": ("models/base/", "kernels/cuda/device_api.h", "kernels/cuda/runtime.h",
-                                    "kernels/cuda/emulator/", "kernels/cuda/gpu/element.h"),
-    "kernels/cuda/emulator_libraries/": SEAM + ("kernels/cuda/", "kernels/reference/product.h"),
+                          "kernels/cuda/device/device_api.h", "kernels/cuda/device/device_table.h",
+                          "kernels/cuda/device/runtime.h", "kernels/cuda/gpu/"),
     "kernels/cuda/test/": ("models/", "kernels/"),
+    "kernels/gpu_emulator/": ("models/base/", "kernels/cuda/device/device_api.h", "kernels/cuda/device/runtime.h",
+                              "kernels/gpu_emulator/"),
+    "kernels/gpu_emulator/test/": ("models/base/", "kernels/cuda/device/device_api.h", "kernels/cuda/device/runtime.h",
+                                   "kernels/gpu_emulator/", "kernels/cuda/gpu/element.h"),
+    "kernels/gpu_emulator/libraries/": SEAM + ("kernels/cuda/", "kernels/gpu_emulator/",
+                                               "kernels/reference/product.h"),
     "kernels/cases/": ("models/base/", "models/ir/", "models/ops/", "kernels/cases/"),
-    "kernels/check/": SEAM + ("kernels/reference/reference_backend.h", "kernels/reference/operations.h",
-                              "kernels/reference/storage.h", "kernels/check/"),
     "kernels/test/": ("models/", "kernels/"),
     "variable_mgmt/": ("models/", "kernels/", "variable_mgmt/"),
     # All-reduce code knows devices, but no towers, networks or graphs.
@@ -57,20 +59,21 @@ MAY_INCLUDE = {
     "variable_mgmt/collectives/test/": ("models/base/", "kernels/", "variable_mgmt/collectives/"),
     "pipeline/": ("models/base/", "pipeline/"),
     "results/": ("models/base/", "results/"),
-    # The program asks the machine the same questions as bench.
-    "results/tool/": ("models/base/", "results/", "bench/host/"),
+    "results/record/": ("models/base/", "results/record/"),
+    "results/environment/": ("models/base/", "results/record/", "results/environment/"),
     "bench/": BELOW_BENCH + ("bench/",),
-    "bench/flags/": ("models/", "variable_mgmt/learning_rate.h", "results/flag_value.h", "bench/flags/"),
-    "bench/host/": ("models/base/", "results/", "bench/host/"),
-    "bench/plan/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/"),
-    "bench/loop/": BELOW_BENCH + ("bench/host/", "bench/plan/", "bench/loop/"),
-    "bench/loop/test/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/loop/"),
-    "bench/after/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/loop/", "bench/after/"),
-    "bench/runs/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/loop/", "bench/after/",
-                                  "bench/runs/"),
-    "bench/kernels/": BELOW_BENCH + ("bench/flags/", "bench/plan/", "bench/kernels/"),
-    "bench/all_reduce/": BELOW_BENCH + ("bench/flags/", "bench/host/", "bench/plan/", "bench/runs/text_table.h",
-                                        "bench/all_reduce/"),
+    "bench/flags/": ("models/", "variable_mgmt/learning_rate.h", "results/record/flag_value.h", "bench/flags/"),
+    "bench/terminal/": ("models/base/", "results/environment/", "bench/terminal/"),
+    "bench/verify/": BELOW_BENCH + ("kernels/reference/operations.h", "kernels/reference/storage.h", "bench/verify/"),
+    "bench/verify/test/": BELOW_BENCH + ("bench/",),
+    "bench/plan/": PLANNED,
+    "bench/quantize/": PLANNED + ("bench/quantize/",),
+    "bench/loop/": PLANNED + ("bench/loop/",),
+    "bench/report/": PLANNED + ("bench/loop/", "bench/report/"),
+    "bench/report/test/": PLANNED + ("bench/quantize/", "bench/loop/", "bench/report/"),
+    "bench/runs/": PLANNED + ("bench/quantize/", "bench/loop/", "bench/report/", "bench/runs/"),
+    "bench/kernels/": PLANNED + ("bench/kernels/",),
+    "bench/all_reduce/": PLANNED + ("bench/runs/text_table.h", "bench/all_reduce/"),
     "tools/": ("models/base/", "pipeline/", "tools/"),
     "tools/with_amx_src/": ("kernels/cpu/cpu_isa.h", "tools/with_amx_src/"),
     "tools/with_isa_src/": ("kernels/cpu/cpu_isa.h", "tools/with_isa_src/"),
@@ -83,7 +86,7 @@ DEVICE = re.compile(r"kernels/(cuda|onednn|reference)/")
 CONFINED = (
     ("oneDNN", re.compile(r"(oneapi/dnnl/.*|dnnl[^/]*)\.h(pp)?$"), ("kernels/onednn/",)),
     ("CUDA", re.compile(r"(cuda|cudnn|cublas|cufft|curand|nccl|nvrtc|driver_types)[^/]*\.h(pp)?$|(cub|thrust|cuda)/"),
-     ("kernels/cuda/",)),
+     ("kernels/cuda/", "kernels/gpu_emulator/")),
     ("gflags", re.compile(r"gflags/"), ("bench/flags/",)),
     ("hwloc", re.compile(r"hwloc[./]"), ("kernels/cpu/",)),
     ("Boost.Math", re.compile(r"boost/math/"), ("results/stats/",)),
@@ -120,8 +123,8 @@ class Include(NamedTuple):
     path: str
 
 
-def room_of(path: str) -> str:
-    return max((room for room in MAY_INCLUDE if path.startswith(room)), key=len, default="")
+def folder_of(path: str) -> str:
+    return max((folder for folder in MAY_INCLUDE if path.startswith(folder)), key=len, default="")
 
 
 def is_within(path: str, place: str) -> bool:
@@ -132,7 +135,7 @@ def is_within(path: str, place: str) -> bool:
 
 
 def may_include(path: str, header: str) -> bool:
-    return any(is_within(header, place) for place in MAY_INCLUDE.get(room_of(path), ()))
+    return any(is_within(header, place) for place in MAY_INCLUDE.get(folder_of(path), ()))
 
 
 class Tree:
@@ -180,7 +183,7 @@ class Tree:
 def check_direction(tree: Tree) -> Iterator[Violation]:
     """Includes are relative to the repository's root and point down."""
     for path in tree.sources():
-        room = room_of(path)
+        room = folder_of(path)
         for include in tree.includes(path):
             ours = include.path in tree.files or tree.is_generated(path, include.path)
             first, slash, _ = include.path.partition("/")
@@ -201,7 +204,9 @@ def check_doors(tree: Tree) -> Iterator[Violation]:
     for path in tree.sources():
         for include in tree.includes(path):
             device = DEVICE.match(include.path)
-            if device is None or path.startswith(device[0]) or include.path in MAY_INCLUDE.get(room_of(path), ()):
+            if device is None or path.startswith(device[0]) or any(
+                    place.startswith(device[0]) and is_within(include.path, place)
+                    for place in MAY_INCLUDE.get(folder_of(path), ())):
                 continue
             door = f"{device[1]}_backend.h"
             if include.path != device[0] + door:

@@ -19,12 +19,12 @@ GROUND = {
     "kernels/onednn/layouts.h": "#pragma once\n",
     "kernels/reference/reference_backend.h": '#pragma once\n#include "kernels/backend.h"\n',
     "kernels/reference/storage.h": "#pragma once\n",
-    "kernels/check/verdict.h": '#pragma once\n#include "kernels/reference/storage.h"\n',
+    "bench/verify/verdict.h": '#pragma once\n#include "kernels/reference/storage.h"\n',
     "pipeline/stage.h": '#pragma once\n#include "models/base/shape.h"\n',
-    "results/record.h": "#pragma once\n",
+    "results/record/record.h": "#pragma once\n",
     "bench/flags/flags.h": "#pragma once\n",
     "bench/loop/session.h": '#pragma once\n',
-    "bench/run.h": '#pragma once\n#include "kernels/backend.h"\n#include "results/record.h"\n',
+    "bench/run.h": '#pragma once\n#include "kernels/backend.h"\n#include "results/record/record.h"\n',
 }
 
 
@@ -130,10 +130,10 @@ class LayerTest(unittest.TestCase):
         found = self.found({
             "kernels/onednn/engine.h": "#pragma once\n#include <oneapi/dnnl/dnnl.hpp>\n",
             "kernels/onednn/onednn_backend.h": '#pragma once\n#include "kernels/onednn/engine.h"\n',
-            "variable_mgmt/tower.cc": '\n#include "kernels/onednn/onednn_backend.h"\n',
+            "variable_mgmt/towers/tower.cc": '\n#include "kernels/onednn/onednn_backend.h"\n',
         })
         self.assertEqual(len(found), 1, found)
-        self.assertIn("variable_mgmt/tower.cc:2: sees oneDNN through kernels/onednn/onednn_backend.h", found[0])
+        self.assertIn("variable_mgmt/towers/tower.cc:2: sees oneDNN through kernels/onednn/onednn_backend.h", found[0])
 
     def test_wants_includes_from_the_root(self):
         self.assert_bad("models/ir/bad.cc", '#include "graph.h"\n', "seen from the repository root")

@@ -2,12 +2,12 @@
 
 #include <set>
 
-#include "bench/host/machine.h"
 #include "bench/plan/processor_shares.h"
 #include "kernels/gpu_provider.h"
 #include "kernels/nccl_library.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "models/base/errors.h"
+#include "results/environment/machine.h"
 #include "variable_mgmt/collectives/trial.h"
 
 namespace bench {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/flag_value.h"
+#include "results/record/flag_value.h"
 
 namespace bench {
 

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <optional>
 
-#include "bench/host/clock.h"
 #include "pipeline/input.h"
+#include "results/environment/clock.h"
 
 namespace bench {
 

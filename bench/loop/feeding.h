@@ -2,7 +2,7 @@
 
 #include "bench/loop/batches_ahead.h"
 #include "bench/loop/repeated_step.h"
-#include "variable_mgmt/towers.h"
+#include "variable_mgmt/towers/towers.h"
 
 namespace bench {
 

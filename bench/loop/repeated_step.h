@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bench/plan/settings.h"
-#include "variable_mgmt/strategy.h"
+#include "variable_mgmt/strategies/strategy.h"
 
 namespace bench {
 

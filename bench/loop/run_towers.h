@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/plan/settings.h"
-#include "variable_mgmt/towers.h"
+#include "variable_mgmt/towers/towers.h"
 
 namespace bench {
 

@@ -6,15 +6,15 @@
 #include <optional>
 #include <vector>
 
-#include "bench/host/clock.h"
-#include "bench/host/progress.h"
-#include "bench/host/timed_watch.h"
 #include "bench/loop/report.h"
 #include "bench/loop/stopping_rule.h"
 #include "bench/loop/tower_shares.h"
 #include "bench/plan/settings.h"
+#include "bench/terminal/progress.h"
 #include "pipeline/input.h"
-#include "variable_mgmt/towers.h"
+#include "results/environment/clock.h"
+#include "results/environment/timed_watch.h"
+#include "variable_mgmt/towers/towers.h"
 
 namespace bench {
 

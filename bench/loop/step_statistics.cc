@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/base/errors.h"
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 
 namespace bench {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "bench/host/clock.h"
+#include "results/environment/clock.h"
 
 namespace bench {
 

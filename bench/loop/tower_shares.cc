@@ -3,7 +3,7 @@
 #include <iomanip>
 #include <ostream>
 
-#include "bench/host/stderr_lines.h"
+#include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
 
 namespace bench {

@@ -9,7 +9,7 @@
 #include "bench/plan/settings.h"
 #include "kernels/cpu/affinity.h"
 #include "kernels/gpu_provider.h"
-#include "variable_mgmt/tower_threads.h"
+#include "variable_mgmt/towers/tower_threads.h"
 
 namespace bench {
 

@@ -3,9 +3,9 @@
 #include <atomic>
 #include <future>
 
-#include "bench/host/phase_watch.h"
 #include "bench/plan/settings.h"
 #include "bench/plan/tensor_files.h"
+#include "bench/terminal/phase_watch.h"
 #include "variable_mgmt/variables.h"
 
 namespace bench {

@@ -5,10 +5,10 @@
 
 #include "bench/plan/graph_counts.h"
 #include "bench/plan/network.h"
-#include "kernels/check/picks.h"
+#include "bench/verify/kernel_check.h"
+#include "bench/verify/picks.h"
 #include "models/base/errors.h"
-#include "variable_mgmt/kernel_check.h"
-#include "variable_mgmt/strategy.h"
+#include "variable_mgmt/strategies/strategy.h"
 
 namespace bench {
 namespace {

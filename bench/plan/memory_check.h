@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/host/memory_limit.h"
 #include "bench/plan/device.h"
 #include "bench/plan/settings.h"
 #include "kernels/executor.h"
+#include "results/environment/memory_limit.h"
 
 namespace bench {
 

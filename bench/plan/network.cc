@@ -1,6 +1,6 @@
 #include "bench/plan/network.h"
 
-#include "bench/plan/quantization.h"
+#include "models/base/errors.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
 #include "models/passes/fuse_batch_norm.h"
@@ -66,6 +66,19 @@ Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph 
     graph = normalize_where_read(graph, supports);
   }
   return sum_gradients_where_read(graph, supports);
+}
+
+QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend& backend,
+                                     std::int64_t batch, const Ranges& ranges) {
+  QuantizedGraph result =
+      quantize(build_float_graph(settings, backend, batch), ranges,
+               [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+  if (result.weights.empty()) {
+    throw UsageError(cat("--dtype=int8: --device=", settings.device_label, " runs no layer of ",
+                         settings.model->name, " in int8",
+                         result.refusals.empty() ? "" : cat(": ", result.refusals.front())));
+  }
+  return result;
 }
 
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {

@@ -3,6 +3,7 @@
 #include "bench/plan/settings.h"
 #include "kernels/backend.h"
 #include "models/passes/fold_batch_norm.h"
+#include "models/passes/quantize.h"
 
 namespace bench {
 
@@ -18,6 +19,11 @@ Graph build_float_graph(const RunSettings& settings, const Backend& backend, std
 /// Prepares a plain network for the backend in floating point: fused, folded if requested, with
 /// gradients when training.
 Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph network);
+
+/// Builds the network of a --dtype=int8 run for a batch, with these ranges. Throws UsageError with
+/// the reason if the device runs none of its layers in int8.
+QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend& backend,
+                                     std::int64_t batch, const Ranges& ranges);
 
 /// Builds the network as the backend runs it: fused, folded if requested, with gradients when
 /// training. In int8 its ranges are unknown, which is sufficient for planning.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/flags/flags.h"
-#include "results/conditions.h"
+#include "results/record/conditions.h"
 
 namespace bench {
 

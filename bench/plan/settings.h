@@ -15,7 +15,7 @@
 #include "pipeline/datasets/dataset.h"
 #include "pipeline/input.h"
 #include "variable_mgmt/learning_rate.h"
-#include "variable_mgmt/strategy.h"
+#include "variable_mgmt/strategies/strategy.h"
 
 namespace bench {
 

@@ -2,7 +2,7 @@
 
 #include "bench/plan/input.h"
 #include "models/base/errors.h"
-#include "results/build_info.h"
+#include "results/record/build_info.h"
 
 namespace bench {
 RunTensorFiles::RunTensorFiles(const RunSettings& settings, const Graph& network)

@@ -6,8 +6,8 @@
 
 #include "kernels/runtime/plan.h"
 #include "models/base/errors.h"
-#include "results/build_info.h"
-#include "results/identity.h"
+#include "results/record/build_info.h"
+#include "results/record/identity.h"
 
 namespace bench {
 namespace {

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "bench/host/system_files.h"
 #include "bench/plan/device.h"
 #include "bench/plan/memory_check.h"
 #include "bench/plan/settings.h"
 #include "bench/plan/tuning_cache.h"
 #include "kernels/runtime/candidate_timer.h"
+#include "results/environment/system_files.h"
 
 namespace bench {
 

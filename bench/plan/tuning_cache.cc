@@ -7,7 +7,7 @@
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 
 namespace bench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "bench/host/phase_watch.h"
+#include "bench/terminal/phase_watch.h"
 #include "kernels/backend.h"
 
 namespace bench {

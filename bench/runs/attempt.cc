@@ -2,8 +2,8 @@
 
 #include <ostream>
 
-#include "bench/host/phase_watch.h"
 #include "bench/loop/session.h"
+#include "bench/terminal/phase_watch.h"
 #include "models/base/text.h"
 
 namespace bench {

@@ -9,20 +9,20 @@
 #include <vector>
 
 #include "bench/flags/batch_request.h"
-#include "bench/host/machine.h"
-#include "bench/host/stderr_lines.h"
 #include "bench/loop/run_towers.h"
 #include "bench/plan/input.h"
 #include "bench/plan/memory_check.h"
 #include "bench/plan/network.h"
-#include "bench/plan/quantization.h"
+#include "bench/quantize/quantization.h"
+#include "bench/quantize/quantize_values.h"
 #include "bench/runs/batch_search.h"
+#include "bench/terminal/stderr_lines.h"
 #include "kernels/cpu/affinity.h"
 #include "models/base/errors.h"
 #include "models/passes/quantize.h"
-#include "results/statistics.h"
+#include "results/environment/machine.h"
+#include "results/record/statistics.h"
 #include "variable_mgmt/fold_values.h"
-#include "variable_mgmt/quantize_values.h"
 
 namespace bench {
 namespace {

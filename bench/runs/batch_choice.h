@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "bench/runs/run.h"
-#include "results/record.h"
+#include "results/record/record.h"
 
 namespace bench {
 

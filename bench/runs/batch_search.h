@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "results/record.h"
+#include "results/record/record.h"
 
 namespace bench {
 

@@ -1,8 +1,8 @@
 #include "bench/runs/benchmark.h"
 
-#include "bench/after/record_file.h"
-#include "bench/after/reportable.h"
 #include "bench/plan/resolve_settings.h"
+#include "bench/report/record_file.h"
+#include "bench/report/reportable.h"
 #include "bench/runs/batch_choice.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/repeats.h"
@@ -10,7 +10,7 @@
 #include "bench/runs/sweep.h"
 #include "bench/runs/verify_command.h"
 #include "models/base/errors.h"
-#include "results/build_info.h"
+#include "results/record/build_info.h"
 
 namespace bench {
 namespace {

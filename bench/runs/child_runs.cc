@@ -12,7 +12,7 @@
 #include <ostream>
 
 #include "models/base/errors.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 #include "results/store/record_files.h"
 
 namespace bench {

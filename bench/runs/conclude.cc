@@ -6,17 +6,17 @@
 #include <numeric>
 #include <ostream>
 
-#include "bench/after/device_times.h"
-#include "bench/after/gpu_report.h"
-#include "bench/after/profile.h"
-#include "bench/after/verification.h"
-#include "bench/host/stderr_lines.h"
 #include "bench/loop/report.h"
 #include "bench/plan/memory_check.h"
 #include "bench/plan/network.h"
+#include "bench/plan/verified_run.h"
+#include "bench/report/device_times.h"
+#include "bench/report/gpu_report.h"
+#include "bench/report/profile.h"
+#include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
-#include "results/roof.h"
+#include "results/record/roof.h"
 
 namespace bench {
 namespace {
@@ -101,11 +101,10 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
 void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
             results::Record& record, std::ostream& err) {
   Backend& backend = prepared.towers->first().backend();
-  const Verification result = verify_run(
-      settings,
-      {.towers = *prepared.towers,
-       .graph = [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
-       .watch = phases.of("checking", "kernel")});
+  const Verification result = verify_run(verified_run(
+      settings, *prepared.towers,
+      [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
+      phases.of("checking", "kernel")));
   phases.clear();
   record.verification.skipped = result.skipped;
   record.verification.numbers = result.numbers;

@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "bench/after/build_record.h"
-#include "bench/after/device_times.h"
-#include "bench/host/gpu_verdict.h"
-#include "bench/host/gpu_watches.h"
-#include "bench/host/machine.h"
-#include "bench/host/run_watch.h"
+#include "bench/report/build_record.h"
+#include "bench/report/device_times.h"
+#include "results/environment/gpu_verdict.h"
+#include "results/environment/gpu_watches.h"
+#include "results/environment/machine.h"
+#include "results/environment/run_watch.h"
 
 namespace bench {
 namespace {

@@ -8,9 +8,6 @@
 #include <ostream>
 #include <set>
 
-#include "bench/after/build_record.h"
-#include "bench/after/tensor_dump.h"
-#include "bench/host/stderr_lines.h"
 #include "bench/loop/report.h"
 #include "bench/loop/run_towers.h"
 #include "bench/loop/session.h"
@@ -22,14 +19,17 @@
 #include "bench/plan/resolve_sharing.h"
 #include "bench/plan/staging_allocator.h"
 #include "bench/plan/tuning.h"
+#include "bench/report/build_record.h"
+#include "bench/report/tensor_dump.h"
 #include "bench/runs/attempt.h"
 #include "bench/runs/fusion_gains.h"
 #include "bench/runs/step_forecast.h"
+#include "bench/terminal/stderr_lines.h"
 #include "kernels/cpu/affinity.h"
 #include "kernels/cpu/library_variables.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
-#include "results/build_info.h"
+#include "results/record/build_info.h"
 #include "variable_mgmt/collectives/trial.h"
 
 namespace bench {

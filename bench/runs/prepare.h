@@ -4,19 +4,19 @@
 #include <optional>
 #include <span>
 
-#include "bench/after/record_file.h"
 #include "bench/flags/flags.h"
-#include "bench/host/environment.h"
-#include "bench/host/gpu_sensors.h"
 #include "bench/plan/memory_check.h"
-#include "bench/plan/quantization.h"
 #include "bench/plan/settings.h"
 #include "bench/plan/tensor_files.h"
+#include "bench/quantize/quantization.h"
+#include "bench/report/record_file.h"
 #include "bench/runs/run_host.h"
 #include "models/base/atomic_file.h"
 #include "pipeline/input.h"
-#include "results/record.h"
-#include "variable_mgmt/towers.h"
+#include "results/environment/environment.h"
+#include "results/environment/gpu_sensors.h"
+#include "results/record/record.h"
+#include "variable_mgmt/towers/towers.h"
 
 namespace bench {
 

@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include "bench/host/machine.h"
-#include "bench/host/process_age.h"
-#include "bench/host/stderr_lines.h"
 #include "bench/plan/watched_backend.h"
+#include "bench/terminal/stderr_lines.h"
 #include "kernels/cpu/affinity.h"
 #include "models/base/errors.h"
+#include "results/environment/machine.h"
+#include "results/environment/process_age.h"
 
 namespace bench {
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "bench/host/clock.h"
-#include "bench/host/interrupt.h"
-#include "bench/host/phase_watch.h"
-#include "bench/host/progress.h"
-#include "bench/host/system_files.h"
 #include "bench/plan/device.h"
 #include "bench/plan/precision.h"
+#include "bench/terminal/interrupt.h"
+#include "bench/terminal/phase_watch.h"
+#include "bench/terminal/progress.h"
+#include "results/environment/clock.h"
+#include "results/environment/system_files.h"
 
 namespace bench {
 

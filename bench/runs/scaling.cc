@@ -2,18 +2,18 @@
 
 #include <ostream>
 
-#include "bench/after/record_file.h"
-#include "bench/after/scaling.h"
-#include "bench/host/decimal.h"
-#include "bench/host/stderr_lines.h"
 #include "bench/plan/device.h"
 #include "bench/plan/memory_check.h"
 #include "bench/plan/resolve_settings.h"
+#include "bench/report/record_file.h"
+#include "bench/report/scaling.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/own_files.h"
 #include "bench/runs/text_table.h"
+#include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
 #include "models/base/threads.h"
+#include "results/environment/decimal.h"
 
 namespace bench {
 namespace {

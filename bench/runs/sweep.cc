@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <ostream>
 
-#include "bench/host/decimal.h"
-#include "bench/host/stderr_lines.h"
 #include "bench/loop/step_statistics.h"
 #include "bench/plan/network.h"
 #include "bench/plan/tensor_files.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/own_files.h"
 #include "bench/runs/text_table.h"
+#include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
-#include "results/statistics.h"
+#include "results/environment/decimal.h"
+#include "results/record/statistics.h"
 
 namespace bench {
 namespace {

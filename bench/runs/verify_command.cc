@@ -5,10 +5,10 @@
 #include <iomanip>
 #include <ostream>
 
-#include "bench/after/verification.h"
 #include "bench/loop/run_towers.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
+#include "bench/plan/verified_run.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -45,11 +45,10 @@ Verification verify_model(const RunSettings& settings, std::span<const Device> d
     sources.backends.push_back(device.backend.get());
   }
   const auto towers = make_run_towers(settings, threads, sources);
-  return verify_run(
-      settings,
-      {.towers = *towers,
-       .graph = [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
-       .watch = phases.of("checking", "kernel")});
+  return verify_run(verified_run(
+      settings, *towers,
+      [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
+      phases.of("checking", "kernel")));
 }
 
 void print_titles(std::ostream& out) {

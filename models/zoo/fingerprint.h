@@ -28,7 +28,7 @@ enum class FingerprintKind : std::uint8_t {
 std::string_view name_of(FingerprintKind kind);
 
 /// One part of a network's fingerprint, which shows if the network computes what its name promises.
-/// variable_mgmt/fingerprint.h describes the measurement. A batch with each of the two images in
+/// bench/verify/fingerprint.h describes the measurement. A batch with each of the two images in
 /// one half gives the same numbers, whatever its size.
 struct FingerprintPart {
   FingerprintKind kind = FingerprintKind::loss;

@@ -7,7 +7,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 #include "results/stats/mann_whitney.h"
 #include "results/stats/multiplicity.h"
 #include "results/stats/signed_rank.h"

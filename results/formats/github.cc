@@ -6,7 +6,7 @@
 #include "models/base/errors.h"
 #include "results/formats/record_view.h"
 #include "results/formats/rows.h"
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 
 /// customBiggerIsBetter of benchmark-action/github-action-benchmark: a list of name, unit and
 /// value, with range and extra as texts. Repeats of one workload on one machine are one entry,

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "models/base/errors.h"
-#include "results/identity.h"
-#include "results/record_json.h"
+#include "results/record/identity.h"
+#include "results/record/record_json.h"
 
 namespace bench::results {
 namespace {

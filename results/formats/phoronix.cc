@@ -6,7 +6,7 @@
 #include "models/base/errors.h"
 #include "results/formats/record_view.h"
 #include "results/formats/rows.h"
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 
 /// composite.xml of the Phoronix Test Suite, by its result-file.xsd: systems, and results with one
 /// entry per system. The value of an entry is the median of its runs, and its raw string lists

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "models/base/errors.h"
-#include "results/build_info.h"
 #include "results/page/markup.h"
 #include "results/page/sort_script.h"
 #include "results/page/style.h"
+#include "results/record/build_info.h"
 
 namespace bench::results {
 

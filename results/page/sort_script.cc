@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "models/base/errors.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 
 namespace bench::results {
 

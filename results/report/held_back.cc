@@ -7,7 +7,7 @@
 #include "models/base/errors.h"
 #include "results/formats/record_view.h"
 #include "results/page/markup.h"
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 
 namespace bench::results {
 namespace {

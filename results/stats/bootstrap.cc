@@ -5,7 +5,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 #include "results/stats/distributions.h"
 
 namespace bench::results::stats {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 #include "results/stats/energy.h"
 #include "results/stats/mann_whitney.h"
 #include "results/stats/verdict.h"

@@ -9,7 +9,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 
 namespace bench::results::stats {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/base/errors.h"
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 #include "results/stats/distributions.h"
 
 namespace bench::results::stats {

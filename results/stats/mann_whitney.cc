@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "models/base/errors.h"
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 #include "results/stats/distributions.h"
 #include "results/stats/ranks.h"
 

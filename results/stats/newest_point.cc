@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 #include "results/stats/distributions.h"
 #include "results/stats/verdict.h"
 

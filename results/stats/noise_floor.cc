@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 
 namespace bench::results::stats {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "models/base/errors.h"
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 #include "results/stats/distributions.h"
 #include "results/stats/ranks.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "results/record.h"
+#include "results/record/record.h"
 #include "results/stats/interval.h"
 
 namespace bench::results::stats {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "results/statistics.h"
+#include "results/record/statistics.h"
 #include "results/stats/group_summary.h"
 
 namespace bench::results::stats {

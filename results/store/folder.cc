@@ -11,7 +11,7 @@
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
 #include "models/base/temporary_file.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 #include "results/store/members.h"
 #include "results/store/record_files.h"
 #include "results/store/run_rows.h"

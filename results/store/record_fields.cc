@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "models/base/errors.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 #include "results/store/members.h"
 
 namespace bench::results {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "models/base/errors.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 #include "results/store/record_fields.h"
 
 namespace bench::results {

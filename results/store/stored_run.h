@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "results/record.h"
+#include "results/record/record.h"
 
 namespace bench::results {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "models/base/errors.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
 #include "results/tool/table.h"

@@ -5,11 +5,11 @@
 #include <thread>
 #include <vector>
 
-#include "bench/host/environment.h"
-#include "bench/host/machine.h"
-#include "bench/host/system_files.h"
 #include "models/base/errors.h"
-#include "results/build_info.h"
+#include "results/environment/environment.h"
+#include "results/environment/machine.h"
+#include "results/environment/system_files.h"
+#include "results/record/build_info.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
 #include "results/tool/table.h"

@@ -7,7 +7,7 @@
 #include "models/base/errors.h"
 #include "models/base/near_names.h"
 #include "models/base/text.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 #include "results/store/schema.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"

@@ -6,7 +6,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/text.h"
-#include "results/build_info.h"
+#include "results/record/build_info.h"
 #include "results/tool/help.h"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/text.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 #include "results/report/held_back.h"
 #include "results/store/members.h"
 #include "results/tool/commands.h"

@@ -6,7 +6,7 @@
 
 #include "models/base/errors.h"
 #include "results/compare/number_text.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 
 namespace bench::results {
 namespace {

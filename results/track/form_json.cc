@@ -1,6 +1,6 @@
 #include <chrono>
 
-#include "results/identity.h"
+#include "results/record/identity.h"
 #include "results/track/forms.h"
 
 namespace bench::results {

@@ -2,7 +2,7 @@
 
 #include "models/base/errors.h"
 #include "results/compare/forms.h"
-#include "results/identity.h"
+#include "results/record/identity.h"
 #include "results/track/forms.h"
 
 namespace bench::results {

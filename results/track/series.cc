@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "models/base/errors.h"
-#include "results/identity.h"
-#include "results/statistics.h"
+#include "results/record/identity.h"
+#include "results/record/statistics.h"
 
 namespace bench::results {
 namespace {

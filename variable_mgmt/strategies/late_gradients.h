@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "variable_mgmt/strategy.h"
-#include "variable_mgmt/tower.h"
+#include "variable_mgmt/strategies/strategy.h"
+#include "variable_mgmt/towers/tower.h"
 
 namespace bench {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "variable_mgmt/strategy.h"
+#include "variable_mgmt/strategies/strategy.h"
 
 namespace bench {
 

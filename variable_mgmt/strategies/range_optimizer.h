@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "variable_mgmt/shared_region.h"
-#include "variable_mgmt/tower.h"
+#include "variable_mgmt/gradients/shared_region.h"
+#include "variable_mgmt/towers/tower.h"
 
 namespace bench {
 

@@ -8,7 +8,7 @@
 #include "models/base/test/scratch_folder.h"
 #include "models/ops/batch_norm.h"
 #include "models/zoo/builder.h"
-#include "variable_mgmt/tower.h"
+#include "variable_mgmt/towers/tower.h"
 
 namespace bench {
 namespace {

@@ -11,13 +11,13 @@
 #include <sstream>
 #include <thread>
 
-#include "bench/host/clock.h"
 #include "bench/loop/session.h"
 #include "bench/loop/test/residual.h"
 #include "bench/loop/test/several_towers.h"
 #include "bench/plan/memory_check.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/far_device.h"
+#include "results/environment/clock.h"
 
 namespace bench {
 namespace {

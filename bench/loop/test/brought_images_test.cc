@@ -7,7 +7,6 @@
 #include <numeric>
 #include <sstream>
 
-#include "bench/host/clock.h"
 #include "bench/loop/session.h"
 #include "bench/loop/test/residual.h"
 #include "bench/loop/test/several_towers.h"
@@ -17,6 +16,7 @@
 #include "kernels/test/far_device.h"
 #include "models/base/tensor_file.h"
 #include "pipeline/test/support.h"
+#include "results/environment/clock.h"
 
 namespace bench {
 namespace {

@@ -16,7 +16,7 @@
 #include "kernels/cpu/topology.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
-#include "variable_mgmt/strategy.h"
+#include "variable_mgmt/strategies/strategy.h"
 
 namespace bench {
 namespace {

@@ -1,6 +1,6 @@
 #include "bench/loop/session.h"
-#include "bench/host/gpu_sensors.h"
-#include "bench/host/gpu_watch.h"
+#include "results/environment/gpu_sensors.h"
+#include "results/environment/gpu_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <limits>
 
-#include "bench/host/test/fake_nvml.h"
 #include "bench/loop/test/tiny_run.h"
+#include "results/environment/test/fake_nvml.h"
 
 namespace bench {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/host/test/fake_clock.h"
 #include "models/base/errors.h"
+#include "results/environment/test/fake_clock.h"
 
 namespace bench {
 namespace {

@@ -10,12 +10,12 @@
 #include <sstream>
 #include <vector>
 
-#include "bench/host/test/fake_clock.h"
 #include "bench/loop/session.h"
 #include "bench/loop/test/lone_tower.h"
 #include "bench/plan/network.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/zoo/builder.h"
+#include "results/environment/test/fake_clock.h"
 
 namespace bench {
 

@@ -6,8 +6,8 @@
 #include <system_error>
 #include <thread>
 
-#include "variable_mgmt/tower_group.h"
-#include "variable_mgmt/tower_threads.h"
+#include "variable_mgmt/towers/tower_group.h"
+#include "variable_mgmt/towers/tower_threads.h"
 
 namespace bench {
 namespace {

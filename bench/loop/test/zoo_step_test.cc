@@ -14,7 +14,7 @@
 #include "kernels/onednn/onednn_backend.h"
 #include "models/base/errors.h"
 #include "models/base/philox.h"
-#include "variable_mgmt/tower.h"
+#include "variable_mgmt/towers/tower.h"
 
 namespace bench {
 namespace {

@@ -8,7 +8,7 @@
 #include "kernels/reference/reference_backend.h"
 #include "models/base/test/scratch_folder.h"
 #include "models/zoo/builder.h"
-#include "variable_mgmt/tower.h"
+#include "variable_mgmt/towers/tower.h"
 
 namespace bench {
 

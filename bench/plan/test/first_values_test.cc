@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "bench/flags/test/usage_error.h"
-#include "bench/host/test/fake_clock.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
+#include "results/environment/test/fake_clock.h"
 
 namespace bench {
 namespace {

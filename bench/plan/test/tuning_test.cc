@@ -6,13 +6,13 @@
 #include <fstream>
 
 #include "bench/flags/test/usage_error.h"
-#include "bench/host/phase_watch.h"
-#include "bench/host/test/fake_clock.h"
-#include "bench/host/test/fake_system.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
+#include "bench/terminal/phase_watch.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/several_ways.h"
+#include "results/environment/test/fake_clock.h"
+#include "results/environment/test/fake_system.h"
 
 namespace bench {
 namespace {

@@ -6,11 +6,11 @@
 #include <sstream>
 
 #include "bench/flags/test/usage_error.h"
-#include "bench/host/test/fake_clock.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
 #include "kernels/reference/reference_backend.h"
-#include "variable_mgmt/tower.h"
+#include "results/environment/test/fake_clock.h"
+#include "variable_mgmt/towers/tower.h"
 
 namespace bench {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <sstream>
 
-#include "bench/host/phase_watch.h"
 #include "bench/loop/session.h"
+#include "bench/terminal/phase_watch.h"
 #include "models/base/errors.h"
 
 namespace bench {

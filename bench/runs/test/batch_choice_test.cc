@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "bench/flags/test/usage_error.h"
-#include "bench/host/test/fake_system.h"
 #include "bench/plan/resolve_settings.h"
+#include "results/environment/test/fake_system.h"
 
 namespace bench {
 namespace {

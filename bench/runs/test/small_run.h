@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "bench/flags/test/usage_error.h"
-#include "bench/host/test/fake_system.h"
 #include "bench/plan/resolve_settings.h"
 #include "bench/runs/prepare.h"
 #include "bench/runs/run.h"
+#include "results/environment/test/fake_system.h"
 
 namespace bench {
 

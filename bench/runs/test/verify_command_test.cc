@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "bench/flags/test/usage_error.h"
-#include "bench/host/test/fake_system.h"
+#include "results/environment/test/fake_system.h"
 
 namespace bench {
 namespace {

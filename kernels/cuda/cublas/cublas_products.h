@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "kernels/cuda/products.h"
-#include "kernels/cuda/properties.h"
+#include "kernels/cuda/backend/products.h"
+#include "kernels/cuda/device/properties.h"
 
 namespace bench::cuda {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "kernels/cuda/convolutions.h"
+#include "kernels/cuda/backend/convolutions.h"
 #include "kernels/cuda/cudnn/descriptor.h"
 
 namespace bench::cuda {

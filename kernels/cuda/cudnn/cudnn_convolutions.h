@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "kernels/cuda/convolutions.h"
-#include "kernels/cuda/properties.h"
+#include "kernels/cuda/backend/convolutions.h"
+#include "kernels/cuda/device/properties.h"
 
 namespace bench::cuda {
 

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cuda/convolutions.h"
+#include "kernels/cuda/backend/convolutions.h"
 #include "kernels/cuda/cudnn/descriptor.h"
-#include "kernels/cuda/properties.h"
+#include "kernels/cuda/device/properties.h"
 
 namespace bench::cuda {
 

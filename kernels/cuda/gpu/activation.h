@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cuda/device_api.h"
+#include "kernels/cuda/device/device_api.h"
 #include "models/ops/activation.h"
 
 // The functions of models/ops/activation.h. A NaN stays a NaN: comparisons are written so that it

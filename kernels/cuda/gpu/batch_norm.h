@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
+#include "kernels/cuda/device/runtime.h"
 #include "kernels/cuda/gpu/view.h"
-#include "kernels/cuda/runtime.h"
 #include "models/ops/activation.h"
 
 // Batch normalisation over the channels. All functions enqueue and return without waiting. Vectors

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
+#include "kernels/cuda/device/runtime.h"
 #include "kernels/cuda/gpu/view.h"
-#include "kernels/cuda/runtime.h"
 
 // A bias per channel. All functions enqueue and return without waiting. Tensors have
 // view.elements() elements of `dtype`, f32, f16 or bf16 (InternalError for others). They begin at

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cuda/device_api.h"
+#include "kernels/cuda/device/device_api.h"
 
 namespace bench::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/device/runtime.h"
 #include "models/base/dtype.h"
 
 namespace bench::cuda {

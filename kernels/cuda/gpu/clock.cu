@@ -1,6 +1,6 @@
 #include "kernels/cuda/gpu/clock.h"
 
-#include "kernels/cuda/device_api.h"
+#include "kernels/cuda/device/device_api.h"
 
 namespace bench::cuda {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/device/runtime.h"
 
 namespace bench::cuda {
 

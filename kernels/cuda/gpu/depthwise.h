@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cuda/device/runtime.h"
 #include "kernels/cuda/gpu/view.h"
 #include "kernels/cuda/gpu/window_axis.h"
-#include "kernels/cuda/runtime.h"
 #include "models/base/dtype.h"
 #include "models/ops/activation.h"
 

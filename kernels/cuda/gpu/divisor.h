@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/device_api.h"
+#include "kernels/cuda/device/device_api.h"
 #include "models/base/errors.h"
 
 namespace bench::cuda {

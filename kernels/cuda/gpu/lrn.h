@@ -1,7 +1,7 @@
 #pragma once
 
+#include "kernels/cuda/device/runtime.h"
 #include "kernels/cuda/gpu/view.h"
-#include "kernels/cuda/runtime.h"
 #include "models/ops/lrn.h"
 
 // Local response normalisation; types are f32, f16 and bf16. Each sum over channels runs from the

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/device/runtime.h"
 
 namespace bench::cuda {
 

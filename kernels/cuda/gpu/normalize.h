@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/device/runtime.h"
 #include "kernels/cuda/gpu/view.h"
-#include "kernels/cuda/runtime.h"
 #include "models/base/normalization.h"
 
 namespace bench::cuda {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cuda/device_api.h"
+#include "kernels/cuda/device/device_api.h"
 #include "kernels/optimizer.h"
 
 // The rules of kernels/optimizer.h as device code; included only by optimizer.cu. The function

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/device/runtime.h"
 #include "models/base/dtype.h"
 
 namespace bench::cuda {

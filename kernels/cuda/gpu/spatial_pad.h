@@ -1,7 +1,7 @@
 #pragma once
 
+#include "kernels/cuda/device/runtime.h"
 #include "kernels/cuda/gpu/view.h"
-#include "kernels/cuda/runtime.h"
 #include "models/ops/spatial_pad.h"
 
 namespace bench::cuda {

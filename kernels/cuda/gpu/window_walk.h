@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "kernels/cuda/device_api.h"
+#include "kernels/cuda/device/device_api.h"
 #include "kernels/cuda/gpu/window_axis.h"
 
 // How kernels find the windows that cover a place; included only by .cu files.

@@ -1,6 +1,6 @@
 #include "kernels/cuda/gpu/batch_norm.h"
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "kernels/cuda/ops/tickets.h"
 #include "models/ops/batch_norm.h"
 

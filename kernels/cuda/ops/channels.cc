@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "kernels/cuda/gpu/rows.h"
 #include "kernels/cuda/gpu/spatial_pad.h"
 #include "models/ops/channel_shuffle.h"

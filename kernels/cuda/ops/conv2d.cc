@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "kernels/cuda/gpu/elementwise.h"
 #include "kernels/cuda/gpu/epilogue.h"
 #include "kernels/cuda/ops/depthwise.h"

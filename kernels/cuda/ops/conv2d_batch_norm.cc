@@ -2,7 +2,7 @@
 #include <memory>
 #include <optional>
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "kernels/cuda/gpu/batch_norm.h"
 #include "kernels/cuda/gpu/channel_statistics.h"
 #include "kernels/cuda/ops/layers.h"

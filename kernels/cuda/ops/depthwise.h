@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 
 namespace bench::cuda {
 

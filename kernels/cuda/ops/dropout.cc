@@ -1,6 +1,6 @@
 #include "models/ops/dropout.h"
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "kernels/cuda/gpu/random.h"
 
 namespace bench::cuda {

@@ -1,6 +1,6 @@
 #include "kernels/cuda/gpu/elementwise.h"
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 
 namespace bench::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #include "models/ops/flatten.h"
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "kernels/cuda/gpu/reorder.h"
 
 namespace bench::cuda {

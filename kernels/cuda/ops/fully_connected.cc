@@ -1,6 +1,6 @@
 #include "models/ops/fully_connected.h"
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "kernels/cuda/ops/layers.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"

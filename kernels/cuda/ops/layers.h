@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "models/ir/op.h"
 
 namespace bench::cuda {

@@ -1,6 +1,6 @@
 #include "kernels/cuda/gpu/loss.h"
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "models/ops/loss.h"
 
 namespace bench::cuda {

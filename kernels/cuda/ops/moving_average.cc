@@ -1,6 +1,6 @@
 #include "kernels/cuda/gpu/moving_average.h"
 
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "models/ops/moving_average.h"
 
 namespace bench::cuda {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "kernels/cuda/makers.h"
+#include "kernels/cuda/ops/makers.h"
 #include "kernels/cuda/ops/window_axes.h"
 #include "models/base/errors.h"
 #include "models/ops/pool.h"

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "kernels/cuda/context.h"
-#include "kernels/cuda/convolutions.h"
+#include "kernels/cuda/backend/convolutions.h"
+#include "kernels/cuda/device/context.h"
 #include "models/ops/batch_norm.h"
 
 namespace bench::cuda {

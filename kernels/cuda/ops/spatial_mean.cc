@@ -1,4 +1,4 @@
-#include "kernels/cuda/context.h"
+#include "kernels/cuda/device/context.h"
 #include "kernels/cuda/gpu/plane_scale.h"
 #include "kernels/cuda/gpu/plane_sums.h"
 

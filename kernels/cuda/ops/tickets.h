@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "kernels/cuda/context.h"
-#include "kernels/cuda/memory.h"
+#include "kernels/cuda/device/context.h"
+#include "kernels/cuda/device/memory.h"
 
 namespace bench::cuda {
 

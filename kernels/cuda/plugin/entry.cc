@@ -1,9 +1,9 @@
 #include <cstring>
 
 #include "kernels/core_build.h"
+#include "kernels/cuda/backend/provider.h"
 #include "kernels/cuda/cublas/cublas_products.h"
 #include "kernels/cuda/cudnn/cudnn_convolutions.h"
-#include "kernels/cuda/provider.h"
 #include "models/base/errors.h"
 
 /// See GpuProviderEntry.

@@ -9,9 +9,9 @@
 #include "kernels/cuda/cublas/cublas_products.h"
 #include "kernels/cuda/cudnn/cudnn_convolutions.h"
 #include "kernels/cuda/cudnn/descriptor.h"
-#include "kernels/cuda/device.h"
-#include "kernels/cuda/properties_file.h"
-#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/device/device.h"
+#include "kernels/cuda/device/properties_file.h"
+#include "kernels/cuda/device/runtime.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 

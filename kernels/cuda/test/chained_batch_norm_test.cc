@@ -7,10 +7,10 @@
 #include <memory>
 #include <numeric>
 
-#include "kernels/cuda/emulator/test/emulated_test.h"
-#include "kernels/cuda/emulator_libraries/emulated_backend.h"
 #include "kernels/cuda/gpu/channel_statistics.h"
 #include "kernels/cuda/test/gpu_ways.h"
+#include "kernels/gpu_emulator/libraries/emulated_backend.h"
+#include "kernels/gpu_emulator/test/emulated_test.h"
 #include "kernels/test/case_runner.h"
 #include "models/base/half.h"
 #include "models/ops/activation.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/cases/cases.h"
-#include "kernels/cuda/convolutions.h"
+#include "kernels/cuda/backend/convolutions.h"
 #include "models/ops/conv2d.h"
 
 namespace bench::cuda {

@@ -2,9 +2,9 @@
 #include <map>
 #include <set>
 
-#include "kernels/cuda/emulator/block.h"
-#include "kernels/cuda/emulator_libraries/emulated_backend.h"
 #include "kernels/cuda/test/gpu_ways.h"
+#include "kernels/gpu_emulator/block.h"
+#include "kernels/gpu_emulator/libraries/emulated_backend.h"
 #include "kernels/test/tuning_suite.h"
 
 namespace bench {

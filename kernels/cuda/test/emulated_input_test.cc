@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/cuda/emulator/runtime.h"
-#include "kernels/cuda/emulator_libraries/emulated_backend.h"
 #include "kernels/executor.h"
 #include "kernels/forwarding_backend.h"
+#include "kernels/gpu_emulator/libraries/emulated_backend.h"
+#include "kernels/gpu_emulator/runtime.h"
 #include "kernels/runtime/input_landing.h"
 #include "models/ops/activation.h"
 

@@ -1,5 +1,5 @@
 // The fake NCCL on streams of the emulated GPU.
-#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/device/runtime.h"
 #include "kernels/test/fake_nccl.h"
 #include "models/base/errors.h"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kernels/cuda/emulator_libraries/emulated_backend.h"
+#include "kernels/gpu_emulator/libraries/emulated_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/case_runner.h"
 #include "models/ops/batch_norm.h"

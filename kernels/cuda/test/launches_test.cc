@@ -6,10 +6,10 @@
 #include <mutex>
 #include <set>
 
-#include "kernels/cuda/emulator/machine.h"
-#include "kernels/cuda/emulator_libraries/emulated_backend.h"
 #include "kernels/cuda/test/gpu_ways.h"
 #include "kernels/cuda/test/training_graph.h"
+#include "kernels/gpu_emulator/libraries/emulated_backend.h"
+#include "kernels/gpu_emulator/machine.h"
 #include "kernels/runtime/lowering.h"
 #include "kernels/test/case_runner.h"
 #include "models/base/errors.h"

@@ -6,11 +6,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "kernels/cuda/device.h"
-#include "kernels/cuda/emulator_libraries/emulated_backend.h"
-#include "kernels/cuda/properties_file.h"
-#include "kernels/cuda/runtime.h"
+#include "kernels/cuda/device/device.h"
+#include "kernels/cuda/device/properties_file.h"
+#include "kernels/cuda/device/runtime.h"
 #include "kernels/cuda/test/training_graph.h"
+#include "kernels/gpu_emulator/libraries/emulated_backend.h"
 #include "kernels/runtime/plan.h"
 #include "models/base/errors.h"
 #include "models/base/test/scratch_folder.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/convolutions.h"
+#include "kernels/cuda/backend/convolutions.h"
 #include "kernels/cuda/test/convolution_cases.h"
 
 // A convolution and its graph as they are described to cuDNN. They are read back from cuDNN's plans

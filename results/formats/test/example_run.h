@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "results/record_json.h"
-#include "results/run_metrics.h"
+#include "results/record/record_json.h"
+#include "results/record/run_metrics.h"
 #include "results/store/stored_run.h"
 
 namespace bench::results {

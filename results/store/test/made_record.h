@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "results/record.h"
-#include "results/record_json.h"
+#include "results/record/record.h"
+#include "results/record/record_json.h"
 #include "results/store/stored_run.h"
 
 namespace bench::results {

@@ -1,0 +1,95 @@
+#include "bench/quantize/magnitudes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace bench {
+namespace {
+
+/// At least 16 bins per quantum of u8 if nothing is cut.
+constexpr std::size_t kBins = 8192;
+
+/// The next candidate for a cut is 2.1 % lower.
+const double kNextCut = std::exp2(-1.0 / 32);
+
+/// The cost of an error: its power 1.5.
+double cost(double error) { return error * std::sqrt(error); }
+
+/// The mean cost of rounding to quanta: errors are uniform up to half a quantum.
+double cost_of_rounding(double quantum) { return cost(quantum / 2) / 2.5; }
+
+}  // namespace
+
+void Magnitudes::add(std::span<const float> numbers) {
+  double largest = 0;
+  for (const float number : numbers) {
+    const double magnitude = std::abs(static_cast<double>(number));
+    largest = std::isfinite(magnitude) ? std::max(largest, magnitude) : largest;
+  }
+  if (largest == 0) {
+    return;
+  }
+  widen_for(largest);
+  largest_ = std::max(largest_, largest);
+  const double per_magnitude = 1 / width_;  // Exact: a power of two.
+  for (const float number : numbers) {
+    const double magnitude = std::abs(static_cast<double>(number));
+    if (magnitude > 0 && std::isfinite(magnitude)) {
+      ++counts_[static_cast<std::size_t>(magnitude * per_magnitude)];
+    }
+  }
+}
+
+void Magnitudes::widen_for(double magnitude) {
+  // Bin widths are powers of two, so that merged bins equal bins of that width from the start.
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  const double width = std::ldexp(1.0, exponent) / static_cast<double>(kBins);
+  if (counts_.empty()) {
+    counts_.resize(kBins);
+    width_ = width;
+  }
+  while (width_ < width) {
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+      counts_[bin] = bin < kBins / 2 ? counts_[2 * bin] + counts_[2 * bin + 1] : 0;
+    }
+    width_ *= 2;
+  }
+}
+
+double Magnitudes::best_cut(double levels) const {
+  if (counts_.empty()) {
+    return 0;
+  }
+  const auto middle = [this](std::size_t bin) { return (static_cast<double>(bin) + 0.5) * width_; };
+  double least = std::numeric_limits<double>::infinity();
+  double best = largest_;
+  for (double cut = largest_; cut > width_ * levels; cut *= kNextCut) {
+    const double quantum = cut / levels;
+    double above = 0;
+    double below = 0;
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+      const auto count = static_cast<double>(counts_[bin]);
+      if (count == 0) {
+        continue;
+      }
+      const double magnitude = middle(bin);
+      if (magnitude > cut) {
+        above += count * cost(magnitude - cut);
+      } else {
+        below += count * (magnitude < quantum / 2 ? cost(magnitude) : cost_of_rounding(quantum));
+      }
+    }
+    if (above > least) {
+      break;  // Lower cuts lose even more above the cut.
+    }
+    if (above + below < least) {
+      least = above + below;
+      best = cut;
+    }
+  }
+  return best;
+}
+
+}  // namespace bench

@@ -1,0 +1,389 @@
+#include "bench/report/build_record.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <tuple>
+
+#include "bench/plan/graph_counts.h"
+#include "bench/plan/memory_check.h"
+#include "bench/report/scaling.h"
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+#include "pipeline/input.h"
+#include "results/environment/machine.h"
+#include "results/environment/process_settings.h"
+#include "results/environment/storage.h"
+#include "results/record/build_info.h"
+#include "results/record/identity.h"
+#include "results/record/run_metrics.h"
+
+namespace bench {
+namespace {
+
+/// Records the separate files of a sweep's run instead of those that the flags name.
+void put_files(const RunFiles& files, results::FlagValues& values) {
+  for (const auto& [flag, path] :
+       {std::pair{"result_file", &files.result}, std::pair{"save_variables", &files.save_variables},
+        std::pair{"trace_file", &files.trace}}) {
+    if (const auto value = values.find(flag); *path && value != values.end()) {
+      value->second = **path;
+    }
+  }
+}
+
+results::FlagValues explicit_flags(const RunSettings& settings, const ParseResult& parsed) {
+  results::FlagValues values;
+  for (const auto& [name, value] : flag_values(parsed.flags)) {
+    if (parsed.given.find(name) != parsed.given.end()) {
+      values[std::string(name)] = value;
+    }
+  }
+  if (const auto batch = values.find("batch_size"); batch != values.end()) {
+    // With a list, auto or max, the value is the batch size of this run.
+    const bool own = settings.batch_request.rule == BatchRequest::Rule::model;
+    batch->second = own ? std::int64_t{0} : settings.batch;
+  }
+  put_files(settings.files, values);
+  return values;
+}
+
+bool pixels_travel(const RunSettings& settings) { return settings.input.type == SlotType::u8; }
+
+/// All flags with their effective values; unset flags that have a default rule are filled in.
+results::FlagValues effective_flags(const RunSettings& settings, const ParseResult& parsed) {
+  results::FlagValues values;
+  for (const auto& [name, value] : flag_values(parsed.flags)) {
+    values[std::string(name)] = value;
+  }
+  put_files(settings.files, values);
+  values["batch_size"] = settings.batch;
+  values["num_classes"] = settings.num_classes;
+  values["image_size"] = settings.image_size;
+  values["num_batches"] = settings.steps.num_batches;
+  values["num_warmup_batches"] = settings.warmup.num_batches;
+  values["device"] = std::string(name_of(settings.device));
+  const LearningRateOptions& rate = settings.learning_rate;
+  if (!rate.request.init_learning_rate && !rate.request.piecewise_schedule) {
+    // No flag sets the rates of the other models.
+    if (const auto constant = constant_rate(rate.model)) {
+      values["init_learning_rate"] = *constant / rate.model_divisor;
+    } else if (rate.model == ModelRate::resnet) {
+      values["resnet_base_lr"] = rate.resnet_base;
+    }
+  }
+  values["dtype"] = std::string(settings.int8 ? "int8" : name_of(settings.dtype));
+  values["data_format"] = std::string(name_of(settings.format));
+  values["autotune"] = std::string(name_of(settings.autotune));
+  values["data_name"] = std::string(settings.dataset->name);
+  values["input_transfer"] = std::string(pixels_travel(settings) ? "uint8" : "float");
+  return values;
+}
+
+std::vector<results::Implementation> implementations(const LoweredGraph& plan) {
+  std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> counts;
+  for (const Step& step : plan.steps) {
+    const Buffer& first = plan.buffers[step.outputs.at(0)];
+    ++counts[{step.op, step.implementation, first.layout.token()}];
+  }
+  std::vector<results::Implementation> result;
+  for (const auto& [key, count] : counts) {
+    result.push_back({.op = std::get<0>(key),
+                      .implementation = std::get<1>(key),
+                      .layout = std::get<2>(key),
+                      .count = count});
+  }
+  return result;
+}
+
+std::vector<std::string> tokens_of(const std::vector<Layout>& layouts) {
+  std::vector<std::string> tokens;
+  for (const Layout& layout : layouts) {
+    tokens.push_back(layout.token());
+  }
+  return tokens;
+}
+
+results::Choices choices_of(const RunSettings& settings, const Choices& choices) {
+  results::Choices result{.by = std::string(name_of(settings.chosen_by)),
+                          .made_for = flags_of_choices(settings)};
+  for (const auto& [name, choice] : choices.nodes) {
+    result.nodes[name] = {.implementation = choice.implementation,
+                          .inputs = tokens_of(choice.inputs),
+                          .outputs = tokens_of(choice.outputs)};
+  }
+  for (const auto& [name, layout] : choices.held) {
+    result.held[name] = layout.token();
+  }
+  return result;
+}
+
+/// Adds what the input reports about its files.
+void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
+  if (input.shards == 0) {
+    const Unknown synthetic{"synthetic images come from no file"};
+    dataset.shards = synthetic;
+    dataset.records = synthetic;
+    dataset.bytes = synthetic;
+    return;
+  }
+  dataset.shards = input.shards;
+  dataset.bytes = static_cast<std::int64_t>(input.shard_bytes);
+  if (input.records > 0) {
+    dataset.records = input.records;
+  } else {
+    dataset.records = Unknown{"only reading all shards to their end would count the records"};
+  }
+}
+
+std::string data_of(const RunSettings& settings) {
+  if (settings.input.file) {
+    return "file";
+  }
+  return std::string(settings.synthetic() ? "synthetic" : settings.dataset->format);
+}
+
+Captured<results::Storage> storage_of(const RunSettings& settings, const SystemFiles& files) {
+  if (!settings.input.dataset) {
+    return Unknown{settings.synthetic() ? "synthetic images come from no file"
+                                        : "the file is read whole before the run"};
+  }
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::canonical(settings.input.dataset->data_dir, error);
+  if (error) {
+    return Unknown{cat(settings.input.dataset->data_dir, ": ", error.message())};
+  }
+  return capture_storage(files, folder.string());
+}
+
+Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const SystemFiles& files) {
+  const Captured<ProcessorTimes> after = read_processor_times(files);
+  for (const auto* times : {&before, &after}) {
+    if (!times->known()) {
+      return Unknown{times->why()};
+    }
+  }
+  return steal_share(before.value(), after.value());
+}
+
+/// The power while the steps were timed: of all GPUs together if they computed, else of the
+/// processors.
+Captured<double> mean_watts(const results::Record& record, std::chrono::nanoseconds wall) {
+  if (record.gpus.empty()) {
+    if (!record.energy.joules.known()) {
+      return Unknown{record.energy.joules.why()};
+    }
+    return record.energy.joules.value() / std::chrono::duration<double>(wall).count();
+  }
+  double watts = 0;
+  for (const results::Gpu& gpu : record.gpus) {
+    if (!gpu.watched.known()) {
+      return Unknown{gpu.watched.why()};
+    }
+    const Captured<double> one = results::counted_watts(gpu.watched.value());
+    if (!one.known()) {
+      return one;
+    }
+    watts += one.value();
+  }
+  return watts;
+}
+
+Captured<std::span<const std::chrono::nanoseconds>> device_steps_of(const SessionResult& session) {
+  if (session.device_steps.empty()) {
+    return Unknown{session.steps.empty()
+                       ? "no timed step was completed"
+                       : "the device computes in the host's memory: the step's time is its own"};
+  }
+  return std::span<const std::chrono::nanoseconds>(session.device_steps);
+}
+
+/// The time of a mean step on each tower, by part.
+void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResult& session) {
+  const auto steps = static_cast<double>(session.steps.size());
+  const auto mean = [&](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count() / steps;
+  };
+  for (std::size_t i = 0; i < towers.size(); ++i) {
+    if (session.steps.empty() || session.shares.size() != towers.size()) {
+      towers[i].mean.set_unknown(
+          Unknown{session.steps.empty() ? "no step was completed" : std::string(kNotTimedByPart)});
+      continue;
+    }
+    const TowerShare& share = session.shares[i];
+    towers[i].mean = {.input = mean(share.input),
+                      .computing = mean(share.computing),
+                      .exposed_communication = mean(share.exposed_communication),
+                      .updating = mean(share.updating),
+                      .host = mean(share.host),
+                      .waiting = mean(share.waiting)};
+  }
+}
+
+}  // namespace
+
+results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
+                             const std::vector<std::string>& command_line,
+                             const SystemFiles& files) {
+  results::Record record;
+  record.time.start_utc = std::chrono::system_clock::now();
+  record.time.monotonic_ns = SteadyClock().now();
+  record.time.tz = capture_time_zone();
+  record.time.clocksource = capture_clocksource(files);
+  record.run_uuid = results::new_run_uuid(record.time.start_utc);
+  record.labels = settings.record.labels;
+  record.cost = settings.record.cost;
+  record.workload = {.model = std::string(settings.model->name),
+                     .printed_model = std::string(settings.model->printed_name),
+                     .mode = settings.training() ? "train" : "fwd",
+                     .data = data_of(settings),
+                     .batch_per_device = settings.batch,
+                     .devices = settings.towers,
+                     .global_batch = settings.global_batch(),
+                     .dtype = settings.int8 ? "int8" : std::string(name_of(settings.dtype)),
+                     .layout = std::string(name_of(settings.format)),
+                     .image_size = static_cast<int>(settings.image_size),
+                     .optimizer = std::string(row_of(settings.optimizer.rule).name),
+                     .variable_update = std::string(settings.strategy->name),
+                     .num_batches = settings.steps.num_batches,
+                     .num_epochs = settings.steps.num_epochs,
+                     .warmup = settings.warmup.num_batches,
+                     .seed = static_cast<std::int64_t>(settings.seed),
+                     .flags = explicit_flags(settings, parsed),
+                     .flags_all = effective_flags(settings, parsed),
+                     .cmdline = command_line};
+  record.dataset.name = std::string(settings.dataset->name);
+  record.dataset.image_type = pixels_travel(settings) ? "u8" : "f32";
+  record.dataset.image_bytes = static_cast<std::int64_t>(slot_image_bytes(settings));
+  record.dataset.storage = storage_of(settings, files);
+  record.source = results::source_info();
+  record.build = results::build_info();
+  record.host = capture_host(files);
+  record.cpu = capture_cpu(files);
+  record.memory = capture_memory(files);
+  record.process = capture_process(files);
+  record.env = capture_environment_variables(environ);
+  if (settings.files.benchmark_logs) {
+    record.tensorflow_env = capture_tensorflow_variables(environ);
+  }
+  record.load.before = capture_load(files);
+  return record;
+}
+
+void add_plan(results::Record& record, const RunSettings& settings, std::span<const Device> devices,
+              const Executor& executor, const PlannedMemory& memory) {
+  const Device& device = devices.front();
+  const Graph& graph = executor.graph();
+  record.workload.backend = std::string(device.backend->name());
+  record.workload.model_params = count_variables(graph).trained.scalars;
+  record.workload.flops_per_image = 2 * multiply_adds(graph) / settings.batch;
+  std::vector<int> processors;
+  for (const Device& each : devices) {
+    if (each.gpu && !processors.empty()) {
+      break;  // All threads of the host serve every GPU.
+    }
+    processors.insert(processors.end(), each.processors.begin(), each.processors.end());
+  }
+  if (device.anywhere) {
+    record.cpu.processors_used = Unknown{"its threads are kept to no processor"};
+  } else {
+    record.cpu.processors_used = processors;
+  }
+  if (devices.size() > 1 || settings.record.scaling) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const MemoryNeed planned = memory.of_tower(i);
+      record.towers.push_back({.processors = devices[i].gpu || devices[i].anywhere
+                                                 ? std::vector<int>()
+                                                 : devices[i].processors,
+                               .planned_host_bytes = static_cast<std::int64_t>(planned.host),
+                               .planned_device_bytes = static_cast<std::int64_t>(planned.device)});
+    }
+  }
+  record.workload.flags_all["num_intra_threads"] =
+      static_cast<std::int64_t>(device.processors.size());
+  record.cpu.isa_used = device.isa;
+  record.implementations = implementations(executor.plan());
+  record.choices = choices_of(settings, executor.plan().choices);
+  record.build.libs = loaded_libraries();
+  record.build.libs.push_back({.name = std::string(device.backend->name()),
+                               .version = device.library_version,
+                               .so_path = Unknown{"the version the library tells of itself"},
+                               .build_id = Unknown{"the version the library tells of itself"}});
+}
+
+void add_gpu_energy(results::Record& record) {
+  results::Energy energy{.source = "nvml_total_energy",
+                         .joules = 0.0,
+                         .coverage = "boards of the GPUs, not the whole machine"};
+  double sum = 0;
+  for (std::size_t i = 0; i < record.gpus.size(); ++i) {
+    const Captured<results::GpuWatched>& watched = record.gpus[i].watched;
+    const Captured<double> joules =
+        watched.known() ? watched.value().joules : Captured<double>(Unknown{watched.why()});
+    if (!joules.known()) {
+      record.energy.source = Unknown{joules.why()};
+      record.energy.joules = Unknown{joules.why()};
+      record.energy.coverage = Unknown{joules.why()};
+      return;
+    }
+    energy.domains.push_back({.name = cat("gpu-", i), .joules = joules.value()});
+    sum += joules.value();
+  }
+  energy.joules = sum;
+  // The processors' energy remains in the list but is not part of the sum.
+  for (results::EnergyDomain& domain : record.energy.domains) {
+    energy.domains.push_back(std::move(domain));
+  }
+  record.energy = std::move(energy);
+}
+
+void add_measurements(results::Record& record, const RunSettings& settings,
+                      const Measurements& measured, const SystemFiles& files) {
+  const SessionResult& session = measured.session;
+  const auto known = [](const std::optional<double>& value, const char* why) {
+    return value ? Captured<double>(*value) : Captured<double>(Unknown{why});
+  };
+  const char* const no_loss = "a forward-only run computes no loss, or no step was completed";
+  const char* const no_accuracy = "accuracies were not asked for (--print_training_accuracy)";
+  std::vector<results::PlannedRegion> planned;
+  for (const MemoryRegion& region : measured.memory.regions()) {
+    planned.push_back(
+        {.name = std::string(region.name), .bytes = static_cast<std::int64_t>(region.bytes)});
+  }
+  record.metrics = results::run_metrics({.images_per_step = settings.global_batch(),
+                                         .steps = session.steps,
+                                         .device_steps = device_steps_of(session),
+                                         .wall = session.wall,
+                                         .input_wait = session.input_wait,
+                                         .setup = measured.setup,
+                                         .peak_rss_bytes = measured.peak_rss,
+                                         .watts = mean_watts(record, session.wall),
+                                         .planned = std::move(planned),
+                                         .loss_first = known(session.loss_first, no_loss),
+                                         .loss_last = known(session.loss_last, no_loss),
+                                         .top1 = known(session.top_1, no_accuracy),
+                                         .top5 = known(session.top_5, no_accuracy)});
+  record.build.exe_sha256 = program_sha256();
+  add_tower_times(record.towers, session);
+  record.choices.gradients_meet = session.gradients_meet;
+  if (settings.record.scaling && !session.steps.empty()) {
+    record.scaling = scaling_of(*settings.record.scaling, record);
+  }
+  record.series.step_ns = session.steps;
+  record.series.device_ns = session.device_steps;
+  record.series.loss = session.losses;
+  for (const report::Accuracies& step : session.accuracies) {
+    record.series.top_1.push_back(step.top_1);
+    record.series.top_5.push_back(step.top_5);
+  }
+  record.workload.warmup = session.warmup_steps;
+  add_dataset(record.dataset, measured.input);
+  record.load.after = capture_load(files);
+  record.load.steal_share = share_of_steal(measured.times_before, files);
+  record.time.end_utc = std::chrono::system_clock::now();
+}
+
+}  // namespace bench

@@ -1,0 +1,111 @@
+#include "bench/report/tensor_dump.h"
+
+#include <cstring>
+#include <deque>
+#include <span>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+StoredType stored_type(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return StoredType::f64;
+    case DType::f32:
+      return StoredType::f32;
+    case DType::f16:
+      return StoredType::f16;
+    case DType::bf16:
+      return StoredType::bf16;
+    case DType::s32:
+      return StoredType::i32;
+    case DType::u8:
+    case DType::s8:
+      break;
+  }
+  throw InternalError(cat("no tensor file holds ", name_of(dtype)));
+}
+
+/// The tensors of one step and the memory that holds them.
+class StepTensors {
+ public:
+  explicit StepTensors(Executor& executor) : executor_(executor) {}
+
+  void add_output(const std::string& name) {
+    const TensorType& type = executor_.graph().type(executor_.graph().output(name));
+    add(name, type, executor_.read_output(name));
+  }
+
+  /// Adds the sum of two scalar outputs.
+  void add_sum(const std::string& name, const std::string& a, const std::string& b) {
+    const TensorType& type = executor_.graph().type(executor_.graph().output(a));
+    const std::vector<std::byte> first = executor_.read_output(a);
+    const std::vector<std::byte> second = executor_.read_output(b);
+    add(name, type,
+        type.dtype == DType::f64 ? sum<double>(first, second) : sum<float>(first, second));
+  }
+
+  void add_gradients() {
+    for (const Graph::Pair& pair : executor_.graph().gradients()) {
+      const std::string& variable = executor_.graph().value(pair.variable).name;
+      add(cat("grad/", variable), executor_.graph().type(pair.variable),
+          executor_.read_gradient_bytes(variable));
+    }
+  }
+
+  [[nodiscard]] std::span<const TensorToWrite> tensors() const { return tensors_; }
+
+ private:
+  template <class T>
+  static std::vector<std::byte> sum(const std::vector<std::byte>& a,
+                                    const std::vector<std::byte>& b) {
+    check(a.size() == sizeof(T) && b.size() == sizeof(T), "a loss that is no scalar");
+    T x{};
+    T y{};
+    std::memcpy(&x, a.data(), sizeof(T));
+    std::memcpy(&y, b.data(), sizeof(T));
+    x += y;
+    const auto bytes = std::as_bytes(std::span(&x, 1));
+    return {bytes.begin(), bytes.end()};
+  }
+
+  void add(const std::string& name, const TensorType& type, std::vector<std::byte> data) {
+    memory_.push_back(std::move(data));
+    tensors_.push_back({.name = name,
+                        .type = stored_type(type.dtype),
+                        .shape = stored_shape(type.shape),
+                        .data = memory_.back()});
+  }
+
+  Executor& executor_;
+  std::deque<std::vector<std::byte>> memory_;
+  std::vector<TensorToWrite> tensors_;
+};
+
+}  // namespace
+
+void dump_first_step(const RunSettings& settings, const RunTensorFiles& files, Tower& tower,
+                     const InputBatch& batch, const Watch& watch) {
+  if (batch.pixels != nullptr) {
+    tower.feed_pixels(batch.pixels, batch.labels);
+  } else {
+    tower.feed(batch.images, batch.labels);
+  }
+  tower.set_orders({.number = layer_step(settings, 0)});
+  tower.upload_orders();
+  tower.enqueue_run();
+  tower.wait();
+  tell(watch, 1, 1);
+  StepTensors step(tower.executor());
+  step.add_output("logits");
+  if (settings.training()) {
+    step.add_output("loss");
+    step.add_sum("total_loss", "loss", "l2_loss");
+    step.add_gradients();
+  }
+  files.write_dump(step.tensors());
+}
+
+}  // namespace bench

@@ -1,0 +1,89 @@
+#include "bench/report/profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace bench {
+namespace {
+
+using testing::HasSubstr;
+
+/// A step of 10 ms. A convolution at half of the arithmetic ceiling and a batch norm at half of the
+/// bandwidth below take 8 ms of it.
+Profile example() {
+  return {.rows = {{.name = "conv", .op = "conv2d", .seconds = 6e-3, .flops = 3e9, .bytes = 1e6},
+                   {.name = "norm", .op = "batch_norm", .seconds = 2e-3, .bytes = 1e7}},
+          .steps = 5,
+          .profiled_seconds = 16e-3,
+          .step_seconds = 10e-3,
+          .ceiling = Ceiling{.flops_per_second = 1e12, .bytes_per_second = 1e10}};
+}
+
+std::string text(const Profile& profile) {
+  std::ostringstream out;
+  print_profile(out, profile);
+  return out.str();
+}
+
+TEST(Roofline, IsTheLongerOfArithmeticAndMemory) {
+  const Profile profile = example();
+  EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[0], *profile.ceiling), 3e-3);
+  EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[1], *profile.ceiling), 1e-3);
+}
+
+TEST(RoofOf, AddsTheLeastTimesAndTellsWhoseTheyAre) {
+  const results::Roof roof = roof_of(example());
+  EXPECT_DOUBLE_EQ(roof.least_step_seconds.value(), 4e-3);
+  EXPECT_DOUBLE_EQ(roof.arithmetic_share.value(), 0.75);
+  EXPECT_DOUBLE_EQ(roof.step_bytes.value(), 1.1e7);
+  EXPECT_DOUBLE_EQ(roof.flops_per_second.value(), 1e12);
+  Profile without = example();
+  without.ceiling.reset();
+  EXPECT_EQ(roof_of(without).least_step_seconds.why(), "this device has no measured ceiling");
+}
+
+TEST(PrintProfile, EndsWithTheSharesOfTheStep) {
+  EXPECT_THAT(text(example()),
+              HasSubstr("kernels: means of 5 more steps of 16.0 ms, 50.0 % outside kernels\n"
+                        "ceiling, measured: 1000.0 GFLOP/s, 10.0 GB/s\n"
+                        "step: 10.0 ms without input, 40.0 % of the roofline\n"));
+}
+
+TEST(PrintProfile, HasNoShareOfTheCeilingWhereNoWorkIsKnown) {
+  Profile profile = example();
+  profile.rows.push_back({.name = "all towers", .op = "exchange", .seconds = 1e-3});
+  EXPECT_THAT(text(profile),
+              HasSubstr("     1.000      6.2         -        -             -  exchange\n"));
+}
+
+TEST(PrintProfile, SaysThatADeviceHasNoCeiling) {
+  Profile profile = example();
+  profile.ceiling.reset();
+  EXPECT_THAT(text(profile),
+              HasSubstr("step: 10.0 ms without input; this device has no measured ceiling\n"));
+}
+
+TEST(RoofOf, SeveralTowersIsThatOfTheOneThatTakesTheLongestAtLeast) {
+  std::vector<Profile> towers(3, example());
+  towers[1].rows[0].flops *= 2;
+  towers[2].ceiling.reset();
+  EXPECT_DOUBLE_EQ(roof_of(towers).least_step_seconds.value(), 7e-3);
+  std::swap(towers[0], towers[2]);
+  EXPECT_DOUBLE_EQ(roof_of(towers).least_step_seconds.value(), 7e-3);
+  towers.erase(towers.begin() + 1, towers.end());
+  EXPECT_EQ(roof_of(towers).least_step_seconds.why(), "this device has no measured ceiling");
+}
+
+TEST(PrintProfiles, NamesEachOfSeveralTowers) {
+  std::ostringstream out;
+  print_profiles(out, std::vector<Profile>(2, example()));
+  EXPECT_EQ(out.str(), cat("tower 0\n", text(example()), "\ntower 1\n", text(example())));
+  std::ostringstream alone;
+  print_profiles(alone, std::vector<Profile>(1, example()));
+  EXPECT_EQ(alone.str(), text(example()));
+}
+
+}  // namespace
+}  // namespace bench

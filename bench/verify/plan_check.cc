@@ -1,0 +1,233 @@
+#include "bench/verify/plan_check.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "bench/verify/picks.h"
+#include "models/base/errors.h"
+#include "models/ir/op.h"
+#include "models/ops/batch_norm.h"
+#include "models/ops/bias_add.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/fully_connected.h"
+#include "models/ops/loss.h"
+#include "models/ops/moving_average.h"
+
+namespace bench {
+namespace {
+
+/// Returns true if the node's outputs without an image extent are sums over the images.
+bool sums_over_images(const Node& node) {
+  return node.op == &kConv2dBackwardWeights || node.op == &kFullyConnectedBackwardWeights ||
+         node.op == &kBiasBackward || node.op == &kBatchNormBackward;
+}
+
+// Larger reorders are not checked.
+constexpr std::int64_t kMostReordered = std::int64_t{1} << 23;
+
+}  // namespace
+
+PlanCheck::PlanCheck(Executor& executor, Backend& backend, const Graph& small, std::int64_t images,
+                     std::int64_t batch)
+    : plan_(executor.plan()),
+      small_(small),
+      threads_(backend.host_threads()),
+      memory_(plan_check_memory(small, threads_.count)),
+      reader_(backend, executor.stream(), memory_.whole),
+      copies_(static_cast<double>(batch) / static_cast<double>(images)) {
+  check(batch % images == 0, "a batch that is checked is made of whole copies");
+  for (const Node& node : small.nodes()) {
+    nodes_[cat(node.op->name, " ", node.name)] = &node;
+  }
+}
+
+Executor::Observer PlanCheck::observer(Kernels kernels) {
+  Executor::Observer observer{
+      .before = [this, kernels](const Executor::ObservedStep& step) { before(step, kernels); },
+      .after = [this](const Executor::ObservedStep& step) { after(step); }};
+  if (kernels == Kernels::that_draw) {
+    const auto last = std::find_if(plan_.steps.rbegin(), plan_.steps.rend(),
+                                   [this](const Step& step) { return draws(step); });
+    observer.steps = static_cast<std::size_t>(plan_.steps.rend() - last);
+  }
+  return observer;
+}
+
+const Node* PlanCheck::node_of(const Step& step) const {
+  if (step.op == "copy" || step.op == "cast" || step.op == "reorder") {
+    return nullptr;
+  }
+  const auto found = nodes_.find(cat(step.op, " ", step.name));
+  check(found != nodes_.end(), cat("plan check: the smaller batch has no node ", step.name));
+  const Node& node = *found->second;
+  // For another batch, a device may support another form of a node.
+  check(step.inputs.size() == node.inputs.size() && step.outputs.size() == node.outputs.size(),
+        cat("plan check: ", step.name, " has ", step.inputs.size(), " inputs and ",
+            step.outputs.size(), " outputs, and in the smaller batch ", node.inputs.size(), " and ",
+            node.outputs.size()));
+  return &node;
+}
+
+std::vector<HostTensor> PlanCheck::read(const Values& values, Arena& arena) {
+  std::vector<HostTensor> tensors;
+  for (std::size_t i = 0; i < values.buffers.size(); ++i) {
+    const Buffer& buffer = plan_.buffers[values.buffers[i]];
+    tensors.push_back(buffer.type.opaque ? HostTensor{}
+                                         : reader_.read({.buffer = buffer,
+                                                         .view = values.views[i],
+                                                         .shape = small_.shape(values.ids[i]),
+                                                         .pick = values.picks[i]},
+                                                        arena));
+  }
+  return tensors;
+}
+
+bool PlanCheck::draws(const Step& step) const {
+  return std::any_of(step.inputs.begin(), step.inputs.end(),
+                     [&](std::size_t index) { return plan_.buffers[index].name == "step"; });
+}
+
+bool PlanCheck::wanted(const Step& step, Kernels kernels) {
+  constexpr int kOfAKind = 2;
+  const bool large = node_of(step) == nullptr && shape_of_reorder(step).elements() > kMostReordered;
+  if (draws(step) != (kernels == Kernels::that_draw) || large || step.op == kL2Loss.name) {
+    return false;
+  }
+  std::ostringstream kind;
+  kind << step.op << " " << step.implementation << " " << step.attributes;
+  for (const auto* buffers : {&step.inputs, &step.outputs}) {
+    for (const std::size_t index : *buffers) {
+      const Buffer& buffer = plan_.buffers[index];
+      // The inputs of an opaque value's producer are needed wherever the value is.
+      if (buffer.type.opaque) {
+        return true;
+      }
+      kind << " " << buffer.type << " " << buffer.layout;
+    }
+  }
+  return ++kinds_[kind.str()] <= kOfAKind;
+}
+
+Shape PlanCheck::shape_of_reorder(const Step& step) const {
+  const Buffer& source = plan_.buffers[step.inputs[0]];
+  check(small_.value(source.value).name == source.name,
+        cat("plan check: the smaller batch has another value than ", source.name));
+  return small_.shape(source.value);
+}
+
+void PlanCheck::before(const Executor::ObservedStep& step, Kernels kernels) {
+  const Node* node = node_of(step.step);
+  inputs_.clear();
+  arena_.reset();
+  looking_ = wanted(step.step, kernels);
+  if (!looking_) {
+    return;
+  }
+  if (node != nullptr) {
+    inputs_ = read({.buffers = step.step.inputs,
+                    .views = step.inputs,
+                    .ids = node->inputs,
+                    .picks = picks_of(small_, *node).inputs},
+                   makes_opaque(small_, *node) ? kept_ : arena_);
+    return;
+  }
+  inputs_.push_back(reader_.read({.buffer = plan_.buffers[step.step.inputs[0]],
+                                  .view = step.inputs[0],
+                                  .shape = shape_of_reorder(step.step)},
+                                 arena_));
+}
+
+void PlanCheck::after(const Executor::ObservedStep& step) {
+  if (!looking_) {
+    return;
+  }
+  if (const Node* node = node_of(step.step)) {
+    check_node(step, *node);
+  } else {
+    check_reorder(step);
+  }
+}
+
+void PlanCheck::check_reorder(const Executor::ObservedStep& step) {
+  const Buffer& target = plan_.buffers[step.step.outputs[0]];
+  if (!is_floating(inputs_[0].type.dtype)) {
+    return;
+  }
+  const HostTensor result = reader_.read(
+      {.buffer = target, .view = step.outputs[0], .shape = shape_of_reorder(step.step)}, arena_);
+  const std::span<const double> expected = widened(inputs_[0], threads_, arena_);
+  const CheckedKernel judged =
+      judge(distances(result, expected, 1), {}, target.type.dtype, expected.size());
+  add(step, std::span(&judged, 1));
+}
+
+double PlanCheck::factor_of(const Node& node, const Shape& small, const Shape& whole) const {
+  if (node.op == &kSoftmaxCrossEntropyBackward) {
+    return 1 / copies_;  // The loss is a mean over the images.
+  }
+  return sums_over_images(node) && small == whole ? copies_ : 1;
+}
+
+void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node) {
+  NodeInputs read_by{.node = node, .inputs = std::move(inputs_)};
+  read_by.node.attributes = picked_attributes(small_, node);
+  if (node.op == &kMovingAverage) {
+    read_by.node.attributes = step.step.attributes;  // They include the batch.
+  }
+  std::vector<const NodeInputs*> producers;
+  for (const ValueId input : node.inputs) {
+    if (small_.type(input).opaque) {
+      producers.push_back(&producers_.at(input));
+    }
+  }
+  ReferenceNode reference(small_, read_by, producers, threads_, arena_);
+  const auto expected = reference.compute();
+  const Picks picks = picks_of(small_, node);
+  const std::vector<HostTensor> actual = read({.buffers = step.step.outputs,
+                                               .views = step.outputs,
+                                               .ids = node.outputs,
+                                               .picks = picks.outputs},
+                                              arena_);
+  std::vector<std::span<const double>> moved;
+  std::vector<CheckedKernel> outputs;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i].empty()) {
+      continue;
+    }
+    const TensorType& type = plan_.buffers[step.step.outputs[i]].type;
+    const double factor = factor_of(node, small_.shape(node.outputs[i]), type.shape);
+    const Distances found = distances(actual[i], expected[i], factor);
+    CheckedKernel judged = judge(found, {}, type.dtype, expected[i].size());
+    if (!(judged.deviation <= judged.tolerance)) {
+      if (moved.empty()) {
+        moved = reference.compute_moved(moved_shares(small_, node, type.dtype));
+      }
+      Distance carried = distances(moved[i], expected[i]).difference;
+      carried.norm *= factor;
+      carried.largest *= factor;
+      judged = judge(found, carried, type.dtype, expected[i].size());
+    }
+    outputs.push_back(judged);
+  }
+  add(step, outputs);
+  for (const ValueId output : node.outputs) {
+    if (small_.type(output).opaque) {
+      producers_[output] = read_by;
+    }
+  }
+}
+
+void PlanCheck::add(const Executor::ObservedStep& step, std::span<const CheckedKernel> outputs) {
+  const auto share = [](const CheckedKernel& kernel) {
+    return kernel.deviation / kernel.tolerance;
+  };
+  const auto worst = std::max_element(
+      outputs.begin(), outputs.end(),
+      [&](const CheckedKernel& a, const CheckedKernel& b) { return share(a) < share(b); });
+  if (worst != outputs.end()) {
+    kernels_.push_back(*worst);
+    kernels_.back().name = cat(step.step.op, " ", step.step.name);
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,293 @@
+#include "bench/verify/update_check.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "kernels/reference/reference_backend.h"
+#include "models/base/half.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kElements = 256;
+constexpr double kLossScale = 2;
+constexpr double kNudge = 0x1p-20;
+// The rates are large, so that no term is lost in the rounding of the others. No value occurs
+// twice, so that every part of a rule is visible.
+constexpr std::array kUpdates{StepOrders{.learning_rate = 16384, .gradient_scale = 0.5},
+                              StepOrders{.learning_rate = 8192, .gradient_scale = 0.125}};
+constexpr StepOrders kUpdateWithout{.learning_rate = 4096, .gradient_scale = 0.25};
+
+/// The step parameters of the updates, in order.
+struct Updates {
+  std::vector<StepOrders> orders;
+  /// The number of updates before the first gradients.
+  std::size_t without = 0;
+  /// An update's gradients were computed with the variables before the last `lag` updates, or with
+  /// the first ones.
+  std::size_t lag = 0;
+  /// In this update, gradients are larger by kNudge times what was added up in them.
+  std::optional<std::size_t> nudged = {};
+};
+
+Updates updates_of(const StrategySettings& settings) {
+  Updates updates{.orders = {kUpdates.begin(), kUpdates.end()}};
+  if (settings.relaxed || settings.staged) {
+    updates.orders.insert(updates.orders.begin(), kUpdateWithout);
+    updates.without = 1;
+    updates.lag = settings.relaxed ? 1 : 2;
+  }
+  return updates;
+}
+
+/// Sampled elements of some variables, concatenated.
+struct Samples {
+  std::vector<OptimizerSegment> segments;
+  std::vector<double> variables;
+  std::vector<double> gradients;
+  /// For each gradient, the sum of the magnitudes of its terms, with the gradient's sign.
+  std::vector<double> added = {};
+};
+
+/// The distance between samples; odd, so that they are on different channels.
+std::size_t stride_of(std::size_t count) { return count / kElements | 1U; }
+
+template <class Take>
+void for_each_sample(std::span<const float> tensor, const Take& take) {
+  for (std::size_t i = 0; i < tensor.size(); i += stride_of(tensor.size())) {
+    take(static_cast<double>(tensor[i]));
+  }
+}
+
+float rounded(float value, DType dtype) {
+  return dtype == DType::bf16 ? widen(narrow_to_bfloat16(value)) : widen(narrow_to_float16(value));
+}
+
+/// The samples of one tower, with the gradients as it sends them.
+Samples take_samples(Executor& executor, const InitialValues& values, std::optional<DType> narrow) {
+  Samples samples;
+  std::vector<float> gradient;
+  for (const Variable& variable : executor.graph().variables()) {
+    if (!variable.trainable()) {
+      continue;
+    }
+    const std::string& name = executor.graph().value(variable.value).name;
+    const std::size_t offset = samples.variables.size();
+    for_each_sample(values.at(name), [&](double w) { samples.variables.push_back(w); });
+    gradient = executor.read_gradient(name, std::move(gradient));
+    if (narrow) {
+      std::transform(gradient.begin(), gradient.end(), gradient.begin(),
+                     [&](float g) { return rounded(g, *narrow); });
+    }
+    for_each_sample(gradient, [&](double g) {
+      samples.gradients.push_back(g);
+      samples.added.push_back(g);
+    });
+    samples.segments.push_back({.offset = offset,
+                                .count = samples.variables.size() - offset,
+                                .decayed = variable.decayed()});
+  }
+  return samples;
+}
+
+/// The samples with the sums of all towers' gradients.
+Samples joined_samples(std::span<const Samples> all) {
+  Samples joined = all.front();
+  for (const Samples& samples : all.subspan(1)) {
+    for (std::size_t i = 0; i < joined.gradients.size(); ++i) {
+      joined.gradients[i] += samples.gradients[i];
+      joined.added[i] = std::abs(joined.added[i]) + std::abs(samples.gradients[i]);
+    }
+  }
+  for (std::size_t i = 0; i < joined.added.size(); ++i) {
+    joined.added[i] = std::copysign(joined.added[i], joined.gradients[i]);
+  }
+  return joined;
+}
+
+/// The samples' variables before the updates and after each.
+using Course = std::vector<std::vector<double>>;
+
+Course reference_course(const Samples& samples, OptimizerSettings settings,
+                        const Updates& updates) {
+  settings.dtype = DType::f64;
+  const auto reference = make_reference_backend();
+  const auto optimizer = reference->make_optimizer(settings, samples.segments);
+  const auto stream = reference->make_stream();
+  std::vector<std::vector<double>> slots(row_of(settings.rule).slots(),
+                                         std::vector<double>(samples.variables.size()));
+  std::vector<void*> places;
+  for (std::vector<double>& slot : slots) {
+    places.push_back(slot.data());
+  }
+  StepState state;
+  state.set_loss_scale(kLossScale);
+  optimizer->reset(*stream, places, &state);
+  Course course{samples.variables};
+  const std::vector<double> none(samples.gradients.size());
+  std::vector<double> nudged = samples.gradients;
+  for (std::size_t i = 0; i < nudged.size(); ++i) {
+    nudged[i] += kNudge * samples.added[i];
+  }
+  for (std::size_t i = 0; i < updates.orders.size(); ++i) {
+    const std::vector<double> decaying =
+        i < updates.without ? none : course[i - std::min(i, updates.lag)];
+    course.push_back(course.back());
+    state.orders = updates.orders[i];
+    const std::vector<double>& gradients = i < updates.without   ? none
+                                           : i == updates.nudged ? nudged
+                                                                 : samples.gradients;
+    optimizer->launch(*stream,
+                      {.variables = course.back().data(),
+                       .gradients = gradients.data(),
+                       .decaying = decaying.data(),
+                       .slots = places},
+                      &state);
+  }
+  stream->synchronize();
+  return course;
+}
+
+/// The magnitude of what was added up in each variable: its values, and the effects of each
+/// gradient and of the decay. An effect is the change at the end, relative to the change of the
+/// cause. If causes cancel each other, rounding weighs more than their sum shows. If a rule divides
+/// by their size, it weighs less.
+std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& settings,
+                               const Updates& updates, const Course& course) {
+  std::vector<double> sums(samples.variables.size());
+  for (const std::vector<double>& variables : course) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += std::abs(variables[i]);
+    }
+  }
+  const auto add_share = [&](const OptimizerSettings& nudged, const Updates& moving) {
+    const Course moved = reference_course(samples, nudged, moving);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += std::abs(moved.back()[i] - course.back()[i]) / kNudge;
+    }
+  };
+  for (std::size_t i = 0; i < updates.orders.size(); ++i) {
+    Updates moving = updates;
+    moving.nudged = i;
+    add_share(settings, moving);
+  }
+  OptimizerSettings nudged = settings;
+  nudged.weight_decay *= 1 + kNudge;
+  add_share(nudged, updates);
+  return sums;
+}
+
+/// True if a variable's copies are the rounded variable.
+bool has_the_right_copies(Executor& executor, const std::string& name,
+                          std::span<const float> variable) {
+  const std::vector<Executor::Copy> copies = executor.read_copies(name);
+  return std::all_of(copies.begin(), copies.end(), [&](const Executor::Copy& copy) {
+    return std::equal(
+        variable.begin(), variable.end(), copy.values.begin(), copy.values.end(),
+        [&](float wide, float narrow) { return rounded(wide, copy.dtype) == narrow; });
+  });
+}
+
+/// A copy of the gradients, for updates that add them up in place.
+class KeptGradients {
+ public:
+  explicit KeptGradients(Tower& tower) : tower_(tower), gradients_(tower.executor().gradients()) {
+    kept_ = tower.backend().allocate(std::max<std::size_t>(gradients_.bytes, 1));
+    tower_.stream().copy(gradients_.data, kept_->data(), gradients_.bytes);
+    tower_.wait();
+  }
+  void put_back() { tower_.stream().copy(kept_->data(), gradients_.data, gradients_.bytes); }
+
+ private:
+  Tower& tower_;
+  TensorView gradients_;
+  std::unique_ptr<DeviceMemory> kept_;
+};
+
+/// Runs one tower's part of the updates.
+void update(Tower& tower, UpdateStrategy& strategy, const StrategySettings& settings,
+            const Updates& updates) {
+  KeptGradients gradients(tower);
+  tower.set_loss_scale(kLossScale);
+  strategy.reset();
+  std::vector<StepOrders> orders = updates.orders;
+  if (settings.staged) {
+    // With staged variables, another update reveals the variables of the last one.
+    orders.push_back(kUpdateWithout);
+  }
+  for (const StepOrders& order : orders) {
+    gradients.put_back();
+    tower.set_orders(order);
+    tower.upload_orders();
+    strategy.update();
+    strategy.watch();
+    tower.wait();
+  }
+}
+
+/// The difference between a tower's variables and the wanted ones, as a fraction of what was added
+/// up.
+double difference_of(Executor& executor, std::span<const double> wanted,
+                     std::span<const double> added) {
+  double largest = 0;
+  std::size_t i = 0;
+  std::vector<float> updated;
+  for (const Variable& variable : executor.graph().variables()) {
+    if (!variable.trainable()) {
+      continue;
+    }
+    const std::string& name = executor.graph().value(variable.value).name;
+    updated = executor.read_variable(name, std::move(updated));
+    for_each_sample(updated, [&](double w) {
+      const double difference = std::abs(w - wanted[i]);
+      const double bound = largest * added[i];
+      // A NaN stays and does not count as small.
+      largest = difference <= bound || std::isnan(largest) ? largest : difference / added[i];
+      ++i;
+    });
+    if (!has_the_right_copies(executor, name, updated)) {
+      largest = std::numeric_limits<double>::infinity();
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+double largest_update_difference(Towers& towers, const StrategySettings& settings, bool joined,
+                                 const InitialValues& values) {
+  const auto count = static_cast<std::size_t>(towers.size());
+  const Updates updates = updates_of(settings);
+  std::vector<Samples> samples(count);
+  towers.run([&](int number) {
+    Tower& tower = towers[number];
+    samples[static_cast<std::size_t>(number)] =
+        take_samples(tower.executor(), values, settings.sums.narrow);
+    if (count > 1) {
+      // A lone tower has them from the previous check.
+      tower.write_variables(values);
+    }
+  });
+  towers.run(
+      [&](int number) { update(towers[number], *towers.update(number), settings, updates); });
+  if (joined) {
+    std::fill(samples.begin(), samples.end(), joined_samples(samples));
+  }
+  std::vector<double> differences(count);
+  towers.run([&](int number) {
+    const auto place = static_cast<std::size_t>(number);
+    const Course course = reference_course(samples[place], settings.optimizer, updates);
+    const std::vector<double> added =
+        magnitudes(samples[place], settings.optimizer, updates, course);
+    differences[place] = difference_of(towers[number].executor(), course.back(), added);
+  });
+  // A NaN counts as the largest.
+  return *std::max_element(differences.begin(), differences.end(), [](double a, double b) {
+    return !std::isnan(a) && (std::isnan(b) || a < b);
+  });
+}
+
+}  // namespace bench

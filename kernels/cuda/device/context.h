@@ -1,0 +1,77 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/backend.h"
+#include "kernels/cuda/backend/convolutions.h"
+#include "kernels/cuda/backend/products.h"
+#include "kernels/cuda/device/properties.h"
+#include "kernels/cuda/device/runtime.h"
+#include "kernels/cuda/gpu/view.h"
+
+namespace bench::cuda {
+
+/// What the makers of this backend's candidates share.
+struct Context {
+  DeviceProperties device;
+  Convolutions& convolutions;
+  Products& products;
+};
+
+/// Makes the candidates of a node; each op has a function of its name. The result is empty if the
+/// op cannot run with any of the format's layouts.
+using Maker = std::vector<Candidate>(Context&, const Graph&, const Node&, DataFormat);
+
+// Layouts: "nchw" and "nhwc" for activations and filters (OIHW and OHWI), row-major for the rest.
+Layout nchw();
+Layout nhwc();
+/// Row-major: "nchw", "nc", "x" or "scalar" by rank.
+Layout canonical(std::size_t rank);
+/// An activation's layouts under a format, best first; both for rank 4 and automatic.
+std::vector<Layout> activation_layouts(const Shape& shape, DataFormat format);
+/// The layout of each value: `layout` for rank 4, the canonical one for other ranks.
+std::vector<Layout> layouts_of(const Graph& graph, const std::vector<ValueId>& values,
+                               const Layout& layout);
+/// The view of an NxCxHxW or NxC tensor.
+View view_of(const Shape& shape, const Layout& layout);
+
+/// The arguments of one launch of our kernels.
+struct Launch {
+  cudaStream_t stream;
+  std::span<const TensorView> inputs;
+  std::span<const TensorView> outputs;
+  void* workspace;
+
+  /// Null for a negative position.
+  [[nodiscard]] const void* in(int position) const {
+    return position < 0 ? nullptr : inputs[static_cast<std::size_t>(position)].data;
+  }
+  [[nodiscard]] void* out(int position) const {
+    return position < 0 ? nullptr : outputs[static_cast<std::size_t>(position)].data;
+  }
+  /// The same for f32 elements, whatever type the activations have.
+  [[nodiscard]] const float* floats_in(int position) const {
+    return static_cast<const float*>(in(position));
+  }
+  [[nodiscard]] float* floats_out(int position) const { return static_cast<float*>(out(position)); }
+};
+
+/// This backend's stream of a Stream.
+cudaStream_t handle_of(Stream& stream);
+
+/// Wraps our kernels as a kernel of this backend. The body enqueues and neither waits nor
+/// allocates.
+std::function<std::unique_ptr<Kernel>()> make_gpu_kernel(std::function<void(const Launch&)> body);
+
+/// A candidate of our kernels, bound by memory: its cost is the bytes that the node moves.
+Candidate gpu_candidate(const Context& context, const Graph& graph, const Node& node,
+                        std::vector<Layout> inputs, std::vector<Layout> outputs,
+                        std::function<void(const Launch&)> body);
+
+/// Estimated time of a kernel that moves `bytes` bytes, with its launch.
+double memory_seconds(const Context& context, double bytes);
+
+}  // namespace bench::cuda

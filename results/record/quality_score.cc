@@ -1,0 +1,132 @@
+#include "results/record/quality_score.h"
+
+#include <algorithm>
+#include <iomanip>
+
+#include "models/base/errors.h"
+
+namespace bench::results {
+namespace {
+
+constexpr double kPerCent = 100;
+
+/// The value of a metric, if it is known.
+Captured<double> metric_of(const Record& record, const std::string& name) {
+  for (const Metric& metric : record.metrics) {
+    if (metric.name != name) continue;
+    if (!metric.value.known()) return Unknown{metric.value.why()};
+    return std::visit([](auto value) { return static_cast<double>(value); }, metric.value.value());
+  }
+  return Unknown{"no such metric"};
+}
+
+/// True if a known value is above `limit`.
+bool above(const Captured<double>& value, double limit) {
+  return value.known() && value.value() > limit;
+}
+
+class Score {
+ public:
+  void take(int points, const std::string& why) {
+    score_ -= points;
+    deductions_.push_back(cat(points, " for ", why));
+  }
+  void put(Quality& quality) const {
+    quality.score = static_cast<double>(std::max(0, score_));
+    quality.deductions = deductions_;
+  }
+
+ private:
+  int score_ = 100;
+  std::vector<std::string> deductions_{};
+};
+
+/// Processor time that other programs took, in processors.
+double busy_processors(const Record& record) {
+  double busy = 0;
+  for (const BusyProcess& process : record.load.busy.value_or({})) busy += process.processors;
+  return busy;
+}
+
+void judge_neighbours(const Record& record, Score& score) {
+  constexpr double kHousekeeping = 0.25;
+  constexpr double kSteal = 0.01;
+  if (const double busy = busy_processors(record); busy > kHousekeeping) {
+    score.take(20, cat("other programs, which took ", std::fixed, std::setprecision(1), busy,
+                       " processors' worth of time"));
+  }
+  if (above(record.load.steal_share, kSteal)) {
+    score.take(20, cat("a hypervisor that took ", std::fixed, std::setprecision(1),
+                       kPerCent * record.load.steal_share.value(), " % of the processor time"));
+  }
+  if (record.load.throttling.periods.value_or(0) > 0) {
+    score.take(15, cat("a control group that stopped the run in ",
+                       record.load.throttling.periods.value(), " periods"));
+  }
+}
+
+void judge_machine(const Record& record, Score& score) {
+  if (record.cpu.governor.known() && record.cpu.governor.value() != "performance") {
+    score.take(10, cat("a clock governed by '", record.cpu.governor.value(), "'"));
+  }
+  if (above(record.memory.swap_used.known()
+                ? Captured<double>(static_cast<double>(record.memory.swap_used.value()))
+                : Captured<double>(Unknown{record.memory.swap_used.why()}),
+            0)) {
+    score.take(5, "swap in use before the run");
+  }
+  if (record.quality.verdict.known() && record.quality.verdict.value() == Verdict::kInvalid) {
+    score.take(40, "a GPU whose run was judged INVALID");
+  }
+}
+
+void judge_build(const Record& record, Score& score) {
+  if (record.source.dirty.value_or(false)) {
+    score.take(10, "a build from a changed tree, which nobody else can make");
+  }
+  if (!record.build.sanitizer.empty() || record.build.build_type == "Debug") {
+    score.take(40, "a build that is not made for speed");
+  }
+}
+
+void judge_steps(const Record& record, Score& score) {
+  constexpr double kFewSteps = 30;
+  constexpr double kUnsteady = 0.05;
+  const Captured<double> steps = metric_of(record, "step_time.n");
+  if (steps.known() && steps.value() < kFewSteps) {
+    score.take(10, cat("only ", steps.value(), " timed steps"));
+  }
+  if (const Captured<double> cv = metric_of(record, "step_time.cv"); above(cv, kUnsteady)) {
+    score.take(10, cat("step times that vary by ", std::fixed, std::setprecision(1),
+                       kPerCent * cv.value(), " %"));
+  }
+}
+
+void judge_drift(const Record& record, Score& score) {
+  // The clock or the temperature changed during the run.
+  constexpr double kFalling = 0.97;
+  constexpr std::size_t kFewest = 4;
+  const std::vector<double> mhz = record.cpu_watched.mhz.value_or({});
+  if (mhz.size() < kFewest) return;
+  const auto [least, most] = std::minmax_element(mhz.begin(), mhz.end());
+  if (*least < kFalling * *most) {
+    score.take(10, cat("a clock that went from ", *most, " down to ", *least, " MHz"));
+  }
+}
+
+}  // namespace
+
+void add_quality_score(Record& record) {
+  Score score;
+  judge_neighbours(record, score);
+  judge_machine(record, score);
+  judge_build(record, score);
+  judge_steps(record, score);
+  judge_drift(record, score);
+  if (record.status != Status::kOk) {
+    score.take(100, "a run that did not end well");
+  }
+  score.put(record.quality);
+}
+
+}  // namespace bench::results

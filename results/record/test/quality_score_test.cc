@@ -1,0 +1,72 @@
+#include "results/record/quality_score.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace bench::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Record fine_record() {
+  Record record;
+  record.status = Status::kOk;
+  record.metrics = {{.name = "step_time.n", .value = std::int64_t{100}},
+                    {.name = "step_time.cv", .value = 0.01}};
+  return record;
+}
+
+TEST(QualityScore, IsFullWhereNothingIsAmiss) {
+  Record record = fine_record();
+  add_quality_score(record);
+  EXPECT_EQ(record.quality.score.value(), 100);
+  EXPECT_THAT(record.quality.deductions, IsEmpty());
+}
+
+TEST(QualityScore, TakesNothingForWhatIsNotKnown) {
+  Record record = fine_record();
+  record.load.steal_share = Unknown{"no /proc/stat"};
+  record.cpu.governor = Unknown{"virtualised"};
+  add_quality_score(record);
+  EXPECT_EQ(record.quality.score.value(), 100);
+}
+
+TEST(QualityScore, SaysWhatItTakesOffFor) {
+  Record record = fine_record();
+  record.load.busy = std::vector<BusyProcess>{{"cc1plus", 1.25}, {"sshd", 0.25}};
+  record.load.steal_share = 0.02;
+  record.load.throttling.periods = 7;
+  record.cpu.governor = "powersave";
+  record.source.dirty = true;
+  add_quality_score(record);
+  EXPECT_EQ(record.quality.score.value(), 25);
+  EXPECT_THAT(record.quality.deductions,
+              ElementsAre("20 for other programs, which took 1.5 processors' worth of time",
+                          "20 for a hypervisor that took 2.0 % of the processor time",
+                          "15 for a control group that stopped the run in 7 periods",
+                          "10 for a clock governed by 'powersave'",
+                          "10 for a build from a changed tree, which nobody else can make"));
+}
+
+TEST(QualityScore, JudgesTheSteps) {
+  Record record = fine_record();
+  record.metrics = {{.name = "step_time.n", .value = std::int64_t{5}},
+                    {.name = "step_time.cv", .value = 0.25}};
+  record.cpu_watched.mhz = std::vector<double>{3000, 3000, 2500, 2500};
+  add_quality_score(record);
+  EXPECT_THAT(record.quality.deductions,
+              ElementsAre("10 for only 5 timed steps", "10 for step times that vary by 25.0 %",
+                          "10 for a clock that went from 3000 down to 2500 MHz"));
+}
+
+TEST(QualityScore, IsNothingForARunThatFailedAndNeverLess) {
+  Record record = fine_record();
+  record.status = Status::kFailed;
+  record.build.build_type = "Debug";
+  add_quality_score(record);
+  EXPECT_EQ(record.quality.score.value(), 0);
+}
+
+}  // namespace
+}  // namespace bench::results

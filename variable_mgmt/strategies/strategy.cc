@@ -1,0 +1,55 @@
+#include "variable_mgmt/strategies/strategy.h"
+
+#include <array>
+
+#include "models/base/errors.h"
+#include "variable_mgmt/collectives/nccl_collective.h"
+#include "variable_mgmt/strategies/own_strategies.h"
+
+namespace bench {
+
+std::string_view name_of(GradientReduction reduction) {
+  return reduction == GradientReduction::sum ? "sum" : "mean";
+}
+
+TowerMeeting::TowerMeeting(int towers, const SumSettings& sums)
+    : group(towers),
+      by_nccl(adds_by_nccl(sums.spec)),
+      gradients(towers),
+      variables(towers),
+      votes(static_cast<std::size_t>(towers)) {
+  std::vector<std::string> names;
+  for (int tower = 0; tower < towers; ++tower) {
+    names.push_back(cat("tower ", tower));
+  }
+  collective =
+      make_collective({.names = std::move(names), .spec = sums.spec, .ring_order = sums.ring_order},
+                      sums.nccl_timeout);
+}
+
+void TowerMeeting::cancel(int tower, const std::string& reason) noexcept {
+  group.cancel();
+  collective->cancel(tower, reason);
+}
+
+std::span<const StrategyRow> all_strategies() {
+  static constexpr std::array kRows{
+#define BENCH_STRATEGY(name, make, memory, reduction) StrategyRow{name, make, memory, reduction},
+#include "variable_mgmt/strategies/strategies.inc"
+#undef BENCH_STRATEGY
+  };
+  return kRows;
+}
+
+const StrategyRow& find_strategy(std::string_view name) {
+  std::string names;
+  for (const StrategyRow& row : all_strategies()) {
+    if (row.name == name) {
+      return row;
+    }
+    names += cat(names.empty() ? "" : ", ", row.name);
+  }
+  throw UsageError(cat("--variable_update=", name, ": not built yet; built are ", names));
+}
+
+}  // namespace bench

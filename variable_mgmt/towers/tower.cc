@@ -1,0 +1,147 @@
+#include "variable_mgmt/towers/tower.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+
+namespace bench {
+
+Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& options,
+             const InitialValues& values)
+    : backend_(backend),
+      executor_(graph, backend, options),
+      images_(executor_.input("images")),
+      staging_(backend.allocate_staging(sizeof(HostState))),
+      host_(new (staging_->data()) HostState),
+      device_state_(backend.allocate(sizeof(StepState))) {
+  write_variables(values);
+  const auto elements = [&](const char* input) {
+    return static_cast<std::size_t>(find_input(input)->shape.elements());
+  };
+  image_elements_ = elements("images");
+  if (find_input("labels") != nullptr) {
+    labels_ = executor_.input("labels");
+    label_elements_ = elements("labels");
+  }
+  if (const TensorType* type = find_input("loss_scale")) {
+    place_scalar("loss_scale", type->dtype == DType::f64 ? offsetof(StepState, loss_scale)
+                                                         : offsetof(StepState, narrow_loss_scale));
+  }
+  if (find_input("step") != nullptr) {
+    place_scalar("step", offsetof(StepState, orders.number));
+  }
+  if (const TensorType* type = find_input("images"); type->dtype == DType::f64) {
+    wide_images_.resize(static_cast<std::size_t>(type->shape.elements()));
+  }
+  set_loss_scale(1);
+}
+
+void Tower::place_scalar(const std::string& input, std::size_t offset) {
+  executor_.place(executor_.input(input), device_state_->data() + offset);
+}
+
+const TensorType* Tower::find_input(const std::string& name) const {
+  const Graph& graph = executor_.graph();
+  const auto inputs = graph.inputs();
+  const auto found = std::find_if(inputs.begin(), inputs.end(),
+                                  [&](ValueId id) { return graph.value(id).name == name; });
+  return found == inputs.end() ? nullptr : &graph.type(*found);
+}
+
+void Tower::set_loss_scale(double scale) {
+  fetch_state();
+  wait();
+  host_->given = {.updates = host_->seen.updates};
+  host_->given.set_loss_scale(scale);
+  stream().upload(std::as_bytes(std::span(&host_->given, 1)), state());
+  wait();
+}
+
+StepState* Tower::state() { return reinterpret_cast<StepState*>(device_state_->data()); }
+
+void Tower::upload_orders() {
+  static_assert(offsetof(StepState, orders) == 0);
+  stream().upload(std::as_bytes(std::span(&host_->given.orders, 1)), state());
+}
+
+void Tower::set_finite(std::int32_t finite) {
+  host_->given.finite = finite;
+  stream().upload(std::as_bytes(std::span(&host_->given.finite, 1)),
+                  device_state_->data() + offsetof(StepState, finite));
+}
+
+void Tower::fetch_state() {
+  stream().download(state(), std::as_writable_bytes(std::span(&host_->seen, 1)));
+}
+
+void Tower::feed(const float* images, const std::int32_t* labels, const ContentId& content) {
+  if (images != nullptr && wide_images_.empty()) {
+    executor_.feed(images_, std::as_bytes(std::span(images, image_elements_)), content);
+  } else if (images != nullptr) {
+    std::copy(images, images + wide_images_.size(), wide_images_.begin());
+    // This memory is rewritten for each batch, so `content` does not identify it.
+    executor_.feed(images_, std::as_bytes(std::span(wide_images_)));
+  }
+  feed_labels(labels);
+}
+
+void Tower::feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
+                        const ContentId& content) {
+  executor_.feed_pixels(images_, std::span(pixels, image_elements_), content);
+  feed_labels(labels);
+}
+
+void Tower::feed_labels(const std::int32_t* labels) {
+  if (labels_) {
+    executor_.feed(*labels_, std::as_bytes(std::span(labels, label_elements_)));
+  }
+}
+
+void Tower::enqueue(const float* images, const std::int32_t* labels, const StepOrders& orders) {
+  feed(images, labels);
+  set_orders(orders);
+  upload_orders();
+  enqueue_run();
+}
+
+void Tower::run(const float* images, const std::int32_t* labels, std::int32_t step) {
+  enqueue(images, labels, {.number = step});
+  wait();
+}
+
+void Tower::run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
+                          std::int32_t step) {
+  write_batch(images, labels);
+  set_orders({.number = step});
+  upload_orders();
+  executor_.run();
+}
+
+void Tower::run_observed(std::span<const float> images, std::span<const std::int32_t> labels,
+                         std::int32_t step, const Executor::Observer& observer) {
+  write_batch(images, labels);
+  set_orders({.number = step});
+  upload_orders();
+  executor_.run_observed(observer);
+}
+
+void Tower::write_batch(std::span<const float> images, std::span<const std::int32_t> labels) {
+  if (wide_images_.empty()) {
+    executor_.write_input("images", std::as_bytes(images));
+  } else {
+    std::copy(images.begin(), images.end(), wide_images_.begin());
+    executor_.write_input("images", std::as_bytes(std::span(wide_images_)));
+  }
+  if (labels_) {
+    executor_.write_input("labels", std::as_bytes(labels));
+  }
+}
+
+void Tower::write_variables(const InitialValues& values) {
+  for (const Variable& variable : executor_.graph().variables()) {
+    const std::string& name = executor_.graph().value(variable.value).name;
+    executor_.write_variable(name, values.at(name));
+  }
+}
+
+}  // namespace bench

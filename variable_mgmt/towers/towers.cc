@@ -1,0 +1,44 @@
+#include "variable_mgmt/towers/towers.h"
+
+namespace bench {
+
+Towers::Towers(TowerThreads& threads, const Make& make, const SumSettings& sums)
+    : threads_(threads),
+      meeting_(threads.size(), sums),
+      members_(static_cast<std::size_t>(threads.size())) {
+  try {
+    run([&](int number) {
+      member(number) = make(number, meeting_);
+      // Passes of the network may be long, so they end at a cancellation, too.
+      member(number).tower->executor().set_cancelled(&meeting_.group.cancelled());
+    });
+  } catch (...) {
+    clear();
+    throw;
+  }
+}
+
+Towers::~Towers() { clear(); }
+
+void Towers::run(const std::function<void(int)>& part) {
+  const auto or_abandon = [&](int number) {
+    try {
+      part(number);
+    } catch (...) {
+      if (UpdateStrategy* const own = update(number)) {
+        own->abandon();
+      }
+      throw;
+    }
+  };
+  threads_.run(or_abandon, [this](int tower) { meeting_.cancel(tower, "it failed"); });
+}
+
+void Towers::clear() noexcept {
+  threads_.run([&](int number) {
+    member(number).update.reset();
+    member(number).tower.reset();
+  });
+}
+
+}  // namespace bench
