@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the pages (*.md): every relative link works, every page can be reached, and READMEs are short.
+"""Checks the pages (*.md): every relative link works, every page can be reached, and pages, table cells and sentences
+are short.
 
     check_docs.py [ROOT]    prints one line per violation; exits 1 when there is one
 """
@@ -11,17 +12,29 @@ import sys
 from typing import Iterator, NamedTuple
 from urllib.parse import unquote
 
+from check_english import paragraphs_of, without_code
 from check_layers import FOLDERS, Violation
 
 FIRST_PAGE = "README.md"
-# Readers finish a README of 150 lines but not one of 500. Longer material goes to another page next to its subject.
-# Twenty lines are reserve.
-MAX_README_LINES = 170
+# Readers finish a short page. Longer material goes to another page next to its subject.
+MAX_FIRST_PAGE_WORDS = 900
+MAX_README_WORDS = 600  # the README.md of a folder
+MAX_PAGE_WORDS = 1200  # any other page
+MAX_CELL_CHARACTERS = 150  # of a table, without the targets of links
+MAX_SENTENCE_WORDS = 25
+# Pages to look things up in, most of them generated, which may have any number of words.
+GENERATED = ("bench/manual/FLAGS.md", "bench/manual/OUTPUT.md", "results/RECORD.md")
 
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n[ \t]*\n).)*?)(?<!`)\1(?!`)", re.DOTALL)
 TARGET = re.compile(r'\]\(\s*<?([^)\s>]+)|^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)|\b(?:href|src)="([^"]+)"',
                     re.MULTILINE)
 HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.+?)\s*#*\s*$")
+LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
+TABLE_RULE = re.compile(r"[\s|:-]*$")
+# A sentence ends at a mark that a capital letter, a number, code or the program's name follows. An abbreviation with
+# inner dots (e.g., i.e.) does not end one.
+SENTENCE_END = re.compile(r"(?<!\.[a-z])(?<=[.!?])[)\"*]*\s+(?=[*(\"]*(?:[A-Z0-9`-]|bench\b))")
+WORD = re.compile(r"\S*\w\S*")
 WITH_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -106,7 +119,7 @@ def check_links(pages: Pages) -> Iterator[Violation]:
                 yield Violation(page, link.line, f"links to {link.path}: the repository has no {target}")
             elif link.anchor and target not in pages.texts:
                 yield Violation(page, link.line, f"links to {link.path}#{link.anchor}: "
-                                f"{target} is no page, so it has no anchors")
+                                f"{target} is not a page, so it has no anchors")
             elif link.anchor and link.anchor not in anchors_of(pages.texts[target]):
                 yield Violation(page, link.line, f"links to {link.path}#{link.anchor}: "
                                 f"{target} has no heading of that name")
@@ -127,13 +140,49 @@ def check_reachable(pages: Pages) -> Iterator[Violation]:
             yield Violation(page, 1, f"no links lead here from {FIRST_PAGE}")
 
 
+def words_of(text: str) -> int:
+    """Counts the words of a page with its code. A link's target is not a word; neither is a mark such as | or -."""
+    return len(WORD.findall(LINK.sub(r"\1", text)))
+
+
+def cells_of(text: str) -> Iterator[tuple[int, str]]:
+    """Returns the cells of all tables as they are read: links without targets, | in code does not end a cell."""
+    for number, line in enumerate(without_code_blocks(text).splitlines(), 1):
+        if line.lstrip().startswith("|") and not TABLE_RULE.match(line):
+            shown = LINK.sub(r"\1", CODE_SPAN.sub(lambda span: span[0].replace("|", "!"), line))
+            for cell in re.split(r"(?<!\\)\|", shown.strip().strip("|")):
+                yield number, cell.strip()
+
+
+def sentences_of(text: str) -> Iterator[tuple[int, str]]:
+    """Returns the sentences of paragraphs and list items, with the line where the paragraph begins."""
+    lines = ("" if line.lstrip().startswith("|") else line for line in without_code_blocks(text).splitlines())
+    for number, paragraph in paragraphs_of("\n".join(lines)):
+        for sentence in SENTENCE_END.split(without_code(paragraph)):
+            yield number, sentence
+
+
 def check_lengths(pages: Pages) -> Iterator[Violation]:
+    """Checks that each page, table cell and sentence is short."""
     for page, text in pages.texts.items():
-        lines = len(text.splitlines())
-        if posixpath.basename(page) == "README.md" and lines > MAX_README_LINES:
-            yield Violation(page, lines, f"has {lines} lines, more than {MAX_README_LINES}, and would not "
-                            "be read to its end: move what is beyond the beginning to a page beside "
-                            "what it explains")
+        most = MAX_PAGE_WORDS
+        if page == FIRST_PAGE:
+            most = MAX_FIRST_PAGE_WORDS
+        elif posixpath.basename(page) == "README.md":
+            most = MAX_README_WORDS
+        words = words_of(text)
+        if words > most and page not in GENERATED:
+            yield Violation(page, len(text.splitlines()), f"has {words} words, more than {most}: shorten it, or move a "
+                            "part to another page")
+        for line, cell in cells_of(text):
+            if len(cell) > MAX_CELL_CHARACTERS:
+                yield Violation(page, line, f"has a table cell of {len(cell)} characters, more than "
+                                f"{MAX_CELL_CHARACTERS}: {cell[:60]}")
+        for line, sentence in sentences_of(text):
+            words = len(WORD.findall(sentence))
+            if words > MAX_SENTENCE_WORDS:
+                yield Violation(page, line, f"has a sentence of {words} words, more than {MAX_SENTENCE_WORDS}: "
+                                f"{sentence[:60]}")
 
 
 CHECKS = (check_links, check_reachable, check_lengths)

@@ -67,7 +67,7 @@ class DocsTest(unittest.TestCase):
         self.assert_bad("[x](FAST.md#how-slow-is-it)\n", "FAST.md#how-slow-is-it", "no heading")
         self.assert_bad("# a\n\n[x](#b)\n", "README.md:3: ", "#b", "no heading")
         self.assert_bad("[x](FAST.md#How-fast-is-it)\n", "no heading")
-        self.assert_bad("[x](main.cc#main)\n", "no page")
+        self.assert_bad("[x](main.cc#main)\n", "not a page")
 
     def test_names_headings_as_github_does(self):
         self.assertEqual(
@@ -90,12 +90,43 @@ class DocsTest(unittest.TestCase):
         self.assertEqual([line.partition(":")[0] for line in found], ["models/FRIEND.md", "models/LOST.md"])
         self.assertIn("no links lead here", found[0])
 
-    def test_a_readme_longer_than_its_reader_is_patient_is_refused(self):
-        lines = "# a\n" + "x\n" * (check_docs.MAX_README_LINES - 1)
-        self.assert_good(lines)
-        self.assert_bad(lines + "x\n", "171 lines", "read to its end")
-        self.assertEqual(self.found({"bench/FAST.md": GROUND["bench/FAST.md"] + 3 * lines,
-                                     "bench/README.md": lines}), [])
+    def test_limits_the_words_of_a_page(self):
+        links = "[b](bench/README.md) [f](bench/FAST.md)\n\n"  # two words
+        limits = {"README.md": check_docs.MAX_FIRST_PAGE_WORDS, "bench/README.md": check_docs.MAX_README_WORDS,
+                  "bench/FAST.md": check_docs.MAX_PAGE_WORDS}
+        full = {page: (links if page == "README.md" else "Two words.\n") + "Two words.\n" * (limit // 2 - 1)
+                for page, limit in limits.items()}
+        self.assertEqual(self.found(full), [])
+        for page, limit in limits.items():
+            found = self.found({**full, page: full[page] + "More.\n"})
+            self.assertEqual(len(found), 1, found)
+            self.assertIn(f"{page}:", found[0])
+            self.assertIn(f"has {limit + 1} words, more than {limit}", found[0])
+
+    def test_does_not_limit_the_words_of_generated_pages(self):
+        generated = check_docs.GENERATED[0]
+        self.assertEqual(self.found({generated: "# a\n\n" + "Two words.\n" * check_docs.MAX_PAGE_WORDS,
+                                     "bench/README.md": f"# b\n\n[x](../{generated})\n"}), [])
+
+    def test_counts_words_with_code_but_without_targets_and_marks(self):
+        self.assertEqual(check_docs.words_of("# One\n\n| two | - |\n|---|---|\n\n    three --four\n"), 4)
+        self.assertEqual(check_docs.words_of("[a link](over/there.md#now) ![it](x.png) [b][ref]\n"), 4)
+
+    def test_limits_the_characters_of_a_cell(self):
+        cell = "x" * check_docs.MAX_CELL_CHARACTERS
+        target = "FAST.md" + "?" * 99
+        self.assert_good(f"| a | b |\n|---|---|\n| {cell} | {cell} |\n\n    | {cell}x |\n")
+        self.assert_bad(f"| a | b |\n|---|---|\n| c | {cell}x |\n", "README.md:3: ", "cell of 151 characters")
+        self.assert_bad(f"| `{cell[:99]}|{cell[:99]}` | b |\n", "cell of 201 characters")
+        self.assertEqual(list(check_docs.cells_of(f"|[link]({target})|b|\n")), [(1, "link"), (1, "b")])
+
+    def test_limits_the_words_of_a_sentence(self):
+        words = "So " + "on " * (check_docs.MAX_SENTENCE_WORDS - 2)
+        self.assert_good(f"# a\n\n{words}end. {words}end! {words}end. bench ends. `x` ends.\n")
+        self.assert_bad(f"# a\n\nShort. {words}\nmore and more.\n", "README.md:3: ", "a sentence of 27 words")
+        self.assert_bad(f"- Short.\n- {words}more, e.g. more.\n", "README.md:2: ", "a sentence of 27 words")
+        self.assert_good(f"{words}`several words of code`.\n\n- {words}end\n- {words}end\n")
+        self.assert_good(f"| {words[:140]} | {words[:140]} |\n\n    {words} more and more\n\n{words}[end](FAST.md).\n")
 
     def test_exits_1_for_a_violation_and_2_for_another_folder(self):
         def status() -> int:

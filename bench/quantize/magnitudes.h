@@ -16,8 +16,9 @@ class Magnitudes {
   /// Returns the cut, at most the largest magnitude, with the least error for `levels` quanta
   /// between 0 and the cut. Errors come from rounding below the cut, and from clamping above it. An
   /// error counts with its power 1.5: squares would give a few outliers more weight than they have
-  /// in a network's results (README.md). The result is within 2.1 % of the best, and 0 if nothing
-  /// was added.
+  /// in a network's results. For efficientnet_b0, trained for some minutes on Fashion-MNIST (70.1 %
+  /// in f32), int8 has 65.2 % with the power 1.5, 57.2 % with squares and 42.0 % without a cut. The
+  /// result is within 2.1 % of the best, and 0 if nothing was added.
   [[nodiscard]] double best_cut(double levels) const;
 
  private:

@@ -19,7 +19,7 @@ struct ScaledRun {
 };
 
 /// Prints one line per run: devices, images per second, efficiency against the first, and the lost
-/// time by part. The latter is in percent of the step (results/README.md, `scaling`).
+/// time by part. The latter is in percent of the step (results/RECORD.md, `scaling`).
 void print_scaling(std::ostream& out, std::span<const ScaledRun> runs);
 
 /// Calls `run` with the reference for each number of devices, and prints the table at the end.

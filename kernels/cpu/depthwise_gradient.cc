@@ -109,7 +109,9 @@ HWY_EXPORT(add_row);
 /// more.
 constexpr std::int64_t kStripPixels = 512;
 
-/// How one image of one block of channels is divided.
+/// How one image of one block of channels is divided. Strips of x and dy are widened to f32, with
+/// zeros next to the image, into buffers that stay in the nearest caches. So one loop serves all
+/// layouts, types and edges.
 struct Strips {
   std::int64_t taps = 0;
   std::int64_t blocks = 0;

@@ -15,7 +15,7 @@ struct Range {
 };
 
 /// The threads of one tower: an OpenMP team. A library that uses OpenMP on the same host thread
-/// shares these threads instead of adding more.
+/// shares these threads instead of adding more. Packaged versions of oneDNN use OpenMP.
 ///
 /// OpenMP keeps a pool per host thread. A team is constructed, used and destroyed on one host
 /// thread, which is its thread 0. Several towers use several host threads with one team each.

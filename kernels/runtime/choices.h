@@ -78,7 +78,8 @@ struct ChosenGraph {
 ChosenGraph choose(const Graph& graph, Backend& backend, const LoweringOptions& options);
 
 /// Returns true if a node casts a variable. Such a node has no separate kernel: the reorders that
-/// bring the variable into its readers' layouts cast it.
+/// bring the variable into its readers' layouts cast it. Estimates count each such reorder, also if
+/// the optimizer writes the copy instead (Backend::order_of_copy).
 bool casts_variable(const Graph& graph, const Node& node);
 
 }  // namespace bench

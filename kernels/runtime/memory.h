@@ -26,7 +26,8 @@ struct MemoryReport {
   std::size_t activations = 0;
   std::size_t workspace = 0;
   /// For a device with separate memory: the graph inputs, their second buffers, and the largest
-  /// tensor that the host reads or writes, in transit.
+  /// tensor that the host reads or writes, in transit. Graph inputs share memory with nothing, so
+  /// that an unchanged batch need not be copied again.
   std::size_t inputs = 0;
   std::size_t landing = 0;
   std::size_t staging = 0;

@@ -14,7 +14,7 @@
 #include "results/record/gpu.h"
 
 /// The record of one run (one process), as plain data. Names and meaning are those of the schema
-/// `bench.record/1`; results/README.md defines every number.
+/// `bench.record/1`; results/RECORD.md defines every number.
 namespace bench::results {
 
 inline constexpr const char* kSchema = "bench.record/1";

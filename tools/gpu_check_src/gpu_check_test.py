@@ -1,5 +1,5 @@
 """Tests that gpu_check divides its time, reads program output, inspects the machine, continues after a failure and sums
-up as tools/README.md describes. Needs no card. gpu_check_parts_test.py tests the parts."""
+up as tools/GPU_CHECK.md describes. Needs no card. gpu_check_parts_test.py tests the parts."""
 
 import contextlib
 import io

@@ -15,7 +15,7 @@ from .marks import Found, marks
 from .runner import Log, Runner
 
 _DESCRIPTION = """Tells within minutes how bench does on a GPU: whether it computes what it should, and how fast. See
-tools/README.md.
+tools/GPU_CHECK.md.
 
     gpu_check --output=FOLDER                 everything, in nine minutes
     gpu_check --parts=verify,zoo              these parts alone

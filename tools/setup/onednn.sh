@@ -5,7 +5,7 @@
 #   onednn.sh packages   prints the Debian packages that `ensure` needs; nothing if `find` succeeds
 #   onednn.sh ensure     finds it, or builds or downloads it into the cache
 #
-# BENCH_ONEDNN=source|wheel ignores installed versions and uses this source. See tools/README.md.
+# BENCH_ONEDNN=source|wheel ignores installed versions and uses this source. See tools/SETUP.md.
 set -eu
 
 root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")

@@ -61,6 +61,8 @@ std::optional<Candidate> depthwise_candidate(const Context& context, const Graph
   if (!found) {
     return {};
   }
+  // If estimates are equal, this candidate comes first: cuDNN pads groups of one channel to a whole
+  // fragment of a tensor core.
   Candidate candidate;
   candidate.implementation = "cuda:depthwise";
   candidate.way = "cuda:depthwise";

@@ -11,6 +11,14 @@ namespace bench::cuda {
 /// Applies the prologue of a convolution, or of its filter gradient, to x: a batch norm with given
 /// statistics and ReLU. Either the plan does this while it reads x, and gets each channel's two
 /// factors in the type of x. Or a kernel of ours first writes what the plan then reads.
+///
+/// In the plan, the factors are rounded to f16. So its result differs from our kernel's by up to
+/// 2^-11 of the shift and of the result without beta. The backward pass takes ReLU's mask from
+/// factors in f32, with the bits of our kernel. An element near 0 may therefore have another sign
+/// there. cuDNN does not document how an engine rounds between x and the tensor cores.
+///
+/// Both ways recompute the normalised x for each reader. So the tuner, which chooses between them,
+/// cannot do what --conv_prologue=false does: store it once.
 class PrologueRunner {
  public:
   /// For a node whose input number `x` is x. With `in_plan`, the plan applies the prologue.

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// A GPU for the suite, emulated or not, without the cases that kernels/cuda/README.md excludes.
+/// A GPU for the suite, emulated or not, without the cases in int8, for which it has no kernels.
 inline BackendUnderTest gpu_under_test(std::string name,
                                        std::function<std::unique_ptr<Backend>()> make) {
   return {.name = std::move(name),

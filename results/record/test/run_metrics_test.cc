@@ -94,12 +94,12 @@ TEST(RunMetrics, HaveEachANameOfTheirOwn) {
   }
 }
 
-TEST(RunMetrics, AreEachDefinedInTheReadme) {
-  std::ifstream file(RESULTS_README);
-  std::stringstream readme;
-  readme << file.rdbuf();
+TEST(RunMetrics, AreEachDefinedInTheRecordPage) {
+  std::ifstream file(RESULTS_RECORD_PAGE);
+  std::stringstream page;
+  page << file.rdbuf();
   for (const Metric& metric : run_metrics({.images_per_step = 1})) {
-    EXPECT_THAT(readme.str(), ::testing::HasSubstr("`" + metric.name + "`"));
+    EXPECT_THAT(page.str(), ::testing::HasSubstr("`" + metric.name + "`"));
   }
 }
 

@@ -1,4 +1,4 @@
-"""Named settings of each side, for the screening. See ../README.md for their meaning."""
+"""Named settings of each side, for the screening. See ../METHOD.md for their meaning."""
 
 from dataclasses import dataclass, field
 from typing import Callable, Mapping, Sequence
