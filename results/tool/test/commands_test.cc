@@ -87,7 +87,7 @@ TEST_F(Commands, StoreTheOthersWhereAFileIsBad) {
   const Outcome outcome = run("store", {path("a.json"), path("bad.json"), path("c.json")});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.out, HasSubstr("2 runs stored, 1 refused"));
-  EXPECT_THAT(outcome.err, HasSubstr("bad.json: is cut off"));
+  EXPECT_THAT(outcome.err, HasSubstr("bad.json: the file is truncated"));
 }
 
 TEST_F(Commands, SayThatThereIsNothingToStore) {
