@@ -44,7 +44,7 @@ says "$out" 'failed,0.0'
 
 echo text >"$work/text"
 # shellcheck disable=SC2086
-refused 'it is no SQLite file' $quick --store="$work/text"
+refused 'the file is not an SQLite database' $quick --store="$work/text"
 lacks "$out" 'Generating'
 printf '{"currency": "EUR", "capx": 1}' >"$work/cost.json"
 # shellcheck disable=SC2086

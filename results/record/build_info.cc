@@ -31,9 +31,9 @@ Build build_info() {
     .flags = generated::kFlags, .link_flags = generated::kLinkFlags,
     .build_type = generated::kBuildType, .sanitizer = generated::kSanitizer,
 #if defined(__GLIBCXX__)
-    .stdlib = cat("libstdc++ ", _GLIBCXX_RELEASE, " (", __GLIBCXX__, ")"),
+    .stdlib = fmt::format("libstdc++ {} ({})", _GLIBCXX_RELEASE, __GLIBCXX__),
 #elif defined(_LIBCPP_VERSION)
-    .stdlib = cat("libc++ ", _LIBCPP_VERSION),
+    .stdlib = fmt::format("libc++ {}", _LIBCPP_VERSION),
 #else
     .stdlib = "unknown",
 #endif

@@ -31,7 +31,7 @@ class Captured {
   /// The value. Throws InternalError with the reason when it is not known.
   const T& value() const {
     if (!known()) {
-      throw InternalError(cat("a value was asked for that is not known: ", why()));
+      throw InternalError(fmt::format("value() was called on an unknown value: {}", why()));
     }
     return std::get<T>(state_);
   }

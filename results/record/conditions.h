@@ -15,14 +15,14 @@ namespace bench::results {
 
 /// Labels from the user, or from the program that started the run.
 struct Labels {
-  Captured<std::string> group_id = Unknown{"one run alone, of no --repeats"};
-  Captured<int> repeat_index = Unknown{"one run alone, of no --repeats"};  ///< From 0.
+  Captured<std::string> group_id = Unknown{"a single run, without --repeats"};
+  Captured<int> repeat_index = Unknown{"a single run, without --repeats"};  ///< From 0.
   /// Index from 0: among all runs of an interleaved comparison, or among the repeats of --repeats.
-  Captured<int> order_index = Unknown{"one run alone, of no --repeats"};
+  Captured<int> order_index = Unknown{"a single run, without --repeats"};
   Captured<std::string> label = Unknown{"not given (--label)"};
   std::map<std::string, std::string> tags{};
   std::string reason = "adhoc";  ///< nightly, pr, procurement or adhoc.
-  Captured<bool> reportable = Unknown{"not asked for (--reportable)"};
+  Captured<bool> reportable = Unknown{"not requested (--reportable)"};
   std::vector<std::string> violations{};  ///< Why it is unfit to publish.
 };
 
@@ -46,7 +46,7 @@ struct Energy {
   Captured<std::string> source{};  ///< rapl or nvml_total_energy.
   std::vector<EnergyDomain> domains{};
   Captured<double> joules{};  ///< Sum of the domains, without those contained in another.
-  Captured<double> idle_watts = Unknown{"not measured: the machine is not left alone before a run"};
+  Captured<double> idle_watts = Unknown{"not measured: bench does not wait for an idle machine"};
   Captured<std::string> coverage{};  ///< What it includes: processor packages, boards.
 };
 

@@ -30,7 +30,7 @@ class Section {
     if (std::isfinite(value)) {
       object_[name] = value;
     } else {
-      put_null(name, cat("not finite: ", value));
+      put_null(name, fmt::format("not finite: {:g}", value));
     }
   }
   void put(const std::string& name, std::chrono::nanoseconds value) {
@@ -67,7 +67,8 @@ class Section {
     Json list = Json::array();
     for (const auto& item : items) {
       Json object;
-      Section section(object, errors_, cat(path_of(name), ".", label(item, list.size())));
+      Section section(object, errors_,
+                      fmt::format("{}.{}", path_of(name), label(item, list.size())));
       fill(section, item);
       list.push_back(std::move(object));
     }

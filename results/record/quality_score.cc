@@ -27,9 +27,10 @@ bool above(const Captured<double>& value, double limit) {
 
 class Score {
  public:
-  void take(int points, const std::string& why) {
+  /// Deducts `points`, for the reason `why`.
+  void take(int points, std::string_view why) {
     score_ -= points;
-    deductions_.push_back(cat(points, " for ", why));
+    deductions_.push_back(fmt::format("{} points: {}", points, why));
   }
   void put(Quality& quality) const {
     quality.score = static_cast<double>(std::max(0, score_));
@@ -52,40 +53,40 @@ void judge_neighbours(const Record& record, Score& score) {
   constexpr double kHousekeeping = 0.25;
   constexpr double kSteal = 0.01;
   if (const double busy = busy_processors(record); busy > kHousekeeping) {
-    score.take(20, cat("other programs, which took ", std::fixed, std::setprecision(1), busy,
-                       " processors' worth of time"));
+    score.take(20, fmt::format("other programs used {:.1f} processors", busy));
   }
   if (above(record.load.steal_share, kSteal)) {
-    score.take(20, cat("a hypervisor that took ", std::fixed, std::setprecision(1),
-                       kPerCent * record.load.steal_share.value(), " % of the processor time"));
+    score.take(20, fmt::format("the hypervisor took {:.1f} % of the processor time",
+                               kPerCent * record.load.steal_share.value()));
   }
   if (record.load.throttling.periods.value_or(0) > 0) {
-    score.take(15, cat("a control group that stopped the run in ",
-                       record.load.throttling.periods.value(), " periods"));
+    score.take(15, fmt::format("the control group stopped the run in {} periods",
+                               record.load.throttling.periods.value()));
   }
 }
 
 void judge_machine(const Record& record, Score& score) {
   if (record.cpu.governor.known() && record.cpu.governor.value() != "performance") {
-    score.take(10, cat("a clock governed by '", record.cpu.governor.value(), "'"));
+    score.take(10, fmt::format("the clock governor is '{}', not 'performance'",
+                               record.cpu.governor.value()));
   }
   if (above(record.memory.swap_used.known()
                 ? Captured<double>(static_cast<double>(record.memory.swap_used.value()))
                 : Captured<double>(Unknown{record.memory.swap_used.why()}),
             0)) {
-    score.take(5, "swap in use before the run");
+    score.take(5, "swap was in use before the run");
   }
   if (record.quality.verdict.known() && record.quality.verdict.value() == Verdict::kInvalid) {
-    score.take(40, "a GPU whose run was judged INVALID");
+    score.take(40, "the GPU's verdict is INVALID");
   }
 }
 
 void judge_build(const Record& record, Score& score) {
   if (record.source.dirty.value_or(false)) {
-    score.take(10, "a build from a changed tree, which nobody else can make");
+    score.take(10, "bench was built from uncommitted changes, which others cannot reproduce");
   }
   if (!record.build.sanitizer.empty() || record.build.build_type == "Debug") {
-    score.take(40, "a build that is not made for speed");
+    score.take(40, "bench is a debug build or has a sanitizer");
   }
 }
 
@@ -94,11 +95,11 @@ void judge_steps(const Record& record, Score& score) {
   constexpr double kUnsteady = 0.05;
   const Captured<double> steps = metric_of(record, "step_time.n");
   if (steps.known() && steps.value() < kFewSteps) {
-    score.take(10, cat("only ", steps.value(), " timed steps"));
+    score.take(10,
+               fmt::format("too few timed steps: {:g}, fewer than {:g}", steps.value(), kFewSteps));
   }
   if (const Captured<double> cv = metric_of(record, "step_time.cv"); above(cv, kUnsteady)) {
-    score.take(10, cat("step times that vary by ", std::fixed, std::setprecision(1),
-                       kPerCent * cv.value(), " %"));
+    score.take(10, fmt::format("step times vary by {:.1f} %", kPerCent * cv.value()));
   }
 }
 
@@ -110,7 +111,7 @@ void judge_drift(const Record& record, Score& score) {
   if (mhz.size() < kFewest) return;
   const auto [least, most] = std::minmax_element(mhz.begin(), mhz.end());
   if (*least < kFalling * *most) {
-    score.take(10, cat("a clock that went from ", *most, " down to ", *least, " MHz"));
+    score.take(10, fmt::format("the clock fell from {:g} to {:g} MHz", *most, *least));
   }
 }
 
@@ -124,7 +125,7 @@ void add_quality_score(Record& record) {
   judge_steps(record, score);
   judge_drift(record, score);
   if (record.status != Status::kOk) {
-    score.take(100, "a run that did not end well");
+    score.take(100, "the run did not finish successfully");
   }
   score.put(record.quality);
 }

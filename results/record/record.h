@@ -224,8 +224,7 @@ struct Metric {
 };
 
 /// The default reason for an unknown roof.
-inline constexpr const char* kNoRoof =
-    "what the machine can do at most was not measured (--profile)";
+inline constexpr const char* kNoRoof = "the machine's limits were not measured (--profile)";
 
 /// The limits of one device, measured right after the run, and what they mean for a step.
 struct Roof {

@@ -21,7 +21,7 @@ std::string_view name_of(Status status) {
     case Status::kAborted:
       return "aborted";
   }
-  throw InternalError("a status without a name");
+  throw InternalError("unnamed Status");
 }
 
 std::string_view name_of(Better better) {
@@ -33,7 +33,7 @@ std::string_view name_of(Better better) {
     case Better::kNone:
       return "none";
   }
-  throw InternalError("a direction without a name");
+  throw InternalError("unnamed Better");
 }
 
 void put_time(Section out, const Time& time) {
@@ -214,7 +214,7 @@ std::string_view name_of(Verdict verdict) {
     case Verdict::kInvalid:
       return "INVALID";
   }
-  throw InternalError("a verdict without a name");
+  throw InternalError("unnamed Verdict");
 }
 
 void put_quality(Section out, const Quality& quality) {

@@ -20,7 +20,7 @@ void add_roof(Record& record, const Roof& roof, double step_seconds) {
   Metric* mfu = metric_named(record, "mfu");
   Metric* bandwidth = metric_named(record, "bandwidth_share");
   if (share == nullptr || mfu == nullptr || bandwidth == nullptr)
-    throw InternalError("a roof of a run without metrics");
+    throw InternalError("add_roof() needs the metrics of run_metrics()");
   share->value =
       roof.least_step_seconds.known() && step_seconds > 0
           ? MetricValue(roof.least_step_seconds.value() / step_seconds)

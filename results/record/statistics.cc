@@ -11,8 +11,8 @@ namespace bench::results {
 namespace {
 
 double sorted_quantile(std::span<const double> sorted, double p) {
-  check(!sorted.empty(), "a quantile of nothing");
-  check(p >= 0 && p <= 1, "a quantile outside 0 to 1");
+  check(!sorted.empty(), "quantile: no values");
+  check(p >= 0 && p <= 1, "quantile: p is outside 0 to 1");
   const double rank = p * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(rank);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
@@ -28,7 +28,7 @@ std::vector<double> sorted_copy(std::span<const double> values) {
 }  // namespace
 
 double mean(std::span<const double> values) {
-  check(!values.empty(), "a mean of nothing");
+  check(!values.empty(), "mean: no values");
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());

@@ -22,9 +22,10 @@ std::unique_ptr<RecordWriter> make_writer(std::string_view name,
   std::string known;
   for (const WriterRow& row : kWriters) {
     if (row.name == name) return row.make(path);
-    known += cat(known.empty() ? "" : ", ", row.name);
+    if (!known.empty()) known += ", ";
+    known += row.name;
   }
-  throw UsageError(cat("no result writer is called '", name, "'; there is: ", known));
+  throw UsageError(fmt::format("unknown result writer '{}'; accepted: {}", name, known));
 }
 
 }  // namespace bench::results

@@ -69,8 +69,8 @@ BootstrapResult hierarchical_bootstrap(std::span<const Nested> samples,
                                        const NestedStatistic& statistic,
                                        const BootstrapOptions& options) {
   for (const Nested& sample : samples) {
-    check(!sample.empty(), "a bootstrap of an empty sample");
-    for (const auto& group : sample) check(!group.empty(), "a bootstrap of an empty group");
+    check(!sample.empty(), "bootstrap: a sample is empty");
+    for (const auto& group : sample) check(!group.empty(), "bootstrap: a group is empty");
   }
   BootstrapResult result;
   result.estimate = statistic(samples);
@@ -101,7 +101,7 @@ BootstrapResult hierarchical_bootstrap(std::span<const Nested> samples,
 }
 
 double difference_of_medians(std::span<const Nested> samples) {
-  check(samples.size() == 2, "a difference is of two samples");
+  check(samples.size() == 2, "bootstrap: a difference needs two samples");
   std::vector<double> medians;
   for (const Nested& sample : samples) {
     std::vector<double> runs;

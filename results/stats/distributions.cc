@@ -9,14 +9,15 @@
 namespace bench::results::stats {
 
 double normal_quantile(double p) {
-  check(p > 0 && p < 1, "a quantile of a probability outside 0 to 1");
+  check(p > 0 && p < 1, "normal quantile: p must be between 0 and 1");
   return boost::math::quantile(boost::math::normal(), p);
 }
 
 double normal_cdf(double z) { return boost::math::cdf(boost::math::normal(), z); }
 
 double student_quantile(double p, double degrees) {
-  check(p > 0 && p < 1 && degrees > 0, "a quantile of t outside its range");
+  check(p > 0 && p < 1 && degrees > 0,
+        "t quantile: p must be between 0 and 1, and degrees positive");
   return boost::math::quantile(boost::math::students_t(degrees), p);
 }
 

@@ -119,7 +119,7 @@ class SplitSearch {
 }  // namespace
 
 Split best_split(std::span<const double> values, std::size_t least) {
-  check(least >= 2, "a part of a split has two values or more");
+  check(least >= 2, "a part of a split needs at least two values");
   if (values.size() < 2 * least) return {};
   std::vector<Lanes> z(values.size());
   const std::vector<float> one = standardised(values);

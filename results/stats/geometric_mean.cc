@@ -13,12 +13,13 @@ constexpr std::size_t kLeastRuns = 3;
 }  // namespace
 
 GeometricMean geometric_mean(std::span<const ModelRuns> models, const BootstrapOptions& options) {
-  check(!models.empty(), "a geometric mean of no models");
+  check(!models.empty(), "geometric mean: no models");
   std::vector<Nested> samples;
   double weights = 0;
   bool enough = true;
   for (const ModelRuns& model : models) {
-    check(!model.reference.empty() && !model.other.empty(), "a ratio without runs");
+    check(!model.reference.empty() && !model.other.empty(),
+          "geometric mean: a ratio needs runs on both sides");
     samples.push_back({model.reference});
     samples.push_back({model.other});
     weights += model.weight;

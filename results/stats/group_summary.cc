@@ -36,7 +36,7 @@ double sample_stddev(std::span<const double> values) {
 }
 
 GroupSummary group_summary(std::span<const double> values, double alpha) {
-  check(!values.empty(), "a summary of nothing");
+  check(!values.empty(), "group summary: no values");
   GroupSummary summary;
   summary.n = values.size();
   summary.median = median(values);

@@ -71,7 +71,7 @@ double mann_whitney_p(std::span<const double> a, std::span<const double> b) {
 }
 
 Shift hodges_lehmann(std::span<const double> a, std::span<const double> b, double alpha) {
-  check(!a.empty() && !b.empty(), "a shift between samples of which one is empty");
+  check(!a.empty() && !b.empty(), "Hodges-Lehmann shift: a sample is empty");
   std::vector<double> differences;
   differences.reserve(a.size() * b.size());
   for (const double from : a) {
@@ -90,7 +90,7 @@ Shift hodges_lehmann(std::span<const double> a, std::span<const double> b, doubl
 }
 
 double cliffs_delta(std::span<const double> a, std::span<const double> b) {
-  check(!a.empty() && !b.empty(), "a difference between samples of which one is empty");
+  check(!a.empty() && !b.empty(), "Cliff's delta: a sample is empty");
   double sum = 0;
   for (const double from : a) {
     for (const double to : b) sum += to > from ? 1 : to < from ? -1 : 0;

@@ -60,7 +60,7 @@ double signed_rank_p(std::span<const double> differences) {
 }
 
 Shift paired_shift(std::span<const double> differences, double alpha) {
-  check(!differences.empty(), "a shift of no pairs");
+  check(!differences.empty(), "signed-rank shift: no pairs");
   std::vector<double> means;
   means.reserve(differences.size() * (differences.size() + 1) / 2);
   for (std::size_t i = 0; i < differences.size(); ++i) {

@@ -21,7 +21,7 @@ std::string_view name_of(ChangeVerdict verdict) {
     case ChangeVerdict::kInconclusive:
       return "inconclusive";
   }
-  throw InternalError("a verdict without a name");
+  throw InternalError("unnamed ChangeVerdict");
 }
 
 ChangeVerdict judge(const Shift& log_ratio, const VerdictRule& rule) {
@@ -45,7 +45,7 @@ ChangeVerdict judge(const Shift& log_ratio, const VerdictRule& rule) {
 }
 
 std::int64_t runs_needed(const PowerQuestion& question) {
-  check(question.margin > 0, "a change of nothing cannot be found");
+  check(question.margin > 0, "the margin must be positive");
   const double z = normal_quantile(1 - question.alpha / 2) + normal_quantile(0.8);
   const double samples = question.paired ? 1 : 2;
   const double n = samples * z * z * question.spread * question.spread /

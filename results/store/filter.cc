@@ -45,9 +45,9 @@ std::string unknown_key(std::string_view name) {
   for (const StoredColumn& column : stored_columns()) {
     names.push_back(column.name);
   }
-  std::string asked = did_you_mean(near_names(name, names));
-  return cat("'", name, "' is no key",
-             asked.empty() ? "; bench_results list --help has them all" : asked);
+  const std::string suggestion = did_you_mean(near_names(name, names));
+  if (!suggestion.empty()) return fmt::format("unknown key '{}'{}", name, suggestion);
+  return fmt::format("unknown key '{}'; bench_results list --help lists all keys", name);
 }
 
 /// A word with * for anything, for SQL's GLOB, which knows more special characters.
@@ -55,7 +55,7 @@ std::string glob_of(std::string_view word) {
   std::string glob;
   for (const char letter : word) {
     if (letter == '?' || letter == '[') {
-      glob += cat('[', letter, ']');
+      glob += fmt::format("[{}]", letter);
     } else {
       glob += letter;
     }
@@ -71,7 +71,8 @@ class Parser {
     Filter filter;
     std::string where;
     while (skip_spaces()) {
-      where += cat(where.empty() ? "" : " AND ", term(filter.values));
+      if (!where.empty()) where += " AND ";
+      where += term(filter.values);
     }
     if (!where.empty()) {
       filter.where = where;
@@ -81,7 +82,7 @@ class Parser {
 
  private:
   [[noreturn]] void fail(std::size_t position, const std::string& why) const {
-    throw UsageError(cat("filter '", text_, "', position ", position + 1, ": ", why));
+    throw UsageError(fmt::format("filter '{}', position {}: {}", text_, position + 1, why));
   }
 
   bool skip_spaces() {
@@ -97,18 +98,19 @@ class Parser {
     const std::string_view name =
         text_.substr(begin, end == std::string_view::npos ? end : end - begin);
     if (end == std::string_view::npos || text_[end] == ' ') {
-      fail(begin, cat("'", name, "' is no term; write key:value, such as model:", name));
+      fail(begin, fmt::format("'{0}' is not a term; write key:value, such as model:{0}", name));
     }
     const Key key = key_of_term(name, begin);
     at_ = end + 1;
     std::string any;
     do {
-      any += cat(any.empty() ? "" : " OR ", condition(key, alternative(), values));
+      if (!any.empty()) any += " OR ";
+      any += condition(key, alternative(), values);
     } while (at_ < text_.size() && text_[at_] == ',' && ++at_ > 0);
     if (at_ < text_.size() && text_[at_] != ' ') {
-      fail(at_, cat("'", text_.substr(at_, 1), "' follows a value; a space or a comma does"));
+      fail(at_, fmt::format("'{}' follows a value; write a space or a comma there", text_[at_]));
     }
-    return negated ? cat("NOT coalesce((", any, "), 0)") : cat("(", any, ")");
+    return negated ? fmt::format("NOT coalesce(({}), 0)", any) : fmt::format("({})", any);
   }
 
   Key key_of_term(std::string_view name, std::size_t position) const {
@@ -135,8 +137,8 @@ class Parser {
       const char closing = text_[at_];
       const std::size_t end = text_.find(closing, at_ + 1);
       if (end == std::string_view::npos) {
-        fail(begin, cat("the ", closing == '/' ? "regular expression" : "text",
-                        " that begins here does not end; close it with ", closing));
+        fail(begin, closing == '/' ? "the regular expression that begins here needs a closing /"
+                                   : "the quoted text that begins here needs a closing \"");
       }
       at_ = end + 1;
       return {.kind = closing == '/' ? Alternative::Kind::kPattern : Alternative::Kind::kQuoted,
@@ -163,16 +165,16 @@ class Parser {
     if (value.kind == Alternative::Kind::kPattern) {
       check_pattern(value);
       values.emplace_back(value.text);
-      return cat("matches(?, ", key.sql, ")");
+      return fmt::format("matches(?, {})", key.sql);
     }
     if (value.kind == Alternative::Kind::kWord && value.text.find('*') != std::string::npos) {
       values.emplace_back(glob_of(value.text));
-      return cat(key.sql, " GLOB ?");
+      return key.sql + " GLOB ?";
     }
     values.emplace_back(value.text);
     return key.type == StoredColumn::Type::kPrefix
-               ? cat("substr(", key.sql, ", 1, ", value.text.size(), ") = ?")
-               : cat(key.sql, " = ?");
+               ? fmt::format("substr({}, 1, {}) = ?", key.sql, value.text.size())
+               : key.sql + " = ?";
   }
 
   void check_pattern(const Alternative& value) const {
@@ -181,7 +183,7 @@ class Parser {
     if (code != 0) {
       std::array<char, 200> why{};
       ::regerror(code, &pattern, why.data(), why.size());
-      fail(value.position, cat("no regular expression: ", why.data()));
+      fail(value.position, fmt::format("not a regular expression: {}", why.data()));
     }
     ::regfree(&pattern);
   }
@@ -198,11 +200,12 @@ class Parser {
         sign.empty() || sign == "=" || sign == "<" || sign == "<=" || sign == ">" || sign == ">=";
     if (value.kind != Alternative::Kind::kWord || error != std::errc() ||
         end != number.data() + number.size() || !known_sign) {
-      fail(value.position,
-           cat("'", text, "' is no number, nor one behind <, <=, > or >= such as >=32"));
+      fail(value.position, fmt::format("'{}' is not a number; write one such as 32, or a "
+                                       "comparison (<, <=, >, >=) such as >=32",
+                                       text));
     }
     values.emplace_back(parsed);
-    return cat(key.sql, sign.empty() ? " = " : cat(" ", sign, " "), "?");
+    return fmt::format("{} {} ?", key.sql, sign.empty() ? "=" : sign);
   }
 
   std::string time_condition(const Key& key, const Alternative& value,
@@ -221,7 +224,7 @@ class Parser {
     } catch (const UsageError& error) {
       fail(value.position, error.what());
     }
-    return cat(key.sql, " ", comparison, " ?");
+    return fmt::format("{} {} ?", key.sql, comparison);
   }
 
   std::string_view text_;
@@ -256,11 +259,11 @@ std::string sql_of_column(std::string_view name) {
     return std::string(column->sql);
   }
   if (name.starts_with(kTag) && is_name(name.substr(kTag.size()))) {
-    return cat("json_extract(tags, '$.\"", name.substr(kTag.size()), "\"')");
+    return fmt::format("json_extract(tags, '$.\"{}\"')", name.substr(kTag.size()));
   }
   if (name.starts_with(kMetric) && is_name(name.substr(kMetric.size()))) {
-    return cat("(SELECT value FROM metric WHERE run_id = run.id AND name = '",
-               name.substr(kMetric.size()), "')");
+    return fmt::format("(SELECT value FROM metric WHERE run_id = run.id AND name = '{}')",
+                       name.substr(kMetric.size()));
   }
   return "";
 }
@@ -283,7 +286,7 @@ std::int64_t parse_time(std::string_view text, std::int64_t now_ms) {
   int used = 0;
   int date_used = 0;
   int minute_used = 0;
-  // NOLINTNEXTLINE(cert-err34-c): %n tells how far it came, and the parts are checked.
+  // NOLINTNEXTLINE(cert-err34-c): %n reports how much was parsed, and the parts are checked.
   std::sscanf(given.c_str(), "%4d-%2u-%2u%nT%2u:%2u%n:%2u%n", &parsed_year, &parsed_month,
               &parsed_day, &date_used, &hour, &minute, &minute_used, &second, &used);
   const int whole = std::max({used, minute_used, date_used});
@@ -291,9 +294,8 @@ std::int64_t parse_time(std::string_view text, std::int64_t now_ms) {
   const std::string_view rest = std::string_view(given).substr(static_cast<std::size_t>(whole));
   if (whole == 0 || !date.ok() || hour > 23 || minute > 59 || second > 59 ||
       (!rest.empty() && rest != "Z")) {
-    throw UsageError(cat("'", text,
-                         "' is no time; write 30d, 12h, 45m, 2w, 2026-01-31 or "
-                         "2026-01-31T23:59"));
+    throw UsageError(fmt::format(
+        "'{}' is not a time; write 30d, 12h, 45m, 2w, 2026-01-31 or 2026-01-31T23:59", text));
   }
   const auto time = sys_days(date) + hours(hour) + minutes(minute) + seconds(second);
   return duration_cast<milliseconds>(time.time_since_epoch()).count();

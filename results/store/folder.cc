@@ -35,7 +35,8 @@ void write_file(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) {
-    throw WriteError(cat(path.parent_path().string(), ": cannot be made: ", error.message()));
+    throw WriteError(fmt::format("{}: cannot create the folder: {}", path.parent_path().string(),
+                                 error.message()));
   }
   AtomicFile(path, "record").write(text);
 }
@@ -87,7 +88,7 @@ Cell cell_of(const json& value) {
 }
 
 void read_notes(const fs::path& folder, const Database& index, const std::string& table) {
-  index.run(cat("DELETE FROM ", table));
+  index.run("DELETE FROM " + table);
   const fs::path path = notes_path(folder, table);
   std::ifstream file(path);
   std::size_t number = 0;
@@ -95,11 +96,13 @@ void read_notes(const fs::path& folder, const Database& index, const std::string
     ++number;
     const json row = json::parse(line, nullptr, false);
     if (!row.is_array() || row.empty()) {
-      throw DataError(cat(path.string(), ", line ", number, ": is no row of the table ", table));
+      throw DataError(
+          fmt::format("{}, line {}: not a row of the table {}", path.string(), number, table));
     }
     std::string marks = "?";
     for (std::size_t i = 1; i < row.size(); ++i) marks += ", ?";
-    Statement insert = index.prepare(cat("INSERT OR REPLACE INTO ", table, " VALUES(", marks, ")"));
+    Statement insert =
+        index.prepare(fmt::format("INSERT OR REPLACE INTO {} VALUES({})", table, marks));
     int place = 0;
     for (const json& value : row) {
       insert.bind(++place, cell_of(value));
@@ -134,7 +137,8 @@ void keep_from_git(const fs::path& folder) {
     if (!text.empty() && text.back() != '\n') text += '\n';
     const std::size_t before = text.size();
     for (const char* line : kNotForGit) {
-      if (cat("\n", text).find(cat("\n", line, "\n")) == std::string::npos) text += cat(line, "\n");
+      const std::string whole_line = fmt::format("\n{}\n", line);
+      if (("\n" + text).find(whole_line) == std::string::npos) text += whole_line.substr(1);
     }
     if (text.size() > before) AtomicFile(path, "list of what git ignores").write(text);
   } catch (const std::runtime_error&) {
@@ -173,7 +177,8 @@ std::vector<std::string> refresh_index(const fs::path& folder, const Database& i
     try {
       for (const StoredRun& run : read_runs(path)) {
         if (run.record_id != id) {
-          throw DataError(cat(path.string(), ": its name is not its record_id, ", run.record_id));
+          throw DataError(fmt::format("{}: the file name is not the record_id, {}", path.string(),
+                                      run.record_id));
         }
         insert_run(index, run);
       }
@@ -190,7 +195,7 @@ std::vector<std::string> refresh_index(const fs::path& folder, const Database& i
 
 void write_notes(const fs::path& folder, const Database& index, const std::string& table) {
   std::vector<std::string> lines;
-  Statement rows = index.prepare(cat("SELECT * FROM ", table));
+  Statement rows = index.prepare("SELECT * FROM " + table);
   while (rows.step()) {
     json row = json::array();
     for (int column = 0; column < rows.columns(); ++column) {

@@ -52,7 +52,7 @@ std::string gunzip(std::string_view packed) {
       drain(stream, packed, out, [](z_stream& work) { return inflate(&work, Z_NO_FLUSH); });
   inflateEnd(&stream);
   if (status != Z_STREAM_END) {
-    throw DataError("a stored record is damaged: it cannot be unpacked");
+    throw DataError("a stored record is damaged: cannot decompress it");
   }
   return out;
 }

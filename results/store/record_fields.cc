@@ -119,7 +119,7 @@ void add_members(Fields& fields, const json& record, const std::string& path) {
     return;
   }
   for (const auto& [name, value] : object->items()) {
-    const std::string inner = cat(path, ".", name);
+    const std::string inner = fmt::format("{}.{}", path, name);
     bool changes = false;
     for (const char* one : kVolatile) {
       changes = changes || inner == one;
@@ -148,8 +148,7 @@ void add_libraries(Fields& fields, const json& record) {
     const json* version = member_at(library, "version");
     const json* build_id = member_at(library, "build_id");
     const json* told = version != nullptr && !version->is_null() ? version : build_id;
-    fields[cat("build.libs.", name->get<std::string>())] =
-        told == nullptr ? "null" : compact(*told);
+    fields["build.libs." + name->get<std::string>()] = told == nullptr ? "null" : compact(*told);
   }
 }
 
@@ -163,7 +162,7 @@ void add_gpus(Fields& fields, const json& record, const std::array<const char*, 
   for (const json& gpu : *gpus) {
     for (const char* member : members) {
       if (const json* value = member_at(gpu, member)) {
-        fields[cat("gpu.", index, ".", member)] = compact(*value);
+        fields[fmt::format("gpu.{}.{}", index, member)] = compact(*value);
       }
     }
     ++index;
@@ -182,9 +181,9 @@ std::size_t threads_used(const json& record) {
 }
 
 void append(std::string& text, std::string_view separator, const std::string& part) {
-  if (!part.empty()) {
-    text += cat(text.empty() ? "" : separator, part);
-  }
+  if (part.empty()) return;
+  if (!text.empty()) text += separator;
+  text += part;
 }
 
 }  // namespace
@@ -200,14 +199,14 @@ Fields workload_fields(const json& record) {
 std::vector<std::string> workload_paths() {
   std::vector<std::string> paths;
   for (const char* name : kWorkMembers) {
-    paths.push_back(cat("workload.", name));
+    paths.push_back(fmt::format("workload.{}", name));
   }
   for (const char* name : kWorkFlags) {
-    paths.push_back(cat("workload.flags_all.", name));
+    paths.push_back(fmt::format("workload.flags_all.{}", name));
   }
   paths.emplace_back("dataset.name");
   for (const char* name : kDerivedMembers) {
-    paths.push_back(cat("workload.", name));
+    paths.push_back(fmt::format("workload.{}", name));
   }
   return paths;
 }
@@ -215,10 +214,10 @@ std::vector<std::string> workload_paths() {
 Fields machine_fields(const json& record) {
   Fields fields;
   for (const char* name : kCpuHardware) {
-    add(fields, record, cat("cpu.", name));
+    add(fields, record, fmt::format("cpu.{}", name));
   }
   if (member_at(record, "cpu.processors_used") != nullptr) {
-    fields["cpu.threads_used"] = cat(threads_used(record));
+    fields["cpu.threads_used"] = std::to_string(threads_used(record));
   }
   add(fields, record, "host.platform");
   add(fields, record, "host.cgroup.cpu_quota");
@@ -240,7 +239,7 @@ Fields environment_fields(const json& record) {
   add_libraries(fields, record);
   add_gpus(fields, record, kGpuSettings);
   for (const char* name : kSettingFlags) {
-    add(fields, record, cat("workload.flags_all.", name));
+    add(fields, record, fmt::format("workload.flags_all.{}", name));
   }
   add(fields, record, "dataset.storage.fs");
   return fields;
@@ -256,7 +255,8 @@ Fields comparable_environment(const json& record) {
   const json* gpus = member_at(record, "gpu");
   const bool on_gpu = gpus != nullptr && gpus->is_array() && !gpus->empty();
   for (const LaterFlag& flag : kLaterFlags) {
-    fields.try_emplace(cat("workload.flags_all.", flag.name), on_gpu ? flag.on_gpu : flag.on_cpu);
+    fields.try_emplace(fmt::format("workload.flags_all.{}", flag.name),
+                       on_gpu ? flag.on_gpu : flag.on_cpu);
   }
   return fields;
 }
@@ -292,11 +292,11 @@ std::string workload_text(const json& record) {
   append(text, " ", text_at(record, "workload.mode"));
   const json* batch = member_at(record, "workload.batch_per_device");
   if (batch != nullptr && batch->is_number_integer()) {
-    append(text, " ", cat("bs", batch->get<std::int64_t>()));
+    append(text, " ", fmt::format("bs{}", batch->get<std::int64_t>()));
   }
   const json* devices = member_at(record, "workload.devices");
   if (devices != nullptr && devices->is_number_integer() && devices->get<std::int64_t>() > 1) {
-    append(text, " ", cat("x", devices->get<std::int64_t>()));
+    append(text, " ", fmt::format("x{}", devices->get<std::int64_t>()));
   }
   append(text, " ", text_at(record, "workload.dtype"));
   const std::string data = text_at(record, "workload.data");
@@ -308,12 +308,12 @@ std::string machine_text(const json& record) {
   std::string text = in_container(record) ? "" : text_at(record, "host.hostname");
   const json* gpus = member_at(record, "gpu");
   if (gpus != nullptr && gpus->is_array() && !gpus->empty()) {
-    append(text, ", ",
-           cat(gpus->size() > 1 ? cat(gpus->size(), " x ") : "", text_at(gpus->front(), "name")));
+    const std::string name = text_at(gpus->front(), "name");
+    append(text, ", ", gpus->size() > 1 ? fmt::format("{} x {}", gpus->size(), name) : name);
   }
   append(text, ", ", text_at(record, "cpu.model"));
   if (const std::size_t threads = threads_used(record); threads > 0) {
-    append(text, ", ", cat(threads, threads == 1 ? " thread" : " threads"));
+    append(text, ", ", threads == 1 ? "1 thread" : fmt::format("{} threads", threads));
   }
   append(text, ", ", text_at(record, "cpu.isa_used"));
   return text;

@@ -16,7 +16,8 @@ std::string text_of_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.is_open() || file.bad()) {
-    throw DataError(cat(path.string(), ": cannot be read: ", std::strerror(errno)));
+    throw DataError(
+        fmt::format("{}: cannot read the file: {}", path.string(), std::strerror(errno)));
   }
   return text;
 }

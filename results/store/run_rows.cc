@@ -39,7 +39,8 @@ Cell gpu_cell(const json& record) {
   }
   std::string text;
   for (const std::string& name : names) {
-    text += cat(text.empty() ? "" : ", ", name);
+    if (!text.empty()) text += ", ";
+    text += name;
   }
   return text.empty() ? Cell() : Cell(text);
 }
@@ -172,8 +173,8 @@ bool insert_run(const Database& database, const StoredRun& run) {
 void delete_run(const Database& database, const std::string& record_id) {
   for (const char* table : {"record", "metric"}) {
     database
-        .prepare(
-            cat("DELETE FROM ", table, " WHERE run_id = (SELECT id FROM run WHERE record_id = ?)"))
+        .prepare(fmt::format(
+            "DELETE FROM {} WHERE run_id = (SELECT id FROM run WHERE record_id = ?)", table))
         .bind(1, record_id)
         .run();
   }
@@ -185,9 +186,11 @@ std::vector<StoredRun> read_summaries(const Database& database, const Filter& fi
   std::map<std::int64_t, std::size_t> places;
   Statement rows = bound(
       database,
-      cat("SELECT id, record_id, group_id, t_start, label, reason, status, workload_key, workload, "
-          "machine_fp, machine, env_fp, git_rev, dirty, tags FROM run WHERE ",
-          filter.where, " ORDER BY t_start, record_id"),
+      fmt::format(
+          "SELECT id, record_id, group_id, t_start, label, reason, status, workload_key, workload, "
+          "machine_fp, machine, env_fp, git_rev, dirty, tags FROM run WHERE {} "
+          "ORDER BY t_start, record_id",
+          filter.where),
       filter);
   while (rows.step()) {
     places[rows.integer(0)] = runs.size();
@@ -195,9 +198,10 @@ std::vector<StoredRun> read_summaries(const Database& database, const Filter& fi
   }
   Statement metrics = bound(
       database,
-      cat("SELECT run_id, name, value, unit, better, kind FROM metric WHERE run_id IN (SELECT "
-          "id FROM run WHERE ",
-          filter.where, ")"),
+      fmt::format(
+          "SELECT run_id, name, value, unit, better, kind FROM metric WHERE run_id IN (SELECT "
+          "id FROM run WHERE {})",
+          filter.where),
       filter);
   while (metrics.step()) {
     const auto place = places.find(metrics.integer(0));
@@ -216,12 +220,15 @@ std::vector<StoredRun> read_summaries(const Database& database, const Filter& fi
 
 std::vector<StoredRun> read_records(const Database& database, const Filter& filter) {
   std::vector<StoredRun> runs;
-  Statement rows = bound(database,
-                         cat("SELECT record_id, json FROM run JOIN record ON run_id = id WHERE ",
-                             filter.where, " ORDER BY t_start, record_id"),
-                         filter);
+  Statement rows =
+      bound(database,
+            fmt::format("SELECT record_id, json FROM run JOIN record ON run_id = id WHERE {} "
+                        "ORDER BY t_start, record_id",
+                        filter.where),
+            filter);
   while (rows.step()) {
-    runs.push_back(parse_run(gunzip(rows.text(1)), cat(database.name(), ": run ", rows.text(0))));
+    runs.push_back(
+        parse_run(gunzip(rows.text(1)), fmt::format("{}: run {}", database.name(), rows.text(0))));
   }
   return runs;
 }

@@ -93,10 +93,10 @@ CREATE TABLE annotation(
 using Type = StoredColumn::Type;
 
 constexpr auto kColumns = std::to_array<StoredColumn>({
-    {"id", "record_id", Type::kPrefix, "of the run"},
-    {"group", "group_id", Type::kPrefix, "of its repeats"},
-    {"start", "t_start", Type::kTime, "when it began, UTC"},
-    {"label", "label", Type::kText, "as given with --label"},
+    {"id", "record_id", Type::kPrefix, "id of the run"},
+    {"group", "group_id", Type::kPrefix, "id of the group of repeats"},
+    {"start", "t_start", Type::kTime, "start time, UTC"},
+    {"label", "label", Type::kText, "the value of --label"},
     {"reason", "reason", Type::kText, "nightly, pr, procurement or adhoc"},
     {"status", "status", Type::kText, "ok, failed or aborted"},
     {"workload", "workload", Type::kText, "such as 'resnet50 train bs64 f32'"},
@@ -105,27 +105,28 @@ constexpr auto kColumns = std::to_array<StoredColumn>({
     {"mode", "mode", Type::kText, "train or fwd"},
     {"dtype", "dtype", Type::kText, "f32, bf16, ..."},
     {"batch", "batch", Type::kNumber, "images per device"},
-    {"devices", "devices", Type::kNumber, "how many computed"},
+    {"devices", "devices", Type::kNumber, "number of devices"},
     {"backend", "backend", Type::kText, "onednn, ..."},
     {"data", "data", Type::kText, "synthetic, tfrecord, ..."},
-    {"host", "host", Type::kText, "the machine's name"},
-    {"cpu", "cpu", Type::kText, "the processor's name"},
-    {"gpu", "gpu", Type::kText, "the GPU's name"},
-    {"isa", "isa", Type::kText, "instruction set the kernels were limited to"},
-    {"threads", "threads", Type::kNumber, "that computed"},
+    {"host", "host", Type::kText, "host name"},
+    {"cpu", "cpu", Type::kText, "processor name"},
+    {"gpu", "gpu", Type::kText, "GPU name"},
+    {"isa", "isa", Type::kText, "instruction set that limits the kernels"},
+    {"threads", "threads", Type::kNumber, "number of compute threads"},
     {"git", "git_rev", Type::kPrefix, "revision of bench"},
-    {"dirty", "dirty", Type::kNumber, "1: built from a changed tree"},
-    {"score", "score", Type::kNumber, "quality, 0 to 100"},
+    {"dirty", "dirty", Type::kNumber, "1: built from uncommitted changes"},
+    {"score", "score", Type::kNumber, "quality score, 0 to 100"},
     {"images_per_sec",
      "(SELECT value FROM metric WHERE run_id = run.id AND name = 'images_per_sec')", Type::kNumber,
-     "of the whole run"},
-    {"workload_key", "workload_key", Type::kText, "equal for the same work"},
+     "throughput of the whole run"},
+    {"workload_key", "workload_key", Type::kText, "equal for the same workload"},
     {"machine_key", "machine_fp", Type::kText, "equal for the same hardware"},
-    {"environment_key", "env_fp", Type::kText, "equal for the same hardware, software, settings"},
+    {"environment_key", "env_fp", Type::kText,
+     "equal for the same hardware, software and settings"},
 });
 
 [[noreturn]] void refuse(const Database& database, std::string_view why) {
-  throw DataError(cat(database.name(), ": ", why));
+  throw DataError(fmt::format("{}: {}", database.name(), why));
 }
 
 bool is_empty(const Database& database) {
@@ -134,13 +135,14 @@ bool is_empty(const Database& database) {
 
 void check_version(const Database& database) {
   if (database.integer_of("PRAGMA application_id") != kApplicationId) {
-    refuse(database, "is a database of another program, not of bench_results");
+    refuse(database, "the database belongs to another program, not to bench_results");
   }
   const auto version =
       database.integer_of("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema_version'");
   if (version != kStoreVersion) {
-    refuse(database, cat("its tables have version ", version.value_or(0), ", and this program's ",
-                         kStoreVersion, "; use the bench_results that made it"));
+    refuse(database, fmt::format("the tables have version {}, but this program reads version {}; "
+                                 "use the bench_results that created them",
+                                 version.value_or(0), kStoreVersion));
   }
 }
 
@@ -153,8 +155,8 @@ void make_schema(const Database& database) {
   Transaction transaction(database);
   if (is_empty(database)) {
     database.run(kTables);
-    database.run(cat("INSERT INTO meta VALUES('schema_version', '", kStoreVersion, "')"));
-    database.run(cat("PRAGMA application_id = ", kApplicationId));
+    database.run(fmt::format("INSERT INTO meta VALUES('schema_version', '{}')", kStoreVersion));
+    database.run(fmt::format("PRAGMA application_id = {}", kApplicationId));
   }
   transaction.commit();
   check_version(database);
@@ -162,7 +164,7 @@ void make_schema(const Database& database) {
 
 void check_schema(const Database& database) {
   if (is_empty(database)) {
-    refuse(database, "is empty: it has no runs of bench_results");
+    refuse(database, "the database is empty: it has no runs of bench_results");
   }
   check_version(database);
 }

@@ -15,38 +15,40 @@ constexpr int kBusyMilliseconds = 30'000;
 
 [[noreturn]] void fail_with(int code, sqlite3* database, const std::string& name) {
   const int system_error = database == nullptr ? 0 : sqlite3_system_errno(database);
-  const std::string why = system_error == 0 ? "" : cat(" (", std::strerror(system_error), ")");
+  const char* why = system_error == 0 ? sqlite3_errstr(code) : std::strerror(system_error);
   switch (code & 0xff) {
     case SQLITE_FULL:
-      throw WriteError(cat(name,
-                           ": the disk is full; what was being stored is not in it, what was "
-                           "stored before is"));
+      throw WriteError(fmt::format(
+          "{}: the disk is full; the new data was not stored, earlier data is intact", name));
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      throw WriteError(cat(name, ": cannot be written: no permission"));
+      throw WriteError(name + ": cannot write the database: no permission");
     case SQLITE_IOERR:
       if (code == SQLITE_IOERR_WRITE) {
         // By the time SQLite has rolled back, the system's own reason is lost.
-        throw WriteError(cat(name,
-                             ": a write failed, for a file at its limit (ulimit -f) or a disk",
-                             " that is full or broken; what was being stored is not in it, what ",
-                             "was stored before is"));
+        throw WriteError(fmt::format(
+            "{}: a write failed: the file is at its size limit (ulimit -f), or the disk is full or "
+            "broken; the new data was not stored, earlier data is intact",
+            name));
       }
-      throw WriteError(cat(name, ": reading or writing failed", why));
+      throw WriteError(fmt::format("{}: cannot read or write the database: {}", name, why));
     case SQLITE_CANTOPEN:
-      throw WriteError(cat(name, ": cannot be opened", why));
+      throw WriteError(fmt::format("{}: cannot open the database: {}", name, why));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw DataError(cat(name, ": another program has been writing for ", kBusyMilliseconds / 1000,
-                          " s; try again when it is done"));
+      throw DataError(fmt::format(
+          "{}: another program has been writing for {} s; try again when it has finished", name,
+          kBusyMilliseconds / 1000));
     case SQLITE_NOTADB:
-      throw DataError(cat(name, ": is no database of bench_results: it is no SQLite file"));
+      throw DataError(name +
+                      ": not a database of bench_results: the file is not an SQLite database");
     case SQLITE_CORRUPT:
-      throw DataError(
-          cat(name, ": is damaged; `sqlite3 ", name, " .recover` prints what is left of it"));
+      throw DataError(fmt::format(
+          "{0}: the database is damaged; `sqlite3 {0} .recover` prints what can be recovered",
+          name));
     default:
-      throw InternalError(
-          cat(name, ": ", database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database)));
+      throw InternalError(fmt::format(
+          "{}: {}", name, database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database)));
   }
 }
 
@@ -67,7 +69,7 @@ void matches(sqlite3_context* context, int /*count*/, sqlite3_value** arguments)
     auto compiled = std::make_unique<regex_t>();
     const auto* source = reinterpret_cast<const char*>(sqlite3_value_text(arguments[0]));
     if (source == nullptr || ::regcomp(compiled.get(), source, REG_EXTENDED | REG_NOSUB) != 0) {
-      return sqlite3_result_error(context, "the pattern is no regular expression", -1);
+      return sqlite3_result_error(context, "the pattern is not a regular expression", -1);
     }
     sqlite3_set_auxdata(context, 0, compiled.release(), free_pattern);
     pattern = static_cast<regex_t*>(sqlite3_get_auxdata(context, 0));

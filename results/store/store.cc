@@ -33,7 +33,8 @@ void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error) {
-    throw WriteError(cat(path.string(), ": cannot be made: ", error.message()));
+    throw WriteError(
+        fmt::format("{}: cannot create the folder: {}", path.string(), error.message()));
   }
 }
 
@@ -54,7 +55,7 @@ void use_write_ahead_log(const Database& database) {
 
 void check_is_file(const fs::path& path) {
   if (fs::exists(path) && !fs::is_regular_file(path)) {
-    throw DataError(cat(path.string(), ": a store is a file or a folder, and this is neither"));
+    throw DataError(path.string() + ": a store must be a regular file or a folder");
   }
 }
 
@@ -62,9 +63,10 @@ std::unique_ptr<Database> open_database(const fs::path& path, Store::Access acce
   check_is_file(path);
   if (access == Store::Access::kRead) {
     if (!fs::exists(path)) {
-      throw DataError(cat(path.string(),
-                          ": there is no store; `bench --store` or `bench_results "
-                          "store FILE` makes one"));
+      throw DataError(
+          fmt::format("{}: the store does not exist; create it with `bench --store` or "
+                      "`bench_results store FILE`",
+                      path.string()));
     }
     auto database = std::make_unique<Database>(path, Database::Mode::kRead);
     check_schema(*database);
@@ -122,7 +124,7 @@ Store::Store(const fs::path& path, Access access) {
     keep_from_git(path);
     remove_half_written(path);
   } else if (!fs::exists(path)) {
-    throw DataError(cat(path.string(), ": no such folder"));
+    throw DataError(path.string() + ": no such folder");
   }
   folder_ = std::make_unique<Folder>(Folder{.path = path});
   database_ = open_index(path);
@@ -158,10 +160,11 @@ std::vector<std::vector<Cell>> Store::list(std::span<const std::string> columns,
                                            const Filter& filter, std::int64_t limit) const {
   std::string sql;
   for (const std::string& column : columns) {
-    sql += cat(sql.empty() ? "" : ", ", sql_of_column(column));
+    if (!sql.empty()) sql += ", ";
+    sql += sql_of_column(column);
   }
-  Statement rows = database_->prepare(cat("SELECT ", sql, " FROM run WHERE ", filter.where,
-                                          " ORDER BY t_start DESC, record_id LIMIT ?"));
+  Statement rows = database_->prepare(fmt::format(
+      "SELECT {} FROM run WHERE {} ORDER BY t_start DESC, record_id LIMIT ?", sql, filter.where));
   int index = 0;
   for (const Cell& value : filter.values) {
     rows.bind(++index, value);
@@ -313,15 +316,15 @@ Filter filter_of_ids(std::span<const std::string> record_ids) {
     filter.values.emplace_back(static_cast<std::int64_t>(id.size()));
     filter.values.emplace_back(id);
   }
-  filter.where = cat("(", filter.where, ")");
+  filter.where = fmt::format("({})", filter.where);
   return filter;
 }
 
 std::int64_t reindex(const fs::path& path) {
   if (!fs::is_directory(path)) {
-    throw UsageError(cat(path.string(),
-                         ": is no folder of records; only a folder's database can be "
-                         "made anew from its files"));
+    throw UsageError(fmt::format(
+        "{}: not a folder of records; only a folder's database can be rebuilt from its files",
+        path.string()));
   }
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
     fs::remove(index_path(path).string() + suffix);
@@ -332,7 +335,7 @@ std::int64_t reindex(const fs::path& path) {
 void check_can_store(const fs::path& path) {
   const bool folder = is_folder(path);
   if (const auto reason = why_no_folder(folder ? path : path.parent_path())) {
-    throw WriteError(cat(path.string(), ": no store can be made there: ", *reason));
+    throw WriteError(fmt::format("{}: cannot create a store there: {}", path.string(), *reason));
   }
   if (folder && fs::exists(index_path(path))) {
     const Store store(path, Store::Access::kRead);
@@ -340,7 +343,7 @@ void check_can_store(const fs::path& path) {
   if (folder || !fs::exists(path)) return;
   check_is_file(path);
   if (::access(path.c_str(), W_OK) != 0) {
-    throw WriteError(cat(path.string(), ": cannot be written: no permission"));
+    throw WriteError(path.string() + ": cannot write the store: no permission");
   }
   if (fs::file_size(path) > 0) {
     const Database database(path, Database::Mode::kRead);
@@ -358,7 +361,7 @@ fs::path default_store_path() {
   const char* home = std::getenv("HOME");
   if (home == nullptr || *home == '\0') {
     throw UsageError(
-        "no store was named, and neither $BENCH_STORE nor $HOME is set; name one with "
+        "no store was given, and neither $BENCH_STORE nor $HOME is set; give one with "
         "--store=PATH");
   }
   return fs::path(home) / ".local/share/bench/results.sqlite";

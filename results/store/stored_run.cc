@@ -22,7 +22,9 @@ class Reader {
  public:
   Reader(const json& record, const std::string& origin) : record_(record), origin_(origin) {}
 
-  [[noreturn]] void fail(const std::string& why) const { throw DataError(cat(origin_, ": ", why)); }
+  [[noreturn]] void fail(const std::string& why) const {
+    throw DataError(fmt::format("{}: {}", origin_, why));
+  }
 
   const json* find(const json& object, const char* name) const {
     const auto found = object.find(name);
@@ -32,7 +34,7 @@ class Reader {
   const json& object(const char* name) const {
     const json* found = find(record_, name);
     if (found == nullptr || !found->is_object()) {
-      fail(cat("is incomplete: it has no object '", name, "'"));
+      fail(fmt::format("incomplete record: the object '{}' is missing", name));
     }
     return *found;
   }
@@ -43,7 +45,7 @@ class Reader {
       return "";
     }
     if (!found->is_string()) {
-      fail(cat("'", name, "' is no text"));
+      fail(fmt::format("'{}' is not a string", name));
     }
     return found->get<std::string>();
   }
@@ -51,7 +53,7 @@ class Reader {
   std::string needed_text(const json& object, const char* name) const {
     std::string found = text(object, name);
     if (found.empty()) {
-      fail(cat("is incomplete: '", name, "' is missing"));
+      fail(fmt::format("incomplete record: '{}' is missing", name));
     }
     return found;
   }
@@ -63,28 +65,32 @@ class Reader {
 
 void check_schema(const Reader& reader, const json& record) {
   if (!record.is_object()) {
-    reader.fail("is no record of bench: it holds no JSON object");
+    reader.fail("not a record of bench: the file is not a JSON object");
   }
   const json* schema = reader.find(record, "schema");
   if (schema == nullptr || !schema->is_string()) {
-    reader.fail("is no record of bench: it has no 'schema'");
+    reader.fail("not a record of bench: 'schema' is missing");
   }
   const auto name = schema->get<std::string>();
   if (name == kSchema) {
     return;
   }
   if (name.starts_with(kSchemaFamily)) {
-    reader.fail(cat("has schema ", name, ", and this program reads ", kSchema,
-                    "; use the bench_results of the bench that wrote it"));
+    reader.fail(
+        fmt::format("schema {} is not supported: this program reads {}; use the bench_results of "
+                    "the bench that wrote it",
+                    name, kSchema));
   }
-  reader.fail(cat("is no record of bench: its schema is '", name, "'"));
+  reader.fail(fmt::format("not a record of bench: the schema is '{}'", name));
 }
 
 void check_content(const Reader& reader, const json& record, const std::string& record_id) {
   const std::string content = content_id(record);
   if (record_id != content) {
-    reader.fail(cat("was changed after it was written: its record_id is ", record_id,
-                    ", its content's is ", content));
+    reader.fail(
+        fmt::format("the record was changed after it was written: its record_id is {}, but its "
+                    "content has id {}",
+                    record_id, content));
   }
 }
 
@@ -93,7 +99,8 @@ int digits_at(const Reader& reader, const std::string& text, std::size_t from, s
   const char* begin = text.data() + from;
   const auto [end, error] = std::from_chars(begin, begin + count, value);
   if (error != std::errc() || end != begin + count) {
-    reader.fail(cat("'start_utc' is no time such as 2026-01-31T23:59:59.123Z: ", text));
+    reader.fail(
+        fmt::format("'start_utc' is not a time such as 2026-01-31T23:59:59.123Z: {}", text));
   }
   return value;
 }
@@ -105,13 +112,14 @@ std::int64_t start_of(const Reader& reader) {
   constexpr std::size_t kSeconds = 19;  // "2026-01-31T23:59:59"
   constexpr std::size_t kMilliseconds = 24;
   if ((text.size() != kSeconds + 1 && text.size() != kMilliseconds) || text.back() != 'Z') {
-    reader.fail(cat("'start_utc' is no time such as 2026-01-31T23:59:59.123Z: ", text));
+    reader.fail(
+        fmt::format("'start_utc' is not a time such as 2026-01-31T23:59:59.123Z: {}", text));
   }
   const year_month_day date(year(digits_at(reader, text, 0, 4)),
                             month(static_cast<unsigned>(digits_at(reader, text, 5, 2))),
                             day(static_cast<unsigned>(digits_at(reader, text, 8, 2))));
   if (!date.ok()) {
-    reader.fail(cat("'start_utc' is no day of the calendar: ", text));
+    reader.fail(fmt::format("'start_utc' is not a date of the calendar: {}", text));
   }
   const auto time = sys_days(date) + hours(digits_at(reader, text, 11, 2)) +
                     minutes(digits_at(reader, text, 14, 2)) +
@@ -124,25 +132,25 @@ Better better_of(const Reader& reader, const std::string& text) {
   if (text == "higher") return Better::kHigher;
   if (text == "lower") return Better::kLower;
   if (text == "none" || text.empty()) return Better::kNone;
-  reader.fail(cat("a metric's 'better' is '", text, "', not higher, lower or none"));
+  reader.fail(fmt::format("a metric's 'better' is '{}', not higher, lower or none", text));
 }
 
 std::map<std::string, StoredMetric> metrics_of(const Reader& reader, const json& record) {
   std::map<std::string, StoredMetric> metrics;
   const json* list = reader.find(record, "metrics");
   if (list == nullptr || !list->is_array()) {
-    reader.fail("is incomplete: it has no list 'metrics'");
+    reader.fail("incomplete record: the list 'metrics' is missing");
   }
   for (const json& metric : *list) {
     if (!metric.is_object()) {
-      reader.fail("a metric is no object");
+      reader.fail("a metric is not an object");
     }
     const json* value = reader.find(metric, "value");
     if (value == nullptr) {
       continue;
     }
     if (!value->is_number()) {
-      reader.fail("a metric's 'value' is no number");
+      reader.fail("a metric's 'value' is not a number");
     }
     metrics[reader.needed_text(metric, "name")] = {
         .value = value->get<double>(),
@@ -160,11 +168,11 @@ std::map<std::string, std::string> tags_of(const Reader& reader, const json& rec
     return tags;
   }
   if (!object->is_object()) {
-    reader.fail("'tags' is no object");
+    reader.fail("'tags' is not an object");
   }
   for (const auto& [name, value] : object->items()) {
     if (!value.is_string()) {
-      reader.fail(cat("the tag '", name, "' is no text"));
+      reader.fail(fmt::format("the tag '{}' is not a string", name));
     }
     tags[name] = value.get<std::string>();
   }
@@ -218,7 +226,7 @@ StoredRun stored_run(json record, const std::string& origin) {
 
 StoredRun parse_run(std::string_view text, const std::string& origin) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw DataError(cat(origin, ": is empty"));
+    throw DataError(origin + ": the file is empty");
   }
   json record;
   try {
@@ -226,8 +234,8 @@ StoredRun parse_run(std::string_view text, const std::string& origin) {
   } catch (const json::parse_error& error) {
     // An error after the last byte means that the end is missing.
     const bool cut_off = text.front() == '{' && error.byte >= text.size();
-    throw DataError(cat(origin, cut_off ? ": is cut off: its JSON does not end"
-                                        : ": is no record of bench: it is no JSON"));
+    if (cut_off) throw DataError(origin + ": the file is truncated: the JSON does not end");
+    throw DataError(origin + ": not a record of bench: the file is not JSON");
   }
   return stored_run(std::move(record), origin);
 }

@@ -31,7 +31,7 @@ std::string shortened(const std::string& text) {
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   const bool is_fraction =
       error == std::errc() && stop == end && text.find_first_of(".eE") != std::string::npos;
-  return is_fraction ? cat(std::setprecision(6), number) : text;
+  return is_fraction ? fmt::format("{:.6g}", number) : text;
 }
 
 /// The field's values of the workloads, in few digits if these are enough to distinguish them.
@@ -63,7 +63,8 @@ std::vector<std::string> tell_apart(const std::vector<const Fields*>& works) {
     const std::vector<std::string> values = values_of_field(works, path);
     std::vector<std::string> more = told;
     for (std::size_t i = 0; i < works.size(); ++i) {
-      more[i] += cat(more[i].empty() ? "" : ", ", field_name(path), " ", values[i]);
+      if (!more[i].empty()) more[i] += ", ";
+      more[i] += fmt::format("{} {}", field_name(path), values[i]);
     }
     if (count_different(more) > before) told = std::move(more);
   }
@@ -81,7 +82,8 @@ std::vector<std::string> distinct_names(std::span<const NamedWork> works) {
     for (const std::size_t i : indices) fields.push_back(&works[i].fields);
     const std::vector<std::string> told = tell_apart(fields);
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      names[indices[i]] = told[i].empty() ? std::string(text) : cat(text, " (", told[i], ")");
+      names[indices[i]] =
+          told[i].empty() ? std::string(text) : fmt::format("{} ({})", text, told[i]);
     }
   }
   return names;

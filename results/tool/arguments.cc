@@ -58,17 +58,16 @@ std::size_t Arguments::take_long(const std::string& word, std::span<const std::s
                             : std::optional<std::string>(word.substr(equals + 1));
   for (const Option& option : options_) {
     if (option.name == name) {
-      return take(option, cat("--", name), attached, rest);
+      return take(option, "--" + name, attached, rest);
     }
   }
   std::vector<std::string_view> names{"help"};
   for (const Option& option : options_) {
     names.push_back(option.name);
   }
-  const std::string asked = did_you_mean(near_names(name, names), "--");
-  throw UsageError(
-      cat("--", name, ": ", command_, " has no such option",
-          asked.empty() ? cat("; bench_results ", command_, " --help lists them") : asked));
+  const std::string suggestion = did_you_mean(near_names(name, names), "--");
+  if (suggestion.empty()) refuse_unknown("--" + name);
+  throw UsageError(fmt::format("--{}: {} has no such option{}", name, command_, suggestion));
 }
 
 std::size_t Arguments::take_short(const std::string& word, std::span<const std::string> rest) {
@@ -79,8 +78,12 @@ std::size_t Arguments::take_short(const std::string& word, std::span<const std::
       return take(option, word.substr(0, 2), attached, rest);
     }
   }
-  throw UsageError(cat(word, ": ", command_, " has no such option; bench_results ", command_,
-                       " --help lists them"));
+  refuse_unknown(word);
+}
+
+void Arguments::refuse_unknown(const std::string& word) const {
+  throw UsageError(fmt::format("{0}: {1} has no such option; bench_results {1} --help lists all",
+                               word, command_));
 }
 
 std::size_t Arguments::take(const Option& row, const std::string& spelling,
@@ -89,13 +92,13 @@ std::size_t Arguments::take(const Option& row, const std::string& spelling,
   std::vector<std::string>& values = values_[std::string(row.name)];
   if (row.value.empty()) {
     if (attached) {
-      throw UsageError(cat(spelling, " takes no value, and was given '", *attached, "'"));
+      throw UsageError(fmt::format("{} takes no value, but was given '{}'", spelling, *attached));
     }
     values.assign(1, "");
     return 0;
   }
   if (!attached && rest.empty()) {
-    throw UsageError(cat(spelling, " needs a value: ", row.value));
+    throw UsageError(fmt::format("{} needs a value: {}", spelling, row.value));
   }
   const std::string value = attached ? *attached : rest.front();
   if (!is_accepted(row, value)) {
@@ -105,11 +108,12 @@ std::size_t Arguments::take(const Option& row, const std::string& spelling,
       accepted.push_back(word);
     }
     const std::vector<std::string_view> views(accepted.begin(), accepted.end());
-    throw UsageError(cat(spelling, "=", value, ": accepted: ", comma_list(row.accepted),
-                         did_you_mean(near_names(value, views))));
+    throw UsageError(fmt::format("{}={}: unknown value; accepted: {}{}", spelling, value,
+                                 comma_list(row.accepted), did_you_mean(near_names(value, views))));
   }
   if (!row.repeatable && !values.empty()) {
-    throw UsageError(cat(spelling, " was given twice: '", values.front(), "' and '", value, "'"));
+    throw UsageError(
+        fmt::format("{} was given twice: '{}' and '{}'", spelling, values.front(), value));
   }
   values.push_back(value);
   return attached ? 0 : 1;
@@ -118,7 +122,7 @@ std::size_t Arguments::take(const Option& row, const std::string& spelling,
 const Option& Arguments::row(std::string_view name) const {
   const auto found = std::find_if(options_.begin(), options_.end(),
                                   [&](const Option& option) { return option.name == name; });
-  check(found != options_.end(), cat(command_, " asks for an option it does not have: ", name));
+  check(found != options_.end(), fmt::format("{} has no option --{}", command_, name));
   return *found;
 }
 
@@ -147,7 +151,7 @@ double Arguments::parse_number(std::string_view option, std::string_view text,
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw UsageError(cat("--", option, "=", this->text(option), ": is no ", kind));
+    throw UsageError(fmt::format("--{}={}: not a {}", option, this->text(option), kind));
   }
   return value;
 }
@@ -157,7 +161,7 @@ std::int64_t Arguments::integer(std::string_view option, std::int64_t least) con
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
   if (error != std::errc() || end != given.data() + given.size() || value < least) {
-    throw UsageError(cat("--", option, "=", given, ": is no whole number from ", least, " on"));
+    throw UsageError(fmt::format("--{}={}: not an integer of at least {}", option, given, least));
   }
   return value;
 }
@@ -168,7 +172,7 @@ double Arguments::number(std::string_view option) const {
 
 double Arguments::share(std::string_view option) const {
   constexpr double kPerCent = 100;
-  constexpr const char* kKind = "share from 0 to below 100 %, such as 1% or 0.01";
+  constexpr const char* kKind = "fraction from 0 to below 100 %, such as 1% or 0.01";
   std::string given = text(option);
   const bool per_cent = given.ends_with('%');
   if (per_cent) {
@@ -177,7 +181,7 @@ double Arguments::share(std::string_view option) const {
   const double value = parse_number(option, given, kKind) / (per_cent ? kPerCent : 1);
   const bool is_share = value >= 0 && value < 1;  // Also false for a value that is not a number.
   if (!is_share) {
-    throw UsageError(cat("--", option, "=", text(option), ": is no ", kKind));
+    throw UsageError(fmt::format("--{}={}: not a {}", option, text(option), kKind));
   }
   return value;
 }

@@ -23,12 +23,11 @@ struct Option {
 };
 
 /// The store that a command works on. A command that needs it has this row in its table.
-inline constexpr Option kStoreOption{
-    .name = "store",
-    .value = "PATH",
-    .meaning =
-        "database, or folder of records; unset: $BENCH_STORE, else "
-        "~/.local/share/bench/results.sqlite"};
+inline constexpr Option kStoreOption{.name = "store",
+                                     .value = "PATH",
+                                     .meaning =
+                                         "database or folder of records; unset: $BENCH_STORE, else "
+                                         "~/.local/share/bench/results.sqlite"};
 
 /// The arguments of one command.
 class Arguments {
@@ -66,6 +65,7 @@ class Arguments {
                    const std::optional<std::string>& attached, std::span<const std::string> rest);
   std::size_t take_long(const std::string& word, std::span<const std::string> rest);
   std::size_t take_short(const std::string& word, std::span<const std::string> rest);
+  [[noreturn]] void refuse_unknown(const std::string& word) const;
   [[nodiscard]] double parse_number(std::string_view option, std::string_view text,
                                     std::string_view kind) const;
 

@@ -19,12 +19,12 @@ constexpr std::size_t kFewest = 5;
 
 constexpr std::array kBaselineOptions = {
     kStoreOption,
-    Option{.name = "note", .value = "TEXT", .meaning = "why these runs"},
+    Option{.name = "note", .value = "TEXT", .meaning = "reason for choosing these runs"},
     Option{.name = "format",
            .value = "FORM",
            .fallback = "text",
            .accepted = kTableForms,
-           .meaning = "how to print the list"},
+           .meaning = "output format of list"},
 };
 
 /// Every workload on every machine of the baseline needs enough runs.
@@ -32,18 +32,19 @@ void check_runs(const std::vector<StoredRun>& runs) {
   std::map<std::string, std::pair<std::string, std::size_t>> counts;
   for (const StoredRun& run : runs) {
     if (run.status != "ok") {
-      throw DataError(cat("run ", run.record_id, " is ", run.status,
-                          "; a baseline takes runs that are ok (status:ok)"));
+      throw DataError(fmt::format(
+          "run {} has status {}; a baseline accepts only runs with status ok (filter status:ok)",
+          run.record_id, run.status));
     }
     auto& [name, count] = counts[run.workload_key + run.machine_key];
-    name = cat(run.workload, " on ", run.machine);
+    name = fmt::format("{} on {}", run.workload, run.machine);
     ++count;
   }
   for (const auto& [key, counted] : counts) {
     if (counted.second < kFewest) {
-      throw DataError(
-          cat("a baseline needs ", kFewest, " runs or more of the same work, and there ",
-              counted.second == 1 ? "is " : "are ", counted.second, " of ", counted.first));
+      throw DataError(fmt::format(
+          "a baseline needs at least {} runs of each workload on each machine; runs of {}: {}",
+          kFewest, counted.first, counted.second));
     }
   }
 }
@@ -51,11 +52,13 @@ void check_runs(const std::vector<StoredRun>& runs) {
 int set_baseline(const Arguments& arguments, Streams streams) {
   const std::vector<std::string>& words = arguments.operands();
   if (words.size() < 3) {
-    throw UsageError("baseline set: write a name and which runs, such as set v1 'label:v1'");
+    throw UsageError(
+        "baseline set: give a name and a SELECTOR, such as: baseline set v1 'label:v1'");
   }
   const std::string& name = words[1];
   if (name.find_first_of(" @:/") != std::string::npos) {
-    throw UsageError(cat("'", name, "': a baseline's name has no space, @, : or /"));
+    throw UsageError(
+        fmt::format("'{}': the name of a baseline must not contain a space, @, : or /", name));
   }
   const std::span<const std::string> selectors = std::span(words).subspan(2);
   const std::vector<StoredRun> runs =
@@ -63,18 +66,20 @@ int set_baseline(const Arguments& arguments, Streams streams) {
   check_runs(runs);
   Baseline baseline{.name = name, .created_ms = now_ms(), .note = arguments.text("note")};
   for (const std::string& selector : selectors) {
-    baseline.selector += cat(baseline.selector.empty() ? "" : " ", selector);
+    if (!baseline.selector.empty()) baseline.selector += " ";
+    baseline.selector += selector;
   }
   for (const StoredRun& run : runs) baseline.run_ids.push_back(run.record_id);
   Store store = open_store(arguments, Store::Access::kWrite);
   const std::size_t stored = store.summaries(filter_of_ids(baseline.run_ids)).size();
   if (stored != runs.size()) {
-    throw DataError(cat(runs.size() - stored,
-                        " of these runs are in files alone; put them into the "
-                        "store first: bench_results store FILE..."));
+    throw DataError(
+        fmt::format("{} of {} runs are only in files, not in the store; store them first with "
+                    "bench_results store FILE...",
+                    runs.size() - stored, runs.size()));
   }
   store.set_baseline(baseline);
-  streams.out << "@" << name << ": " << runs.size() << " runs\n";
+  streams.out << fmt::format("@{}: {} runs\n", name, runs.size());
   return 0;
 }
 
@@ -94,9 +99,8 @@ int remove_baselines(const Arguments& arguments) {
   Store store = open_store(arguments, Store::Access::kWrite);
   for (const std::string& name : std::span(arguments.operands()).subspan(1)) {
     if (!store.remove_baseline(name.starts_with('@') ? name.substr(1) : name)) {
-      throw UsageError(cat("'", name,
-                           "': no baseline is called so; bench_results baseline list "
-                           "shows them"));
+      throw UsageError(
+          fmt::format("'{}': no such baseline; bench_results baseline list shows all", name));
     }
   }
   return 0;
@@ -112,8 +116,9 @@ int run_baseline(const Arguments& arguments, Streams streams) {
   if (verb == "set") return set_baseline(arguments, streams);
   if (verb == "list") return list_baselines(arguments, streams);
   if (verb == "rm" && words.size() > 1) return remove_baselines(arguments);
-  throw UsageError(cat("baseline ", verb, verb == "rm" ? ": names none" : ": unknown",
-                       "; write set NAME SELECTOR..., list, or rm NAME..."));
+  if (verb == "rm") throw UsageError("baseline rm: give at least one name: baseline rm NAME...");
+  throw UsageError(fmt::format(
+      "baseline {}: unknown action; accepted: set NAME SELECTOR..., list, or rm NAME...", verb));
 }
 
 }  // namespace bench::results

@@ -26,9 +26,10 @@ const Command& find_command(std::string_view name) {
     }
     names.push_back(command.name);
   }
-  const std::string asked = did_you_mean(near_names(name, names));
-  throw UsageError(cat("'", name, "' is no command of bench_results",
-                       asked.empty() ? "; bench_results --help lists them" : asked));
+  const std::string suggestion = did_you_mean(near_names(name, names));
+  if (!suggestion.empty())
+    throw UsageError(fmt::format("unknown command '{}'{}", name, suggestion));
+  throw UsageError(fmt::format("unknown command '{}'; bench_results --help lists all", name));
 }
 
 }  // namespace bench::results

@@ -22,40 +22,43 @@ constexpr std::array kCompareOptions = {
     Option{.name = "min-effect",
            .value = "SHARE",
            .fallback = "1%",
-           .meaning = "the smallest change that matters, as 2% or 0.02"},
-    Option{.name = "alpha", .value = "P", .fallback = "0.05", .meaning = "error rate"},
+           .meaning = "smallest change that matters, such as 2% or 0.02"},
+    Option{.name = "alpha", .value = "P", .fallback = "0.05", .meaning = "significance level"},
     Option{.name = "metric",
            .value = "NAME",
            .repeatable = true,
-           .meaning = "compare this metric, or all; unset: images_per_sec"},
+           .meaning = "compare this metric, or 'all'; unset: images_per_sec"},
     Option{.name = "ignore",
            .value = "FIELD",
            .repeatable = true,
-           .meaning = "compare runs whose work differs in this field"},
-    Option{.name = "by",
-           .value = "FIELD",
-           .repeatable = true,
-           .meaning = "put rows together by a field of the work, with a geomean each: model,dtype"},
-    Option{.name = "fwer", .meaning = "correct for many rows by Holm, not Benjamini-Hochberg"},
-    Option{.name = "strict", .meaning = "exit with 4 where a row is inconclusive"},
-    Option{.name = "run", .meaning = "the two operands are commands: run them in turn"},
+           .meaning = "compare workloads even if they differ in this field"},
+    Option{
+        .name = "by",
+        .value = "FIELD",
+        .repeatable = true,
+        .meaning =
+            "group rows by fields of the workload, such as model,dtype; each group has a geomean"},
+    Option{.name = "fwer",
+           .meaning = "correct for many rows by Holm instead of Benjamini-Hochberg"},
+    Option{.name = "strict", .meaning = "exit with 4 if a row is inconclusive"},
+    Option{.name = "run", .meaning = "treat the two operands as commands, and run them in turn"},
     Option{.name = "pairs",
            .letter = 'n',
            .value = "N",
            .fallback = "8",
-           .meaning = "with --run: runs of each command"},
+           .meaning = "with --run: number of runs of each command"},
     Option{.name = "cooldown",
            .value = "SECONDS",
            .fallback = "0",
-           .meaning = "with --run: pause between runs"},
+           .meaning = "with --run: pause between runs, in seconds"},
     Option{.name = "keep",
            .value = "FOLDER",
-           .meaning = "with --run: where records and outputs go; unset: compare-<time>"},
+           .meaning = "with --run: folder for records and outputs; unset: compare-<time>"},
     Option{.name = "format",
            .value = "FORM",
            .fallback = "text",
            .accepted = "text md html json junit",
-           .meaning = "how it is printed"},
+           .meaning = "output format"},
     kStoreOption,
 };
 
@@ -64,8 +67,8 @@ CompareOptions compare_options(const Arguments& arguments) {
   options.margin = arguments.share("min-effect");
   options.alpha = arguments.share("alpha");
   if (options.alpha <= 0 || options.alpha >= 0.5) {
-    throw UsageError(cat("compare: --alpha takes a probability above 0 and below 0.5, not ",
-                         arguments.text("alpha")));
+    throw UsageError(
+        fmt::format("--alpha={}: must be above 0 and below 0.5", arguments.text("alpha")));
   }
   options.family_wise = arguments.has("fwer");
   options.metrics = arguments.all("metric");
@@ -95,7 +98,7 @@ void print_comparisons(std::ostream& out, const std::string& format,
 int compare_stored(const Arguments& arguments, Streams streams) {
   const std::vector<std::string>& selectors = arguments.operands();
   if (selectors.size() < 2) {
-    throw UsageError("compare: name two sets of runs or more, the first is the base");
+    throw UsageError("compare: give at least two SELECTORs; the first is the base");
   }
   const CompareOptions options = compare_options(arguments);
   std::vector<ComparedSide> sides;
@@ -133,8 +136,9 @@ std::string rate_text(const StoredRun& run) {
 int compare_commands(const Arguments& arguments, Streams streams) {
   constexpr int kInterrupted = 130;
   if (arguments.operands().size() != 2) {
-    throw UsageError(cat("compare: --run takes two commands, not ", arguments.operands().size(),
-                         "; put each in quotes"));
+    throw UsageError(
+        fmt::format("compare: --run needs 2 commands, but {} were given; quote each command",
+                    arguments.operands().size()));
   }
   CompareOptions options = compare_options(arguments);
   options.paired = true;
@@ -142,14 +146,14 @@ int compare_commands(const Arguments& arguments, Streams streams) {
   const bool taken = cooldown >= 0 && cooldown <= 86400;
   if (!taken) {
     throw UsageError(
-        cat("compare: --cooldown takes 0 to 86400 seconds, not ", arguments.text("cooldown")));
+        fmt::format("--cooldown={}: must be 0 to 86400 seconds", arguments.text("cooldown")));
   }
   InterleavedPlan plan{.base = arguments.operands()[0],
                        .other = arguments.operands()[1],
                        .pairs = static_cast<std::size_t>(arguments.integer("pairs", 1)),
                        .cooldown = std::chrono::milliseconds(std::llround(1000 * cooldown)),
                        .folder = folder_for_runs(arguments)};
-  streams.err << "records go to " << plan.folder.string() << "\n";
+  streams.err << fmt::format("The records are stored in {}.\n", plan.folder.string());
   const auto after = [&](const InterleavedRuns& runs, const StoredRun& run, bool is_other) {
     streams.err << (is_other ? "new  " : "base ")
                 << (is_other ? runs.other.size() : runs.base.size()) << "/" << plan.pairs << "  "
@@ -163,8 +167,9 @@ int compare_commands(const Arguments& arguments, Streams streams) {
   };
   const InterleavedRuns runs = run_interleaved(plan, after);
   if (runs.interrupted) {
-    streams.err << "bench_results: interrupted after " << runs.base.size() << " of " << plan.pairs
-                << " pairs; their records stay in " << plan.folder.string() << "\n";
+    streams.err << fmt::format(
+        "bench_results: interrupted after {} of {} pairs; the records remain in {}\n",
+        runs.base.size(), plan.pairs, plan.folder.string());
     if (runs.base.empty()) return kInterrupted;
   }
   const Comparison comparison =
@@ -182,7 +187,8 @@ int run_compare(const Arguments& arguments, Streams streams) {
   if (arguments.has("run")) return compare_commands(arguments, streams);
   for (const char* option : {"pairs", "cooldown", "keep"}) {
     if (arguments.has(option)) {
-      throw UsageError(cat("compare: --", option, " is of --run, which runs two commands in turn"));
+      throw UsageError(
+          fmt::format("--{}: requires --run, which runs two commands in turn", option));
     }
   }
   return compare_stored(arguments, streams);

@@ -22,12 +22,12 @@ constexpr std::array kDoctorOptions = {
     Option{.name = "seconds",
            .value = "S",
            .fallback = "1",
-           .meaning = "how long to watch what else the machine does"},
+           .meaning = "how long to observe other activity, in seconds"},
     Option{.name = "format",
            .value = "FORM",
            .fallback = "text",
            .accepted = kTableForms,
-           .meaning = "how to print it"},
+           .meaning = "output format"},
 };
 
 constexpr int kSomethingIsAmiss = 1;
@@ -41,86 +41,93 @@ struct Finding {
 
 template <class T>
 std::string state_of(const Captured<T>& value) {
-  return value.known() ? cat(value.value()) : cat("not known: ", value.why());
+  if (!value.known()) return fmt::format("unavailable: {}", value.why());
+  if constexpr (std::is_floating_point_v<T>) {
+    return fmt::format("{:g}", value.value());
+  } else {
+    return fmt::format("{}", value.value());
+  }
 }
 
 Finding governor_of(const Cpu& cpu) {
   const bool amiss = cpu.governor.known() && cpu.governor.value() != "performance";
   return {"clock governor", state_of(cpu.governor),
-          amiss ? "as root: cpupower frequency-set -g performance" : ""};
+          amiss ? "run as root: cpupower frequency-set -g performance" : ""};
 }
 
 Finding boost(const Cpu& cpu) {
   if (!cpu.turbo.known()) return {"boost", state_of(cpu.turbo), ""};
   const bool on = cpu.turbo.value();
   return {"boost", on ? "on" : "off",
-          on ? "the clock follows heat and neighbours; off is steadier, and slower" : ""};
+          on ? "the clock varies with temperature and load; without boost it is slower but steadier"
+             : ""};
 }
 
 Finding load(const LoadSample& sample, const Cpu& cpu) {
   constexpr double kIdle = 0.25;
   const bool busy = sample.loadavg_1m.known() && sample.loadavg_1m.value() > kIdle;
-  return {"load of a minute",
-          cat(state_of(sample.loadavg_1m), " on ", state_of(cpu.threads), " threads"),
-          busy ? "stop the other work, or wait until it is done" : ""};
+  return {"load average, 1 min",
+          fmt::format("{} on {} threads", state_of(sample.loadavg_1m), state_of(cpu.threads)),
+          busy ? "stop the other programs, or wait until they finish" : ""};
 }
 
 Finding swap_in_use(const Memory& memory) {
-  const bool used = memory.swap_used.known() && memory.swap_used.value() > 0;
-  return {"swap in use", cat(state_of(memory.swap_used), memory.swap_used.known() ? " bytes" : ""),
-          used ? "free memory, then as root: swapoff -a && swapon -a" : ""};
+  if (!memory.swap_used.known()) return {"swap in use", state_of(memory.swap_used), ""};
+  const bool used = memory.swap_used.value() > 0;
+  return {"swap in use", state_of(memory.swap_used) + " bytes",
+          used ? "free memory, then run as root: swapoff -a && swapon -a" : ""};
 }
 
 Finding huge_pages(const Memory& memory) {
   const bool never = memory.thp.known() && memory.thp.value() == "never";
   return {"transparent huge pages", state_of(memory.thp),
-          never ? "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled" : ""};
+          never ? "run as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled" : ""};
 }
 
 Finding balancing(const Memory& memory) {
   const bool on = memory.numa_balancing.known() && memory.numa_balancing.value();
   return {"NUMA balancing",
           memory.numa_balancing.known() ? (on ? "on" : "off") : state_of(memory.numa_balancing),
-          on ? "pages move during the run; as root: sysctl kernel.numa_balancing=0" : ""};
+          on ? "pages move during the run; run as root: sysctl kernel.numa_balancing=0" : ""};
 }
 
 Finding clock(const SystemFiles& files) {
   const Captured<std::string> source = capture_clocksource(files);
   const bool slow = source.known() && (source.value() == "hpet" || source.value() == "acpi_pm");
-  return {"clock source", state_of(source),
-          slow ? "reading the time takes a microsecond; see the kernel's log for why tsc was left"
-               : ""};
+  return {
+      "clock source", state_of(source),
+      slow ? "reading this clock takes about 1 us; the kernel log says why tsc is not used" : ""};
 }
 
 Finding build() {
   const Source source = source_info();
   const bool dirty = source.dirty.value_or(true);
-  return {
-      "build of bench",
-      cat(source.bench_version, " ", state_of(source.git_rev),
-          source.dirty.known() ? (dirty ? ", from a changed tree" : ", clean") : ""),
-      dirty ? "commit or undo the changes and build again, so that others can build the same" : ""};
+  std::string state = fmt::format("{} {}", source.bench_version, state_of(source.git_rev));
+  if (source.dirty.known()) state += dirty ? ", with uncommitted changes" : ", clean";
+  return {"build of bench", state,
+          dirty ? "commit or revert the changes and rebuild, so that others can reproduce the build"
+                : ""};
 }
 
 Finding energy(const SystemFiles& files) {
   const Captured<std::int64_t> counter =
       files.read_integer("/sys/class/powercap/intel-rapl:0/energy_uj");
-  return {"energy counter (RAPL)",
-          counter.known() ? "readable" : cat("not readable: ", counter.why()), ""};
+  return {"energy counter (RAPL)", counter.known() ? "readable" : "not readable: " + counter.why(),
+          ""};
 }
 
 /// Does not create the store.
 Finding store_of(const Arguments& arguments) {
   const std::filesystem::path path = store_path(arguments);
   if (!std::filesystem::exists(path)) {
-    return {"store", cat(path.string(), ": not made yet"), ""};
+    return {"store", path.string() + ": not created yet", ""};
   }
   try {
     const Store store(path, Store::Access::kRead);
-    return {"store", cat(path.string(), ": ", store.size(), " runs"),
+    return {"store", fmt::format("{}: {} runs", path.string(), store.size()),
             store.warnings().empty() ? "" : store.warnings().front()};
   } catch (const DataError& error) {
-    return {"store", error.what(), "name another with --store, or $BENCH_STORE"};
+    return {"store", error.what(), "choose another store with --store=PATH or $BENCH_STORE"};
   }
 }
 
@@ -141,7 +148,7 @@ void add_warnings(std::vector<Finding>& findings, const SystemFiles& files, doub
     findings.push_back({"now", "disturbed", warning});
   }
   if (warnings.empty()) {
-    findings.push_back({"now", cat("quiet for ", seconds, " s"), ""});
+    findings.push_back({"now", fmt::format("quiet for {:g} s", seconds), ""});
   }
 }
 
@@ -151,8 +158,8 @@ std::span<const Option> options_of_doctor() { return kDoctorOptions; }
 
 int run_doctor(const Arguments& arguments, Streams streams) {
   if (!arguments.operands().empty()) {
-    throw UsageError(
-        cat("doctor: takes no operand, and was given '", arguments.operands()[0], "'"));
+    throw UsageError(fmt::format("doctor: unexpected operand '{}'; doctor accepts only options",
+                                 arguments.operands()[0]));
   }
   const SystemFiles files;
   const Host host = capture_host(files);

@@ -19,8 +19,8 @@ constexpr std::array kExportOptions = {
     Option{.name = "output",
            .letter = 'o',
            .value = "FOLDER",
-           .meaning = "folder to write to, made where it is missing; unset: standard output, where "
-                      "the format is one file"},
+           .meaning = "folder to write to, created if needed; unset: standard output, if the "
+                      "format is one file"},
 };
 
 }  // namespace
@@ -29,11 +29,12 @@ std::span<const Option> options_of_export() { return kExportOptions; }
 
 int run_export(const Arguments& arguments, Streams streams) {
   if (!arguments.has("format")) {
-    throw UsageError("export: name a form with --format=FORMAT; export --help lists them");
+    throw UsageError(
+        "export: choose a format with --format=FORMAT; bench_results export --help lists all");
   }
   const Format& format = format_to_write(arguments.text("format"));
   if (arguments.operands().empty()) {
-    throw UsageError("export: name runs: ids, files or a filter");
+    throw UsageError("export: no runs were given; give ids, files or a filter");
   }
   const Outputs outputs = format.write(select_runs(arguments, arguments.operands(), streams.err));
   const auto folder = arguments.given("output");
@@ -43,8 +44,9 @@ int run_export(const Arguments& arguments, Streams streams) {
     return 0;
   }
   if (outputs.size() != 1) {
-    throw UsageError(cat("export: ", format.name, " of these runs is ", outputs.size(),
-                         " files; name a folder with --output=FOLDER"));
+    throw UsageError(
+        fmt::format("export: {} writes {} files for these runs; give a folder with --output=FOLDER",
+                    format.name, outputs.size()));
   }
   streams.out << outputs.front().contents;
   return 0;

@@ -11,31 +11,33 @@ namespace bench::results {
 namespace {
 
 constexpr const char* kSelectors =
-    "A SELECTOR names runs:\n"
-    "  run.json, folder/     files: a record, or all records of a folder\n"
+    "A SELECTOR selects runs:\n"
+    "  run.json, folder/     a record file, or all records of a folder\n"
     "  4f2a91c03be7d865      a run or a group of runs in the store, by the start of its id\n"
     "  @name                 a baseline\n"
     "  'model:resnet50 since:30d tag.site:ams'\n"
-    "                        a filter over the store; bench_results list --help has its language\n"
-    "Several name the runs of any of them; several words in one pair of quotes are one filter.\n";
+    "                        a filter over the store; bench_results list --help explains it\n"
+    "Several SELECTORs select the runs that match any of them. A filter of several terms needs\n"
+    "quotes around all of it.\n";
 
 constexpr const char* kStatuses =
-    "Exit status: 0 fine, 1 a regression, 2 a wrong command line, 3 no such runs, or records that\n"
-    "cannot be read or compared, 4 inconclusive (with --strict), 70 an error of the program, 74 a\n"
-    "write that failed.\n";
+    "Exit status: 0 success, 1 a regression, or a problem that doctor found, 2 a wrong command\n"
+    "line, 3 no such runs, or records that cannot be read or compared, 4 inconclusive (with\n"
+    "--strict), 70 an internal error, 74 a failed write.\n";
 
 std::string spelling(const Option& option) {
-  const std::string letter = option.letter == 0 ? "" : cat("-", option.letter, ", ");
-  return cat(letter, "--", option.name, option.value.empty() ? "" : "=", option.value);
+  const std::string name = option.value.empty() ? fmt::format("--{}", option.name)
+                                                : fmt::format("--{}={}", option.name, option.value);
+  return option.letter == 0 ? name : fmt::format("-{}, {}", option.letter, name);
 }
 
 std::string meaning(const Option& option) {
   std::string text(option.meaning);
   if (!option.accepted.empty()) {
-    text += cat(" (", option.accepted, ")");
+    text += fmt::format(" ({})", option.accepted);
   }
   if (!option.fallback.empty()) {
-    text += cat("; default ", option.fallback);
+    text += fmt::format("; default {}", option.fallback);
   }
   return text;
 }
@@ -54,11 +56,12 @@ void print_wrapped(std::ostream& out, std::string_view text, std::size_t indent)
 }
 
 constexpr const char* kFilterHelp =
-    "A FILTER is terms with spaces between them, all of which must hold:\n"
+    "A FILTER consists of terms separated by spaces. A run must match all of them:\n"
     "  model:resnet50,vgg16 gpu:/H100/ batch:>=32 since:30d tag.site:ams -status:failed\n"
-    "A term is a key and a value: a word (* stands for anything), a \"quoted text\", a /regular\n"
-    "expression/, or a number behind <, <=, > or >=; commas separate alternatives, - before a key\n"
-    "means not. A time is 30d, 12h, 45m, 2w, 2026-01-31 or 2026-01-31T23:59 (UTC). Keys:\n";
+    "A term is key:value. A value is a word (* matches anything), a \"quoted text\", a /regular\n"
+    "expression/, or a number after <, <=, > or >=. Commas separate alternatives. A - before a\n"
+    "key negates the term. A time is 30d, 12h, 45m, 2w, 2026-01-31 or 2026-01-31T23:59 (UTC).\n"
+    "Keys:\n";
 
 void print_filter_help(std::ostream& out) {
   out << "\n" << kFilterHelp;
@@ -68,8 +71,8 @@ void print_filter_help(std::ostream& out) {
   };
   for (const StoredColumn& column : stored_columns()) row(column.name, column.meaning);
   row("tag.NAME", "a tag of the run");
-  row("metric.NAME", "a number of the record");
-  row("since, until", "a time: runs that began then or later, or then or earlier");
+  row("metric.NAME", "a metric of the run");
+  row("since, until", "runs that started at this time or later, or at this time or earlier");
 }
 
 }  // namespace

@@ -21,14 +21,16 @@ constexpr std::array kListOptions = {
     Option{.name = "columns",
            .value = "A,B,...",
            .fallback = "id,start,workload,machine,label,images_per_sec,status",
-           .meaning = "what to show of each run: the filter's keys, but since and until"},
+           .meaning = "columns to print: the keys of a filter, except since and until"},
     Option{.name = "format",
            .value = "FORM",
            .fallback = "text",
            .accepted = kTableForms,
-           .meaning = "how to print it"},
-    Option{
-        .name = "limit", .letter = 'n', .value = "N", .meaning = "the newest N runs; unset: all"},
+           .meaning = "output format"},
+    Option{.name = "limit",
+           .letter = 'n',
+           .value = "N",
+           .meaning = "print only the newest N runs; unset: all"},
 };
 
 std::vector<std::string> columns_of(const std::string& text) {
@@ -38,14 +40,18 @@ std::vector<std::string> columns_of(const std::string& text) {
     if (sql_of_column(name).empty()) {
       std::vector<std::string_view> names;
       for (const StoredColumn& column : stored_columns()) names.push_back(column.name);
-      const std::string asked = did_you_mean(near_names(name, names));
-      throw UsageError(cat("--columns: '", name, "' is no column",
-                           asked.empty() ? "; bench_results list --help has them all" : asked));
+      const std::string suggestion = did_you_mean(near_names(name, names));
+      if (!suggestion.empty()) {
+        throw UsageError(
+            fmt::format("--columns={}: unknown column '{}'{}", text, name, suggestion));
+      }
+      throw UsageError(fmt::format(
+          "--columns={}: unknown column '{}'; bench_results list --help lists all", text, name));
     }
     columns.push_back(name);
   }
   if (columns.empty()) {
-    throw UsageError("--columns: names no column");
+    throw UsageError("--columns=: give at least one column; bench_results list --help lists all");
   }
   return columns;
 }
@@ -75,7 +81,8 @@ std::span<const Option> options_of_list() { return kListOptions; }
 int run_list(const Arguments& arguments, Streams streams) {
   std::string filter;
   for (const std::string& term : arguments.operands()) {
-    filter += cat(filter.empty() ? "" : " ", term);
+    if (!filter.empty()) filter += " ";
+    filter += term;
   }
   const Filter parsed = parse_filter(filter, now_ms());
   Table table{.columns = columns_of(arguments.text("columns"))};
@@ -83,16 +90,17 @@ int run_list(const Arguments& arguments, Streams streams) {
                                                     : std::numeric_limits<std::int64_t>::max();
   const Store store = open_store(arguments, Store::Access::kRead);
   for (const std::string& warning : store.warnings()) {
-    streams.err << "bench_results: left out: " << printable(warning) << "\n";
+    streams.err << fmt::format("bench_results: warning: skipped {}\n", printable(warning));
   }
   table.rows = store.list(table.columns, parsed, limit);
   write_times(table);
   print_table(streams.out, table, arguments.text("format"));
   if (!table.rows.empty()) return 0;
-  streams.err << "bench_results: "
-              << (filter.empty() ? "the store holds no run"
-                                 : printable(cat("'", filter, "': no run in the store is so")))
-              << "\n";
+  if (filter.empty()) {
+    streams.err << "bench_results: the store has no runs\n";
+  } else {
+    streams.err << fmt::format("bench_results: no runs match '{}'\n", printable(filter));
+  }
   return kNothingListed;
 }
 

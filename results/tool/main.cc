@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   try {
     const int status = run({argv + 1, argv + argc});
     if (!std::cout.flush()) {
-      throw bench::WriteError("standard output cannot be written");
+      throw bench::WriteError("cannot write to standard output");
     }
     return status;
   } catch (const bench::UsageError& error) {

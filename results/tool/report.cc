@@ -15,18 +15,18 @@ constexpr std::array kReportOptions = {
     Option{.name = "output",
            .letter = 'o',
            .value = "FILE",
-           .meaning = "the HTML file to write; unset or -: standard output"},
-    Option{.name = "title", .value = "TEXT", .meaning = "the page's heading"},
+           .meaning = "HTML file to write; unset or -: standard output"},
+    Option{.name = "title", .value = "TEXT", .meaning = "heading of the page"},
     Option{.name = "reference",
            .value = "TEXT",
            .meaning =
-               "a part of the name of the system that ratios are to; unset: the one with the "
-               "most works"},
+               "system that ratios refer to, by a part of its name; unset: the one with the most "
+               "workloads"},
     Option{.name = "cost",
            .value = "FILE",
-           .meaning = "prices and power of the systems, as JSON: adds images per cost"},
+           .meaning = "JSON file with prices and power of the systems; adds images per cost"},
     Option{.name = "anonymize",
-           .meaning = "leave out what names a host, a person, a place or a path"},
+           .meaning = "omit whatever identifies a host, a person, a place or a path"},
 };
 
 }  // namespace
@@ -35,7 +35,7 @@ std::span<const Option> options_of_report() { return kReportOptions; }
 
 int run_report(const Arguments& arguments, Streams streams) {
   if (arguments.operands().empty()) {
-    throw UsageError("report: name runs: ids, files or a filter");
+    throw UsageError("report: no runs were given; give ids, files or a filter");
   }
   PageOptions options;
   if (const auto title = arguments.given("title")) options.title = *title;

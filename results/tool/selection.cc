@@ -26,7 +26,7 @@ bool looks_like_an_id(const std::string& selector) {
 Filter filter_of_id(const std::string& id) {
   const std::vector<std::string> ids{id};
   Filter filter = filter_of_ids(ids);
-  filter.where = cat("(", filter.where, " OR substr(group_id, 1, ?) = ?)");
+  filter.where = fmt::format("({} OR substr(group_id, 1, ?) = ?)", filter.where);
   filter.values.emplace_back(static_cast<std::int64_t>(id.size()));
   filter.values.emplace_back(id);
   return filter;
@@ -41,25 +41,27 @@ class Selector {
       return runs_of_baseline(selector.substr(1));
     }
     if (!selector.empty() && std::filesystem::exists(selector)) {
-      return needed(runs_in(selector), selector, "holds no record");
+      return needed(runs_in(selector), fmt::format("{}: no records found", selector));
     }
     if (looks_like_an_id(selector)) {
-      auto runs = needed(from_store(filter_of_id(selector)), selector,
-                         "no run or group in the store has an id that begins so");
+      auto runs = needed(
+          from_store(filter_of_id(selector)),
+          fmt::format("{}: no run or group in the store has an id with this prefix", selector));
       check_one_is_meant(runs, selector);
       return runs;
     }
     if (selector.empty() || selector.find(':') != std::string::npos) {
-      auto runs = needed(from_store(parse_filter(selector, now_ms())), cat("'", selector, "'"),
-                         "no run in the store is so");
+      auto runs = needed(from_store(parse_filter(selector, now_ms())), no_match(selector));
       filters_.emplace_back(selector, runs.size());
       return runs;
     }
     if (selector.find('/') != std::string::npos || selector.ends_with(".json")) {
-      throw DataError(cat(selector, ": no such file"));
+      throw DataError(fmt::format("{}: no such file", selector));
     }
-    throw UsageError(cat("'", selector, "' names no runs: it is no file and no id; a baseline is @",
-                         selector, ", a filter is key:value, such as model:", selector));
+    throw UsageError(
+        fmt::format("'{0}' matches no runs (not a file or record id); write @{0} for a baseline, "
+                    "or key:value such as model:{0} for a filter",
+                    selector));
   }
 
   /// Notes that the runs of several filters were added, `count` in all.
@@ -68,11 +70,15 @@ class Selector {
     std::string each;
     std::string joined;
     for (const auto& [filter, runs] : filters_) {
-      each += cat(each.empty() ? "" : " or ", filter.empty() ? "''" : filter, " (", runs, ")");
-      joined += cat(joined.empty() || filter.empty() ? "" : " ", filter);
+      if (!each.empty()) each += ", ";
+      each += fmt::format("'{}' matches {}", filter, runs);
+      if (!joined.empty() && !filter.empty()) joined += " ";
+      joined += filter;
     }
-    notes << printable(cat("bench_results: note: ", count, " runs, each that is ", each,
-                           "; for those that are all of it write one SELECTOR: '", joined, "'"))
+    notes << "bench_results: note: "
+          << printable(fmt::format("selected {} runs that match any filter: {}. To select "
+                                   "only runs that match all filters, write one SELECTOR: '{}'",
+                                   count, each, joined))
           << "\n";
   }
 
@@ -85,16 +91,22 @@ class Selector {
     }
     if (meant.size() < 2) return;
     std::string names;
-    for (const std::string& name : meant) names += cat(names.empty() ? "" : ", ", name);
-    throw UsageError(
-        cat(selector, ": ", meant.size(), " runs or groups begin so; write more of one: ", names));
+    for (const std::string& name : meant) {
+      if (!names.empty()) names += ", ";
+      names += name;
+    }
+    throw UsageError(fmt::format(
+        "{}: {} runs or groups have ids with this prefix; write a longer prefix of one: {}",
+        selector, meant.size(), names));
   }
 
-  static std::vector<StoredRun> needed(std::vector<StoredRun> runs, const std::string& selector,
-                                       const char* why) {
-    if (runs.empty()) {
-      throw DataError(cat(selector, ": ", why));
-    }
+  static std::string no_match(const std::string& filter) {
+    return filter.empty() ? "the store has no runs" : fmt::format("no runs match '{}'", filter);
+  }
+
+  /// `runs`; throws DataError with `message` if empty.
+  static std::vector<StoredRun> needed(std::vector<StoredRun> runs, const std::string& message) {
+    if (runs.empty()) throw DataError(message);
     return runs;
   }
 
@@ -117,13 +129,14 @@ class Selector {
     std::vector<std::string_view> names;
     for (const Baseline& baseline : baselines) {
       if (baseline.name == name) {
-        return needed(from_store(filter_of_ids(baseline.run_ids)), cat("@", name),
-                      "its runs are in the store no more");
+        return needed(
+            from_store(filter_of_ids(baseline.run_ids)),
+            fmt::format("@{}: the runs of this baseline are no longer in the store", name));
       }
       names.push_back(baseline.name);
     }
     throw UsageError(
-        cat("@", name, ": no baseline is called so", did_you_mean(near_names(name, names), "@")));
+        fmt::format("@{}: no such baseline{}", name, did_you_mean(near_names(name, names), "@")));
   }
 
   const Arguments& arguments_;

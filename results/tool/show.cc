@@ -36,14 +36,15 @@ void show_line(std::ostream& out, std::string_view name, const std::string& text
 std::string tags_text(const StoredRun& run) {
   std::string text;
   for (const auto& [name, value] : run.tags) {
-    text += cat(text.empty() ? "" : ", ", name, "=", value);
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{}={}", name, value);
   }
   return text;
 }
 
 std::string git_text(const StoredRun& run) {
-  const bool dirty = run.dirty.value_or(false);
-  return run.git_rev.empty() ? "" : cat(run.git_rev, dirty ? ", built from a changed tree" : "");
+  if (run.git_rev.empty() || !run.dirty.value_or(false)) return run.git_rev;
+  return fmt::format("{}, built from uncommitted changes", run.git_rev);
 }
 
 void show_identity(const StoredRun& run, std::ostream& out) {
@@ -117,13 +118,13 @@ void show_quality(const StoredRun& run, std::ostream& out) {
       score != nullptr && score->is_number()) {
     out << "\nquality  " << score->get<double>() << " of 100\n";
   }
-  show_sentences(run, "quality.deductions", "lost for", out);
+  show_sentences(run, "quality.deductions", "points lost", out);
   show_sentences(run, "quality.warnings", "warnings", out);
-  show_sentences(run, "quality.reasons", "invalid because", out);
-  show_sentences(run, "violations", "not reportable because", out);
+  show_sentences(run, "quality.reasons", "reasons for INVALID", out);
+  show_sentences(run, "violations", "reasons why it is not reportable", out);
   const json* unknown = member_at(run.record, "capture_errors");
   if (unknown != nullptr && unknown->is_object() && !unknown->empty()) {
-    out << "\nnot known, besides flags that were not given\n";
+    out << "\nunknown values, except flags that were not given\n";
     for (const auto& [path, why] : unknown->items()) {
       if (path.starts_with("workload.flags")) continue;
       out << "  " << printable(path) << ": "
@@ -138,7 +139,7 @@ std::span<const Option> options_of_show() { return kShowOptions; }
 
 int run_show(const Arguments& arguments, Streams streams) {
   if (arguments.operands().empty()) {
-    throw UsageError("show: name a run: an id, a file or a filter");
+    throw UsageError("show: no runs were given; give an id, a file or a filter");
   }
   bool first = true;
   for (const StoredRun& run : select_runs(arguments, arguments.operands(), streams.err)) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array kStoreOptions = {
     kStoreOption,
-    Option{.name = "reindex", .meaning = "make the database of a folder of records anew"},
+    Option{.name = "reindex", .meaning = "rebuild the database of a folder of records"},
 };
 
 /// Number of runs that are stored together; a kill loses at most these.
@@ -42,7 +42,7 @@ std::vector<std::filesystem::path> files_to_store(const Arguments& arguments, St
   for (const std::string& operand : arguments.operands()) {
     const std::vector<std::filesystem::path> found = files_with_runs(operand);
     if (found.empty()) {
-      streams.err << "bench_results: " << printable(operand) << ": holds no record\n";
+      streams.err << fmt::format("bench_results: {}: no records found\n", printable(operand));
       ++tally.refused;
     }
     files.insert(files.end(), found.begin(), found.end());
@@ -50,7 +50,9 @@ std::vector<std::filesystem::path> files_to_store(const Arguments& arguments, St
   return files;
 }
 
-std::string runs_text(std::size_t count) { return cat(count, count == 1 ? " run" : " runs"); }
+std::string runs_text(std::size_t count) {
+  return count == 1 ? "1 run" : fmt::format("{} runs", count);
+}
 
 }  // namespace
 
@@ -62,7 +64,7 @@ int run_store(const Arguments& arguments, Streams streams) {
     streams.out << path.string() << ": " << runs_text(static_cast<std::size_t>(reindex(path)))
                 << " indexed\n";
   } else if (arguments.operands().empty()) {
-    throw UsageError("store: name the files, or the folders of files, to put in");
+    throw UsageError("store: no files were given; give files of records, or folders of them");
   }
   Tally tally;
   const std::vector<std::filesystem::path> files = files_to_store(arguments, streams, tally);
@@ -71,7 +73,7 @@ int run_store(const Arguments& arguments, Streams streams) {
   }
   Store store(path, Store::Access::kWrite);
   for (const std::string& warning : store.warnings()) {
-    streams.err << "bench_results: left out: " << printable(warning) << "\n";
+    streams.err << fmt::format("bench_results: warning: skipped {}\n", printable(warning));
     ++tally.refused;
   }
   std::vector<StoredRun> runs;
@@ -80,7 +82,7 @@ int run_store(const Arguments& arguments, Streams streams) {
       for (StoredRun& run : runs_in(file)) runs.push_back(std::move(run));
     } catch (const DataError& error) {
       // The other runs are still stored.
-      streams.err << "bench_results: not stored: " << printable(error.what()) << "\n";
+      streams.err << fmt::format("bench_results: not stored: {}\n", printable(error.what()));
       ++tally.refused;
     }
     if (runs.size() >= kTogether) put(store, runs, tally);
@@ -88,7 +90,7 @@ int run_store(const Arguments& arguments, Streams streams) {
   put(store, runs, tally);
   if (!arguments.operands().empty()) {
     streams.out << path.string() << ": " << runs_text(tally.added) << " stored";
-    if (tally.known > 0) streams.out << ", " << tally.known << " there already";
+    if (tally.known > 0) streams.out << ", " << tally.known << " already stored";
     if (tally.refused > 0) streams.out << ", " << tally.refused << " refused";
     streams.out << "\n";
   }

@@ -43,7 +43,7 @@ std::string short_text(const Cell& cell) {
     return text.data();
   }
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-    return cat(*integer);
+    return std::to_string(*integer);
   }
   const auto* text = std::get_if<std::string>(&cell);
   return text == nullptr || text->empty() ? "-" : printable(*text);

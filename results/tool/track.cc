@@ -25,58 +25,61 @@ constexpr std::array kTrackOptions = {
     Option{.name = "metric",
            .value = "NAME",
            .repeatable = true,
-           .meaning = "follow this metric; unset: images_per_sec"},
-    Option{.name = "min-effect",
-           .value = "SHARE",
-           .fallback = "1%",
-           .meaning =
-               "the smallest change that matters, as 2% or 0.02; a noisier series' noise counts "
-               "instead"},
-    Option{.name = "alpha", .value = "P", .fallback = "0.05", .meaning = "error rate"},
+           .meaning = "track this metric; unset: images_per_sec"},
+    Option{
+        .name = "min-effect",
+        .value = "SHARE",
+        .fallback = "1%",
+        .meaning =
+            "smallest change that matters, such as 2% or 0.02; if the noise of a series is larger, "
+            "it is used instead"},
+    Option{.name = "alpha", .value = "P", .fallback = "0.05", .meaning = "significance level"},
     Option{.name = "since",
            .value = "TIME",
-           .meaning = "earlier changes do not count: 2026-01-31, or 30d"},
-    Option{.name = "fast", .meaning = "levels may be 3 nights long, not 5"},
+           .meaning = "ignore changes before this time: 2026-01-31, or 30d"},
+    Option{.name = "fast", .meaning = "accept levels of 3 runs instead of 5"},
     Option{.name = "canary",
            .value = "LABEL",
            .fallback = "canary",
-           .meaning = "runs of a frozen program: what changes there, the machine did"},
+           .meaning = "label of runs of a frozen program; the machine causes their changes"},
     Option{.name = "ack",
            .value = "ID",
            .repeatable = true,
-           .meaning = "say of a change what it is, and count it no more"},
-    Option{.name = "as",
-           .value = "STATE",
-           .fallback = "ack",
-           .accepted = "ack fixed env noise new",
-           .meaning = "with --ack: accepted, repaired, the machine's, chance, or open again"},
-    Option{.name = "annotate", .value = "RUN", .meaning = "write --note to a run's series"},
-    Option{.name = "note", .value = "TEXT", .meaning = "with --ack or --annotate"},
+           .meaning = "acknowledge a change: set its state to that of --as"},
+    Option{
+        .name = "as",
+        .value = "STATE",
+        .fallback = "ack",
+        .accepted = "ack fixed env noise new",
+        .meaning = "with --ack: accepted, repaired, caused by the machine, chance, or open again"},
+    Option{.name = "annotate", .value = "RUN", .meaning = "attach the text of --note to a run"},
+    Option{.name = "note", .value = "TEXT", .meaning = "with --ack or --annotate: the text"},
     Option{.name = "remember",
-           .meaning = "keep what is told as new in the store: it is news only once"},
-    Option{.name = "rerun-cmd",
-           .value = "COMMAND",
-           .meaning = "runs a suspect night again; {rev} is the revision, {flags} the run's flags"},
+           .meaning = "store new changes, so that they are reported as new only once"},
+    Option{
+        .name = "rerun-cmd",
+        .value = "COMMAND",
+        .meaning = "command that repeats a suspect run; {rev} is the revision, {flags} its flags"},
     Option{.name = "reruns",
            .letter = 'n',
            .value = "N",
            .fallback = "8",
-           .meaning = "with --rerun-cmd: runs of each revision"},
+           .meaning = "with --rerun-cmd: number of runs of each revision"},
     Option{.name = "keep",
            .value = "FOLDER",
            .fallback = "reruns",
-           .meaning = "with --rerun-cmd: where their records go"},
-    Option{.name = "all", .meaning = "print series without news too"},
-    Option{
-        .name = "write",
-        .value = "FILE",
-        .repeatable = true,
-        .meaning = "write it to a file too, in the form of its ending: .txt .md .html .json .xml"},
+           .meaning = "with --rerun-cmd: folder for the records"},
+    Option{.name = "all", .meaning = "also print series without changes"},
+    Option{.name = "write",
+           .value = "FILE",
+           .repeatable = true,
+           .meaning = "also write the report to a file; its ending chooses the format: .txt .md "
+                      ".html .json .xml"},
     Option{.name = "format",
            .value = "FORM",
            .fallback = "text",
            .accepted = "text md html json junit",
-           .meaning = "how it is printed"},
+           .meaning = "output format"},
     kStoreOption,
 };
 
@@ -96,7 +99,7 @@ class SeriesRecords {
     const std::vector<std::string> ids = {id};
     std::vector<StoredRun> found =
         open_store(arguments_, Store::Access::kRead).load(filter_of_ids(ids));
-    check(!found.empty(), "a run of the store that is not there");
+    check(!found.empty(), "a tracked run is missing from the store");
     return std::move(found.front());
   }
 
@@ -150,8 +153,8 @@ TrackOptions track_options(const Arguments& arguments) {
   options.margin = arguments.share("min-effect");
   options.alpha = arguments.share("alpha");
   if (options.alpha <= 0 || options.alpha >= 0.5) {
-    throw UsageError(cat("track: --alpha takes a probability above 0 and below 0.5, not ",
-                         arguments.text("alpha")));
+    throw UsageError(
+        fmt::format("--alpha={}: must be above 0 and below 0.5", arguments.text("alpha")));
   }
   options.least_segment = arguments.has("fast") ? 3 : 5;
   if (const auto since = arguments.given("since")) options.since_ms = parse_time(*since, now_ms());
@@ -212,13 +215,15 @@ void acknowledge(const Arguments& arguments, Tracked& tracked, Streams streams) 
         for (const std::string& run : change.noted_at) {
           if (run != note.at_run) store.remove_change(note.series_key, run);
         }
-        streams.err << title_of(one.series) << ": " << change.id << " is " << change.state << "\n";
+        streams.err << fmt::format("{}: change {} has state {} now\n", title_of(one.series),
+                                   change.id, change.state);
       }
     }
     if (!found) {
-      throw UsageError(cat("track: --ack=", id,
-                           ": no change has an id that begins so, by at least 4 ",
-                           "letters; track without --ack lists them"));
+      throw UsageError(
+          fmt::format("--ack={}: no change has an id with this prefix of at least 4 characters; "
+                      "track without --ack lists all",
+                      id));
     }
   }
 }
@@ -227,7 +232,7 @@ void annotate(const Arguments& arguments, Tracked& tracked) {
   const auto run = arguments.given("annotate");
   if (!run) return;
   const std::string text = arguments.text("note");
-  if (text.empty()) throw UsageError("track: --annotate needs a --note=TEXT");
+  if (text.empty()) throw UsageError(fmt::format("--annotate={}: requires --note=TEXT", *run));
   Store store = open_store(arguments, Store::Access::kWrite);
   bool found = false;
   for (TrackedSeries& one : tracked.series) {
@@ -241,7 +246,8 @@ void annotate(const Arguments& arguments, Tracked& tracked) {
     }
   }
   if (!found) {
-    throw UsageError(cat("track: --annotate=", *run, ": no night's run has an id that begins so"));
+    throw UsageError(fmt::format(
+        "--annotate={}: no tracked run has an id with this prefix of at least 4 characters", *run));
   }
 }
 
@@ -276,8 +282,8 @@ std::string form_of(const std::filesystem::path& file) {
       {".txt", "text"}, {".md", "md"}, {".html", "html"}, {".json", "json"}, {".xml", "junit"}};
   const auto found = forms.find(file.extension().string());
   if (found == forms.end()) {
-    throw UsageError(cat("track: --write=", file.string(),
-                         ": a name that ends in .txt, .md, .html, .json or ", ".xml is accepted"));
+    throw UsageError(fmt::format("--write={}: the name must end in .txt, .md, .html, .json or .xml",
+                                 file.string()));
   }
   return found->second;
 }
@@ -307,14 +313,15 @@ int run_track(const Arguments& arguments, Streams streams) {
       select_runs(arguments, selectors, streams.err, Detail::kSummaries);
   std::vector<NightlySeries> series = series_of(runs, selection);
   if (series.empty()) {
-    throw DataError(cat("no run that ended well has the metric ", selection.metrics.front()));
+    throw DataError(
+        fmt::format("no run with status ok has the metric {}", selection.metrics.front()));
   }
   const SeriesRecords records(arguments, runs);
   name_works(series, records);
   const Notes notes = read_notes(arguments);
   Tracked tracked = track(series, options, notes.changes, notes.annotations);
   for (const std::string& why : tracked.left_out) {
-    streams.err << "bench_results: warning: left out: " << why << "\n";
+    streams.err << fmt::format("bench_results: warning: skipped {}\n", why);
   }
   bool interrupted = false;
   if (const auto command = arguments.given("rerun-cmd")) {

@@ -85,8 +85,9 @@ void tell_continuations(std::vector<TrackedSeries>& all) {
     if (next == nullptr) continue;
     const double ratio =
         next->segments.front().summary.median / one.segments.back().summary.median - 1;
-    one.continues = cat("on ", next->series.machine, " from ",
-                        date_text(next->series.nights.front().start_ms), ", ", change_text(ratio));
+    one.continues =
+        fmt::format("on {} from {}, {}", next->series.machine,
+                    date_text(next->series.nights.front().start_ms), change_text(ratio));
   }
 }
 
@@ -107,7 +108,7 @@ std::string_view name_of(Cause cause) {
     case Cause::kUnknown:
       return "unknown";
   }
-  throw InternalError("a cause without a name");
+  throw InternalError("unnamed Cause");
 }
 
 }  // namespace bench::results

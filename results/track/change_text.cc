@@ -15,12 +15,14 @@ std::string effect_text(const stats::Shift& shift) {
   const std::string change = change_text(stats::relative_change(shift.estimate));
   if (!shift.interval) return change;
   const stats::Interval ends = stats::relative_change(*shift.interval);
-  return cat(change, " [", change_text(ends.low), ",", change_text(ends.high), "]");
+  return fmt::format("{} [{},{}]", change, change_text(ends.low), change_text(ends.high));
 }
 
 std::string verdict_word(const SeriesChange& change) {
-  if (change.drift) return cat(stats::name_of(change.verdict), " by drift, over many nights");
-  if (change.verdict == ChangeVerdict::kInconclusive) return "not among so many series";
+  if (change.drift) {
+    return fmt::format("{} by drift, over many runs", stats::name_of(change.verdict));
+  }
+  if (change.verdict == ChangeVerdict::kInconclusive) return "not significant among all series";
   return change.fails() ? "REGRESSED" : std::string(stats::name_of(change.verdict));
 }
 
@@ -29,13 +31,13 @@ std::string cause_word(const SeriesChange& change) {
     case Cause::kCode:
       return "";
     case Cause::kEnvironment:
-      return ", the revision is the same: environment";
+      return ", environment: the revision is the same";
     case Cause::kCanary:
-      return ", the canary changed too: environment";
+      return ", environment: the canary changed too";
     case Cause::kUnknown:
       return ", revisions unknown";
   }
-  throw InternalError("a cause without a word");
+  throw InternalError("unnamed Cause");
 }
 
 std::string how_word(const SeriesChange& change) {
@@ -43,11 +45,11 @@ std::string how_word(const SeriesChange& change) {
     case FoundBy::kChangePoint:
       return "";
     case FoundBy::kTwoNights:
-      return ", confirmed by the next night";
+      return ", confirmed by the next run";
     case FoundBy::kRerun:
       return ", confirmed by a rerun";
   }
-  throw InternalError("a way of finding without a word");
+  throw InternalError("unnamed FoundBy");
 }
 
 std::string short_revision(const std::string& revision) {
@@ -57,8 +59,8 @@ std::string short_revision(const std::string& revision) {
 
 std::string state_word(const SeriesChange& change) {
   std::string text = change.recovered ? ", recovered since" : "";
-  if (change.state != "new") text = cat(text, ", ", change.state);
-  if (!change.note.empty()) text = cat(text, " (", change.note, ")");
+  if (change.state != "new") text += ", " + change.state;
+  if (!change.note.empty()) text += fmt::format(" ({})", change.note);
   return text;
 }
 
@@ -71,11 +73,16 @@ struct Told {
   std::vector<std::string> suspect{};
 };
 
+/// "resnet50 train bs64 f32 (canary)".
+std::string workload_name(const NightlySeries& series) {
+  return series.canary ? series.workload + " (canary)" : series.workload;
+}
+
 /// "resnet50 train bs64 f32 -3.1% since 2026-01-31 (id 4f2a91c03b)".
 std::string mention(const TrackedSeries& one, const SeriesChange& change) {
-  return cat(one.series.workload, one.series.canary ? " (canary)" : "", " ",
-             change_text(stats::relative_change(change.shift.estimate)), " since ",
-             date_text(one.series.nights[change.at].start_ms), " (id ", change.id, ")");
+  return fmt::format("{} {} since {} (id {})", workload_name(one.series),
+                     change_text(stats::relative_change(change.shift.estimate)),
+                     date_text(one.series.nights[change.at].start_ms), change.id);
 }
 
 bool is_open(const SeriesChange& change) {
@@ -105,12 +112,13 @@ void add_sentence(std::string& text, const std::string& head,
                   const std::vector<std::string>& list) {
   constexpr std::size_t kShown = 8;
   if (list.empty()) return;
-  text += cat(" ", head, " ");
+  std::string shown;
   for (std::size_t i = 0; i < std::min(kShown, list.size()); ++i) {
-    text += cat(i == 0 ? "" : "; ", list[i]);
+    if (i > 0) shown += "; ";
+    shown += list[i];
   }
-  if (list.size() > kShown) text += cat("; and ", list.size() - kShown, " more");
-  text += ".";
+  if (list.size() > kShown) shown += fmt::format("; and {} more", list.size() - kShown);
+  text += fmt::format(" {} {}.", head, shown);
 }
 
 }  // namespace
@@ -123,27 +131,30 @@ bool is_news(const SeriesChange& change) {
 }
 
 std::string title_of(const NightlySeries& series) {
-  return cat(series.workload, series.canary ? " (canary)" : "",
-             series.machine.empty() ? "" : " on ", series.machine, ", ", series.metric);
+  const std::string name = workload_name(series);
+  if (series.machine.empty()) return fmt::format("{}, {}", name, series.metric);
+  return fmt::format("{} on {}, {}", name, series.machine, series.metric);
 }
 
 std::string change_line(const TrackedSeries& tracked, const SeriesChange& change) {
   const std::vector<Night>& nights = tracked.series.nights;
-  return cat(date_text(nights[change.at].start_ms), " ", effect_text(change.shift), " p",
-             probability_text(change.p), " q", probability_text(change.q), " ",
-             verdict_word(change), " (id ", change.id, "), revisions ",
-             short_revision(nights[change.at - 1].git_rev), "..",
-             short_revision(nights[change.at].git_rev), cause_word(change), how_word(change),
-             state_word(change));
+  return fmt::format("{} {} p{} q{} {} (id {}), revisions {}..{}{}{}{}",
+                     date_text(nights[change.at].start_ms), effect_text(change.shift),
+                     probability_text(change.p), probability_text(change.q), verdict_word(change),
+                     change.id, short_revision(nights[change.at - 1].git_rev),
+                     short_revision(nights[change.at].git_rev), cause_word(change),
+                     how_word(change), state_word(change));
 }
 
 std::string newest_line(const TrackedSeries& tracked) {
   const std::string date = date_text(tracked.series.nights.back().start_ms);
-  if (!tracked.newest) return cat(date, ": not judged, ", tracked.newest_why);
-  return cat(date, " ", change_text(stats::relative_change(tracked.newest->log_ratio)), ", z ",
-             number_text(tracked.newest->z), " of ", number_text(tracked.newest->limit), ": ",
-             name_of(tracked.newest_state), tracked.newest_why.empty() ? "" : ", ",
-             tracked.newest_why);
+  if (!tracked.newest) return fmt::format("{}: not judged, {}", date, tracked.newest_why);
+  const std::string judged = fmt::format(
+      "{} {}, z {} of {}: {}", date, change_text(stats::relative_change(tracked.newest->log_ratio)),
+      number_text(tracked.newest->z), number_text(tracked.newest->limit),
+      name_of(tracked.newest_state));
+  if (tracked.newest_why.empty()) return judged;
+  return fmt::format("{}, {}", judged, tracked.newest_why);
 }
 
 std::string paragraph(const Tracked& tracked) {
@@ -151,19 +162,21 @@ std::string paragraph(const Tracked& tracked) {
   for (const TrackedSeries& one : tracked.series) {
     for (const SeriesChange& change : one.changes) tell(one, change, told);
     if (one.newest_state == NewestState::kSuspect) {
-      told.suspect.push_back(cat(one.series.workload, one.series.canary ? " (canary)" : "", " ",
-                                 change_text(stats::relative_change(one.newest->log_ratio))));
+      told.suspect.push_back(
+          fmt::format("{} {}", workload_name(one.series),
+                      change_text(stats::relative_change(one.newest->log_ratio))));
     }
   }
   std::string text =
-      cat(tracked.series.size(), " series: ", told.fresh.size(), " new regressions, ",
-          told.open.size(), " known and open, ", told.better.size(), " new improvements.");
+      fmt::format("{} series: {} new regressions, {} known and open, {} new improvements.",
+                  tracked.series.size(), told.fresh.size(), told.open.size(), told.better.size());
   add_sentence(text, "Slower:", told.fresh);
   add_sentence(text, "Still slower:", told.open);
   add_sentence(text, "Faster:", told.better);
-  add_sentence(text, "Not the code's, by the revision or the canary:", told.machine);
+  add_sentence(text,
+               "Not caused by the code, according to the revision or the canary:", told.machine);
   add_sentence(text, "Drifting:", told.drift);
-  add_sentence(text, "Odd in the newest night, to be confirmed:", told.suspect);
+  add_sentence(text, "Suspect in the newest run, not confirmed:", told.suspect);
   return text;
 }
 

@@ -11,8 +11,8 @@ namespace bench::results {
 namespace {
 
 std::string changes_table(const Tracked& tracked) {
-  HtmlTable table("Every change, with what else differs across it", {"series", "change", "differs"},
-                  {1, 2});
+  HtmlTable table("Every change, with the differences of the environment",
+                  {"series", "change", "differs"}, {1, 2});
   bool any = false;
   for (const TrackedSeries& one : tracked.series) {
     for (const SeriesChange& change : one.changes) {
@@ -20,10 +20,11 @@ std::string changes_table(const Tracked& tracked) {
       const std::string line = html_text(change_line(one, change));
       std::string differs;
       for (const EnvironmentDifference& difference : change.environment) {
-        differs += cat(differs.empty() ? "" : "<br>", html_text(text_of(difference)));
+        if (!differs.empty()) differs += "<br>";
+        differs += html_text(text_of(difference));
       }
       table.row({html_text(title_of(one.series)),
-                 change.fails() ? cat("<strong class=\"warn\">", line, "</strong>") : line,
+                 change.fails() ? fmt::format("<strong class=\"warn\">{}</strong>", line) : line,
                  differs});
     }
   }
@@ -33,19 +34,19 @@ std::string changes_table(const Tracked& tracked) {
 std::string levels_cell(const TrackedSeries& one) {
   std::string html;
   for (const Segment& segment : one.segments) {
-    html += cat(html.empty() ? "" : "<br>", date_text(one.series.nights[segment.begin].start_ms),
-                ": ", html_text(summary_text(segment.summary)));
+    if (!html.empty()) html += "<br>";
+    html += fmt::format("{}: {}", date_text(one.series.nights[segment.begin].start_ms),
+                        html_text(summary_text(segment.summary)));
   }
   return html;
 }
 
 std::string series_table(const Tracked& tracked) {
-  HtmlTable table("Levels: median from that night on, with half of its 95% interval",
-                  {"series", "unit", "nights", "noise", "matters from", "newest night", "levels"},
-                  {1, 5, 6});
+  HtmlTable table("Levels: median from that run on, with half of its 95% interval",
+                  {"series", "unit", "runs", "noise", "margin", "newest run", "levels"}, {1, 5, 6});
   for (const TrackedSeries& one : tracked.series) {
     table.row({html_text(title_of(one.series)), html_text(one.series.unit),
-               cat(one.series.nights.size()),
+               std::to_string(one.series.nights.size()),
                one.noise ? change_text(*one.noise).substr(1) : "unknown",
                change_text(one.margin).substr(1), html_text(newest_line(one)), levels_cell(one)});
   }
@@ -55,7 +56,9 @@ std::string series_table(const Tracked& tracked) {
 std::string series_plots(const Tracked& tracked) {
   std::string html;
   std::size_t next = 0;
-  for (const TrackedSeries& one : tracked.series) html += series_plot(one, cat("series", next++));
+  for (const TrackedSeries& one : tracked.series) {
+    html += series_plot(one, fmt::format("series{}", next++));
+  }
   return html;
 }
 
@@ -65,26 +68,26 @@ std::string notes_list(const Tracked& tracked) {
   for (const TrackedSeries& one : tracked.series) {
     const std::string title = html_text(title_of(one.series));
     for (const Annotation& annotation : one.annotations) {
-      html += cat("<li>", title, ", run ", html_text(annotation.run.substr(0, 10)), ": ",
-                  html_text(annotation.text), "</li>\n");
+      html += fmt::format("<li>{}, run {}: {}</li>\n", title,
+                          html_text(annotation.run.substr(0, 10)), html_text(annotation.text));
     }
     if (!one.continues.empty()) {
-      html += cat("<li>", title, ": then ", html_text(one.continues), "</li>\n");
+      html += fmt::format("<li>{}: continues {}</li>\n", title, html_text(one.continues));
     }
   }
-  return html.empty() ? "" : cat("<ul>\n", html, "</ul>\n");
+  return html.empty() ? "" : fmt::format("<ul>\n{}</ul>\n", html);
 }
 
 const char* track_definitions() {
   return "<ul>\n"
-         "<li>A night is a run, or the median of a group of repeats.</li>\n"
-         "<li>Noise: 1.4826 × median of the distances of neighbouring nights / √2, of "
-         "logarithms. A change matters from the larger of that and --min-effect.</li>\n"
+         "<li>A group of repeats counts as one run, with the median of its values.</li>\n"
+         "<li>Noise: 1.4826 × median of the distances between successive runs / √2, of "
+         "logarithms. A change matters if it is at least the noise and --min-effect.</li>\n"
          "<li>Change points: E-divisive with a seeded permutation test, corrected over all series "
-         "by Benjamini-Hochberg (q); the size is the Hodges-Lehmann shift of the logarithms with "
+         "by Benjamini-Hochberg (q). The size is the Hodges-Lehmann shift of the logarithms, with "
          "its 95% interval.</li>\n"
-         "<li>Newest night: z is its distance from the level's median / (1.4826 MAD √(1 + 1/m)), "
-         "odd beyond Student's t at 0.1%.</li>\n"
+         "<li>Newest run: z is its distance from the level's median / (1.4826 MAD √(1 + 1/m)). "
+         "It is suspect if z is beyond Student's t at 0.1%.</li>\n"
          "</ul>\n";
 }
 
@@ -92,19 +95,18 @@ const char* track_definitions() {
 
 void print_html(std::ostream& out, const Tracked& tracked) {
   HtmlPage page("CNN benchmark tracking");
-  page.add(
-      "news", "What changed",
-      cat("<p><strong>", html_text(paragraph(tracked)), "</strong></p>\n", changes_table(tracked)));
+  page.add("news", "What changed",
+           fmt::format("<p><strong>{}</strong></p>\n{}", html_text(paragraph(tracked)),
+                       changes_table(tracked)));
   page.add("charts", "Over time",
-           cat("<p class=\"soft\">A dot is a night, a line its level in the band of the series' "
-               "noise; an upright line is a change, a mark at the bottom a note, a ring an odd "
-               "newest night. Each drawing has a scale of its own, which does not begin at "
-               "0.</p>\n",
-               figures(series_plots(tracked))));
+           "<p class=\"soft\">Dots are runs. Horizontal lines are levels, in a band of the noise. "
+           "Vertical lines are changes. Marks at the bottom are notes. A ring is a suspect newest "
+           "run. Each chart has its own scale, which does not start at 0.</p>\n" +
+               figures(series_plots(tracked)));
   page.add("series", "Series", series_table(tracked));
   const std::string notes = notes_list(tracked);
   if (!notes.empty()) page.add("notes", "Notes", notes);
-  page.add("definitions", "How the numbers are made", track_definitions());
+  page.add("definitions", "How the numbers are computed", track_definitions());
   out << page.html(
       tracked_json(tracked).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }

@@ -18,8 +18,9 @@ bool is_suspect(const TrackedSeries& one) { return one.newest_state == NewestSta
 /// Independent of which other workloads are tracked.
 std::string tracked_class_name(const TrackedSeries& one) {
   constexpr std::size_t kDigits = 8;
-  std::string name = cat("bench.", one.series.plain_workload, one.series.canary ? "_canary" : "",
-                         ".", sha256_hex(one.series.workload_key).substr(0, kDigits));
+  std::string name =
+      fmt::format("bench.{}{}.{}", one.series.plain_workload, one.series.canary ? "_canary" : "",
+                  sha256_hex(one.series.workload_key).substr(0, kDigits));
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;
 }
@@ -36,10 +37,12 @@ void print_junit(std::ostream& out, const Tracked& tracked) {
       << skipped << "\">\n";
   for (const TrackedSeries& one : tracked.series) {
     out << "    <testcase classname=\"" << xml_text(tracked_class_name(one)) << "\" name=\""
-        << xml_text(cat(one.series.metric, " on ", one.series.machine)) << "\">\n";
+        << xml_text(fmt::format("{} on {}", one.series.metric, one.series.machine)) << "\">\n";
     std::string lines;
     for (const SeriesChange& change : one.changes) {
-      if (change.fails()) lines += cat(lines.empty() ? "" : "; ", change_line(one, change));
+      if (!change.fails()) continue;
+      if (!lines.empty()) lines += "; ";
+      lines += change_line(one, change);
     }
     if (!lines.empty()) {
       out << R"(      <failure type="PerformanceRegression" message=")" << xml_text(lines)

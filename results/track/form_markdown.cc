@@ -23,7 +23,7 @@ void print_markdown(std::ostream& out, const Tracked& tracked) {
     }
   }
   out << "\n<details><summary>All series</summary>\n\n"
-      << "| series | nights | level | noise | newest |\n|---|---:|---:|---:|---|\n";
+      << "| series | runs | level | noise | newest |\n|---|---:|---:|---:|---|\n";
   for (const TrackedSeries& one : tracked.series) {
     out << "| " << markdown_cell(title_of(one.series)) << " | " << one.series.nights.size() << " | "
         << summary_text(one.segments.back().summary) << " " << markdown_cell(one.series.unit)

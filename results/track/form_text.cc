@@ -13,13 +13,18 @@ bool has_news(const TrackedSeries& one) {
          !one.continues.empty();
 }
 
+std::string runs_text(std::size_t count) {
+  return count == 1 ? "1 run" : fmt::format("{} runs", count);
+}
+
 std::string head_of(const TrackedSeries& one) {
   const std::vector<Night>& nights = one.series.nights;
-  return cat(title_of(one.series), " [", one.series.unit, "]: ", nights.size(),
-             nights.size() == 1 ? " night, " : " nights, ", date_text(nights.front().start_ms),
-             " to ", date_text(nights.back().start_ms),
-             one.noise ? cat(", noise ", change_text(*one.noise).substr(1)) : std::string(), ", ±",
-             change_text(one.margin).substr(1), " matters");
+  const std::string head = fmt::format(
+      "{} [{}]: {}, {} to {}", title_of(one.series), one.series.unit, runs_text(nights.size()),
+      date_text(nights.front().start_ms), date_text(nights.back().start_ms));
+  const std::string margin = change_text(one.margin).substr(1);
+  if (!one.noise) return fmt::format("{}, ±{} matters", head, margin);
+  return fmt::format("{}, noise {}, ±{} matters", head, change_text(*one.noise).substr(1), margin);
 }
 
 /// A pause of more than a week before a run, or an empty text.
@@ -28,14 +33,14 @@ std::string gap_before(const TrackedSeries& one, std::size_t night) {
   if (night == 0) return "";
   const std::int64_t days =
       (one.series.nights[night].start_ms - one.series.nights[night - 1].start_ms) / kMsOfADay;
-  return days > 7 ? cat(" (", days, " days without a night before it)") : "";
+  return days > 7 ? fmt::format(" ({} days without a run before it)", days) : "";
 }
 
 void print_series(std::ostream& out, const TrackedSeries& one) {
   out << printable(head_of(one)) << "\n";
   for (const Segment& segment : one.segments) {
     out << "  level   " << date_text(one.series.nights[segment.begin].start_ms) << "  "
-        << summary_text(segment.summary) << "  " << segment.end - segment.begin << " nights\n";
+        << summary_text(segment.summary) << "  " << runs_text(segment.end - segment.begin) << "\n";
   }
   for (const SeriesChange& change : one.changes) {
     out << "  CHANGE  " << printable(change_line(one, change)) << gap_before(one, change.at)
@@ -47,8 +52,8 @@ void print_series(std::ostream& out, const TrackedSeries& one) {
   out << "  newest  " << printable(newest_line(one)) << "\n";
   if (!one.continues.empty()) out << "  then    " << printable(one.continues) << "\n";
   for (const Annotation& annotation : one.annotations) {
-    out << "  note    " << printable(cat(annotation.run.substr(0, 10), ": ", annotation.text))
-        << "\n";
+    out << "  note    "
+        << printable(fmt::format("{}: {}", annotation.run.substr(0, 10), annotation.text)) << "\n";
   }
 }
 

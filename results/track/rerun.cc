@@ -34,7 +34,8 @@ std::string flags_text(const nlohmann::json& record) {
   for (const auto& [name, value] : flags->items()) {
     if (is_output(name)) continue;
     const std::string plain = value.is_string() ? value.get<std::string>() : value.dump();
-    text += cat(text.empty() ? "" : " ", "--", name, "=", shell_quoted(plain));
+    if (!text.empty()) text += " ";
+    text += fmt::format("--{}={}", name, shell_quoted(plain));
   }
   return text;
 }
@@ -49,7 +50,8 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 void settle(TrackedSeries& one, const ComparisonRow& row) {
   if (row.verdict != stats::ChangeVerdict::kRegressed) {
     one.newest_state = NewestState::kCleared;
-    one.newest_why = cat("a rerun says ", stats::name_of(row.verdict), ", ", shift_text(row));
+    one.newest_why = fmt::format("the result of a rerun is {}, {}", stats::name_of(row.verdict),
+                                 shift_text(row));
     return;
   }
   const std::size_t at = one.series.nights.size() - 1;
@@ -90,8 +92,8 @@ bool rerun(TrackedSeries& one, const RerunPlan& plan, const RecordOf& record_of,
 std::string filled_command(const std::string& command, const std::string& revision,
                            const nlohmann::json& record) {
   if (command.find("{rev}") == std::string::npos) {
-    throw UsageError(
-        cat("--rerun-cmd='", command, "' lacks {rev}, which stands for the revision to run again"));
+    throw UsageError(fmt::format(
+        "--rerun-cmd={}: {{rev}} is missing; write it in place of the revision", command));
   }
   std::string filled = command;
   replace_all(filled, "{rev}", shell_quoted(revision));
@@ -108,18 +110,19 @@ bool rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& rec
     const std::string& good = nights[nights.size() - 2].git_rev;
     const std::string& bad = nights.back().git_rev;
     if (good.empty() || bad.empty() || good == bad) {
-      err << title_of(one.series) << ": not run again, the revisions are "
-          << (good == bad && !good.empty() ? "the same" : "not known") << "\n";
+      const char* why = good == bad && !good.empty() ? "the revisions before and after are the same"
+                                                     : "the revisions are unknown";
+      err << fmt::format("{}: no rerun: {}\n", title_of(one.series), why);
       continue;
     }
-    err << title_of(one.series) << ": running " << bad << " again, in turn with " << good << "\n";
+    err << fmt::format("{}: rerunning {} in turn with {}\n", title_of(one.series), bad, good);
     const auto failed = [&](const std::exception& error) {
-      one.newest_why = cat("a rerun failed: ", error.what());
-      err << title_of(one.series) << ": " << one.newest_why << "\n";
+      one.newest_why = fmt::format("a rerun failed: {}", error.what());
+      err << fmt::format("{}: {}\n", title_of(one.series), one.newest_why);
     };
     try {
       if (!rerun(one, plan, record_of, tracked.options.alpha)) {
-        one.newest_why = "its rerun was interrupted";
+        one.newest_why = "the rerun was interrupted";
         return false;
       }
     } catch (const DataError& error) {

@@ -22,7 +22,8 @@ using SeriesName =
 
 std::string key_of_series(const SeriesName& name) {
   const auto& [workload, machine, metric, canary, workload_key, machine_key] = name;
-  return sha256_hex(cat(workload_key, "|", machine_key, "|", metric, canary ? "|canary" : ""))
+  return sha256_hex(
+             fmt::format("{}|{}|{}{}", workload_key, machine_key, metric, canary ? "|canary" : ""))
       .substr(0, 16);
 }
 

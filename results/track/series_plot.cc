@@ -73,15 +73,16 @@ std::vector<Scale::Tick> date_ticks(std::int64_t from, std::int64_t to) {
 std::string describe(const TrackedSeries& one) {
   std::string text;
   for (const Segment& segment : one.segments) {
+    const std::size_t count = segment.end - segment.begin;
+    const std::string runs = count == 1 ? "1 run" : fmt::format("{} runs", count);
     text +=
-        cat("From ", date_text(one.series.nights[segment.begin].start_ms), " ",
-            segment.end - segment.begin, segment.end - segment.begin == 1 ? " night" : " nights",
-            " at ", summary_text(segment.summary), " ", one.series.unit, ". ");
+        fmt::format("From {}: {} at {} {}. ", date_text(one.series.nights[segment.begin].start_ms),
+                    runs, summary_text(segment.summary), one.series.unit);
   }
   for (const SeriesChange& change : one.changes) {
-    text += cat("Change: ", change_line(one, change), ". ");
+    text += fmt::format("Change: {}. ", change_line(one, change));
   }
-  return cat(text, "Newest night: ", newest_line(one), ".");
+  return fmt::format("{}Newest run: {}.", text, newest_line(one));
 }
 
 /// Draws one series on its scales.
@@ -201,15 +202,17 @@ class SeriesPlot {
         const std::vector<std::string>& ids = nights_[i].run_ids;
         if (std::find(ids.begin(), ids.end(), annotation.run) == ids.end()) continue;
         drawing.dot(x_.at(time_of(i)), bottom_, 4, "note",
-                    cat(date_text(nights_[i].start_ms), ": ", annotation.text));
+                    fmt::format("{}: {}", date_text(nights_[i].start_ms), annotation.text));
       }
     }
   }
 
   [[nodiscard]] std::string night_text(std::size_t night) const {
     const std::string& revision = nights_[night].git_rev;
-    return cat(date_text(nights_[night].start_ms), ": ", number_text(nights_[night].value), " ",
-               one_.series.unit, revision.empty() ? "" : ", revision ", revision.substr(0, 10));
+    const std::string text = fmt::format("{}: {} {}", date_text(nights_[night].start_ms),
+                                         number_text(nights_[night].value), one_.series.unit);
+    if (revision.empty()) return text;
+    return fmt::format("{}, revision {}", text, revision.substr(0, 10));
   }
 
   const TrackedSeries& one_;
@@ -227,7 +230,7 @@ class SeriesPlot {
 }  // namespace
 
 std::string series_plot(const TrackedSeries& tracked, const std::string& id) {
-  return figure(cat(title_of(tracked.series), " [", tracked.series.unit, "]"),
+  return figure(fmt::format("{} [{}]", title_of(tracked.series), tracked.series.unit),
                 SeriesPlot(tracked).html(id));
 }
 

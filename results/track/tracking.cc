@@ -108,7 +108,7 @@ class SeriesTracker {
     const std::size_t before = segment.size() - std::max<std::size_t>(odd, 1);
     tracked_.newest = stats::judge_newest(segment.first(before), segment.back(), rule);
     if (!tracked_.newest) {
-      tracked_.newest_why = cat("only ", before, " nights at this level before it");
+      tracked_.newest_why = fmt::format("too few runs at this level before it: {}", before);
       return;
     }
     tracked_.newest_state = odd == 0   ? NewestState::kQuiet
@@ -236,7 +236,7 @@ std::string_view name_of(FoundBy by) {
     case FoundBy::kRerun:
       return "rerun";
   }
-  throw InternalError("a way of finding without a name");
+  throw InternalError("unnamed FoundBy");
 }
 
 std::string_view name_of(NewestState state) {
@@ -252,7 +252,7 @@ std::string_view name_of(NewestState state) {
     case NewestState::kCleared:
       return "cleared";
   }
-  throw InternalError("a state without a name");
+  throw InternalError("unnamed NewestState");
 }
 
 bool SeriesChange::fails() const {
@@ -266,8 +266,8 @@ Tracked track(std::span<const NightlySeries> series, const TrackOptions& options
   tracked.options = options;
   for (const NightlySeries& one : series) {
     if (!is_trackable(one)) {
-      tracked.left_out.push_back(cat(one.workload, ": ", one.metric,
-                                     " is 0 or less on some nights, and is followed by ratios"));
+      tracked.left_out.push_back(fmt::format(
+          "{}: {} is 0 or less in some runs, but changes are ratios", one.workload, one.metric));
       continue;
     }
     tracked.series.push_back(SeriesTracker(one, options).tracked());

@@ -26,7 +26,7 @@ class NightlyTest(unittest.TestCase):
         series = [Series("lenet", 0.003, [(14, 0.95)], seed=3), Series("vgg16", 0.003, seed=4)]
         said = [self.nights.run(night, series) for night in range(17)]
         self.assertEqual([one.returncode for one in said[:15]], [0] * 15, said[14].stderr)
-        self.assertIn("Odd in the newest night, to be confirmed: lenet train bs32 f32 -", said[14].stdout)
+        self.assertIn("Suspect in the newest run, not confirmed: lenet train bs32 f32 -", said[14].stdout)
         self.assertEqual(said[15].returncode, 1, "the second night confirms")
         last = said[15].stdout.splitlines()[-1]
         self.assertIn("2 series: 1 new regressions, 0 known and open", last)
@@ -44,7 +44,7 @@ class NightlyTest(unittest.TestCase):
                   Series("lenet", 0.003, [(14, 0.95)], seed=6, canary=True)]
         said = [self.nights.run(night, series) for night in range(16)]
         self.assertEqual(said[-1].returncode, 0, said[-1].stdout)
-        self.assertIn("Not the code's, by the revision or the canary: lenet", said[-1].stdout)
+        self.assertIn("Not caused by the code, according to the revision or the canary: lenet", said[-1].stdout)
 
     def test_a_workload_that_fails_is_named_and_the_others_are_run(self):
         self.nights.run(0, [Series("lenet", 0.003)])

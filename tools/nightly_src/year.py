@@ -52,7 +52,7 @@ def main(results):
                 return 1
             failed += said.returncode
             last = said.stdout.splitlines()[-1]
-            news = last.partition("Odd in the newest")[0]
+            news = last.partition("Suspect in the newest")[0]
             if " 0 new regressions" not in news or " 0 new improvements" not in news:
                 print(f"night {night}, status {said.returncode}: {last}")
             before = last

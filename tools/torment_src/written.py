@@ -138,7 +138,7 @@ def _store_fault(path: str, whole: bytes, data: bytes) -> str:
         return _json_fault(data)
     if not data.startswith(b"SQLite format 3\0"):
         return "" if os.path.basename(path) == ".gitignore" or path.endswith(("-wal", "-shm")) \
-            else "it is no SQLite file"
+            else "it is not an SQLite file"
     with contextlib.closing(sqlite3.connect(whole)) as database:
         (answer,) = database.execute("PRAGMA integrity_check").fetchone()
     return "" if answer == "ok" else answer

@@ -27,7 +27,7 @@ TEST(BuildInfo, NamesTheCompilerThatBuiltThisTest) {
   EXPECT_EQ(build.compiler, "Clang");
 #else
   EXPECT_EQ(build.compiler, "GNU");
-  EXPECT_EQ(build.version, cat(__GNUC__, ".", __GNUC_MINOR__, ".", __GNUC_PATCHLEVEL__));
+  EXPECT_EQ(build.version, fmt::format("{}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__));
 #endif
   EXPECT_NE(build.build_type, "");
   EXPECT_NE(build.stdlib, "");

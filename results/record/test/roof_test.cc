@@ -23,7 +23,7 @@ const MetricValue& value_of(const Record& record, std::string_view name) {
   for (const Metric& metric : record.metrics) {
     if (metric.name == name) return metric.value;
   }
-  throw InternalError(cat("no metric ", name));
+  throw InternalError(fmt::format("no metric {}", name));
 }
 
 TEST(Roof, SharesAreNotKnownBeforeItIsMeasured) {

@@ -28,14 +28,15 @@ bool run(const std::string& command) {
 class SourceVersion : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!run("git --version")) GTEST_SKIP() << "there is no git";
+    if (!run("git --version")) GTEST_SKIP() << "git is not installed";
     fs::create_directory(source());
   }
   fs::path source() const { return folder_.path() / "source"; }
   fs::path header() const { return folder_.path() / "version.h"; }
 
   bool git(const std::string& arguments) const {
-    return run(cat("git -C ", source(), " -c user.name=n -c user.email=e@example.org ", arguments));
+    return run(fmt::format("git -C \"{}\" -c user.name=n -c user.email=e@example.org {}",
+                           source().string(), arguments));
   }
   void commit() const {
     std::ofstream(source() / "file") << "one\n";
@@ -45,9 +46,10 @@ class SourceVersion : public ::testing::Test {
   }
   std::string written(const fs::path& folder) const {
     // git must not find a checkout that contains the folder for temporary files.
-    const std::string command = cat("GIT_CEILING_DIRECTORIES=", folder_.path(), " \"",
-                                    CMAKE_PROGRAM, "\" -DSOURCE_DIR=", folder,
-                                    " -DOUTPUT=", header(), " -P \"", SOURCE_VERSION_SCRIPT, "\"");
+    const std::string command = fmt::format(
+        "GIT_CEILING_DIRECTORIES=\"{}\" \"{}\" -DSOURCE_DIR=\"{}\" -DOUTPUT=\"{}\" -P \"{}\"",
+        folder_.path().string(), CMAKE_PROGRAM, folder.string(), header().string(),
+        SOURCE_VERSION_SCRIPT);
     EXPECT_TRUE(run(command)) << command;
     std::ifstream file(header());
     return {std::istreambuf_iterator<char>(file), {}};

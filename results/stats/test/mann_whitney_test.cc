@@ -15,7 +15,7 @@ TEST(MannWhitney, AgreesWithScipy) {
   for (const auto& one : oracle("mann_whitney")) {
     const std::vector<double> a = numbers(one["a"]);
     const std::vector<double> b = numbers(one["b"]);
-    SCOPED_TRACE(cat(a.size(), " against ", b.size()));
+    SCOPED_TRACE(fmt::format("{} against {}", a.size(), b.size()));
     EXPECT_NEAR(mann_whitney_p(a, b), one["p"].get<double>(), 1e-9);
     EXPECT_NEAR(cliffs_delta(a, b), one["delta"].get<double>(), 1e-12);
   }
@@ -25,7 +25,7 @@ TEST(MannWhitney, AgreesWithAllPermutationsOfTiedRanks) {
   for (const auto& one : oracle("mann_whitney_ties")) {
     const std::vector<double> a = numbers(one["a"]);
     const std::vector<double> b = numbers(one["b"]);
-    SCOPED_TRACE(cat(a.size(), " against ", b.size()));
+    SCOPED_TRACE(fmt::format("{} against {}", a.size(), b.size()));
     EXPECT_NEAR(mann_whitney_p(a, b), one["p"].get<double>(), 1e-9);
   }
 }
@@ -55,7 +55,7 @@ TEST(HodgesLehmann, IntervalIsOfTheShiftsThatScipysTestDoesNotReject) {
   for (const auto& one : oracle("mann_whitney")) {
     const std::vector<double> a = numbers(one["a"]);
     const std::vector<double> b = numbers(one["b"]);
-    SCOPED_TRACE(cat(a.size(), " against ", b.size()));
+    SCOPED_TRACE(fmt::format("{} against {}", a.size(), b.size()));
     const Shift shift = hodges_lehmann(a, b, 0.05);
     EXPECT_NEAR(shift.estimate, one["estimate"].get<double>(), 1e-9);
     if (one.contains("interval")) expect_interval(shift.interval, one["interval"]);

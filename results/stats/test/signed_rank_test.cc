@@ -13,7 +13,7 @@ namespace {
 TEST(SignedRank, AgreesWithScipy) {
   for (const auto& one : oracle("signed_rank")) {
     const std::vector<double> d = numbers(one["d"]);
-    SCOPED_TRACE(cat(d.size(), " differences"));
+    SCOPED_TRACE(fmt::format("{} differences", d.size()));
     const Shift shift = paired_shift(d, 0.05);
     EXPECT_NEAR(shift.p, one["p"].get<double>(), 1e-9);
     EXPECT_NEAR(shift.estimate, one["estimate"].get<double>(), 1e-9);

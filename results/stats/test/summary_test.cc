@@ -28,7 +28,7 @@ TEST(Distributions, AgreeWithScipy) {
 
 TEST(MedianInterval, AgreesWithScipysBinomial) {
   for (const auto& one : oracle("median_interval")) {
-    SCOPED_TRACE(cat(one["x"].size(), " values"));
+    SCOPED_TRACE(fmt::format("{} values", one["x"].size()));
     expect_interval(median_interval(numbers(one["x"]), 0.05), one["interval"]);
   }
 }

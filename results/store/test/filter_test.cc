@@ -113,19 +113,20 @@ TEST(Filter, NamesThePositionOfWhatItCannotRead) {
   EXPECT_EQ(
       filter_refusal("model:resnet50 gpu:/H100"),
       "filter 'model:resnet50 gpu:/H100', position 20: the regular expression that begins here "
-      "does not end; close it with /");
+      "needs a closing /");
   EXPECT_EQ(filter_refusal("modle:a"),
-            "filter 'modle:a', position 1: 'modle' is no key; did you mean model or mode?");
+            "filter 'modle:a', position 1: unknown key 'modle'; did you mean model or mode?");
   EXPECT_THAT(filter_refusal("model:a resnet50"),
-              HasSubstr("position 9: 'resnet50' is no term; write key:value"));
-  EXPECT_THAT(filter_refusal("batch:many"), HasSubstr("position 7: 'many' is no number"));
-  EXPECT_THAT(filter_refusal("batch:=>3"), HasSubstr("position 7: '=>3' is no number"));
+              HasSubstr("position 9: 'resnet50' is not a term; write key:value"));
+  EXPECT_THAT(filter_refusal("batch:many"), HasSubstr("position 7: 'many' is not a number"));
+  EXPECT_THAT(filter_refusal("batch:=>3"), HasSubstr("position 7: '=>3' is not a number"));
   EXPECT_THAT(filter_refusal("model: batch:3"), HasSubstr("position 7: a value is missing"));
   EXPECT_THAT(filter_refusal("model:a,"), HasSubstr("position 9: a value is missing"));
   EXPECT_THAT(filter_refusal("model:\"a\"b"), HasSubstr("position 10: 'b' follows a value"));
-  EXPECT_THAT(filter_refusal("gpu:/(/"), HasSubstr("position 5: no regular expression: "));
-  EXPECT_THAT(filter_refusal("since:yesterday"), HasSubstr("position 7: 'yesterday' is no time"));
-  EXPECT_THAT(filter_refusal("tag.a\"b:c"), HasSubstr("position 1: 'tag.a\"b' is no key"));
+  EXPECT_THAT(filter_refusal("gpu:/(/"), HasSubstr("position 5: not a regular expression: "));
+  EXPECT_THAT(filter_refusal("since:yesterday"),
+              HasSubstr("position 7: 'yesterday' is not a time"));
+  EXPECT_THAT(filter_refusal("tag.a\"b:c"), HasSubstr("position 1: unknown key 'tag.a\"b'"));
 }
 
 TEST(ParseTime, TakesDatesAndTimesAgo) {

@@ -46,14 +46,14 @@ void mount_small_disk(const fs::path& place, const fs::path& said) {
   const auto uid = ::getuid();
   const auto gid = ::getgid();
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
-    end_with(kSkipped, said, cat("unshare: ", std::strerror(errno)));
+    end_with(kSkipped, said, fmt::format("unshare: {}", std::strerror(errno)));
   }
   // Files can be made by users and groups alone that the new namespace has.
   std::ofstream("/proc/self/setgroups") << "deny";
   std::ofstream("/proc/self/uid_map") << "0 " << uid << " 1";
   std::ofstream("/proc/self/gid_map") << "0 " << gid << " 1";
   if (::mount("tmpfs", place.c_str(), "tmpfs", 0, "size=1m") != 0) {
-    end_with(kSkipped, said, cat("mount: ", std::strerror(errno)));
+    end_with(kSkipped, said, fmt::format("mount: {}", std::strerror(errno)));
   }
 }
 
@@ -69,22 +69,22 @@ std::string fill_and_mend(const fs::path& disk, const fs::path& path) {
       why = error.what();
     }
   }
-  if (stored == 0 || stored == 100) return cat("stored ", stored, " runs: ", why);
+  if (stored == 0 || stored == 100) return fmt::format("stored {} runs: {}", stored, why);
   if (why.find("No space left") == why.npos && why.find("full") == why.npos) {
-    return cat("the reason is not told: ", why);
+    return "the error does not name the reason: " + why;
   }
   {
     Store store(path, Store::Access::kRead);
     if (store.size() != stored || store.load({}).size() != static_cast<std::size_t>(stored)) {
-      return cat("of ", stored, " runs ", store.size(), " are there");
+      return fmt::format("the store has {} of {} runs", store.size(), stored);
     }
   }
   if (::mount("tmpfs", disk.c_str(), "tmpfs", MS_REMOUNT, "size=8m") != 0) {
-    return cat("remount: ", std::strerror(errno));
+    return fmt::format("remount: {}", std::strerror(errno));
   }
   Store store(path, Store::Access::kWrite);
-  if (!store.add(large_run(stored))) return "the run that was refused counts as stored";
-  return store.size() == stored + 1 ? "" : "it does not go on where there is room again";
+  if (!store.add(large_run(stored))) return "the refused run counts as stored";
+  return store.size() == stored + 1 ? "" : "it does not continue after space is freed";
 }
 
 class AFullDisk : public testing::TestWithParam<const char*> {};
@@ -114,7 +114,7 @@ TEST_P(AFullDisk, RefusesARunAndKeepsTheOthers) {
   std::ifstream file(said);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (WIFEXITED(status) && WEXITSTATUS(status) == kSkipped) {
-    GTEST_SKIP() << "no disk of its own may be mounted: " << text;
+    GTEST_SKIP() << "cannot mount a separate disk: " << text;
   }
   EXPECT_EQ(status, 0) << text;
 }
@@ -146,7 +146,7 @@ TEST_P(AStoreOfTwoProcesses, HasTheRunsOfBoth) {
         Store(path, Store::Access::kWrite).add(large_run(process * kRuns + i));
       }
     } catch (const std::exception& error) {
-      end_with(1, folder.path() / cat("said", process), error.what());
+      end_with(1, folder.path() / fmt::format("said{}", process), error.what());
     }
     ::_exit(0);
   }

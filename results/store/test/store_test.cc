@@ -83,7 +83,7 @@ TEST_P(AStore, IsNotMadeByACheck) {
 TEST_P(AStore, IsRefusedBeforehandWhereNoneCanBe) {
   write_text(folder_.path() / "file", "x");
   EXPECT_THAT(refusal<WriteError>([&] { check_can_store(folder_.path() / "file" / GetParam()); }),
-              HasSubstr("no store can be made there"));
+              HasSubstr("cannot create a store there"));
 }
 
 TEST_P(AStore, HoldsARunOnce) {
@@ -166,7 +166,8 @@ TEST_P(AStore, KeepsTheNotesOfSeveralWritersAtOnce) {
   for (int writer = 0; writer < kWriters; ++writer) {
     writers.emplace_back([this, writer] {
       for (int i = 0; i < kNotes; ++i) {
-        open().annotate({.series_key = "s", .run = cat(writer), .text = cat(i)});
+        open().annotate(
+            {.series_key = "s", .run = std::to_string(writer), .text = std::to_string(i)});
       }
     });
   }
@@ -231,7 +232,7 @@ TEST_P(AStore, LosesNothingWhenThereIsNoRoom) {
     const std::string why =
         refusal<WriteError>([&] { Store(path(), Store::Access::kWrite).add(run); });
     // SQLite loses the system's reason.
-    const bool said = why.find("a file at its limit") != std::string::npos ||
+    const bool said = why.find("the file is at its size limit") != std::string::npos ||
                       why.find("File too large") != std::string::npos;
     ::_exit(said ? 0 : 1);
   }
@@ -251,7 +252,7 @@ class ADatabase : public testing::Test {
 
 TEST_F(ADatabase, OfAnotherProgramIsRefused) {
   Database(path_, Database::Mode::kWrite).run("CREATE TABLE other(x)");
-  const std::string says = "is a database of another program";
+  const std::string says = "the database belongs to another program";
   for (const auto access : {Store::Access::kRead, Store::Access::kWrite}) {
     EXPECT_THAT(refusal<DataError>([&] { Store(path_, access); }), HasSubstr(says));
   }
@@ -262,18 +263,18 @@ TEST_F(ADatabase, OfAnotherVersionIsRefused) {
   { const Store store(path_, Store::Access::kWrite); }
   Database(path_, Database::Mode::kWrite).run("UPDATE meta SET value = '2'");
   EXPECT_THAT(refusal<DataError>([&] { Store(path_, Store::Access::kWrite); }),
-              HasSubstr("its tables have version 2, and this program's 1"));
+              HasSubstr("the tables have version 2, but this program reads version 1"));
 }
 
 TEST_F(ADatabase, ThatIsNoneIsRefused) {
   write_text(path_, std::string(5000, 'x'));
   EXPECT_THAT(refusal<DataError>([&] { Store(path_, Store::Access::kRead); }),
-              HasSubstr("it is no SQLite file"));
+              HasSubstr("the file is not an SQLite database"));
   EXPECT_THAT(refusal<DataError>([&] { Store(folder_.path() / "b.sqlite", Store::Access::kRead); }),
-              HasSubstr("there is no store"));
+              HasSubstr("the store does not exist"));
   for (const auto access : {Store::Access::kRead, Store::Access::kWrite}) {
     EXPECT_THAT(refusal<DataError>([&] { Store("/dev/null", access); }),
-                HasSubstr("a store is a file or a folder"));
+                HasSubstr("a store must be a regular file or a folder"));
   }
 }
 
@@ -318,7 +319,7 @@ TEST_F(AFolder, ThatCannotBeReadIsRefusedBeforehand) {
   { Store(path_, Store::Access::kWrite).annotate({.series_key = "s", .run = "r", .text = "t"}); }
   write_text(path_ / "notes/annotation.jsonl", "<<<<<<< ours\n");
   EXPECT_THAT(refusal<DataError>([&] { check_can_store(path_); }),
-              HasSubstr("is no row of the table annotation"));
+              HasSubstr("not a row of the table annotation"));
 }
 
 TEST_F(AFolder, IsIndexedAnewFromItsFiles) {
@@ -349,11 +350,11 @@ TEST_F(AFolder, LosesWhatKilledProgramsLeftWhenItIsWrittenTo) {
       ::kill(::getpid(), SIGKILL);
     }
     ::waitpid(killed, nullptr, 0);
-    const fs::path left = month / cat(".0123456789abcdef.json.", killed, ".tmp");
+    const fs::path left = month / fmt::format(".0123456789abcdef.json.{}.tmp", killed);
     ASSERT_TRUE(fs::exists(left));
     write_text(month / ".mine.tmp", "of somebody else");
     const auto hour_ago = fs::file_time_type::clock::now() - std::chrono::minutes(61);
-    fs::last_write_time(month / cat(".0123456789abcdef.json.", ::getpid(), ".tmp"), hour_ago);
+    fs::last_write_time(month / fmt::format(".0123456789abcdef.json.{}.tmp", ::getpid()), hour_ago);
     Store(path_, Store::Access::kWrite);
     EXPECT_TRUE(fs::exists(left));  // Another machine may hold it, with an invisible lock.
     fs::last_write_time(left, hour_ago);
@@ -361,7 +362,7 @@ TEST_F(AFolder, LosesWhatKilledProgramsLeftWhenItIsWrittenTo) {
     EXPECT_TRUE(fs::exists(left));  // A reader removes nothing.
     Store(path_, Store::Access::kWrite).add(run);
     EXPECT_FALSE(fs::exists(left));
-    EXPECT_TRUE(fs::exists(month / cat(".0123456789abcdef.json.", ::getpid(), ".tmp")));
+    EXPECT_TRUE(fs::exists(month / fmt::format(".0123456789abcdef.json.{}.tmp", ::getpid())));
     EXPECT_TRUE(fs::exists(month / ".mine.tmp"));
   }
   EXPECT_EQ(Store(path_, Store::Access::kRead).size(), 1);
@@ -400,7 +401,7 @@ TEST_F(AFolder, LeavesOutADamagedFileAndSaysSo) {
   reindex(path_);
   const Store store(path_, Store::Access::kRead);
   EXPECT_EQ(store.size(), 1);
-  EXPECT_THAT(store.warnings(), ElementsAre(HasSubstr("is cut off")));
+  EXPECT_THAT(store.warnings(), ElementsAre(HasSubstr("is truncated")));
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ TEST(StoredRun, LeavesOutMetricsWithoutAValue) {
 TEST(StoredRun, RefusesOneThatWasEdited) {
   json record = json_of(made_record());
   record["metrics"][0]["value"] = 200.0;
-  EXPECT_THAT(record_refusal(record.dump()), HasSubstr("a.json: was changed after it was written"));
+  EXPECT_THAT(record_refusal(record.dump()),
+              HasSubstr("a.json: the record was changed after it was written"));
   record["metrics"][0]["value"] = 100.0;
   EXPECT_EQ(record_refusal(record.dump()), "taken");
 }
@@ -74,23 +75,24 @@ TEST(StoredRun, IsTheSameHoweverTheFileIsSpaced) {
 TEST(StoredRun, RefusesOneThatIsCutOff) {
   const std::string text = record_json(made_record());
   for (std::size_t size : {std::size_t{1}, text.size() / 2, text.size() - 3}) {
-    EXPECT_THAT(record_refusal(text.substr(0, size)), HasSubstr("is cut off")) << size;
+    EXPECT_THAT(record_refusal(text.substr(0, size)), HasSubstr("is truncated")) << size;
   }
-  EXPECT_EQ(record_refusal(" \n"), "a.json: is empty");
+  EXPECT_EQ(record_refusal(" \n"), "a.json: the file is empty");
 }
 
 TEST(StoredRun, RefusesOneOfANewerSchema) {
   json record = json_of(made_record());
   record["schema"] = "bench.record/2";
-  EXPECT_THAT(record_refusal(sealed(record).dump()),
-              HasSubstr("has schema bench.record/2, and this program reads bench.record/1"));
+  EXPECT_THAT(
+      record_refusal(sealed(record).dump()),
+      HasSubstr("schema bench.record/2 is not supported: this program reads bench.record/1"));
 }
 
 TEST(StoredRun, RefusesWhatIsForeign) {
-  EXPECT_THAT(record_refusal("hello"), HasSubstr("is no JSON"));
-  EXPECT_THAT(record_refusal("[1, 2]"), HasSubstr("no JSON object"));
-  EXPECT_THAT(record_refusal(R"({"context": {}})"), HasSubstr("has no 'schema'"));
-  EXPECT_THAT(record_refusal(R"({"schema": "other/1"})"), HasSubstr("its schema is 'other/1'"));
+  EXPECT_THAT(record_refusal("hello"), HasSubstr("is not JSON"));
+  EXPECT_THAT(record_refusal("[1, 2]"), HasSubstr("not a JSON object"));
+  EXPECT_THAT(record_refusal(R"({"context": {}})"), HasSubstr("'schema' is missing"));
+  EXPECT_THAT(record_refusal(R"({"schema": "other/1"})"), HasSubstr("the schema is 'other/1'"));
 }
 
 TEST(StoredRun, RefusesOneThatIsIncompleteNamingWhatIsMissing) {
@@ -98,7 +100,7 @@ TEST(StoredRun, RefusesOneThatIsIncompleteNamingWhatIsMissing) {
     json record = json_of(made_record());
     record.erase(member);
     EXPECT_THAT(record_refusal(sealed(record).dump()),
-                AllOf(HasSubstr("is incomplete"), HasSubstr(member)));
+                AllOf(HasSubstr("incomplete record"), HasSubstr(member)));
   }
   json record = json_of(made_record());
   record.erase("record_id");
@@ -108,15 +110,15 @@ TEST(StoredRun, RefusesOneThatIsIncompleteNamingWhatIsMissing) {
 TEST(StoredRun, RefusesMembersOfAnotherType) {
   json record = json_of(made_record());
   record["tags"] = {{"site", 1}};
-  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("the tag 'site' is no text"));
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("the tag 'site' is not a string"));
   record = json_of(made_record());
   record["metrics"][0]["value"] = "fast";
-  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("'value' is no number"));
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("'value' is not a number"));
   record = json_of(made_record());
   record["time"]["start_utc"] = "2026-02-30T00:00:00.000Z";
-  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("no day of the calendar"));
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("not a date of the calendar"));
   record["time"]["start_utc"] = "yesterday";
-  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("is no time such as"));
+  EXPECT_THAT(record_refusal(sealed(record).dump()), HasSubstr("is not a time such as"));
 }
 
 }  // namespace

@@ -69,15 +69,15 @@ TEST(Arguments, RefuseAnUnknownOptionWithThoseNearToIt) {
   EXPECT_EQ(refusal({"--formta=json"}),
             "--formta: compare has no such option; did you mean --format?");
   EXPECT_EQ(refusal({"--zzz"}),
-            "--zzz: compare has no such option; bench_results compare --help lists them");
+            "--zzz: compare has no such option; bench_results compare --help lists all");
   EXPECT_EQ(refusal({"-z"}),
-            "-z: compare has no such option; bench_results compare --help lists them");
+            "-z: compare has no such option; bench_results compare --help lists all");
 }
 
 TEST(Arguments, RefuseAValueThatIsNotAccepted) {
   EXPECT_EQ(refusal({"--format=jsno"}),
-            "--format=jsno: accepted: text, json, csv; did you mean json?");
-  EXPECT_EQ(refusal({"--strict=yes"}), "--strict takes no value, and was given 'yes'");
+            "--format=jsno: unknown value; accepted: text, json, csv; did you mean json?");
+  EXPECT_EQ(refusal({"--strict=yes"}), "--strict takes no value, but was given 'yes'");
   EXPECT_EQ(refusal({"--output"}), "--output needs a value: FILE");
   EXPECT_EQ(refusal({"-n1", "-n2"}), "-n was given twice: '1' and '2'");
 }
@@ -99,7 +99,7 @@ TEST(Arguments, TakeAShareBelowOneOnly) {
     EXPECT_THAT(
         [&] { share(text); },
         ThrowsMessage<UsageError>("--min-effect=" + text +
-                                  ": is no share from 0 to below 100 %, such as 1% or 0.01"));
+                                  ": not a fraction from 0 to below 100 %, such as 1% or 0.01"));
   }
 }
 

@@ -64,7 +64,7 @@ class TrackCommand : public testing::Test {
                           (i >= made.step ? made.factor : 1);
       Record record = made_record(made.model, 64, rate);
       record.time.start_utc += std::chrono::hours(24 * i);
-      record.source.git_rev = made.git_rev.empty() ? cat("rev", i) : made.git_rev;
+      record.source.git_rev = made.git_rev.empty() ? fmt::format("rev{}", i) : made.git_rev;
       json night = json_of(record);
       night["label"] = made.label;
       night["workload"]["num_batches"] = made.num_batches;
@@ -119,7 +119,7 @@ TEST_F(TrackCommand, AnAcknowledgementReplacesWhatTheStoreHadOfTheChange) {
 TEST_F(TrackCommand, RemembersOnlyWhatItTold) {
   store_nights({.factor = 1.05});
   store_nights({.model = "frozen", .factor = 1.05, .label = "canary", .git_rev = "frozen"});
-  EXPECT_THAT(track({"--remember"}).out, HasSubstr("0 new improvements. Not the code's"));
+  EXPECT_THAT(track({"--remember"}).out, HasSubstr("0 new improvements. Not caused by the code"));
   EXPECT_THAT(track({"--remember", "--since=2026-02-20"}).out, HasSubstr("0 new improvements."));
   EXPECT_THAT(notes(), testing::IsEmpty());
   // Without the canary, the change is blamed on the code, and is news once.
@@ -135,9 +135,10 @@ TEST_F(TrackCommand, ReportsAlthoughARerunFailsOrIsInterrupted) {
   const Outcome failed = track({keep, "--rerun-cmd=exit 3; : {rev}"});
   EXPECT_EQ(failed.status, 0);
   EXPECT_THAT(failed.out, HasSubstr("suspect, a rerun failed: 'exit 3; : 'rev38'' ended"));
-  const Outcome interrupted = track({keep, cat("--rerun-cmd=kill -INT ", ::getpid(), "; : {rev}")});
+  const Outcome interrupted =
+      track({keep, fmt::format("--rerun-cmd=kill -INT {}; : {{rev}}", ::getpid())});
   EXPECT_EQ(interrupted.status, 130);
-  EXPECT_THAT(interrupted.out, HasSubstr("suspect, its rerun was interrupted"));
+  EXPECT_THAT(interrupted.out, HasSubstr("suspect, the rerun was interrupted"));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct MadeSeries {
 
 inline NightlySeries made_series(const MadeSeries& made) {
   RandomStream random(made.seed);
-  NightlySeries series{.key = cat(made.workload, made.machine, made.canary),
+  NightlySeries series{.key = fmt::format("{}{}{:d}", made.workload, made.machine, made.canary),
                        .workload = made.workload,
                        .plain_workload = made.workload,
                        .workload_key = made.workload,
@@ -50,8 +50,8 @@ inline NightlySeries made_series(const MadeSeries& made) {
     for (const MadeStep& step : made.steps) value *= i >= step.night ? step.factor : 1;
     series.nights.push_back({.start_ms = kFirstNightMs + static_cast<std::int64_t>(i) * kNightMs,
                              .value = value,
-                             .run_ids = {cat("run", 1000000 + i, made.workload)},
-                             .git_rev = made.one_revision ? "frozen" : cat("rev", i)});
+                             .run_ids = {fmt::format("run{}{}", 1000000 + i, made.workload)},
+                             .git_rev = made.one_revision ? "frozen" : fmt::format("rev{}", i)});
   }
   return series;
 }

@@ -26,8 +26,9 @@ TEST(Rerun, CommandGetsRevisionAndFlags) {
 class RerunTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              cat("rerun-", ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ =
+        std::filesystem::path(::testing::TempDir()) /
+        fmt::format("rerun-{}", ::testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     std::ofstream(folder_ / "rerun")
@@ -84,7 +85,7 @@ TEST_F(RerunTest, ThatIsNotClears) {
   revision_runs_at("rev59", 100.1);
   const Tracked tracked = rerun();
   EXPECT_EQ(tracked.series[0].newest_state, NewestState::kCleared);
-  EXPECT_EQ(tracked.series[0].newest_why.substr(0, 25), "a rerun says equivalent, ");
+  EXPECT_EQ(tracked.series[0].newest_why.substr(0, 37), "the result of a rerun is equivalent, ");
   EXPECT_EQ(exit_status(tracked), 0);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 StoredRun night(std::int64_t start, double rate, const std::string& group = "") {
   StoredRun run;
-  run.record_id = cat("id", start, "-", rate);
+  run.record_id = fmt::format("id{}-{:g}", start, rate);
   run.group_id = group.empty() ? run.record_id : group;
   run.start_ms = start;
   run.status = "ok";

@@ -30,8 +30,9 @@ TEST(TrackForms, TheParagraphSaysWhatIsNewFirst) {
   EXPECT_THAT(text,
               HasSubstr("5 series: 1 new regressions, 0 known and open, 1 new improvements."));
   EXPECT_THAT(text, HasSubstr("Slower: resnet50 train bs64 f32 -"));
-  EXPECT_THAT(text, HasSubstr("Not the code's, by the revision or the canary: same"));
-  EXPECT_THAT(text, HasSubstr("Odd in the newest night, to be confirmed: odd"));
+  EXPECT_THAT(text,
+              HasSubstr("Not caused by the code, according to the revision or the canary: same"));
+  EXPECT_THAT(text, HasSubstr("Suspect in the newest run, not confirmed: odd"));
   EXPECT_THAT(text, Not(HasSubstr("quiet")));
 }
 

@@ -159,7 +159,7 @@ TEST(Track, TheNoiseOfASeriesIsTheLeastThatMatters) {
 TEST(Track, AShortSeriesIsNotJudged) {
   const Tracked tracked = tracked_of({{.nights = 6}});
   EXPECT_EQ(tracked.series[0].newest_state, NewestState::kUnknown);
-  EXPECT_EQ(tracked.series[0].newest_why, "only 5 nights at this level before it");
+  EXPECT_EQ(tracked.series[0].newest_why, "too few runs at this level before it: 5");
   EXPECT_NO_THROW(tracked_of({{.nights = 1}}));
 }
 
@@ -185,7 +185,7 @@ TEST(Track, LeavesOutNightsWithoutARatioAndRefusesNothingElse) {
   ASSERT_EQ(tracked.series.size(), 1);
   EXPECT_EQ(tracked.series[0].series.workload, good.workload);
   ASSERT_EQ(tracked.left_out.size(), 1);
-  EXPECT_EQ(tracked.left_out[0].substr(0, 35), "bad: images_per_sec is 0 or less on");
+  EXPECT_EQ(tracked.left_out[0].substr(0, 35), "bad: images_per_sec is 0 or less in");
   EXPECT_EQ(exit_status(tracked), 1);
   EXPECT_THROW(track(std::vector<NightlySeries>{bad}, {}, {}, {}), DataError);
 }
@@ -205,7 +205,7 @@ TEST(Causes, TheEnvironmentIsBlamedOnlyFarFromANewRevision) {
   NightlySeries series = made_series({.nights = 20, .one_revision = true});
   EXPECT_EQ(cause_by_revisions(series, 10), Cause::kEnvironment);
   for (std::size_t i = 12; i < 20; ++i) series.nights[i].git_rev = "next";
-  EXPECT_EQ(cause_by_revisions(series, 10), Cause::kCode) << "two nights off";
+  EXPECT_EQ(cause_by_revisions(series, 10), Cause::kCode) << "two runs off";
   EXPECT_EQ(cause_by_revisions(series, 7), Cause::kEnvironment);
   series.nights[9].git_rev = "";
   EXPECT_EQ(cause_by_revisions(series, 10), Cause::kUnknown);

@@ -22,7 +22,7 @@ constexpr std::size_t kMachineChange = 220;
 std::vector<NightlySeries> year() {
   std::vector<NightlySeries> all;
   for (std::size_t i = 0; i < 20; ++i) {
-    MadeSeries made{.workload = cat("model", i < 10 ? "0" : "", i),
+    MadeSeries made{.workload = fmt::format("model{:02}", i),
                     .machine = i < 10 ? "a" : "b",
                     .nights = kNights,
                     .cv = 0.003 + 0.0005 * static_cast<double>(i % 19),
@@ -90,7 +90,7 @@ TEST(Year, WhatWasPutInIsFoundAndLittleElse) {
   EXPECT_EQ(found, (std::vector<std::string>{"model02", "model07", "model13"})) << "the real steps";
   EXPECT_EQ(failing, 2) << "two of them are regressions";
   EXPECT_EQ(machine, 11) << "ten series and a canary on the machine that changed";
-  EXPECT_LE(surprises, 2) << "of 21 series of 335 nights";
+  EXPECT_LE(surprises, 2) << "of 21 series of 335 days";
   EXPECT_EQ(exit_status(tracked), 1);
 }
 
