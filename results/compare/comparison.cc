@@ -173,7 +173,7 @@ void add_geomeans(Comparison& comparison, const std::string& group) {
          .metric = metric,
          .works = runs.size(),
          .mean = stats::geometric_mean(
-             runs, {.alpha = comparison.options.alpha, .seed = hash_name(cat(group, metric))})});
+             runs, {.alpha = comparison.options.alpha, .seed = hash_name(group + metric)})});
   }
 }
 
@@ -201,9 +201,11 @@ std::vector<StoredRun> usable(const ComparedSide& side, std::vector<std::string>
   }
   for (const auto& [status, count] : left_out) {
     notes.push_back(
-        cat(side.name, ": ", count, count == 1 ? " run" : " runs", " left out, ", status));
+        count == 1
+            ? fmt::format("{}: omitted 1 run with the status {}", side.name, status)
+            : fmt::format("{}: omitted {} runs with the status {}", side.name, count, status));
   }
-  if (runs.empty()) throw DataError(cat(side.name, ": has no run that ended well"));
+  if (runs.empty()) throw DataError(fmt::format("{}: no run has the status ok", side.name));
   return runs;
 }
 
@@ -289,15 +291,22 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
       if (auto row = row_of(work, metric, comparison.options)) {
         comparison.rows.push_back(std::move(*row));
       } else {
-        comparison.notes.push_back(cat(work.workload, ": ", metric, " is not on both sides"));
+        comparison.notes.push_back(fmt::format(
+            "{}: omitted {}, because one side lacks values of it", work.workload, metric));
       }
     }
     add_exact(comparison, work);
   }
   if (comparison.rows.empty()) {
-    throw DataError(cat("the sides have no metric in common",
-                        options.metrics.empty() ? "" : cat(" of ", options.metrics.front()),
-                        "; bench_results show lists what a run has"));
+    if (options.metrics.empty()) {
+      throw DataError(
+          "the two sides have no metric in common; `bench_results show ID` lists the metrics of a "
+          "run");
+    }
+    throw DataError(
+        fmt::format("--metric={}: no workload has values of this metric on both sides; "
+                    "`bench_results show ID` lists the metrics of a run",
+                    options.metrics.front()));
   }
   comparison.environment = environment_differences(compared_base, compared_other);
   comparison.base_quality = quality_notes(compared_base);

@@ -33,16 +33,18 @@ std::string cut(const std::string& text) {
   constexpr std::size_t kLongest = 48;
   constexpr std::size_t kKept = 22;
   if (text.size() <= kLongest) return text;
-  return cat(text.substr(0, kKept), "...", text.substr(text.size() - kKept));
+  return fmt::format("{}...{}", text.substr(0, kKept), text.substr(text.size() - kKept));
 }
 
 std::string joined(const std::vector<std::string>& values) {
   constexpr std::size_t kShown = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, values.size()); ++i) {
-    text += cat(i == 0 ? "" : " or ", cut(values[i]));
+    if (i > 0) text += " or ";
+    text += cut(values[i]);
   }
-  return values.size() > kShown ? cat(text, " or ", values.size() - kShown, " more") : text;
+  if (values.size() <= kShown) return text;
+  return fmt::format("{} or {} more", text, values.size() - kShown);
 }
 
 }  // namespace
@@ -64,7 +66,8 @@ std::vector<EnvironmentDifference> environment_differences(
 }
 
 std::string text_of(const EnvironmentDifference& difference) {
-  return cat(difference.field, " ", joined(difference.base), " -> ", joined(difference.other));
+  return fmt::format("{} {} -> {}", difference.field, joined(difference.base),
+                     joined(difference.other));
 }
 
 std::vector<std::string> quality_notes(std::span<const StoredRun* const> runs) {
@@ -82,8 +85,9 @@ std::vector<std::string> quality_notes(std::span<const StoredRun* const> runs) {
   }
   std::vector<std::string> notes;
   for (const auto& [warning, count] : counts) {
-    notes.push_back(
-        count == runs.size() ? warning : cat(warning, " (", count, " of ", runs.size(), " runs)"));
+    notes.push_back(count == runs.size()
+                        ? warning
+                        : fmt::format("{} ({} of {} runs)", warning, count, runs.size()));
   }
   return notes;
 }

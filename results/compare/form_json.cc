@@ -15,7 +15,7 @@ std::string_view name_of(ComparedBy by) {
     case ComparedBy::kNested:
       return "mann_whitney_of_groups";
   }
-  throw InternalError("a comparison without a name");
+  throw InternalError("unknown kind of comparison");
 }
 
 std::string_view direction_of(Better better) {
@@ -47,7 +47,7 @@ Ordered row_json(const ComparisonRow& row) {
                   {"base", side_json(row.base, row.base_values)},
                   {"new", side_json(row.other, row.other_values)}};
   if (!row.shift) {
-    json["why_not_compared"] = "values of 0 or less have no ratio";
+    json["why_not_compared"] = "a ratio needs positive values";
     return json;
   }
   json["by"] = name_of(row.by);

@@ -14,9 +14,11 @@ std::string class_name(const std::string& workload) {
 }
 
 std::string details(const ComparisonRow& row, const Comparison& comparison) {
-  return cat(comparison.base_name, " ", summary_text(row.base), ", ", comparison.other_name, " ",
-             summary_text(row.other), " ", row.unit, ", change ", shift_text(row), ", ",
-             test_text(row));
+  const std::string sides =
+      fmt::format("{} {}, {} {} {}", comparison.base_name, summary_text(row.base),
+                  comparison.other_name, summary_text(row.other), row.unit);
+  if (!row.shift) return fmt::format("{}, change n/a", sides);
+  return fmt::format("{}, change {}, {}", sides, shift_text(row), test_text(row));
 }
 
 void write_case(std::ostream& out, const ComparisonRow& row, const Comparison& comparison) {
@@ -68,9 +70,9 @@ void print_junit(std::ostream& out, std::span<const Comparison> comparisons) {
       skipped += row.verdict == stats::ChangeVerdict::kInconclusive ? 1 : 0;
     }
     out << "  <testsuite name=\""
-        << xml_text(cat(comparison.other_name, " against ", comparison.base_name)) << "\" tests=\""
-        << comparison.rows.size() << "\" failures=\"" << failures << "\" skipped=\"" << skipped
-        << "\">\n";
+        << xml_text(fmt::format("{} against {}", comparison.other_name, comparison.base_name))
+        << "\" tests=\"" << comparison.rows.size() << "\" failures=\"" << failures
+        << "\" skipped=\"" << skipped << "\">\n";
     for (const ComparisonRow& row : comparison.rows) write_case(out, row, comparison);
     out << "  </testsuite>\n";
   }

@@ -25,7 +25,7 @@ void write_table(std::ostream& out, const Comparison& comparison) {
   }
   for (const GeomeanRow& row : comparison.geomeans) {
     out << "| " << markdown_cell(geomean_name(row, true)) << " | | | " << geomean_text(row)
-        << " | of " << row.works << " works | |\n";
+        << " | over " << row.works << " workloads | |\n";
   }
 }
 
@@ -57,7 +57,7 @@ void print_markdown(std::ostream& out, std::span<const Comparison> comparisons) 
     write_table(text, comparison);
     const std::vector<std::string> lines = remarks(comparison);
     if (lines.empty()) continue;
-    text << "\n<details><summary>What differs, and how far to trust it: " << lines.size()
+    text << "\n<details><summary>Differences and data quality: " << lines.size()
          << (lines.size() == 1 ? " line" : " lines") << "</summary>\n\n";
     for (const std::string& line : lines) text << "- " << markdown_cell(line) << "\n";
     text << "\n</details>\n";
@@ -65,7 +65,8 @@ void print_markdown(std::ostream& out, std::span<const Comparison> comparisons) 
   std::string whole = text.str();
   if (whole.size() > kLongestComment) {
     const std::string end =
-        "\n\n</details>\n\nThe rest is cut: a comment holds 65,536 characters.\n";
+        "\n\n</details>\n\nThe rest is omitted, because a comment holds at most 65,536 "
+        "characters.\n";
     const std::size_t line = whole.rfind('\n', kLongestComment - end.size());
     whole = whole.substr(0, line) + end;
   }

@@ -14,29 +14,34 @@ namespace {
 constexpr std::size_t kColumns = 6;
 using TextLine = std::array<std::string, kColumns>;
 
-std::string runs_text(std::size_t runs) { return cat(runs, runs == 1 ? " run" : " runs"); }
+std::string runs_text(std::size_t runs) {
+  return runs == 1 ? "1 run" : fmt::format("{} runs", runs);
+}
 
 std::vector<TextLine> heads_of(const Comparison& comparison, const std::string& unit) {
   return {
-      {"", cat(comparison.base_name, " (", runs_text(comparison.base_runs), ")"),
-       cat(comparison.other_name, " (", runs_text(comparison.other_runs), ")"), "", "", ""},
-      {"", unit, unit, cat("change [", number_text(100 * (1 - comparison.options.alpha)), "% CI]"),
-       "verdict", ""}};
+      {"", fmt::format("{} ({})", comparison.base_name, runs_text(comparison.base_runs)),
+       fmt::format("{} ({})", comparison.other_name, runs_text(comparison.other_runs)), "", "", ""},
+      {"", unit, unit,
+       fmt::format("change [{}% CI]", number_text(100 * (1 - comparison.options.alpha))), "verdict",
+       ""}};
 }
 
 /// The metric's name is part of the heading if all rows have the same metric.
-std::string unit_text(const ComparisonRow& row) { return cat(row.metric, " [", row.unit, "]"); }
+std::string unit_text(const ComparisonRow& row) {
+  return fmt::format("{} [{}]", row.metric, row.unit);
+}
 
 std::vector<TextLine> body_of(const Comparison& comparison, bool with_metric) {
   std::vector<TextLine> lines;
   for (const ComparisonRow& row : comparison.rows) {
-    lines.push_back({with_metric ? cat(row.workload, " ", row.metric) : row.workload,
+    lines.push_back({with_metric ? fmt::format("{} {}", row.workload, row.metric) : row.workload,
                      summary_text(row.base), summary_text(row.other), shift_text(row),
                      verdict_text(row, comparison.options), test_text(row)});
   }
   for (const GeomeanRow& row : comparison.geomeans) {
     lines.push_back({geomean_name(row, with_metric), "", "", geomean_text(row),
-                     cat("of ", row.works, " works"), ""});
+                     fmt::format("over {} workloads", row.works), ""});
   }
   return lines;
 }
@@ -49,9 +54,9 @@ void print_table(std::ostream& out, const std::vector<TextLine>& lines) {
     }
   }
   for (const TextLine& line : lines) {
-    std::string text = cat(padded(line[0], widths[0]), "  │ ", padded(line[1], widths[1]), "  │ ",
-                           padded(line[2], widths[2]), "  ", padded(line[3], widths[3]), "  ",
-                           padded(line[4], widths[4]), "  ", line[5]);
+    std::string text = fmt::format("{}  │ {}  │ {}  {}  {}  {}", padded(line[0], widths[0]),
+                                   padded(line[1], widths[1]), padded(line[2], widths[2]),
+                                   padded(line[3], widths[3]), padded(line[4], widths[4]), line[5]);
     text.erase(text.find_last_not_of(' ') + 1);
     out << text << "\n";
   }

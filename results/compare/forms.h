@@ -14,11 +14,11 @@ namespace bench::results {
 /// A table for terminals, followed by the remarks.
 void print_text(std::ostream& out, std::span<const Comparison> comparisons);
 
-/// GitHub's markdown for a comment, with collapsible details. Cut with a sentence at 65,536
-/// characters.
+/// GitHub's markdown for a comment, with collapsible details. Longer texts end after 65,536
+/// characters with a sentence that says so.
 void print_markdown(std::ostream& out, std::span<const Comparison> comparisons);
 
-/// One object, schema bench.compare/1; changes are shares, neither per cent nor logarithms.
+/// One object, schema bench.compare/1; changes are fractions, such as 0.01 for 1 %.
 nlohmann::ordered_json comparisons_json(std::span<const Comparison> comparisons);
 void print_json(std::ostream& out, std::span<const Comparison> comparisons);
 

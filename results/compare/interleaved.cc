@@ -93,12 +93,12 @@ class InterruptHeld {
 /// The wait status of a shell that ran `command`, with its output in `log`.
 int run_shell(const std::string& command, const std::string& log) {
   // A shell that is signalled waits for its command, and runs nothing more.
-  const std::string script = cat("trap 'exit 130' INT TERM\n", command);
+  const std::string script = "trap 'exit 130' INT TERM\n" + command;
   pid_t child = 0;
   {
     const InterruptHeld held;  // Until the process group to signal is known.
     child = fork();
-    if (child < 0) throw DeviceError(cat("fork: ", std::strerror(errno)));
+    if (child < 0) throw DeviceError(fmt::format("fork failed: {}", std::strerror(errno)));
     if (child == 0) become(script.c_str(), log.c_str(), held.before());
     (void)setpgid(child, child);
     running_group = child;
@@ -109,13 +109,13 @@ int run_shell(const std::string& command, const std::string& log) {
     ended = waitpid(child, &status, 0);
   } while (ended < 0 && errno == EINTR);
   running_group = 0;
-  if (ended < 0) throw DeviceError(cat("waitpid: ", std::strerror(errno)));
+  if (ended < 0) throw DeviceError(fmt::format("waitpid failed: {}", std::strerror(errno)));
   return status;
 }
 
 std::string status_text(int status) {
-  if (WIFSIGNALED(status)) return cat("ended by signal ", WTERMSIG(status));
-  return cat("ended with status ", WEXITSTATUS(status));
+  if (WIFSIGNALED(status)) return fmt::format("ended by signal {}", WTERMSIG(status));
+  return fmt::format("ended with status {}", WEXITSTATUS(status));
 }
 
 void rest(std::chrono::milliseconds time) {
@@ -128,24 +128,28 @@ void rest(std::chrono::milliseconds time) {
 /// The record of one run; empty if it was interrupted.
 std::optional<StoredRun> run_once(const InterleavedPlan& plan, bool is_other, std::size_t number) {
   const std::string stem =
-      (plan.folder / cat(is_other ? "new-" : "base-", number < 10 ? "0" : "", number)).string();
+      (plan.folder / fmt::format("{}-{:02}", is_other ? "new" : "base", number)).string();
   const std::string record = stem + ".json";
   const std::string& command = is_other ? plan.other : plan.base;
   std::filesystem::remove(record);  // An earlier record would be taken for this run's.
   const int status =
-      run_shell(cat(command, " --result_file=", shell_quoted(record)), stem + ".log");
+      run_shell(fmt::format("{} --result_file={}", command, shell_quoted(record)), stem + ".log");
   if (InterruptNoted::seen()) return std::nullopt;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw DataError(
-        cat("'", command, "' ", status_text(status), "; its output is in ", stem, ".log"));
+        fmt::format("'{}' {}; see its output in {}.log", command, status_text(status), stem));
   }
   if (!std::filesystem::exists(record)) {
-    throw DataError(cat("'", command, "' left no record in ", record,
-                        "; a command must end where --result_file=FILE can be added"));
+    throw DataError(
+        fmt::format("'{}' wrote no record to {}; end the command with flags of bench, because "
+                    "--result_file=FILE is appended",
+                    command, record));
   }
   std::vector<StoredRun> runs = read_runs(record);
   if (runs.size() != 1) {
-    throw DataError(cat("'", command, "' left ", runs.size(), " records; one run per command"));
+    throw DataError(
+        fmt::format("'{}' wrote {} records, but each command must write one; remove --repeats",
+                    command, runs.size()));
   }
   return std::move(runs.front());
 }

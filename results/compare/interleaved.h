@@ -38,7 +38,7 @@ using AfterRun = std::function<void(const InterleavedRuns&, const StoredRun& run
 
 /// Runs the commands in fresh processes, one after another, and reads their records. Their output
 /// goes to files next to the records. Throws DataError, with the command, its status and the log,
-/// if one fails or leaves no record.
+/// if one fails or writes no record.
 InterleavedRuns run_interleaved(const InterleavedPlan& plan, const AfterRun& after);
 
 }  // namespace bench::results

@@ -57,11 +57,11 @@ std::string text_of(const Difference& difference) {
   std::size_t count = 0;
   for (const auto& [path, values] : difference) {
     if (count++ == kShown) {
-      text += cat(", and ", difference.size() - kShown, " more");
+      text += fmt::format(", and {} more", difference.size() - kShown);
       break;
     }
-    text +=
-        cat(text.empty() ? "" : ", ", path, " (", values.first, " against ", values.second, ")");
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} ({} vs. {})", path, values.first, values.second);
   }
   return text;
 }
@@ -79,8 +79,9 @@ void name_works(std::vector<MatchedWork>& works, const IgnoredFields& ignored) {
 std::string lacking(const char* side, const StoredRun& run, const Works& others,
                     const IgnoredFields& ignored) {
   const auto nearest = nearest_difference(run, others, ignored);
-  return cat(run.workload, " is in ", side, " only", nearest ? "; the nearest differs in " : "",
-             nearest ? text_of(*nearest) : "");
+  if (!nearest) return fmt::format("{} is only in {}", run.workload, side);
+  return fmt::format("{} is only in {}. The most similar workload of the other side differs in {}.",
+                     run.workload, side, text_of(*nearest));
 }
 
 }  // namespace
@@ -98,9 +99,10 @@ void check_fields(std::span<const StoredRun> runs, const std::vector<std::string
                          [&](const auto& field) { return names_field(name, field.first); });
     });
     if (!known) {
-      throw UsageError(cat("--", option, "=", name,
-                           ": no run has such a field of its work; it takes what a ",
-                           "refusal names, such as workload.layout or layout"));
+      throw UsageError(
+          fmt::format("--{}={}: no run has a workload field of this name; type a name such as "
+                      "workload.layout or layout",
+                      option, name));
     }
   }
 }
@@ -112,8 +114,9 @@ std::string fields_text(const StoredRun& run, const std::vector<std::string>& na
     const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& field) {
       return names_field(name, field.first);
     });
-    text += cat(text.empty() ? "" : ", ", name, " ",
-                found == fields.end() ? "absent" : plain_text(found->second));
+    if (!text.empty()) text += ", ";
+    text +=
+        fmt::format("{} {}", name, found == fields.end() ? "absent" : plain_text(found->second));
   }
   return text;
 }
@@ -143,9 +146,11 @@ Matching match_work(std::span<const StoredRun> base, std::span<const StoredRun> 
       auto difference = nearest_difference(*runs.front(), theirs, ignored);
       if (difference && (!nearest || difference->size() < nearest->size())) nearest = difference;
     }
-    if (!nearest) throw DataError("one side has no run to compare");
-    throw DataError(cat("the runs are of different work, they differ in ", text_of(*nearest),
-                        "; --ignore=FIELD compares them nevertheless"));
+    if (!nearest) throw DataError("one side has no runs to compare");
+    throw DataError(
+        fmt::format("the two sides ran different workloads, which differ in {}; add "
+                    "--ignore=FIELD to compare them anyway",
+                    text_of(*nearest)));
   }
   name_works(matching.works, ignored);
   std::stable_sort(

@@ -24,14 +24,14 @@ std::string percent_number(double relative) {
   return fixed(100 * relative, size < 0.095 ? 2 : size < 99.95 ? 1 : 0);
 }
 
-std::string percent_text(double relative) { return cat(percent_number(relative), "%"); }
+std::string percent_text(double relative) { return percent_number(relative) + "%"; }
 
 /// The margin as requested: 1%, 0.5%.
-std::string margin_text(double relative) { return cat(number_text(100 * relative), "%"); }
+std::string margin_text(double relative) { return number_text(100 * relative) + "%"; }
 
 std::string signed_number(double relative) {
   const std::string text = percent_number(relative);
-  return text.front() == '-' ? text : cat("+", text);
+  return text.front() == '-' ? text : "+" + text;
 }
 
 void with_thousands(std::string& digits) {
@@ -39,24 +39,35 @@ void with_thousands(std::string& digits) {
   const std::size_t first = digits.front() == '-' ? 1 : 0;
   for (std::size_t at = point; at > first + 3;) {
     at -= 3;
-    digits = cat(digits.substr(0, at), ",", digits.substr(at));
+    digits.insert(at, 1, ',');
   }
 }
 
 std::string values_text(const std::vector<double>& values) {
   std::string text;
-  for (const double value : values) text += cat(text.empty() ? "" : " or ", number_text(value));
+  for (const double value : values) {
+    if (!text.empty()) text += " or ";
+    text += number_text(value);
+  }
   return text.empty() ? "absent" : text;
 }
 
-/// The smallest drift in a sequence of runs that is reported.
+/// "-3.1% [-3.6,-2.5]"; without an interval, only the change.
+std::string estimate_text(double log_ratio, const std::optional<stats::Interval>& interval) {
+  const std::string change = change_text(stats::relative_change(log_ratio));
+  if (!interval) return change;
+  const stats::Interval ends = stats::relative_change(*interval);
+  return fmt::format("{} [{},{}]", change, signed_number(ends.low), signed_number(ends.high));
+}
+
+/// Smaller drifts per run are not reported.
 constexpr double kToldDrift = 0.001;
 
 }  // namespace
 
 std::string number_text(double value) {
   const double size = std::abs(value);
-  if (!std::isfinite(value)) return cat(value);
+  if (!std::isfinite(value)) return fmt::format("{:g}", value);
   if (size >= 1e15 || (size > 0 && size < 1e-4)) {
     std::array<char, 64> text{};
     (void)std::snprintf(text.data(), text.size(), "%.4g", value);
@@ -71,31 +82,28 @@ std::string number_text(double value) {
   return text;
 }
 
-std::string change_text(double relative) { return cat(signed_number(relative), "%"); }
+std::string change_text(double relative) { return signed_number(relative) + "%"; }
 
 std::string probability_text(double p) {
   if (p < 0.00005) return "<.0001";
   const std::string text = fixed(p, 4);
-  return text.front() == '0' ? cat("=", text.substr(1)) : "=1";
+  return text.front() == '0' ? "=" + text.substr(1) : "=1";
 }
 
 std::string summary_text(const stats::GroupSummary& summary) {
   const std::string centre = number_text(summary.median);
-  if (summary.half) return cat(centre, " ±", percent_text(*summary.half));
+  if (summary.half) return fmt::format("{} ±{}", centre, percent_text(*summary.half));
   if (summary.n == 1) return centre;
-  return cat(centre, " (", number_text(summary.min), "..", number_text(summary.max), ")");
+  return fmt::format("{} ({}..{})", centre, number_text(summary.min), number_text(summary.max));
 }
 
 std::string shift_text(const ComparisonRow& row) {
   if (!row.shift) return "n/a";
-  const std::string change = change_text(stats::relative_change(row.shift->estimate));
-  if (!row.shift->interval) return change;
-  const stats::Interval ends = stats::relative_change(*row.shift->interval);
-  return cat(change, " [", signed_number(ends.low), ",", signed_number(ends.high), "]");
+  return estimate_text(row.shift->estimate, row.shift->interval);
 }
 
 std::string verdict_text(const ComparisonRow& row, const CompareOptions& options) {
-  if (!row.shift) return "not compared: values of 0 or less";
+  if (!row.shift) return "not compared: a value is 0 or negative";
   const std::string margin = margin_text(options.margin);
   switch (row.verdict) {
     case stats::ChangeVerdict::kRegressed:
@@ -105,31 +113,28 @@ std::string verdict_text(const ComparisonRow& row, const CompareOptions& options
     case stats::ChangeVerdict::kChanged:
       return "changed";
     case stats::ChangeVerdict::kEquivalent:
-      return cat("equivalent (±", margin, ")");
+      return fmt::format("equivalent (±{})", margin);
     case stats::ChangeVerdict::kInconclusive:
       break;
   }
-  const std::string why = row.uncorrected ? ", among so many rows" : "";
-  if (!row.needed) return cat("inconclusive", why);
+  const std::string verdict = row.uncorrected ? "inconclusive after correction" : "inconclusive";
+  if (!row.needed) return verdict;
   const bool nested = row.by == ComparedBy::kNested;
   const auto have =
       static_cast<std::int64_t>(nested ? std::min(row.base_groups.size(), row.other_groups.size())
                                        : std::min(row.base.n, row.other.n));
-  if (*row.needed <= have) return cat("inconclusive (the change is near ", margin, ")", why);
+  if (*row.needed <= have) return fmt::format("{} (change near {})", verdict, margin);
   const char* unit = row.by == ComparedBy::kPairs ? " pairs" : nested ? " groups/side" : "/side";
-  return cat("inconclusive (need ", *row.needed, unit, " for ", margin, ")", why);
+  return fmt::format("{} (need {}{} for {})", verdict, *row.needed, unit, margin);
 }
 
 std::string geomean_name(const GeomeanRow& row, bool with_metric) {
-  return cat("geomean", row.group.empty() ? "" : " of ", row.group, with_metric ? " " : "",
-             with_metric ? row.metric : "");
+  const std::string name = row.group.empty() ? "geomean" : "geomean of " + row.group;
+  return with_metric ? fmt::format("{} {}", name, row.metric) : name;
 }
 
 std::string geomean_text(const GeomeanRow& row) {
-  const std::string change = change_text(stats::relative_change(row.mean.log_ratio));
-  if (!row.mean.interval) return change;
-  const stats::Interval ends = stats::relative_change(*row.mean.interval);
-  return cat(change, " [", signed_number(ends.low), ",", signed_number(ends.high), "]");
+  return estimate_text(row.mean.log_ratio, row.mean.interval);
 }
 
 std::string verdicts_text(std::span<const Comparison> comparisons) {
@@ -145,18 +150,23 @@ std::string verdicts_text(std::span<const Comparison> comparisons) {
       open += row.verdict == stats::ChangeVerdict::kInconclusive ? 1 : 0;
     }
   }
-  return cat(regressed, " regressed, ", improved, " improved, ", open, " inconclusive of ", rows,
-             rows == 1 ? " row" : " rows");
+  if (rows == 1) {
+    return fmt::format("{} regressed, {} improved, {} inconclusive of 1 row", regressed, improved,
+                       open);
+  }
+  return fmt::format("{} regressed, {} improved, {} inconclusive of {} rows", regressed, improved,
+                     open, rows);
 }
 
 std::string test_text(const ComparisonRow& row) {
   if (!row.shift) return "";
-  return cat("p", probability_text(row.shift->p), " q", probability_text(row.q));
+  return fmt::format("p{} q{}", probability_text(row.shift->p), probability_text(row.q));
 }
 
 std::string exact_text(const ExactDifference& difference) {
-  return cat(difference.workload, ": exact metric ", difference.metric,
-             " differs: ", values_text(difference.base), " -> ", values_text(difference.other));
+  return fmt::format("{}: exact metric {} differs: {} -> {}", difference.workload,
+                     difference.metric, values_text(difference.base),
+                     values_text(difference.other));
 }
 
 std::vector<std::string> remarks(const Comparison& comparison) {
@@ -164,19 +174,19 @@ std::vector<std::string> remarks(const Comparison& comparison) {
   for (const ExactDifference& one : comparison.exact) lines.push_back(exact_text(one));
   for (const ComparisonRow& row : comparison.rows) {
     if (!row.drift || std::abs(*row.drift) < kToldDrift) continue;
-    lines.push_back(cat(row.workload, ": ", row.metric, " drifted by ", change_text(*row.drift),
-                        " per run, both sides alike"));
+    lines.push_back(fmt::format("{}: {} drifted by {} per run on both sides", row.workload,
+                                row.metric, change_text(*row.drift)));
   }
   for (const EnvironmentDifference& one : comparison.environment) {
-    lines.push_back(cat("differs: ", text_of(one)));
+    lines.push_back("differs: " + text_of(one));
   }
   for (const std::string& note : comparison.base_quality) {
-    lines.push_back(cat("quality of ", comparison.base_name, ": ", note));
+    lines.push_back(fmt::format("quality of {}: {}", comparison.base_name, note));
   }
   for (const std::string& note : comparison.other_quality) {
-    lines.push_back(cat("quality of ", comparison.other_name, ": ", note));
+    lines.push_back(fmt::format("quality of {}: {}", comparison.other_name, note));
   }
-  for (const std::string& note : comparison.notes) lines.push_back(cat("note: ", note));
+  for (const std::string& note : comparison.notes) lines.push_back("note: " + note);
   return lines;
 }
 
@@ -190,7 +200,7 @@ std::size_t display_width(std::string_view text) {
 std::string padded(std::string_view text, std::size_t width, bool right) {
   const std::size_t own = display_width(text);
   const std::string blanks(width > own ? width - own : 0, ' ');
-  return right ? cat(blanks, text) : cat(text, blanks);
+  return right ? fmt::format("{}{}", blanks, text) : fmt::format("{}{}", text, blanks);
 }
 
 }  // namespace bench::results

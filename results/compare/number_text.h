@@ -26,7 +26,8 @@ std::string summary_text(const stats::GroupSummary& summary);
 /// "-3.1% [-3.6,-2.5]"; "n/a" if values are not positive.
 std::string shift_text(const ComparisonRow& row);
 
-/// "REGRESSED", "equivalent (±1%)", "inconclusive (need 18/side for 1%)".
+/// "REGRESSED", "equivalent (±1%)", "inconclusive (need 18/side for 1%)". "inconclusive after
+/// correction" if the row would have a clear verdict as the only row.
 std::string verdict_text(const ComparisonRow& row, const CompareOptions& options);
 
 /// "geomean", "geomean of model resnet50"; followed by the metric's name if `with_metric`.

@@ -19,7 +19,7 @@ void add_run(const StoredRun& run, std::size_t process, std::int64_t origin_ms, 
                     {"name", "process_name"},
                     {"pid", process},
                     {"tid", 0},
-                    {"args", {{"name", cat(run.workload, ", ", run.record_id)}}}});
+                    {"args", {{"name", fmt::format("{}, {}", run.workload, run.record_id)}}}});
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const double start = (ends[i] - steps[i] - static_cast<double>(origin_ms) / 1e3) * 1e6;
     events.push_back({{"ph", "X"},

@@ -61,23 +61,23 @@ Outputs write_csv(std::span<const StoredRun> runs) {
     for (const auto& [name, value] : run.metrics) metrics.insert(name);
   }
   std::string text = "record_id,start_utc,status";
-  for (const CsvColumn& column : kCsvColumns) text += cat(",", column.name);
-  for (const std::string& name : tags) text += cat(",", csv_cell("tag." + name));
-  for (const std::string& name : metrics) text += cat(",", csv_cell(name));
+  for (const CsvColumn& column : kCsvColumns) text += fmt::format(",{}", column.name);
+  for (const std::string& name : tags) text += "," + csv_cell("tag." + name);
+  for (const std::string& name : metrics) text += "," + csv_cell(name);
   text += "\r\n";
   for (const StoredRun& run : runs) {
-    text +=
-        cat(run.record_id, ",", csv_value(field(run.record, "time.start_utc")), ",", run.status);
+    text += fmt::format("{},{},{}", run.record_id, csv_value(field(run.record, "time.start_utc")),
+                        run.status);
     for (const CsvColumn& column : kCsvColumns) {
-      text += cat(",", csv_value(field(run.record, column.path)));
+      text += "," + csv_value(field(run.record, column.path));
     }
     for (const std::string& name : tags) {
       const auto found = run.tags.find(name);
-      text += cat(",", found == run.tags.end() ? "" : csv_cell(found->second));
+      text += "," + (found == run.tags.end() ? "" : csv_cell(found->second));
     }
     for (const std::string& name : metrics) {
       const auto value = metric_value(run, name);
-      text += cat(",", value ? json(*value).dump() : "");
+      text += "," + (value ? json(*value).dump() : "");
     }
     text += "\r\n";
   }
@@ -117,7 +117,9 @@ std::vector<CsvRow> csv_rows(const ForeignFile& source) {
       row.cells.back() += c;
     }
   }
-  if (quoted) bad_source(source, cat("line ", quote_line, ": a quoted cell does not end"));
+  if (quoted) {
+    bad_source(source, fmt::format("line {}: the quoted cell has no closing quote", quote_line));
+  }
   end_row();
   return rows;
 }
@@ -147,25 +149,30 @@ void read_csv_cell(const ForeignFile& source, const std::string& where, const st
                    [&](const CsvColumn& known) { return name == known.name; });
   const std::optional<double> number = csv_number(cell);
   if (column != kCsvColumns.end()) {
-    if (column->number && !number) bad_source(source, cat(where, ": '", cell, "' is no number"));
+    if (column->number && !number) {
+      bad_source(source, fmt::format("{}: '{}' is not a number", where, cell));
+    }
     record.set(column->path,
                column->number ? json(static_cast<std::int64_t>(*number)) : json(cell));
   } else if (name == "record_id") {
     record.set("imported.record_id", cell);
   } else if (name == "start_utc") {
     const auto time = utc_ms(cell);
-    if (!time)
-      bad_source(source, cat(where, ": '", cell, "' is no time such as 2026-01-31T23:59:59Z"));
+    if (!time) {
+      bad_source(source,
+                 fmt::format("{}: '{}' is not a time; write a time such as 2026-01-31T23:59:59Z",
+                             where, cell));
+    }
     record.starts(time);
   } else if (name == "status") {
-    if (cell != "ok") record.failed(cat("its status in the file is ", cell));
+    if (cell != "ok") record.failed(fmt::format("the file reports the status {}", cell));
   } else if (name.starts_with("tag.")) {
     record.set("tags." + name.substr(4), cell);
   } else if (number) {
     record.metric(name, *number);
   } else {
-    bad_source(source,
-               cat(where, ": '", cell, "' is no number; a column of texts is called tag.", name));
+    bad_source(source, fmt::format("{}: '{}' is not a number; for texts, name the column tag.{}",
+                                   where, cell, name));
   }
 }
 
@@ -173,25 +180,25 @@ Records read_csv(const ForeignFile& source) {
   const std::vector<CsvRow> rows = csv_rows(source);
   const CsvRow& header = rows.front();
   if (std::find(header.cells.begin(), header.cells.end(), "model") == header.cells.end()) {
-    bad_source(source, "line 1: there is no column 'model'");
+    bad_source(source, "line 1: the column 'model' is missing");
   }
   Records records;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const CsvRow& row = rows[i];
     if (row.cells.size() != header.cells.size()) {
-      bad_source(source, cat("line ", row.line, ": has ", row.cells.size(), " cells, the header ",
-                             header.cells.size()));
+      bad_source(source, fmt::format("line {}: the number of cells is {}, but the header has {}",
+                                     row.line, row.cells.size(), header.cells.size()));
     }
     ImportedRecord record(source, kCsvName);
     record.set("imported.line", row.line);
     for (std::size_t cell = 0; cell < row.cells.size(); ++cell) {
       if (row.cells[cell].empty()) continue;
-      read_csv_cell(source, cat("line ", row.line, ", column '", header.cells[cell], "'"),
+      read_csv_cell(source, fmt::format("line {}, column '{}'", row.line, header.cells[cell]),
                     header.cells[cell], row.cells[cell], record);
     }
     records.push_back(std::move(record).finish());
   }
-  if (records.empty()) bad_source(source, "has a header and no runs");
+  if (records.empty()) bad_source(source, "has a header but no runs");
   return records;
 }
 

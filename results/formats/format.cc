@@ -17,9 +17,9 @@ namespace {
 
 ForeignFile read_source(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw DataError(cat(printable(path.string()), ": cannot be opened"));
+  if (!file) throw DataError(fmt::format("{}: cannot be opened", printable(path.string())));
   ForeignFile source{.path = path, .text = {std::istreambuf_iterator<char>(file), {}}};
-  if (file.bad()) throw DataError(cat(printable(path.string()), ": cannot be read"));
+  if (file.bad()) throw DataError(fmt::format("{}: cannot be read", printable(path.string())));
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // Spreadsheets begin with it.
   if (source.text.starts_with(kByteOrderMark)) source.text.erase(0, kByteOrderMark.size());
   return source;
@@ -29,7 +29,9 @@ std::string names_of(bool read) {
   std::string names;
   for (const Format& format : formats()) {
     const bool counts = read ? format.read != nullptr : format.write != nullptr;
-    if (counts) names += cat(names.empty() ? "" : ", ", format.name);
+    if (!counts) continue;
+    if (!names.empty()) names += ", ";
+    names += format.name;
   }
   return names;
 }
@@ -37,7 +39,7 @@ std::string names_of(bool read) {
 void append_to(const std::filesystem::path& path, const std::string& contents) {
   std::ofstream file(path, std::ios::binary | std::ios::app);
   file << contents << std::flush;
-  if (!file) throw WriteError(cat("cannot write to ", printable(path.string())));
+  if (!file) throw WriteError(fmt::format("cannot write to {}", printable(path.string())));
 }
 
 }  // namespace
@@ -56,21 +58,21 @@ const Format& format_to_write(std::string_view name) {
   for (const Format& format : formats()) {
     if (format.write != nullptr && format.name == name) return format;
   }
-  throw UsageError(
-      cat("no format to export to is called '", printable(name), "'; there is: ", names_of(false)));
+  throw UsageError(fmt::format("--format={}: not a format for export; the formats are {}",
+                               printable(name), names_of(false)));
 }
 
 Records read_foreign(const std::filesystem::path& path) {
   const bool folder = std::filesystem::is_directory(path);
   const ForeignFile source = read_source(folder ? path / "benchmark_run.log" : path);
   if (source.text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    throw DataError(cat(printable(path.string()), ": is empty"));
+    throw DataError(fmt::format("{}: is empty", printable(path.string())));
   }
   for (const Format& format : formats()) {
     if (format.read != nullptr && format.sniff(source)) return format.read(source);
   }
-  throw DataError(
-      cat(printable(path.string()), ": is in no known form; these are read: ", names_of(true)));
+  throw DataError(fmt::format("{}: has an unknown format; the formats that can be read are {}",
+                              printable(path.string()), names_of(true)));
 }
 
 std::vector<StoredRun> runs_in(const std::filesystem::path& path) {
@@ -104,8 +106,8 @@ void write_outputs(const Outputs& outputs, const std::filesystem::path& folder) 
     std::error_code error;
     std::filesystem::create_directories(path.parent_path(), error);
     if (error) {
-      throw WriteError(cat("cannot make the folder ", printable(path.parent_path().string()), ": ",
-                           error.message()));
+      throw WriteError(fmt::format("cannot create the folder {}: {}",
+                                   printable(path.parent_path().string()), error.message()));
     }
     if (output.append) {
       append_to(path, output.contents);

@@ -27,16 +27,16 @@ struct Output {
 using Records = std::vector<nlohmann::json>;
 using Outputs = std::vector<Output>;
 
-/// One row: a form in which other tools keep results. Unsupported operations are null.
+/// One row: a file format of another tool. Unsupported operations are null.
 struct Format {
   const char* name = "";
   const char* what = "";  ///< One phrase for the list of formats.
-  /// True if the beginning of `source` has this form; the file may still be incomplete.
+  /// True if the beginning of `source` has this format; the file may still be incomplete.
   bool (*sniff)(const ForeignFile& source) = nullptr;
   /// The runs in it, as records of schema bench.record/1 with their record_id. What the file lacks
   /// is null with a reason. Throws DataError: one sentence with the place.
   Records (*read)(const ForeignFile& source) = nullptr;
-  /// The runs in this form. Throws UsageError if the form cannot hold them.
+  /// The runs in this format. Throws UsageError if the format cannot hold them.
   Outputs (*write)(std::span<const StoredRun> runs) = nullptr;
 };
 

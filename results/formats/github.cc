@@ -27,17 +27,20 @@ Outputs write_github(std::span<const StoredRun> runs) {
       const auto speed = metric_value(*run, "images_per_sec");
       if (!speed) continue;
       speeds.push_back(*speed);
-      ids += cat(ids.empty() ? "" : " ", run->record_id);
+      if (!ids.empty()) ids += " ";
+      ids += run->record_id;
     }
     if (speeds.empty()) continue;
     std::sort(speeds.begin(), speeds.end());
-    Ordered entry = {{"name", cat(names.first, " on ", names.second)},
+    Ordered entry = {{"name", fmt::format("{} on {}", names.first, names.second)},
                      {"unit", "images/s"},
                      {"value", quantile(speeds, 0.5)}};
     if (speeds.size() > 1) {
-      entry["range"] = cat(Ordered(speeds.front()).dump(), " to ", Ordered(speeds.back()).dump());
+      entry["range"] =
+          fmt::format("{} to {}", Ordered(speeds.front()).dump(), Ordered(speeds.back()).dump());
     }
-    entry["extra"] = cat(speeds.size(), speeds.size() == 1 ? " run: " : " runs: ", ids);
+    entry["extra"] =
+        speeds.size() == 1 ? "1 run: " + ids : fmt::format("{} runs: {}", speeds.size(), ids);
     list.push_back(entry);
   }
   return {{.name = "github.json",

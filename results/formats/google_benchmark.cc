@@ -31,13 +31,15 @@ double google_unit_seconds(const std::string& unit) {
   return unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit == "ns" ? 1e-9 : 0;
 }
 
-/// Omits what the record does not know, since readers of this form treat any number there as
+/// Omits what the record does not know, because readers of this format treat any number there as
 /// measured.
 Ordered google_context(const StoredRun& run) {
   const json& record = run.record;
   Ordered load = Ordered::array();
   for (const char* name : {"loadavg_1m", "loadavg_5m", "loadavg_15m"}) {
-    if (const auto value = number_field(record, cat("load.before.", name))) load.push_back(*value);
+    if (const auto value = number_field(record, fmt::format("load.before.{}", name))) {
+      load.push_back(*value);
+    }
   }
   Ordered context = {{"date", utc_by(run.start_ms, "%Y-%m-%dT%H:%M:%S+00:00")},
                      {"host_name", text_field(record, "host.hostname")},
@@ -64,7 +66,7 @@ std::optional<std::int64_t> google_iterations(const StoredRun& run) {
   return static_cast<std::int64_t>(*steps);
 }
 
-/// The context is that of the first run, since the form has only one.
+/// The context is that of the first run, because the format has only one.
 Outputs write_google(std::span<const StoredRun> runs) {
   std::map<std::string, std::size_t> repetitions;
   std::map<std::string, std::size_t> families;
@@ -113,7 +115,10 @@ void read_google_times(const ForeignFile& source, const json& entry, const std::
                        bool from_bench, ImportedRecord& record) {
   const std::string unit = text_field(entry, "time_unit", "ns");
   const double seconds = google_unit_seconds(unit);
-  if (seconds == 0) bad_source(source, cat(where, " has the unknown time_unit '", unit, "'"));
+  if (seconds == 0)
+    bad_source(source,
+               fmt::format("{} has the unknown time_unit '{}'; accepted are s, ms, us and ns",
+                           where, unit));
   if (from_bench) return;
   record.metric("real_time", needed_number(source, entry, "real_time", where) * seconds);
   record.metric("cpu_time", needed_number(source, entry, "cpu_time", where) * seconds);
@@ -134,13 +139,13 @@ json read_google_entry(const ForeignFile& source, const json& root, const json& 
   record.set("cpu.base_mhz", number_field(*context, "mhz_per_cpu").value_or(0));
   record.set("build.build_type", text_field(*context, "library_build_type"));
   if (const auto threads = integer_field(entry, "threads"))
-    record.set("tags.threads", cat(*threads));
+    record.set("tags.threads", std::to_string(*threads));
   if (const auto repetition = integer_field(entry, "repetition_index")) {
     record.set("repeat_index", *repetition);
   }
   record.set("tags.label", text_field(entry, "label"));
   if (entry.value("error_occurred", false)) {
-    record.failed(text_field(entry, "error_message", "its benchmark failed"));
+    record.failed(text_field(entry, "error_message", "the benchmark failed"));
     return std::move(record).finish();
   }
   read_google_times(source, entry, where, from_bench, record);
@@ -157,12 +162,14 @@ Records read_google(const ForeignFile& source) {
   Records records;
   std::size_t index = 0;
   for (const json& entry : list) {
-    const std::string where = cat("benchmarks[", index++, "]");
-    if (!entry.is_object()) bad_source(source, cat(where, " is no object"));
+    const std::string where = fmt::format("benchmarks[{}]", index++);
+    if (!entry.is_object()) bad_source(source, fmt::format("{} is not an object", where));
     if (text_field(entry, "run_type", "iteration") != "iteration") continue;  // A mean of others.
     records.push_back(read_google_entry(source, root, entry, where));
   }
-  if (records.empty()) bad_source(source, "'benchmarks' has no run, only aggregates or nothing");
+  if (records.empty()) {
+    bad_source(source, "'benchmarks' contains no runs: it is empty or has only aggregates");
+  }
   return records;
 }
 

@@ -28,7 +28,9 @@ const json* beside(const json& result, const char* name, std::size_t index) {
 json read_process(const ForeignFile& source, const json& result, std::size_t index,
                   const std::string& where) {
   const json& time = result["times"][index];
-  if (!time.is_number()) bad_source(source, cat(where, ".times[", index, "] is no number"));
+  if (!time.is_number()) {
+    bad_source(source, fmt::format("{}.times[{}] is not a number", where, index));
+  }
   ImportedRecord record(source, kHyperfineName);
   record.set("workload.model", text_field(result, "command"));
   if (const json* parameters = field(result, "parameters"); parameters != nullptr) {
@@ -44,7 +46,7 @@ json read_process(const ForeignFile& source, const json& result, std::size_t ind
   }
   if (const json* code = beside(result, "exit_codes", index);
       code != nullptr && code->is_number_integer() && *code != 0) {
-    record.failed(cat("exit status ", code->get<int>()));
+    record.failed(fmt::format("exit status {}", code->get<int>()));
   }
   return std::move(record).finish();
 }
@@ -54,7 +56,7 @@ Records read_hyperfine(const ForeignFile& source) {
   const json& results = needed_member(source, root, "results", "the file", json::value_t::array);
   Records records;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const std::string where = cat("results[", i, "]");
+    const std::string where = fmt::format("results[{}]", i);
     needed_member(source, results[i], "command", where, json::value_t::string);
     const json& times = needed_member(source, results[i], "times", where, json::value_t::array);
     for (std::size_t run = 0; run < times.size(); ++run) {

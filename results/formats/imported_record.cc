@@ -59,12 +59,14 @@ bool says_nothing(const json& value) {
          (value.is_number() && value.get<double>() == 0);
 }
 
-std::string reason(std::string_view format) { return cat("not told by a file of ", format); }
+std::string reason(std::string_view format) {
+  return fmt::format("not in the imported {} file", format);
+}
 
 /// Nulls empty members in `object`, with the reason under their path.
 void clear_defaults(json& object, const std::string& path, json& errors, const std::string& why) {
   for (auto& [name, value] : object.items()) {
-    const std::string inner = path.empty() ? name : cat(path, ".", name);
+    const std::string inner = path.empty() ? name : fmt::format("{}.{}", path, name);
     if (value.is_object()) {
       clear_defaults(value, inner, errors, why);
     } else if (says_nothing(value)) {
@@ -88,7 +90,7 @@ std::chrono::system_clock::time_point time_of(std::int64_t ms) {
   return std::chrono::system_clock::time_point(std::chrono::milliseconds(ms));
 }
 
-/// The file's time of change; the file clock has another epoch in C++20.
+/// The file's modification time. In C++20, the file clock has another epoch.
 std::int64_t file_time_ms(const std::filesystem::path& path) {
   std::error_code error;
   const auto written = std::filesystem::last_write_time(path, error);
@@ -138,7 +140,7 @@ void ImportedRecord::failed(const std::string& why) {
 }
 
 json ImportedRecord::finish() && {
-  record_["imported"]["time_from"] = start_ ? "the file" : "the file's time of change";
+  record_["imported"]["time_from"] = start_ ? "the file" : "the file's modification time";
   const std::int64_t start = start_ ? *start_ : file_time_ms(path_);
   record_["time"]["start_utc"] = utc_text(time_of(start));
   record_["time"]["end_utc"] = nullptr;

@@ -11,20 +11,23 @@ std::string python_json(const nlohmann::ordered_json& value) {
   std::string text;
   if (value.is_object()) {
     for (const auto& [name, member] : value.items()) {
-      text += cat(text.empty() ? "" : ", ", nlohmann::json(name).dump(-1, ' ', true), ": ",
-                  python_json(member));
+      if (!text.empty()) text += ", ";
+      text += fmt::format("{}: {}", nlohmann::json(name).dump(-1, ' ', true), python_json(member));
     }
-    return cat("{", text, "}");
+    return "{" + text + "}";
   }
   if (value.is_array()) {
-    for (const auto& item : value) text += cat(text.empty() ? "" : ", ", python_json(item));
-    return cat("[", text, "]");
+    for (const auto& item : value) {
+      if (!text.empty()) text += ", ";
+      text += python_json(item);
+    }
+    return "[" + text + "]";
   }
   return value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 void bad_source(const ForeignFile& source, const std::string& why) {
-  throw DataError(cat(printable(source.path.string()), ": ", why));
+  throw DataError(fmt::format("{}: {}", printable(source.path.string()), why));
 }
 
 nlohmann::json parse_json(const ForeignFile& source, std::string_view text, int line) {
@@ -34,14 +37,14 @@ nlohmann::json parse_json(const ForeignFile& source, std::string_view text, int 
     const std::size_t end = std::min(error.byte, text.size());
     if (text.substr(end).find_first_not_of(" \t\r\n") == std::string_view::npos &&
         error.byte >= text.size()) {
-      bad_source(source, cat("line ", line + std::count(text.begin(), text.end(), '\n'),
-                             ": its JSON is cut off"));
+      bad_source(source, fmt::format("line {}: the JSON is incomplete",
+                                     line + std::count(text.begin(), text.end(), '\n')));
     }
     const auto* stop = text.begin() + static_cast<std::ptrdiff_t>(end);
     const std::size_t before = text.rfind('\n', end == 0 ? 0 : end - 1);
-    bad_source(source,
-               cat("line ", line + std::count(text.begin(), stop, '\n'), ", column ",
-                   before == std::string_view::npos ? end : end - before - 1, ": is no JSON"));
+    bad_source(source, fmt::format("line {}, column {}: not valid JSON",
+                                   line + std::count(text.begin(), stop, '\n'),
+                                   before == std::string_view::npos ? end : end - before - 1));
   }
 }
 
@@ -51,11 +54,13 @@ const nlohmann::json& needed_member(const ForeignFile& source, const nlohmann::j
                                     const char* name, const std::string& where,
                                     nlohmann::json::value_t type) {
   using Type = nlohmann::json::value_t;
-  const char* kind = type == Type::object ? "object" : type == Type::array ? "list" : "text";
-  if (!object.is_object()) bad_source(source, cat(where, " is no object"));
+  const char* kind = type == Type::object ? "an object" : type == Type::array ? "a list" : "a text";
+  if (!object.is_object()) bad_source(source, fmt::format("{} is not an object", where));
   const auto found = object.find(name);
-  if (found == object.end()) bad_source(source, cat(where, " has no ", kind, " '", name, "'"));
-  if (found->type() != type) bad_source(source, cat("'", name, "' of ", where, " is no ", kind));
+  if (found == object.end()) bad_source(source, fmt::format("{} needs {} '{}'", where, kind, name));
+  if (found->type() != type) {
+    bad_source(source, fmt::format("'{}' in {} is not {}", name, where, kind));
+  }
   return *found;
 }
 
@@ -63,7 +68,7 @@ double needed_number(const ForeignFile& source, const nlohmann::json& object, co
                      const std::string& where) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_number()) {
-    bad_source(source, cat(where, " has no number '", name, "'"));
+    bad_source(source, fmt::format("{} needs a number '{}'", where, name));
   }
   return found->get<double>();
 }

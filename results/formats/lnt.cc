@@ -68,7 +68,7 @@ Outputs write_lnt(std::span<const StoredRun> runs) {
                             {"producer", "bench"}}},
                           {"tests", list}};
     const std::string name =
-        reports.size() == 1 ? "lnt.json" : cat("lnt-", outputs.size() + 1, ".json");
+        reports.size() == 1 ? "lnt.json" : fmt::format("lnt-{}.json", outputs.size() + 1);
     outputs.push_back(
         {.name = name,
          .contents = root.dump(4, ' ', false, Ordered::error_handler_t::replace) + "\n"});
@@ -111,8 +111,10 @@ json read_lnt_sample(const ForeignFile& source, const json& root, const json& te
       continue;
     }
     if (data->is_string() || data->is_null()) continue;
-    if (!data->is_number()) bad_source(source, cat("'", name, "' of ", where, " is no number"));
-    if (name.ends_with("_status") && *data != 0) record.failed(cat(name, " is not 0"));
+    if (!data->is_number()) {
+      bad_source(source, fmt::format("'{}' in {} is not a number", name, where));
+    }
+    if (name.ends_with("_status") && *data != 0) record.failed(fmt::format("{} is not 0", name));
     record.metric(lnt_metric_name(name, from_bench), data->get<double>());
   }
   return std::move(record).finish();
@@ -123,14 +125,15 @@ Records read_lnt(const ForeignFile& source) {
   const auto version =
       needed_member(source, root, "format_version", "the file", json::value_t::string);
   if (version != "2") {
-    bad_source(source, cat("its format_version is ", version.dump(), ", and only \"2\" is read"));
+    bad_source(source,
+               fmt::format("format_version is {}, but only \"2\" is supported", version.dump()));
   }
   needed_member(source, root, "machine", "the file", json::value_t::object);
   needed_member(source, root, "run", "the file", json::value_t::object);
   const json& tests = needed_member(source, root, "tests", "the file", json::value_t::array);
   Records records;
   for (std::size_t i = 0; i < tests.size(); ++i) {
-    const std::string where = cat("tests[", i, "]");
+    const std::string where = fmt::format("tests[{}]", i);
     needed_member(source, tests[i], "name", where, json::value_t::string);
     std::size_t samples = 1;
     for (const auto& [name, value] : tests[i].items()) {

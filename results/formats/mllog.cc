@@ -20,7 +20,7 @@ class MllogLines {
         {"namespace", ""},           {"time_ms", static_cast<std::int64_t>(time_seconds * 1e3)},
         {"event_type", type},        {"key", key},
         {"value", std::move(value)}, {"metadata", std::move(place)}};
-    text_ += cat(":::MLLOG ", python_json(line), "\n");
+    text_ += fmt::format(":::MLLOG {}\n", python_json(line));
   }
   [[nodiscard]] const std::string& text() const { return text_; }
 
@@ -63,7 +63,7 @@ std::string mllog_of(const StoredRun& run) {
 Outputs write_mllog(std::span<const StoredRun> runs) {
   Outputs outputs;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    outputs.push_back({.name = cat("result_", i, ".txt"), .contents = mllog_of(runs[i])});
+    outputs.push_back({.name = fmt::format("result_{}.txt", i), .contents = mllog_of(runs[i])});
   }
   return outputs;
 }

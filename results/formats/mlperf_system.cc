@@ -15,18 +15,20 @@ using nlohmann::json;
 
 std::string gibibytes(std::optional<std::int64_t> bytes) {
   constexpr double kGibibyte = 1024.0 * 1024 * 1024;
-  return bytes ? cat(std::llround(static_cast<double>(*bytes) / kGibibyte), " GiB") : "";
+  return bytes ? fmt::format("{} GiB", std::llround(static_cast<double>(*bytes) / kGibibyte)) : "";
 }
 
 std::string whole(const std::optional<double>& value, const char* unit) {
-  return value ? cat(std::llround(*value), " ", unit) : "";
+  return value ? fmt::format("{} {}", std::llround(*value), unit) : "";
 }
 
 std::string joined(const json* list) {
   std::string text;
   if (list == nullptr || !list->is_array()) return text;
   for (const json& item : *list) {
-    if (item.is_string()) text += cat(text.empty() ? "" : ", ", item.get<std::string>());
+    if (!item.is_string()) continue;
+    if (!text.empty()) text += ", ";
+    text += item.get<std::string>();
   }
   return text;
 }
@@ -38,7 +40,8 @@ std::string other_software(const json& record) {
   for (const json& library : *libraries) {
     const std::string version = text_field(library, "version");
     if (version.empty()) continue;
-    text += cat(text.empty() ? "" : ", ", text_field(library, "name"), " ", version);
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", text_field(library, "name"), version);
   }
   return text;
 }
@@ -88,11 +91,11 @@ Ordered mlperf_system(const StoredRun& run) {
       {"accelerator_interconnect_topology", ""},
       {"cooling", ""},
       {"hw_notes", text_field(record, "host.hypervisor")},
-      {"framework", cat("bench ", text_field(record, "source.bench_version"), ", ",
-                        text_field(record, "workload.backend"))},
+      {"framework", fmt::format("bench {}, {}", text_field(record, "source.bench_version"),
+                                text_field(record, "workload.backend"))},
       {"other_software_stack", other_software(record)},
-      {"operating_system",
-       cat(text_field(record, "host.os"), ", kernel ", text_field(record, "host.kernel"))},
+      {"operating_system", fmt::format("{}, kernel {}", text_field(record, "host.os"),
+                                       text_field(record, "host.kernel"))},
       {"sw_notes", text_field(record, "build.flags")},
   };
 }
@@ -104,7 +107,7 @@ Outputs write_mlperf_system(std::span<const StoredRun> runs) {
   for (const StoredRun& run : runs) {
     if (!seen.insert(run.machine_key).second) continue;
     outputs.push_back(
-        {.name = cat(word_of(run.machine), "-", run.machine_key.substr(0, 4), ".json"),
+        {.name = fmt::format("{}-{}.json", word_of(run.machine), run.machine_key.substr(0, 4)),
          .contents =
              mlperf_system(run).dump(2, ' ', false, Ordered::error_handler_t::replace) + "\n"});
   }

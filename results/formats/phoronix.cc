@@ -31,28 +31,28 @@ std::string xml_text(std::string_view text) {
 }
 
 std::string element(int depth, const char* name, std::string_view text) {
-  return cat(std::string(static_cast<std::size_t>(2 * depth), ' '), "<", name, ">", xml_text(text),
-             "</", name, ">\n");
+  return fmt::format("{0}<{1}>{2}</{1}>\n", std::string(static_cast<std::size_t>(2 * depth), ' '),
+                     name, xml_text(text));
 }
 
 std::string xml_time(std::int64_t ms) { return utc_by(ms, "%Y-%m-%d %H:%M:%S"); }
 
 std::string phoronix_system(const StoredRun& run) {
   const nlohmann::json& record = run.record;
-  std::string hardware = cat("Processor: ", text_field(record, "cpu.model"), " (",
-                             integer_field(record, "cpu.cores").value_or(0), " Cores)");
+  std::string hardware = fmt::format("Processor: {} ({} Cores)", text_field(record, "cpu.model"),
+                                     integer_field(record, "cpu.cores").value_or(0));
   if (const auto memory = integer_field(record, "memory.total")) {
-    hardware += cat(", Memory: ", *memory / (std::int64_t{1} << 20U), "MB");
+    hardware += fmt::format(", Memory: {}MB", *memory / (std::int64_t{1} << 20U));
   }
   const std::string software =
-      cat("OS: ", text_field(record, "host.os"), ", Kernel: ", text_field(record, "host.kernel"),
-          ", Compiler: ", text_field(record, "build.compiler"), " ",
-          text_field(record, "build.version"));
-  return cat("  <System>\n", element(2, "Identifier", run.machine),
-             element(2, "TestClientVersion", text_field(record, "source.bench_version")),
-             element(2, "Hardware", hardware), element(2, "Software", software),
-             element(2, "User", ""), element(2, "TimeStamp", xml_time(run.start_ms)),
-             element(2, "Notes", text_field(record, "build.flags")), "  </System>\n");
+      fmt::format("OS: {}, Kernel: {}, Compiler: {} {}", text_field(record, "host.os"),
+                  text_field(record, "host.kernel"), text_field(record, "build.compiler"),
+                  text_field(record, "build.version"));
+  return "  <System>\n" + element(2, "Identifier", run.machine) +
+         element(2, "TestClientVersion", text_field(record, "source.bench_version")) +
+         element(2, "Hardware", hardware) + element(2, "Software", software) +
+         element(2, "User", "") + element(2, "TimeStamp", xml_time(run.start_ms)) +
+         element(2, "Notes", text_field(record, "build.flags")) + "  </System>\n";
 }
 
 std::string phoronix_entry(const std::vector<const StoredRun*>& runs) {
@@ -62,17 +62,19 @@ std::string phoronix_entry(const std::vector<const StoredRun*>& runs) {
     const auto speed = metric_value(*run, "images_per_sec");
     if (!speed) continue;
     speeds.push_back(*speed);
-    raw += cat(raw.empty() ? "" : ":", nlohmann::json(*speed).dump());
+    if (!raw.empty()) raw += ":";
+    raw += nlohmann::json(*speed).dump();
   }
   if (speeds.empty()) return "";
   std::sort(speeds.begin(), speeds.end());
-  return cat("      <Entry>\n", element(4, "Identifier", runs.front()->machine),
-             element(4, "Value", nlohmann::json(quantile(speeds, 0.5)).dump()),
-             element(4, "RawString", raw), "      </Entry>\n");
+  return "      <Entry>\n" + element(4, "Identifier", runs.front()->machine) +
+         element(4, "Value", nlohmann::json(quantile(speeds, 0.5)).dump()) +
+         element(4, "RawString", raw) + "      </Entry>\n";
 }
 
 Outputs write_phoronix(std::span<const StoredRun> runs) {
-  if (runs.empty()) throw UsageError("no run to export; Phoronix' form needs one");
+  if (runs.empty())
+    throw UsageError("--format=phoronix: no runs to export; select at least one run");
   std::map<std::string, const StoredRun*> systems;
   std::map<std::string, std::map<std::string, std::vector<const StoredRun*>>> results;
   std::int64_t latest = 0;
@@ -82,23 +84,22 @@ Outputs write_phoronix(std::span<const StoredRun> runs) {
     latest = std::max(latest, end_ms(run));
   }
   const std::string version = text_field(runs.front().record, "source.bench_version");
-  std::string text =
-      cat("<?xml version=\"1.0\"?>\n<PhoronixTestSuite>\n  <Generated>\n",
-          element(2, "Title", "bench"), element(2, "Description", "CNN benchmarks"),
-          element(2, "Notes", ""), element(2, "LastModified", xml_time(latest)),
-          element(2, "TestClient", cat("bench ", version)), element(2, "InternalTags", ""),
-          element(2, "PreSetEnvironmentVariables", ""), "  </Generated>\n");
+  std::string text = "<?xml version=\"1.0\"?>\n<PhoronixTestSuite>\n  <Generated>\n" +
+                     element(2, "Title", "bench") + element(2, "Description", "CNN benchmarks") +
+                     element(2, "Notes", "") + element(2, "LastModified", xml_time(latest)) +
+                     element(2, "TestClient", "bench " + version) + element(2, "InternalTags", "") +
+                     element(2, "PreSetEnvironmentVariables", "") + "  </Generated>\n";
   for (const auto& [machine, run] : systems) text += phoronix_system(*run);
   for (const auto& [workload, machines] : results) {
     std::string entries;
     for (const auto& [machine, members] : machines) entries += phoronix_entry(members);
     if (entries.empty()) continue;
-    text += cat("  <Result>\n", element(2, "Identifier", "local/bench"),
-                element(2, "ProfileVersion", version), element(2, "Title", "bench"),
-                element(2, "AppVersion", version), element(2, "Arguments", workload),
-                element(2, "Description", workload), element(2, "Scale", "images/sec"),
-                element(2, "Proportion", "HIB"), element(2, "DisplayFormat", "BAR_GRAPH"),
-                "    <Data>\n", entries, "    </Data>\n  </Result>\n");
+    text += "  <Result>\n" + element(2, "Identifier", "local/bench") +
+            element(2, "ProfileVersion", version) + element(2, "Title", "bench") +
+            element(2, "AppVersion", version) + element(2, "Arguments", workload) +
+            element(2, "Description", workload) + element(2, "Scale", "images/sec") +
+            element(2, "Proportion", "HIB") + element(2, "DisplayFormat", "BAR_GRAPH") +
+            "    <Data>\n" + entries + "    </Data>\n  </Result>\n";
   }
   return {{.name = "composite.xml", .contents = text + "</PhoronixTestSuite>\n"}};
 }

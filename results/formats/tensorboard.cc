@@ -98,8 +98,8 @@ Outputs write_tensorboard(std::span<const StoredRun> runs) {
   Outputs outputs;
   for (const StoredRun& run : runs) {
     const std::string host = word_of(text_field(run.record, "host.hostname", "localhost"));
-    outputs.push_back({.name = cat(word_of(run.workload), "-", run.record_id,
-                                   "/events.out.tfevents.", run.start_ms / 1000, ".", host),
+    outputs.push_back({.name = fmt::format("{}-{}/events.out.tfevents.{}.{}", word_of(run.workload),
+                                           run.record_id, run.start_ms / 1000, host),
                        .contents = event_file(run)});
   }
   return outputs;
@@ -109,7 +109,7 @@ Outputs write_tensorboard(std::span<const StoredRun> runs) {
 
 Format tensorboard_format() {
   return {.name = "tensorboard",
-          .what = "TensorBoard's events: speed and loss of every step",
+          .what = "TensorBoard events with the speed and loss of every step",
           .write = write_tensorboard};
 }
 

@@ -28,8 +28,7 @@ constexpr const char* kTfLogsName = "tf-logs";
 
 std::string tf_timestamp(double seconds) {
   const std::int64_t ms = std::llround(seconds * 1e3);
-  std::string decimals = cat(1000 + ms % 1000).substr(1);
-  return cat(utc_by(ms, "%Y-%m-%dT%H:%M:%S."), decimals, "000Z");
+  return fmt::format("{}{:03}000Z", utc_by(ms, "%Y-%m-%dT%H:%M:%S."), ms % 1000);
 }
 
 Ordered or_null(const std::optional<std::int64_t>& value) {
@@ -54,9 +53,10 @@ std::string tf_devices(const json& record) {
   const char* kind = gpus != nullptr && !gpus->empty() ? "gpu" : "cpu";
   std::string list;
   for (std::int64_t i = 0; i < integer_field(record, "workload.devices").value_or(0); ++i) {
-    list += cat(list.empty() ? "" : ", ", "'/", kind, ":", i, "'");
+    if (!list.empty()) list += ", ";
+    list += fmt::format("'/{}:{}'", kind, i);
   }
-  return cat("[", list, "]");
+  return "[" + list + "]";
 }
 
 /// Records without the printed name, and records of another tool's file, have only one name.
@@ -100,7 +100,7 @@ Ordered tf_environment(const json& record) {
 /// The version from the logs, for a record that was imported from them.
 std::string tf_version(const json& record) {
   const std::string version = text_field(record, "source.bench_version");
-  return version.empty() ? text_field(record, "workload.backend") : cat("bench ", version);
+  return version.empty() ? text_field(record, "workload.backend") : "bench " + version;
 }
 
 /// Sorted by name, with each value under the name of its type; booleans are texts.
@@ -233,7 +233,9 @@ ForeignFile tf_neighbour(const ForeignFile& source, const char* name) {
   if (source.path.filename() == name) return source;
   const std::filesystem::path path = source.path.parent_path() / name;
   std::ifstream file(path, std::ios::binary);
-  if (!file) bad_source({.path = path}, cat("is missing beside ", source.path.filename().string()));
+  if (!file)
+    bad_source({.path = path}, fmt::format("is missing; it must be in the folder of {}",
+                                           source.path.filename().string()));
   return {.path = path, .text = {std::istreambuf_iterator<char>(file), {}}};
 }
 
@@ -316,7 +318,7 @@ void read_tf_metrics(const ForeignFile& source, ImportedRecord& record) {
   for (int number = 1; std::getline(lines, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const json entry = parse_json(source, line, number);
-    const std::string where = cat("line ", number);
+    const std::string where = fmt::format("line {}", number);
     const auto name = needed_member(source, entry, "name", where, json::value_t::string);
     last[name.get<std::string>()] = needed_number(source, entry, "value", where);
     stamp = text_field(entry, "timestamp");
@@ -330,7 +332,7 @@ void read_tf_metrics(const ForeignFile& source, ImportedRecord& record) {
     record.metric(ours, value);
   }
   if (last.find("average_examples_per_sec") == last.end()) {
-    record.failed("metric.log has no average_examples_per_sec: the run did not end");
+    record.failed("metric.log has no average_examples_per_sec, so the run did not complete");
   }
   if (const auto end = utc_ms(stamp)) record.ends(*end);
 }

@@ -45,7 +45,9 @@ std::int64_t first_integer(std::string_view text) {
 double number_of(const ForeignFile& source, std::string_view text, int line, const char* what) {
   double value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc()) bad_source(source, cat("line ", line, ": ", what, " is no number"));
+  if (read.ec != std::errc()) {
+    bad_source(source, fmt::format("line {}: {} is not a number", line, what));
+  }
   return value;
 }
 
@@ -115,11 +117,13 @@ class PrintedRun {
   void add_step(std::string_view line, int number) {
     const std::size_t bracket = line.find(')');
     if (bracket == std::string_view::npos) {
-      bad_source(source_, cat("line ", number, ": a step's line is cut off"));
+      bad_source(source_, fmt::format("line {}: the line of a step is incomplete", number));
     }
     std::string_view rest = line.substr(bracket + 1);
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-    if (rest.empty()) bad_source(source_, cat("line ", number, ": a step's line has no loss"));
+    if (rest.empty()) {
+      bad_source(source_, fmt::format("line {}: the line of a step has no loss", number));
+    }
     if (!rest.starts_with("nan") && !rest.starts_with("inf")) {
       loss_last_ = number_of(source_, rest, number, "the loss");
       if (losses_++ == 0) loss_first_ = loss_last_;
@@ -155,8 +159,11 @@ Records read_tf_stdout(const ForeignFile& source) {
   const auto finish = [&] {
     if (!run || began == 0) return;
     if (!run->ended()) {
-      bad_source(source,
-                 cat("the run of line ", began, " has no 'total images/sec': it did not end"));
+      bad_source(
+          source,
+          fmt::format(
+              "the run that begins in line {} has no 'total images/sec', so it did not complete",
+              began));
     }
     records.push_back(std::move(*run).finish());
   };
@@ -181,7 +188,7 @@ Records read_tf_stdout(const ForeignFile& source) {
 
 Format tf_stdout_format() {
   return {.name = kTfStdoutName,
-          .what = "what tf_cnn_benchmarks or bench printed",
+          .what = "stdout of tf_cnn_benchmarks or bench",
           .sniff = is_tf_stdout,
           .read = read_tf_stdout};
 }

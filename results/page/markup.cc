@@ -54,7 +54,7 @@ std::string short_number(double value) {
   if (std::abs(value) >= 999.5) {
     std::string digits = formatted("%.0f", std::abs(value));
     for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-    return cat(value < 0 ? "-" : "", digits);
+    return value < 0 ? "-" + digits : digits;
   }
   const double size = std::abs(value);
   if (size >= 99.95) return formatted("%.0f", value);
@@ -82,8 +82,8 @@ RatioText ratio_text(double log_ratio, const std::optional<stats::Interval>& int
     return formatted("%+.1f", std::abs(percent) < 0.05 ? 0.0 : percent);  // No -0.0.
   };
   const char* unit = factors ? "×" : "%";
-  RatioText out{.ratio = cat(text(log_ratio), unit)};
-  if (interval) out.interval = cat("[", text(low), ", ", text(high), "]", unit);
+  RatioText out{.ratio = text(log_ratio) + unit};
+  if (interval) out.interval = fmt::format("[{}, {}]{}", text(low), text(high), unit);
   return out;
 }
 
@@ -91,29 +91,30 @@ HtmlTable::HtmlTable(std::string caption, const std::vector<std::string>& headin
                      std::vector<std::size_t> texts)
     : caption_(std::move(caption)), texts_(std::move(texts)) {
   for (std::size_t i = 0; i < headings.size(); ++i) {
-    head_ +=
-        cat("<th scope=\"col\"", is_text(i) ? " class=\"left\"" : "", ">", headings[i], "</th>");
+    head_ += fmt::format("<th scope=\"col\"{}>{}</th>", left_class(i), headings[i]);
   }
 }
 
-bool HtmlTable::is_text(std::size_t column) const {
-  return std::find(texts_.begin(), texts_.end(), column) != texts_.end();
+const char* HtmlTable::left_class(std::size_t column) const {
+  const bool is_text = std::find(texts_.begin(), texts_.end(), column) != texts_.end();
+  return is_text ? " class=\"left\"" : "";
 }
 
 void HtmlTable::row(const std::vector<std::string>& cells) {
   body_ += "<tr>";
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    body_ += i == 0 ? cat("<th scope=\"row\">", cells[i], "</th>")
-                    : cat("<td", is_text(i) ? " class=\"left\"" : "", ">", cells[i], "</td>");
+    body_ += i == 0 ? fmt::format("<th scope=\"row\">{}</th>", cells[i])
+                    : fmt::format("<td{}>{}</td>", left_class(i), cells[i]);
   }
   body_ += "</tr>\n";
 }
 
 std::string HtmlTable::html() const {
-  return cat("<p class=\"caption\">", caption_,
-             "</p>\n<div class=\"wide\" tabindex=\"0\"><table aria-label=\"", caption_,
-             "\">\n<thead><tr>", head_, "</tr></thead>\n<tbody>\n", body_,
-             "</tbody></table></div>\n");
+  return fmt::format(
+      "<p class=\"caption\">{0}</p>\n"
+      "<div class=\"wide\" tabindex=\"0\"><table aria-label=\"{0}\">\n"
+      "<thead><tr>{1}</tr></thead>\n<tbody>\n{2}</tbody></table></div>\n",
+      caption_, head_, body_);
 }
 
 }  // namespace bench::results

@@ -41,7 +41,8 @@ class HtmlTable {
   [[nodiscard]] std::string html() const;
 
  private:
-  [[nodiscard]] bool is_text(std::size_t column) const;
+  /// The class attribute of a column of texts; empty for numbers.
+  [[nodiscard]] const char* left_class(std::size_t column) const;
 
   std::string caption_;
   std::vector<std::size_t> texts_;

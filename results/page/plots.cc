@@ -28,18 +28,20 @@ void draw_lane(Drawing& drawing, const Scale& scale, const DotLane& lane, const 
   std::size_t track = 0;
   for (const double value : lane.values) {
     const double lift = 2.5 * (static_cast<double>(track++ % 3) - 1);
-    drawing.dot(scale.at(value), y + lift, 3, "run", cat(short_number(value), " ", unit));
+    drawing.dot(scale.at(value), y + lift, 3, "run",
+                fmt::format("{} {}", short_number(value), unit));
   }
 }
 
 }  // namespace
 
 std::string figure(const std::string& caption, const std::string& drawing) {
-  return cat("<figure><figcaption>", html_text(caption), "</figcaption>\n", drawing, "</figure>\n");
+  return fmt::format("<figure><figcaption>{}</figcaption>\n{}</figure>\n", html_text(caption),
+                     drawing);
 }
 
 std::string figures(const std::string& drawings) {
-  return cat("<div class=\"figures\">\n", drawings, "</div>\n");
+  return fmt::format("<div class=\"figures\">\n{}</div>\n", drawings);
 }
 
 std::pair<double, double> with_margin(double low, double high, double share) {
@@ -56,11 +58,13 @@ std::string dot_plot(const std::string& caption, const std::string& unit, const 
   for (const DotLane& lane : lanes) {
     low = std::min(low, lane.summary.min);
     high = std::max(high, lane.summary.max);
-    description += cat(lane.name, ": ", lane.summary.n, lane.summary.n == 1 ? " run" : " runs",
-                       ", median ", lane.value, " ", unit, ". ");
+    description += lane.summary.n == 1
+                       ? fmt::format("{}: 1 run, median {} {}. ", lane.name, lane.value, unit)
+                       : fmt::format("{}: {} runs, median {} {}. ", lane.name, lane.summary.n,
+                                     lane.value, unit);
   }
   const double height = kLane * static_cast<double>(lanes.size()) + kAxisHeight;
-  Drawing drawing(height, cat(caption, ": ", unit, " of every run"), description);
+  Drawing drawing(height, fmt::format("{}: {} of every run", caption, unit), description);
   const auto [from, to] = with_margin(low, high, 0.06);
   const Scale scale = Scale::linear(from, to, kMargin, kDrawingWidth - kMargin);
   drawing.x_axis(scale, scale.ticks(), 0, height - kAxisHeight);
@@ -72,7 +76,7 @@ std::string dot_plot(const std::string& caption, const std::string& unit, const 
     drawing.text(kDrawingWidth, top + 12, lane.value, Anchor::kEnd, "value");
     draw_lane(drawing, scale, lane, unit, top + 25);
   }
-  return figure(cat(caption, ", ", unit), drawing.html(id));
+  return figure(fmt::format("{}, {}", caption, unit), drawing.html(id));
 }
 
 std::string forest_plot(const std::string& title, const std::string& id,
@@ -87,7 +91,7 @@ std::string forest_plot(const std::string& title, const std::string& id,
     low = std::min({low, branch.log_ratio, branch.interval ? branch.interval->low : 0.0});
     high = std::max({high, branch.log_ratio, branch.interval ? branch.interval->high : 0.0});
     widest = std::max(widest, label_width(branch.name));
-    description += cat(branch.name, ": ", branch.hover, ". ");
+    description += fmt::format("{}: {}. ", branch.name, branch.hover);
   }
   const double left = std::min(widest, kNameRoom) + 10;
   const double height = kLane * static_cast<double>(branches.size()) + 6 + kAxisHeight;
@@ -108,7 +112,8 @@ std::string forest_plot(const std::string& title, const std::string& id,
                    scale.at(std::exp(branch.interval->high)), y, "interval");
     }
     drawing.dot(scale.at(std::exp(branch.log_ratio)), y, 3.5,
-                branch.interval ? "ratio" : "ratio open", cat(branch.name, ": ", branch.hover));
+                branch.interval ? "ratio" : "ratio open",
+                fmt::format("{}: {}", branch.name, branch.hover));
   }
   return figure(title, drawing.html(id));
 }

@@ -56,7 +56,7 @@ std::string script_hash(const char* script) {
   bits <<= 8U;  // The last digit, followed by zeros.
   text += kDigits[bits >> 6U & 63U];
   text += kDigits[bits & 63U];
-  return cat("'sha256-", text.substr(0, 43), "='");
+  return fmt::format("'sha256-{}='", text.substr(0, 43));
 }
 
 }  // namespace bench::results

@@ -65,7 +65,7 @@ std::string fitted_label(std::string_view text, double width) {
   const auto room = static_cast<std::size_t>(std::max(1.0, width / kLetterWidth - 1));
   const std::size_t end = room / 2;
   const std::size_t rest = whole_letters(text, text.size() - end);
-  return cat(text.substr(0, whole_letters(text, room - end)), "…", text.substr(rest));
+  return fmt::format("{}…{}", text.substr(0, whole_letters(text, room - end)), text.substr(rest));
 }
 
 Scale Scale::linear(double low, double high, double from, double to) {
@@ -144,35 +144,37 @@ Drawing::Drawing(double height, std::string_view title, std::string_view descrip
     : height_(height), title_(title), description_(description) {}
 
 void Drawing::line(double x1, double y1, double x2, double y2, const char* style) {
-  body_ += cat("<line class=\"", style, "\" x1=\"", coordinate(x1), "\" y1=\"", coordinate(y1),
-               "\" x2=\"", coordinate(x2), "\" y2=\"", coordinate(y2), "\"/>\n");
+  body_ += fmt::format("<line class=\"{}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>\n", style,
+                       coordinate(x1), coordinate(y1), coordinate(x2), coordinate(y2));
 }
 
 void Drawing::dot(double x, double y, double radius, const char* style, std::string_view hover) {
   body_ +=
-      cat("<circle class=\"", style, "\" cx=\"", coordinate(x), "\" cy=\"", coordinate(y),
-          "\" r=\"", coordinate(radius), "\"><title>", html_text(hover), "</title></circle>\n");
+      fmt::format("<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{}\"><title>{}</title></circle>\n",
+                  style, coordinate(x), coordinate(y), coordinate(radius), html_text(hover));
 }
 
 void Drawing::box(double x1, double y1, double x2, double y2, const char* style) {
-  body_ += cat("<rect class=\"", style, "\" x=\"", coordinate(std::min(x1, x2)), "\" y=\"",
-               coordinate(std::min(y1, y2)), "\" width=\"", coordinate(std::abs(x2 - x1)),
-               "\" height=\"", coordinate(std::abs(y2 - y1)), "\"/>\n");
+  body_ += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n", style,
+                       coordinate(std::min(x1, x2)), coordinate(std::min(y1, y2)),
+                       coordinate(std::abs(x2 - x1)), coordinate(std::abs(y2 - y1)));
 }
 
 void Drawing::polyline(const std::vector<std::pair<double, double>>& points, const char* style) {
   std::string list;
-  for (const auto& [x, y] : points)
-    list += cat(list.empty() ? "" : " ", coordinate(x), ",", coordinate(y));
-  body_ += cat("<polyline class=\"", style, "\" points=\"", list, "\"/>\n");
+  for (const auto& [x, y] : points) {
+    if (!list.empty()) list += " ";
+    list += fmt::format("{},{}", coordinate(x), coordinate(y));
+  }
+  body_ += fmt::format("<polyline class=\"{}\" points=\"{}\"/>\n", style, list);
 }
 
 void Drawing::text(double x, double y, std::string_view text, Anchor anchor, const char* style) {
   const char* where = anchor == Anchor::kStart    ? "start"
                       : anchor == Anchor::kMiddle ? "middle"
                                                   : "end";
-  body_ += cat("<text class=\"", style, "\" x=\"", coordinate(x), "\" y=\"", coordinate(y),
-               "\" text-anchor=\"", where, "\">", html_text(text), "</text>\n");
+  body_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", style,
+                       coordinate(x), coordinate(y), where, html_text(text));
 }
 
 void Drawing::x_axis(const Scale& scale, const std::vector<Scale::Tick>& ticks, double top,
@@ -187,10 +189,11 @@ void Drawing::x_axis(const Scale& scale, const std::vector<Scale::Tick>& ticks, 
 }
 
 std::string Drawing::html(std::string_view id) const {
-  return cat(R"(<svg role="img" aria-labelledby=")", id, "-t ", id, R"(-d" viewBox="0 0 )",
-             coordinate(kDrawingWidth), " ", coordinate(height_), "\">\n<title id=\"", id, "-t\">",
-             html_text(title_), "</title>\n<desc id=\"", id, "-d\">", html_text(description_),
-             "</desc>\n", body_, "</svg>\n");
+  return fmt::format(
+      "<svg role=\"img\" aria-labelledby=\"{0}-t {0}-d\" viewBox=\"0 0 {1} {2}\">\n"
+      "<title id=\"{0}-t\">{3}</title>\n<desc id=\"{0}-d\">{4}</desc>\n{5}</svg>\n",
+      id, coordinate(kDrawingWidth), coordinate(height_), html_text(title_),
+      html_text(description_), body_);
 }
 
 }  // namespace bench::results

@@ -17,10 +17,11 @@ constexpr double kAxisHeight = 24;
 std::string speed_text(const ReportCell& cell) {
   const std::string median = short_number(cell.speed.median);
   if (!cell.speed.interval) {
-    return cat(median, " (", cell.speed.n, cell.speed.n == 1 ? " run)" : " runs, no 95% interval)");
+    if (cell.speed.n == 1) return fmt::format("{} (1 run)", median);
+    return fmt::format("{} ({} runs, no 95% interval)", median, cell.speed.n);
   }
-  return cat(median, " [", short_number(cell.speed.interval->low), ", ",
-             short_number(cell.speed.interval->high), "]");
+  return fmt::format("{} [{}, {}]", median, short_number(cell.speed.interval->low),
+                     short_number(cell.speed.interval->high));
 }
 
 std::string work_plot(const ReportData& data, const ReportRow& row, std::size_t index) {
@@ -33,13 +34,13 @@ std::string work_plot(const ReportData& data, const ReportRow& row, std::size_t 
                      .values = cell.speeds,
                      .summary = cell.speed});
   }
-  return dot_plot(row.name, "images/s", cat("dots", index), lanes);
+  return dot_plot(row.name, "images/s", fmt::format("dots{}", index), lanes);
 }
 
 std::string ratio_hover(double log_ratio, const std::optional<stats::Interval>& interval) {
   const RatioText text = ratio_text(log_ratio, interval);
-  if (!interval) return text.ratio + ", too few runs for a 95% interval";
-  return cat(text.ratio, ", 95% interval ", text.interval);
+  if (!interval) return fmt::format("{}, too few runs for a 95% interval", text.ratio);
+  return fmt::format("{}, 95% interval {}", text.ratio, text.interval);
 }
 
 std::string scaling_plot(const ScalingCurve& curve, std::size_t index) {
@@ -53,16 +54,19 @@ std::string scaling_plot(const ScalingCurve& curve, std::size_t index) {
   std::string description;
   for (const ScalingPoint& point : curve.points) {
     const double efficiency = 100 * std::exp(point.log_efficiency.estimate);
-    description += cat(point.devices, " devices: ", short_number(efficiency), "% of one. ");
+    description +=
+        fmt::format("{} devices: {}% efficiency. ", point.devices, short_number(efficiency));
   }
-  Drawing drawing(kHeight + kAxisHeight, cat(curve.name, ": efficiency by devices"), description);
+  Drawing drawing(kHeight + kAxisHeight,
+                  fmt::format("{}: efficiency by number of devices", curve.name), description);
   const Scale x = Scale::logarithmic(1, static_cast<double>(curve.points.back().devices), kLeft,
                                      kDrawingWidth - 20);
   const Scale y = Scale::linear(0, highest * 1.05, kHeight - 14, kTop);
   for (const double level : {0.0, 0.25, 0.5, 0.75, 1.0}) {
     drawing.line(kLeft, y.at(level), kDrawingWidth - kMargin, y.at(level),
                  level == 1 ? "equal" : "grid");
-    drawing.text(kLeft - 4, y.at(level) + 4, cat(100 * level, "%"), Anchor::kEnd, "tick");
+    drawing.text(kLeft - 4, y.at(level) + 4, fmt::format("{:g}%", 100 * level), Anchor::kEnd,
+                 "tick");
   }
   std::vector<std::pair<double, double>> line{{x.at(1), y.at(1)}};
   drawing.text(x.at(1), kHeight + 4, "1", Anchor::kMiddle, "tick");
@@ -73,12 +77,13 @@ std::string scaling_plot(const ScalingCurve& curve, std::size_t index) {
       drawing.line(place, y.at(std::exp(interval->low)), place, y.at(std::exp(interval->high)),
                    "interval");
     }
-    drawing.dot(place, y.at(efficiency), 3.5, "ratio", cat(short_number(100 * efficiency), "%"));
-    drawing.text(place, kHeight + 4, cat(point.devices), Anchor::kMiddle, "tick");
+    drawing.dot(place, y.at(efficiency), 3.5, "ratio", short_number(100 * efficiency) + "%");
+    drawing.text(place, kHeight + 4, std::to_string(point.devices), Anchor::kMiddle, "tick");
     line.emplace_back(place, y.at(efficiency));
   }
   drawing.polyline(line, "curve");
-  return figure(curve.name + ", efficiency by devices", drawing.html(cat("scaling", index)));
+  return figure(curve.name + ", efficiency by number of devices",
+                drawing.html(fmt::format("scaling{}", index)));
 }
 
 }  // namespace
@@ -102,8 +107,9 @@ std::string forest_plots(const ReportData& data) {
                           .interval = ratio->interval});
     }
     if (branches.empty()) continue;
-    html += forest_plot(cat(data.systems[i].name, " against ", data.systems.front().name),
-                        cat("forest", i), branches);
+    html += forest_plot(
+        fmt::format("{} relative to {}", data.systems[i].name, data.systems.front().name),
+        fmt::format("forest{}", i), branches);
   }
   return html;
 }
@@ -119,7 +125,7 @@ std::string mean_plot(const ReportData& data) {
                         .interval = mean.interval});
   }
   if (branches.empty()) return "";
-  return forest_plot(cat("Geometric mean of the ratios to ", data.systems.front().name), "means",
+  return forest_plot("Geometric mean of the ratios to " + data.systems.front().name, "means",
                      branches);
 }
 

@@ -17,7 +17,7 @@ std::string forest_plots(const ReportData& data);
 /// The geometric means of the systems; empty with a single system.
 std::string mean_plot(const ReportData& data);
 
-/// Efficiency over the number of devices; empty if no workloads differ only in that number.
+/// Efficiency by number of devices; empty if no workloads differ only in that number.
 std::string scaling_plots(const ReportData& data);
 
 }  // namespace bench::results

@@ -20,14 +20,14 @@ class CostReader {
       : file_(std::move(file)), object_(object), where_(std::move(where)) {}
 
   [[noreturn]] void fail(const std::string& why) const {
-    throw UsageError(cat("--cost=", printable(file_), ": ", why));
+    throw UsageError(fmt::format("--cost={}: {}", printable(file_), why));
   }
 
   std::optional<double> number(const char* name) const {
     const auto found = object_.find(name);
     if (found == object_.end()) return std::nullopt;
     if (!found->is_number() || found->get<double>() < 0) {
-      fail(cat("'", name, "' of ", where_, " is no number of 0 or more"));
+      fail(fmt::format("'{}' in {} must be a number of 0 or more", name, where_));
     }
     return found->get<double>();
   }
@@ -35,22 +35,25 @@ class CostReader {
   std::string text(const char* name) const {
     const auto found = object_.find(name);
     if (found == object_.end() || !found->is_string() || found->get<std::string>().empty()) {
-      fail(cat(where_, " has no text '", name, "'"));
+      fail(fmt::format("{} needs a non-empty text '{}'", where_, name));
     }
     return found->get<std::string>();
   }
 
   template <std::size_t kCount>
   void check_names(const std::array<const char*, kCount>& known) const {
-    if (!object_.is_object()) fail(cat(where_, " is no object"));
+    if (!object_.is_object()) fail(fmt::format("{} must be a JSON object", where_));
     for (const auto& [name, value] : object_.items()) {
       bool is_known = false;
       std::string names;
       for (const char* one : known) {
         is_known = is_known || name == one;
-        names += cat(names.empty() ? "" : ", ", one);
+        if (!names.empty()) names += ", ";
+        names += one;
       }
-      if (!is_known) fail(cat(where_, " has '", printable(name), "'; it may have ", names));
+      if (is_known) continue;
+      fail(fmt::format("{} has the unknown member '{}'; it accepts {}", where_, printable(name),
+                       names));
     }
   }
 
@@ -61,14 +64,14 @@ class CostReader {
 };
 
 SystemCost read_system(const std::string& file, const json& entry, std::size_t index) {
-  const CostReader reader(file, entry, cat("systems[", index, "]"));
+  const CostReader reader(file, entry, fmt::format("systems[{}]", index));
   reader.check_names(std::array{"match", "capex", "hourly", "watts"});
   SystemCost cost{.match = reader.text("match"),
                   .capex = reader.number("capex"),
                   .hourly = reader.number("hourly"),
                   .watts = reader.number("watts")};
   if (cost.capex.has_value() == cost.hourly.has_value()) {
-    reader.fail(cat("systems[", index, "] needs one of capex and hourly"));
+    reader.fail(fmt::format("systems[{}] needs either capex or hourly, and not both", index));
   }
   return cost;
 }
@@ -77,20 +80,21 @@ SystemCost read_system(const std::string& file, const json& entry, std::size_t i
 
 CostModel read_cost_file(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw UsageError(cat("--cost=", printable(path.string()), ": cannot be opened"));
+  if (!stream)
+    throw UsageError(fmt::format("--cost={}: cannot open the file", printable(path.string())));
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   const json root = json::parse(text, nullptr, false);
   const CostReader reader(path.string(), root, "the file");
-  if (root.is_discarded()) reader.fail("is no JSON");
+  if (root.is_discarded()) reader.fail("the file is not valid JSON");
   reader.check_names(std::array{"currency", "years", "utilization", "kwh_price", "pue", "systems"});
   CostModel model{.currency = reader.text("currency")};
   model.years = reader.number("years").value_or(model.years);
   model.utilization = reader.number("utilization").value_or(model.utilization);
   model.kwh_price = reader.number("kwh_price").value_or(model.kwh_price);
   model.pue = reader.number("pue").value_or(model.pue);
-  if (model.utilization > 1) reader.fail("'utilization' is above 1");
+  if (model.utilization > 1) reader.fail("'utilization' in the file must be at most 1");
   const auto systems = root.find("systems");
-  if (systems == root.end() || !systems->is_array()) reader.fail("the file has no list 'systems'");
+  if (systems == root.end() || !systems->is_array()) reader.fail("the file needs a list 'systems'");
   for (std::size_t i = 0; i < systems->size(); ++i) {
     model.systems.push_back(read_system(path.string(), (*systems)[i], i));
   }

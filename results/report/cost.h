@@ -19,7 +19,7 @@ struct SystemCost {
 struct CostModel {
   std::string currency{};
   double years = 4;
-  double utilization = 1;  ///< Share of the time in which the machine computes.
+  double utilization = 1;  ///< Fraction of the time in which the machine computes.
   double kwh_price = 0;
   double pue = 1;  ///< Power of the building / power of its machines.
   std::vector<SystemCost> systems{};

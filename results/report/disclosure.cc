@@ -34,7 +34,10 @@ std::string value_text(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_array()) {
     std::string text;
-    for (const json& item : value) text += cat(text.empty() ? "" : ", ", value_text(item));
+    for (const json& item : value) {
+      if (!text.empty()) text += ", ";
+      text += value_text(item);
+    }
     return text;
   }
   return value.dump();
@@ -46,12 +49,12 @@ void add_leaves(const json& value, const std::string& path, bool anonymize, Leav
   if (value.is_object()) {
     for (const auto& [name, inner] : value.items()) {
       if (anonymize && identifies(name)) continue;
-      add_leaves(inner, cat(path, ".", name), anonymize, leaves);
+      add_leaves(inner, fmt::format("{}.{}", path, name), anonymize, leaves);
     }
   } else if (value.is_array() && !value.empty() && value.front().is_object()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
-      const std::string name = text_field(value[i], "name", cat(i));
-      add_leaves(value[i], cat(path, ".", name), anonymize, leaves);
+      const std::string name = text_field(value[i], "name", std::to_string(i));
+      add_leaves(value[i], fmt::format("{}.{}", path, name), anonymize, leaves);
     }
   } else {
     leaves[path] = value_text(value);
@@ -74,8 +77,9 @@ std::string values_text(const std::set<std::string>& values) {
   std::string text;
   std::size_t shown = 0;
   for (const std::string& value : values) {
-    if (shown++ == kMost) return cat(text, " | and ", values.size() - kMost, " more");
-    text += cat(text.empty() ? "" : " | ", value);
+    if (shown++ == kMost) return fmt::format("{} | and {} more", text, values.size() - kMost);
+    if (!text.empty()) text += " | ";
+    text += value;
   }
   return text;
 }
@@ -125,16 +129,20 @@ std::string system_tables(const ReportData& data, bool anonymize) {
   std::string html;
   if (!common.empty()) {
     html =
-        cat("<h3>All systems</h3>\n",
-            fields_table("What they have alike; values separated by | differ among runs", common));
+        "<h3>All systems</h3>\n" +
+        fields_table("Values that all systems share. A | separates values that differ among runs.",
+                     common);
   }
   for (std::size_t i = 0; i < systems.size(); ++i) {
     const ReportSystem& system = data.systems[i];
     if (systems[i].empty()) continue;
-    html +=
-        cat("<h3>", html_text(system.name), "</h3>\n<p>", html_text(system.about), "</p>\n",
-            fields_table(cat(system.runs.size(), " runs; values separated by | differ among them"),
-                         systems[i]));
+    const std::string caption =
+        system.runs.size() == 1
+            ? "Values of 1 run."
+            : fmt::format("Values of {} runs. A | separates values that differ among them.",
+                          system.runs.size());
+    html += fmt::format("<h3>{}</h3>\n<p>{}</p>\n{}", html_text(system.name),
+                        html_text(system.about), fields_table(caption, systems[i]));
   }
   return html;
 }
@@ -150,7 +158,8 @@ std::string command_text(const StoredRun& run, bool anonymize) {
     if (std::find(kOwnFiles.begin(), kOwnFiles.end(), name) != kOwnFiles.end()) continue;
     const std::string given = value_text(value);
     if (anonymize && given.find('/') != std::string::npos) continue;
-    text += cat(text.empty() ? "" : " ", "--", name, "=", given);
+    if (!text.empty()) text += " ";
+    text += fmt::format("--{}={}", name, given);
   }
   return text;
 }
@@ -200,7 +209,7 @@ std::vector<NamedRun> runs_of(const ReportData& data) {
     }
   }
   for (const StoredRun* run : data.left_out) {
-    runs.push_back({.run = *run, .work = name_of_work(data, *run), .system = "left out"});
+    runs.push_back({.run = *run, .work = name_of_work(data, *run), .system = "omitted"});
   }
   return runs;
 }
@@ -211,11 +220,12 @@ void add_run(HtmlTable& table, const NamedRun& named, bool anonymize) {
   const auto spread = metric_value(run, "step_time.cv");
   const auto score = number_field(run.record, "quality.score");
   table.row({anonymize ? html_text(utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S"))
-                       : cat(html_text(run.record_id), "<br><small>",
-                             utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S"), "</small>"),
+                       : fmt::format("{}<br><small>{}</small>", html_text(run.record_id),
+                                     utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S")),
              html_text(named.system), html_text(named.work), speed ? short_number(*speed) : "none",
-             spread ? short_number(100 * *spread) + "%" : "unknown", cat(warnings_of(run)),
-             score ? short_number(*score) : "none", html_text(run.status)});
+             spread ? short_number(100 * *spread) + "%" : "unknown",
+             std::to_string(warnings_of(run)), score ? short_number(*score) : "none",
+             html_text(run.status)});
 }
 
 /// Runs that share all flags except those of kOwnFiles share a row.
@@ -224,10 +234,11 @@ std::string flags_table(const std::vector<NamedRun>& named, bool anonymize) {
   for (const NamedRun& each : named) {
     ++counts[{each.work, each.system, command_text(each.run, anonymize)}];
   }
-  HtmlTable table("Flags that were given", {"work", "system", "runs", "flags"}, {1, 3});
+  HtmlTable table("Flags given on the command line", {"workload", "system", "runs", "flags"},
+                  {1, 3});
   for (const auto& [row, runs] : counts) {
     const auto& [work, system, flags] = row;
-    table.row({html_text(work), html_text(system), cat(runs), html_text(flags)});
+    table.row({html_text(work), html_text(system), std::to_string(runs), html_text(flags)});
   }
   return table.html();
 }
@@ -235,18 +246,19 @@ std::string flags_table(const std::vector<NamedRun>& named, bool anonymize) {
 }  // namespace
 
 std::string disclosure(const ReportData& data, bool anonymize) {
-  HtmlTable runs("Every run, by system; spread: standard deviation of its step times / their mean",
-                 {anonymize ? "start (UTC)" : "record", "system", "work", "images/s",
-                  "spread of steps", "warnings", "score of 100", "status"},
-                 {1, 2, 7});
+  HtmlTable runs(
+      "All runs by system. Spread of steps: standard deviation of the step times / their mean",
+      {anonymize ? "start (UTC)" : "record", "system", "workload", "images/s", "spread of steps",
+       "warnings", "score (0 to 100)", "status"},
+      {1, 2, 7});
   const std::vector<NamedRun> named = runs_of(data);
   for (const NamedRun& run : named) add_run(runs, run, anonymize);
-  return cat(system_tables(data, anonymize), "<h3>Runs</h3>\n", runs.html(),
-             flags_table(named, anonymize));
+  return fmt::format("{}<h3>Runs</h3>\n{}{}", system_tables(data, anonymize), runs.html(),
+                     flags_table(named, anonymize));
 }
 
 std::string quality_table(const ReportData& data) {
-  HtmlTable table("What made numbers low or unsteady, in the words of the runs themselves",
+  HtmlTable table("What lowered or disturbed the results, as reported by the runs",
                   {"system", "runs", "warning"}, {2});
   bool any = false;
   for (const ReportSystem& system : data.systems) {
@@ -261,11 +273,12 @@ std::string quality_table(const ReportData& data) {
       }
     }
     for (const auto& [text, count] : counts) {
-      table.row({html_text(system.name), cat(count, " of ", system.runs.size()), html_text(text)});
+      table.row({html_text(system.name), fmt::format("{} of {}", count, system.runs.size()),
+                 html_text(text)});
       any = true;
     }
   }
-  return any ? table.html() : "<p>No run carries a warning.</p>\n";
+  return any ? table.html() : "<p>No run reported a warning.</p>\n";
 }
 
 }  // namespace bench::results

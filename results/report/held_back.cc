@@ -14,7 +14,7 @@ namespace {
 
 using Runs = std::span<const StoredRun* const>;
 
-/// The share of T that the steps waited for input; median over the runs.
+/// The fraction of the time that steps waited for input; median over the runs.
 std::optional<double> input_share(Runs runs) {
   std::vector<double> shares;
   for (const StoredRun* run : runs) {
@@ -35,7 +35,7 @@ std::size_t disturbed_runs(Runs runs) {
   }));
 }
 
-/// The device, and which of its limits if its roof is known.
+/// The device, and its arithmetic or memory if the roof is known.
 std::string device_text(Runs runs) {
   std::vector<double> shares;
   for (const StoredRun* run : runs) {
@@ -43,12 +43,12 @@ std::string device_text(Runs runs) {
       shares.push_back(*share);
     }
   }
-  if (shares.empty()) return "the device";
+  if (shares.empty()) return "device";
   const double share = median(shares);
-  return share >= 0.5
-             ? cat("the device, its arithmetic: ", short_number(100 * share), "% of the least time")
-             : cat("the device, its memory: ", short_number(100 * (1 - share)),
-                   "% of the least time");
+  if (share >= 0.5) {
+    return fmt::format("device arithmetic: {}% of the minimum time", short_number(100 * share));
+  }
+  return fmt::format("device memory: {}% of the minimum time", short_number(100 * (1 - share)));
 }
 
 }  // namespace
@@ -56,11 +56,12 @@ std::string device_text(Runs runs) {
 std::string held_back_by(std::span<const StoredRun* const> runs) {
   constexpr double kInputBound = 0.1;
   const auto share = input_share(runs);
-  std::string text = share && *share > kInputBound
-                         ? cat("input: ", short_number(100 * *share), "% of the time waited")
-                         : device_text(runs);
+  std::string text =
+      share && *share > kInputBound
+          ? fmt::format("input: steps waited {}% of the time", short_number(100 * *share))
+          : device_text(runs);
   if (const std::size_t disturbed = disturbed_runs(runs); disturbed > 0) {
-    text += cat("; other work in ", disturbed, " of ", runs.size(), " runs");
+    text += fmt::format("; other programs disturbed {} of {} runs", disturbed, runs.size());
   }
   return text;
 }

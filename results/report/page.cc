@@ -56,20 +56,27 @@ std::string summary_text(const ReportData& data) {
       last = std::max(last, run->start_ms);
     }
   }
-  std::string text =
-      cat("<p>", runs, " runs of ", data.rows.size(), data.rows.size() == 1 ? " work" : " works",
-          " on ", data.systems.size(), data.systems.size() == 1 ? " system" : " systems", ", from ",
-          utc_by(first, "%Y-%m-%d"), " to ", utc_by(last, "%Y-%m-%d"),
-          ". A run is one process; the spread shown is that between runs. Reference: <b>",
-          html_text(data.systems.front().name), "</b>.</p>\n");
-  if (few > 0) {
-    text += cat("<p class=\"warn\">", few, few == 1 ? " cell has" : " cells have",
-                " fewer than the 6 runs that a 95% interval takes.</p>\n");
+  std::string text = fmt::format(
+      "<p>Runs: {}. Workloads: {}. Systems: {}. Dates: {} to {}. Reference system: <b>{}</b>.</p>\n"
+      "<p>A run is one process. Intervals show the spread between runs.</p>\n",
+      runs, data.rows.size(), data.systems.size(), utc_by(first, "%Y-%m-%d"),
+      utc_by(last, "%Y-%m-%d"), html_text(data.systems.front().name));
+  if (few == 1) {
+    text += "<p class=\"warn\">1 cell has fewer than the 6 runs that a 95% interval needs.</p>\n";
+  } else if (few > 1) {
+    text += fmt::format(
+        "<p class=\"warn\">{} cells have fewer than the 6 runs that a 95% interval needs.</p>\n",
+        few);
   }
-  if (!data.left_out.empty()) {
-    text += cat("<p class=\"warn\">", data.left_out.size(),
-                data.left_out.size() == 1 ? " run is" : " runs are",
-                " left out: not ok, or without a speed; the disclosure lists them.</p>\n");
+  if (data.left_out.size() == 1) {
+    text +=
+        "<p class=\"warn\">1 run is omitted, because its status is not ok or it has no speed. The "
+        "disclosure lists it.</p>\n";
+  } else if (!data.left_out.empty()) {
+    text += fmt::format(
+        "<p class=\"warn\">{} runs are omitted, because their status is not ok or they have no "
+        "speed. The disclosure lists them.</p>\n",
+        data.left_out.size());
   }
   return text;
 }
@@ -77,7 +84,8 @@ std::string summary_text(const ReportData& data) {
 std::string systems_list(const ReportData& data) {
   HtmlTable table("Systems", {"name", "machine", "runs"}, {1});
   for (const ReportSystem& system : data.systems) {
-    table.row({html_text(system.name), html_text(system.about), cat(system.runs.size())});
+    table.row(
+        {html_text(system.name), html_text(system.about), std::to_string(system.runs.size())});
   }
   return table.html();
 }
@@ -86,15 +94,14 @@ std::string definitions() {
   return "<ul>\n"
          "<li>Speed X of a run: images / time from the end of warm-up to the end of the last "
          "step.</li>\n"
-         "<li>Interval of a median: order statistics, exact for any distribution; needs 6 "
+         "<li>Interval of a median: from order statistics, exact for any distribution. It needs 6 "
          "runs.</li>\n"
-         "<li>Ratio: Hodges-Lehmann estimate of the logarithms, with the interval that the "
-         "Mann-Whitney "
-         "test does not reject.</li>\n"
-         "<li>Geometric mean: e to the mean, over works, of the difference of the medians of the "
-         "logarithms of the speeds; interval by a BCa bootstrap over runs.</li>\n"
-         "<li>Works differ in model, mode, batch, type or data; speeds of different works are "
-         "never averaged.</li>\n"
+         "<li>Ratio: the Hodges-Lehmann estimate from the logarithms. Its interval contains the "
+         "ratios that the Mann-Whitney test does not reject.</li>\n"
+         "<li>Geometric mean: e to the mean, over workloads, of the difference of the medians of "
+         "the logarithms of the speeds. Its interval is from a BCa bootstrap over runs.</li>\n"
+         "<li>Workloads differ in model, mode, batch, type or data. Speeds of different workloads "
+         "are never averaged.</li>\n"
          "</ul>\n";
 }
 
@@ -105,30 +112,29 @@ std::string report_page(std::span<const StoredRun> runs, const PageOptions& opti
   const bool anonymize = options.report.anonymize;
   HtmlPage page(options.title);
   page.add("systems", "Systems", summary_text(data) + systems_list(data));
-  page.add("matrix", "Speed by work and system", matrix_table(data));
+  page.add("matrix", "Speed by workload and system", matrix_table(data));
   if (data.systems.size() > 1) {
     page.add("means", "Geometric means", means_table(data) + figures(mean_plot(data)));
     page.add("ratios", "Ratios to the reference", figures(forest_plots(data)));
   }
-  page.add("runs", "Every run",
-           "<p class=\"soft\">A dot is a run; the upright line is the median, the bar its 95% "
-           "interval. Each "
-           "drawing has a scale of its own, which need not begin at 0.</p>\n" +
+  page.add("runs", "All runs",
+           "<p class=\"soft\">Each dot is a run. The vertical line is the median, and the bar is "
+           "its 95% interval. Each drawing has a separate scale, which may not start at 0.</p>\n" +
                figures(dot_plots(data)));
   if (!data.scaling.empty()) {
-    page.add("scaling", "Scaling over devices", scaling_table(data) + figures(scaling_plots(data)));
+    page.add("scaling", "Scaling by number of devices",
+             scaling_table(data) + figures(scaling_plots(data)));
   }
   page.add("energy", "Images per joule", energy_table(data));
   if (options.cost) page.add("cost", "Images per cost", cost_table(data, *options.cost));
-  page.add("bounds", "What holds each work back", bounds_table(data));
+  page.add("bounds", "What limits each workload", bounds_table(data));
   page.add("quality", "Quality", quality_table(data));
   page.add("published", "Published figures, for comparison",
-           "<p>None of these was measured here or by this program. Software, data and what is "
-           "counted differ "
-           "from source to source.</p>\n" +
+           "<p>bench did not measure these speeds. Software, data and what is counted differ "
+           "between sources.</p>\n" +
                published_table(),
            "apart");
-  page.add("definitions", "How the numbers are made", definitions());
+  page.add("definitions", "Definitions", definitions());
   page.add("disclosure", "Full disclosure", disclosure(data, anonymize));
   return page.html(embedded_data(data, anonymize));
 }

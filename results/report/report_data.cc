@@ -83,12 +83,17 @@ std::size_t reference_of(const std::vector<ReportSystem>& systems, const std::st
     const bool named = systems[i].about.find(wanted) != std::string::npos ||
                        systems[i].name.find(wanted) != std::string::npos;
     if (named) found.push_back(i);
-    names += cat(names.empty() ? "'" : ", '", systems[i].name, "'");
+    if (!names.empty()) names += ", ";
+    names += fmt::format("'{}'", systems[i].name);
   }
   if (found.size() == 1) return found.front();
-  throw UsageError(cat("--reference=", wanted,
-                       found.empty() ? " names no system" : " names several systems",
-                       "; there are: ", names));
+  if (found.empty()) {
+    throw UsageError(
+        fmt::format("--reference={}: matches no system; the systems are {}", wanted, names));
+  }
+  throw UsageError(
+      fmt::format("--reference={}: matches several systems; type one of these names in full: {}",
+                  wanted, names));
 }
 
 /// Systems by the number of workloads that they ran, then by name.
@@ -195,7 +200,7 @@ std::string scaling_key(const nlohmann::json& record, std::int64_t devices) {
   std::set<std::string> gpus;
   for (const auto& [path, value] : machine_fields(record)) {
     if (path.starts_with("gpu.")) {
-      gpus.insert(cat(path.substr(path.rfind('.') + 1), " ", value));
+      gpus.insert(fmt::format("{} {}", path.substr(path.rfind('.') + 1), value));
     } else {
       fields[path] = value;
     }
@@ -204,7 +209,8 @@ std::string scaling_key(const nlohmann::json& record, std::int64_t devices) {
   const auto threads = fields.find("cpu.threads_used");
   // All threads of a host serve each of its GPUs.
   if (gpus.empty() && threads != fields.end()) {
-    threads->second = cat(std::stod(threads->second) / static_cast<double>(devices));
+    threads->second =
+        fmt::format("{:g}", std::stod(threads->second) / static_cast<double>(devices));
   }
   return key_of(fields);
 }
@@ -222,7 +228,7 @@ void add_scaling(ReportData& data) {
         const auto devices = integer_field(run->record, "workload.devices");
         if (!devices || *devices < 1) continue;
         Series& series = all[scaling_key(run->record, *devices)];
-        if (*devices == 1) series.name = cat(row.name, ", ", data.systems[i].name);
+        if (*devices == 1) series.name = fmt::format("{}, {}", row.name, data.systems[i].name);
         series.speeds[*devices].push_back(*metric_value(*run, kSpeed));
       }
     }
@@ -261,7 +267,8 @@ ReportData report_data(std::span<const StoredRun> runs, const ReportOptions& opt
     (counts ? used : data.left_out).push_back(&run);
   }
   if (used.empty()) {
-    throw UsageError(cat("none of the ", runs.size(), " runs is ok and has images_per_sec"));
+    throw UsageError(fmt::format("no run has both the status ok and images_per_sec (runs read: {})",
+                                 runs.size()));
   }
   data.systems = systems_of(used, options);
   data.rows = rows_of(used, data.systems);

@@ -71,7 +71,7 @@ struct ReportOptions {
 const std::string& name_of_work(const ReportData& data, const StoredRun& run);
 
 /// `runs` must outlive the result. Throws UsageError if no run has a speed, or if the reference
-/// names no system, or several.
+/// does not match exactly one system.
 ReportData report_data(std::span<const StoredRun> runs, const ReportOptions& options);
 
 }  // namespace bench::results

@@ -24,7 +24,10 @@ std::vector<std::string> parts_of(const std::string& text) {
 
 std::string join(const std::vector<std::string>& parts) {
   std::string text;
-  for (const std::string& part : parts) text += cat(text.empty() ? "" : ", ", part);
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += ", ";
+    text += part;
+  }
   return text;
 }
 
@@ -75,11 +78,11 @@ void name_systems(std::vector<ReportSystem>& systems, bool anonymize) {
     system.name = tagged.empty() ? distinct_part(system, systems) : tagged;
     if (anonymize) {
       system.name = systems.size() > 26
-                        ? cat("System ", &system - systems.data() + 1, ": ", system.name)
-                        : cat("System ", letter++, ": ", system.name);
+                        ? fmt::format("System {}: {}", &system - systems.data() + 1, system.name)
+                        : fmt::format("System {}: {}", letter++, system.name);
     }
     if (!used.insert(system.name).second) {
-      system.name += cat(" (", system.key.substr(0, 4), ")");
+      system.name += fmt::format(" ({})", system.key.substr(0, 4));
       used.insert(system.name);
     }
   }

@@ -19,34 +19,39 @@ std::vector<std::string> with_systems(const char* first, const ReportData& data)
 
 std::string interval_text(const std::optional<stats::Interval>& interval) {
   if (!interval) return "";
-  return cat("[", short_number(interval->low), ", ", short_number(interval->high), "]");
+  return fmt::format("[{}, {}]", short_number(interval->low), short_number(interval->high));
 }
 
 std::string summary_cell(const stats::GroupSummary& summary) {
   if (summary.interval) {
-    return cat(short_number(summary.median), "<small>", interval_text(summary.interval),
-               "</small>");
+    return fmt::format("{}<small>{}</small>", short_number(summary.median),
+                       interval_text(summary.interval));
   }
-  return cat(short_number(summary.median), "<small>", short_number(summary.min), " to ",
-             short_number(summary.max), ", no 95% interval: ", summary.n,
-             summary.n == 1 ? " run" : " runs", "</small>");
+  if (summary.n == 1) {
+    return fmt::format("{}<small>1 run, no 95% interval</small>", short_number(summary.median));
+  }
+  return fmt::format("{}<small>{} to {} ({} runs, no 95% interval)</small>",
+                     short_number(summary.median), short_number(summary.min),
+                     short_number(summary.max), summary.n);
 }
 
 /// Marks an interval that excludes equality as faster or slower, by a sign as well as by colour.
 std::string ratio_line(const stats::Shift& ratio) {
   const RatioText text = ratio_text(ratio.estimate, ratio.interval);
-  if (!ratio.interval) return cat("<small>", text.ratio, ", too few runs</small>");
+  if (!ratio.interval) return fmt::format("<small>{}, too few runs</small>", text.ratio);
   const char* sign = ratio.interval->low > 0 ? "▲ " : ratio.interval->high < 0 ? "▼ " : "= ";
-  return cat("<small>", sign, text.ratio, " ", text.interval, "</small>");
+  return fmt::format("<small>{}{} {}</small>", sign, text.ratio, text.interval);
 }
 
 }  // namespace
 
 std::string matrix_table(const ReportData& data) {
-  HtmlTable table(cat("Images per second: median, [95% interval of the median], ratio to ",
-                      html_text(data.systems.front().name),
-                      " with its 95% interval. ▲ faster, ▼ slower, = the interval holds equality"),
-                  with_systems("work", data));
+  HtmlTable table(
+      fmt::format("Images per second: the median, its [95% interval], and the ratio to {} with its "
+                  "95% interval. ▲ means faster, ▼ slower. = means that the interval includes "
+                  "equality.",
+                  html_text(data.systems.front().name)),
+      with_systems("workload", data));
   for (const ReportRow& row : data.rows) {
     std::vector<std::string> cells{html_text(row.name)};
     for (const ReportCell& cell : row.cells) {
@@ -59,23 +64,25 @@ std::string matrix_table(const ReportData& data) {
     }
     table.row(cells);
   }
-  return cat("<div class=\"matrix\">", table.html(), "</div>\n");
+  return fmt::format("<div class=\"matrix\">{}</div>\n", table.html());
 }
 
 std::string means_table(const ReportData& data) {
-  HtmlTable table(cat("Geometric mean of the ratios to ", html_text(data.systems.front().name),
-                      "; 95% interval by bootstrap over runs, works fixed"),
-                  {"system", "mean", "95% interval", "works in it"});
+  HtmlTable table(
+      fmt::format("Geometric mean of the ratios to {}. The 95% interval is from a bootstrap over "
+                  "runs with fixed workloads.",
+                  html_text(data.systems.front().name)),
+      {"system", "mean", "95% interval", "workloads"});
   for (const ReportSystem& system : data.systems) {
     if (&system == &data.systems.front()) {
       table.row({html_text(system.name), "reference", "", ""});
     } else if (!system.geometric_mean) {
-      table.row({html_text(system.name), "no work in common", "", "0"});
+      table.row({html_text(system.name), "no workload in common", "", "0"});
     } else {
       const stats::GeometricMean& mean = *system.geometric_mean;
       const RatioText text = ratio_text(mean.log_ratio, mean.interval);
       table.row({html_text(system.name), text.ratio, mean.interval ? text.interval : "too few runs",
-                 cat(system.works_in_mean, " of ", data.rows.size())});
+                 fmt::format("{} of {}", system.works_in_mean, data.rows.size())});
     }
   }
   return table.html();
@@ -83,10 +90,9 @@ std::string means_table(const ReportData& data) {
 
 std::string energy_table(const ReportData& data) {
   HtmlTable table(
-      "Images per joule: median and [95% interval] of the runs; by what the records measured, "
-      "which "
-      "is not the power at the wall",
-      with_systems("work", data));
+      "Images per joule: median and [95% interval] of the runs. The energy is that in the records, "
+      "not the energy at the wall.",
+      with_systems("workload", data));
   bool any = false;
   for (const ReportRow& row : data.rows) {
     std::vector<std::string> cells{html_text(row.name)};
@@ -104,21 +110,22 @@ std::string energy_table(const ReportData& data) {
   if (const auto* errors = field(record, "capture_errors"); errors != nullptr) {
     why = errors->value("energy.joules", errors->value("metrics.joules_per_image.value", ""));
   }
-  return cat("<p>No record knows its energy", why.empty() ? "" : cat(" (", html_text(why), ")"),
-             ".</p>\n");
+  if (why.empty()) return "<p>No record contains its energy.</p>\n";
+  return fmt::format("<p>No record contains its energy ({}).</p>\n", html_text(why));
 }
 
 std::string cost_table(const ReportData& data, const CostModel& cost) {
-  HtmlTable table(cat("Images per ", html_text(cost.currency),
-                      ", in thousands, and [95% interval], which is that "
-                      "of the speed"),
-                  with_systems("work", data));
+  HtmlTable table(
+      fmt::format("Thousands of images per {}, and the [95% interval] that follows from that of "
+                  "the speed",
+                  html_text(cost.currency)),
+      with_systems("workload", data));
   for (const ReportRow& row : data.rows) {
     std::vector<std::string> cells{html_text(row.name)};
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const ReportCell& cell = row.cells[i];
       const SystemCost* entry =
-          cost_of(cost, cat(data.systems[i].name, ", ", data.systems[i].about));
+          cost_of(cost, fmt::format("{}, {}", data.systems[i].name, data.systems[i].about));
       const auto thousands = [&](double speed) {
         const auto images =
             entry == nullptr ? std::nullopt : images_per_currency(cost, *entry, speed);
@@ -128,19 +135,20 @@ std::string cost_table(const ReportData& data, const CostModel& cost) {
       if (!images) {
         cells.emplace_back(cell.empty()       ? "not run"
                            : entry == nullptr ? "no price given"
-                                              : "power not given");
+                                              : "no power given");
         continue;
       }
       std::string text = short_number(*images);
       if (cell.speed.interval) {
-        text += cat("<small>[", short_number(*thousands(cell.speed.interval->low)), ", ",
-                    short_number(*thousands(cell.speed.interval->high)), "]</small>");
+        text += fmt::format("<small>[{}, {}]</small>",
+                            short_number(*thousands(cell.speed.interval->low)),
+                            short_number(*thousands(cell.speed.interval->high)));
       }
       cells.push_back(text);
     }
     table.row(cells);
   }
-  HtmlTable inputs("What was put in", {"entry", "price", "per hour", "power (W)"});
+  HtmlTable inputs("Inputs of --cost", {"entry", "price", "per hour", "power (W)"});
   for (const SystemCost& entry : cost.systems) {
     const auto shown = [](const std::optional<double>& value) {
       return value ? short_number(*value) : "";
@@ -148,21 +156,22 @@ std::string cost_table(const ReportData& data, const CostModel& cost) {
     inputs.row(
         {html_text(entry.match), shown(entry.capex), shown(entry.hourly), shown(entry.watts)});
   }
-  return cat(table.html(), inputs.html(),
-             "<p>Of a machine that is bought: ", short_number(cost.years), " years, in use ",
-             short_number(100 * cost.utilization), "% of the time, ", short_number(cost.kwh_price),
-             " ", html_text(cost.currency), " per kWh, PUE ", short_number(cost.pue),
-             ". Images per ", html_text(cost.currency),
-             " = X · 3600 · 8760 · years · use / (price + 8760 · years · PUE · W/1000 · price per "
-             "kWh); rented: X · "
-             "3600 / price per hour.</p>\n");
+  const std::string formulas = fmt::format(
+      "<p>A machine that is bought runs for {0} years and is in use {1}% of the time. Electricity "
+      "costs {2} {3} per kWh, and the PUE is {4}.</p>\n"
+      "<p>Images per {3}, where X is the speed. Bought: X · 3600 · 8760 · years · use / (price + "
+      "8760 · years · PUE · W/1000 · price per kWh). Rented: X · 3600 / price per hour.</p>\n",
+      short_number(cost.years), short_number(100 * cost.utilization), short_number(cost.kwh_price),
+      html_text(cost.currency), short_number(cost.pue));
+  return table.html() + inputs.html() + formulas;
 }
 
 std::string bounds_table(const ReportData& data) {
   HtmlTable table(
-      "GFLOP/s: median speed × arithmetic of an image. Of the roof: least time of a step, if each "
-      "kernel ran at the machine's measured arithmetic or memory speed, over its time",
-      {"work", "system", "GFLOP/s", "of the roof", "held back by"}, {1, 4});
+      "GFLOP/s: median speed × arithmetic of an image. Of the roof: the minimum time of a step / "
+      "its time. In the minimum time, each kernel runs at the machine's measured arithmetic or "
+      "memory speed.",
+      {"workload", "system", "GFLOP/s", "of the roof", "held back by"}, {1, 4});
   for (const ReportRow& row : data.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const ReportCell& cell = row.cells[i];
@@ -178,14 +187,15 @@ std::string bounds_table(const ReportData& data) {
 
 std::string scaling_table(const ReportData& data) {
   if (data.scaling.empty()) return "";
-  HtmlTable table("Speed of k devices / (k × speed of one), with 95% interval",
-                  {"work and system", "devices", "efficiency", "interval"});
+  HtmlTable table("Speed of k devices / (k × speed of one), with its 95% interval",
+                  {"workload and system", "devices", "efficiency", "interval"});
   for (const ScalingCurve& curve : data.scaling) {
     for (const ScalingPoint& point : curve.points) {
       const auto& interval = point.log_efficiency.interval;
       const auto percent = [](double log) { return short_number(100 * std::exp(log)) + "%"; };
-      table.row({html_text(curve.name), cat(point.devices), percent(point.log_efficiency.estimate),
-                 interval ? cat("[", percent(interval->low), ", ", percent(interval->high), "]")
+      table.row({html_text(curve.name), std::to_string(point.devices),
+                 percent(point.log_efficiency.estimate),
+                 interval ? fmt::format("[{}, {}]", percent(interval->low), percent(interval->high))
                           : "too few runs"});
     }
   }
@@ -193,7 +203,7 @@ std::string scaling_table(const ReportData& data) {
 }
 
 std::string published_table() {
-  HtmlTable table("Speeds that others published, as their sources give them",
+  HtmlTable table("Published speeds, as stated by their sources",
                   {"hardware", "model", "setting", "images/s", "source", "date or version"},
                   {1, 2, 4, 5});
   for (const PublishedFigure& figure : published_figures()) {

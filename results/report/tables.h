@@ -23,10 +23,10 @@ std::string cost_table(const ReportData& data, const CostModel& cost);
 /// What limited each workload, and its arithmetic rate.
 std::string bounds_table(const ReportData& data);
 
-/// Efficiency over devices; empty if no workloads differ only in their number.
+/// Efficiency by number of devices; empty if no workloads differ only in their number.
 std::string scaling_table(const ReportData& data);
 
-/// What others published.
+/// Published speeds.
 std::string published_table();
 
 }  // namespace bench::results

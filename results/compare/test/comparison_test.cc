@@ -116,7 +116,7 @@ TEST(Comparison, NightsAreTheReplicatesOfNestedRuns) {
   std::vector<StoredRun> other;
   for (std::uint64_t night = 0; night < 4; ++night) {
     for (auto* side : {&base, &other}) {
-      const std::string group = cat(side == &base ? "a" : "b", night);
+      const std::string group = fmt::format("{}{}", side == &base ? "a" : "b", night);
       const double rate = 100 + static_cast<double>(night * night % 3);
       for (const StoredRun& run : made_runs(3, {.rate = rate, .group = group}, 0.001, night)) {
         side->push_back(run);
@@ -134,7 +134,7 @@ std::vector<StoredRun> made_nights(std::size_t nights, std::uint64_t seed) {
   std::vector<StoredRun> runs;
   for (std::size_t night = 0; night < nights; ++night) {
     const double rate = 100 * std::exp(0.02 * static_cast<double>(random.normal()));
-    const MadeRun made{.rate = rate, .group = cat(seed, "-", night)};
+    const MadeRun made{.rate = rate, .group = fmt::format("{}-{}", seed, night)};
     for (const StoredRun& run : made_runs(3, made, 0.001, 1000 * seed + night)) runs.push_back(run);
   }
   return runs;
@@ -146,13 +146,13 @@ TEST(Comparison, ThreeNightsASideAreTooFewWhateverTheyShow) {
   for (std::uint64_t night = 0; night < 3; ++night) {
     for (auto* side : {&base, &other}) {
       const MadeRun made{.rate = side == &base ? 100.0 : 90.0,
-                         .group = cat(side == &base ? "a" : "b", night)};
+                         .group = fmt::format("{}{}", side == &base ? "a" : "b", night)};
       for (const StoredRun& run : made_runs(3, made, 0.001, night)) side->push_back(run);
     }
   }
   const ComparisonRow row = compared(base, other).rows[0];
   EXPECT_EQ(row.by, ComparedBy::kNested);
-  EXPECT_NEAR(row.shift->p, 0.1, 1e-12) << "2 of the 20 ways to deal six nights out";
+  EXPECT_NEAR(row.shift->p, 0.1, 1e-12) << "2 of the 20 ways to split six days";
   EXPECT_FALSE(row.shift->interval);
   EXPECT_EQ(row.verdict, ChangeVerdict::kInconclusive);
   EXPECT_EQ(row.needed, 4);
@@ -167,8 +167,8 @@ TEST(Comparison, OfTheSameNightsIsRarelyAChange) {
           compared(made_nights(nights, 2 * i + 1), made_nights(nights, 2 * i + 2)).rows[0].verdict;
       changed += verdict == ChangeVerdict::kRegressed || verdict == ChangeVerdict::kImproved;
     }
-    std::cout << "A/A, " << nights << " nights a side: " << changed
-              << " of 200 are called changed\n";
+    std::cout << "A/A, " << nights << " days per side: " << changed
+              << " of 200 comparisons report a change\n";
     // With 4 days, p is at least 2 / 70: 5.7 are expected, 10 are promised.
     EXPECT_LE(changed, nights == 3 ? 0 : 10);
   }
@@ -178,7 +178,7 @@ TEST(Comparison, ManyRowsAreCorrectedTogether) {
   std::vector<StoredRun> base;
   std::vector<StoredRun> other;
   for (std::uint64_t i = 0; i < 40; ++i) {
-    const std::string model = cat("model", i);
+    const std::string model = fmt::format("model{}", i);
     for (const StoredRun& run : made_runs(8, {.model = model}, 0.02, 500 + 2 * i))
       base.push_back(run);
     for (const StoredRun& run : made_runs(8, {.model = model}, 0.02, 501 + 2 * i)) {
@@ -193,7 +193,7 @@ TEST(Comparison, ManyRowsAreCorrectedTogether) {
     EXPECT_NE(row.verdict, ChangeVerdict::kRegressed);
     alone += row.uncorrected ? 1 : 0;
   }
-  EXPECT_GT(alone, 0) << "some would be called changed on their own";
+  EXPECT_GT(alone, 0) << "without the correction, some rows would be reported as changed";
   ASSERT_EQ(comparison.geomeans.size(), 1);
   EXPECT_EQ(comparison.geomeans[0].works, 40);
 }
@@ -220,7 +220,7 @@ TEST(Comparison, LeavesOutRunsThatFailed) {
   base[0].metrics["images_per_sec"].value = 1;
   const Comparison comparison = compared(base, made_runs(8, {}, 0.003, 2));
   EXPECT_EQ(comparison.rows[0].base.n, 7);
-  EXPECT_THAT(comparison.notes, Contains("base: 1 run left out, failed"));
+  EXPECT_THAT(comparison.notes, Contains("base: omitted 1 run with the status failed"));
   for (StoredRun& run : base) run.status = "aborted";
   EXPECT_THROW(compared(base, made_runs(8, {}, 0.003, 2)), DataError);
 }

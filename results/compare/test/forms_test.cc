@@ -103,7 +103,7 @@ TEST(Forms, MarkdownFitsIntoAComment) {
   std::ostringstream out;
   print_markdown(out, std::span(&comparison, 1));
   EXPECT_LE(out.str().size(), 65536);
-  EXPECT_THAT(out.str(), HasSubstr("The rest is cut"));
+  EXPECT_THAT(out.str(), HasSubstr("The rest is omitted"));
 }
 
 TEST(Forms, JsonHoldsEveryValueAndBothProbabilities) {

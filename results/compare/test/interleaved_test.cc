@@ -26,8 +26,8 @@ class Interleaved : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = std::filesystem::path(::testing::TempDir()) /
-              cat("interleaved-", ::testing::UnitTest::GetInstance()->random_seed(), "-",
-                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
+              fmt::format("interleaved-{}-{}", ::testing::UnitTest::GetInstance()->random_seed(),
+                          ::testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     std::ofstream(folder_ / "record.json") << sealed(json_of(made_record())).dump();
@@ -96,7 +96,7 @@ TEST_F(Interleaved, ACommandIsSentTheSignalItselfOnceAndByUsAlone) {
            "done\n";
     std::filesystem::permissions(folder_ / "signals", std::filesystem::perms::owner_all);
     InterleavedPlan signalling = plan(2);
-    signalling.base = cat((folder_ / "signals").string(), " ", signal, " ", ::getpid());
+    signalling.base = fmt::format("{} {} {}", (folder_ / "signals").string(), signal, ::getpid());
     EXPECT_TRUE(run_interleaved(signalling, ignore).interrupted);
     std::ifstream file(folder_ / "got");
     return std::string(std::istreambuf_iterator<char>(file), {});
@@ -116,7 +116,7 @@ TEST_F(Interleaved, ACommandThatFailsIsNamedWithItsLog) {
     EXPECT_THAT(error.what(), HasSubstr("new-01.log"));
   }
   failing.other = "true";
-  EXPECT_THROW(run_interleaved(failing, ignore), DataError) << "left no record";
+  EXPECT_THROW(run_interleaved(failing, ignore), DataError) << "wrote no record";
 }
 
 TEST_F(Interleaved, AnEarlierRecordIsNotTakenForThisRuns) {

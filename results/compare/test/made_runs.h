@@ -42,7 +42,7 @@ inline StoredRun made_run(const MadeRun& made) {
   run.machine = "node7";
   run.machine_key = key_of(machine_fields(run.record));
   run.environment_key = key_of(environment_fields(run.record));
-  run.record_id = cat(made.model, made.batch, "-", made.rate);
+  run.record_id = fmt::format("{}{}-{:g}", made.model, made.batch, made.rate);
   run.group_id = made.group.empty() ? run.record_id : made.group;
   run.metrics["images_per_sec"] = {
       .value = made.rate, .unit = "images/s", .better = Better::kHigher};

@@ -31,7 +31,7 @@ TEST(Matching, RefusesAnotherBatchSizeAndNamesIt) {
     match_work(base, other, {});
     FAIL() << "was compared";
   } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("workload.batch_per_device (64 against 32)"));
+    EXPECT_THAT(error.what(), HasSubstr("workload.batch_per_device (64 vs. 32)"));
     EXPECT_THAT(error.what(), HasSubstr("--ignore"));
   }
 }
@@ -60,7 +60,7 @@ TEST(Matching, WhatOneSideLacksIsTold) {
   const std::vector<StoredRun> other = {made_run({})};
   const Matching matching = match_work(base, other, {});
   ASSERT_EQ(matching.unmatched.size(), 1);
-  EXPECT_THAT(matching.unmatched[0], HasSubstr("resnet50 train bs32 f32 is in base only"));
+  EXPECT_THAT(matching.unmatched[0], HasSubstr("resnet50 train bs32 f32 is only in base"));
 }
 
 }  // namespace

@@ -75,8 +75,8 @@ TEST(TfLogs, HaveTheAccuraciesOfEachPrintedStep) {
   std::vector<std::string> seen;
   for (std::string line; std::getline(lines, line);) {
     const nlohmann::json entry = nlohmann::json::parse(line);
-    seen.push_back(cat(entry["global_step"].get<int>(), " ", entry["name"].get<std::string>(), " ",
-                       entry["value"].get<double>()));
+    seen.push_back(fmt::format("{} {} {:g}", entry["global_step"].get<int>(),
+                               entry["name"].get<std::string>(), entry["value"].get<double>()));
   }
   EXPECT_THAT(seen, ::testing::ElementsAre("1 current_examples_per_sec 16",
                                            "1 top_1_accuracy 0.125", "1 top_5_accuracy 0.5",
@@ -140,7 +140,7 @@ TEST(TfLogs, AMetricLogThatIsThereIsAddedTo) {
 template <class T>
 T take(std::string_view& bytes) {
   T value{};
-  check(bytes.size() >= sizeof value, "a record is cut off");
+  check(bytes.size() >= sizeof value, "the record is incomplete");
   std::memcpy(&value, bytes.data(), sizeof value);
   bytes.remove_prefix(sizeof value);
   return value;
@@ -180,7 +180,7 @@ WireField take_field(std::string_view& bytes) {
       size = 4;
       break;
     default:
-      throw DataError("a wire type that is not used");
+      throw DataError("unknown wire type");
   }
   out.bytes = bytes.substr(0, size);
   bytes.remove_prefix(size);
@@ -214,8 +214,9 @@ TEST(Tensorboard, EventsDecodeToTheSteps) {
     const WireField tag = take_field(value.bytes);
     WireField number = take_field(value.bytes);
     EXPECT_EQ(number.field, 2U);
-    seen.push_back(cat(next.number, " ", take<double>(time.bytes) - 1769860800, " ", tag.bytes, " ",
-                       take<float>(number.bytes)));
+    seen.push_back(fmt::format("{} {:g} {} {:g}", next.number,
+                               take<double>(time.bytes) - 1769860800, tag.bytes,
+                               take<float>(number.bytes)));
   }
   EXPECT_THAT(seen, ::testing::ElementsAre("brain.Event:2", "1 2.5 step_time_ms 500",
                                            "1 2.5 images_per_sec 16", "1 2.5 loss 2",
@@ -283,7 +284,7 @@ TEST(GoogleBenchmark, CountsTheStepsThatRanAndLeavesOutWhatIsNotKnown) {
   record.cpu.max_mhz = Unknown{"no cpufreq"};
   record.cpu.base_mhz = Unknown{"no cpufreq"};
   record.cpu.governor = std::string("powersave");
-  record.cpu.threads = Unknown{"not told"};
+  record.cpu.threads = Unknown{"not reported"};
   record.metrics.clear();
   const nlohmann::json unknown = exported(record);
   EXPECT_FALSE(unknown["benchmarks"][0].contains("iterations"));
@@ -355,7 +356,8 @@ TEST(Phoronix, HasTheElementsOfItsSchemaInOrderAndEscapes) {
     ASSERT_NE(place, std::string::npos) << name;
     ++place;
   }
-  EXPECT_THAT([] { written("phoronix", {}); }, ThrowsMessage<UsageError>(HasSubstr("no run")));
+  EXPECT_THAT([] { written("phoronix", {}); },
+              ThrowsMessage<UsageError>(HasSubstr("no runs to export")));
 }
 
 TEST(ChromeTrace, HasACompleteEventPerStep) {
@@ -373,7 +375,8 @@ TEST(ChromeTrace, HasACompleteEventPerStep) {
 TEST(Formats, AnUnknownOneIsAnsweredWithTheKnown) {
   EXPECT_THAT(
       [] { format_to_write("hyperfine"); },
-      ThrowsMessage<UsageError>(HasSubstr("there is: tf-logs, google-benchmark, lnt, csv")));
+      ThrowsMessage<UsageError>(HasSubstr("--format=hyperfine: not a format for export; the "
+                                          "formats are tf-logs, google-benchmark, lnt, csv")));
 }
 
 TEST(Formats, EveryWriterTakesARunOfWhichLittleIsKnown) {

@@ -72,7 +72,7 @@ TEST(TfStdout, IsReadWithItsHeader) {
 }
 
 TEST(TfStdout, SeveralRunsOfOneFileAreSeveralRecords) {
-  const Records records = read_text(cat(kPrinted, "noise\n", kPrinted));
+  const Records records = read_text(fmt::format("{0}noise\n{0}", kPrinted));
   ASSERT_EQ(records.size(), 2U);
   EXPECT_EQ(text_field(records.back(), "workload.backend"), "1.15");
 }
@@ -80,8 +80,8 @@ TEST(TfStdout, SeveralRunsOfOneFileAreSeveralRecords) {
 TEST(TfStdout, ARunThatDidNotEndIsRefusedByItsLine) {
   const std::string text = kPrinted;
   expect_refused(text.substr(0, text.find("total images")),
-                 "the run of line 2 has no 'total images/sec'");
-  expect_refused(text.substr(0, text.find("\t7.593")), "line 18: a step's line has no loss");
+                 "the run that begins in line 2 has no 'total images/sec'");
+  expect_refused(text.substr(0, text.find("\t7.593")), "line 18: the line of a step has no loss");
 }
 
 TEST(Hyperfine, EveryProcessIsARun) {
@@ -100,13 +100,13 @@ TEST(Hyperfine, EveryProcessIsARun) {
 }
 
 TEST(Hyperfine, MalformedFilesAreRefusedByPlace) {
-  expect_refused(R"({"results": [{"command": "x"}]})", "results[0] has no list 'times'");
+  expect_refused(R"({"results": [{"command": "x"}]})", "results[0] needs a list 'times'");
   expect_refused(R"({"results": [{"command": "x", "times": [0.1, "a"]}]})",
-                 "results[0].times[1] is no number");
+                 "results[0].times[1] is not a number");
   expect_refused(R"({"results": [{"command": "x", "times": []}]})", "'results' has no times");
   expect_refused("{\"results\": [\n{\"command\": \"x\", \"times\": [0.1",
-                 "line 2: its JSON is cut off");
-  expect_refused("{\"results\": [\n{\"command\" \"x\"}]}", "line 2, column 14: is no JSON");
+                 "line 2: the JSON is incomplete");
+  expect_refused("{\"results\": [\n{\"command\" \"x\"}]}", "line 2, column 14: not valid JSON");
 }
 
 constexpr const char* kGoogleFile = R"({"context": {"date": "2026-01-31T13:00:00+01:00",
@@ -135,12 +135,12 @@ TEST(GoogleBenchmark, EveryRepetitionIsARunAndAggregatesAreNone) {
 
 TEST(GoogleBenchmark, MalformedFilesAreRefusedByPlace) {
   expect_refused(R"({"context": {}, "benchmarks": [{"name": "a", "time_unit": "h"}]})",
-                 "benchmarks[0] has the unknown time_unit 'h'");
+                 "benchmarks[0] has the unknown time_unit 'h'; accepted are s, ms, us and ns");
   expect_refused(R"({"context": {}, "benchmarks": [{"name": "a", "real_time": "1"}]})",
-                 "benchmarks[0] has no number 'real_time'");
-  expect_refused(R"({"context": {}, "benchmarks": [7]})", "benchmarks[0] is no object");
-  expect_refused(R"({"context": {}, "benchmarks": []})", "has no run");
-  expect_refused(R"({"context": 3, "benchmarks": []})", "'context' of the file is no object");
+                 "benchmarks[0] needs a number 'real_time'");
+  expect_refused(R"({"context": {}, "benchmarks": [7]})", "benchmarks[0] is not an object");
+  expect_refused(R"({"context": {}, "benchmarks": []})", "'benchmarks' contains no runs");
+  expect_refused(R"({"context": 3, "benchmarks": []})", "'context' in the file is not an object");
 }
 
 TEST(Lnt, SamplesAreRuns) {
@@ -156,12 +156,12 @@ TEST(Lnt, SamplesAreRuns) {
 
 TEST(Lnt, OtherVersionsAndMalformedFilesAreRefused) {
   expect_refused(R"({"format_version": "1", "machine": {}, "tests": []})",
-                 R"(its format_version is "1", and only "2" is read)");
+                 R"(format_version is "1", but only "2" is supported)");
   expect_refused(R"({"format_version": "2", "machine": {}, "run": {}, "tests": [{"a": 1}]})",
-                 "tests[0] has no text 'name'");
+                 "tests[0] needs a text 'name'");
   expect_refused(R"({"format_version": "2", "machine": {}, "run": {},
                      "tests": [{"name": "x", "score": [1, {}]}]})",
-                 "'score' of tests[0] is no number");
+                 "'score' in tests[0] is not a number");
 }
 
 TEST(Csv, CellsMayBeQuoted) {
@@ -176,18 +176,20 @@ TEST(Csv, CellsMayBeQuoted) {
 }
 
 TEST(Csv, MalformedFilesAreRefusedByLineAndColumn) {
-  expect_refused("model,speed\na,1\nb\n", "line 3: has 1 cells, the header 2");
-  expect_refused("model,speed\na,fast\n", "line 2, column 'speed': 'fast' is no number");
-  expect_refused("model,devices\na,two\n", "line 2, column 'devices': 'two' is no number");
-  expect_refused("model,start_utc\na,soon\n", "line 2, column 'start_utc': 'soon' is no time");
-  expect_refused("model,speed\n\"a,1\n", "line 2: a quoted cell does not end");
-  expect_refused("model,speed\n", "has a header and no runs");
+  expect_refused("model,speed\na,1\nb\n", "line 3: the number of cells is 1, but the header has 2");
+  expect_refused(
+      "model,speed\na,fast\n",
+      "line 2, column 'speed': 'fast' is not a number; for texts, name the column tag.speed");
+  expect_refused("model,devices\na,two\n", "line 2, column 'devices': 'two' is not a number");
+  expect_refused("model,start_utc\na,soon\n", "line 2, column 'start_utc': 'soon' is not a time");
+  expect_refused("model,speed\n\"a,1\n", "line 2: the quoted cell has no closing quote");
+  expect_refused("model,speed\n", "has a header but no runs");
 }
 
 TEST(TfLogs, NeedBothFiles) {
-  EXPECT_THAT(
-      [] { read_text(R"({"model_name": "x"})", "benchmark_run.log"); },
-      ThrowsMessage<DataError>(HasSubstr("metric.log: is missing beside benchmark_run.log")));
+  EXPECT_THAT([] { read_text(R"({"model_name": "x"})", "benchmark_run.log"); },
+              ThrowsMessage<DataError>(HasSubstr(
+                  "metric.log: is missing; it must be in the folder of benchmark_run.log")));
 }
 
 TEST(TfLogs, AMalformedMetricIsRefusedByItsLine) {
@@ -196,7 +198,7 @@ TEST(TfLogs, AMalformedMetricIsRefusedByItsLine) {
   std::ofstream(folder.path() / "metric.log") << R"({"name": "a", "value": 1})"
                                               << "\n{\"name\": \"b\", \"value\": \"c\"}\n";
   EXPECT_THAT([&] { read_foreign(folder.path()); },
-              ThrowsMessage<DataError>(HasSubstr("metric.log: line 2 has no number 'value'")));
+              ThrowsMessage<DataError>(HasSubstr("metric.log: line 2 needs a number 'value'")));
 }
 
 TEST(TfLogs, ARunWithoutATotalIsAFailedOne) {
@@ -208,7 +210,9 @@ TEST(TfLogs, ARunWithoutATotalIsAFailedOne) {
 }
 
 TEST(Foreign, WhatIsOfNoFormIsRefusedWithTheFormsThatAre) {
-  expect_refused("hello\n", "is in no known form; these are read: tf-logs, google-benchmark");
+  expect_refused(
+      "hello\n",
+      "has an unknown format; the formats that can be read are tf-logs, google-benchmark");
   expect_refused(" \n", "is empty");
   EXPECT_THAT([] { read_foreign("absent"); },
               ThrowsMessage<DataError>(HasSubstr("absent: cannot be opened")));

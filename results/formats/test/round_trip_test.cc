@@ -113,7 +113,7 @@ TEST(Imported, WhatTheFileDoesNotTellIsNullWithAReason) {
     if (value.is_null()) nulls.insert(path);
     if (!value.is_object()) return;
     for (const auto& [name, inner] : value.items()) {
-      self(self, inner, path.empty() ? name : cat(path, ".", name));
+      self(self, inner, path.empty() ? name : fmt::format("{}.{}", path, name));
     }
   };
   collect(collect, record, "");
@@ -122,7 +122,7 @@ TEST(Imported, WhatTheFileDoesNotTellIsNullWithAReason) {
     EXPECT_TRUE(record["capture_errors"].contains(path)) << path;
   }
   for (const auto& [path, why] : record["capture_errors"].items()) {
-    EXPECT_EQ(why, "not told by a file of tf-logs") << path;
+    EXPECT_EQ(why, "not in the imported tf-logs file") << path;
     EXPECT_EQ(field(record, path), nullptr) << path;
   }
 }

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Looks at the pages of report, compare and track in headless Chromium, as wide as a desk and as a telephone.
+"""Checks the pages of report, compare and track in headless Chromium, in the widths of a desktop and a telephone.
 
     browser_test.py BENCH_RESULTS
 
-Holds: nothing is loaded, the console is silent, every drawing has a text alternative, no labels of a drawing
-overlap or leave it, the page is no wider than the screen, a click on a table's heading sorts it, and without
-scripts all of it is there. The checks are also tried on pages with planted faults. Exits with 77 where Chromium is missing, with 1 there if BENCH_NEED_BROWSER is set.
+Checks:
+- The page loads nothing, and the console is silent.
+- Every drawing has a text alternative. Labels neither overlap nor leave their drawing.
+- The page is at most as wide as the screen.
+- A click on a table's heading sorts the table.
+- Without scripts, the page is complete.
+
+Pages with planted faults test the checks. Without Chromium, exits with 77, or with 1 if BENCH_NEED_BROWSER is set.
 """
 
 import datetime
@@ -101,14 +106,14 @@ def look_at(chromium: str, folder: pathlib.Path, report: str) -> list[str]:
     document, _ = browser(chromium, folder, around)
     match = re.search(r'<pre id="seen">(.*?)</pre>', document, re.S)
     if match is None or not match[1]:
-        return found + ["the page around it did not finish"]
+        return found + ["the outer page did not finish"]
     looks = json.loads(html.unescape(match[1]))
     for seen in looks:
         name = f"width {seen['width']}{'' if seen['scripts'] else ', without scripts'}"
         if seen["scripts"]:
             print(f"  {name}: {seen['drawings']} drawings, {seen['labels']} labels")
         if seen["drawings"] == 0 or seen["labels"] == 0:
-            found.append("there are no drawings")
+            found.append("the page has no drawings")
         for what in ("drawings", "labels", "cells"):
             if seen[what] != looks[0][what]:
                 found.append(f"{name}: {seen[what]} of {looks[0][what]} {what}")
@@ -117,7 +122,7 @@ def look_at(chromium: str, folder: pathlib.Path, report: str) -> list[str]:
 
 
 def records() -> str:
-    """Runs of several systems and works, with names as long as they get, as a table."""
+    """Runs of several systems and workloads, with the longest names, as a table."""
     rows = ["model,mode,dtype,batch_per_device,devices,hostname,cpu,start_utc,images_per_sec,joules_per_image"]
     models = ["resnet50", "official_resnet152_v2", "mobilenet_v3_large", "<i>&\"\" odd", "x" * 60]
     systems = [("node1", "AMD EPYC 9654 96-Core Processor", 1.0), ("node2", "Intel Xeon Platinum 8592+", 1.31),
@@ -132,23 +137,23 @@ def records() -> str:
     return "\n".join(rows) + "\n"
 
 
-def nights() -> str:
-    """A year of nights of several series with steps, some close to each other, and one that is short."""
+def days() -> str:
+    """A year of daily runs of several series with steps, some close to each other, and one short series."""
     rows = ["model,mode,dtype,batch_per_device,hostname,cpu,start_utc,git_rev,images_per_sec"]
     noise = random.Random(1)
     steps = {"resnet50": {60: 0.95, 66: 1.09, 72: 0.92, 300: 1.3}, "y" * 60: {358: 0.7}, "quiet": {}, "short": {}}
     for model, factors in steps.items():
         speed = 0.0123 if model == "quiet" else 54321.0
-        for night in range(3 if model == "short" else 360):
-            speed *= factors.get(night, 1)
-            day = datetime.date(2025, 1, 1) + datetime.timedelta(days=night)
-            rows.append(f"{model},train,f32,64,node1,AMD EPYC 9654,{day}T02:00:00Z,rev{night},"
+        for day in range(3 if model == "short" else 360):
+            speed *= factors.get(day, 1)
+            date = datetime.date(2025, 1, 1) + datetime.timedelta(days=day)
+            rows.append(f"{model},train,f32,64,node1,AMD EPYC 9654,{date}T02:00:00Z,rev{day},"
                         f"{speed * noise.gauss(1, 0.004)}")
     return "\n".join(rows) + "\n"
 
 
 def pages(program: str, folder: pathlib.Path) -> dict[str, str]:
-    """The pages to look at, each made by the program of runs that are given here."""
+    """The pages to check. The program creates each from the runs above."""
     def made(*words: str) -> str:
         return subprocess.run([program, *words], check=False, stdout=subprocess.PIPE, text=True).stdout
 
@@ -156,9 +161,9 @@ def pages(program: str, folder: pathlib.Path) -> dict[str, str]:
     (folder / "runs.csv").write_text(records())
     for name, host in (("base", "node1"), ("new", "node2")):
         (folder / f"{name}.csv").write_text("\n".join([header] + [row for row in rows if f",{host}," in row]) + "\n")
-    (folder / "nights.csv").write_text(nights())
-    store = f"--store={folder / 'nights.sqlite'}"
-    made("store", str(folder / "nights.csv"), store)
+    (folder / "days.csv").write_text(days())
+    store = f"--store={folder / 'days.sqlite'}"
+    made("store", str(folder / "days.csv"), store)
     odd = json.loads(made("track", "model:quiet", "--format=json", store))["series"][0]["nights"][100]["runs"][0]
     made("track", f"--annotate={odd}", "--note=a new <fan>", store)
     return {"report": made("report", str(folder / "runs.csv")),
@@ -170,14 +175,14 @@ def pages(program: str, folder: pathlib.Path) -> dict[str, str]:
 def main() -> int:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
-        print("skipped: there is no chromium to look at the pages with (package chromium)")
+        print("skipped: Chromium is missing; install the package chromium")
         return 1 if os.environ.get("BENCH_NEED_BROWSER") else 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         wrong = 0
         made = pages(sys.argv[1], folder)
         for what, page in made.items():
-            print(f"{what}, as it is:")
+            print(f"{what}, unchanged:")
             for text in look_at(chromium, folder, page):
                 print("  WRONG", text)
                 wrong += 1
@@ -194,7 +199,7 @@ def main() -> int:
         for what, page in planted.items():
             print(f"with a planted fault ({what}):")
             if page == report or not any(what in text for text in look_at(chromium, folder, page)):
-                print("  WRONG: not seen")
+                print("  WRONG: the checks did not find the fault")
                 wrong += 1
     return 1 if wrong else 0
 

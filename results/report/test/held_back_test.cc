@@ -20,15 +20,16 @@ std::string of_one(const StoredRun& run) {
 }
 
 TEST(HeldBackBy, InputFromATenthOfTheTimeOn) {
-  EXPECT_EQ(of_one(run_of(0.23, {{"arithmetic_share", 0.8}})), "input: 23.0% of the time waited");
+  EXPECT_EQ(of_one(run_of(0.23, {{"arithmetic_share", 0.8}})),
+            "input: steps waited 23.0% of the time");
 }
 
 TEST(HeldBackBy, TheDeviceWhoseLimitIsToldWhereItsRoofIsKnown) {
-  EXPECT_EQ(of_one(run_of(0.02, {{"arithmetic_share", nullptr}})), "the device");
+  EXPECT_EQ(of_one(run_of(0.02, {{"arithmetic_share", nullptr}})), "device");
   EXPECT_EQ(of_one(run_of(0.02, {{"arithmetic_share", 0.8}})),
-            "the device, its arithmetic: 80.0% of the least time");
+            "device arithmetic: 80.0% of the minimum time");
   EXPECT_EQ(of_one(run_of(0.02, {{"arithmetic_share", 0.39}})),
-            "the device, its memory: 61.0% of the least time");
+            "device memory: 61.0% of the minimum time");
 }
 
 TEST(HeldBackBy, OtherWorkIsCountedInRuns) {
@@ -36,7 +37,7 @@ TEST(HeldBackBy, OtherWorkIsCountedInRuns) {
   busy.record["quality"]["warnings"] = {"other work keeps 1 of 2 processors busy"};
   const StoredRun quiet = run_of(0, {{"arithmetic_share", nullptr}});
   const std::array<const StoredRun*, 2> both = {&busy, &quiet};
-  EXPECT_EQ(held_back_by(both), "the device; other work in 1 of 2 runs");
+  EXPECT_EQ(held_back_by(both), "device; other programs disturbed 1 of 2 runs");
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST(Page, HasEverySectionAndADrawingPerWork) {
     EXPECT_THAT(page, HasSubstr("<section id=\"" + std::string(id) + "\"")) << id;
     EXPECT_THAT(page, HasSubstr("href=\"#" + std::string(id) + "\"")) << id;
   }
-  EXPECT_THAT(page, HasSubstr("1 run is left out"));
+  EXPECT_THAT(page, HasSubstr("1 run is omitted"));
   EXPECT_THAT(page, HasSubstr("other work keeps about N of N processors busy"));
 }
 

@@ -97,16 +97,18 @@ TEST(ReportData, RowsOfDifferentWorksHaveDifferentNames) {
 TEST(ReportData, AReferenceMustNameOneSystem) {
   const std::vector<StoredRun> runs = grid();
   EXPECT_THAT([&] { report_data(runs, {.reference = "GPU"}); },
-              ThrowsMessage<UsageError>(HasSubstr("names no system; there are: '1 thread'")));
+              ThrowsMessage<UsageError>(
+                  HasSubstr("--reference=GPU: matches no system; the systems are '1 thread'")));
   EXPECT_THAT([&] { report_data(runs, {.reference = "EPYC"}); },
-              ThrowsMessage<UsageError>(HasSubstr("names several systems")));
+              ThrowsMessage<UsageError>(HasSubstr("--reference=EPYC: matches several systems; type "
+                                                  "one of these names in full: '1 thread'")));
 }
 
 TEST(ReportData, AWholeNameIsTheReferenceThoughOthersHoldIt) {
   std::vector<StoredRun> runs = grid();
   for (StoredRun& run : runs) {
     run.tags["system"] =
-        run.machine.find("1 thread") != std::string::npos ? "EPYC" : cat("EPYC ", run.machine);
+        run.machine.find("1 thread") != std::string::npos ? "EPYC" : "EPYC " + run.machine;
   }
   EXPECT_EQ(report_data(runs, {.reference = "EPYC"}).systems.front().name, "EPYC");
 }
@@ -117,7 +119,8 @@ TEST(ReportData, RunsThatAreNotOkAreLeftOutAndSaid) {
   EXPECT_EQ(report_data(runs, {}).left_out.size(), 1U);
   const std::vector<StoredRun> none{made_run({.status = "failed"})};
   EXPECT_THAT([&] { report_data(none, {}); },
-              ThrowsMessage<UsageError>(HasSubstr("none of the 1 runs")));
+              ThrowsMessage<UsageError>(
+                  HasSubstr("no run has both the status ok and images_per_sec (runs read: 1)")));
 }
 
 TEST(ReportData, ScalingIsAgainstOneDevice) {
@@ -196,15 +199,18 @@ TEST(Cost, AMistakeInTheFileIsNamed) {
   const auto expect = [](const std::string& text, const std::string& part) {
     EXPECT_THAT([&] { cost_of_text(text); }, ThrowsMessage<UsageError>(HasSubstr(part))) << text;
   };
-  expect("{", "is no JSON");
-  expect("[]", "the file is no object");
-  expect(R"({"systems": []})", "has no text 'currency'");
-  expect(R"({"currency": "EUR"})", "no list 'systems'");
+  expect("{", "the file is not valid JSON");
+  expect("[]", "the file must be a JSON object");
+  expect(R"({"systems": []})", "the file needs a non-empty text 'currency'");
+  expect(R"({"currency": "EUR"})", "the file needs a list 'systems'");
   expect(R"({"currency": "EUR", "price": 1, "systems": []})",
-         "'price'; it may have currency, years");
-  expect(R"({"currency": "EUR", "pue": -1, "systems": []})", "'pue' of the file is no number of 0");
-  expect(R"({"currency": "EUR", "utilization": 2, "systems": []})", "above 1");
-  expect(R"({"currency": "EUR", "systems": [{"match": "x"}]})", "systems[0] needs one of capex");
+         "the unknown member 'price'; it accepts currency, years");
+  expect(R"({"currency": "EUR", "pue": -1, "systems": []})",
+         "'pue' in the file must be a number of 0");
+  expect(R"({"currency": "EUR", "utilization": 2, "systems": []})",
+         "'utilization' in the file must be at most 1");
+  expect(R"({"currency": "EUR", "systems": [{"match": "x"}]})",
+         "systems[0] needs either capex or hourly");
 }
 
 }  // namespace
