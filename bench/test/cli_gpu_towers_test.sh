@@ -135,9 +135,9 @@ unset FAKE_NCCL
 refused 'NCCL takes one tower of each GPU, and --virtual_gpus=2 puts all on one' $lenet --virtual_gpus=2 \
   --variable_update=replicated --all_reduce_spec=nccl
 # shellcheck disable=SC2086
-refused 'bench: --num_gpus=5: this host has 4 GPUs that can be used' $lenet --num_gpus=5
+refused 'bench: --num_gpus=5: this host has 4 usable GPUs' $lenet --num_gpus=5
 # shellcheck disable=SC2086
-refused 'bench: --scaling_sweep=1,5: this host has 4 GPUs that can be used' $lenet --scaling_sweep=1,5
+refused 'bench: --scaling_sweep=1,5: this host has 4 usable GPUs' $lenet --scaling_sweep=1,5
 lacks "$err" '--num_gpus'
 BENCH_NCCL_LIBRARY=$work/missing.so
 # shellcheck disable=SC2086

@@ -90,7 +90,7 @@ if [ $# -ge 2 ]; then
   says out '"bound": null'
   # shellcheck disable=SC2086
   run 2 $few --num_gpus=4
-  says err '^bench_all_reduce: --num_gpus=4: this host has 3 GPUs that can be used$'
+  says err '^bench_all_reduce: --num_gpus=4: this host has 3 usable GPUs$'
   BENCH_NCCL_LIBRARY=$work/missing.so
   # shellcheck disable=SC2086
   run 0 $few --num_gpus=2
