@@ -21,10 +21,10 @@ inline bool core_fits(const char* program) {
   if (core_is_of_this_build()) {
     return true;
   }
-  (void)std::fprintf(stderr,
-                     "%s: libbench_core.so is of another build than this program; take both from "
-                     "one build\n",
-                     program);
+  (void)std::fprintf(
+      stderr,
+      "%s: libbench_core.so and this program come from different builds; use both from one build\n",
+      program);
   return false;
 }
 

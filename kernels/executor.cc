@@ -69,7 +69,7 @@ struct Executor::State {
         return plan.lowered.buffer_of[at(variable.value)];
       }
     }
-    throw InternalError(cat("executor: no variable is named ", name));
+    throw InternalError(fmt::format("executor: unknown variable {}", name));
   }
 
   /// Null if the variable is not trained.
@@ -82,7 +82,7 @@ struct Executor::State {
 
   [[nodiscard]] std::size_t gradient_buffer(const std::string& variable) const {
     const LoweredGraph::Trained* trained = find_trained(variable_buffer(variable));
-    check(trained != nullptr, cat("executor: ", variable, " has no gradient"));
+    check(trained != nullptr, fmt::format("executor: {} has no gradient", variable));
     return trained->gradient;
   }
 
@@ -109,7 +109,8 @@ struct Executor::State {
   template <class T>
   std::vector<T> read(std::size_t index, DType dtype, std::vector<T> result = {}) {
     check(buffer(index).region != Buffer::Region::input,
-          cat("executor: ", buffer(index).name, " is an input, which is no output"));
+          fmt::format("executor: {} is an input and cannot be read as an output",
+                      buffer(index).name));
     result.resize(conversions.bytes(buffer(index), dtype) / sizeof(T));
     conversions.read(buffer(index), bound.view(index), dtype,
                      std::as_writable_bytes(std::span(result)));
@@ -133,7 +134,7 @@ struct Executor::State {
 
   void launch(std::size_t s) {
     if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
-      throw RunCancelled("the run was ended from elsewhere");
+      throw RunCancelled("the run was cancelled");
     }
     BoundStep& step = bound.steps()[s];
     step.kernel->launch(*stream, step.inputs, step.outputs, bound.workspace().data);
@@ -309,7 +310,7 @@ std::vector<Executor::StepTime> Executor::step_times() const {
 void Executor::record() {
   State& state = *state_;
   state.inputs.check_given();
-  check(!state.poison, "executor: a poisoned run is not recorded");
+  check(!state.poison, "executor: a run with poisoned memory cannot be recorded");
   const auto launch = [&](std::size_t begin, std::size_t end) {
     for (; begin < end; ++begin) {
       state.launch(begin);
@@ -347,7 +348,7 @@ Executor::Scalar Executor::scalar(const std::string& output) const {
   const auto& scalars = state_->scalars;
   const auto found = std::find_if(scalars.begin(), scalars.end(),
                                   [&](const auto& scalar) { return scalar.name == output; });
-  check(found != scalars.end(), cat("executor: no output of one number is named ", output));
+  check(found != scalars.end(), fmt::format("executor: unknown scalar output {}", output));
   return static_cast<Scalar>(found - scalars.begin());
 }
 

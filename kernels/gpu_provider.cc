@@ -22,22 +22,26 @@ const char* named_library() { return std::getenv("BENCH_GPU_LIBRARY"); }
 std::filesystem::path own_folder() {
   Dl_info info{};
   check(dladdr(reinterpret_cast<const void*>(&open_gpu_provider), &info) != 0,
-        "the library of the program's core has no path");
+        "the core library has no path");
   return std::filesystem::path(info.dli_fname).parent_path();
 }
 
 /// Returns the loader's message for an existing library. If cuDNN is missing, it names the required
 /// library and the searched places.
 std::string why_not_opened(const std::filesystem::path& library, const std::string& error) {
-  const std::string start = cat("the library for GPUs cannot be opened: ", error);
+  const std::string start = fmt::format("cannot open the GPU library: {}", error);
   if (!error.starts_with("libcudnn")) {
     return start;
   }
   const char* const given = std::getenv("LD_LIBRARY_PATH");
   const std::string found_at_build(kCudaLibraryFolders);
-  return cat(start, "; ", kCudnnWanted, " is wanted, and was looked for in LD_LIBRARY_PATH (",
-             given == nullptr ? "unset" : given, "), ", library.parent_path().string(),
-             found_at_build.empty() ? "" : ", ", found_at_build, " and where ldconfig -p looks");
+  const std::string folders = found_at_build.empty()
+                                  ? library.parent_path().string()
+                                  : library.parent_path().string() + ", " + found_at_build;
+  return fmt::format(
+      "{}. {} is required; the loader searched LD_LIBRARY_PATH ({}), {} and the folders of "
+      "ldconfig -p",
+      start, kCudnnWanted, given == nullptr ? "unset" : given, folders);
 }
 
 bool has_driver() {
@@ -51,12 +55,13 @@ GpuProvider& open_gpu_provider() {
   const char* const named = named_library();
   const std::filesystem::path path = named != nullptr ? named : own_folder() / kLibrary;
   if (!std::filesystem::exists(path)) {
-    throw UsageError(named != nullptr
-                         ? cat("BENCH_GPU_LIBRARY=", named, ": there is no such file")
-                         : cat("this build has no support for GPUs: ", kLibrary,
-                               " is not beside the program's other libraries; it is "
-                               "built where nvcc of CUDA 13, cuDNN 9 and cuBLAS 13 are "
-                               "found, or from wheels with BENCH_CUDA=wheels tools/bench"));
+    throw UsageError(
+        named != nullptr
+            ? fmt::format("BENCH_GPU_LIBRARY={}: the file does not exist", named)
+            : fmt::format("this build has no GPU support: {} is not next to the program's other "
+                          "libraries. Build it with nvcc of CUDA 13, cuDNN 9 and cuBLAS 13 "
+                          "installed, or run BENCH_CUDA=wheels tools/bench",
+                          kLibrary));
   }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -66,24 +71,25 @@ GpuProvider& open_gpu_provider() {
       reinterpret_cast<GpuProviderEntry*>(dlsym(library, kGpuProviderEntry));  // NOLINT(*-cast)
   GpuProvider* const provider = entry == nullptr ? nullptr : entry(kCoreBuild);
   if (provider == nullptr) {
-    throw UsageError(
-        cat("the library for GPUs, ", path.string(), ", is of another build than this program"));
+    throw UsageError(fmt::format(
+        "the GPU library {} and this program come from different builds; use both from one build",
+        path.string()));
   }
   return *provider;
 }
 
 std::string FoundGpus::how_many() const {
-  std::string text = cat("this host has ", gpus.size(),
-                         gpus.size() == 1 ? " GPU that can be used" : " GPUs that can be used");
+  std::string text = gpus.size() == 1 ? "this host has 1 usable GPU"
+                                      : fmt::format("this host has {} usable GPUs", gpus.size());
   for (const std::string& one : left_out) {
-    text += cat("; ", one);
+    text += fmt::format("; {}", one);
   }
   return text;
 }
 
 void FoundGpus::check_any(std::string_view flag) const {
   if (provider == nullptr) {
-    throw UsageError(cat(flag, ": no GPU can be used: ", why_none));
+    throw UsageError(fmt::format("{}: this host has no usable GPU: {}", flag, why_none));
   }
 }
 

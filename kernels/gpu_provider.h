@@ -77,7 +77,7 @@ struct FoundGpus {
   std::vector<GpuDescription> gpus = {};
   std::vector<std::string> left_out = {};
   std::string why_none = {};
-  /// "this host has 1 GPU that can be used", and the unusable ones.
+  /// "this host has 1 usable GPU", and the unusable ones.
   [[nodiscard]] std::string how_many() const;
   /// Throws UsageError that names `flag`, which needs a GPU, unless a GPU was found.
   void check_any(std::string_view flag) const;

@@ -16,12 +16,12 @@ std::string library_path() {
 Library::Library(const std::string& path) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw UsageError(cat("NCCL cannot be opened: ", dlerror()));
+    throw UsageError(fmt::format("cannot open NCCL: {}", dlerror()));
   }
   const auto find = [&](const char* name, auto& function) {
     void* const address = dlsym(library, name);
     if (address == nullptr) {
-      throw UsageError(cat("NCCL cannot be used: ", path, " has no ", name));
+      throw UsageError(fmt::format("cannot use NCCL: {} has no {}", path, name));
     }
     function =
         reinterpret_cast<std::remove_reference_t<decltype(function)>>(address);  // NOLINT(*-cast)
@@ -36,7 +36,7 @@ Library::Library(const std::string& path) {
 }
 
 std::string Library::explain(const char* call, int result) const {
-  return cat(call, ": ", get_error_string(result), " (NCCL's status ", result, ")");
+  return fmt::format("{}: {} (NCCL status {})", call, get_error_string(result), result);
 }
 
 std::string Library::version() const {
@@ -46,7 +46,7 @@ std::string Library::version() const {
   if (get_version(&number) != kSuccess) {
     return "unknown";
   }
-  return cat(number / kMajor, ".", number % kMajor / kMinor, ".", number % kMinor);
+  return fmt::format("{}.{}.{}", number / kMajor, number % kMajor / kMinor, number % kMinor);
 }
 
 }  // namespace bench::nccl

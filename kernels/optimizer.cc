@@ -19,7 +19,8 @@ const OptimizerRow& row_of(const OptimizerRule& rule) { return all_optimizers()[
 void check_slots(const OptimizerRule& rule, std::size_t slots) {
   const OptimizerRow& row = row_of(rule);
   if (slots != row.slots()) {
-    throw InternalError(cat("optimizer: ", row.name, " has ", row.slots(), " slots, not ", slots));
+    throw InternalError(
+        fmt::format("optimizer: {} has {} slots, not {}", row.name, row.slots(), slots));
   }
 }
 

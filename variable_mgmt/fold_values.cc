@@ -17,7 +17,7 @@ Vector take(InitialValues& values, const std::string& name, std::size_t channels
   }
   auto node = values.extract(name);
   check(!node.empty() && node.mapped().size() == channels,
-        cat("fold_values: ", name, " has no value per channel"));
+        fmt::format("fold_values: {} has no value per channel", name));
   return std::move(node.mapped());
 }
 

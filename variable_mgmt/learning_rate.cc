@@ -64,8 +64,10 @@ struct PiecewiseSchedule {
 };
 
 UsageError bad_schedule(const std::string& text, std::string_view why) {
-  return UsageError(cat("--piecewise_learning_rate_schedule=", text, ": ", why,
-                        "; accepted is LR0;E1;LR1;... with whole, rising epochs"));
+  return UsageError(
+      fmt::format("--piecewise_learning_rate_schedule={}: {}; accepted: LR0;E1;LR1;... with whole, "
+                  "increasing epochs",
+                  text, why));
 }
 
 template <class T>
@@ -83,7 +85,8 @@ PiecewiseSchedule parse_schedule(const std::string& text) {
     const bool parsed = part % 2 == 0 ? parse_number(number, schedule.values.emplace_back())
                                       : parse_number(number, schedule.epochs.emplace_back());
     if (!parsed) {
-      throw bad_schedule(text, cat("'", number, "' is no ", part % 2 == 0 ? "rate" : "epoch"));
+      throw bad_schedule(text, part % 2 == 0 ? fmt::format("'{}' is not a rate", number)
+                                             : fmt::format("'{}' is not an epoch", number));
     }
     begin = end + 1;
   }
@@ -92,7 +95,7 @@ PiecewiseSchedule parse_schedule(const std::string& text) {
   }
   if (std::adjacent_find(schedule.epochs.begin(), schedule.epochs.end(), std::greater_equal<>()) !=
       schedule.epochs.end()) {
-    throw bad_schedule(text, "the epochs do not rise");
+    throw bad_schedule(text, "the epochs do not increase");
   }
   return schedule;
 }
@@ -213,8 +216,9 @@ void LearningRate::use_request(const LearningRateOptions& options) {
     decay_factor_ = request.decay_factor;
     minimum_ = request.minimum_learning_rate;
     if (decay_steps_ < 1) {
-      throw UsageError(cat("--num_epochs_per_decay=", request.num_epochs_per_decay,
-                           ": shorter than one step of ", options.examples_per_step, " images"));
+      throw UsageError(
+          fmt::format("--num_epochs_per_decay={:g}: shorter than one step of {} images",
+                      request.num_epochs_per_decay, options.examples_per_step));
     }
   }
   ramp_steps_ = whole_steps(steps_per_epoch * request.num_warmup_epochs);

@@ -13,14 +13,15 @@ class NameList {
   void add(const std::string& text) {
     constexpr std::size_t kShown = 10;
     if (++count_ <= kShown) {
-      text_ += cat(count_ == 1 ? "" : ", ", text);
+      text_ += count_ == 1 ? "" : ", ";
+      text_ += text;
     }
-    more_ = count_ > kShown ? cat(" and ", count_ - kShown, " more") : "";
+    more_ = count_ > kShown ? fmt::format(" and {} more", count_ - kShown) : "";
   }
   [[nodiscard]] std::size_t count() const { return count_; }
-  /// "TITLE a, b, c and 37 more"; empty without names.
+  /// ". TITLE a, b, c and 37 more"; empty without names.
   [[nodiscard]] std::string under(std::string_view title) const {
-    return count_ == 0 ? "" : cat("; ", title, " ", text());
+    return count_ == 0 ? "" : fmt::format(". {} {}", title, text());
   }
   [[nodiscard]] std::string text() const { return text_ + more_; }
 
@@ -39,12 +40,12 @@ bool is_batch_counter(const std::string& name, const StoredTensor& tensor) {
 /// Why the tensor does not fit the variable; empty if it fits.
 std::string misfit(const StoredTensor& tensor, const Shape& shape) {
   if (!is_floating(tensor.type)) {
-    return cat("is of ", name_of(tensor.type));
+    return fmt::format("has type {}", name_of(tensor.type));
   }
   const std::vector<std::int64_t> wanted = stored_shape(shape);
   return tensor.shape == wanted
              ? ""
-             : cat("is ", shape_text(tensor.shape), ", not ", shape_text(wanted));
+             : fmt::format("has shape {}, not {}", shape_text(tensor.shape), shape_text(wanted));
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ LoadPlan plan_load(const TensorFile& file, const Graph& graph, LoadMode mode) {
       continue;
     }
     if (const std::string why = misfit(*tensor, graph.shape(variable.value)); !why.empty()) {
-      misshapen.add(cat(name, " ", why));
+      misshapen.add(fmt::format("{} {}", name, why));
     } else {
       plan.names.push_back(name);
     }
@@ -80,15 +81,20 @@ LoadPlan plan_load(const TensorFile& file, const Graph& graph, LoadMode mode) {
   }
   const bool fits = misshapen.count() + missing.count() + extra.count() == 0;
   if (mode == LoadMode::complete && !fits) {
-    throw UsageError(cat(file.name(), " does not fit this network",
-                         misshapen.under("of another shape or type:"), missing.under("missing:"),
-                         extra.under("not in the network:"),
-                         plan.names.empty() ? "" : "; --init_from_partial takes what fits"));
+    const std::string differences = misshapen.under("The shape or type differs:") +
+                                    missing.under("The file lacks") +
+                                    extra.under("The network has no");
+    if (plan.names.empty()) {
+      throw UsageError(fmt::format("{} does not fit this network{}", file.name(), differences));
+    }
+    throw UsageError(
+        fmt::format("{} does not fit this network{}. Use --init_from_partial to load what fits",
+                    file.name(), differences));
   }
   if (plan.names.empty()) {
-    throw UsageError(cat(file.name(), " has no variable of this network",
-                         misshapen.under("of another shape or type:"), missing.under("those are"),
-                         extra.under("the file has")));
+    throw UsageError(fmt::format("{} has no variable of this network{}{}{}", file.name(),
+                                 misshapen.under("The shape or type differs:"),
+                                 missing.under("The network has"), extra.under("The file has")));
   }
   plan.missing = missing.count();
   plan.extra = extra.count();
@@ -104,7 +110,8 @@ void load_variables(const TensorFile& file, const LoadPlan& plan, InitialValues&
     tell(watch, read++, static_cast<std::int64_t>(plan.names.size()));
     auto& elements = values.at(name);
     const StoredTensor& tensor = *file.find(name);
-    check(tensor.elements() == elements.size(), cat(name, ": the plan is of another graph"));
+    check(tensor.elements() == elements.size(),
+          fmt::format("{}: the plan is for another graph", name));
     file.read(tensor, 0, std::span(elements));
   }
 }

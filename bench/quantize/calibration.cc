@@ -40,7 +40,7 @@ std::map<std::string, double> watched_values(const Graph& graph) {
 /// Widens a value's range by the numbers; creates it if it does not exist.
 void widen(Ranges& ranges, const std::string& value, std::span<const float> numbers) {
   const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
-  check(low != numbers.end(), cat("calibration: ", value, " is empty"));
+  check(low != numbers.end(), fmt::format("calibration: {} is empty", value));
   const Range seen{.low = static_cast<double>(*low), .high = static_cast<double>(*high)};
   const auto [entry, fresh] = ranges.try_emplace(value, seen);
   entry->second.low = std::min(entry->second.low, seen.low);

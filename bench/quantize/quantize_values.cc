@@ -11,7 +11,7 @@ namespace bench {
 void quantize_values(std::span<const QuantizedWeight> weights, InitialValues& values) {
   for (const QuantizedWeight& weight : weights) {
     const auto found = values.find(weight.weight);
-    check(found != values.end(), cat("quantize_values: ", weight.weight, " has no value"));
+    check(found != values.end(), fmt::format("quantize_values: {} has no value", weight.weight));
     const auto channels = static_cast<std::size_t>(weight.channels);
     const std::size_t per_channel = found->second.size() / channels;
     std::vector<float> scales(channels);

@@ -13,28 +13,28 @@ h200=${0%/*}/../../kernels/cuda/test/data/h200.json
 unset BENCH_GPU_LIBRARY
 if [ ! -e /dev/nvidiactl ]; then
   # shellcheck disable=SC2086
-  refused '--device=gpu: no GPU can be used: the NVIDIA driver is not installed' $quick --device=gpu
+  refused '--device=gpu: this host has no usable GPU: the NVIDIA driver is not installed' $quick --device=gpu
   # shellcheck disable=SC2086
-  refused 'bench: --device=gpu: no GPU can be used: the NVIDIA driver is not installed' $quick --device=gpu \
+  refused 'bench: --device=gpu: this host has no usable GPU: the NVIDIA driver is not installed' $quick --device=gpu \
     --num_gpus=2
   # shellcheck disable=SC2086
-  refused 'bench: --virtual_gpus=2: no GPU can be used: the NVIDIA driver is not installed' $quick --virtual_gpus=2
+  refused 'bench: --virtual_gpus=2: this host has no usable GPU: the NVIDIA driver is not installed' $quick --virtual_gpus=2
   # shellcheck disable=SC2086
   run 0 $quick
   says "$err" 'note: --device: not given, so the CPU computes (no GPU can be used: the NVIDIA driver is not installed)'
 fi
 export BENCH_GPU_LIBRARY="$work/missing.so"
 # shellcheck disable=SC2086
-refused "no GPU can be used: BENCH_GPU_LIBRARY=$work/missing.so: there is no such file" $quick --device=gpu
+refused "this host has no usable GPU: BENCH_GPU_LIBRARY=$work/missing.so: the file does not exist" $quick --device=gpu
 echo 'no library' >"$work/bad.so"
 export BENCH_GPU_LIBRARY="$work/bad.so"
 # shellcheck disable=SC2086
-refused 'the library for GPUs cannot be opened' $quick --device=gpu
+refused 'cannot open the GPU library' $quick --device=gpu
 lacks "$err" 'cuDNN'
 export BENCH_GPU_LIBRARY="${emulated%/*}/libbench_gpu_library_without_cudnn.so"
 # shellcheck disable=SC2086
-refused 'cannot be opened: libcudnn.so.99: cannot open shared object file' $quick --device=gpu
-says "$err" " is wanted, and was looked for in LD_LIBRARY_PATH ("
+refused 'cannot open the GPU library: libcudnn.so.99: cannot open shared object file' $quick --device=gpu
+says "$err" " is required; the loader searched LD_LIBRARY_PATH ("
 says "$err" "), ${emulated%/*}"
 [ -z "$plugin" ] || says "$err" '; cuDNN 9.'
 unset BENCH_GPU_LIBRARY
@@ -86,7 +86,7 @@ run 0 $quick --device=gpu --dump=plan
 says "$out" 'planned memory'
 # shellcheck disable=SC2086
 run 2 $quick --device=gpu --forward_only --dtype=int8
-says "$err" 'runs no layer of lenet in int8: int8 is for the CPU'
+says "$err" 'runs no layer of lenet in int8: int8 runs only on the CPU'
 
 # --- pixels ----------------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ run 0 $resnet20 --choices_file="$work/choices.json" --result_file="$work/chosen.
 agree "$work/chosen.json" "$work/statistics_true.json" 0
 # shellcheck disable=SC2086
 run 2 $resnet20 --choices_file="$work/choices.json" --conv_statistics=false
-says "$err" 'the choices are of another network'
+says "$err" 'the choices are for another network'
 
 # --- batch norm where a convolution reads it ---------------------------------------------------------
 
@@ -200,13 +200,13 @@ run 0 $resnet20 --model=resnet110 --num_batches=1
 says "$err" 'fingerprint: matches the reference'
 # shellcheck disable=SC2086
 run 2 $resnet20 --choices_file="$work/choices.json" --conv_prologue=false
-says "$err" 'the choices are of another network'
+says "$err" 'the choices are for another network'
 # shellcheck disable=SC2086
 run 0 $resnet20 --conv_prologue=false --dump=choices
 cp "$out" "$work/older.json"
 # shellcheck disable=SC2086
 run 2 $resnet20 --choices_file="$work/older.json"
-says "$err" 'those from before such nodes normalised what they read want --conv_prologue=false'
+says "$err" 'If they are older than fused input normalization, use --conv_prologue=false'
 # shellcheck disable=SC2086
 run 0 $resnet20 --choices_file="$work/older.json" --conv_prologue=false --dump=plan
 # shellcheck disable=SC2086
@@ -305,7 +305,7 @@ sed 's/"emulated:roomy"/"emulated:gone"/' "$work/roomy.json" >"$work/gone.json"
 refused 'emulated:gone' $quick --device=gpu --choices_file="$work/gone.json"
 sed 's/"emulated:roomy"/"emulated:inplace"/' "$work/roomy.json" >"$work/inplace.json"
 # shellcheck disable=SC2086
-refused 'the kernel of the choices, emulated:inplace, does not give the same bits each time' $quick --device=gpu \
+refused 'the chosen kernel, emulated:inplace, is not deterministic' $quick --device=gpu \
   --choices_file="$work/inplace.json" --deterministic
 # shellcheck disable=SC2086
 refused 'did you mean --choices_file?' $quick --device=gpu --replay_choices="$work/timed.json"
@@ -325,14 +325,14 @@ says "$err" ' s, to choose between them'
 export EMULATED_GPUS=2 EMULATED_GPU_0_CAPABILITY=70
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --autotune=off
-says "$err" 'note: GPU 0, Emulated GPU, has compute capability 7.0 and is left out: this program needs 7.5 or newer'
+says "$err" 'note: GPU 0 (Emulated GPU) is skipped: it has compute capability 7.0, but this program needs at least 7.5'
 says "$err" 'fingerprint: matches the reference'
 # shellcheck disable=SC2086
-refused '--num_gpus=2: this host has 1 GPU that can be used; GPU 0, Emulated GPU, has compute capability 7.0' \
+refused '--num_gpus=2: this host has 1 usable GPU; GPU 0 (Emulated GPU) is skipped: it has compute capability 7.0' \
   $quick --device=gpu --num_gpus=2
 export EMULATED_GPUS=1
 # shellcheck disable=SC2086
-refused 'no GPU can be used: GPU 0, Emulated GPU, has compute capability 7.0, and this program needs 7.5 or newer' \
+refused 'this host has no usable GPU: this program needs compute capability 7.5 or newer, but GPU 0 (Emulated GPU) has 7.0' \
   $quick --device=gpu
 unset EMULATED_GPUS EMULATED_GPU_0_CAPABILITY
 
@@ -353,7 +353,7 @@ says "$out" ' nodes and reorders in '
 says "$out" ' launches, '
 # shellcheck disable=SC2086
 run 0 $quick --plan_for="$h200" --dump=plan
-says "$err" 'note: planned for NVIDIA H200 (compute capability 9.0, 131.3 GiB): times are estimates for one device, at 4300 GB/s (reached, by its file)'
+says "$err" 'note: planned for NVIDIA H200 (compute capability 9.0, 131.3 GiB): times are estimates for one device, at 4300 GB/s (measured, from its file)'
 says "$out" 'planned step: '
 # shellcheck disable=SC2086
 run 0 $quick --plan_for="$h200" --dump=fusions
@@ -392,7 +392,7 @@ if [ -n "$plugin" ]; then
   says "$err" 'note: a run would be refused: --batch_size=100000 needs '
   says "$err" ', 80.0 GiB may be used (all memory of the card)'
 else
-  refused 'from wheels with BENCH_CUDA=wheels tools/bench' --model=lenet --plan_for=sm_90 --dump=plan
+  refused 'run BENCH_CUDA=wheels tools/bench' --model=lenet --plan_for=sm_90 --dump=plan
 fi
 
 finish

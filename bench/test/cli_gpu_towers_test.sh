@@ -39,7 +39,7 @@ in_parts='note: steps are replayed from recordings of their parts'
 # shellcheck disable=SC2086
 same_bits $lenet --virtual_gpus=2 --variable_update=replicated --allreduce_bucket_mb=1
 says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
-says "$err" "$in_parts: the gradients of several towers meet on the host"
+says "$err" "$in_parts: the gradients of several towers are reduced on the host"
 record_holds "r['choices']['gradients_meet'] == 'host'" "$work/2.json"
 says "$err" 'the time on each tower is unavailable: the device computes while the host goes on'
 record_holds "all(t['computing'] is None and t['planned_device_bytes'] > 0 and t['planned_host_bytes'] > 0 \
@@ -47,7 +47,7 @@ for t in r['towers']) and 'the host goes on' in r['capture_errors']['towers.1.co
 # shellcheck disable=SC2086
 same_bits $lenet --virtual_gpus=2 --variable_update=parameter_server --allreduce_bucket_mb=1
 says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
-says "$err" "$in_parts: several towers wait for each other on the host, between copies from device to device"
+says "$err" "$in_parts: several towers synchronize on the host between device-to-device copies"
 record_holds "r['choices']['gradients_meet'] == 'devices'" "$work/2.json"
 # shellcheck disable=SC2086
 under 2 $lenet --virtual_gpus=2 --variable_update=independent
@@ -81,7 +81,7 @@ says "$out" ' ok; '
 # shellcheck disable=SC2086
 run 0 $lenet --num_gpus=2 --variable_update=replicated --trace_file="$work/trace.json"
 record_holds "{e['pid'] for e in r['traceEvents']} == {0, 1}" "$work/trace.json"
-for how in 'NCCL 2.28.9 is timed too' 'NCCL is not timed: NCCL cannot be opened: '; do
+for how in 'NCCL 2.28.9 is timed too' 'NCCL is not timed: cannot open NCCL: '; do
   # shellcheck disable=SC2086
   run 0 $lenet --num_gpus=2 --variable_update=replicated --all_reduce_spec=auto --result_file="$work/auto.json"
   says "$err" "note: $how"
@@ -114,9 +114,9 @@ for how in 'never:9 on' 'error:9 on' 'lost:9 off'; do
   # shellcheck disable=SC2086
   run 1 $two --variable_update=replicated --nccl_timeout=1 --cuda_graph=${how#* } --result_file="$work/failed.json"
   case $FAKE_NCCL in
-    never*) cause='a step with gradients added by NCCL is not done at its deadline' ;;
-    error*) cause="tower 1: an operation of NCCL's: unhandled cuda error" ;;
-    lost*) cause="tower 0: an operation of NCCL's: remote process exited or there was a network error" ;;
+    never*) cause='a step that reduces gradients with NCCL missed its deadline' ;;
+    error*) cause="tower 1: an asynchronous NCCL operation: unhandled cuda error" ;;
+    lost*) cause="tower 0: an asynchronous NCCL operation: remote process exited or there was a network error" ;;
   esac
   says "$err" "$cause"
   tail -n 1 "$err" | grep -q '^bench: .*tower [01]: ' || fail 'the last line names no tower'
@@ -135,19 +135,19 @@ unset FAKE_NCCL
 refused 'NCCL takes one tower of each GPU, and --virtual_gpus=2 puts all on one' $lenet --virtual_gpus=2 \
   --variable_update=replicated --all_reduce_spec=nccl
 # shellcheck disable=SC2086
-refused 'bench: --num_gpus=5: this host has 4 GPUs that can be used' $lenet --num_gpus=5
+refused 'bench: --num_gpus=5: this host has 4 usable GPUs' $lenet --num_gpus=5
 # shellcheck disable=SC2086
-refused 'bench: --scaling_sweep=1,5: this host has 4 GPUs that can be used' $lenet --scaling_sweep=1,5
+refused 'bench: --scaling_sweep=1,5: this host has 4 usable GPUs' $lenet --scaling_sweep=1,5
 lacks "$err" '--num_gpus'
 BENCH_NCCL_LIBRARY=$work/missing.so
 # shellcheck disable=SC2086
-refused '--all_reduce_spec=nccl: NCCL cannot be opened: ' $lenet --num_gpus=2 --variable_update=replicated \
+refused '--all_reduce_spec=nccl: cannot open NCCL: ' $lenet --num_gpus=2 --variable_update=replicated \
   --all_reduce_spec=nccl
 # shellcheck disable=SC2086
 run 0 $lenet --num_gpus=2 --variable_update=replicated
-says "$err" 'note: gradients are added in the host'"'"'s memory: NCCL cannot be opened: '
+says "$err" 'note: gradients are added in the host'"'"'s memory: cannot open NCCL: '
 # shellcheck disable=SC2086
 run 0 $lenet --variable_update=replicated --all_reduce_spec=nccl
-says "$err" 'note: the gradients of one GPU are not added: NCCL cannot be opened: '
+says "$err" 'note: the gradients of one GPU are not added: cannot open NCCL: '
 
 finish

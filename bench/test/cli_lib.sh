@@ -67,7 +67,7 @@ computes_in() {
   # shellcheck disable=SC2086
   "$bench" $quick --forward_only --dtype="$1" >"$out" 2>"$err" </dev/null && return
   case_name="--dtype=$1"
-  says "$err" "onednn computes in $1 on processors with "
+  says "$err" " to compute in $1, but this processor has "
   one_sentence
   return 1
 }

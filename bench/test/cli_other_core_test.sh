@@ -9,7 +9,7 @@ for program in "$@"; do
   # Allow the sanitizer's runtime to be loaded second here.
   said=$(ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$other_core "$program" --help 2>&1)
   status=$?
-  wanted="$name: libbench_core.so is of another build than this program; take both from one build"
+  wanted="$name: libbench_core.so and this program come from different builds; use both from one build"
   if [ "$status" -ne 1 ] || [ "$said" != "$wanted" ]; then
     failures=$((failures + 1))
     echo "FAILED: $name: exit status $status, said: $said"

@@ -62,11 +62,11 @@ record_holds "'GOMP_SPINCOUNT' not in r['env']" "$work/active.json"
 OMP_STACKSIZE=16k
 export OMP_STACKSIZE
 # shellcheck disable=SC2086
-refused 'OMP_STACKSIZE gives each thread a stack of 16384 bytes; accepted: 256K and more' $small
+refused 'OMP_STACKSIZE gives each thread a stack of 16384 bytes; accepted: at least 256K' $small
 unset OMP_STACKSIZE
 # shellcheck disable=SC2086
 under '-s 64' 2 $small
-says "$err" 'bench: a stack may have 64 KiB (ulimit -s); accepted: 256 and more'
+says "$err" 'bench: the stack limit (ulimit -s) is 64 KiB; accepted: at least 256 KiB'
 one_sentence
 
 # --- memory --------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ under "-v $((200000 + processors * 17000 + arenas * 132000))" 0 --model=lenet --
   --num_warmup_batches=1 --num_batches=1 --forward_only
 says "$err" 'that may be used (ulimit -v)'
 run 1 --model=lenet --verify --batch_size=1073741824
-says "$err" 'of memory cannot be had (mmap: Cannot allocate memory)'
+says "$err" 'of memory (mmap: Cannot allocate memory)'
 
 # --- variables of libraries ------------------------------------------------------------------------
 
@@ -98,7 +98,7 @@ if grep -q avx2 /proc/cpuinfo; then
   # shellcheck disable=SC2086
   env -u ONEDNN_MAX_CPU_ISA DNNL_MAX_CPU_ISA=SSE41 "$bench" $quick --result_file="$work/sse.json" >"$out" 2>"$err" </dev/null ||
     fail 'it fails'
-  says "$err" 'warning: DNNL_MAX_CPU_ISA=SSE41 keeps oneDNN from '
+  says "$err" 'warning: DNNL_MAX_CPU_ISA=SSE41 prevents oneDNN from using '
   record_holds "any('DNNL_MAX_CPU_ISA=SSE41' in w for w in r['quality']['warnings'])" "$work/sse.json"
 
   # No layer of a training step falls back to oneDNN's reference, which is many times slower.

@@ -243,7 +243,7 @@ refused 'fc.weight is 10x512, not 11x512' $tiny --num_classes=11 --init_from="$w
 # shellcheck disable=SC2086
 run 0 $tiny --num_classes=11 --num_batches=1 --init_from="$work/saved" --init_from_partial
 says "$err" '6 of 8 variables begin with the values of '
-says "$err" 'not taken, for another shape or type: fc.weight is 10x512, not 11x512, fc.bias is 10, not 11'
+says "$err" 'not taken, for another shape or type: fc.weight has shape 10x512, not 11x512, fc.bias has shape 10, not 11'
 refused 'missing: ' --model=trivial --init_from="$work/saved"
 refused 'No such file' --model=lenet --init_from="$work/absent"
 refused 'begin with' --model=lenet --init_from="$work/good/train-00000-of-00001"

@@ -173,13 +173,13 @@ refused 'which looks at one device: leave one of them out' --model=lenet --num_g
 refused '--virtual_gpus puts towers on a GPU and cannot be combined with --device=cpu' \
   --model=lenet --device=cpu --virtual_gpus=2
 # shellcheck disable=SC2086
-refused "is 'warp'; accepted is one of xring, pscpu, psgpu, collective, shm, rechd, tree, auto; with #N" \
+refused "is 'warp'; accepted: one of xring, pscpu, psgpu, collective, shm, rechd, tree, auto; append #N" \
   $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=warp
 # shellcheck disable=SC2086
 refused 'nccl' $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl
 
 # shellcheck disable=SC2086
-refused "part 1 (character 1) is 'xring#3'; accepted is xring with 1 to 2 shards" \
+refused "part 1 (character 1) is 'xring#3'; accepted: xring with 1 to 2 shards" \
   $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=xring#3
 # shellcheck disable=SC2086
 refused 'needs several hosts' $towers --num_gpus=2 --variable_update=distributed_replicated

@@ -39,7 +39,7 @@ HostTensor picked(const HostTensor& whole, const Pick& pick, Arena& arena) {
 
 HostTensor CanonicalReader::read(const Source& source, Arena& arena) {
   const Buffer& buffer = source.buffer;
-  check(!buffer.type.opaque, cat("reader: ", buffer.name, " is opaque"));
+  check(!buffer.type.opaque, fmt::format("reader: {} is opaque", buffer.name));
   Placed from{.type = buffer.type, .layout = buffer.layout};
   TensorView view = source.view;
   bool apart = false;
@@ -73,7 +73,7 @@ HostTensor CanonicalReader::convert(const Placed& from, TensorView view, Arena& 
   const Placed to{.type = type, .layout = backend_.canonical_layout(type)};
   const HostTensor tensor = tensor_of(type, arena);
   check(tensor.bytes.size() == backend_.bytes(type, to.layout),
-        "reader: a canonical tensor has another size than its elements");
+        "reader: the size of a canonical tensor does not match its elements");
   const TensorView target = staging_.output(tensor.bytes);
   reorder(from, to).launch(stream_, std::span(&view, 1), std::span(&target, 1), nullptr);
   staging_.finish_output();

@@ -93,7 +93,7 @@ class Logits {
     double sum = 0;
     double squares = 0;
     for (std::size_t image = 0; image < kImages; ++image) {
-      Signs signs(cat("logits", image));
+      Signs signs(fmt::format("logits{}", image));
       for (const double total : sums_.at(image)) {
         const double mean = total / static_cast<double>(rows_.at(image));
         sum += signs.of(mean);
@@ -122,7 +122,7 @@ double average_factor(const Graph& graph, const std::string& variable) {
       return node.attributes.as<MovingAverageAttributes>().pairs.at(position).factor;
     }
   }
-  throw InternalError(cat("fingerprint: nothing updates ", variable));
+  throw InternalError(fmt::format("fingerprint: nothing updates {}", variable));
 }
 
 bool is_average(FingerprintKind kind) {
@@ -179,7 +179,8 @@ FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::s
       batch.labels[n] = batch.labels[n - images];
       continue;
     }
-    RandomStream random(fingerprint_seed(), hash_name(cat("image", (first + n) % images)));
+    RandomStream random(fingerprint_seed(),
+                        hash_name(fmt::format("image{}", (first + n) % images)));
     for (std::size_t i = 0; i < pixels; ++i) {
       image[i] = random.normal();
     }
@@ -192,8 +193,10 @@ std::string fingerprint_refusal(std::int64_t batch) {
   // With batch norm, the numbers depend on each image's fraction of the batch.
   return batch % static_cast<std::int64_t>(kImages) == 0
              ? ""
-             : cat("the batch size of ", batch,
-                   " is odd, and each of the fingerprint's two images needs half of the batch");
+             : fmt::format(
+                   "the batch size of {} is odd, but each of the fingerprint's two images needs "
+                   "half of the batch",
+                   batch);
 }
 
 std::vector<FingerprintPart> measure_training_fingerprint(Tower& tower,

@@ -80,7 +80,7 @@ FingerprintKind kind_of(const Variable& variable) {
     case VariableRole::quantum:
       break;
   }
-  throw InternalError("fingerprint: a network of quanta has none");
+  throw InternalError("fingerprint: a quantized network has no fingerprint");
 }
 
 /// True if an op preserves a constant that is added to all pixels of a channel.

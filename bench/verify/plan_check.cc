@@ -35,9 +35,9 @@ PlanCheck::PlanCheck(Executor& executor, Backend& backend, const Graph& small, s
       memory_(plan_check_memory(small, threads_.count)),
       reader_(backend, executor.stream(), memory_.whole),
       copies_(static_cast<double>(batch) / static_cast<double>(images)) {
-  check(batch % images == 0, "a batch that is checked is made of whole copies");
+  check(batch % images == 0, "plan check: the batch is not a multiple of the images");
   for (const Node& node : small.nodes()) {
-    nodes_[cat(node.op->name, " ", node.name)] = &node;
+    nodes_[fmt::format("{} {}", node.op->name, node.name)] = &node;
   }
 }
 
@@ -57,14 +57,16 @@ const Node* PlanCheck::node_of(const Step& step) const {
   if (step.op == "copy" || step.op == "cast" || step.op == "reorder") {
     return nullptr;
   }
-  const auto found = nodes_.find(cat(step.op, " ", step.name));
-  check(found != nodes_.end(), cat("plan check: the smaller batch has no node ", step.name));
+  const auto found = nodes_.find(fmt::format("{} {}", step.op, step.name));
+  check(found != nodes_.end(),
+        fmt::format("plan check: the smaller batch has no node {}", step.name));
   const Node& node = *found->second;
   // For another batch, a device may support another form of a node.
-  check(step.inputs.size() == node.inputs.size() && step.outputs.size() == node.outputs.size(),
-        cat("plan check: ", step.name, " has ", step.inputs.size(), " inputs and ",
-            step.outputs.size(), " outputs, and in the smaller batch ", node.inputs.size(), " and ",
-            node.outputs.size()));
+  check(
+      step.inputs.size() == node.inputs.size() && step.outputs.size() == node.outputs.size(),
+      fmt::format("plan check: {} has {} inputs and {} outputs, but {} and {} in the smaller batch",
+                  step.name, step.inputs.size(), step.outputs.size(), node.inputs.size(),
+                  node.outputs.size()));
   return &node;
 }
 
@@ -111,7 +113,7 @@ bool PlanCheck::wanted(const Step& step, Kernels kernels) {
 Shape PlanCheck::shape_of_reorder(const Step& step) const {
   const Buffer& source = plan_.buffers[step.inputs[0]];
   check(small_.value(source.value).name == source.name,
-        cat("plan check: the smaller batch has another value than ", source.name));
+        fmt::format("plan check: the smaller batch has another value in place of {}", source.name));
   return small_.shape(source.value);
 }
 
@@ -226,7 +228,7 @@ void PlanCheck::add(const Executor::ObservedStep& step, std::span<const CheckedK
       [&](const CheckedKernel& a, const CheckedKernel& b) { return share(a) < share(b); });
   if (worst != outputs.end()) {
     kernels_.push_back(*worst);
-    kernels_.back().name = cat(step.step.op, " ", step.step.name);
+    kernels_.back().name = fmt::format("{} {}", step.step.op, step.step.name);
   }
 }
 

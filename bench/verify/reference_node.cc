@@ -61,7 +61,8 @@ ReferenceNode::ReferenceNode(const Graph& graph, const NodeInputs& node,
         inputs.push_back(opaque.at(id));
         continue;
       }
-      inputs.push_back(whole.add_input(cat("in", inputs_.size()), widened(entry.inputs[i].type)));
+      inputs.push_back(
+          whole.add_input(fmt::format("in{}", inputs_.size()), widened(entry.inputs[i].type)));
       inputs_.push_back(widened(entry.inputs[i], threads_, arena_));
       positions_.push_back(&entry == &node ? i : 0);
     }
@@ -77,7 +78,7 @@ ReferenceNode::ReferenceNode(const Graph& graph, const NodeInputs& node,
   for (std::size_t i = 0; i < made.size(); ++i) {
     const TensorType& type = whole.type(made[i]);
     const bool compared = !type.opaque && type.dtype == DType::f64;
-    outputs_.push_back(compared ? cat("out", i) : "");
+    outputs_.push_back(compared ? fmt::format("out{}", i) : "");
     if (compared) {
       whole.set_output(outputs_.back(), made[i]);
     }

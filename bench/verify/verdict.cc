@@ -57,7 +57,7 @@ struct Lanes {
 
 template <class T>
 Distances measure(std::span<const T> measured, std::span<const double> expected, double factor) {
-  check(measured.size() == expected.size(), "plan check: a result has another size than it should");
+  check(measured.size() == expected.size(), "plan check: a result has the wrong size");
   Lanes difference;
   Lanes result;
   const auto add = [&](std::size_t lane, std::size_t i) {

@@ -65,7 +65,7 @@ std::vector<KernelCase> make_cases() {
   }
   for (const std::int64_t channels : kChannelCounts) {
     cases.push_back(
-        make_case({.name = cat("channels_", channels),
+        make_case({.name = fmt::format("channels_{}", channels),
                    .x = {2, channels, 9, 7},
                    .window = {.kernel = {3, 3}, .stride = {2, 2}, .pad_after = {1, 1}}}));
   }

@@ -108,7 +108,7 @@ KernelCase make_mask_case(const Spec& spec, bool two_gradients) {
 void add_channel_counts(std::vector<Spec>& specs, const Epilogue& epilogue) {
   for (const std::int64_t channels : kChannelCounts) {
     // Even with few channels, some elements are above 0.
-    specs.push_back({.name = cat("channels_", channels),
+    specs.push_back({.name = fmt::format("channels_{}", channels),
                      .x = {3, channels, 5, 7},
                      .epilogue = epilogue,
                      .beta = {.mean = 0.5, .scale = 0.25}});

@@ -25,7 +25,7 @@ std::vector<KernelCase> make_cases() {
       make_case("image_odd", {3, 5, 7, 3}, false), make_case("matrix", {8, 37}, false),
       make_case("matrix_exact", {8, 37}, true)};
   for (const std::int64_t channels : kChannelCounts) {
-    cases.push_back(make_case(cat("channels_", channels), {2, channels, 5, 7}, false));
+    cases.push_back(make_case(fmt::format("channels_{}", channels), {2, channels, 5, 7}, false));
   }
   return cases;
 }

@@ -28,7 +28,7 @@ std::vector<KernelCase> make_cases() {
                                 make_case("one_pixel", {4, 20, 1, 1}, true),
                                 make_case("large_planes", {2, 7, 67, 71}, false)};
   for (const std::int64_t channels : kChannelCounts) {
-    cases.push_back(make_case(cat("channels_", channels), {2, channels, 5, 7}, false));
+    cases.push_back(make_case(fmt::format("channels_{}", channels), {2, channels, 5, 7}, false));
   }
   return cases;
 }

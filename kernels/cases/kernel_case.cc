@@ -94,7 +94,7 @@ std::vector<std::byte> to_bytes(DType dtype, std::span<const double> values) {
     case DType::f16:
       return bytes_as_halves(values, narrow_to_float16);
   }
-  throw InternalError("an element type has no name");
+  throw InternalError("unknown element type");
 }
 
 std::ostream& operator<<(std::ostream& out, const KernelCase& kernel_case) {

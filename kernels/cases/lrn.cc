@@ -46,8 +46,9 @@ std::vector<KernelCase> make_cases() {
     cases.push_back(make_case(spec));
   }
   for (const std::int64_t channels : kChannelCounts) {
-    cases.push_back(make_case(
-        {.name = cat("channels_", channels), .x = {2, channels, 5, 7}, .attributes = alexnet}));
+    cases.push_back(make_case({.name = fmt::format("channels_{}", channels),
+                               .x = {2, channels, 5, 7},
+                               .attributes = alexnet}));
   }
   return cases;
 }

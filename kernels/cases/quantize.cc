@@ -215,7 +215,7 @@ void add_conversions(std::vector<KernelCase>& cases) {
   constexpr double kScale = 0.03125;
   for (const DType dtype : {DType::u8, DType::s8}) {
     const auto name = [&](const std::string& op, const std::string& shape) {
-      return cat(op, "_", name_of(dtype), "_", shape);
+      return fmt::format("{}_{}_{}", op, name_of(dtype), shape);
     };
     const auto make = [&](const std::string& op_name, const OpDef& op, const Attributes& attributes,
                           const std::string& shape_name) {
@@ -250,7 +250,7 @@ void add_conversions(std::vector<KernelCase>& cases) {
                              QuantizedAddAttributes{.first_scale = 1.0 / 64,
                                                     .second_scale = 3.0 / 64,
                                                     .output = {.dtype = dtype, .scale = 1.0 / 32}},
-                             cat("of_", name_of(other)));
+                             fmt::format("of_{}", name_of(other)));
       add_input(*sum, other, {2, 24, 6, 6}, quanta_of(other));
       add_input(*sum, dtype, {2, 24, 6, 6}, quanta_of(dtype));
       sum->quanta = kOneQuantum;
@@ -277,7 +277,7 @@ void add_movers(std::vector<KernelCase>& cases) {
              {"spatial_pad", &kSpatialPad, SpatialPadAttributes{.before = {1, 2}, .after = {2, 0}}},
              {"flatten", &kFlatten, {}}}) {
       KernelCase& made = cases.emplace_back();
-      made.name = cat(mover.name, "_", name_of(dtype));
+      made.name = fmt::format("{}_{}", mover.name, name_of(dtype));
       made.op = mover.op;
       made.attributes = mover.attributes;
       made.smooth = false;
@@ -286,7 +286,7 @@ void add_movers(std::vector<KernelCase>& cases) {
       made.quanta = made.exact ? 0 : kOneQuantum;
     }
     KernelCase& joined = cases.emplace_back();
-    joined.name = cat("concat_", name_of(dtype));
+    joined.name = fmt::format("concat_{}", name_of(dtype));
     joined.op = &kConcat;
     joined.smooth = false;
     joined.exact = true;

@@ -23,7 +23,7 @@ std::vector<KernelCase> make_cases() {
       make_case("7x7", {2, 32, 7, 7}, false), make_case("8x8_exact", {2, 16, 8, 8}, true),
       make_case("odd", {3, 5, 7, 3}, false), make_case("one_pixel", {4, 16, 1, 1}, true)};
   for (const std::int64_t channels : kChannelCounts) {
-    cases.push_back(make_case(cat("channels_", channels), {2, channels, 5, 7}, false));
+    cases.push_back(make_case(fmt::format("channels_{}", channels), {2, channels, 5, 7}, false));
   }
   return cases;
 }

@@ -31,7 +31,7 @@ std::vector<KernelCase> make_cases() {
       make_case("to_one_pixel", {4, 12, 3, 3}, {.before = {-1, -2}, .after = {-1, 0}}),
       make_case("large", {3, 40, 13, 17}, {.before = {1, 1}, .after = {1, 1}})};
   for (const std::int64_t channels : kChannelCounts) {
-    cases.push_back(make_case(cat("channels_", channels), {2, channels, 5, 7},
+    cases.push_back(make_case(fmt::format("channels_{}", channels), {2, channels, 5, 7},
                               {.before = {1, 2}, .after = {0, 1}}));
   }
   return cases;

@@ -55,7 +55,7 @@ constexpr std::size_t kMostNodes = 4096;
 MemoryPolicy current_memory_policy(std::string& why_not) {
   MemoryPolicy policy{.nodes = std::vector<NodeBits>(kMostNodes / kBitsOfWord)};
   if (syscall(SYS_get_mempolicy, &policy.mode, policy.nodes.data(), kMostNodes, nullptr, 0) != 0) {
-    why_not = cat("get_mempolicy: ", std::strerror(errno));
+    why_not = fmt::format("get_mempolicy: {}", std::strerror(errno));
   }
   return policy;
 }
@@ -76,7 +76,7 @@ std::vector<int> allowed_processors() {
     status = pthread_getaffinity_np(pthread_self(), set.bytes(), set.get());
     if (status == 0) return set.members();
   }
-  throw DeviceError(cat("pthread_getaffinity_np: ", std::strerror(status)));
+  throw DeviceError(fmt::format("pthread_getaffinity_np: {}", std::strerror(status)));
 }
 
 int allow_processors(const std::vector<int>& processors) {
@@ -90,7 +90,7 @@ int allow_processors(const std::vector<int>& processors) {
 WithProcessors::WithProcessors(const std::vector<int>& processors) : before_(allowed_processors()) {
   const int status = allow_processors(processors);
   if (status != 0) {
-    throw DeviceError(cat("pthread_setaffinity_np: ", std::strerror(status)));
+    throw DeviceError(fmt::format("pthread_setaffinity_np: {}", std::strerror(status)));
   }
 }
 
@@ -99,14 +99,15 @@ WithProcessors::~WithProcessors() { static_cast<void>(allow_processors(before_))
 MemoryOnNode::MemoryOnNode(int node)
     : before_(current_memory_policy(why_not_)),
       own_{.mode = MPOL_PREFERRED, .nodes = std::vector<NodeBits>(kMostNodes / kBitsOfWord)} {
-  check(node >= 0 && static_cast<std::size_t>(node) < kMostNodes, "a NUMA node of another number");
+  check(node >= 0 && static_cast<std::size_t>(node) < kMostNodes,
+        "memory policy: the NUMA node is out of range");
   const auto bit = static_cast<std::size_t>(node);
   own_.nodes[bit / kBitsOfWord] = NodeBits{1} << (bit % kBitsOfWord);
   if (!why_not_.empty()) {
     return;
   }
   if (const int status = set_memory_policy(own_); status != 0) {
-    why_not_ = cat("set_mempolicy: ", std::strerror(status));
+    why_not_ = fmt::format("set_mempolicy: {}", std::strerror(status));
   }
 }
 

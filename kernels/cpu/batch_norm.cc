@@ -153,7 +153,7 @@ void for_channels(Range channels, const ChannelTiling& tiling, const ChannelWork
 }
 
 void check_activation(ActivationKind activation) {
-  check(batch_norm_carries(activation), "batch norm's kernels carry no such activation");
+  check(batch_norm_carries(activation), "batch norm: the kernels cannot fuse this activation");
 }
 
 }  // namespace

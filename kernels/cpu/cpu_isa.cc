@@ -79,12 +79,12 @@ std::optional<IsaCap> cap_for_hidden_amx_tiles(const Cpuid& cpuid) {
   if (!offers_amx(features) || tiles_are_described(cpuid)) return std::nullopt;
   const std::string isa = widest_without_amx(cpuid, features);
   return IsaCap{.max_cpu_isa = isa,
-                .notice = cat("the processor advertises AMX but the hypervisor hides its tiles "
-                              "(CPUID leaf 0x1D is empty), and using them would end this program: "
-                              "AMX is left out and kernels are limited to ",
-                              isa,
-                              "; a host or hypervisor that passes leaf 0x1D on, or tools/with_amx "
-                              "before the command, may make bf16 and int8 faster")};
+                .notice = fmt::format(
+                    "the processor advertises AMX but the hypervisor hides its tiles (CPUID leaf "
+                    "0x1D is empty), so using them would crash this program. AMX is not used, and "
+                    "kernels are limited to {}. To speed up bf16 and int8, expose leaf 0x1D to the "
+                    "guest or put tools/with_amx before the command",
+                    isa)};
 }
 
 }  // namespace bench

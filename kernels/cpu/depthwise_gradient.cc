@@ -129,7 +129,7 @@ void check_known(const DepthwiseGradient& args) {
       args.dtype == DType::f32 || args.dtype == DType::bf16 || args.dtype == DType::f16;
   check(args.view.kind != ChannelView::Kind::nchw && has_pixels && has_type &&
             args.window.dilation == std::array<std::int64_t, 2>{1, 1},
-        "depthwise_gradient: not of this layout, shape or type");
+        "depthwise_gradient: unsupported layout, shape or type");
 }
 
 Strips strips_of(const DepthwiseGradient& args) {

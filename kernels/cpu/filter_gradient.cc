@@ -268,7 +268,7 @@ std::optional<FilterGradientPlan> plan_filter_gradient(const FilterGradientShape
 
 void filter_gradient(ThreadTeam& team, const FilterGradient& args) {
   const FilterGradientPlan& plan = args.plan;
-  check(team.size() == plan.threads, "filter_gradient: planned for another team");
+  check(team.size() == plan.threads, "filter_gradient: the plan is for a team of another size");
   const std::size_t share = plan.workspace_bytes / static_cast<std::size_t>(plan.threads);
   team.parallel([&](int thread) {
     Worker worker(

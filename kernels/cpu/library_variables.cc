@@ -34,7 +34,7 @@ std::optional<Variable> read(const Environment& environment, const std::string& 
   for (const char* prefix : {"ONEDNN_", "DNNL_"}) {
     std::string value = environment(prefix + name);
     if (!value.empty()) {
-      std::string text = cat(prefix, name, "=", value);
+      std::string text = fmt::format("{}{}={}", prefix, name, value);
       std::transform(value.begin(), value.end(), value.begin(),
                      [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
       return Variable{.text = std::move(text), .value = std::move(value)};
@@ -62,7 +62,7 @@ std::optional<std::string> isa_limit(const Environment& environment) {
 }
 
 bool is_poorer(std::string_view one, std::string_view other) {
-  check(is_known(one) && is_known(other), "an instruction set that oneDNN does not know");
+  check(is_known(one) && is_known(other), "oneDNN does not know this instruction set");
   return rank(one) < rank(other);
 }
 
@@ -71,23 +71,25 @@ std::vector<std::string> costly_variables(const Cpuid& cpuid, const Environment&
   const std::string richest = richest_isa(cpuid);
   const auto limit = isa_limit(environment);
   if (limit && !richest.empty() && is_poorer(*limit, richest)) {
-    sentences.push_back(cat(read(environment, "MAX_CPU_ISA")->text, " keeps oneDNN from ", richest,
-                            ", which this processor has: kernels may take several times as long; "
-                            "unset it to measure the processor"));
+    sentences.push_back(
+        fmt::format("{} prevents oneDNN from using {}, which this processor has. Kernels may take "
+                    "several times as long; unset it to measure the processor",
+                    read(environment, "MAX_CPU_ISA")->text, richest));
   }
   const auto hints = read(environment, "CPU_ISA_HINTS");
   if (hints && hints->value == "PREFER_YMM" && !richest.empty() &&
       !is_poorer(richest, "AVX512_CORE")) {
-    sentences.push_back(cat(hints->text,
-                            " makes oneDNN leave half of each vector register of this ",
-                            "processor unused: kernels may take longer; unset it to measure the "
-                            "processor"));
+    sentences.push_back(
+        fmt::format("{} makes oneDNN use only half of each vector register. Kernels may take "
+                    "longer; unset it to measure the processor",
+                    hints->text));
   }
   const auto verbose = read(environment, "VERBOSE");
   if (verbose && verbose->value != "0" && verbose->value != "NONE") {
-    sentences.push_back(cat(verbose->text,
-                            ": oneDNN writes a line for each kernel to standard "
-                            "error, and steps take longer; unset it to measure"));
+    sentences.push_back(
+        fmt::format("{} makes oneDNN write a line to stderr for each kernel. Steps take longer; "
+                    "unset it to measure",
+                    verbose->text));
   }
   return sentences;
 }

@@ -116,7 +116,8 @@ namespace {
 void check_labels(const std::int32_t* labels, std::int64_t rows, std::int64_t classes) {
   for (std::int64_t row = 0; row < rows; ++row) {
     if (labels[row] < 0 || labels[row] >= classes) {
-      throw DataError(cat("label ", labels[row], " of row ", row, " is outside 0..", classes - 1));
+      throw DataError(
+          fmt::format("label {} of row {} is outside 0..{}", labels[row], row, classes - 1));
     }
   }
 }

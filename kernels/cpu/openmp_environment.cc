@@ -77,15 +77,16 @@ void check_stacks(const Environment& environment, std::int64_t limit_bytes) {
   for (const char* name : {"OMP_STACKSIZE", "GOMP_STACKSIZE"}) {
     if (const auto bytes = bytes_of(environment(name))) {
       if (*bytes < kLeastStackBytes) {
-        throw UsageError(cat(name, " gives each thread a stack of ", *bytes,
-                             " bytes; accepted: ", kLeastStackBytes / kKibi, "K and more"));
+        throw UsageError(
+            fmt::format("{} gives each thread a stack of {} bytes; accepted: at least {}K", name,
+                        *bytes, kLeastStackBytes / kKibi));
       }
       break;  // The other variable is not read.
     }
   }
   if (limit_bytes < kLeastStackBytes) {
-    throw UsageError(cat("a stack may have ", limit_bytes / kKibi,
-                         " KiB (ulimit -s); accepted: ", kLeastStackBytes / kKibi, " and more"));
+    throw UsageError(fmt::format("the stack limit (ulimit -s) is {} KiB; accepted: at least {} KiB",
+                                 limit_bytes / kKibi, kLeastStackBytes / kKibi));
   }
 }
 

@@ -203,7 +203,7 @@ void OptimizerKernel::update(ThreadTeam& team, const OptimizerMemory& memory,
   check(memory.copies != nullptr ||
             std::all_of(segments_.begin(), segments_.end(),
                         [](const OptimizerSegment& segment) { return segment.copies.empty(); }),
-        "optimizer: there is no memory for the copies");
+        "optimizer: the memory for the copies is missing");
   const void* const decaying = memory.decaying == nullptr ? memory.variables : memory.decaying;
   const auto update = [&](const OptimizerSegment& segment, std::size_t begin, std::size_t count) {
     const std::size_t place = segment.offset + begin;

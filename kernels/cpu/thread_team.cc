@@ -19,17 +19,17 @@ ThreadTeam::ThreadTeam(std::vector<int> processors, bool pin)
       owner_(std::this_thread::get_id()),
       team_size_before_(omp_get_max_threads()) {
   if (processors_.empty()) {
-    throw UsageError("a thread team needs at least one processor, none was given");
+    throw UsageError("a thread team needs at least one processor; none was given");
   }
   for (const int processor : processors_) {
     if (processor < 0 || processor >= CPU_SETSIZE) {
       throw DeviceError(
-          cat("processor ", processor, " was given, accepted are 0 to ", CPU_SETSIZE - 1));
+          fmt::format("processor {} was given; accepted: 0 to {}", processor, CPU_SETSIZE - 1));
     }
   }
   if (size() > most_threads()) {
-    throw UsageError(cat("a team of ", size(),
-                         " threads was asked for, and OMP_THREAD_LIMIT allows ", most_threads()));
+    throw UsageError(fmt::format("{} threads were requested, but OMP_THREAD_LIMIT allows only {}",
+                                 size(), most_threads()));
   }
   std::vector<int> before;
   if (pin) {
@@ -37,7 +37,7 @@ ThreadTeam::ThreadTeam(std::vector<int> processors, bool pin)
     for (const int processor : processors_) {
       if (std::find(before.begin(), before.end(), processor) == before.end()) {
         throw DeviceError(
-            cat("processor ", processor, " was given, but this process may not use it"));
+            fmt::format("processor {} was given, but this process may not use it", processor));
       }
     }
   }
@@ -63,7 +63,7 @@ ThreadTeam::ThreadTeam(std::vector<int> processors, bool pin)
     if (failed != 0) {
       parallel([&](int) { static_cast<void>(allow_processors(processors_before_)); });
       omp_set_num_threads(team_size_before_);
-      throw DeviceError(cat("pthread_setaffinity_np: ", std::strerror(failed)));
+      throw DeviceError(fmt::format("pthread_setaffinity_np: {}", std::strerror(failed)));
     }
   }
 }
@@ -102,13 +102,13 @@ void ThreadTeam::start() const {
   delivered = omp_get_num_threads();
   if (delivered != size()) {
     throw DeviceError(
-        cat("a team of ", size(), " threads was asked for, and OpenMP runs ", delivered));
+        fmt::format("{} threads were requested, but OpenMP started {}", size(), delivered));
   }
 }
 
 void ThreadTeam::run(Call call, const void* work) {
   check(std::this_thread::get_id() == owner_,
-        "thread team: used on another host thread than the one that made it");
+        "thread team: used on a host thread other than the one that created it");
   const int threads = size();
   if (threads == 1) {
     call(work, 0);
@@ -121,7 +121,8 @@ void ThreadTeam::run(Call call, const void* work) {
     if (thread == 0) delivered = omp_get_num_threads();
     call(work, thread);
   }
-  check(delivered == threads, "thread team: OpenMP ran fewer threads than at the start");
+  check(delivered == threads,
+        "thread team: OpenMP started another number of threads than at first");
 }
 
 Range ThreadTeam::split(std::int64_t count, int parts, int part, std::int64_t grain) {

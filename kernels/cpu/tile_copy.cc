@@ -145,9 +145,9 @@ TileCopier::TileCopier(const TileOrder& order, DType dtype)
       moves_pairs_(moves_pairs(order.elements)) {
   const std::size_t elements = order.elements.size();
   check((elements & (elements - 1)) == 0 && elements <= TileOrder::kMaxElements,
-        cat("tile order: tiles of ", elements, " elements"));
+        fmt::format("tile order: a tile cannot have {} elements", elements));
   check(is_permutation(order.elements) && is_permutation(order.tiles),
-        "tile order: two elements or tiles come to one place");
+        "tile order: two elements or tiles map to one position");
 }
 
 void TileCopier::copy(const float* from, std::size_t begin, std::size_t count,

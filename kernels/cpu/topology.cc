@@ -26,7 +26,7 @@ struct FreeBitmap {
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
 [[noreturn]] void fail(const char* call) {
-  throw DeviceError(cat(call, " failed: ", std::strerror(errno)));
+  throw DeviceError(fmt::format("{} failed: {}", call, std::strerror(errno)));
 }
 
 /// A topology that does not search for devices: buses and accelerators can take seconds to answer.
@@ -104,15 +104,16 @@ Topology synthetic_topology(const std::string& description,
   const TopologyHandle topology = make_topology();
   if (hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
-    throw UsageError(cat("hwloc cannot make a machine from '", description,
-                         "'; an accepted one is 'pack:2 core:4 pu:2'"));
+    throw UsageError(fmt::format(
+        "hwloc cannot build a topology from '{}'; an accepted example is 'pack:2 core:4 pu:2'",
+        description));
   }
   const Bitmap set = new_bitmap();
   if (!allowed) {
     hwloc_bitmap_fill(set.get());
   } else {
     for (const int id : *allowed) {
-      check(id >= 0, "a processor with a negative number");
+      check(id >= 0, "topology: a processor number is negative");
       if (hwloc_bitmap_set(set.get(), static_cast<unsigned>(id)) != 0) fail("hwloc_bitmap_set");
     }
   }
@@ -129,8 +130,9 @@ std::vector<int> choose_processors(const Topology& topology, std::optional<int> 
   const int count = wanted.value_or(cores);
   const auto most = static_cast<int>(order.size());
   if (count < 1 || count > most) {
-    throw UsageError(cat(count, " threads were asked for; this process may use 1 to ", most,
-                         " processors (", cores, " physical cores)"));
+    throw UsageError(fmt::format(
+        "{} threads were requested; this process may use 1 to {} processors ({} physical cores)",
+        count, most, cores));
   }
   std::vector<int> out;
   for (int i = 0; i < count; ++i) out.push_back(order[static_cast<std::size_t>(i)].id);

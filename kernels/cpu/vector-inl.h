@@ -33,7 +33,7 @@ HWY_INLINE void with_element(DType dtype, const Call& call) {
     case DType::f16:
       return call(Float16{});
     default:
-      check(false, cat("vector kernels: no elements of ", name_of(dtype)));
+      check(false, fmt::format("vector kernels: unsupported element type {}", name_of(dtype)));
   }
 }
 

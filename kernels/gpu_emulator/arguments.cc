@@ -14,8 +14,7 @@ enum class Expected : std::uint8_t { an_address, perhaps_an_address };
 void check_address(const char* kernel, std::size_t argument, const void* address,
                    Expected expected) {
   const auto fail = [&](const char* what) {
-    throw InternalError(cat("kernel ", kernel, ": argument ", argument,
-                            expected == Expected::an_address ? " is " : " holds ", what));
+    throw InternalError(fmt::format("kernel {}: argument {} is {}", kernel, argument, what));
   };
   // A pointer to one past the last byte is valid: nothing is accessed there.
   const Machine& machine = Machine::get();
@@ -31,13 +30,13 @@ void check_address(const char* kernel, std::size_t argument, const void* address
     case Owner::nobody:
       // Padding may hold anything; an access to such an address is stopped anyway.
       if (expected == Expected::an_address) {
-        fail("an address of memory that was freed, or never given out");
+        fail("an address of memory that was freed or never allocated");
       }
       return;
     case Owner::host:
       // Padding may hold anything.
       if (expected == Expected::an_address) {
-        fail("an address of the host's memory");
+        fail("an address of host memory");
       }
       return;
   }

@@ -20,7 +20,7 @@ Lanes& lanes_of_thread() {
 
 void check_in_kernel(const char* call) {
   if (position.kernel == nullptr) {
-    throw InternalError(cat(call, " outside of a kernel"));
+    throw InternalError(fmt::format("{} was used outside a kernel", call));
   }
 }
 
@@ -40,17 +40,18 @@ void check_shape(const KernelShape& shape) {
   const std::uint64_t lanes = std::uint64_t{block.x} * block.y * block.z;
   if (lanes == 0 || block.x > kMostLanes || block.y > kMostLanes || block.z > kDeepestBlock ||
       lanes > kMostLanes) {
-    throw InternalError(cat("kernel ", kernel, ": a block of ", block.x, " x ", block.y, " x ",
-                            block.z, " lanes; it has at least 1 and at most ", kMostLanes));
+    throw InternalError(
+        fmt::format("kernel {}: the block has {} x {} x {} lanes; accepted: 1 to {} lanes", kernel,
+                    block.x, block.y, block.z, kMostLanes));
   }
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) {
-    throw InternalError(cat("kernel ", kernel, ": an empty grid of ", grid.x, " x ", grid.y, " x ",
-                            grid.z, " blocks"));
+    throw InternalError(fmt::format("kernel {}: the grid of {} x {} x {} blocks is empty", kernel,
+                                    grid.x, grid.y, grid.z));
   }
   if (grid.x > kMostBlocksX || grid.y > kMostBlocks || grid.z > kMostBlocks) {
-    throw InternalError(cat("kernel ", kernel, ": a grid of ", grid.x, " x ", grid.y, " x ", grid.z,
-                            " blocks; there are at most ", kMostBlocksX, " x ", kMostBlocks, " x ",
-                            kMostBlocks));
+    throw InternalError(
+        fmt::format("kernel {}: the grid has {} x {} x {} blocks; accepted: at most {} x {} x {}",
+                    kernel, grid.x, grid.y, grid.z, kMostBlocksX, kMostBlocks, kMostBlocks));
   }
 }
 
@@ -82,15 +83,17 @@ unsigned vote(unsigned mask, bool yes, Place place) {
 }
 
 void refuse_width(int width, Place place) {
-  throw InternalError(cat(name_of(place), ": a shuffle among groups of ", width,
-                          " lanes; they have 1, 2, 4, 8, 16 or 32"));
+  throw InternalError(
+      fmt::format("{}: the shuffle uses groups of {} lanes; accepted: 1, 2, 4, 8, 16 or 32",
+                  name_of(place), width));
 }
 
 void check_aligned(const void* address, std::size_t bytes, Place place) {
   const auto rest = reinterpret_cast<std::uintptr_t>(address) % bytes;
   if (rest != 0) {
-    throw InternalError(cat(name_of(place), ": ", bytes, " bytes are read or written at once, ",
-                            rest, " bytes behind an aligned address"));
+    throw InternalError(
+        fmt::format("{}: misaligned access of {} bytes, {} bytes past an aligned address",
+                    name_of(place), bytes, rest));
   }
 }
 

@@ -44,7 +44,7 @@ cudaError_t Machine::begin_capture(cudaStream_t handle, cudaStreamCaptureMode mo
     return refused(cudaErrorStreamCaptureUnsupported, "the null stream cannot capture");
   }
   if (stream->capture != nullptr) {
-    return refused(cudaErrorIllegalState, "the stream captures already");
+    return refused(cudaErrorIllegalState, "the stream is already capturing");
   }
   stream->capture = std::make_shared<Capture>();
   stream->capture->origin = handle;
@@ -76,7 +76,7 @@ cudaError_t Machine::end_capture(cudaStream_t handle, cudaGraph_t* graph) {
   }
   const std::shared_ptr<Capture> capture = stream->capture;
   if (capture == nullptr) {
-    return refused(cudaErrorIllegalState, "the stream does not capture");
+    return refused(cudaErrorIllegalState, "the stream is not capturing");
   }
   if (capture->origin != handle) {
     capture->invalidated = true;
@@ -93,7 +93,7 @@ cudaError_t Machine::end_capture(cudaStream_t handle, cudaGraph_t* graph) {
   }
   if (!joined) {
     return refused(cudaErrorStreamCaptureUnjoined,
-                   "work of another stream has no event that this one waited for");
+                   "the stream did not wait for an event after all work of another stream");
   }
   graphs.push_back(std::make_unique<CUgraph_st>());
   graphs.back()->tasks = capture->graph;
@@ -154,7 +154,7 @@ cudaError_t Machine::wait_for_event(cudaStream_t handle, const CUevent_st& event
   if (event.capture == nullptr) {
     if (stream->capture != nullptr) {
       stream->capture->invalidated = true;
-      return refused(cudaErrorStreamCaptureIsolation, "the event was recorded outside of it");
+      return refused(cudaErrorStreamCaptureIsolation, "the event was recorded outside the capture");
     }
     if (event.mark.stream == nullptr) {
       return cudaSuccess;  // An event that was never recorded blocks nothing.
@@ -162,14 +162,14 @@ cudaError_t Machine::wait_for_event(cudaStream_t handle, const CUevent_st& event
     return enqueue(stream, Operation{.waits = {event.mark}});
   }
   if (std::find(captures_.begin(), captures_.end(), event.capture) == captures_.end()) {
-    return refused(cudaErrorCapturedEvent, "it was recorded in a capture that is over");
+    return refused(cudaErrorCapturedEvent, "the event was recorded in a capture that has ended");
   }
   if (event.capture->invalidated) {
     return cudaErrorStreamCaptureInvalidated;
   }
   if (handle == nullptr) {
     event.capture->invalidated = true;
-    return refused(cudaErrorStreamCaptureImplicit, "the null stream cannot join it");
+    return refused(cudaErrorStreamCaptureImplicit, "the null stream cannot join a capture");
   }
   if (stream->capture == nullptr) {
     stream->capture = event.capture;
@@ -190,7 +190,8 @@ cudaError_t Machine::refuse_in_capture(const char* call) {
     if (capture->mode == cudaStreamCaptureModeGlobal ||
         (capture->mode == cudaStreamCaptureModeThreadLocal && own)) {
       capture->invalidated = true;
-      return refused(cudaErrorStreamCaptureUnsupported, cat(call, " inside a capture"));
+      return refused(cudaErrorStreamCaptureUnsupported,
+                     fmt::format("{} is not allowed inside a capture", call));
     }
   }
   return cudaSuccess;

@@ -29,14 +29,15 @@ struct Copy {
 cudaError_t check_copy(const Copy& copy, cudaMemcpyKind kind) {
   if (copy.owner_to == Owner::nobody || copy.owner_from == Owner::nobody) {
     return refused(cudaErrorInvalidValue,
-                   bench::cat("the ", copy.owner_to == Owner::nobody ? "target" : "source",
-                              " does not lie within one allocation of the device"));
+                   copy.owner_to == Owner::nobody
+                       ? "the target is not within one allocation of the device"
+                       : "the source is not within one allocation of the device");
   }
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (kind != cudaMemcpyDefault &&
       (to_device != on_device(copy.owner_to) || from_device != on_device(copy.owner_from))) {
-    return refused(cudaErrorInvalidValue, "the kind of the copy is not that of its memory");
+    return refused(cudaErrorInvalidValue, "the copy's kind does not match its memory");
   }
   return cudaSuccess;
 }
@@ -49,7 +50,7 @@ bool is_reached(const Machine& machine, int device, const void* memory, Owner ow
 /// Memory may be freed after a copy was recorded.
 void check_still(const void* address, std::size_t bytes, Owner owner) {
   bench::check(Machine::get().owner_of(address, bytes) == owner,
-               "the memory of the copy was freed before it ran");
+               "the copy's memory was freed before the copy ran");
 }
 
 /// Enqueues a copy with CUDA's semantics for pageable memory: the call reads or writes it before it
@@ -63,14 +64,14 @@ cudaError_t enqueue_copy(Machine& machine, const Copy& copy, cudaStream_t stream
   const int device = stream == nullptr ? current_device() : found->device;
   if (!is_reached(machine, device, copy.to, copy.owner_to) ||
       !is_reached(machine, device, copy.from, copy.owner_from)) {
-    return refused(cudaErrorPeerAccessNotEnabled, "a copy of another device's memory");
+    return refused(cudaErrorPeerAccessNotEnabled, "the copy accesses another device's memory");
   }
   const bool staged = copy.owner_from == Owner::host;
   const bool waits = copy.owner_to == Owner::host;
   if ((staged || waits) && found->capture != nullptr) {
     found->capture->invalidated = true;
     return refused(cudaErrorStreamCaptureUnsupported,
-                   "a copy of host memory that is not pinned inside a capture");
+                   "a copy inside a capture accesses host memory that is not pinned");
   }
   std::vector<std::byte> stage;
   if (staged) {
@@ -96,7 +97,7 @@ cudaError_t enqueue_fill(Machine& machine, void* to, int value, std::size_t byte
     return cudaSuccess;
   }
   if (owner != Owner::device && owner != Owner::pinned) {
-    return refused(cudaErrorInvalidValue, "the target does not lie within one allocation");
+    return refused(cudaErrorInvalidValue, "the target is not within one allocation");
   }
   return machine.enqueue(stream, {.name = name, .body = [=] {
                                     check_still(to, bytes, owner);

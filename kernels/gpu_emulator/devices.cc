@@ -93,12 +93,14 @@ cudaError_t value_of(cudaDeviceAttr attribute, const cudaDeviceProp& device, int
 }  // namespace
 
 void bench::cuda::emulator::set_devices(int count) {
-  check(count >= 1 && count <= kMostDevices, cat("emulated GPUs: ", count, " of 1 to 8"));
+  check(count >= 1 && count <= kMostDevices,
+        fmt::format("emulated GPUs: {} were requested; accepted: 1 to 8", count));
   device_count = count;
 }
 
 void bench::cuda::emulator::set_capability(int device, int capability) {
-  check(device >= 0 && device < kMostDevices, cat("emulated GPUs: there is no ", device));
+  check(device >= 0 && device < kMostDevices,
+        fmt::format("emulated GPUs: device {} does not exist", device));
   unusual_capability[static_cast<std::size_t>(device)] = capability - kUsualCapability;
 }
 

@@ -100,7 +100,7 @@ cudaError_t refused(cudaError_t status, std::string detail) {
 
 cudaError_t call(Call kind, const std::function<cudaError_t(Machine&)>& body) {
   if (Machine::runs_task()) {
-    return remembered(refused(cudaErrorNotPermitted, "work on the device calls the runtime"));
+    return remembered(refused(cudaErrorNotPermitted, "work on the device called the runtime"));
   }
   Machine& machine = Machine::get();
   const std::lock_guard lock(machine.lock());
@@ -183,7 +183,7 @@ const char* cudaGetErrorString(cudaError_t error) {
       told.words = machine.failure();
     }
   } else if (error != cudaSuccess && error == told.refused && !told.detail.empty()) {
-    told.words = bench::cat(told.words, ": ", told.detail);
+    told.words = fmt::format("{}: {}", told.words, told.detail);
   }
   return told.words.c_str();
 }

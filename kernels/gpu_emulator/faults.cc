@@ -43,11 +43,10 @@ void say(const Machine& machine, const void* address) {
     if (on_device) {
       machine.memory().describe(address, place, sizeof place);
     }
-    std::snprintf(sentence, sizeof sentence, "%s: touched %p: %s\n", task, address,
-                  on_device ? place : "no memory of the device");
+    std::snprintf(sentence, sizeof sentence, "%s: accessed %p: %s\n", task, address,
+                  on_device ? place : "not device memory");
   } else if (on_device) {
-    std::snprintf(sentence, sizeof sentence, "the host touched the device's memory at %p\n",
-                  address);
+    std::snprintf(sentence, sizeof sentence, "the host accessed device memory at %p\n", address);
   }
   print(sentence);
 }

@@ -98,7 +98,7 @@ void Lanes::order_lanes(std::uint64_t seed, std::uint64_t block) {
 
 void Lanes::run_kernel(const KernelShape& shape, const std::function<void()>& body,
                        const KernelPass& pass) {
-  check(position.kernel == nullptr, "a kernel started another one");
+  check(position.kernel == nullptr, "a kernel launched another kernel");
   prepare(shape.block);
   body_ = &body;
   shared_fill_ = pass.shared_fill;
@@ -164,9 +164,9 @@ void Lanes::run_current() {
     (*body_)();
   } catch (const Cancelled&) {
   } catch (const std::exception& error) {
-    error_ = cat(who(current_), ": ", error.what());
+    error_ = fmt::format("{}: {}", who(current_), error.what());
   } catch (...) {
-    error_ = cat(who(current_), ": an exception of an unknown type");
+    error_ = fmt::format("{}: threw an exception of an unknown type", who(current_));
   }
   Lane& lane = lanes_[current_];
   lane.state = Lane::State::returned;
@@ -242,8 +242,9 @@ void Lanes::meet_block(Place place) {
   if (at_block_ == 0) {
     first_at_block_ = current_;
   } else if (!same_place(lanes_[first_at_block_].place, place)) {
-    throw InternalError(cat(name_of(place), ": __syncthreads, while ", whereabouts(first_at_block_),
-                            ": all lanes have to meet at one barrier"));
+    throw InternalError(
+        fmt::format("{}: __syncthreads was called while {}; all lanes must reach the same barrier",
+                    name_of(place), whereabouts(first_at_block_)));
   }
   Lane& lane = lanes_[current_];
   lane.state = Lane::State::at_block;
@@ -256,18 +257,19 @@ std::uint64_t Lanes::meet_warp(unsigned mask, std::uint64_t value, unsigned sour
   const unsigned warp = current_ / kWarpLanes;
   const unsigned bit = 1U << current_ % kWarpLanes;
   const auto refuse = [&](const std::string& why) {
-    throw InternalError(cat(name_of(place), ": the mask 0x", std::hex, mask, " ", why));
+    throw InternalError(fmt::format("{}: the mask 0x{:x} {}", name_of(place), mask, why));
   };
   if ((mask & bit) == 0) {
-    refuse("does not hold the lane itself");
+    refuse("does not include the calling lane");
   }
   if (source < kWarpLanes && (mask >> source & 1U) == 0) {
-    refuse(cat("does not hold lane ", source, " of the warp, which the shuffle reads"));
+    refuse(fmt::format("does not include lane {} of the warp, which the shuffle reads", source));
   }
   // NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result)
   const std::size_t existing = std::min<std::size_t>(kWarpLanes, lanes_.size() - warp * kWarpLanes);
   if (existing < kWarpLanes && mask >> existing != 0) {
-    refuse(cat("holds lanes that the block does not have: the warp has ", existing));
+    refuse(fmt::format("includes lanes that the block does not have: the warp has {} lanes",
+                       existing));
   }
   Lane& lane = lanes_[current_];
   lane.place = place;
@@ -319,8 +321,8 @@ void Lanes::enter_shared(unsigned char* memory, std::size_t bytes, Place place) 
       shared_.begin(), shared_.end(), std::size_t{0},
       [](std::size_t so_far, const SharedMemory& room) { return so_far + room.bytes; });
   if (sum > kSharedBytes) {
-    throw InternalError(
-        cat(name_of(place), ": ", sum, " bytes of shared memory, a block has ", kSharedBytes));
+    throw InternalError(fmt::format("{}: the block uses {} bytes of shared memory, but has {}",
+                                    name_of(place), sum, kSharedBytes));
   }
 }
 
@@ -344,8 +346,9 @@ void Lanes::check_guards() const {
     const unsigned char* changed = std::find_if(
         guard, guard + kSharedGuardBytes, [&](unsigned char byte) { return byte != shared_fill_; });
     if (changed != guard + kSharedGuardBytes) {
-      throw InternalError(cat(block_name(), ": ", name_of(room.place), ": a lane wrote ",
-                              changed - guard, " bytes behind the end of this shared memory"));
+      throw InternalError(
+          fmt::format("{}: {}: a lane wrote {} bytes past the end of this shared memory",
+                      block_name(), name_of(room.place), changed - guard));
     }
   }
 }

@@ -7,11 +7,7 @@
 namespace bench::cuda::emulator {
 namespace {
 
-std::string in_hex(unsigned mask) {
-  std::ostringstream out;
-  out << "0x" << std::hex << mask;
-  return out.str();
-}
+std::string in_hex(unsigned mask) { return fmt::format("0x{:x}", mask); }
 
 }  // namespace
 
@@ -20,16 +16,18 @@ bool same_place(const Place& a, const Place& b) {
          (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
 }
 
-std::string name_of(const Place& place) { return cat(place.file_name(), ":", place.line()); }
+std::string name_of(const Place& place) {
+  return fmt::format("{}:{}", place.file_name(), place.line());
+}
 
 std::string block_name() {
-  return cat("kernel ", position.kernel, ", block (", position.block.x, ", ", position.block.y,
-             ", ", position.block.z, ")");
+  return fmt::format("kernel {}, block ({}, {}, {})", position.kernel, position.block.x,
+                     position.block.y, position.block.z);
 }
 
 std::string Lanes::who(unsigned lane) const {
   const uint3 thread = lanes_[lane].thread;
-  return cat(block_name(), ", lane ", lane, " (", thread.x, ", ", thread.y, ", ", thread.z, ")");
+  return fmt::format("{}, lane {} ({}, {}, {})", block_name(), lane, thread.x, thread.y, thread.z);
 }
 
 std::string Lanes::whereabouts(unsigned lane) const {
@@ -38,14 +36,14 @@ std::string Lanes::whereabouts(unsigned lane) const {
     case Lane::State::ready:
       break;
     case Lane::State::at_block:
-      return cat("lane ", lane, " waits in __syncthreads at ", name_of(other.place));
+      return fmt::format("lane {} waits in __syncthreads at {}", lane, name_of(other.place));
     case Lane::State::at_warp:
-      return cat("lane ", lane, " waits for the lanes of mask ", in_hex(other.mask), " at ",
-                 name_of(other.place));
+      return fmt::format("lane {} waits for the lanes of mask {} at {}", lane, in_hex(other.mask),
+                         name_of(other.place));
     case Lane::State::returned:
-      return cat("lane ", lane, " has returned");
+      return fmt::format("lane {} has returned", lane);
   }
-  return cat("lane ", lane, " runs");
+  return fmt::format("lane {} runs", lane);
 }
 
 /// Names the first lane that waits for a warp, and a lane that does not arrive. If no lane waits
@@ -61,8 +59,8 @@ std::string Lanes::why_it_stands_still() const {
       const Lane& other = lanes_[number];
       if (other.state != Lane::State::at_warp || other.mask != waiting.mask ||
           !same_place(other.place, waiting.place)) {
-        return cat(who(lane), ": ", name_of(waiting.place), ": waits for the lanes of mask ",
-                   in_hex(waiting.mask), " in vain: ", whereabouts(number));
+        return fmt::format("{}: {}: waits forever for the lanes of mask {}: {}", who(lane),
+                           name_of(waiting.place), in_hex(waiting.mask), whereabouts(number));
       }
     }
   }
@@ -70,8 +68,8 @@ std::string Lanes::why_it_stands_still() const {
     return lane.state == Lane::State::returned;
   });
   const auto number = static_cast<unsigned>(returned - lanes_.begin());
-  return cat(who(first_at_block_), ": ", name_of(lanes_[first_at_block_].place),
-             ": __syncthreads waits for all lanes in vain: ", whereabouts(number));
+  return fmt::format("{}: {}: __syncthreads waits forever for all lanes: {}", who(first_at_block_),
+                     name_of(lanes_[first_at_block_].place), whereabouts(number));
 }
 
 }  // namespace bench::cuda::emulator

@@ -121,7 +121,7 @@ cudaError_t Machine::enqueue(const std::shared_ptr<CUstream_st>& stream, Operati
       if (other->blocking && other->capture != nullptr) {
         other->capture->invalidated = true;
         return refused(cudaErrorStreamCaptureImplicit,
-                       "the null stream waits for a blocking stream, which captures");
+                       "the null stream would wait for a blocking stream that is capturing");
       }
       if (other->blocking) {
         operation.waits.push_back(mark_of(other));
@@ -146,7 +146,8 @@ cudaError_t Machine::wait(const Mark& mark) {
     if (progress == Progress::held_up && only_needed) {
       progress = run_any();  // The tasks it waits for may be in other streams.
     }
-    check(progress != Progress::nothing, "work of an emulated GPU waits for what nobody enqueued");
+    check(progress != Progress::nothing,
+          "the emulated GPU: work waits for something that was never enqueued");
     if (progress == Progress::held_up) {
       let_others_in();
     }
@@ -280,7 +281,8 @@ Progress Machine::run_any() {
 Progress Machine::run_needed(const Mark& mark) {
   CUstream_st* stream = mark.stream.get();
   for (;;) {
-    check(!stream->queue.empty(), "work of an emulated GPU waits for what nobody enqueued");
+    check(!stream->queue.empty(),
+          "the emulated GPU: work waits for something that was never enqueued");
     const std::vector<Mark>& waits = stream->queue.front().waits;
     const auto unreached = std::find_if(waits.begin(), waits.end(),
                                         [](const Mark& other) { return !other.reached(); });
@@ -307,11 +309,11 @@ Progress Machine::run(CUstream_st& stream, std::size_t ready) {
   } catch (const std::exception& error) {
     // Our kernels name themselves.
     const std::string why = error.what();
-    fail(why.find(running_) == std::string::npos ? cat(running_, ": ", why) : why);
+    fail(why.find(running_) == std::string::npos ? fmt::format("{}: {}", running_, why) : why);
     return Progress::ran;
   }
   if (const std::string damage = memory_.damage(); !damage.empty()) {
-    fail(cat(running_, " ", damage));
+    fail(fmt::format("{} {}", running_, damage));
     return Progress::ran;
   }
   operation.ready.erase(chosen);

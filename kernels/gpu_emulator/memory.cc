@@ -55,7 +55,7 @@ DeviceMemory::DeviceMemory() {
       return;
     }
   }
-  throw DeviceError("the emulated GPU: no 16 GiB of addresses for its memory");
+  throw DeviceError("the emulated GPU: cannot reserve 16 GiB of addresses for its memory");
 }
 
 DeviceMemory::~DeviceMemory() { munmap(bytes_at(arena_), arena_bytes_); }
@@ -128,7 +128,7 @@ bool DeviceMemory::release(void* address) {
 void DeviceMemory::protect(const Allocation& allocation, bool open) const {
   const int access = open ? PROT_READ | PROT_WRITE : PROT_NONE;
   if (mprotect(bytes_at(allocation.pages), allocation.page_bytes, access) != 0) {
-    throw DeviceError(cat("the emulated GPU: mprotect: ", std::strerror(errno)));
+    throw DeviceError(fmt::format("the emulated GPU: mprotect: {}", std::strerror(errno)));
   }
 }
 
@@ -174,14 +174,14 @@ void DeviceMemory::describe(const void* address, char* text, std::size_t size) c
     if (offset < bytes) {
       std::snprintf(text, size, "byte %zu of an allocation of %zu bytes", offset, bytes);
     } else {
-      std::snprintf(text, size, "%zu bytes behind the end of an allocation of %zu bytes",
+      std::snprintf(text, size, "%zu bytes past the end of an allocation of %zu bytes",
                     offset - bytes, bytes);
     }
   } else if (next != allocations_.end() && number >= next->second.pages - kPage) {
     std::snprintf(text, size, "%zu bytes before the start of an allocation of %zu bytes",
                   next->first - number, next->second.bytes);
   } else {
-    std::snprintf(text, size, "memory that is freed, or was never given out");
+    std::snprintf(text, size, "memory that was freed or never allocated");
   }
 }
 
@@ -212,13 +212,13 @@ std::string DeviceMemory::damage() {
   for (const auto& [address, allocation] : allocations_) {
     const auto [end, pages_end] = behind(address, allocation);
     if (const auto* changed = repair(end, pages_end)) {
-      return cat("wrote ", number_of(changed) - end, " bytes behind the end of an allocation of ",
-                 allocation.bytes, " bytes");
+      return fmt::format("wrote {} bytes past the end of an allocation of {} bytes",
+                         number_of(changed) - end, allocation.bytes);
     }
     const auto [begin, start] = before(address, allocation);
     if (const auto* changed = repair(begin, start)) {
-      return cat("wrote ", address - number_of(changed),
-                 " bytes before the start of an allocation of ", allocation.bytes, " bytes");
+      return fmt::format("wrote {} bytes before the start of an allocation of {} bytes",
+                         address - number_of(changed), allocation.bytes);
     }
   }
   return "";

@@ -85,24 +85,24 @@ void run_repeatedly(const char* kernel, std::uint64_t seed,
     restore(before);
     run(pass);
     if (const std::byte* const changed = first_change(expected)) {
-      throw InternalError(
-          cat("kernel ", kernel, ": ", name_of_byte(machine, changed), " depends on ", cause));
+      throw InternalError(fmt::format("kernel {}: {} depends on {}", kernel,
+                                      name_of_byte(machine, changed), cause));
     }
   };
   constexpr const char* kLanes =
       "the order of lanes: a barrier is missing, or several lanes write there";
-  constexpr const char* kBlocks = "the order of blocks: several of them write there";
+  constexpr const char* kBlocks = "the order of blocks: several blocks write there";
   const std::uint64_t drawn = std::max<std::uint64_t>(seed, 2);
   run_again({.lane_order = 1}, kLanes);
   run_again({.lane_order = drawn}, kLanes);
   run_again({.block_order = 1}, kBlocks);
   run_again({.block_order = drawn}, kBlocks);
-  run_again({.shared_fill = kFiniteByte}, "shared memory that nobody set");
+  run_again({.shared_fill = kFiniteByte}, "uninitialized shared memory");
   if (const std::string damage = machine.memory().damage(); !damage.empty()) {
-    throw InternalError(cat("kernel ", kernel, " ", damage));
+    throw InternalError(fmt::format("kernel {} {}", kernel, damage));
   }
   const FilledBeside filled(machine.memory());
-  run_again({}, "bytes beside an allocation");
+  run_again({}, "bytes next to an allocation");
 }
 
 }  // namespace bench::cuda::emulator

@@ -52,7 +52,7 @@ cudaError_t refuse_asking(Machine& machine, const std::shared_ptr<CUstream_st>& 
   if (stream->capture != nullptr) {
     stream->capture->invalidated = true;
     return refused(cudaErrorStreamCaptureUnsupported,
-                   std::string(name) + " of a stream that captures");
+                   std::string(name) + " of a stream that is capturing");
   }
   return machine.refuse_in_capture(name);
 }
@@ -236,7 +236,9 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
     if (flags == 0 && std::any_of(nodes.begin(), nodes.end(), [&](const TaskGraph::Node& node) {
           return node.priority != nodes.front().priority;
         })) {
-      return refused(cudaErrorNotSupported, "a graph of several ranks without keeping them");
+      return refused(cudaErrorNotSupported,
+                     "the graph has several priorities, but "
+                     "cudaGraphInstantiateFlagUseNodePriority is not set");
     }
     machine.execs.push_back(std::make_unique<CUgraphExec_st>());
     *exec = machine.execs.back().get();
@@ -261,7 +263,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     }
     if (found->capture != nullptr) {
       found->capture->invalidated = true;
-      return refused(cudaErrorStreamCaptureUnsupported, "a graph inside a graph");
+      return refused(cudaErrorStreamCaptureUnsupported, "a graph was launched inside a capture");
     }
     const cudaError_t status = machine.enqueue(found, {.work = exec->tasks, .waits = {exec->last}});
     if (status == cudaSuccess) {

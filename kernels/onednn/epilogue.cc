@@ -16,21 +16,23 @@ Support carries(const Node& node, ActivationKind kind, bool (*carried)(Activatio
   if (carried(kind)) {
     return {};
   }
-  return {.yes = false, .why_not = cat("onednn's ", node.op->name, " carries no ", kind)};
+  return {.yes = false,
+          .why_not = fmt::format("onednn's {} cannot fuse {}", node.op->name, printed(kind))};
 }
 
 }  // namespace
 
 Support supports_epilogue(const Node& node) {
   if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().batch_norm) {
-    return {.yes = false, .why_not = "onednn's conv2d carries no batch norm"};
+    return {.yes = false, .why_not = "onednn's conv2d cannot fuse a batch norm"};
   }
   if (has_prologue(node)) {
-    return {.yes = false,
-            .why_not = cat("onednn's ", node.op->name, " carries no batch norm before it")};
+    return {
+        .yes = false,
+        .why_not = fmt::format("onednn's {} cannot fuse a preceding batch norm", node.op->name)};
   }
   if (node.op == &kBatchNormBackward && node.attributes.as<BatchNormAttributes>().mask_from_x) {
-    return {.yes = false, .why_not = "onednn's batch_norm_backward takes its mask from y"};
+    return {.yes = false, .why_not = "onednn's batch_norm_backward takes its mask only from y"};
   }
   if (node.op == &kConv2d) {
     return carries(node, node.attributes.as<Conv2dAttributes>().epilogue.activation, is_post_op);
@@ -64,7 +66,7 @@ void append_activation(dnnl::post_ops& post_ops, ActivationKind kind) {
     case ActivationKind::hard_swish:
       break;
   }
-  throw InternalError(cat("onednn: no post-op for ", kind));
+  throw InternalError(fmt::format("onednn: no post-op for {}", printed(kind)));
 }
 
 }  // namespace bench::onednn

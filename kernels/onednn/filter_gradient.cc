@@ -83,7 +83,7 @@ std::optional<Candidate> blocked_3x3(Context& context, const Graph& graph, const
   const Layout blocked = LayoutTable::blocked(kBlock);
   const Shape& w = attributes.weights;
   Candidate candidate;
-  candidate.implementation = cat("filter_gradient:", isa);
+  candidate.implementation = fmt::format("filter_gradient:{}", isa);
   candidate.inputs = {blocked, blocked};
   candidate.outputs = {context.layouts.remember(
       {.dtype = DType::f32, .shape = w},

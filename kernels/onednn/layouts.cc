@@ -27,7 +27,7 @@ std::string describe(const dnnl::memory::desc& desc) {
     text += static_cast<char>((inner ? 'A' : 'a') + static_cast<char>(axis));
   }
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    text += cat(blocks[i], static_cast<char>('a' + axes[i]));
+    text += fmt::format("{}{}", blocks[i], static_cast<char>('a' + axes[i]));
   }
   return text;
 }
@@ -59,7 +59,7 @@ dnnl::memory::data_type data_type(DType dtype) {
     case DType::f64:
       break;
   }
-  throw UsageError(cat("onednn: no tensors of ", name_of(dtype)));
+  throw UsageError(fmt::format("onednn: unsupported element type {}", name_of(dtype)));
 }
 
 dnnl::memory::dims dims(const Shape& shape) {
@@ -67,7 +67,7 @@ dnnl::memory::dims dims(const Shape& shape) {
 }
 
 LayoutTable::Key LayoutTable::key(const std::string& token, const TensorType& type) {
-  return {token, cat(type.shape), type.dtype};
+  return {token, printed(type.shape), type.dtype};
 }
 
 Layout LayoutTable::canonical(std::size_t rank) {
@@ -83,7 +83,7 @@ Layout LayoutTable::canonical(std::size_t rank) {
   }
 }
 
-Layout LayoutTable::blocked(int block) { return Layout(cat("nChw", block, "c")); }
+Layout LayoutTable::blocked(int block) { return Layout(fmt::format("nChw{}c", block)); }
 
 dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layout) const {
   if (layout.token() == "scalar") {
@@ -93,7 +93,8 @@ dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layou
     return {dims(type.shape), data_type(type.dtype), named->second};
   }
   const auto found = remembered_.find(key(layout.token(), type));
-  check(found != remembered_.end(), cat("onednn: layout ", layout, " is not known for ", type));
+  check(found != remembered_.end(),
+        fmt::format("onednn: unknown layout {} for {}", layout.token(), printed(type)));
   return found->second;
 }
 
@@ -108,9 +109,9 @@ Layout LayoutTable::remember(const TensorType& type, const dnnl::memory::desc& d
   }
   // Filters of grouped convolutions have one axis more than the logical tensor.
   const std::string prefix = desc.get_ndims() == 5 ? "g" : "w";
-  const std::string token = cat(prefix, ":", describe(desc));
+  const std::string token = fmt::format("{}:{}", prefix, describe(desc));
   for (int version = 0;; ++version) {
-    const std::string name = version == 0 ? token : cat(token, "#", version);
+    const std::string name = version == 0 ? token : fmt::format("{}#{}", token, version);
     const auto [entry, fresh] = remembered_.try_emplace(key(name, type), desc);
     if (fresh || entry->second == desc) {
       return Layout(name);

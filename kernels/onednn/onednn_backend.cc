@@ -46,7 +46,7 @@ class VectorOptimizer final : public Optimizer {
         loss_scale_(settings.loss_scale),
         kernel_(settings, std::move(segments)),
         gradients_(kernel_.segments().size()) {
-    check(settings.dtype == DType::f32, "onednn: the optimizer updates f32");
+    check(settings.dtype == DType::f32, "onednn: the optimizer updates only f32");
   }
   void reset(Stream& /*stream*/, std::span<void* const> slots, StepState* state) override {
     state->updates = 0;
@@ -91,8 +91,9 @@ class OnednnBackend final : public Backend {
   [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
     const auto no = [&](const std::string& why) { return Support{.yes = false, .why_not = why}; };
     if (maker_of(graph, node) == nullptr) {
-      return no(
-          cat("onednn has no ", node.op->name, runs_on_quanta(graph, node) ? " for quanta" : ""));
+      return no(runs_on_quanta(graph, node)
+                    ? fmt::format("onednn has no {} for quantized values", node.op->name)
+                    : fmt::format("onednn has no {}", node.op->name));
     }
     if (runs_on_quanta(graph, node)) {
       return supports_quantized(context_, graph, node);
@@ -114,8 +115,9 @@ class OnednnBackend final : public Backend {
     check_extents(graph, node);
     auto result = maker_of(graph, node)(context_, graph, node, format);
     if (result.empty()) {
-      throw UsageError(cat("onednn cannot run ", node.op->name, " ", node.name, " {",
-                           node.attributes, "} in --data_format=", name_of(format)));
+      throw UsageError(fmt::format("onednn cannot run {} {} {{{}}} in --data_format={}",
+                                   node.op->name, node.name, printed(node.attributes),
+                                   name_of(format)));
     }
     return result;
   }
@@ -206,9 +208,10 @@ class OnednnBackend final : public Backend {
       for (const ValueId value : values) {
         const Shape& shape = graph.shape(value);
         if (shape.rank() == 4 && shape[1] * shape[2] * shape[3] > kMostElements) {
-          throw UsageError(cat("onednn takes images of at most ", kMostElements, " elements, and ",
-                               node.name, " has ", shape[1], " x ", shape[2], " x ", shape[3],
-                               " of them; a smaller --image_size has fewer"));
+          throw UsageError(
+              fmt::format("onednn takes images of at most {} elements, but {} has {} x {} x {}; "
+                          "use a smaller --image_size",
+                          kMostElements, node.name, shape[1], shape[2], shape[3]));
         }
       }
     }
@@ -217,9 +220,10 @@ class OnednnBackend final : public Backend {
   /// Why this processor does not support such elements; empty if it does.
   [[nodiscard]] std::string why_not(DType dtype) const {
     const auto needs = [&](dnnl::cpu_isa isa, std::string_view name) {
-      return has_isa(isa) ? std::string()
-                          : cat("onednn computes in ", name_of(dtype), " on processors with ", name,
-                                ", not with ", isa_name());
+      return has_isa(isa)
+                 ? std::string()
+                 : fmt::format("onednn needs {} to compute in {}, but this processor has {}", name,
+                               name_of(dtype), isa_name());
     };
     switch (dtype) {
       case DType::f32:
@@ -230,7 +234,7 @@ class OnednnBackend final : public Backend {
       case DType::f16:
         return needs(dnnl::cpu_isa::avx512_core_fp16, "avx512_core_fp16");
       default:
-        return cat("onednn computes in f32, bf16 and f16, not in ", name_of(dtype));
+        return fmt::format("onednn computes only in f32, bf16 and f16, not in {}", name_of(dtype));
     }
   }
 
@@ -271,7 +275,7 @@ dnnl::cpu_isa isa_named(const std::string& name) {
       {"AVX512_CORE_FP16", dnnl::cpu_isa::avx512_core_fp16}};
   const auto found = kIsas.find(name);
   if (found == kIsas.end()) {
-    throw UsageError(cat("onednn: no instruction set is named ", name));
+    throw UsageError(fmt::format("onednn: unknown instruction set {}", name));
   }
   return found->second;
 }
@@ -288,7 +292,7 @@ std::unique_ptr<Backend> make_onednn_backend(const OnednnOptions& options) {
     // The setting holds for the process; a second backend finds it set. The sets are bits.
     const auto effective = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
     check(status == dnnl::status::success || (effective & ~static_cast<unsigned>(limit)) == 0,
-          "onednn: the instruction set is chosen too late");
+          "onednn: the instruction set was limited after oneDNN chose one");
   }
   return std::make_unique<onednn::OnednnBackend>(options);
 }
@@ -297,7 +301,7 @@ int onednn_most_threads() { return cpu::ThreadTeam::most_threads(); }
 
 std::string onednn_version() {
   const dnnl_version_t* version = dnnl_version();
-  return cat(version->major, ".", version->minor, ".", version->patch);
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
 }
 
 std::string onednn_isa() { return onednn::isa_name(); }

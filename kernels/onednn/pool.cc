@@ -75,7 +75,7 @@ std::vector<Candidate> forward(Context& context, const Graph& graph, const Node&
     arguments.push_back({DNNL_ARG_SRC, pooling.x, From::input, 0});
     arguments.push_back({DNNL_ARG_DST, pooling.y, From::output, 0});
     if (kind == algorithm::pooling_max) {
-      candidate.outputs.emplace_back(cat("indices of ", pooling.layout));
+      candidate.outputs.emplace_back(fmt::format("indices of {}", pooling.layout.token()));
       candidate.opaque_bytes.push_back(desc.workspace_desc().get_size());
       arguments.push_back({DNNL_ARG_WORKSPACE, desc.workspace_desc(), From::output, 1});
     }
@@ -108,7 +108,7 @@ std::vector<Candidate> backward(Context& context, const Graph& graph, const Node
     arguments.push_back({DNNL_ARG_DIFF_DST, pooling.y, From::input, 0});
     arguments.push_back({DNNL_ARG_DIFF_SRC, pooling.x, From::output, 0});
     if (kind == algorithm::pooling_max) {
-      candidate.inputs.emplace_back(cat("indices of ", pooling.layout));
+      candidate.inputs.emplace_back(fmt::format("indices of {}", pooling.layout.token()));
       arguments.push_back({DNNL_ARG_WORKSPACE, pooling.forward.workspace_desc(), From::input, 1});
     }
     candidate.workspace_bytes = desc.scratchpad_desc().get_size();

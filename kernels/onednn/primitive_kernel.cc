@@ -33,7 +33,8 @@ void PrimitiveKernel::launch(Stream& stream, std::span<const TensorView> inputs,
       dnnl_primitive_execute(primitive_.get(), static_cast<OnednnStream&>(stream).get().get(),
                              static_cast<int>(arguments_.size()), arguments_.data());
   if (status != dnnl_success) {
-    throw DeviceError(cat("oneDNN: execute failed with status ", status));
+    throw DeviceError(fmt::format("oneDNN: dnnl_primitive_execute failed with status {}",
+                                  static_cast<int>(status)));
   }
 }
 

@@ -115,7 +115,8 @@ Support is_fast(const PrimitiveDesc& desc, const Node& node) {
     return {};
   }
   return {.yes = false,
-          .why_not = cat("onednn has no fast ", node.op->name, " {", node.attributes, "}")};
+          .why_not =
+              fmt::format("onednn has no fast {} {{{}}}", node.op->name, printed(node.attributes))};
 }
 
 /// The candidate of either primitive; empty if it could not be created.

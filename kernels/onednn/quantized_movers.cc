@@ -58,7 +58,7 @@ std::vector<Run> runs_of(const Graph& graph, const Node& node) {
             {.input = 0, .count = channels, .stride = channels},
             {.count = pad.after}};
   }
-  check(node.op == &kConcat, cat("onednn: ", node.op->name, " joins no channels"));
+  check(node.op == &kConcat, fmt::format("onednn: {} does not join channels", node.op->name));
   std::vector<Run> runs;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const std::int64_t count = graph.shape(node.inputs[i])[1];

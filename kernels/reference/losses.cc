@@ -10,7 +10,7 @@ namespace {
 std::int64_t label_of(const Tensor& labels, std::int64_t row, std::int64_t classes) {
   const auto label = static_cast<std::int64_t>(labels[row]);
   check(label >= 0 && label < classes,
-        cat("label ", label, " of row ", row, " is outside the ", classes, " classes"));
+        fmt::format("label {} of row {} is outside the {} classes", label, row, classes));
   return label;
 }
 

@@ -148,7 +148,7 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
   if (settings.dtype == DType::f64) {
     return std::make_unique<ReferenceOptimizer<double>>(settings, std::move(segments));
   }
-  check(settings.dtype == DType::f32, "reference: the optimizer updates f32 and f64");
+  check(settings.dtype == DType::f32, "reference: the optimizer updates only f32 and f64");
   return std::make_unique<ReferenceOptimizer<float>>(settings, std::move(segments));
 }
 

@@ -61,7 +61,7 @@ std::vector<double> covered(const Window& window, const Plane& input, const Plan
     counts[static_cast<std::size_t>(o)] += i >= 0 ? 1 : 0;
   });
   check(std::find(counts.begin(), counts.end(), 0.0) == counts.end(),
-        "avg_pool: a window lies in the padding alone");
+        "avg_pool: a window covers only padding");
   return counts;
 }
 

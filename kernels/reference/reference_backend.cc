@@ -118,17 +118,17 @@ class ReferenceBackend : public Backend {
 
   [[nodiscard]] Support supports(const Graph& /*graph*/, const Node& node) const override {
     if (maker_of(node.op) == nullptr) {
-      return {.yes = false, .why_not = cat("reference: no kernel for ", node.op->name)};
+      return {.yes = false, .why_not = fmt::format("reference: no kernel for {}", node.op->name)};
     }
     if (node.op->fused != nullptr && node.op->fused(node)) {
-      return {.yes = false, .why_not = "reference runs fused nodes as parts"};
+      return {.yes = false, .why_not = "reference runs the parts of a fused node, not the node"};
     }
     return {};
   }
 
   std::vector<Candidate> candidates(const Graph& graph, const Node& node, DataFormat) override {
     if (const Support support = supports(graph, node); !support) {
-      throw UsageError(cat(support.why_not, " (", node.name, ")"));
+      throw UsageError(fmt::format("{} ({})", support.why_not, node.name));
     }
     const auto make_kernel = [operation = reference::operation_of(graph, node),
                               inputs = storages_of(graph, node.inputs),
@@ -171,7 +171,7 @@ class ReferenceBackend : public Backend {
 
   [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& layout) override {
     require_canonical(type, layout);
-    check(!type.opaque, "reference: the size of an opaque value is its candidate's");
+    check(!type.opaque, "reference: only a candidate knows the size of an opaque value");
     return static_cast<std::size_t>(type.shape.elements()) * size_of(type.dtype);
   }
 
@@ -204,7 +204,8 @@ class ReferenceBackend : public Backend {
 
  private:
   void require_canonical(const TensorType& type, const Layout& layout) const {
-    check(layout == canonical_layout(type), cat("reference: no layout is named ", layout));
+    check(layout == canonical_layout(type),
+          fmt::format("reference: unknown layout {}", layout.token()));
   }
 
   [[nodiscard]] std::vector<Layout> layouts_of(const Graph& graph,
@@ -220,7 +221,7 @@ class ReferenceBackend : public Backend {
 
 reference::Operation reference::operation_of(const Graph& graph, const Node& node) {
   const Maker maker = maker_of(node.op);
-  check(maker != nullptr, cat("reference: no kernel for ", node.op->name));
+  check(maker != nullptr, fmt::format("reference: no kernel for {}", node.op->name));
   return maker(graph, node);
 }
 

@@ -68,7 +68,7 @@ void load(const Storage& storage, const TensorView& from, const Tensor& to) {
     case DType::s8:
       return load_as<std::int8_t>(from, to);
   }
-  throw InternalError("an element type has no name");
+  throw InternalError("unknown element type");
 }
 
 void store(const Storage& storage, const Tensor& from, const TensorView& to) {
@@ -90,7 +90,7 @@ void store(const Storage& storage, const Tensor& from, const TensorView& to) {
     case DType::s8:
       return store_quanta<std::int8_t>(from, to);
   }
-  throw InternalError("an element type has no name");
+  throw InternalError("unknown element type");
 }
 
 }  // namespace bench::reference

@@ -29,7 +29,7 @@ std::size_t BoundInputs::find(const std::string& name) const {
       return input;
     }
   }
-  throw InternalError(cat("executor: no input is named ", name));
+  throw InternalError(fmt::format("executor: unknown input {}", name));
 }
 
 const Buffer& BoundInputs::buffer(std::size_t input) const {
@@ -48,8 +48,8 @@ void BoundInputs::feed(std::size_t input, std::span<const std::byte> host,
   Place& place = places_[input];
   const Buffer& wanted = buffer(input);
   if (host.size() != wanted.bytes) {
-    throw InternalError(
-        cat("executor: ", wanted.name, " takes ", wanted.bytes, " bytes, given ", host.size()));
+    throw InternalError(fmt::format("executor: {} takes {} bytes, but {} were given", wanted.name,
+                                    wanted.bytes, host.size()));
   }
   if (landing_ == nullptr) {
     // Kernels only read their inputs.
@@ -64,8 +64,8 @@ void BoundInputs::feed_pixels(std::size_t input, std::span<const std::uint8_t> h
   Place& place = places_[input];
   const Buffer& wanted = buffer(input);
   if (static_cast<std::int64_t>(host.size()) != wanted.type.shape.elements()) {
-    throw InternalError(cat("executor: ", wanted.name, " takes ", wanted.type.shape.elements(),
-                            " bytes of pixels, given ", host.size()));
+    throw InternalError(fmt::format("executor: {} takes {} bytes of pixels, but {} were given",
+                                    wanted.name, wanted.type.shape.elements(), host.size()));
   }
   if (place.normalization == nullptr) {
     place.normalization =
@@ -92,7 +92,7 @@ void BoundInputs::fill(Place& place, const Fed& fed, Kernel* through) {
 }
 
 void BoundInputs::begin_ahead() {
-  check(landing_ != nullptr, "executor: inputs in the host's memory are not fed ahead");
+  check(landing_ != nullptr, "executor: inputs in the host's memory cannot be fed ahead");
   landing_->begin_ahead();
 }
 
@@ -121,7 +121,7 @@ void BoundInputs::check_given() {
     return;
   }
   for (std::size_t input = 0; input < places_.size(); ++input) {
-    check(places_[input].given, cat("executor: input ", buffer(input).name, " is not bound"));
+    check(places_[input].given, fmt::format("executor: input {} is not bound", buffer(input).name));
   }
   checked_ = true;
 }

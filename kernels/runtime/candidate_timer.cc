@@ -27,11 +27,11 @@ constexpr std::size_t kNumbers = std::size_t{1} << 18U;
 
 /// The key by which equal nodes are timed only once.
 std::string key_of(const Graph& graph, const Node& node, const Candidate& candidate) {
-  std::string key = cat(node.op->name, " {", node.attributes, "} ", candidate.implementation, " ",
-                        candidate.workspace_bytes);
+  std::string key = fmt::format("{} {{{}}} {} {}", node.op->name, printed(node.attributes),
+                                candidate.implementation, candidate.workspace_bytes);
   const auto append = [&](const std::vector<ValueId>& values, const std::vector<Layout>& layouts) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      key += cat(" ", graph.type(values[i]), " ", layouts[i]);
+      key += fmt::format(" {} {}", printed(graph.type(values[i])), layouts[i].token());
     }
   };
   append(node.inputs, candidate.inputs);

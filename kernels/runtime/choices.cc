@@ -34,7 +34,8 @@ class LayoutNumbers {
 };
 
 ChoicesError of_another_network(const std::string& name) {
-  return ChoicesError(cat("the choices are of another network: they do not know ", name));
+  return ChoicesError(
+      fmt::format("the choices are for another network: they have no entry for {}", name));
 }
 
 /// Throws ChoicesError for names that the graph does not have.
@@ -52,7 +53,8 @@ void check_names(const Choices& pinned, const Graph& graph) {
   const auto check_known = [](const auto& names, const auto& known) {
     for (const auto& [name, choice] : names) {
       if (!known.contains(name)) {
-        throw ChoicesError(cat("the choices are of another network: it does not have ", name));
+        throw ChoicesError(
+            fmt::format("the choices are for another network: this network has no {}", name));
       }
     }
   };
@@ -69,9 +71,10 @@ Candidate pinned_candidate(const Choices& pinned, const Node& node,
   }
   const NodeChoice& choice = entry->second;
   if (choice.inputs.size() != node.inputs.size() || choice.outputs.size() != node.outputs.size()) {
-    throw ChoicesError(cat("the choices are of another network: there ", node.name,
-                           " has other inputs or outputs; those from before such nodes normalised "
-                           "what they read want --conv_prologue=false"));
+    throw ChoicesError(fmt::format(
+        "the choices are for another network: they list other inputs or outputs for {}. If they "
+        "are older than fused input normalization, use --conv_prologue=false",
+        node.name));
   }
   const auto found =
       std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
@@ -79,8 +82,9 @@ Candidate pinned_candidate(const Choices& pinned, const Node& node,
                candidate.inputs == choice.inputs && candidate.outputs == choice.outputs;
       });
   if (found == candidates.end()) {
-    throw ChoicesError(cat(node.name, ": this device or version has no kernel ",
-                           choice.implementation, " for the layouts of the choices"));
+    throw ChoicesError(
+        fmt::format("{}: this device or version has no kernel {} for the chosen layouts", node.name,
+                    choice.implementation));
   }
   return *found;
 }
@@ -111,9 +115,8 @@ class Choosing {
         candidates_[n] = {pinned_candidate(*options.pinned, nodes[n], candidates_[n])};
         const Candidate& candidate = candidates_[n].front();
         if (options.deterministic && !candidate.deterministic) {
-          throw ChoicesError(cat(nodes[n].name, ": the kernel of the choices, ",
-                                 candidate.implementation,
-                                 ", does not give the same bits each time"));
+          throw ChoicesError(fmt::format("{}: the chosen kernel, {}, is not deterministic",
+                                         nodes[n].name, candidate.implementation));
         }
       }
       pin_held_layouts(*options.pinned);
@@ -133,7 +136,7 @@ class Choosing {
               .try_emplace(node.name, NodeChoice{candidate.implementation, candidate.inputs,
                                                  candidate.outputs})
               .second;
-      check(fresh, cat("lowering: two nodes are named ", node.name));
+      check(fresh, fmt::format("lowering: two nodes are named {}", node.name));
       result.candidates.push_back(candidate);
     }
     for (std::size_t v = 0; v < graph_.values().size(); ++v) {
@@ -153,8 +156,8 @@ class Choosing {
       std::erase_if(candidates_[n], [](const Candidate& c) { return !c.deterministic; });
       if (any && candidates_[n].empty()) {
         const Node& node = graph_.nodes()[n];
-        throw UsageError(cat(node.name, ": ", backend_.name(), " has no kernel for ", node.op->name,
-                             " that gives the same bits each time"));
+        throw UsageError(fmt::format("{}: {} has no deterministic kernel for {}", node.name,
+                                     backend_.name(), node.op->name));
       }
     }
   }
@@ -198,8 +201,9 @@ class Choosing {
       }
       const int number = numbers_.number(entry->second);
       if (std::find(held_[v].begin(), held_[v].end(), number) == held_[v].end()) {
-        throw ChoicesError(cat(value.name, ": no kernel of this device or version takes it in ",
-                               entry->second, ", the layout of the choices"));
+        throw ChoicesError(
+            fmt::format("{}: no kernel of this device or version reads it in the chosen layout, {}",
+                        value.name, entry->second.token()));
       }
       held_[v] = {number};
     }

@@ -16,7 +16,7 @@ std::size_t Conversions::bytes(const Buffer& buffer, DType dtype) const {
 
 void Conversions::read(const Buffer& buffer, TensorView from, DType dtype,
                        std::span<std::byte> host) {
-  check(!buffer.type.opaque, cat("executor: ", buffer.name, " is opaque and cannot be read"));
+  check(!buffer.type.opaque, fmt::format("executor: {} is opaque and cannot be read", buffer.name));
   launch(from, {.type = buffer.type, .layout = buffer.layout}, staging_.output(host),
          canonical(buffer, dtype));
   staging_.finish_output();
@@ -25,8 +25,8 @@ void Conversions::read(const Buffer& buffer, TensorView from, DType dtype,
 void Conversions::write(const Buffer& buffer, TensorView to, DType dtype,
                         std::span<const std::byte> host) {
   const std::size_t expected = bytes(buffer, dtype);
-  check(host.size() == expected,
-        cat("executor: ", buffer.name, " takes ", expected, " bytes, given ", host.size()));
+  check(host.size() == expected, fmt::format("executor: {} takes {} bytes, but {} were given",
+                                             buffer.name, expected, host.size()));
   launch(staging_.input(host), canonical(buffer, dtype), to,
          {.type = buffer.type, .layout = buffer.layout});
   stream_.synchronize();

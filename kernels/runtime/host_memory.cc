@@ -21,9 +21,10 @@ class HostMemory final : public DeviceMemory {
     void* const mapping = mmap(nullptr, bytes_ + kHugePageBytes, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
-      throw DeviceError(cat(format_bytes(bytes),
-                            " of memory cannot be had (mmap: ", std::strerror(errno),
-                            "); a smaller --batch_size needs less, ulimit -v may limit it"));
+      throw DeviceError(
+          fmt::format("cannot allocate {} of memory (mmap: {}); use a smaller --batch_size, or "
+                      "raise ulimit -v if it is set",
+                      format_bytes(bytes), std::strerror(errno)));
     }
     auto* const begin = static_cast<std::byte*>(mapping);
     const auto misfit = reinterpret_cast<std::uintptr_t>(begin) % kHugePageBytes;

@@ -49,7 +49,8 @@ class HostNormalization final : public Kernel {
       case DType::bf16:
         return write(pixels, outputs[0].as<Bfloat16>());
       default:
-        throw InternalError(cat("no images are in ", name_of(images_.type.dtype)));
+        throw InternalError(
+            fmt::format("images cannot have element type {}", name_of(images_.type.dtype)));
     }
   }
 
@@ -90,9 +91,9 @@ class HostNormalization final : public Kernel {
 
 std::unique_ptr<Kernel> Backend::make_normalization(const Normalization& range,
                                                     const Placed& images) {
-  check(shares_host_memory(), cat(name(), ": no kernel that normalises pixels"));
+  check(shares_host_memory(), fmt::format("{}: no kernel normalizes pixels", name()));
   check(images.layout == Layout("nchw") || images.layout == Layout("nhwc"),
-        cat(name(), ": no normalised images in layout ", images.layout));
+        fmt::format("{}: normalized images cannot have layout {}", name(), images.layout.token()));
   return std::make_unique<HostNormalization>(range, images, host_threads());
 }
 

@@ -14,7 +14,7 @@ InputLanding::InputLanding(const Plan& plan, Backend& backend, Stream& kernels)
 void InputLanding::bring(std::size_t buffer, std::span<const std::byte> host, const TensorView& to,
                          Kernel* through) {
   const MemoryLayout::Landing& planned = plan_.memory.landings.at(buffer);
-  check(host.size() <= planned.bytes, "input landing: more arrives than there is a place for");
+  check(host.size() <= planned.bytes, "input landing: the input is larger than its landing buffer");
   const auto [entry, first] = landed_.try_emplace(buffer, backend_);
   Landed& landed = entry->second;
   if (!first) {

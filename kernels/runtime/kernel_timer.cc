@@ -43,7 +43,7 @@ std::unique_ptr<KernelTimer> make_event_timer(Backend& backend) {
 
 double settled_seconds(const std::function<double()>& sample, const SamplingRule& rule) {
   check(rule.alike > 0 && rule.alike <= rule.most,
-        "kernel timer: more samples have to agree than are taken");
+        "kernel timer: more samples must agree than are taken");
   static_cast<void>(sample());
   std::vector<double> samples;
   while (samples.size() < rule.most) {

@@ -173,7 +173,7 @@ LayoutChoice select_layouts(const LayoutProblem& problem) {
   Selection selection(problem);
   LayoutChoice best;
   best.seconds = std::numeric_limits<double>::infinity();
-  check(!problem.starts.empty(), "layout selection: there is no layout to start from");
+  check(!problem.starts.empty(), "layout selection: no starting layout is given");
   for (const int layout : problem.starts) {
     if (LayoutChoice choice = selection.from(layout); choice.seconds < best.seconds) {
       best = std::move(choice);

@@ -66,8 +66,10 @@ class Lowering {
     if (layout == Layout::any() || lowered_.buffers[own].layout == layout) {
       return own;
     }
-    check(!graph_.type(value).opaque,
-          cat("lowering: ", graph_.value(value).name, " is read in another layout than written"));
+    check(
+        !graph_.type(value).opaque,
+        fmt::format("lowering: the opaque value {} is read in a layout other than the one written",
+                    graph_.value(value).name));
     const auto [entry, fresh] = copies_.try_emplace({value, layout}, 0);
     if (fresh) {
       const auto cast = cast_variables_.find(value);
@@ -92,11 +94,14 @@ class Lowering {
     const Placed target_place{.type = target.type, .layout = target.layout};
     const bool cast = source.type.dtype != target.type.dtype;
     const bool copy = source_place == target_place;
+    const std::string& read = source.layout.token();
+    const std::string& written = target.layout.token();
+    const std::string implementation =
+        copy   ? fmt::format("{} copied", read)
+        : cast ? fmt::format("{} to {} {}", read, name_of(target.type.dtype), written)
+               : fmt::format("{} to {}", read, written);
     return {.name = source.name,
-            .implementation =
-                copy ? cat(source.layout, " copied")
-                     : cat(source.layout, " to ", cast ? cat(name_of(target.type.dtype), " ") : "",
-                           target.layout),
+            .implementation = implementation,
             .op = copy   ? "copy"
                   : cast ? "cast"
                          : "reorder",

@@ -41,7 +41,8 @@ MemoryPlan plan_memory(std::span<const PlannedTensor> tensors, const Spacing& sp
     const PlannedTensor& tensor = tensors[i];
     const std::size_t bytes = align_up(tensor.bytes + spacing.guard_bytes, spacing.alignment);
     if (tensor.shares) {
-      check(*tensor.shares < i, "memory plan: a tensor may share an earlier one's memory only");
+      check(*tensor.shares < i,
+            "memory plan: a tensor can share only the memory of an earlier one");
       piece_of[i] = piece_of[*tensor.shares];
       Piece& piece = pieces[piece_of[i]];
       piece.bytes = std::max(piece.bytes, bytes);

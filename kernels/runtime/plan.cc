@@ -92,7 +92,7 @@ std::vector<OptimizerSegment> optimizer_segments(const Plan& plan) {
   std::vector<OptimizerSegment> segments;
   for (const auto& trained : plan.lowered.trained) {
     const Buffer& variable = plan.lowered.buffers[trained.variable];
-    check(variable.type.dtype == dtype, "a plan's trained variables are of several types");
+    check(variable.type.dtype == dtype, "plan: the trained variables have different types");
     OptimizerSegment& segment = segments.emplace_back();
     segment.offset = plan.memory.offsets[trained.variable] / size_of(dtype);
     segment.count = variable.bytes / size_of(dtype);

@@ -41,7 +41,7 @@ void Poison::check_guards(Stream& stream) const {
     stream.download(guard, bytes);
     stream.synchronize();
     check(std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == kGuardPattern; }),
-          cat("executor: something wrote behind ", buffer.name));
+          fmt::format("executor: a kernel wrote past the end of {}", buffer.name));
   });
 }
 

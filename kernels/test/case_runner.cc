@@ -53,7 +53,7 @@ std::vector<double> to_values(DType dtype, std::span<const std::byte> bytes) {
     case DType::s8:
       return values_as<std::int8_t>(bytes);
     default:
-      throw InternalError(cat("tests cannot read ", name_of(dtype)));
+      throw InternalError(fmt::format("tests cannot read {}", name_of(dtype)));
   }
 }
 
@@ -66,7 +66,7 @@ double epsilon_of(DType dtype) {
     case DType::f64:
       return std::numeric_limits<double>::epsilon();
     default:
-      throw InternalError(cat("no epsilon for ", name_of(dtype)));
+      throw InternalError(fmt::format("no epsilon for {}", name_of(dtype)));
   }
 }
 
@@ -113,9 +113,9 @@ std::vector<ValueId> add_case_inputs(Graph& graph, const KernelCase& kernel_case
     if (weight && options.weights == Weights::variables) {
       TensorType kept = type;
       kept.dtype = is_half(type.dtype) ? DType::f32 : type.dtype;
-      inputs.push_back(graph.add_variable(cat("in", i), kept, VariableRole::weight));
+      inputs.push_back(graph.add_variable(fmt::format("in{}", i), kept, VariableRole::weight));
     } else {
-      inputs.push_back(graph.add_input(cat("in", i), type));
+      inputs.push_back(graph.add_input(fmt::format("in{}", i), type));
     }
   }
   return inputs;
@@ -133,13 +133,13 @@ void add_case_gradients(Graph& graph, const Node& node, std::span<const ValueId>
     if (!wanted(i)) {
       continue;
     }
-    check(gradients[i].valid(), cat(node.name, ": no gradient for input ", i));
+    check(gradients[i].valid(), fmt::format("{}: no gradient for input {}", node.name, i));
     check(graph.shape(gradients[i]) == graph.shape(node.inputs[i]),
-          cat(node.name, ": gradient ", i, " has another shape than its input"));
-    graph.set_output(cat("grad", i), gradients[i]);
+          fmt::format("{}: gradient {} has another shape than its input", node.name, i));
+    graph.set_output(fmt::format("grad{}", i), gradients[i]);
     if (graph.find_variable(inputs[i]) != nullptr) {
       check(graph.type(gradients[i]) == graph.type(inputs[i]),
-            cat(node.name, ": gradient ", i, " has another type than its variable"));
+            fmt::format("{}: gradient {} has another type than its variable", node.name, i));
       graph.add_gradient(inputs[i], gradients[i]);
     }
   }
@@ -164,7 +164,7 @@ void GraphRunner::set(const std::string& name, std::span<const double> values) {
       return;
     }
   }
-  throw InternalError(cat("the graph has no input or variable ", name));
+  throw InternalError(fmt::format("the graph has no input or variable {}", name));
 }
 
 void GraphRunner::run() { executor_.run(); }
@@ -207,14 +207,15 @@ Graph case_graph(const KernelCase& kernel_case, const CaseOptions& options) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const DType dtype = with_dtype(kernel_case.inputs[i], options.dtype).dtype;
     if (graph.type(inputs[i]).dtype != dtype) {
-      read[i] = graph.add_node(kCast, cat("cast", i), CastAttributes{dtype}, {inputs[i]})[0];
+      read[i] =
+          graph.add_node(kCast, fmt::format("cast{}", i), CastAttributes{dtype}, {inputs[i]})[0];
     }
   }
   graph.add_node(*kernel_case.op, kernel_case.name, kernel_case.attributes, read);
   const Node node = graph.nodes().back();
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (!graph.type(node.outputs[i]).opaque) {
-      graph.set_output(cat("out", i), node.outputs[i]);
+      graph.set_output(fmt::format("out{}", i), node.outputs[i]);
     }
   }
   if (options.gradients && kernel_case.gradients && node.op->gradient != nullptr &&
@@ -260,7 +261,7 @@ CaseRunner::CaseRunner(KernelCase kernel_case, const CaseOptions& options, Backe
 
 CaseOutputs CaseRunner::run(const CaseData& data) {
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
-    runner_.set(cat("in", i), data.inputs[i]);
+    runner_.set(fmt::format("in{}", i), data.inputs[i]);
   }
   const Graph& graph = runner_.graph();
   const auto is_dout = [&](ValueId id) { return graph.value(id).name == "dout0"; };
@@ -346,12 +347,12 @@ std::string compare(const KernelCase& kernel_case, DType dtype, Result result,
                     const std::vector<double>& actual, const std::vector<double>& expected) {
   constexpr double kMostZeros = 0.9;
   if (actual.size() != expected.size()) {
-    return cat("has ", actual.size(), " elements, expected ", expected.size());
+    return fmt::format("has {} elements, expected {}", actual.size(), expected.size());
   }
   const auto size = static_cast<double>(expected.size());
   const auto zeros = static_cast<double>(std::count(expected.begin(), expected.end(), 0.0));
   if (zeros > kMostZeros * size) {
-    return cat(zeros, " of ", size, " expected elements are 0, which proves nothing");
+    return fmt::format("{:g} of {:g} expected elements are 0, which proves nothing", zeros, size);
   }
   double squares = 0;
   for (const double x : expected) {
@@ -373,8 +374,8 @@ std::string compare(const KernelCase& kernel_case, DType dtype, Result result,
     }
     if (!(ratio <= worst_ratio)) {
       worst_ratio = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
-      worst = cat("element ", i, " is ", actual[i], ", expected ", expected[i], ", off by ", error,
-                  " (allowed ", allowed, ")");
+      worst = fmt::format("element {} is {:g}, expected {:g}, off by {:g} (allowed {:g})", i,
+                          actual[i], expected[i], error, allowed);
     }
   }
   return std::isinf(worst_ratio) || outliers > allowance.outliers ? worst : "";

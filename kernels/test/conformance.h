@@ -90,7 +90,8 @@ inline auto conformance_parameters(const BackendUnderTest& backend, DType dtype)
 
 inline std::string conformance_name(const testing::TestParamInfo<ConformanceParameter>& info) {
   const auto& [backend, format, dtype, kernel_case] = info.param;
-  return cat(backend.name, "_", name_of(dtype), "_", name_of(format), "_", kernel_case.name);
+  return fmt::format("{}_{}_{}_{}", backend.name, name_of(dtype), name_of(format),
+                     kernel_case.name);
 }
 
 struct OptimizerCase {
@@ -132,7 +133,7 @@ inline auto normalization_parameters(const BackendUnderTest& backend,
 
 inline std::string normalization_name(const testing::TestParamInfo<NormalizationParameter>& info) {
   const auto& [backend, format, dtype] = info.param;
-  return cat(backend.name, "_", name_of(dtype), "_", name_of(format));
+  return fmt::format("{}_{}_{}", backend.name, name_of(dtype), name_of(format));
 }
 
 inline std::string backend_name(const testing::TestParamInfo<BackendUnderTest>& info) {
@@ -142,8 +143,8 @@ inline std::string backend_name(const testing::TestParamInfo<BackendUnderTest>& 
 /// The command that repeats the current test with the same random numbers.
 inline std::string how_to_repeat() {
   const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-  return cat("again: BENCH_TEST_SEED=", test_seed(), " --gtest_filter=", info->test_suite_name(),
-             ".", info->name());
+  return fmt::format("to repeat: BENCH_TEST_SEED={} --gtest_filter={}.{}", test_seed(),
+                     info->test_suite_name(), info->name());
 }
 
 using OptimizerParameter = std::tuple<BackendUnderTest, OptimizerCase>;
@@ -156,7 +157,7 @@ inline auto optimizer_parameters(const BackendUnderTest& backend) {
 }
 
 inline std::string optimizer_name(const testing::TestParamInfo<OptimizerParameter>& info) {
-  return cat(std::get<0>(info.param).name, "_", std::get<1>(info.param).name);
+  return fmt::format("{}_{}", std::get<0>(info.param).name, std::get<1>(info.param).name);
 }
 
 }  // namespace bench

@@ -39,14 +39,14 @@ std::string Conformance::left_out() const {
   const BackendUnderTest& under_test = std::get<0>(GetParam());
   for (const Node& node : graph.nodes()) {
     if (under_test.lacks.count(node.op->name) != 0) {
-      EXPECT_FALSE(device().supports(graph, node)) << "it is said to lack " << node.op->name;
-      return cat(under_test.name, " lacks ", node.op->name);
+      EXPECT_FALSE(device().supports(graph, node)) << "it is declared to lack " << node.op->name;
+      return fmt::format("{} lacks {}", under_test.name, node.op->name);
     }
   }
   const auto has_quanta = [](const TensorType& type) { return is_quantized(type.dtype); };
   if (under_test.lacks_quanta && std::ranges::any_of(kernel_case().inputs, has_quanta)) {
-    EXPECT_FALSE(device().supports(graph, graph.nodes()[0])) << "it is said to lack u8 and s8";
-    return cat(under_test.name, " lacks u8 and s8");
+    EXPECT_FALSE(device().supports(graph, graph.nodes()[0])) << "it is declared to lack u8 and s8";
+    return fmt::format("{} lacks u8 and s8", under_test.name);
   }
   const OpDef* op = kernel_case().op;
   if (op == &kQuantizedConv2d || op == &kQuantizedFullyConnected) {

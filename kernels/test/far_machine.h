@@ -65,7 +65,7 @@ class FarMachine {
   void take_memory(std::size_t bytes) {
     if (bytes > free_bytes()) {
       throw DeviceError(
-          cat("far device: ", bytes, " bytes are asked for, ", free_bytes(), " are free"));
+          fmt::format("far device: {} bytes were requested, but {} are free", bytes, free_bytes()));
     }
     taken_ += bytes;
   }

@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Reference, Gradients, testing::ValuesIn(differentiable_
 /// missed.
 TEST_P(Gradients, AgreeWithCentralDifferences) {
   const KernelCase& kernel_case = GetParam();
-  SCOPED_TRACE(cat("BENCH_TEST_SEED=", test_seed()));
+  SCOPED_TRACE(fmt::format("BENCH_TEST_SEED={}", test_seed()));
   constexpr int kElementsBetween = 6;
   const CaseData data = draw_case_data(kernel_case, test_seed());
   const auto backend = make_reference_backend();
@@ -111,7 +111,7 @@ TEST_P(Gradients, AgreeWithCentralDifferences) {
   RandomStream random(test_seed(), hash_name(kernel_case.name + "/directions"));
 
   for (std::size_t input = 0; input < data.inputs.size(); ++input) {
-    const auto found = outputs.find(cat("grad", input));
+    const auto found = outputs.find(fmt::format("grad{}", input));
     if (found == outputs.end()) {
       continue;
     }
@@ -136,7 +136,7 @@ TEST_P(Gradients, AgreeWithCentralDifferences) {
     for (const std::size_t element : elements) {
       std::vector<double> direction(size, 0.0);
       direction[element] = 1;
-      expect_slope(direction, cat("element ", element));
+      expect_slope(direction, fmt::format("element {}", element));
     }
     EXPECT_GE(smooth_slopes, kElementsBetween) << "input " << input << " has kinks everywhere";
     // A direction may cross a kink somewhere; then another one does not.

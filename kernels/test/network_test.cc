@@ -186,8 +186,8 @@ INSTANTIATE_TEST_SUITE_P(Onednn, WholeNetwork,
                                           testing::Values(DataFormat::nchw, DataFormat::nhwc,
                                                           DataFormat::automatic)),
                          [](const auto& test) {
-                           return cat(std::get<0>(test.param)->name, "_",
-                                      name_of(std::get<1>(test.param)));
+                           return fmt::format("{}_{}", std::get<0>(test.param)->name,
+                                              name_of(std::get<1>(test.param)));
                          });
 
 }  // namespace

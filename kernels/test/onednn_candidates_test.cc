@@ -64,7 +64,7 @@ Graph runnable_graph(const KernelCase& kernel_case, DType asked_for, DType dtype
 std::vector<std::vector<double>> reference_values(const KernelCase& kernel_case, DType dtype,
                                                   Graph graph) {
   const std::size_t count = graph.values().size();
-  const auto name = [](std::size_t i) { return cat("value", i); };
+  const auto name = [](std::size_t i) { return fmt::format("value{}", i); };
   const auto id = [](std::size_t i) { return ValueId{static_cast<std::int32_t>(i)}; };
   for (std::size_t i = 0; i < count; ++i) {
     if (!graph.type(id(i)).opaque) {
@@ -75,7 +75,7 @@ std::vector<std::vector<double>> reference_values(const KernelCase& kernel_case,
   GraphRunner runner(graph, *backend, DataFormat::automatic);
   const CaseData data = rounded(kernel_case, dtype, draw_case_data(kernel_case, test_seed()));
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
-    runner.set(cat("in", i), data.inputs[i]);
+    runner.set(fmt::format("in{}", i), data.inputs[i]);
   }
   const auto inputs = graph.inputs();
   if (std::any_of(inputs.begin(), inputs.end(),
@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(OnednnBf16, Candidates, parameters(DType::bf16), parame
 
 TEST_P(Candidates, AllMatchTheReference) {
   const auto& [dtype, kernel_case] = GetParam();
-  SCOPED_TRACE(cat("BENCH_TEST_SEED=", test_seed()));
+  SCOPED_TRACE(fmt::format("BENCH_TEST_SEED={}", test_seed()));
   const auto values = reference_values(kernel_case, dtype,
                                        runnable_graph(kernel_case, dtype, DType::f64, *backend()));
   const Graph graph = runnable_graph(kernel_case, dtype, dtype, *backend());

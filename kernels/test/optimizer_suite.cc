@@ -243,7 +243,7 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
   const auto slots = actual.slots();
   const auto expected_slots = expected.slots();
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-    expect_near(slots[slot], expected_slots[slot], cat("slot ", slot, ", element "));
+    expect_near(slots[slot], expected_slots[slot], fmt::format("slot {}, element ", slot));
     EXPECT_EQ(slots[slot][48 + 1], kNobodys);
   }
   const StepState state = actual.read();

@@ -51,14 +51,14 @@ class SeveralWaysBackend final : public ForwardingBackend {
       double slower = 1;
       for (const Way& way : ways_) {
         Candidate& candidate = all.emplace_back(inner);
-        candidate.implementation = cat(inner.implementation, ":", way.name);
+        candidate.implementation = fmt::format("{}:{}", inner.implementation, way.name);
         candidate.workspace_bytes += way.workspace_bytes;
         candidate.deterministic = way.deterministic;
         candidate.seconds *= slower;
         slower *= kNextWay;
         candidate.make = [this, way, make = inner.make]() -> std::unique_ptr<Kernel> {
           if (way.refused) {
-            throw DeviceError(cat("there is no kernel ", way.name));
+            throw DeviceError(fmt::format("the kernel {} does not exist", way.name));
           }
           return std::make_unique<TimedKernel>(*this, make(), way.seconds);
         };

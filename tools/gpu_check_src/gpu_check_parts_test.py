@@ -92,8 +92,8 @@ class PartsTest(WithMachine):
         self.assertEqual(correctness.properties(self.check()).state, State.PASSED)
         self.says("described differently: warpSize: 32, and cuDNN says 64")
         self.assertEqual(json.loads((self.root / "device_properties.json").read_text()), found)
-        self.program("gpu_properties", "echo 'no GPU can be used'; exit 2")
-        self.assertEqual(correctness.properties(self.check()).summary, "ended with 2: no GPU can be used")
+        self.program("gpu_properties", "echo 'this host has no usable GPU'; exit 2")
+        self.assertEqual(correctness.properties(self.check()).summary, "ended with 2: this host has no usable GPU")
 
     def test_conformance_joins_its_shards_and_names_failures(self):
         self.program("gpu_conformance", 'echo "$GTEST_SHARD_INDEX of $GTEST_TOTAL_SHARDS" >>shards; cat suite; exit 1')
@@ -116,7 +116,7 @@ class PartsTest(WithMachine):
     def test_a_conformance_that_runs_nothing_fails(self):
         self.program("gpu_conformance", "echo '[==========] Running 0 tests from 0 test suites.'")
         self.assertEqual(correctness.conformance(self.check()).state, State.FAILED)
-        self.program("gpu_conformance", "echo 'SKIPPED  no GPU can be used'; exit 77")
+        self.program("gpu_conformance", "echo 'SKIPPED  this host has no usable GPU'; exit 77")
         self.assertEqual(correctness.conformance(self.check()).state, State.FAILED)
         self.says("ended with 77")
 
@@ -150,9 +150,9 @@ class PartsTest(WithMachine):
             self.assertIn("wrong: NCCL", verdict.summary)
 
     def test_a_missing_nccl_is_told_and_does_not_fail(self):
-        verdict = self.train(told="note: the gradients of one GPU are not added: NCCL cannot be opened: none")
+        verdict = self.train(told="note: the gradients of one GPU are not added: cannot open NCCL: none")
         self.assertEqual(verdict.state, State.PASSED)
-        self.assertIn("NCCL not tried: NCCL cannot be opened: none", verdict.summary)
+        self.assertIn("NCCL not tried: cannot open NCCL: none", verdict.summary)
         self.bench("echo 'bench: no memory'; exit 1")
         self.assertEqual(towers.towers(self.check()).summary, "one tower: ended with 1: bench: no memory")
 

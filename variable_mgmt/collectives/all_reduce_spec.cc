@@ -73,8 +73,8 @@ std::vector<SpecPart> split_spec(std::string_view spec) {
 
 [[noreturn]] void refuse_part(std::string_view spec, const SpecPart& part,
                               std::string_view accepted) {
-  throw UsageError(cat("--all_reduce_spec=", spec, ": part ", part.number, " (character ",
-                       part.character, ") is '", part.text, "'; accepted is ", accepted));
+  throw UsageError(fmt::format("--all_reduce_spec={}: part {} (character {}) is '{}'; accepted: {}",
+                               spec, part.number, part.character, part.text, accepted));
 }
 
 template <class Number>
@@ -89,7 +89,8 @@ std::string names_of(const Wanted& wanted) {
   std::string text;
   for (const AlgorithmRow& row : kAlgorithms) {
     if (wanted(row)) {
-      text += cat(text.empty() ? "" : ", ", row.name);
+      text += text.empty() ? "" : ", ";
+      text += row.name;
     }
   }
   return text;
@@ -106,13 +107,15 @@ AllReduceRange read_algorithm(std::string_view spec, const SpecPart& part,
   AllReduceRange range{.algorithm = std::string(part.text.substr(0, mark))};
   if (find_algorithm(range.algorithm) == nullptr) {
     const bool whole = spec.find(':') == std::string_view::npos;
-    refuse_part(spec, part,
-                cat("one of ", describe_accepted(whole, offer), "; with #N for N shards ",
+    refuse_part(
+        spec, part,
+        fmt::format("one of {}; append #N for N shards to {}", describe_accepted(whole, offer),
                     names_of([](const AlgorithmRow& row) { return row.shards; })));
   }
   if (mark < part.text.size() &&
       (!read_number(part.text.substr(mark + 1), range.shards) || range.shards < 1)) {
-    refuse_part(spec, part, cat(range.algorithm, "#N with a whole number of shards from 1 on"));
+    refuse_part(spec, part,
+                fmt::format("{}#N with a whole number of shards, at least 1", range.algorithm));
   }
   return range;
 }
@@ -138,7 +141,7 @@ std::int64_t read_limit(std::string_view spec, const SpecPart& part, std::int64_
     refuse_part(spec, part, "a size in bytes: a whole number, optionally with K, M, G or T");
   }
   if (number * unit <= least) {
-    refuse_part(spec, part, cat("a size of more than the limit before it, ", least, " bytes"));
+    refuse_part(spec, part, fmt::format("a size above the previous limit of {} bytes", least));
   }
   return number * unit;
 }
@@ -173,8 +176,10 @@ std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec,
     }
   }
   if (parts.size() % 2 == 0) {
-    throw UsageError(cat("--all_reduce_spec=", spec, ": ends with the limit '", parts.back().text,
-                         "'; accepted is an algorithm for larger sizes behind it"));
+    throw UsageError(
+        fmt::format("--all_reduce_spec={}: ends with the limit '{}'; add an algorithm for larger "
+                    "sizes after it",
+                    spec, parts.back().text));
   }
   return ranges;
 }
@@ -189,23 +194,25 @@ void check_all_reduce_spec(std::string_view spec, int members, const AllReduceOf
     const std::string& name = range.algorithm;
     const AlgorithmRow& row = *find_algorithm(name);
     if (row.scope == Scope::several_hosts) {
-      refuse_part(
-          spec, part,
-          cat("one of ", accepted, "; ", name, " is for several hosts, which are not built yet"));
+      refuse_part(spec, part,
+                  fmt::format("one of {}; {} needs several hosts, which are not built yet",
+                              accepted, name));
     }
     if (row.scope == Scope::all_sizes && ranges.size() > 1) {
-      refuse_part(spec, part,
-                  cat("one of ", accepted, "; ", name, " is for all sizes and stands alone"));
-    }
-    if (!row.shards && range.shards != 1) {
       refuse_part(
           spec, part,
-          cat(name, " without shards",
-              name == "pscpu" ? ", since a shard of pscpu is a host, and there is one" : ""));
+          fmt::format("one of {}; {} covers all sizes and must be the only part", accepted, name));
+    }
+    if (!row.shards && range.shards != 1) {
+      if (name == "pscpu") {
+        refuse_part(spec, part,
+                    "pscpu without shards, because its shards are hosts and there is only one");
+      }
+      refuse_part(spec, part, fmt::format("{} without shards", name));
     }
     if (range.shards > members) {
       refuse_part(spec, part,
-                  cat(name, " with 1 to ", members, " shards, the number of devices that add"));
+                  fmt::format("{} with 1 to {} shards, at most one per device", name, members));
     }
   }
 }
@@ -215,7 +222,7 @@ const AllReduceRange& range_for(std::span<const AllReduceRange> ranges, std::siz
       std::find_if(ranges.begin(), ranges.end(), [bytes](const AllReduceRange& range) {
         return range.limit < 0 || bytes <= static_cast<std::uint64_t>(range.limit);
       });
-  check(found != ranges.end(), "all-reduce spec: no range takes every size");
+  check(found != ranges.end(), "all-reduce spec: no range accepts this size");
   return *found;
 }
 
@@ -224,7 +231,7 @@ bool adds_by_nccl(std::span<const AllReduceRange> ranges) {
 }
 
 std::string name_of(const AllReduceRange& range) {
-  return range.shards == 1 ? range.algorithm : cat(range.algorithm, "#", range.shards);
+  return range.shards == 1 ? range.algorithm : fmt::format("{}#{}", range.algorithm, range.shards);
 }
 
 }  // namespace bench

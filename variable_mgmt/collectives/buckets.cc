@@ -12,7 +12,7 @@ std::vector<GradientBucket> plan_buckets(std::span<const FinalGradient> gradient
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const FinalGradient& gradient = gradients[i];
     check(i == 0 || gradients[i - 1].piece.end() <= gradient.piece.offset,
-          "buckets: the gradients are not in the order of the region");
+          "buckets: the gradients are not in the region's order");
     if (!buckets.empty()) {
       GradientBucket& last = buckets.back();
       const std::size_t bytes = gradient.piece.end() - last.piece.offset;

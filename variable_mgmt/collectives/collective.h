@@ -63,11 +63,11 @@ class CollectiveMember {
   [[nodiscard]] virtual bool can_join() const { return false; }
   /// Orders later work on the member's stream after the sums of everything started so far. Their
   /// handles become invalid. Does not wait. Throws CollectiveCancelled.
-  virtual void join() { throw InternalError("all-reduce: the device does not wait for sums"); }
+  virtual void join() { throw InternalError("all-reduce: the device cannot wait for sums"); }
   /// Waits until everything enqueued on the member's stream is done. Call it after join() or a
   /// replay, equally often on all members. Throws as wait() does.
   virtual void wait_for_stream(const Patience& /*patience*/) {
-    throw InternalError("all-reduce: the device does not wait for sums");
+    throw InternalError("all-reduce: the device cannot wait for sums");
   }
   /// Ends the device's waits, now and in all later work, after the member has failed elsewhere.
   /// Call it from the member's thread.

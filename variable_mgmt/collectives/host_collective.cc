@@ -10,9 +10,10 @@ class HostCollective final : public Collective {
 
   [[nodiscard]] int members() const override { return meeting_.members(); }
   std::unique_ptr<CollectiveMember> join(int rank, Backend& backend, Stream& stream) override {
-    check(rank >= 0 && rank < members(), cat("collective: rank ", rank, " of ", members()));
+    check(rank >= 0 && rank < members(),
+          fmt::format("collective: rank {} is outside the {} members", rank, members()));
     check(!joined_[static_cast<std::size_t>(rank)].exchange(true),
-          cat("collective: ", meeting_.name(rank), " joins twice"));
+          fmt::format("collective: {} joined twice", meeting_.name(rank)));
     return std::make_unique<HostMember>(meeting_, rank, backend, stream);
   }
   void cancel(int rank, const std::string& reason) noexcept override {

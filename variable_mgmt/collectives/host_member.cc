@@ -38,7 +38,7 @@ HostMember::HostMember(Meeting& meeting, int rank, Backend& backend, Stream& str
 
 HostMember::~HostMember() {
   if (!active_.empty()) {
-    meeting_.cancel(rank_, "left before its gradients were added");
+    meeting_.cancel(rank_, "left before its gradients were reduced");
     meeting_.wait_for_quiet();
   }
   meeting_.leave(rank_);
@@ -82,7 +82,8 @@ HostMember::Place& HostMember::take_place(std::size_t bytes) {
 
 CollectiveMember::Handle HostMember::start(const Stretch& stretch) {
   return or_cancel([&] {
-    check(is_floating(stretch.dtype), cat("all-reduce: elements of ", name_of(stretch.dtype)));
+    check(is_floating(stretch.dtype),
+          fmt::format("all-reduce: unsupported element type {}", name_of(stretch.dtype)));
     const std::size_t bytes = stretch.elements * size_of(stretch.dtype);
     Place& place = take_place(bytes);
     if (staged_) {
@@ -98,7 +99,7 @@ CollectiveMember::Handle HostMember::start(const Stretch& stretch) {
 }
 
 bool HostMember::test(Handle handle) {
-  check(handle < next_, "all-reduce: a handle that was not started");
+  check(handle < next_, "all-reduce: the handle was never started");
   if (is_done(handle)) {
     return true;
   }
@@ -109,7 +110,7 @@ bool HostMember::test(Handle handle) {
 }
 
 void HostMember::wait(Handle handle, const Patience& patience) {
-  check(handle < next_, "all-reduce: a handle that was not started");
+  check(handle < next_, "all-reduce: the handle was never started");
   if (is_done(handle)) {
     return;
   }
@@ -122,10 +123,10 @@ void HostMember::wait(Handle handle, const Patience& patience) {
         return;
       }
       if (patience.cancelled && patience.cancelled()) {
-        throw DeviceError(describe_wait(handle, "was given up"));
+        throw DeviceError(describe_wait(handle, "was cancelled"));
       }
       if (steady_clock::now() >= patience.deadline) {
-        throw DeviceError(describe_wait(handle, "is not done at its deadline"));
+        throw DeviceError(describe_wait(handle, "missed its deadline"));
       }
       turn = done_ == before ? turn : 0;
       pause(seen, turn, patience);
@@ -249,19 +250,19 @@ void HostMember::pause(std::uint32_t seen, int turn, const Patience& patience) {
 
 std::string HostMember::describe_wait(Handle handle, std::string_view end) const {
   const Operation& operation = *active_[handle - done_].operation;
-  std::string text = cat("all-reduce ", handle, " of ", operation.elements, " ",
-                         name_of(operation.dtype), " ", end);
+  std::string text = fmt::format("all-reduce {} of {} {} elements {}", handle, operation.elements,
+                                 name_of(operation.dtype), end);
   std::string_view separator = ": ";
   for (int rank = 0; rank < meeting_.members(); ++rank) {
     const Operation::Seat& seat = operation.seats[static_cast<std::size_t>(rank)];
     const std::size_t steps = (*operation.schedule)[static_cast<std::size_t>(rank)].size();
     if (!seat.arrived.load()) {
-      text += cat(separator, meeting_.name(rank), " has not come");
+      text += fmt::format("{}{} has not arrived", separator, meeting_.name(rank));
       separator = ", ";
     } else if (rank != rank_ && seat.steps.load() < steps &&
                operation.arrived.load() == meeting_.members()) {
-      text += cat(separator, meeting_.name(rank), " has done ", seat.steps.load(), " of ", steps,
-                  " steps");
+      text += fmt::format("{}{} has finished {} of {} steps", separator, meeting_.name(rank),
+                          seat.steps.load(), steps);
       separator = ", ";
     }
   }

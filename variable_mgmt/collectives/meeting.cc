@@ -7,10 +7,10 @@
 namespace bench {
 namespace {
 
-constexpr std::string_view kLeft = "left before its gradients were added";
+constexpr std::string_view kLeft = "left before its gradients were reduced";
 
 std::string describe(std::size_t elements, DType dtype, std::size_t index) {
-  return cat(elements, " ", name_of(dtype), " with index ", index);
+  return fmt::format("{} {} elements and index {}", elements, name_of(dtype), index);
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ Meeting::Meeting(CollectiveOptions options)
       entered_(options_.names.size()),
       left_(options_.names.size()),
       working_(options_.names.size()) {
-  check(!options_.names.empty(), "collective: no members");
+  check(!options_.names.empty(), "collective: there must be at least one member");
   for (const AllReduceRange& range : options_.spec) {
     plan_schedule({.range = range, .members = members(), .ring_order = options_.ring_order});
   }
@@ -64,9 +64,9 @@ Operation& Meeting::enter(int rank, const Stretch& stretch) {
   Operation& operation = *operations_[number - first];
   check(operation.elements == stretch.elements && operation.dtype == stretch.dtype &&
             operation.index == stretch.index,
-        cat("all-reduce ", number, " of ", name(rank), " is of ",
-            describe(stretch.elements, stretch.dtype, stretch.index), ", another member's of ",
-            describe(operation.elements, operation.dtype, operation.index)));
+        fmt::format("all-reduce {} of {} has {}, but another member's has {}", number, name(rank),
+                    describe(stretch.elements, stretch.dtype, stretch.index),
+                    describe(operation.elements, operation.dtype, operation.index)));
   return operation;
 }
 
@@ -95,7 +95,7 @@ void Meeting::sleep(std::uint32_t seen, std::chrono::steady_clock::time_point un
 
 void Meeting::set_failure(int rank, const std::string& reason) {
   if (!failed_) {
-    failure_ = cat(name(rank), ": ", reason);
+    failure_ = fmt::format("{}: {}", name(rank), reason);
     failed_ = true;
   }
 }

@@ -25,7 +25,7 @@ int nccl_type(DType dtype) {
     case DType::bf16:
       return nccl::kBfloat16;
     default:
-      throw InternalError(cat("all-reduce: elements of ", name_of(dtype)));
+      throw InternalError(fmt::format("all-reduce: unsupported element type {}", name_of(dtype)));
   }
 }
 
@@ -53,7 +53,7 @@ class NcclCommunicator {
     check(communicator_ != nullptr, "NCCL: the communicator was aborted");
     int state = nccl::kSuccess;
     accept("ncclCommGetAsyncError", library_.get_async_error(communicator_, &state));
-    accept("an operation of NCCL's", state);
+    accept("an asynchronous NCCL operation", state);
     return state != nccl::kInProgress;
   }
   /// Ends operations in progress, so that streams continue. It needs no other rank, so it also ends
@@ -113,7 +113,7 @@ class NcclMember final : public CollectiveMember {
         communicator_(shared.library, shared.meeting.members(), shared.id, rank) {}
   ~NcclMember() override {
     if (!active_.empty()) {
-      meeting().cancel(rank_, "left before its gradients were added");
+      meeting().cancel(rank_, "left before its gradients were reduced");
     }
     meeting().leave(rank_);
     communicator_.abort();
@@ -136,20 +136,20 @@ class NcclMember final : public CollectiveMember {
       beside_->wait(*active.ready);
       communicator_.all_reduce(stretch, *beside_);
       active.operation->seats[static_cast<std::size_t>(rank_)].arrived.store(true);
-      settle("does not begin", deadline);
+      settle("has not started the operation", deadline);
       beside_->record(*active.done);
       return next_++;
     });
   }
   bool test(Handle handle) override {
-    check(handle < next_, "all-reduce: a handle that was not started");
+    check(handle < next_, "all-reduce: the handle was never started");
     return is_done(handle) || or_abort([&] {
              advance();
              return is_done(handle);
            });
   }
   void wait(Handle handle, const Patience& patience) override {
-    check(handle < next_, "all-reduce: a handle that was not started");
+    check(handle < next_, "all-reduce: the handle was never started");
     if (is_done(handle)) {
       return;
     }
@@ -179,8 +179,8 @@ class NcclMember final : public CollectiveMember {
         meeting().check_failure();
         communicator_.is_settled();
         if (is_over(patience)) {
-          throw DeviceError(cat("a step with gradients added by NCCL ", how_it_ended(patience),
-                                whoever_is_missing(number)));
+          throw DeviceError(fmt::format("a step that reduces gradients with NCCL {}{}",
+                                        how_it_ended(patience), whoever_is_missing(number)));
         }
         glance(*all_done, patience);
       }
@@ -190,7 +190,7 @@ class NcclMember final : public CollectiveMember {
   void abandon() noexcept override { communicator_.abort(); }
 
  private:
-  static constexpr const char* kAllHaveCome = ", though every tower has come";
+  static constexpr const char* kAllHaveCome = ", although every tower has arrived";
 
   struct Active {
     Operation* operation;
@@ -225,8 +225,8 @@ class NcclMember final : public CollectiveMember {
     while (!communicator_.is_settled()) {
       meeting().check_failure();
       if (steady_clock::now() >= deadline) {
-        throw DeviceError(cat("NCCL ", what, " after ", shared_.options.connect_timeout.count(),
-                              " ms", missing()));
+        throw DeviceError(fmt::format("NCCL {} after {} ms{}", what,
+                                      shared_.options.connect_timeout.count(), missing()));
       }
       std::this_thread::yield();
     }
@@ -258,34 +258,36 @@ class NcclMember final : public CollectiveMember {
     return (patience.cancelled && patience.cancelled()) || steady_clock::now() >= patience.deadline;
   }
   static std::string_view how_it_ended(const Patience& patience) {
-    return steady_clock::now() >= patience.deadline ? "is not done at its deadline"
-                                                    : "was given up";
+    return steady_clock::now() >= patience.deadline ? "missed its deadline" : "was cancelled";
   }
   void check_patience(const Active& active, const Patience& patience) const {
     if (!is_over(patience)) {
       return;
     }
     const std::string away = missing(*active.operation);
-    throw DeviceError(cat("all-reduce ", active.operation->number, " of ",
-                          active.operation->elements, " ", name_of(active.operation->dtype),
-                          " by NCCL ", how_it_ended(patience), away.empty() ? kAllHaveCome : away));
+    throw DeviceError(fmt::format("all-reduce {} of {} {} elements by NCCL {}{}",
+                                  active.operation->number, active.operation->elements,
+                                  name_of(active.operation->dtype), how_it_ended(patience),
+                                  away.empty() ? kAllHaveCome : away));
   }
   /// The members that have begun fewer waits.
   [[nodiscard]] std::string whoever_is_missing(std::uint64_t waits) const {
     std::string text;
     for (int rank = 0; rank < meeting().members(); ++rank) {
       if (shared_.waits[static_cast<std::size_t>(rank)] < waits) {
-        text += cat(text.empty() ? ": " : ", ", meeting().name(rank), " has not come");
+        text += text.empty() ? ": " : ", ";
+        text += fmt::format("{} has not arrived", meeting().name(rank));
       }
     }
     return text.empty() ? kAllHaveCome : text;
   }
-  /// ": tower 1 has not come"; empty if all have.
+  /// ": tower 1 has not arrived"; empty if all have.
   [[nodiscard]] std::string missing(const Operation& operation) const {
     std::string text;
     for (int rank = 0; rank < meeting().members(); ++rank) {
       if (!operation.seats[static_cast<std::size_t>(rank)].arrived.load()) {
-        text += cat(text.empty() ? ": " : ", ", meeting().name(rank), " has not come");
+        text += text.empty() ? ": " : ", ";
+        text += fmt::format("{} has not arrived", meeting().name(rank));
       }
     }
     return text;
@@ -313,10 +315,11 @@ class NcclCollective final : public Collective {
   explicit NcclCollective(NcclOptions options) : shared_(std::move(options)) {}
   [[nodiscard]] int members() const override { return shared_.meeting.members(); }
   std::unique_ptr<CollectiveMember> join(int rank, Backend& backend, Stream& stream) override {
-    check(rank >= 0 && rank < members(), cat("collective: rank ", rank, " of ", members()));
+    check(rank >= 0 && rank < members(),
+          fmt::format("collective: rank {} is outside the {} members", rank, members()));
     if (stream.native_handle() == nullptr) {
       throw UsageError(
-          cat("all-reduce nccl: the device ", backend.name(), " is no GPU of NVIDIA's"));
+          fmt::format("all-reduce nccl: the device {} is not an NVIDIA GPU", backend.name()));
     }
     try {
       return std::make_unique<NcclMember>(shared_, rank, backend, stream);

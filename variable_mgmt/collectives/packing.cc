@@ -73,8 +73,9 @@ std::vector<Pack> repack(std::span<const GradientSize> gradients, int packs) {
       gradients.begin(), gradients.end(), std::size_t{0},
       [](std::size_t sum, const GradientSize& each) { return sum + each.elements; });
   if (packs < 1 || static_cast<std::size_t>(packs) > total) {
-    throw UsageError(cat("--gradient_repacking=", packs, ": the gradients have ", total,
-                         " elements; accepted are 1 to as many packs"));
+    throw UsageError(fmt::format(
+        "--gradient_repacking={}: accepted: 1 to {} packs, at most one per gradient element", packs,
+        total));
   }
   const std::size_t each = total / static_cast<std::size_t>(packs);
   std::vector<Pack> all;
@@ -100,7 +101,7 @@ std::vector<Pack> repack(std::span<const GradientSize> gradients, int packs) {
 }
 
 FlatPiece piece_of(const Pack& pack, std::span<const FlatPiece> gradients, DType dtype) {
-  check(!pack.empty(), "packing: an empty pack lies nowhere");
+  check(!pack.empty(), "packing: an empty pack has no position");
   const std::size_t size = size_of(dtype);
   const auto piece = [&](const PackedPart& part) {
     return FlatPiece{.offset = gradients[part.tensor].offset + part.begin * size,
@@ -109,7 +110,7 @@ FlatPiece piece_of(const Pack& pack, std::span<const FlatPiece> gradients, DType
   for (std::size_t i = 1; i < pack.size(); ++i) {
     check(pack[i].tensor == pack[i - 1].tensor + 1 &&
               piece(pack[i - 1]).end() <= piece(pack[i]).offset,
-          "packing: the parts do not follow each other in the region");
+          "packing: the parts are not contiguous in the region");
   }
   const std::size_t offset = piece(pack.front()).offset;
   return {.offset = offset, .bytes = piece(pack.back()).end() - offset};

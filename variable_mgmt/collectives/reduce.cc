@@ -112,7 +112,9 @@ void reduce_dispatched(const ReduceArgs& args) { HWY_DYNAMIC_DISPATCH(reduce_ran
 
 void reduce(const ReduceArgs& args) {
   check(!args.sources.empty() && is_floating(args.dtype),
-        cat("reduce: ", args.sources.size(), " sources of ", name_of(args.dtype)));
+        fmt::format(
+            "reduce: there are {} sources of {}; accepted: at least one, of a floating-point type",
+            args.sources.size(), name_of(args.dtype)));
   if (args.sources.size() == 1) {
     for (void* const target : args.targets) {
       if (target != args.sources[0]) {

@@ -32,9 +32,9 @@ const ScheduleRow& find_row(const std::string& name) {
   const auto* const found = std::find_if(
       kRows.begin(), kRows.end(), [&name](const ScheduleRow& row) { return row.name == name; });
   if (found == kRows.end()) {
-    throw UsageError(cat("all-reduce ", name,
-                         ": the members of one host that add through its memory take one of ",
-                         describe_algorithms({.nccl = false, .timed = false})));
+    throw UsageError(
+        fmt::format("all-reduce {}: not an algorithm for devices that share one host; accepted: {}",
+                    name, describe_algorithms({.nccl = false, .timed = false})));
   }
   return *found;
 }
@@ -57,7 +57,7 @@ ElementRange part_of(std::size_t elements, std::size_t parts, std::size_t part) 
 }
 
 Schedule plan_schedule(const ScheduleRequest& request) {
-  check(request.members >= 1, "all-reduce: no members");
+  check(request.members >= 1, "all-reduce: there must be at least one member");
   const ScheduleRow& row = find_row(request.range.algorithm);
   if (request.members == 1) {
     return Schedule(1);

@@ -16,9 +16,9 @@ std::vector<int> ring_order_of(const ScheduleRequest& request) {
     order = ranks;
   }
   if (!std::is_permutation(order.begin(), order.end(), ranks.begin(), ranks.end())) {
-    throw UsageError(cat("all-reduce ", name_of(request.range),
-                         ": the order of the ring has to name each of ", request.members,
-                         " devices once"));
+    throw UsageError(
+        fmt::format("all-reduce {}: the ring order must list each of the {} devices once",
+                    name_of(request.range), request.members));
   }
   return order;
 }
@@ -29,8 +29,8 @@ Schedule plan_xring(const ScheduleRequest& request) {
   const auto size = static_cast<std::size_t>(request.members);
   const auto shards = static_cast<std::size_t>(request.range.shards);
   if (shards > size) {
-    throw UsageError(cat("all-reduce ", name_of(request.range), ": accepted are up to ",
-                         request.members, " shards, the number of devices"));
+    throw UsageError(fmt::format("all-reduce {}: accepted: 1 to {} shards, at most one per device",
+                                 name_of(request.range), request.members));
   }
   const std::vector<int> order = ring_order_of(request);
   const std::size_t turn = std::max<std::size_t>(1, size / shards);

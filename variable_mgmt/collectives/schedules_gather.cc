@@ -92,9 +92,10 @@ Schedule plan_shm(const ScheduleRequest& request) {
 
 Schedule plan_pscpu(const ScheduleRequest& request) {
   if (request.range.shards != 1) {
-    throw UsageError(cat("all-reduce ", name_of(request.range),
-                         ": a shard of pscpu is a host, and there is one; psgpu#",
-                         request.range.shards, " spreads the work over the host's devices"));
+    throw UsageError(
+        fmt::format("all-reduce {}: pscpu's shards are hosts and there is only one; use psgpu#{} "
+                    "to spread the work over the host's devices",
+                    name_of(request.range), request.range.shards));
   }
   return plan_gather(request, {0});
 }

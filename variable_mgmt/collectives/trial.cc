@@ -95,7 +95,7 @@ class AllReduceTrial::Tower {
   }
   void double_all() {
     check(backend_.shares_host_memory(),
-          "all-reduce trial: the bound is that of the host's memory");
+          "all-reduce trial: the bound needs a device that shares the host's memory");
     for (std::size_t s = 0; s < plan().elements.size(); ++s) {
       // Zeros stay zeros when doubled.
       const std::array<const void*, 2> sources{stretch(s), stretch(s)};
@@ -181,7 +181,7 @@ std::vector<AllReduceTiming> AllReduceTrial::timings() const {
 }
 
 AllReduceTiming AllReduceTrial::bound() const {
-  check(plan_.bound, "all-reduce trial: the bound was not asked for");
+  check(plan_.bound, "all-reduce trial: the bound was not requested");
   return {.spec = {}, .seconds = seconds(plan_.specs.size())};
 }
 
@@ -206,9 +206,10 @@ const AllReduceTiming& quickest(const std::vector<AllReduceTiming>& timings) {
 std::string text_of(const std::vector<AllReduceRange>& spec) {
   std::string text;
   for (const AllReduceRange& range : spec) {
-    text += cat(text.empty() ? "" : ":", name_of(range));
+    text += text.empty() ? "" : ":";
+    text += name_of(range);
     if (range.limit >= 0) {
-      text += cat(":", range.limit);
+      text += fmt::format(":{}", range.limit);
     }
   }
   return text;

@@ -26,8 +26,8 @@ std::size_t count_of(const FlatPiece& piece) {
 
 NarrowGradients::NarrowGradients(Tower& tower, DType narrow, std::vector<FlatPiece> pieces)
     : tower_(tower), order_(pieces.size()) {
-  check(is_half(narrow), "gradients are narrowed to a type of 16 bits");
-  check(tower.executor().trained_dtype() == DType::f32, "gradients to be narrowed are of f32");
+  check(is_half(narrow), "gradients can be narrowed only to a 16-bit type");
+  check(tower.executor().trained_dtype() == DType::f32, "only f32 gradients can be narrowed");
   std::iota(order_.begin(), order_.end(), 0);
   std::sort(order_.begin(), order_.end(),
             [&](std::size_t a, std::size_t b) { return pieces[a].offset < pieces[b].offset; });

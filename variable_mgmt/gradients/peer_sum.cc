@@ -43,7 +43,7 @@ PeerSum::Adder PeerSum::make_adder(Backend& backend, std::size_t elements) const
                std::any_of(candidate.may_overwrite.begin(), candidate.may_overwrite.end(),
                            [](const Candidate::Overwrite& way) { return way.input == 0; });
       });
-  check(chosen != candidates.end(), "the device adds nothing in place");
+  check(chosen != candidates.end(), "the device cannot add in place");
   return {.elements = elements,
           .kernel = chosen->make(),
           .workspace = backend.allocate(chosen->workspace_bytes)};

@@ -73,8 +73,8 @@ SharedRegion::SharedRegion(TowerGroup& group, Peers& peers, int tower, Tower& ow
       parts_(std::move(parts)),
       seen_(region_),
       threads_(owner.backend().host_threads()) {
-  check(dtype == DType::f32 || dtype == DType::f64, "a shared region is of f32 or f64");
-  check(all().last * size_of(dtype) <= region.bytes, "a shared region's parts are beyond its end");
+  check(dtype == DType::f32 || dtype == DType::f64, "a shared region must be f32 or f64");
+  check(all().last * size_of(dtype) <= region.bytes, "a shared region's parts exceed its size");
   meet();
   if (owner.backend().shares_host_memory()) {
     return;
@@ -134,7 +134,7 @@ void SharedRegion::take(RegionRange range) {
 }
 
 void SharedRegion::sum_own_part_of_peers() {
-  check(sum_ != nullptr, "a shared region adds without prepare_to_add()");
+  check(sum_ != nullptr, "a shared region cannot add before prepare_to_add()");
   const std::size_t first = own().first * size_of(dtype_);
   std::vector<const std::byte*> terms;
   for (const std::byte* const memory : peers_.memory) {

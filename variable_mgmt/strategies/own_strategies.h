@@ -5,9 +5,10 @@
 namespace bench {
 
 /// Reasons why a step is not recorded as a whole.
-inline constexpr const char* kMeetOnTheHost = "the gradients of several towers meet on the host";
+inline constexpr const char* kMeetOnTheHost =
+    "the gradients of several towers are reduced on the host";
 inline constexpr const char* kMeetBetweenCopies =
-    "several towers wait for each other on the host, between copies from device to device";
+    "several towers synchronize on the host between device-to-device copies";
 
 // The functions named in strategies.inc, each in a file; some rows share them.
 #define BENCH_STRATEGY(name, make, memory, reduction)                                            \

@@ -28,7 +28,7 @@ RangeOptimizer::RangeOptimizer(Tower& tower, const OptimizerSettings& settings, 
       optimizer_(
           tower.backend().make_optimizer(settings, segments_within(tower.executor(), range))) {
   check(tower.executor().trained_dtype() == settings.dtype,
-        "the optimizer is made for another type than the variables have");
+        "the optimizer and the variables have different types");
   for (std::size_t slot = 0; slot < row_of(settings.rule).slots(); ++slot) {
     memory_.push_back(tower.backend().allocate(std::max<std::size_t>(range.count() * size_, 1)));
     slots_.push_back(memory_.back()->data());

@@ -20,7 +20,7 @@ TowerMeeting::TowerMeeting(int towers, const SumSettings& sums)
       votes(static_cast<std::size_t>(towers)) {
   std::vector<std::string> names;
   for (int tower = 0; tower < towers; ++tower) {
-    names.push_back(cat("tower ", tower));
+    names.push_back(fmt::format("tower {}", tower));
   }
   collective =
       make_collective({.names = std::move(names), .spec = sums.spec, .ring_order = sums.ring_order},
@@ -47,9 +47,10 @@ const StrategyRow& find_strategy(std::string_view name) {
     if (row.name == name) {
       return row;
     }
-    names += cat(names.empty() ? "" : ", ", row.name);
+    names += names.empty() ? "" : ", ";
+    names += row.name;
   }
-  throw UsageError(cat("--variable_update=", name, ": not built yet; built are ", names));
+  throw UsageError(fmt::format("--variable_update={}: not built yet; accepted: {}", name, names));
 }
 
 }  // namespace bench

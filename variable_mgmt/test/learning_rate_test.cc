@@ -257,13 +257,13 @@ TEST(LearningRate, RefusesSchedulesThatDoNotParse) {
   };
   using testing::HasSubstr;
   EXPECT_THAT(refusal("0.5;2"), HasSubstr("the last epoch has no rate after it"));
-  EXPECT_THAT(refusal("a"), HasSubstr("'a' is no rate"));
-  EXPECT_THAT(refusal(""), HasSubstr("'' is no rate"));
-  EXPECT_THAT(refusal("0.5;;0.25"), HasSubstr("'' is no epoch"));
-  EXPECT_THAT(refusal("0.5;2.5;0.25"), HasSubstr("'2.5' is no epoch"));
-  EXPECT_THAT(refusal("0.5;-2;0.25"), HasSubstr("'-2' is no epoch"));
-  EXPECT_THAT(refusal("nan"), HasSubstr("'nan' is no rate"));
-  EXPECT_THAT(refusal("0.5;3;0.25;3;0.1"), HasSubstr("the epochs do not rise"));
+  EXPECT_THAT(refusal("a"), HasSubstr("'a' is not a rate"));
+  EXPECT_THAT(refusal(""), HasSubstr("'' is not a rate"));
+  EXPECT_THAT(refusal("0.5;;0.25"), HasSubstr("'' is not an epoch"));
+  EXPECT_THAT(refusal("0.5;2.5;0.25"), HasSubstr("'2.5' is not an epoch"));
+  EXPECT_THAT(refusal("0.5;-2;0.25"), HasSubstr("'-2' is not an epoch"));
+  EXPECT_THAT(refusal("nan"), HasSubstr("'nan' is not a rate"));
+  EXPECT_THAT(refusal("0.5;3;0.25;3;0.1"), HasSubstr("the epochs do not increase"));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void TowerGroup::arrive() {
   complete_.wait(lock, [&] { return cancelled_ || round_ != round; });
   // A tower whose round was complete before the cancellation continues.
   if (round_ == round) {
-    throw GroupCancelled("another tower ended the step they share");
+    throw GroupCancelled("another tower cancelled the shared step");
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 /// Rethrows the failure with the tower's name in front.
 [[noreturn]] void throw_named(const std::exception_ptr& failure, int tower) {
   const auto named = [&](const std::exception& error) {
-    return cat("tower ", tower, ": ", error.what());
+    return fmt::format("tower {}: {}", tower, error.what());
   };
   try {
     std::rethrow_exception(failure);
@@ -32,7 +32,7 @@ namespace {
   } catch (const InternalError& error) {
     throw InternalError(named(error));
   } catch (const std::bad_alloc& error) {
-    throw DeviceError(cat("tower ", tower, ": the host has no memory left (", error.what(), ")"));
+    throw DeviceError(fmt::format("tower {}: the host is out of memory ({})", tower, error.what()));
   } catch (const std::system_error& error) {
     throw DeviceError(named(error));
   } catch (const std::runtime_error& error) {
@@ -49,7 +49,7 @@ namespace {
 }  // namespace
 
 TowerThreads::TowerThreads(int towers) {
-  check(towers > 0, "a run without towers");
+  check(towers > 0, "a run needs at least one tower");
   threads_.reserve(static_cast<std::size_t>(towers) - 1);
   for (int tower = 1; tower < towers; ++tower) {
     threads_.push_back(start_thread([this, tower] { serve(tower); }));

@@ -90,14 +90,14 @@ if [ $# -ge 2 ]; then
   says out '"bound": null'
   # shellcheck disable=SC2086
   run 2 $few --num_gpus=4
-  says err '^bench_all_reduce: --num_gpus=4: this host has 3 GPUs that can be used$'
+  says err '^bench_all_reduce: --num_gpus=4: this host has 3 usable GPUs$'
   BENCH_NCCL_LIBRARY=$work/missing.so
   # shellcheck disable=SC2086
   run 0 $few --num_gpus=2
-  says err '^note: NCCL is not timed: NCCL cannot be opened: '
+  says err '^note: NCCL is not timed: cannot open NCCL: '
   # shellcheck disable=SC2086
   run 2 $few --all_reduce_spec=nccl
-  says err '^bench_all_reduce: NCCL cannot be opened: '
+  says err '^bench_all_reduce: cannot open NCCL: '
 fi
 
 if [ "$failures" -ne 0 ]; then

@@ -66,15 +66,15 @@ TEST(AllReduceOptions, SayWhatHoldsWithoutThem) {
 TEST(AllReduceOptions, ReadSeveralSpecs) {
   EXPECT_THAT(read({"--all_reduce_spec=pscpu:32k:xring#2,shm"}).specs,
               ElementsAre("pscpu:32k:xring#2", "shm"));
-  EXPECT_THAT(refused({"--all_reduce_spec=shm,ring"}), HasSubstr("is 'ring'; accepted is one of"));
+  EXPECT_THAT(refused({"--all_reduce_spec=shm,ring"}), HasSubstr("is 'ring'; accepted: one of"));
 }
 
 TEST(AllReduceOptions, RefuseSpecsThatSoManyTowersCannotAddBy) {
   EXPECT_THAT(refused({"--num_gpus=3", "--all_reduce_spec=shm,xring:64k:psgpu#4"}),
               HasSubstr("--all_reduce_spec=xring:64k:psgpu#4: part 3 (character 11) is 'psgpu#4'; "
-                        "accepted is psgpu with 1 to 3 shards"));
+                        "accepted: psgpu with 1 to 3 shards"));
   EXPECT_THAT(refused({"--all_reduce_spec=psgpu#3", "--num_gpus=3"}), "taken");
-  EXPECT_THAT(refused({"--all_reduce_spec=nccl/xring"}), HasSubstr("is for several hosts"));
+  EXPECT_THAT(refused({"--all_reduce_spec=nccl/xring"}), HasSubstr("needs several hosts"));
   EXPECT_THAT(refused({"--all_reduce_spec=auto"}), HasSubstr("times all that auto chooses from"));
   EXPECT_THAT(refused({"--all_reduce_spec=nccl"}), HasSubstr("add --device=gpu"));
 }

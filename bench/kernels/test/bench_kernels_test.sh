@@ -68,7 +68,7 @@ if [ $# -gt 1 ]; then
   says err "^NHWC: $kernels of $kernels kernels ran"
   run 0 --device=gpu --data_format=NHWC --benchmark_min_time=0.001 --benchmark_filter='^(conv2d_bias|quantize)_?'
   says out '^conv2d_bias/NHWC/manual_time .* GFLOP/s='
-  says out 'ERROR OCCURRED: .int8 is for the CPU'
+  says out 'ERROR OCCURRED: .int8 runs only on the CPU'
   unset BENCH_GPU_LIBRARY
 fi
 

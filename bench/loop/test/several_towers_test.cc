@@ -210,7 +210,7 @@ TEST(SeveralTowers, AreEndedWithinAPassOfTheirNetwork) {
     });
     FAIL();
   } catch (const DeviceError& error) {
-    EXPECT_STREQ(error.what(), "tower 1: the host has no memory left (std::bad_alloc)");
+    EXPECT_STREQ(error.what(), "tower 1: the host is out of memory (std::bad_alloc)");
   }
 }
 

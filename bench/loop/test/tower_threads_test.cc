@@ -52,8 +52,7 @@ std::string named_failure(const Error& error) {
 }
 
 TEST(TowerThreads, NameWhatLibrariesThrowToo) {
-  EXPECT_EQ(named_failure(std::bad_alloc()),
-            "tower 1: the host has no memory left (std::bad_alloc)");
+  EXPECT_EQ(named_failure(std::bad_alloc()), "tower 1: the host is out of memory (std::bad_alloc)");
   EXPECT_EQ(named_failure(std::runtime_error("no luck")), "tower 1: no luck");
   EXPECT_EQ(named_failure(std::out_of_range("too far")), "tower 1: too far");
   EXPECT_EQ(named_failure(WriteError("full")), "tower 1: full");

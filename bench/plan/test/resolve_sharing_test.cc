@@ -134,7 +134,7 @@ TEST(Sharing, NamesThePartOfASpecThatSoManyTowersCannotAddBy) {
   };
   EXPECT_THAT(refused("--num_gpus=2", "--all_reduce_spec=pscpu:2k:xring#3"),
               HasSubstr("--all_reduce_spec=pscpu:2k:xring#3: part 3 (character 10) is 'xring#3'; "
-                        "accepted is xring with 1 to 2 shards"));
+                        "accepted: xring with 1 to 2 shards"));
   EXPECT_THAT(refused("--num_gpus=2", "--all_reduce_spec=nccl#2"),
               HasSubstr("accepted is nccl without shards"));
   EXPECT_EQ(refused("--num_gpus=3", "--all_reduce_spec=pscpu:2k:xring#3"), "no UsageError");
@@ -160,8 +160,7 @@ TEST(Sharing, NamesTheAlgorithmsThatThisRunCanTake) {
       resolve_settings(parse({devices, device, "--variable_update=replicated", spec}));
     });
   };
-  const std::string_view on_host =
-      "accepted is one of xring, pscpu, psgpu, collective, shm, rechd, tree, auto";
+  const std::string_view on_host = "one of xring, pscpu, psgpu, collective, shm, rechd, tree, auto";
   for (const char* spec : {"foo", "nccl", "nccl/xring"}) {
     const std::string given = cat("--all_reduce_spec=", spec);
     EXPECT_THAT(refused("--num_gpus=2", "--device=cpu", given), HasSubstr(std::string(on_host)));
@@ -169,16 +168,16 @@ TEST(Sharing, NamesTheAlgorithmsThatThisRunCanTake) {
   EXPECT_THAT(refused("--virtual_gpus=2", "--device=gpu", "--all_reduce_spec=foo"),
               HasSubstr(std::string(on_host)));
   EXPECT_THAT(refused("--num_gpus=2", "--device=gpu", "--all_reduce_spec=foo"),
-              HasSubstr("accepted is one of nccl, xring, "));
+              HasSubstr("accepted: one of nccl, xring, "));
 }
 
 TEST(Sharing, NamesDevicesThatHaveNoTwoLevelsBeforeTheRun) {
   EXPECT_THAT(
       sharing_refusal({"--num_gpus=3", "--variable_update=replicated", "--hierarchical_copy"}),
-      HasSubstr("--hierarchical_copy halves the devices; 3 were given"));
+      HasSubstr("--hierarchical_copy: 3 devices were given"));
   EXPECT_THAT(sharing_refusal({"--num_gpus=2", "--variable_update=replicated",
                                "--hierarchical_copy", "--network_topology=gcp_v100"}),
-              HasSubstr("--network_topology=gcp_v100 is of 8 devices; 2 were given"));
+              HasSubstr("--network_topology=gcp_v100: needs 8 devices; 2 were given"));
 }
 
 TEST(GpuIndices, AreTheOrderOfTheRing) {

@@ -43,8 +43,8 @@ TEST(SavedVariables, OfAHeadOfAnotherSizeAreNamedAndLeftOut) {
   next.settings.files.init_from_partial = true;
   EXPECT_THAT(next.files().notices(),
               ElementsAre(HasSubstr("6 of 8 variables begin with the values of"),
-                          "--init_from_partial: not taken, for another shape or type: fc.weight is "
-                          "4x2, not 5x2, fc.bias is 4, not 5"));
+                          "--init_from_partial: not taken, for another shape or type: fc.weight "
+                          "has shape 4x2, not 5x2, fc.bias has shape 4, not 5"));
 }
 
 TEST(RunTensorFiles, RefuseBeforeTheRunWhatCannotBeReadOrWritten) {

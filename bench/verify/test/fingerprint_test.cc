@@ -26,10 +26,11 @@ constexpr int kBlocks = 8;
 template <int kPerMillion>
 ValueId build_deep(NetworkBuilder& net, ValueId x) {
   for (int i = 0; i < kBlocks; ++i) {
-    x = net.conv(cat("conv", i), x, {.channels = 8, .window = {.kernel = 3}, .bias = false});
+    x = net.conv(fmt::format("conv{}", i), x,
+                 {.channels = 8, .window = {.kernel = 3}, .bias = false});
     const double epsilon = i == 4 ? 1e-6 * kPerMillion : kUsualEpsilon;
-    x = net.batch_norm(cat("bn", i), x, {.epsilon = epsilon, .scale = true});
-    x = net.relu(cat("relu", i), x);
+    x = net.batch_norm(fmt::format("bn{}", i), x, {.epsilon = epsilon, .scale = true});
+    x = net.relu(fmt::format("relu{}", i), x);
   }
   return net.head(net.spatial_mean("mean", x));
 }

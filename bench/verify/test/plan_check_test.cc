@@ -42,8 +42,8 @@ ValueId build_small(NetworkBuilder& net, ValueId x) {
 ValueId build_repeating(NetworkBuilder& net, ValueId x) {
   x = net.relu("relu", net.conv("conv", x, {.channels = 16, .window = {.kernel = 3}}));
   for (const char* block : {"a", "b", "c"}) {
-    x = net.conv(cat(block, "_conv"), x, {.channels = 16, .window = {.kernel = 3}});
-    x = net.max_pool(cat(block, "_pool"), x, {.kernel = 3, .padding = Padding::same});
+    x = net.conv(fmt::format("{}_conv", block), x, {.channels = 16, .window = {.kernel = 3}});
+    x = net.max_pool(fmt::format("{}_pool", block), x, {.kernel = 3, .padding = Padding::same});
   }
   return net.head(net.flatten("flatten", x));
 }
@@ -121,7 +121,8 @@ std::vector<std::string> failed(const std::vector<CheckedKernel>& kernels) {
   std::vector<std::string> names;
   for (const CheckedKernel& kernel : kernels) {
     if (!(kernel.deviation <= kernel.tolerance)) {
-      names.push_back(cat(kernel.name, " ", kernel.deviation, " of ", kernel.tolerance));
+      names.push_back(
+          fmt::format("{} {:g} of {:g}", kernel.name, kernel.deviation, kernel.tolerance));
     }
   }
   return names;
@@ -212,8 +213,10 @@ TEST(PlanCheck, RefusesASmallerBatchWhoseNodesHaveOtherInputs) {
     checked({.build = build_normalised<true>}, *backend, {.build = build_normalised<false>});
     ADD_FAILURE() << "it was checked";
   } catch (const InternalError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("plan check: norm has 3 inputs and 3 outputs, and "
-                                                 "in the smaller batch 2 and 3"));
+    EXPECT_THAT(
+        error.what(),
+        testing::HasSubstr(
+            "plan check: norm has 3 inputs and 3 outputs, but 2 and 3 in the smaller batch"));
   }
 }
 

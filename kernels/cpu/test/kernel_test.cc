@@ -189,7 +189,7 @@ void* Run::workspace(std::size_t bytes) { return workspaces_.emplace_back(bytes)
 void Run::expect_equal_but_for_rounding(const Run& f32) const {
   constexpr double kSomeEpsilons = 5e-7;
   for (std::size_t i = 0; i < memory_.size(); ++i) {
-    SCOPED_TRACE(cat(name_of(dtype_), ", tensor ", i));
+    SCOPED_TRACE(fmt::format("{}, tensor {}", name_of(dtype_), i));
     const Memory& memory = memory_[i];
     EXPECT_TRUE(memory.tensor->intact());
     if (!memory.result) {
@@ -281,7 +281,7 @@ std::string text(const ChannelView& view) {
   const char* const kind = view.kind == ChannelView::Kind::nchw   ? "nchw"
                            : view.kind == ChannelView::Kind::nhwc ? "nhwc"
                                                                   : "blocked";
-  return cat(kind, view.block, " ", view.batch, "x", view.channels, "x", view.spatial);
+  return fmt::format("{}{} {}x{}x{}", kind, view.block, view.batch, view.channels, view.spatial);
 }
 
 std::vector<ChannelView> views() {
@@ -316,7 +316,7 @@ void for_teams(const std::function<void(ThreadTeam&)>& visit) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
     for (int threads = 1; threads <= 3; ++threads) {
-      SCOPED_TRACE(cat(hwy::TargetName(target), ", ", threads, " threads"));
+      SCOPED_TRACE(fmt::format("{}, {} threads", hwy::TargetName(target), threads));
       ThreadTeam team(std::vector<int>(static_cast<std::size_t>(threads), 0), false);
       visit(team);
     }

@@ -60,7 +60,7 @@ TEST(CheckStacks, LeavesAloneWhatOpenmpTakesForNone) {
 TEST(CheckStacks, NamesTheVariableThatIsTooSmall) {
   EXPECT_THAT([] { check_openmp_stack("16k"); },
               ThrowsMessage<UsageError>(HasSubstr("OMP_STACKSIZE gives each thread a stack of "
-                                                  "16384 bytes; accepted: 256K and more")));
+                                                  "16384 bytes; accepted: at least 256K")));
   EXPECT_THAT(
       [] {
         check_stacks(holding({{"GOMP_STACKSIZE", "1"}}), kUnlimited);
@@ -71,8 +71,9 @@ TEST(CheckStacks, NamesTheVariableThatIsTooSmall) {
 }
 
 TEST(CheckStacks, HoldsTheLimitOfTheSystemAgainstTheSame) {
-  EXPECT_THAT([] { check_stacks(holding({}), 64 * kKibi); },
-              ThrowsMessage<UsageError>(HasSubstr("64 KiB (ulimit -s); accepted: 256 and more")));
+  EXPECT_THAT(
+      [] { check_stacks(holding({}), 64 * kKibi); },
+      ThrowsMessage<UsageError>(HasSubstr("(ulimit -s) is 64 KiB; accepted: at least 256 KiB")));
   EXPECT_NO_THROW(check_stacks(holding({}), 256 * kKibi));
 }
 

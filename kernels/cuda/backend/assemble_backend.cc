@@ -42,8 +42,9 @@ class CudaBackend final : public Backend {
   [[nodiscard]] std::string_view name() const override { return "cuda"; }
 
   [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
-    const std::string why = maker_of(node.op) == nullptr ? cat("cuda has no ", node.op->name)
-                                                         : why_not(context_, graph, node);
+    const std::string why = maker_of(node.op) == nullptr
+                                ? fmt::format("cuda has no {}", node.op->name)
+                                : why_not(context_, graph, node);
     return {.yes = why.empty(), .why_not = why};
   }
 
@@ -54,8 +55,9 @@ class CudaBackend final : public Backend {
     }
     auto result = maker_of(node.op)(context_, graph, node, format);
     if (result.empty()) {
-      throw UsageError(cat("cuda cannot run ", node.op->name, " ", node.name, " {", node.attributes,
-                           "} in --data_format=", name_of(format)));
+      throw UsageError(fmt::format("cuda cannot run {} {} {{{}}} in --data_format={}",
+                                   node.op->name, node.name, printed(node.attributes),
+                                   name_of(format)));
     }
     return result;
   }
@@ -142,8 +144,8 @@ class CudaBackend final : public Backend {
 
   void check_present(std::string_view what) const {
     if (index_ < 0) {
-      throw UsageError(cat("there is no ", what, " of ", context_.device.name,
-                           ", for which this run only plans"));
+      throw UsageError(fmt::format("this run only plans for {}, so it cannot provide {}",
+                                   context_.device.name, what));
     }
   }
 

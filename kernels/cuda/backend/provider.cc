@@ -31,7 +31,8 @@ class Provider final : public GpuProvider {
     const std::vector<PresentDevice> devices = present_devices().usable;
     if (gpu >= devices.size()) {
       throw UsageError(
-          cat("GPU ", gpu, ": this host has ", devices.size(), " that can be used, from 0 on"));
+          fmt::format("GPU {} does not exist: this host has {} usable GPUs, numbered from 0", gpu,
+                      devices.size()));
     }
     return assemble(devices[gpu].properties, devices[gpu].ordinal, options);
   }

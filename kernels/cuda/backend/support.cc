@@ -12,7 +12,7 @@ std::string why_not_type(const TensorType& type) {
   if (type.opaque || type.dtype == DType::f32 || is_half(type.dtype) || type.dtype == DType::s32) {
     return "";
   }
-  return cat("cuda computes in f32, bf16 and f16, not in ", name_of(type.dtype));
+  return fmt::format("cuda computes in f32, bf16 and f16, not in {}", name_of(type.dtype));
 }
 
 }  // namespace

@@ -18,15 +18,15 @@ T setting(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttribu
 }
 
 std::string part(std::string_view name, std::int64_t value, std::int64_t usual = 0) {
-  return value == usual ? "" : cat(":", name, value);
+  return value == usual ? "" : fmt::format(":{}{}", name, value);
 }
 
 }  // namespace
 
 void check_cublas(cublasStatus_t status, std::string_view call) {
   if (status != CUBLAS_STATUS_SUCCESS) {
-    throw DeviceError(
-        cat(call, ": ", cublasLtGetStatusString(status), " (", cublasLtGetStatusName(status), ")"));
+    throw DeviceError(fmt::format("{}: {} ({})", call, cublasLtGetStatusString(status),
+                                  cublasLtGetStatusName(status)));
   }
 }
 
@@ -38,8 +38,8 @@ std::string algorithm_name(const cublasLtMatmulAlgo_t& algorithm) {
     return setting<std::uint32_t>(algorithm, name);
   };
   constexpr std::int64_t kUnsplit = 1;
-  return cat(
-      "cublaslt:algo", setting<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_ID),
+  return fmt::format(
+      "cublaslt:algo{}{}{}{}{}{}{}{}{}", setting<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_ID),
       part("tile", number(CUBLASLT_ALGO_CONFIG_TILE_ID)),
       part("stages", number(CUBLASLT_ALGO_CONFIG_STAGES_ID)),
       part("split", setting<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), kUnsplit),

@@ -19,7 +19,7 @@ constexpr int kMostAlgorithms = 16;
 
 /// Formats 130100 as 13.1.0.
 std::string version_text(std::size_t version) {
-  return cat(version / 10000, ".", version / 100 % 100, ".", version % 100);
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
 cudaDataType_t data_type(DType dtype) {
@@ -31,7 +31,8 @@ cudaDataType_t data_type(DType dtype) {
     case DType::bf16:
       return CUDA_R_16BF;
     default:
-      throw InternalError(cat("cublaslt: no products in ", name_of(dtype)));
+      throw InternalError(
+          fmt::format("cublaslt: products in {} are not supported", name_of(dtype)));
   }
 }
 
@@ -255,7 +256,8 @@ class CublasProducts final : public Products {
       return {{.implementation = "cublaslt",
                .workspace_bytes = kWorkspaceBytes,
                .make = []() -> std::unique_ptr<ProductPlan> {
-                 throw InternalError("cublaslt: a plan for a device that is only described");
+                 throw InternalError(
+                     "cublaslt: cannot make a plan for a device that is only described");
                }}};
     }
     const CurrentDevice current(pci_bus_id_);
@@ -285,13 +287,15 @@ class CublasProducts final : public Products {
 void check_cublas_version(std::size_t version) {
   constexpr std::size_t kMajor = 10000;
   if (version / kMajor != CUBLAS_VER_MAJOR) {
-    throw UsageError(cat("this program was built with cuBLASLt ", version_text(CUBLAS_VERSION),
-                         " and needs a ", CUBLAS_VER_MAJOR, ".x, but found cuBLASLt ",
-                         version_text(version)));
+    throw UsageError(fmt::format(
+        "this program was built with cuBLASLt {} and needs version {}.x, but found cuBLASLt {}",
+        version_text(CUBLAS_VERSION), CUBLAS_VER_MAJOR, version_text(version)));
   }
 }
 
-std::string cublas_version() { return cat("cuBLASLt ", version_text(cublasLtGetVersion())); }
+std::string cublas_version() {
+  return fmt::format("cuBLASLt {}", version_text(cublasLtGetVersion()));
+}
 
 void check_cublas_version() { check_cublas_version(cublasLtGetVersion()); }
 

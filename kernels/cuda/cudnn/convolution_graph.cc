@@ -24,7 +24,8 @@ cudnnDataType_t data_type(DType dtype) {
     case DType::bf16:
       return CUDNN_DATA_BFLOAT16;
     default:
-      throw InternalError(cat("cudnn: no convolutions in ", name_of(dtype)));
+      throw InternalError(
+          fmt::format("cudnn: convolutions in {} are not supported", name_of(dtype)));
   }
 }
 
@@ -255,9 +256,12 @@ Descriptor statistics_operation(const ConvolutionProblem& problem, const Descrip
 }
 
 std::vector<Descriptor> operations_of(const ConvolutionProblem& problem) {
-  check(in_one_graph(problem), cat("cudnn: no graph of a convolution with ", problem.epilogue,
-                                   problem.statistics ? " and statistics" : "",
-                                   problem.prologue ? " and a prologue" : ""));
+  check(in_one_graph(problem),
+        fmt::format("cudnn: one graph cannot hold this convolution (bias {}, residual {}, "
+                    "activation kind {}, statistics {}, prologue {})",
+                    problem.epilogue.bias, problem.epilogue.residual,
+                    static_cast<int>(problem.epilogue.activation), problem.statistics,
+                    problem.prologue));
   if (!problem.epilogue.empty()) {
     return fused_operations(problem);
   }

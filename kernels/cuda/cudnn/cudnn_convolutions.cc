@@ -15,9 +15,9 @@ namespace {
 /// Formats 91900 as 9.19.0; formats 8907, in cuDNN 8's numbering, as 8.9.7.
 std::string version_text(std::size_t version) {
   if (version < 10000) {
-    return cat(version / 1000, ".", version / 100 % 10, ".", version % 100);
+    return fmt::format("{}.{}.{}", version / 1000, version / 100 % 10, version % 100);
   }
-  return cat(version / 10000, ".", version / 100 % 100, ".", version % 100);
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
 /// A handle for the current device, created at its first use: planning needs no handle.
@@ -78,8 +78,9 @@ class CudnnPlan final : public ConvolutionPlan {
         graph_(problem, handle_->get()),
         plan_(make_plan(graph_.graph, choice, {.handle = handle_->get()})) {
     if (const std::size_t needed = workspace_bytes(plan_); needed > choice.workspace_bytes) {
-      throw DeviceError(cat("cudnn: ", choice.name(), " was planned with ", choice.workspace_bytes,
-                            " bytes of workspace and needs ", needed, " on this device"));
+      throw DeviceError(fmt::format(
+          "cudnn: {} was planned with {} bytes of workspace, but needs {} on this device",
+          choice.name(), choice.workspace_bytes, needed));
     }
   }
 
@@ -181,7 +182,7 @@ class CudnnConvolutions final : public Convolutions {
     }
     std::vector<ConvolutionChoice> result;
     for (const EngineChoice& engine : entry->second) {
-      result.push_back({.implementation = cat("cudnn:", engine.name()),
+      result.push_back({.implementation = fmt::format("cudnn:{}", engine.name()),
                         .workspace_bytes = engine.workspace_bytes,
                         // Engines for batch norm, which are f16 only, mostly lack the note.
                         .tensor_cores = engine.tensor_cores || with_batch_norm(problem),
@@ -227,13 +228,13 @@ void check_cudnn_version(std::size_t version) {
   constexpr std::size_t kMinor = 100;
   // Patches change neither the declarations nor their meaning.
   if (version / kMajor != CUDNN_MAJOR || version / kMinor < CUDNN_VERSION / kMinor) {
-    throw UsageError(cat("this program was built with cuDNN ", version_text(CUDNN_VERSION),
-                         " and needs ", CUDNN_MAJOR, ".", CUDNN_MINOR, " or a newer ", CUDNN_MAJOR,
-                         ".x, but found cuDNN ", version_text(version)));
+    throw UsageError(fmt::format(
+        "this program was built with cuDNN {} and needs {}.{} or a newer {}.x, but found cuDNN {}",
+        version_text(CUDNN_VERSION), CUDNN_MAJOR, CUDNN_MINOR, CUDNN_MAJOR, version_text(version)));
   }
 }
 
-std::string cudnn_version() { return cat("cuDNN ", version_text(cudnnGetVersion())); }
+std::string cudnn_version() { return fmt::format("cuDNN {}", version_text(cudnnGetVersion())); }
 
 void check_cudnn_version() { check_cudnn_version(cudnnGetVersion()); }
 

@@ -12,19 +12,22 @@ namespace {
 std::string why(cudnnStatus_t status) {
   std::array<char, 1024> message = {};
   cudnnGetLastErrorString(message.data(), message.size());
-  return cat(cudnnGetErrorString(status), message[0] == '\0' ? "" : ": ", message.data());
+  if (message[0] == '\0') {
+    return cudnnGetErrorString(status);
+  }
+  return fmt::format("{}: {}", cudnnGetErrorString(status), message.data());
 }
 
 [[noreturn]] void fail(cudnnStatus_t status, std::string_view call, int descriptor, int attribute) {
-  throw DeviceError(
-      cat(call, " (descriptor ", descriptor, ", attribute ", attribute, "): ", why(status)));
+  throw DeviceError(fmt::format("{} (descriptor {}, attribute {}): {}", call, descriptor, attribute,
+                                why(status)));
 }
 
 }  // namespace
 
 void check_cudnn(cudnnStatus_t status, std::string_view call) {
   if (status != CUDNN_STATUS_SUCCESS) {
-    throw DeviceError(cat(call, ": ", why(status)));
+    throw DeviceError(fmt::format("{}: {}", call, why(status)));
   }
 }
 
@@ -93,7 +96,8 @@ void Descriptor::set_descriptors(cudnnBackendAttributeName_t name,
 
 void Descriptor::check_finalized(cudnnStatus_t status) const {
   if (status != CUDNN_STATUS_SUCCESS) {
-    throw DeviceError(cat("cudnnBackendFinalize (descriptor ", type_, "): ", why(status)));
+    throw DeviceError(fmt::format("cudnnBackendFinalize (descriptor {}): {}",
+                                  static_cast<int>(type_), why(status)));
   }
 }
 

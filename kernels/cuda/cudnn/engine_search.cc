@@ -145,9 +145,9 @@ std::vector<EngineChoice> compile(const std::vector<EngineChoice>& engines, cons
 }  // namespace
 
 std::string EngineChoice::name() const {
-  std::string result = cat("eng", engine);
+  std::string result = fmt::format("eng{}", engine);
   for (const auto& [type, value] : knobs) {
-    result += cat("_k", static_cast<int>(type), "=", value);
+    result += fmt::format("_k{}={}", static_cast<int>(type), value);
   }
   return result;
 }
@@ -159,18 +159,19 @@ bool knows_capability(int capability) {
 std::string known_capabilities() {
   std::string result;
   for (const int capability : kCapabilities) {
-    result += cat(result.empty()                       ? ""
-                  : capability == kCapabilities.back() ? " and "
-                                                       : ", ",
-                  capability / 10, ".", capability % 10);
+    if (!result.empty()) {
+      result += capability == kCapabilities.back() ? " and " : ", ";
+    }
+    result += fmt::format("{}.{}", capability / 10, capability % 10);
   }
   return result;
 }
 
 Descriptor device_descriptor(const DeviceProperties& device) {
   if (!knows_capability(device.capability)) {
-    throw UsageError(cat(device.name, " has compute capability ", device.capability / 10, ".",
-                         device.capability % 10, "; convolutions run on ", known_capabilities()));
+    throw UsageError(fmt::format(
+        "{} has compute capability {}.{}, but convolutions support only {}", device.name,
+        device.capability / 10, device.capability % 10, known_capabilities()));
   }
   Descriptor result(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
   result.set_text(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, cudnn_device_json(device));

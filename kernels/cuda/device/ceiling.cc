@@ -40,7 +40,7 @@ double measure_flops(const Context& context, DType dtype, GpuStream& stream) {
   const std::int64_t size = dtype == DType::f32 ? kProductSize32 : kProductSize;
   const auto choices = context.products.choices(
       {.dtype = dtype, .result = dtype, .rows = size, .depth = size, .columns = size});
-  check(!choices.empty(), cat("cuda: no product in ", name_of(dtype)));
+  check(!choices.empty(), fmt::format("cuda: no product in {}", name_of(dtype)));
   const auto plan = choices.front().make();
   const auto workspace = allocate_gpu_memory(choices.front().workspace_bytes);
   const auto bytes = static_cast<std::size_t>(size * size) * size_of(dtype);

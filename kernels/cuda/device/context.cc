@@ -31,7 +31,7 @@ Layout nhwc() { return Layout("nhwc"); }
 
 Layout canonical(std::size_t rank) {
   static const std::array<const char*, 5> kTokens{"scalar", "x", "nc", "ncw", "nchw"};
-  check(rank < kTokens.size(), cat("cuda: no layout of rank ", rank));
+  check(rank < kTokens.size(), fmt::format("cuda: no layout of rank {}", rank));
   return Layout(kTokens[rank]);
 }
 

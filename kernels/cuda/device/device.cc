@@ -13,7 +13,9 @@ namespace {
 constexpr int kLeastCapability = 75;
 
 /// Formats 13000 as 13.0.
-std::string version_text(int version) { return cat(version / 1000, ".", version % 1000 / 10); }
+std::string version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
 
 int attribute(int device, cudaDeviceAttr name) {
   int value = 0;
@@ -37,15 +39,19 @@ int count_devices() {
   int runtime = 0;
   check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   if (driver / 1000 < runtime / 1000) {
-    throw UsageError(cat("the NVIDIA driver is for CUDA ", version_text(driver),
-                         ", and this program needs one for CUDA ", version_text(runtime)));
+    throw UsageError(fmt::format(
+        "the NVIDIA driver supports CUDA {}, but this program needs CUDA {}; update the driver",
+        version_text(driver), version_text(runtime)));
   }
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   static_cast<void>(cudaGetLastError());
-  if (status != cudaSuccess || count == 0) {
-    throw UsageError(cat("the NVIDIA driver offers no GPU",
-                         status == cudaSuccess ? "" : cat(": ", cudaGetErrorString(status))));
+  if (status != cudaSuccess) {
+    throw UsageError(
+        fmt::format("the NVIDIA driver offers no GPU: {}", cudaGetErrorString(status)));
+  }
+  if (count == 0) {
+    throw UsageError("the NVIDIA driver offers no GPU");
   }
   return count;
 }
@@ -107,13 +113,16 @@ PresentDevices present_devices() {
           {.properties = properties_of_device(device, read), .ordinal = device});
       continue;
     }
-    const std::string which = cat("GPU ", device, ", ", read.name, ", has compute capability ",
-                                  read.major, ".", read.minor);
-    devices.left_out.push_back(cat(which, " and is left out: this program needs 7.5 or newer"));
-    too_old += cat(too_old.empty() ? "" : "; ", which);
+    devices.left_out.push_back(
+        fmt::format("GPU {} ({}) is skipped: it has compute capability {}.{}, but this program "
+                    "needs at least 7.5",
+                    device, read.name, read.major, read.minor));
+    too_old += too_old.empty() ? "" : ", ";
+    too_old += fmt::format("GPU {} ({}) has {}.{}", device, read.name, read.major, read.minor);
   }
   if (devices.usable.empty()) {
-    throw UsageError(cat(too_old, ", and this program needs 7.5 or newer"));
+    throw UsageError(
+        fmt::format("this program needs compute capability 7.5 or newer, but {}", too_old));
   }
   return devices;
 }

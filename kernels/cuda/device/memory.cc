@@ -20,8 +20,8 @@ class GpuMemory final : public DeviceMemory {
     }
     if (const cudaError_t status = cudaMalloc(&data_, bytes); status != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
-      throw DeviceError(cat("cudaMalloc of ", bytes, " bytes, ", free_bytes(),
-                            " of which are free: ", cudaGetErrorString(status)));
+      throw DeviceError(fmt::format("cudaMalloc of {} bytes failed with {} bytes free: {}", bytes,
+                                    free_bytes(), cudaGetErrorString(status)));
     }
     check_cuda(cudaMemset(data_, 0, bytes), "cudaMemset");
     // Other streams do not wait for the default stream, which cudaMemset uses.

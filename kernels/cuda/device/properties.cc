@@ -200,8 +200,9 @@ std::span<const DeviceProperties> described_cards() {
 
 std::optional<DeviceProperties> properties_of(std::string_view chip) {
   const auto cards = described_cards();
-  const auto found = std::ranges::find_if(
-      cards, [&](const DeviceProperties& card) { return cat("sm_", card.capability) == chip; });
+  const auto found = std::ranges::find_if(cards, [&](const DeviceProperties& card) {
+    return fmt::format("sm_{}", card.capability) == chip;
+  });
   return found == cards.end() ? std::nullopt : std::optional(*found);
 }
 
@@ -224,46 +225,49 @@ std::string planning_text(const DeviceProperties& device) {
   constexpr double kTera = 1e12;
   constexpr double kMicro = 1e-6;
   constexpr double kTenths = 10;
-  const auto described = properties_of(cat("sm_", device.capability));
+  const auto described = properties_of(fmt::format("sm_{}", device.capability));
   const bool of_a_sheet =
       described && described->name == device.name && described->sheet == device.sheet;
   const CardSpeeds speeds = planning_speeds(device);
   const auto text = [&](double CardSpeeds::*speed, double unit, std::string_view name,
                         bool tensor_cores) {
-    const std::string source = of_a_sheet ? "data sheet" : "by its file";
-    const std::string part = cat(kTensorCoreEfficiency, " of ",
-                                 of_a_sheet ? "the data sheet" : "what its file says", ", a guess");
-    return cat(std::round(speeds.*speed / unit * kTenths) / kTenths, " ", name, " (",
-               device.reached.*speed > 0 ? "reached, by its file"
-               : tensor_cores            ? part
-                                         : source,
-               ")");
+    const double rounded = std::round(speeds.*speed / unit * kTenths) / kTenths;
+    const std::string_view sheet = of_a_sheet ? "data sheet" : "file's rate";
+    if (device.reached.*speed > 0) {
+      return fmt::format("{:g} {} (measured, from its file)", rounded, name);
+    }
+    if (tensor_cores) {
+      return fmt::format("{:g} {} (assumed: {:g} of the {})", rounded, name, kTensorCoreEfficiency,
+                         sheet);
+    }
+    return fmt::format("{:g} {} ({})", rounded, name, sheet);
   };
-  return cat(text(&CardSpeeds::bytes_per_second, kGiga, "GB/s", false), ", ",
-             text(&CardSpeeds::flops_per_second_16, kTera, "TFLOP/s in 16 bits", true), ", ",
-             device.capability < kLeastWithTf32
-                 ? ""
-                 : cat(text(&CardSpeeds::flops_per_second_tf32, kTera, "in TF32", true), ", "),
-             text(&CardSpeeds::flops_per_second_32, kTera, "in f32", false), " and ",
-             kLaunchSeconds / kMicro, " us a launch (a guess)");
+  const std::string bytes = text(&CardSpeeds::bytes_per_second, kGiga, "GB/s", false);
+  std::string flops = text(&CardSpeeds::flops_per_second_16, kTera, "TFLOP/s in 16 bits", true);
+  if (device.capability >= kLeastWithTf32) {
+    flops += ", " + text(&CardSpeeds::flops_per_second_tf32, kTera, "in TF32", true);
+  }
+  flops += ", " + text(&CardSpeeds::flops_per_second_32, kTera, "in f32", false);
+  return fmt::format("{}, {} and {:g} us per launch (assumed)", bytes, flops,
+                     kLaunchSeconds / kMicro);
 }
 
 std::string cudnn_device_json(const DeviceProperties& device) {
   // Values outside the structure are the same on all devices of the capabilities above.
-  return cat(R"({"maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64])",
-             R"(,"regsPerBlock":65536,"maxRegistersPerSM":65536,"warpSize":32)",
-             R"(,"maxThreadsPerBlock":1024,"maxSharedMemoryPerBlock":49152)",
-             R"(,"reservedSharedMemoryPerBlock":)",
-             device.shared_memory_per_multiprocessor - device.max_shared_memory_per_block,
-             R"(,"maxSharedMemoryPerBlockOptin":)", device.max_shared_memory_per_block,
-             R"(,"multiProcessorCount":)", device.multiprocessors, R"(,"maxCtasPerSM":)",
-             device.max_blocks_per_multiprocessor, R"(,"maxThreadsPerSM":)",
-             device.max_threads_per_multiprocessor, R"(,"totalGlobalMem":)", device.memory_bytes,
-             R"(,"l2CacheSize":)", device.l2_bytes, R"(,"smClockRateKHz":)", device.clock_khz,
-             R"(,"memClockRateKHz":)", device.memory_clock_khz, R"(,"deviceVer":)",
-             10 * device.capability,
-             R"(,"driverVer":13000,"pciDeviceId":0,"cudaDeviceId":0,"isTccDriver":0)",
-             R"(,"supportCoopLaunch":1,"deviceName":"described"})");
+  return fmt::format(
+      R"({{"maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64])"
+      R"(,"regsPerBlock":65536,"maxRegistersPerSM":65536,"warpSize":32)"
+      R"(,"maxThreadsPerBlock":1024,"maxSharedMemoryPerBlock":49152)"
+      R"(,"reservedSharedMemoryPerBlock":{},"maxSharedMemoryPerBlockOptin":{})"
+      R"(,"multiProcessorCount":{},"maxCtasPerSM":{},"maxThreadsPerSM":{})"
+      R"(,"totalGlobalMem":{},"l2CacheSize":{},"smClockRateKHz":{},"memClockRateKHz":{})"
+      R"(,"deviceVer":{},"driverVer":13000,"pciDeviceId":0,"cudaDeviceId":0,"isTccDriver":0)"
+      R"(,"supportCoopLaunch":1,"deviceName":"described"}})",
+      device.shared_memory_per_multiprocessor - device.max_shared_memory_per_block,
+      device.max_shared_memory_per_block, device.multiprocessors,
+      device.max_blocks_per_multiprocessor, device.max_threads_per_multiprocessor,
+      device.memory_bytes, device.l2_bytes, device.clock_khz, device.memory_clock_khz,
+      10 * device.capability);
 }
 
 }  // namespace bench::cuda

@@ -43,8 +43,10 @@ void for_each_number(Properties& device, const Visit& visit) {
 template <class T>
 T positive_number(const Json& value, const std::string& name) {
   const auto refuse = [&] {
-    return UsageError(cat(name, " is ", printable(value.dump()), ", not a positive ",
-                          std::is_integral_v<T> ? "whole number" : "number"));
+    const std::string given = printable(value.dump());
+    return UsageError(std::is_integral_v<T>
+                          ? fmt::format("{} is {}, not a positive whole number", name, given)
+                          : fmt::format("{} is {}, not a positive number", name, given));
   };
   if (!(std::is_integral_v<T> ? value.is_number_integer() : value.is_number())) {
     throw refuse();
@@ -60,7 +62,7 @@ T positive_number(const Json& value, const std::string& name) {
 const Json& member(const Json& object, const std::string& name) {
   const auto found = object.find(name);
   if (found == object.end()) {
-    throw UsageError(cat("has no \"", name, "\""));
+    throw UsageError(fmt::format("the description has no \"{}\"", name));
   }
   return *found;
 }
@@ -72,19 +74,20 @@ void check_capability(int capability) {
   }
   std::string known;
   for (const DeviceProperties& card : cards) {
-    known += cat(known.empty() ? "" : ", ", card.capability);
+    known += known.empty() ? "" : ", ";
+    known += fmt::format("{}", card.capability);
   }
-  throw UsageError(cat("capability is ", capability, ", not one of ", known));
+  throw UsageError(fmt::format("capability is {}, not one of {}", capability, known));
 }
 
 DeviceProperties parse_description(const Json& description) {
   if (!description.is_object()) {
-    throw UsageError("is no description of a card");
+    throw UsageError("the file does not describe a GPU");
   }
   DeviceProperties device;
   const Json& name = member(description, "name");
   if (!name.is_string()) {
-    throw UsageError(cat("name is ", printable(name.dump()), ", not a text"));
+    throw UsageError(fmt::format("name is {}, not a string", printable(name.dump())));
   }
   device.name = name.get<std::string>();
   for_each_number(device, [&]<class T>(const std::string& key, T& number) {
@@ -93,11 +96,11 @@ DeviceProperties parse_description(const Json& description) {
   check_capability(device.capability);
   if (const auto reached = description.find("reached"); reached != description.end()) {
     if (!reached->is_object()) {
-      throw UsageError("reached is no object");
+      throw UsageError("reached is not an object");
     }
     for_each_speed(device.reached, [&](const std::string& key, double& number) {
       if (reached->contains(key)) {
-        number = positive_number<double>(member(*reached, key), cat("reached.", key));
+        number = positive_number<double>(member(*reached, key), fmt::format("reached.{}", key));
       }
     });
   }
@@ -112,12 +115,12 @@ const Json& description_of(const Json& whole) {
   const Json& gpus = whole.at("gpus");
   if (!gpus.is_array() || gpus.empty() ||
       !std::ranges::all_of(gpus, [](const Json& gpu) { return gpu.is_object(); })) {
-    throw UsageError("\"gpus\" is no list of cards");
+    throw UsageError("\"gpus\" is not a list of GPUs");
   }
   const Json& first = member(gpus.front(), "description");
   if (std::ranges::any_of(gpus,
                           [&](const Json& gpu) { return member(gpu, "description") != first; })) {
-    throw UsageError("describes cards that are not alike; leave the one to plan for");
+    throw UsageError("the file describes GPUs that differ; keep only the one to plan for");
   }
   return first;
 }
@@ -125,16 +128,16 @@ const Json& description_of(const Json& whole) {
 std::string text_of_file(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
-    throw UsageError("there is no such file");
+    throw UsageError("this is neither a known GPU nor an existing file");
   }
   // Opening a FIFO without a writer would block the program here.
   if (!std::filesystem::is_regular_file(path, error)) {
-    throw UsageError("is no ordinary file");
+    throw UsageError("this is not a regular file");
   }
   std::ifstream stream(path);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (!stream) {
-    throw UsageError("cannot be read");
+    throw UsageError("the file cannot be read");
   }
   return text;
 }
@@ -155,7 +158,7 @@ std::string description_json(const DeviceProperties& device) {
 DeviceProperties read_description(const std::string& path) {
   const Json whole = Json::parse(text_of_file(path), nullptr, /*allow_exceptions=*/false);
   if (whole.is_discarded()) {
-    throw UsageError("is not JSON");
+    throw UsageError("the file is not JSON");
   }
   return parse_description(description_of(whole));
 }

@@ -11,7 +11,7 @@ void check_cuda(cudaError_t status, const char* call) {
   // Clears the error, so that the next launch does not report it again.
   static_cast<void>(cudaGetLastError());
   throw DeviceError(
-      cat(call, ": ", cudaGetErrorString(status), " (", cudaGetErrorName(status), ")"));
+      fmt::format("{}: {} ({})", call, cudaGetErrorString(status), cudaGetErrorName(status)));
 }
 
 }  // namespace bench::cuda

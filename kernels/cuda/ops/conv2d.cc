@@ -164,8 +164,8 @@ class LayerCandidates {
                                                  .tensor_cores = choice.tensor_cores,
                                                  .workspace_bytes = choice.workspace_bytes});
       Candidate candidate;
-      candidate.implementation = cat(prefix, choice.implementation, suffix);
-      candidate.way = cat(prefix, suffix);
+      candidate.implementation = fmt::format("{}{}{}", prefix, choice.implementation, suffix);
+      candidate.way = fmt::format("{}{}", prefix, suffix);
       candidate.inputs = layouts_of(graph_, node_.inputs, layout);
       candidate.outputs = {layout};
       candidate.workspace_bytes = runner.own_bytes() + choice.workspace_bytes;

@@ -221,8 +221,14 @@ class NormCandidates {
   [[nodiscard]] std::string name_of_parts(const std::string& choice) const {
     const bool ahead = parts_.prologue && !parts_.prologue->in_plan();
     const bool in_plan = parts_.prologue && parts_.prologue->in_plan();
-    return cat(ahead ? "cuda+" : "", choice, in_plan ? "+prologue" : "",
-               parts_.statistics ? "+statistics" : "", "+cuda");
+    std::string name = ahead ? "cuda+" + choice : choice;
+    if (in_plan) {
+      name += "+prologue";
+    }
+    if (parts_.statistics) {
+      name += "+statistics";
+    }
+    return name + "+cuda";
   }
 
   /// Adds the candidates of the choices for one problem. Estimates of non-deterministic choices are
@@ -278,7 +284,7 @@ std::string why_no_batch_norm(const Context& context, const Graph& graph, const 
   ConvolutionProblem problem = normalised_problem(graph, node, Order::nhwc);
   problem.statistics = true;
   if (problem.groups != 1) {
-    return "a convolution in groups has faster kernels apart from its batch norm";
+    return "a grouped convolution is faster with a separate batch norm";
   }
   const auto& prologue = node.attributes.as<Conv2dAttributes>().prologue;
   problem.prologue = prologue.has_value();
@@ -288,8 +294,9 @@ std::string why_no_batch_norm(const Context& context, const Graph& graph, const 
   if (!context.convolutions.choices(problem).empty()) {
     return "";
   }
-  return cat(context.device.name, " takes no statistics from a convolution in ",
-             name_of(problem.dtype), " with ", node.attributes.as<Conv2dAttributes>().window);
+  return fmt::format("{} cannot compute batch norm statistics in a convolution in {} with {}",
+                     context.device.name, name_of(problem.dtype),
+                     printed(node.attributes.as<Conv2dAttributes>().window));
 }
 
 std::vector<Candidate> conv2d_batch_norm(Context& context, const Graph& graph, const Node& node,

@@ -61,7 +61,7 @@ ProductProblem product_of(const Graph& graph, const Node& node) {
     problem.columns = b.shape[1];
   } else {
     // dw[O,I] = dy[N,O]^T * x[N,I].
-    check(node.op == &kFullyConnectedBackwardWeights, "cuda: no matrix product");
+    check(node.op == &kFullyConnectedBackwardWeights, "cuda: the node is not a matrix product");
     problem.result = accumulation_type(a.dtype);
     problem.rows = a.shape[1];
     problem.depth = b.shape[0];

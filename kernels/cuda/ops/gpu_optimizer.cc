@@ -60,7 +60,7 @@ std::vector<OptimizerCopy> copies_of(const std::vector<OptimizerSegment>& segmen
   std::vector<OptimizerCopy> copies;
   for (const OptimizerSegment& segment : segments) {
     for (const OptimizerSegment::Copy& copy : segment.copies) {
-      check(is_half(copy.dtype), "cuda: the optimizer's copies have 16 bits");
+      check(is_half(copy.dtype), "cuda: the optimizer's copies must have 16 bits");
       OptimizerCopy& row =
           copies.emplace_back(OptimizerCopy{.segment = static_cast<std::int64_t>(segment.offset),
                                             .copy = static_cast<std::int64_t>(copy.offset),
@@ -85,7 +85,8 @@ class GpuOptimizer final : public Optimizer {
         tiles_(tiles_of(segments)),
         places_(places_of(segments)),
         copies_(copies_of(segments, tiles_.data(), places_.data())) {
-    check(row_of(settings.rule).slots() <= kMostOptimizerSlots, "cuda: a rule with more slots");
+    check(row_of(settings.rule).slots() <= kMostOptimizerSlots,
+          "cuda: the optimizer rule has too many slots");
   }
 
   void reset(Stream& stream, std::span<void* const> slots, StepState* state) override {
@@ -105,7 +106,7 @@ class GpuOptimizer final : public Optimizer {
 
   void launch(Stream& stream, const OptimizerMemory& memory, StepState* state) override {
     check(memory.copies != nullptr || copies_.size() == 0,
-          "optimizer: there is no memory for the copies");
+          "optimizer: the memory for the copies is missing");
     OptimizerUpdate args{.tables = tables(),
                          .rule = settings_.rule,
                          .weight_decay = settings_.weight_decay,
@@ -146,7 +147,7 @@ class GpuOptimizer final : public Optimizer {
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                           // NOLINTNEXTLINE(performance-unnecessary-value-param)
                                           std::vector<OptimizerSegment> segments) {
-  check(settings.dtype == DType::f32, "cuda: the optimizer updates f32");
+  check(settings.dtype == DType::f32, "cuda: the optimizer updates only f32");
   return std::make_unique<GpuOptimizer>(settings, segments);
 }
 

@@ -29,20 +29,22 @@ std::string why_no_product(const Context& context, const Graph& graph, const Nod
           ? node.attributes.as<FullyConnectedAttributes>().epilogue.activation
           : ActivationKind::none;
   if (activation != ActivationKind::none && activation != ActivationKind::relu) {
-    return cat("cuda's ", node.op->name, " carries no ", activation);
+    return fmt::format("cuda's {} cannot fuse {}", node.op->name, printed(activation));
   }
   const ProductProblem problem = product_of(graph, node);
   if (!context.products.choices(problem).empty()) {
     return "";
   }
-  return cat("cuda has no product in ", name_of(problem.dtype),
-             problem.bias ? " with a bias in f32" : "");
+  if (problem.bias) {
+    return fmt::format("cuda has no product in {} with a bias in f32", name_of(problem.dtype));
+  }
+  return fmt::format("cuda has no product in {}", name_of(problem.dtype));
 }
 
 std::string why_no_filter_prologue(const Context& context, const Graph& graph, const Node& node) {
   const auto& attributes = node.attributes.as<Conv2dBackwardWeightsAttributes>();
   if (attributes.bias) {
-    return "cuda's conv2d_backward_weights leaves the bias to bias_backward";
+    return "cuda's conv2d_backward_weights does not compute the bias gradient; use bias_backward";
   }
   const TensorType& x = graph.type(node.inputs[1]);
   return why_no_prologue(context, *attributes.prologue,
@@ -62,14 +64,15 @@ std::string why_no_layer(const Context& context, const Graph& graph, const Node&
   constexpr int kFirstWithBfloat16 = 80;
   if (is_convolution(node) && graph.type(node.inputs[0]).dtype == DType::bf16 &&
       context.device.capability < kFirstWithBfloat16) {
-    return cat(context.device.name,
-               " convolves in f32 and f16; GPUs of compute capability 8.0 and newer do in bf16");
+    return fmt::format(
+        "{} has convolutions in f32 and f16; bf16 needs compute capability 8.0 or newer",
+        context.device.name);
   }
   if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().batch_norm) {
     return why_no_batch_norm(context, graph, node);
   }
   if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().prologue) {
-    return "cuda's convolutions normalise what they read where they give statistics too";
+    return "cuda's convolutions normalize their input only if they also compute statistics";
   }
   if (node.op == &kConv2dBackwardWeights &&
       node.attributes.as<Conv2dBackwardWeightsAttributes>().prologue) {
@@ -80,7 +83,8 @@ std::string why_no_layer(const Context& context, const Graph& graph, const Node&
                          (node.op == &kFullyConnectedBackwardWeights &&
                           node.attributes.as<FullyConnectedBackwardWeightsAttributes>().bias);
   if (with_bias) {
-    return cat("cuda's ", node.op->name, " leaves the bias to bias_backward");
+    return fmt::format("cuda's {} does not compute the bias gradient; use bias_backward",
+                       node.op->name);
   }
   if (node.op == &kFullyConnected || node.op == &kFullyConnectedBackwardData ||
       node.op == &kFullyConnectedBackwardWeights) {

@@ -22,7 +22,9 @@ Pooling pooling_of(const Graph& graph, const Node& node, const Layout& layout) {
           .width = window_axis(attributes.window, 1, x)};
 }
 
-Layout layout_of_winners(const Layout& layout) { return Layout(cat("indices of ", layout)); }
+Layout layout_of_winners(const Layout& layout) {
+  return Layout(fmt::format("indices of {}", layout.token()));
+}
 
 bool has_too_many_taps(const Node& node) {
   const Window& window = node.attributes.as<PoolAttributes>().window;
@@ -57,7 +59,7 @@ bool covers_padding_alone(const WindowAxis& axis) {
 Pooling averaging_of(const Graph& graph, const Node& node, const Layout& layout) {
   const Pooling pooling = pooling_of(graph, node, layout);
   check(!covers_padding_alone(pooling.height) && !covers_padding_alone(pooling.width),
-        "avg_pool: a window lies in the padding alone");
+        "avg_pool: a window covers only padding");
   return pooling;
 }
 

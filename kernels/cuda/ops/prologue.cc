@@ -74,14 +74,13 @@ void PrologueRunner::run(const Launch& launch, void* workspace, const void*& x,
 std::string why_no_prologue(const Context& context, const BatchNormAttributes& prologue,
                             const ConvolutionProblem& problem) {
   if (prologue.epilogue != Epilogue{.activation = ActivationKind::relu}) {
-    return "cuda's convolutions read through a batch norm with ReLU, and nothing but ReLU, behind "
-           "it";
+    return "cuda's convolutions fuse a preceding batch norm only with ReLU alone after it";
   }
   if (!context.convolutions.choices(problem).empty()) {
     return "";
   }
-  return cat(context.device.name, " has no convolution in ", name_of(problem.dtype), " with ",
-             problem.window, " that normalises what it reads");
+  return fmt::format("{} has no convolution in {} with {} that normalizes its input",
+                     context.device.name, name_of(problem.dtype), printed(problem.window));
 }
 
 }  // namespace bench::cuda

@@ -7,7 +7,7 @@ namespace bench::cuda {
 // Ops on u8 and s8 are not supported here; ops that pass quanta through support only floating
 // types.
 std::string why_not(const OpDef& op) {
-  return op.quanta == Quanta::own ? "int8 is for the CPU (oneDNN) so far" : "";
+  return op.quanta == Quanta::own ? "int8 runs only on the CPU (oneDNN)" : "";
 }
 
 std::vector<Candidate> quantize(Context& /*context*/, const Graph& /*graph*/, const Node& /*node*/,

@@ -17,7 +17,7 @@ bench::GpuProvider* bench_gpu_provider(const char* build) {
   static const std::unique_ptr<bench::GpuProvider> kProvider =
       make_provider({.convolutions = make_cudnn_convolutions,
                      .products = make_cublas_products,
-                     .versions = bench::cat(cudnn_version(), ", ", cublas_version()),
+                     .versions = fmt::format("{}, {}", cudnn_version(), cublas_version()),
                      .check_versions = [] {
                        check_cudnn_version();
                        check_cublas_version();

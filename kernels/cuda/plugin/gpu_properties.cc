@@ -29,7 +29,7 @@ Json cudnn_description(int ordinal) {
     properties.finalize();
     return Json::parse(properties.text(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION));
   } catch (const std::exception& error) {
-    return cat("not found out: ", error.what());
+    return fmt::format("unavailable: {}", error.what());
   }
 }
 
@@ -64,19 +64,19 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) != "--help") {
       std::cerr << "gpu_properties: " << bench::printable(argv[i])
-                << ": no arguments are taken but --help\n";
+                << ": the only accepted argument is --help\n";
       return 2;
     }
   }
   if (argc > 1) {
-    std::cout << "Usage: gpu_properties\n\nPrints the GPUs of this machine as JSON, as bench "
-                 "--plan_for=FILE takes it.\n";
+    std::cout << "Usage: gpu_properties\n\nPrints the GPUs of this machine as JSON, which bench "
+                 "--plan_for=FILE reads.\n";
     return 0;
   }
   try {
     return bench::cuda::print_properties();
   } catch (const bench::UsageError& error) {
-    std::cerr << "gpu_properties: no GPU can be used: " << error.what() << "\n";
+    std::cerr << "gpu_properties: this host has no usable GPU: " << error.what() << "\n";
     return 2;
   } catch (const std::exception& error) {
     std::cerr << "gpu_properties: " << error.what() << "\n";

@@ -129,8 +129,8 @@ TEST(MaskFromX, IsThatOfWhatIsKeptToTheBit) {
         {gradient, input, vectors["gamma"], vectors["beta"], vectors["mean"], vectors["variance"]});
     graph.set_output("y", y);
     for (std::size_t i = 0; i < kept.size(); ++i) {
-      graph.set_output(cat("kept", i), kept[i]);
-      graph.set_output(cat("made", i), made[i]);
+      graph.set_output(fmt::format("kept{}", i), kept[i]);
+      graph.set_output(fmt::format("made{}", i), made[i]);
     }
     const auto backend = make_emulated_backend();
     GraphRunner runner(graph, *backend, DataFormat::nhwc);
@@ -147,7 +147,7 @@ TEST(MaskFromX, IsThatOfWhatIsKeptToTheBit) {
     EXPECT_GT(above, shape.elements() / 16) << name_of(dtype);
     EXPECT_LT(above, shape.elements() * 15 / 16) << name_of(dtype);
     for (std::size_t i = 0; i < kept.size(); ++i) {
-      EXPECT_EQ(runner.output(cat("made", i)), runner.output(cat("kept", i)))
+      EXPECT_EQ(runner.output(fmt::format("made{}", i)), runner.output(fmt::format("kept{}", i)))
           << name_of(dtype) << " output " << i;
     }
   }
@@ -164,16 +164,18 @@ Graph chain() {
     const std::int64_t pad = kernel / 2;
     const Shape channels{16};
     const auto variable = [&](const char* what, const Shape& shape) {
-      return graph.add_variable(cat(name, ".", what), {.shape = shape}, VariableRole::weight);
+      return graph.add_variable(fmt::format("{}.{}", name, what), {.shape = shape},
+                                VariableRole::weight);
     };
     x = graph.add_node(kConv2d, name,
                        Conv2dAttributes{.window = {.kernel = {kernel, kernel},
                                                    .pad_before = {pad, pad},
                                                    .pad_after = {pad, pad}}},
                        {x, variable("filter", {16, 16, kernel, kernel})})[0];
-    x = graph.add_node(kBatchNorm, cat(name, ".norm"), BatchNormAttributes{.epsilon = kEpsilon},
+    x = graph.add_node(kBatchNorm, fmt::format("{}.norm", name),
+                       BatchNormAttributes{.epsilon = kEpsilon},
                        {x, variable("gamma", channels), variable("beta", channels)})[0];
-    x = graph.add_node(kActivation, cat(name, ".relu"), ActivationAttributes{}, {x})[0];
+    x = graph.add_node(kActivation, fmt::format("{}.relu", name), ActivationAttributes{}, {x})[0];
   }
   x = graph.add_node(kSpatialMean, "mean", {}, {x})[0];
   graph.set_output("loss", graph.add_node(kSoftmaxCrossEntropy, "loss",

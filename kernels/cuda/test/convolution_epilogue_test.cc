@@ -133,7 +133,7 @@ nlohmann::json& tensor_of(nlohmann::json& graph, const std::string& name) {
       return tensor;
     }
   }
-  throw InternalError(cat("no tensor ", name));
+  throw InternalError(fmt::format("no tensor {}", name));
 }
 
 TEST(ConvolutionEpilogue, EveryPlantedFaultIsFoundByTheComparison) {

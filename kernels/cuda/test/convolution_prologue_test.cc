@@ -182,7 +182,7 @@ const std::vector<PrologueFault>& faults_of_a_prologue() {
          auto& strides = told_tensor_in(graph, "11")["stride"];
          std::swap(strides[2], strides[3]);
        }},
-      {"behind the convolution",
+      {"after the convolution",
        [](nlohmann::json& graph) { std::swap(graph["nodes"][2], graph["nodes"][3]); }},
   };
   return kFaults;

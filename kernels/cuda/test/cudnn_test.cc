@@ -198,10 +198,10 @@ TEST(Libraries, OtherVersionsAreRefused) {
     check_cudnn_version(8907);
     FAIL() << "cuDNN 8 is taken";
   } catch (const UsageError& error) {
-    const std::string built = cat(CUDNN_MAJOR, ".", CUDNN_MINOR, ".", CUDNN_PATCHLEVEL);
-    EXPECT_EQ(error.what(),
-              cat("this program was built with cuDNN ", built, " and needs ", CUDNN_MAJOR, ".",
-                  CUDNN_MINOR, " or a newer ", CUDNN_MAJOR, ".x, but found cuDNN 8.9.7"));
+    const std::string built = fmt::format("{}.{}.{}", CUDNN_MAJOR, CUDNN_MINOR, CUDNN_PATCHLEVEL);
+    EXPECT_EQ(error.what(), fmt::format("this program was built with cuDNN {} and needs {}.{} or a "
+                                        "newer {}.x, but found cuDNN 8.9.7",
+                                        built, CUDNN_MAJOR, CUDNN_MINOR, CUDNN_MAJOR));
   }
   EXPECT_THROW(check_cudnn_version(CUDNN_VERSION + 10000), UsageError);
   EXPECT_NO_THROW(check_cublas_version());

@@ -11,7 +11,8 @@ void push(void* stream, std::function<bool()> ready, std::function<void()> work)
   int priority = 0;
   cuda::check_cuda(cudaStreamGetPriority(static_cast<cudaStream_t>(stream), &priority),
                    "cudaStreamGetPriority");
-  check(priority < 0, "ncclAllReduce on a stream that waits behind the computing ones");
+  check(priority < 0,
+        "ncclAllReduce needs a stream with a higher priority than the computing ones");
   cuda::check_cuda(cuda::emulator::enqueue_when(std::move(ready), static_cast<cudaStream_t>(stream),
                                                 "ncclAllReduce", std::move(work)),
                    "ncclAllReduce");

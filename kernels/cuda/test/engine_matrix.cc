@@ -39,10 +39,15 @@ std::array<std::int64_t, 4> extents(const Shape& shape) {
 
 /// A text key, to find the distinct problems.
 std::string key_of(const ConvolutionProblem& problem) {
-  std::string key = cat(problem.window, " groups ", problem.groups);
+  const Window& window = problem.window;
+  std::string key =
+      fmt::format("kernel {}x{} stride {}x{} dilation {}x{} pad {},{} to {},{} groups {}",
+                  window.kernel[0], window.kernel[1], window.stride[0], window.stride[1],
+                  window.dilation[0], window.dilation[1], window.pad_before[0],
+                  window.pad_before[1], window.pad_after[0], window.pad_after[1], problem.groups);
   for (const auto& tensor : {problem.x, problem.filter}) {
     for (const std::int64_t extent : tensor) {
-      key += cat(" ", extent);
+      key += fmt::format(" {}", extent);
     }
   }
   return key;
@@ -64,7 +69,7 @@ std::vector<Layer> layers_of_the_zoo() {
         continue;
       }
       const auto& attributes = node.attributes.as<Conv2dAttributes>();
-      Layer layer{.model = cat(model.name, " ", node.name),
+      Layer layer{.model = fmt::format("{} {}", model.name, node.name),
                   .problem = {.x = extents(graph.shape(node.inputs[0])),
                               .filter = extents(graph.shape(node.inputs[1])),
                               .y = extents(graph.shape(node.outputs[0])),
@@ -119,7 +124,7 @@ void look_at(const Layer& layer, const std::vector<ConvolutionChoice>& choices, 
              Row& row) {
   const auto note = [&](const char* what) {
     if (row.example.empty()) {
-      row.example = cat(what, ": ", layer.model, " ", key_of(layer.problem));
+      row.example = fmt::format("{}: {} {}", what, layer.model, key_of(layer.problem));
     }
   };
   if (choices.empty()) {
@@ -204,7 +209,8 @@ int run(std::vector<std::string> chips) {
               "convs", "none", "no cores", "varying", "first MiB", "ms each");
   bool good = true;
   for (const DeviceProperties& device : described_cards()) {
-    if (chips.empty() || std::ranges::find(chips, cat("sm_", device.capability)) != chips.end()) {
+    if (chips.empty() ||
+        std::ranges::find(chips, fmt::format("sm_{}", device.capability)) != chips.end()) {
       good = walk(device, layers) && good;
     }
   }

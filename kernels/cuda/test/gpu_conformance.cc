@@ -53,9 +53,9 @@ int run(int argc, char** argv) {
   const bool asks_for_help =
       std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--help"; });
   if (asks_for_help) {
-    std::cout << "Runs every op on this machine's first GPU and holds it against the reference. "
-                 "Without one it ends with 77.\nGTEST_TOTAL_SHARDS and GTEST_SHARD_INDEX divide it "
-                 "among processes. It is a program of Google Test:\n\n";
+    std::cout << "Runs every op on this machine's first GPU and compares it with the reference. "
+                 "Exits with 77 without a GPU.\nGTEST_TOTAL_SHARDS and GTEST_SHARD_INDEX divide "
+                 "the tests among processes. The flags of Google Test apply:\n\n";
   }
   testing::InitGoogleTest(&argc, argv);
   if (asks_for_help || GTEST_FLAG_GET(list_tests)) {
@@ -68,7 +68,7 @@ int run(int argc, char** argv) {
   }
   const FoundGpus found = find_gpus();
   if (found.gpus.empty()) {
-    std::cout << "SKIPPED  no GPU can be used: " << found.why_none << "\n";
+    std::cout << "SKIPPED  this host has no usable GPU: " << found.why_none << "\n";
     return kSkipped;
   }
   std::cout << "on " << found.gpus.front().name << ", with " << found.provider->libraries() << "\n";

@@ -151,10 +151,11 @@ Graph graph_of_many(const OpDef& op, const Attributes& attributes, std::size_t i
   Graph graph;
   std::vector<ValueId> values;
   for (std::size_t i = 0; i < inputs; ++i) {
-    values.push_back(graph.add_input(cat("in", i), {.dtype = DType::f32, .shape = shape}));
+    values.push_back(
+        graph.add_input(fmt::format("in{}", i), {.dtype = DType::f32, .shape = shape}));
   }
   for (const ValueId output : graph.add_node(op, "node", attributes, values)) {
-    graph.set_output(cat("out", at(output)), output);
+    graph.set_output(fmt::format("out{}", at(output)), output);
   }
   return graph;
 }

@@ -28,7 +28,7 @@ class PlannedCard : public testing::Test {
  protected:
   /// The path of a file with this text.
   std::string file(const std::string& text) {
-    const std::string path = (folder_.path() / cat("card", ++files_, ".json")).string();
+    const std::string path = (folder_.path() / fmt::format("card{}.json", ++files_)).string();
     std::ofstream(path) << text;
     return path;
   }
@@ -54,8 +54,9 @@ class PlannedCard : public testing::Test {
 std::string plan_on(Backend& backend) {
   const Graph graph = training_graph("resnet50_v1.5", DType::f16, backend);
   const Plan plan(graph, backend, {.format = DataFormat::automatic});
-  return cat(plan.lowered, plan.memory.report, "\n", plan.lowered.seconds * 1e9, " ns, ",
-             launches_of(plan.lowered), " launches\n");
+  return fmt::format("{}{}\n{:g} ns, {} launches\n", printed(plan.lowered),
+                     printed(plan.memory.report), plan.lowered.seconds * 1e9,
+                     launches_of(plan.lowered));
 }
 std::string plan_for(const std::string& card) {
   return plan_on(*make_emulated_provider()->make_planner(card, {}).backend);
@@ -98,18 +99,17 @@ TEST_F(PlannedCard, GoesByWhatWasReachedWhereTheFileSaysSo) {
   EXPECT_EQ(sheet.bytes_per_second, 3350e9);
   EXPECT_LT(sheet.flops_per_second_16, 989e12);
   EXPECT_EQ(planning_text(device),
-            "3350 GB/s (data sheet), 692.3 TFLOP/s in 16 bits (0.7 of the data sheet, a guess), "
-            "345.8 in TF32 (0.7 of the data sheet, a guess), 67 in f32 (data sheet) and 2 us a "
-            "launch (a guess)");
+            "3350 GB/s (data sheet), 692.3 TFLOP/s in 16 bits (assumed: 0.7 of the data sheet), "
+            "345.8 in TF32 (assumed: 0.7 of the data sheet), 67 in f32 (data sheet) and 2 us per "
+            "launch (assumed)");
   device.reached = {.bytes_per_second = 3000e9, .flops_per_second_16 = 700e12};
   const CardSpeeds reached = planning_speeds(device);
   EXPECT_EQ(reached.bytes_per_second, 3000e9);
   EXPECT_EQ(reached.flops_per_second_16, 700e12);
   EXPECT_EQ(reached.flops_per_second_32, sheet.flops_per_second_32);
-  EXPECT_THAT(
-      planning_text(device),
-      StartsWith("3000 GB/s (reached, by its file), 700 TFLOP/s in 16 bits (reached, by its file), "
-                 "345.8 in TF32 (0.7 of"));
+  EXPECT_THAT(planning_text(device),
+              StartsWith("3000 GB/s (measured, from its file), 700 TFLOP/s in 16 bits (measured, "
+                         "from its file), 345.8 in TF32 (assumed: 0.7 of"));
 }
 
 TEST_F(PlannedCard, WithoutTf32HasNoSpeedOfIt) {
@@ -121,28 +121,30 @@ TEST_F(PlannedCard, OfAnH200IsPlannedFor) {
   const PlannedGpu planned = make_emulated_provider()->make_planner(H200, {});
   EXPECT_EQ(planned.gpu.name, "NVIDIA H200");
   EXPECT_EQ(planned.gpu.capability, 90);
-  EXPECT_THAT(planned.speeds, StartsWith("4300 GB/s (reached, by its file), 790 TFLOP/s in 16 bits "
-                                         "(reached, by its file), 345.8 in TF32 (0.7 of what its "
-                                         "file says, a guess), 67 in f32 (by its file) and "));
+  EXPECT_THAT(
+      planned.speeds,
+      StartsWith(
+          "4300 GB/s (measured, from its file), 790 TFLOP/s in 16 bits (measured, from its file), "
+          "345.8 in TF32 (assumed: 0.7 of the file's rate), 67 in f32 (file's rate) and "));
   EXPECT_EQ(planned.backend->memory_traits().free_bytes, 141'000'000'000U);
   EXPECT_EQ(described_device(H200).sheet.bytes_per_second, 4.8e12);
 }
 
 TEST_F(PlannedCard, IsRefusedInASentenceWhereTheFileIsBad) {
   const std::string missing = file("") + ".not";
-  EXPECT_EQ(refusal_of(missing), "there is no such file");
+  EXPECT_EQ(refusal_of(missing), "this is neither a known GPU nor an existing file");
   EXPECT_EQ(refusal_of(std::filesystem::path(missing).parent_path().string()),
-            "is no ordinary file");
-  EXPECT_EQ(refusal(""), "is not JSON");
-  EXPECT_EQ(refusal("{\"name\": "), "is not JSON");
-  EXPECT_EQ(refusal("[1]"), "is no description of a card");
-  EXPECT_EQ(refusal("{\"gpus\": []}"), "\"gpus\" is no list of cards");
-  EXPECT_EQ(refusal("{\"gpus\": [{}]}"), "has no \"description\"");
+            "this is not a regular file");
+  EXPECT_EQ(refusal(""), "the file is not JSON");
+  EXPECT_EQ(refusal("{\"name\": "), "the file is not JSON");
+  EXPECT_EQ(refusal("[1]"), "the file does not describe a GPU");
+  EXPECT_EQ(refusal("{\"gpus\": []}"), "\"gpus\" is not a list of GPUs");
+  EXPECT_EQ(refusal("{\"gpus\": [{}]}"), "the description has no \"description\"");
   const json whole = json::parse(description_json(described_device("sm_90")));
   for (const auto& [key, value] : whole.items()) {
     json less = whole;
     less.erase(key);
-    EXPECT_EQ(refusal(less.dump()), cat("has no \"", key, "\""));
+    EXPECT_EQ(refusal(less.dump()), fmt::format("the description has no \"{}\"", key));
   }
   const auto with = [&](const char* key, const json& value) {
     json other = whole;
@@ -151,22 +153,22 @@ TEST_F(PlannedCard, IsRefusedInASentenceWhereTheFileIsBad) {
   };
   EXPECT_EQ(with("capability", 70),
             "capability is 70, not one of 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121");
-  EXPECT_EQ(with("name", 7), "name is 7, not a text");
+  EXPECT_EQ(with("name", 7), "name is 7, not a string");
   EXPECT_EQ(with("multiprocessors", "132"),
             "multiprocessors is \"132\", not a positive whole number");
   EXPECT_EQ(with("multiprocessors", 1.5), "multiprocessors is 1.5, not a positive whole number");
   EXPECT_EQ(with("memory_bytes", -1), "memory_bytes is -1, not a positive whole number");
   EXPECT_THAT(with("clock_khz", 1e300), HasSubstr("not a positive whole number"));
   EXPECT_EQ(with("bytes_per_second", 0), "bytes_per_second is 0, not a positive number");
-  EXPECT_EQ(with("reached", 5), "reached is no object");
+  EXPECT_EQ(with("reached", 5), "reached is not an object");
   EXPECT_EQ(with("reached", {{"bytes_per_second", nullptr}}),
             "reached.bytes_per_second is null, not a positive number");
   const auto described = [](const char* chip) {
     return json{{"description", json::parse(description_json(described_device(chip)))}};
   };
   EXPECT_EQ(refusal(json{{"gpus", {described("sm_80"), described("sm_90")}}}.dump()),
-            "describes cards that are not alike; leave the one to plan for");
-  EXPECT_EQ(refusal_of("sm_70"), "there is no such file");
+            "the file describes GPUs that differ; keep only the one to plan for");
+  EXPECT_EQ(refusal_of("sm_70"), "this is neither a known GPU nor an existing file");
 }
 
 /// Emulated devices of these capabilities, during its lifetime.
@@ -202,8 +204,8 @@ TEST(PresentGpus, AreThoseThatAreNewEnough) {
   EXPECT_EQ(present.usable[1].capability, 90);
   EXPECT_EQ(present.usable[1].pci_bus_id, "0000:00:00.2");
   EXPECT_THAT(present.left_out,
-              testing::ElementsAre("GPU 1, Emulated GPU, has compute capability 7.0 and is left "
-                                   "out: this program needs 7.5 or newer"));
+              testing::ElementsAre("GPU 1 (Emulated GPU) is skipped: it has compute capability "
+                                   "7.0, but this program needs at least 7.5"));
   // The second usable device is the runtime's third.
   const auto backend = provider->make_backend(1, {});
   int device = -1;
@@ -218,10 +220,9 @@ TEST(PresentGpus, AreNoneWhereAllAreTooOld) {
     make_emulated_provider()->gpus();
     FAIL() << "a GPU is taken";
   } catch (const UsageError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "GPU 0, Emulated GPU, has compute capability 7.0; GPU 1, Emulated GPU, has compute "
-        "capability 6.1, and this program needs 7.5 or newer");
+    EXPECT_STREQ(error.what(),
+                 "this program needs compute capability 7.5 or newer, but GPU 0 (Emulated GPU) has "
+                 "7.0, GPU 1 (Emulated GPU) has 6.1");
   }
 }
 

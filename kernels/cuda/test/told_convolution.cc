@@ -96,7 +96,7 @@ ToldTensor told_tensor(const nlohmann::json& graph, const std::string& name) {
               .strides = tensor.at("stride")};
     }
   }
-  throw InternalError(cat("no tensor ", name));
+  throw InternalError(fmt::format("no tensor {}", name));
 }
 
 Told told_convolution(const nlohmann::json& graph, const nlohmann::json& node) {
@@ -300,7 +300,7 @@ nlohmann::json& told_tensor_in(nlohmann::json& graph, const std::string& name) {
       return tensor;
     }
   }
-  throw InternalError(cat("no tensor ", name));
+  throw InternalError(fmt::format("no tensor {}", name));
 }
 
 }  // namespace bench::cuda

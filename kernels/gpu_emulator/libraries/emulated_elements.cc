@@ -40,7 +40,7 @@ std::vector<double> read_elements(const void* from, DType dtype, std::int64_t co
         value = widen(load<Bfloat16>(from, i));
         break;
       default:
-        throw InternalError(cat("emulated: no elements of ", name_of(dtype)));
+        throw InternalError(fmt::format("emulated: unsupported element type {}", name_of(dtype)));
     }
   }
   return values;
@@ -59,7 +59,7 @@ void write_elements(std::span<const float> values, DType dtype, void* to) {
         store(to, i, narrow_to_bfloat16(values[i]));
         break;
       default:
-        throw InternalError(cat("emulated: no elements of ", name_of(dtype)));
+        throw InternalError(fmt::format("emulated: unsupported element type {}", name_of(dtype)));
     }
   }
 }
@@ -90,7 +90,7 @@ std::size_t EmulatedWorkspace::bytes(std::int64_t count) {
 
 EmulatedWorkspace::EmulatedWorkspace(void* memory, std::int64_t count)
     : sums_(static_cast<float*>(memory), static_cast<std::size_t>(count)) {
-  check(memory != nullptr, "emulated: a library was given no workspace");
+  check(memory != nullptr, "emulated: a library call needs a workspace");
   std::ranges::fill(sums_, std::numeric_limits<float>::quiet_NaN());
 }
 

@@ -45,10 +45,10 @@ void meet_in_part(float* memory) {
 }
 
 TEST_F(BlockTest, ABarrierNeedsAllLanes) {
-  EXPECT_THAT(failures_of(meet_in_part<48>),
-              all(AllOf(HasSubstr("block_test.cc:"),
-                        HasSubstr("__syncthreads waits for all lanes in vain: lane 48 has "
-                                  "returned"))));
+  EXPECT_THAT(
+      failures_of(meet_in_part<48>),
+      all(AllOf(HasSubstr("block_test.cc:"),
+                HasSubstr("__syncthreads waits forever for all lanes: lane 48 has returned"))));
   EXPECT_THAT(failures_of(meet_in_part<64>), kNone);
 }
 
@@ -65,7 +65,7 @@ void meet_at_two_places(float* memory) {
 
 TEST_F(BlockTest, LanesMeetAtOneBarrier) {
   EXPECT_THAT(failures_of(meet_at_two_places<false>),
-              all(HasSubstr("all lanes have to meet at one barrier")));
+              all(HasSubstr("all lanes must reach the same barrier")));
   EXPECT_THAT(failures_of(meet_at_two_places<true>), kNone);
 }
 
@@ -78,7 +78,7 @@ void shuffle_within(float* memory) {
 TEST_F(BlockTest, AShufflesMaskHoldsTheLaneItself) {
   EXPECT_THAT(failures_of(shuffle_within<0x0000FFFFU>),
               all(AllOf(HasSubstr("block_test.cc:"),
-                        HasSubstr("the mask 0xffff does not hold the lane itself"))));
+                        HasSubstr("the mask 0xffff does not include the calling lane"))));
   EXPECT_THAT(failures_of(shuffle_within<0xFFFFFFFFU>), kNone);
 }
 
@@ -91,7 +91,7 @@ void shuffle_from_below(float* memory) {
 
 TEST_F(BlockTest, AShuffleReadsOnlyLanesOfItsMask) {
   EXPECT_THAT(failures_of(shuffle_from_below<16>),
-              all(AllOf(HasSubstr("the mask 0xffff does not hold lane "),
+              all(AllOf(HasSubstr("the mask 0xffff does not include lane "),
                         HasSubstr("which the shuffle reads"))));
   EXPECT_THAT(failures_of(shuffle_from_below<8>), kNone);
 }
@@ -105,7 +105,7 @@ void shuffle_with_absent_lanes(float* memory) {
 
 TEST_F(BlockTest, AShuffleReadsNoLaneThatHasReturned) {
   EXPECT_THAT(failures_of(shuffle_with_absent_lanes<16>),
-              all(AllOf(HasSubstr("waits for the lanes of mask 0xffffffff in vain: lane "),
+              all(AllOf(HasSubstr("waits forever for the lanes of mask 0xffffffff: lane "),
                         HasSubstr("has returned"))));
   EXPECT_THAT(failures_of(shuffle_with_absent_lanes<32>), kNone);
 }
@@ -116,8 +116,8 @@ void shuffle_of_a_warp(float* memory) {
 
 TEST_F(BlockTest, AMaskHoldsNoLanesThatTheBlockLacks) {
   EXPECT_THAT(failures_of(shuffle_of_a_warp, 52),
-              all(HasSubstr("the mask 0xffffffff holds lanes that the block does not have: the "
-                            "warp has 20")));
+              all(HasSubstr("the mask 0xffffffff includes lanes that the block does not have: the "
+                            "warp has 20 lanes")));
   EXPECT_THAT(failures_of(shuffle_of_a_warp, 64), kNone);
 }
 
@@ -128,8 +128,9 @@ void vote_with_masks(float* memory) {
 }
 
 TEST_F(BlockTest, LanesThatVoteAgreeOnTheirMask) {
-  EXPECT_THAT(failures_of(vote_with_masks<true>),
-              all(AllOf(HasSubstr("waits for the lanes of mask 0x"), HasSubstr(" in vain: "))));
+  EXPECT_THAT(
+      failures_of(vote_with_masks<true>),
+      all(AllOf(HasSubstr("waits forever for the lanes of mask 0x"), HasSubstr(": lane "))));
   EXPECT_THAT(failures_of(vote_with_masks<false>), kNone);
 }
 
@@ -146,8 +147,8 @@ void vote_between_barriers(float* memory) {
 
 TEST_F(BlockTest, ALaneAtTheBarrierIsMissedByItsWarp) {
   EXPECT_THAT(failures_of(vote_between_barriers<false>),
-              all(testing::AnyOf(HasSubstr("in vain: lane 3 waits in __syncthreads"),
-                                 HasSubstr("all lanes have to meet at one barrier"))));
+              all(testing::AnyOf(HasSubstr(": lane 3 waits in __syncthreads"),
+                                 HasSubstr("all lanes must reach the same barrier"))));
   EXPECT_THAT(failures_of(vote_between_barriers<true>), kNone);
 }
 
@@ -157,7 +158,7 @@ void shuffle_in_groups(float* memory) {
 }
 
 TEST_F(BlockTest, GroupsOfAShuffleAreAPowerOfTwo) {
-  EXPECT_THAT(failures_of(shuffle_in_groups<12>), all(HasSubstr("among groups of 12 lanes")));
+  EXPECT_THAT(failures_of(shuffle_in_groups<12>), all(HasSubstr("groups of 12 lanes")));
   EXPECT_THAT(failures_of(shuffle_in_groups<8>), kNone);
 }
 
@@ -169,10 +170,10 @@ void load_packs(float* memory) {
 }
 
 TEST_F(BlockTest, APackIsAligned) {
-  EXPECT_THAT(failures_of(load_packs<5>),
-              all(AllOf(HasSubstr("element.h:"),
-                        HasSubstr("16 bytes are read or written at once, 4 bytes behind an "
-                                  "aligned address"))));
+  EXPECT_THAT(
+      failures_of(load_packs<5>),
+      all(AllOf(HasSubstr("element.h:"),
+                HasSubstr("misaligned access of 16 bytes, 4 bytes past an aligned address"))));
   EXPECT_THAT(failures_of(load_packs<4>), kNone);
 }
 
@@ -190,16 +191,16 @@ TEST_F(BlockTest, NobodyWritesBehindSharedMemory) {
                                HasSubstr("block_test.cc:"), HasSubstr(text)));
   };
   EXPECT_THAT((failures_of(write_shared<1, 64>)),
-              says("a lane wrote 0 bytes behind the end of this shared memory"));
+              says("a lane wrote 0 bytes past the end of this shared memory"));
   EXPECT_THAT((failures_of(write_shared<32, 64>)),
-              says("bytes behind the end of this shared memory"));
+              says("bytes past the end of this shared memory"));
   EXPECT_THAT((failures_of(write_shared<0, 64>)), kNone);
 }
 
 TEST_F(BlockTest, ABlockHas48KibOfSharedMemory) {
   constexpr int kMost = (48 << 10) / sizeof(float);
   EXPECT_THAT((failures_of(write_shared<0, kMost + 1>)),
-              all(HasSubstr("49156 bytes of shared memory, a block has 49152")));
+              all(HasSubstr("49156 bytes of shared memory, but has 49152")));
   EXPECT_THAT((failures_of(write_shared<0, kMost>)), kNone);
 }
 
@@ -212,14 +213,14 @@ TEST_F(BlockTest, ABlockHasAtMost1024Lanes) {
       launch(nullptr, {"planted", grid, block}, do_nothing, memory.data());
     });
   };
-  EXPECT_THAT(refusal(1, dim3(32, 33)),
-              HasSubstr("kernel planted: a block of 32 x 33 x 1 lanes; it has at least 1 and at "
-                        "most 1024"));
-  EXPECT_THAT(refusal(1, 0), HasSubstr("a block of 0 x 1 x 1 lanes"));
-  EXPECT_THAT(refusal(1, dim3(1, 1, 65)), HasSubstr("a block of 1 x 1 x 65 lanes"));
+  EXPECT_THAT(
+      refusal(1, dim3(32, 33)),
+      HasSubstr("kernel planted: the block has 32 x 33 x 1 lanes; accepted: 1 to 1024 lanes"));
+  EXPECT_THAT(refusal(1, 0), HasSubstr("the block has 0 x 1 x 1 lanes"));
+  EXPECT_THAT(refusal(1, dim3(1, 1, 65)), HasSubstr("the block has 1 x 1 x 65 lanes"));
   EXPECT_THAT(refusal(1, dim3(32, 32)), IsEmpty());
-  EXPECT_THAT(refusal(0, 1), HasSubstr("kernel planted: an empty grid of 0 x 1 x 1 blocks"));
-  EXPECT_THAT(refusal(dim3(1, 65536), 1), HasSubstr("a grid of 1 x 65536 x 1 blocks"));
+  EXPECT_THAT(refusal(0, 1), HasSubstr("kernel planted: the grid of 0 x 1 x 1 blocks is empty"));
+  EXPECT_THAT(refusal(dim3(1, 65536), 1), HasSubstr("the grid has 1 x 65536 x 1 blocks"));
   EXPECT_THAT(refusal(dim3(2, 3), 1), IsEmpty());
 }
 

@@ -210,20 +210,20 @@ TEST_F(GraphTest, NothingWaitsOrAllocatesInACapture) {
       {"cudaFree inside a capture", [&] { return cudaFree(memory.data()); }},
       {"cudaFreeHost inside a capture", [&] { return cudaFreeHost(pinned.data()); }},
       {"cudaDeviceSynchronize inside a capture", [] { return cudaDeviceSynchronize(); }},
-      {"cudaStreamSynchronize of a stream that captures",
+      {"cudaStreamSynchronize of a stream that is capturing",
        [&] { return cudaStreamSynchronize(stream); }},
-      {"cudaStreamQuery of a stream that captures", [&] { return cudaStreamQuery(stream); }},
+      {"cudaStreamQuery of a stream that is capturing", [&] { return cudaStreamQuery(stream); }},
       {"cudaStreamSynchronize inside a capture", [] { return cudaStreamSynchronize(nullptr); }},
       {"cudaEventSynchronize inside a capture", [&] { return cudaEventSynchronize(outside); }},
       {"cudaEventQuery inside a capture", [&] { return cudaEventQuery(outside); }},
       {"cudaMemcpy inside a capture",
        [&] { return cudaMemcpy(memory.data(), pinned.data(), kBytes, cudaMemcpyDefault); }},
       {"cudaMemset inside a capture", [&] { return cudaMemset(memory.data(), 0, kBytes); }},
-      {"a copy of host memory that is not pinned inside a capture",
+      {"a copy inside a capture accesses host memory that is not pinned",
        [&] {
          return cudaMemcpyAsync(memory.data(), host.data(), kBytes, cudaMemcpyDefault, stream);
        }},
-      {"a copy of host memory that is not pinned inside a capture",
+      {"a copy inside a capture accesses host memory that is not pinned",
        [&] {
          return cudaMemcpyAsync(host.data(), memory.data(), kBytes, cudaMemcpyDefault, stream);
        }},
@@ -268,9 +268,8 @@ TEST_F(GraphTest, ForksAreJoined) {
       }
     });
   };
-  EXPECT_THAT(capture(false),
-              HasSubstr("capturing stream has unjoined work: work of another stream has no event "
-                        "that this one waited for"));
+  EXPECT_THAT(capture(false), HasSubstr("capturing stream has unjoined work: the stream did not "
+                                        "wait for an event after all work of another stream"));
   EXPECT_THAT(capture(true), IsEmpty());
 }
 
@@ -286,7 +285,7 @@ TEST_F(GraphTest, ACaptureWaitsForNothingOutsideOfIt) {
       require(cudaStreamWaitEvent(stream, event));
     });
   };
-  EXPECT_THAT(capture(true), HasSubstr("the event was recorded outside of it"));
+  EXPECT_THAT(capture(true), HasSubstr("the event was recorded outside the capture"));
   EXPECT_THAT(capture(false), IsEmpty());
 }
 
@@ -308,7 +307,7 @@ TEST_F(GraphTest, NothingOutsideWaitsForACapture) {
       require(cudaEventSynchronize(event));
     });
   };
-  EXPECT_THAT(wait(false), HasSubstr("it was recorded in a capture that is over"));
+  EXPECT_THAT(wait(false), HasSubstr("the event was recorded in a capture that has ended"));
   EXPECT_THAT(wait(true), IsEmpty());
 }
 
@@ -343,7 +342,7 @@ TEST_F(GraphTest, TheNullStreamIsLeftAloneWhileABlockingStreamCaptures) {
     return failure;
   };
   EXPECT_THAT(capture(cudaStreamDefault),
-              HasSubstr("the null stream waits for a blocking stream, which captures"));
+              HasSubstr("the null stream would wait for a blocking stream that is capturing"));
   EXPECT_THAT(capture(cudaStreamNonBlocking), IsEmpty());
   EXPECT_THAT(failure_of_capture(nullptr, [] {}), HasSubstr("the null stream cannot capture"));
 }
@@ -354,9 +353,9 @@ TEST_F(GraphTest, ACaptureEndsWhereItBegan) {
   cudaGraph_t graph = nullptr;
   require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   EXPECT_THAT(refusal_of(cudaStreamEndCapture(other, &graph)),
-              HasSubstr("the stream does not capture"));
+              HasSubstr("the stream is not capturing"));
   EXPECT_THAT(refusal_of(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal)),
-              HasSubstr("the stream captures already"));
+              HasSubstr("the stream is already capturing"));
   cudaError_t of_other_thread = cudaSuccess;
   std::thread([&] { of_other_thread = asked(cudaStreamEndCapture(stream, &graph)); }).join();
   EXPECT_EQ(of_other_thread, cudaErrorStreamCaptureWrongThread);
@@ -376,11 +375,13 @@ TEST_F(GraphTest, MemoryOutlivesTheGraphsThatUseIt) {
   EXPECT_THAT(replay(copies), IsEmpty());
   memory.free();
   pinned.free();
-  EXPECT_THAT(replay(launches), HasSubstr("kernel add: argument 1 is an address of memory that was "
-                                          "freed, or never given out"));
-  EXPECT_THAT(replay(copies), testing::AllOf(HasSubstr("cudaMemcpyAsync: "),
-                                             HasSubstr("the memory of the copy was freed before it "
-                                                       "ran")));
+  EXPECT_THAT(
+      replay(launches),
+      HasSubstr(
+          "kernel add: argument 1 is an address of memory that was freed or never allocated"));
+  EXPECT_THAT(replay(copies),
+              testing::AllOf(HasSubstr("cudaMemcpyAsync: "),
+                             HasSubstr("the copy's memory was freed before the copy ran")));
 }
 
 TEST_F(GraphTest, ADestroyedGraphIsRefused) {

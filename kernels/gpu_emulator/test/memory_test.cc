@@ -35,7 +35,7 @@ using MemoryDeathTest = MemoryTest;
 
 TEST_F(MemoryTest, NobodyWritesBesideAnAllocation) {
   EXPECT_THAT(failure_of_kernel(write_at<25>),
-              HasSubstr("planted wrote 0 bytes behind the end of an allocation of 100 bytes"));
+              HasSubstr("planted wrote 0 bytes past the end of an allocation of 100 bytes"));
   EXPECT_THAT(failure_of_kernel(write_at<-1>),
               HasSubstr("planted wrote 4 bytes before the start of an allocation of 100 bytes"));
   EXPECT_THAT(failure_of_kernel(write_at<24>), IsEmpty());
@@ -44,7 +44,7 @@ TEST_F(MemoryTest, NobodyWritesBesideAnAllocation) {
 
 TEST_F(MemoryDeathTest, NobodyTouchesThePagesBesideAnAllocation) {
   EXPECT_DEATH(failure_of_kernel(write_at<1000>),
-               "kernel planted, block \\(0, 0, 0\\), lane 0: touched .*: 3900 bytes behind the end "
+               "kernel planted, block \\(0, 0, 0\\), lane 0: accessed .*: 3900 bytes past the end "
                "of an allocation of 100 bytes");
   EXPECT_DEATH(failure_of_kernel(write_at<-1000>),
                "kernel planted, block \\(0, 0, 0\\), lane 0: touched .*: 4000 bytes before the "
@@ -61,8 +61,7 @@ TEST_F(MemoryTest, AKernelIsNotGivenFreedMemory) {
   EXPECT_THAT(run(address), IsEmpty());
   from.free();
   EXPECT_EQ(run(address),
-            "kernel planted: argument 1 is an address of memory that was freed, or never given "
-            "out");
+            "kernel planted: argument 1 is an address of memory that was freed or never allocated");
 }
 
 TEST_F(MemoryDeathTest, AKernelFindsNoFreedMemory) {
@@ -77,8 +76,8 @@ TEST_F(MemoryDeathTest, AKernelFindsNoFreedMemory) {
   EXPECT_THAT(run(), IsEmpty());
   from.free();
   EXPECT_DEATH(run(),
-               "kernel planted, block \\(0, 0, 0\\), lane 0: touched .*: memory that is freed, or "
-               "was never given out");
+               "kernel planted, block \\(0, 0, 0\\), lane 0: accessed .*: memory that was freed or "
+               "never allocated");
 }
 
 TEST_F(MemoryTest, AKernelIsNotGivenTheHostsMemory) {
@@ -88,7 +87,7 @@ TEST_F(MemoryTest, AKernelIsNotGivenTheHostsMemory) {
   const auto run = [&](const float* from) {
     return failure_of([&] { launch(nullptr, {"planted", 1, 1}, plus_one, from, to.data()); });
   };
-  EXPECT_EQ(run(host.data()), "kernel planted: argument 1 is an address of the host's memory");
+  EXPECT_EQ(run(host.data()), "kernel planted: argument 1 is an address of host memory");
   EXPECT_THAT(run(pinned.data()), IsEmpty());
 }
 
@@ -96,7 +95,7 @@ TEST_F(MemoryDeathTest, TheHostDoesNotTouchTheDevicesMemory) {
   const OnDevice<float> memory(std::vector<float>{1});
   const Pinned<float> pinned({1});
   EXPECT_DEATH(*static_cast<volatile float*>(memory.data()) = 2,
-               "the host touched the device's memory at ");
+               "the host accessed device memory at ");
   pinned[0] = 2;
   EXPECT_EQ(pinned[0], 2);
 }
@@ -119,11 +118,11 @@ TEST_F(MemoryTest, CopiesStayWithinAnAllocation) {
     return refusal_of(cudaMemcpy(to, from, count * sizeof(float), cudaMemcpyDefault));
   };
   EXPECT_THAT(copy(memory.data(), host.data(), 26),
-              HasSubstr("the target does not lie within one allocation of the device"));
-  EXPECT_THAT(copy(memory.data() + 1, host.data(), 25), HasSubstr("the target does not lie"));
-  EXPECT_THAT(copy(host.data(), memory.data(), 26), HasSubstr("the source does not lie"));
+              HasSubstr("the target is not within one allocation of the device"));
+  EXPECT_THAT(copy(memory.data() + 1, host.data(), 25), HasSubstr("the target is not"));
+  EXPECT_THAT(copy(host.data(), memory.data(), 26), HasSubstr("the source is not"));
   EXPECT_THAT(refusal_of(cudaMemset(memory.data(), 0, 101)),
-              HasSubstr("the target does not lie within one allocation"));
+              HasSubstr("the target is not within one allocation"));
   EXPECT_THAT(copy(memory.data(), host.data(), 25), IsEmpty());
   EXPECT_THAT(copy(memory.data() + 1, host.data(), 24), IsEmpty());
   EXPECT_THAT(copy(host.data(), memory.data(), 25), IsEmpty());
@@ -138,7 +137,7 @@ TEST_F(MemoryTest, ACopySaysItsKind) {
   };
   for (const cudaMemcpyKind wrong :
        {cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyHostToHost}) {
-    EXPECT_THAT(copy(wrong), HasSubstr("the kind of the copy is not that of its memory"));
+    EXPECT_THAT(copy(wrong), HasSubstr("the copy's kind does not match its memory"));
   }
   EXPECT_THAT(copy(cudaMemcpyHostToDevice), IsEmpty());
   EXPECT_THAT(copy(cudaMemcpyDefault), IsEmpty());

@@ -12,7 +12,7 @@ using testing::IsEmpty;
 constexpr int kLanes = 64;
 constexpr const char* kLanesRace =
     "depends on the order of lanes: a barrier is missing, or several lanes write there";
-constexpr const char* kBlocksRace = "depends on the order of blocks: several of them write there";
+constexpr const char* kBlocksRace = "depends on the order of blocks: several blocks write there";
 
 std::vector<float> ascending(int count) {
   std::vector<float> values(static_cast<std::size_t>(count));
@@ -205,8 +205,7 @@ void sum_shared(const float* from, float* to) {
 }
 
 TEST_F(RepetitionTest, SharedMemoryIsSetBeforeItIsRead) {
-  EXPECT_THAT(failure_of_kernel(sum_shared<false>),
-              says("depends on shared memory that nobody set"));
+  EXPECT_THAT(failure_of_kernel(sum_shared<false>), says("depends on uninitialized shared memory"));
   EXPECT_THAT(failure_of_kernel(sum_shared<true>), IsEmpty());
 }
 
@@ -222,7 +221,7 @@ void leave_for_next_block(const float* from, float* to) {
 
 TEST_F(RepetitionTest, SharedMemoryIsNotKeptFromBlockToBlock) {
   EXPECT_THAT(failure_of_kernel(leave_for_next_block<false>, 2),
-              says("depends on shared memory that nobody set"));
+              says("depends on uninitialized shared memory"));
   EXPECT_THAT(failure_of_kernel(leave_for_next_block<true>, 2), IsEmpty());
 }
 
@@ -237,8 +236,7 @@ void read_shared_at(const float* from, float* to) {
 }
 
 TEST_F(RepetitionTest, NobodyReadsBehindSharedMemory) {
-  EXPECT_THAT(failure_of_kernel(read_shared_at<1>),
-              says("depends on shared memory that nobody set"));
+  EXPECT_THAT(failure_of_kernel(read_shared_at<1>), says("depends on uninitialized shared memory"));
   EXPECT_THAT(failure_of_kernel(read_shared_at<0>), IsEmpty());
 }
 
@@ -256,8 +254,8 @@ TEST_F(RepetitionTest, NobodyReadsBesideAnAllocation) {
       launch(nullptr, {"planted", 1, kLanes - 1}, kernel, from.data(), to.data());
     });
   };
-  EXPECT_THAT(failure(read_at<1>), says("depends on bytes beside an allocation"));
-  EXPECT_THAT(failure(read_at<-1>), says("depends on bytes beside an allocation"));
+  EXPECT_THAT(failure(read_at<1>), says("depends on bytes next to an allocation"));
+  EXPECT_THAT(failure(read_at<-1>), says("depends on bytes next to an allocation"));
   EXPECT_THAT(failure(read_at<0>), IsEmpty());
 }
 

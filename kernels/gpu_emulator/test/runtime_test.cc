@@ -380,7 +380,7 @@ TEST_F(RuntimeTest, WorkOfTheDeviceCallsNoRuntime) {
     });
   };
   EXPECT_THAT(run(true), testing::AllOf(HasSubstr("planted: "),
-                                        HasSubstr("work on the device calls the runtime")));
+                                        HasSubstr("work on the device called the runtime")));
   EXPECT_THAT(run(false), IsEmpty());
 }
 

@@ -36,9 +36,9 @@ TEST(OnednnBackend, CarriesEveryActivationThatFusionMovesBehindAConvolution) {
     EXPECT_TRUE(conv(*backend, kind));
     EXPECT_TRUE(fully_connected(*backend, kind));
   }
-  EXPECT_EQ(conv(*backend, ActivationKind::silu).why_not, "onednn's conv2d carries no silu");
+  EXPECT_EQ(conv(*backend, ActivationKind::silu).why_not, "onednn's conv2d cannot fuse silu");
   EXPECT_EQ(fully_connected(*backend, ActivationKind::hard_swish).why_not,
-            "onednn's fully_connected carries no hard_swish");
+            "onednn's fully_connected cannot fuse hard_swish");
 }
 
 TEST(OnednnBackend, CarriesOnlyTheReLUsBehindABatchNorm) {
@@ -50,7 +50,7 @@ TEST(OnednnBackend, CarriesOnlyTheReLUsBehindABatchNorm) {
     for (const auto kind : {ActivationKind::sigmoid, ActivationKind::hard_sigmoid,
                             ActivationKind::silu, ActivationKind::hard_swish}) {
       EXPECT_EQ(batch_norm(*backend, *op, kind).why_not,
-                cat("onednn's ", op->name, " carries no ", kind));
+                fmt::format("onednn's {} cannot fuse {}", op->name, printed(kind)));
     }
   }
 }

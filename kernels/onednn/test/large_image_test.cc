@@ -25,7 +25,7 @@ TEST(OnednnBackend, RefusesImagesWhoseElementsTakeMoreThan31Bits) {
   // 2^32 elements, which are 0 in 32 bits.
   EXPECT_THAT([] { backward_candidates(4096); },
               testing::ThrowsMessage<UsageError>(testing::HasSubstr(
-                  "at most 2147483647 elements, and conv has 256 x 4096 x 4096")));
+                  "at most 2147483647 elements, but conv has 256 x 4096 x 4096")));
 }
 
 // This program runs with ONEDNN_DEFAULT_FPMATH_MODE=BF16.

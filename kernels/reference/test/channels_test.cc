@@ -32,14 +32,14 @@ Values evaluate(const OpDef& op, const Attributes& attributes,
   Graph graph;
   std::vector<ValueId> ids;
   for (const Operand& operand : operands) {
-    ids.push_back(
-        graph.add_input(cat("in", ids.size()), {.dtype = operand.dtype, .shape = operand.shape}));
+    ids.push_back(graph.add_input(fmt::format("in{}", ids.size()),
+                                  {.dtype = operand.dtype, .shape = operand.shape}));
   }
   graph.set_output("out", graph.add_node(op, "node", attributes, ids)[0]);
   const auto backend = make_reference_backend();
   GraphRunner runner(graph, *backend, DataFormat::automatic);
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    runner.set(cat("in", i), operands[i].values);
+    runner.set(fmt::format("in{}", i), operands[i].values);
   }
   runner.run();
   return runner.output("out");

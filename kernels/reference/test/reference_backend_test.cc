@@ -28,7 +28,7 @@ TEST(ReferenceBackend, SaysWhyItRunsNoFusedNode) {
   const Graph graph = conv_graph(DType::f32, {.activation = ActivationKind::relu});
   const Support support = backend->supports(graph, graph.nodes()[0]);
   EXPECT_FALSE(support);
-  EXPECT_EQ(support.why_not, "reference runs fused nodes as parts");
+  EXPECT_EQ(support.why_not, "reference runs the parts of a fused node, not the node");
   EXPECT_THROW(backend->candidates(graph, graph.nodes()[0], DataFormat::nchw), UsageError);
 }
 

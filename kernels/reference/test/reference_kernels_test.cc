@@ -39,25 +39,25 @@ std::vector<Values> evaluate(const OpDef& op, const Attributes& attributes,
   Graph graph;
   std::vector<ValueId> ids;
   for (const Operand& operand : operands) {
-    ids.push_back(
-        graph.add_input(cat("in", ids.size()), {.dtype = operand.dtype, .shape = operand.shape}));
+    ids.push_back(graph.add_input(fmt::format("in{}", ids.size()),
+                                  {.dtype = operand.dtype, .shape = operand.shape}));
   }
   const auto outputs = graph.add_node(op, "node", attributes, ids);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!graph.type(outputs[i]).opaque) {
-      graph.set_output(cat("out", i), outputs[i]);
+      graph.set_output(fmt::format("out{}", i), outputs[i]);
     }
   }
   const auto backend = make_reference_backend();
   GraphRunner runner(graph, *backend, DataFormat::automatic);
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    runner.set(cat("in", i), operands[i].values);
+    runner.set(fmt::format("in{}", i), operands[i].values);
   }
   runner.run();
   std::vector<Values> results(outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!graph.type(outputs[i]).opaque) {
-      results[i] = runner.output(cat("out", i));
+      results[i] = runner.output(fmt::format("out{}", i));
     }
   }
   return results;

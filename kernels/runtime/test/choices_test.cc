@@ -66,38 +66,37 @@ TEST(Choices, OfAnotherNetworkAreRefused) {
   Choices pinned = whole;
   pinned.nodes.erase("relu");
   EXPECT_EQ(refusal(graph, backend, pinned),
-            "the choices are of another network: they do not know relu");
+            "the choices are for another network: they have no entry for relu");
   pinned = whole;
   pinned.held.clear();
   EXPECT_EQ(refusal(graph, backend, pinned),
-            "the choices are of another network: they do not know w");
+            "the choices are for another network: they have no entry for w");
   pinned = whole;
   pinned.nodes["more"] = pinned.nodes["relu"];
   EXPECT_EQ(refusal(graph, backend, pinned),
-            "the choices are of another network: it does not have more");
+            "the choices are for another network: this network has no more");
   pinned = whole;
   pinned.held["x"] = Layout("a");
   EXPECT_EQ(refusal(graph, backend, pinned),
-            "the choices are of another network: it does not have x");
+            "the choices are for another network: this network has no x");
   pinned = whole;
   pinned.nodes.at("relu").inputs.emplace_back("a");
-  EXPECT_EQ(
-      refusal(graph, backend, pinned),
-      "the choices are of another network: there relu has other inputs or outputs; those from "
-      "before such nodes normalised what they read want --conv_prologue=false");
+  EXPECT_EQ(refusal(graph, backend, pinned),
+            "the choices are for another network: they list other inputs or outputs for relu. If "
+            "they are older than fused input normalization, use --conv_prologue=false");
 }
 
 TEST(Choices, OfAnotherDeviceAreRefused) {
   const Graph graph = example();
   TwoLayoutBackend backend;
   Choices pinned = lower(graph, backend, {}).choices;
-  pinned.nodes.at("pool").implementation = cat("c");
+  pinned.nodes.at("pool").implementation = "c";
   EXPECT_THAT(refusal(graph, backend, pinned),
               HasSubstr("pool: this device or version has no kernel c for"));
   pinned = lower(graph, backend, {}).choices;
   pinned.held.at("w") = Layout("c");
   EXPECT_THAT(refusal(graph, backend, pinned),
-              HasSubstr("w: no kernel of this device or version takes it in c"));
+              HasSubstr("w: no kernel of this device or version reads it in the chosen layout, c"));
 }
 
 /// Offers several ways per layout; the estimates prefer the first.
@@ -135,7 +134,7 @@ struct TimedWays {
   Tuner tuner(std::size_t most = std::numeric_limits<std::size_t>::max()) {
     return {.seconds = [this](const Graph&, const Node& node,
                               const Candidate& candidate) -> std::optional<double> {
-              asked.push_back(cat(node.name, " ", candidate.implementation));
+              asked.push_back(fmt::format("{} {}", node.name, candidate.implementation));
               const auto found = times.find(asked.back());
               return found == times.end() ? 2.0 : found->second;
             },
@@ -255,9 +254,9 @@ TEST(Deterministic, RefusesAnOpThatHasNoOtherKernel) {
     return "none";
   };
   EXPECT_EQ(refusal_of({.deterministic = true}),
-            "pool: two layouts has no kernel for avg_pool that gives the same bits each time");
+            "pool: two layouts has no deterministic kernel for avg_pool");
   EXPECT_EQ(refusal_of({.pinned = &pinned, .deterministic = true}),
-            "pool: the kernel of the choices, a first, does not give the same bits each time");
+            "pool: the chosen kernel, a first, is not deterministic");
 }
 
 }  // namespace

@@ -43,25 +43,24 @@ std::string refusal(const std::string& spec) {
 }
 
 TEST(AllReduceSpec, NamesThePlaceOfAMistake) {
-  EXPECT_THAT(refusal("pscpu:2k:ring"),
-              HasSubstr("part 3 (character 10) is 'ring'; accepted is one "
-                        "of xring, pscpu, psgpu, collective, shm, rechd, tree; with #N for N "
-                        "shards xring, psgpu, collective"));
+  EXPECT_THAT(
+      refusal("pscpu:2k:ring"),
+      HasSubstr(
+          "part 3 (character 10) is 'ring'; accepted: one of xring, pscpu, psgpu, collective, shm, "
+          "rechd, tree; append #N for N shards to xring, psgpu, collective"));
   EXPECT_THAT(refusal(""), HasSubstr("part 1 (character 1) is ''"));
   EXPECT_THAT(refusal("pscpu#2/pscpu"),
-              HasSubstr("part 1 (character 1) is 'pscpu#2/pscpu'; accepted "
-                        "is pscpu#N"));
-  EXPECT_THAT(refusal("xring#0"), HasSubstr("a whole number of shards from 1 on"));
-  EXPECT_THAT(refusal("xring#"), HasSubstr("a whole number of shards from 1 on"));
+              HasSubstr("part 1 (character 1) is 'pscpu#2/pscpu'; accepted: pscpu#N"));
+  EXPECT_THAT(refusal("xring#0"), HasSubstr("a whole number of shards, at least 1"));
+  EXPECT_THAT(refusal("xring#"), HasSubstr("a whole number of shards, at least 1"));
   EXPECT_THAT(refusal("pscpu:2q:xring"),
-              HasSubstr("part 2 (character 7) is '2q'; accepted is a size"));
+              HasSubstr("part 2 (character 7) is '2q'; accepted: a size"));
   EXPECT_THAT(refusal("pscpu:-2:xring"), HasSubstr("part 2 (character 7)"));
   EXPECT_THAT(refusal("pscpu::xring"), HasSubstr("part 2 (character 7) is ''"));
   EXPECT_THAT(refusal("pscpu:9999999999T:xring"), HasSubstr("a size in bytes"));
-  EXPECT_THAT(refusal("pscpu:0:xring"), HasSubstr("of more than the limit before it, 0 bytes"));
+  EXPECT_THAT(refusal("pscpu:0:xring"), HasSubstr("above the previous limit of 0 bytes"));
   EXPECT_THAT(refusal("pscpu:2k:shm:1k:xring"),
-              HasSubstr("part 4 (character 14) is '1k'; accepted is "
-                        "a size of more than"));
+              HasSubstr("part 4 (character 14) is '1k'; accepted: a size above"));
   EXPECT_THAT(refusal("pscpu:2k"), HasSubstr("ends with the limit '2k'"));
 }
 
@@ -80,30 +79,32 @@ TEST(AllReduceSpec, NamesThePlaceOfWhatSoManyMembersCannot) {
     EXPECT_EQ(refusal_of_four(spec), "taken");
   }
   EXPECT_EQ(refusal_of_four("pscpu:2k:psgpu#5"),
-            "--all_reduce_spec=pscpu:2k:psgpu#5: part 3 (character 10) is 'psgpu#5'; accepted is "
-            "psgpu with 1 to 4 shards, the number of devices that add");
-  EXPECT_THAT(refusal_of_four("xring#5"), HasSubstr("is 'xring#5'; accepted is xring with 1 to 4"));
+            "--all_reduce_spec=pscpu:2k:psgpu#5: part 3 (character 10) is 'psgpu#5'; accepted: "
+            "psgpu with 1 to 4 shards, at most one per device");
+  EXPECT_THAT(refusal_of_four("xring#5"), HasSubstr("is 'xring#5'; accepted: xring with 1 to 4"));
   EXPECT_THAT(refusal_of_four("shm:2k:nccl/xring"),
-              HasSubstr("part 3 (character 8) is 'nccl/xring'; accepted is one of xring, "));
+              HasSubstr("part 3 (character 8) is 'nccl/xring'; accepted: one of xring, "));
   EXPECT_THAT(refusal_of_four("nccl/xring"),
-              HasSubstr("nccl/xring is for several hosts, which are not built yet"));
-  EXPECT_THAT(refusal_of_four("auto:32k:xring"),
-              HasSubstr("part 1 (character 1) is 'auto'; accepted is one of xring, pscpu, psgpu, "
-                        "collective, shm, rechd, tree; auto is for all sizes and stands alone"));
-  EXPECT_THAT(refusal_of_four("xring:32k:nccl"), HasSubstr("nccl is for all sizes"));
+              HasSubstr("nccl/xring needs several hosts, which are not built yet"));
+  EXPECT_THAT(
+      refusal_of_four("auto:32k:xring"),
+      HasSubstr("part 1 (character 1) is 'auto'; accepted: one of xring, pscpu, psgpu, collective, "
+                "shm, rechd, tree; auto covers all sizes and must be the only part"));
+  EXPECT_THAT(refusal_of_four("xring:32k:nccl"), HasSubstr("nccl covers all sizes"));
   for (const char* spec : {"nccl#2", "auto#2", "rechd#2", "tree#4", "shm#4", "pscpu#2"}) {
     const std::string name = std::string(spec).substr(0, std::string(spec).find('#'));
-    EXPECT_THAT(refusal_of_four(spec), HasSubstr(cat("part 1 (character 1) is '", spec,
-                                                     "'; accepted is ", name, " without shards")));
+    EXPECT_THAT(refusal_of_four(spec),
+                HasSubstr(fmt::format("part 1 (character 1) is '{}'; accepted: {} without shards",
+                                      spec, name)));
   }
 }
 
 TEST(AllReduceSpec, NamesWhatIsOfferedAndNothingElse) {
   for (const std::string spec : {"foo", "nccl/rechd", "pscpu/pscpu"}) {
     EXPECT_THAT(refusal_of_four(spec, {.nccl = false}),
-                HasSubstr("accepted is one of xring, pscpu, psgpu, collective, shm, rechd, tree, "
+                HasSubstr("accepted: one of xring, pscpu, psgpu, collective, shm, rechd, tree, "
                           "auto; "));
-    EXPECT_THAT(refusal_of_four(spec), HasSubstr("accepted is one of nccl, xring, "));
+    EXPECT_THAT(refusal_of_four(spec), HasSubstr("accepted: one of nccl, xring, "));
     EXPECT_THAT(refusal_of_four(spec, {.timed = false}), HasSubstr("rechd, tree; "));
   }
 }

@@ -51,11 +51,11 @@ TEST(Cancellation, DeadlineNamesWhoHasNotCome) {
     const auto soon = milliseconds(self.rank == 0 ? 50 : 100000);
     add_once(self, {.deadline = steady_clock::now() + soon});
   });
-  EXPECT_THAT(errors[0], StartsWith("all-reduce 0 of 100000 f32 is not done at its deadline: "));
-  EXPECT_THAT(errors[0], HasSubstr("tower 2 has not come"));
+  EXPECT_THAT(errors[0], StartsWith("all-reduce 0 of 100000 f32 elements missed its deadline: "));
+  EXPECT_THAT(errors[0], HasSubstr("tower 2 has not arrived"));
   EXPECT_THAT(errors[1], StartsWith("tower 0: all-reduce 0"));
   EXPECT_EQ(errors[2], "");
-  EXPECT_EQ(collective->failure(), cat("tower 0: ", errors[0]));
+  EXPECT_EQ(collective->failure(), fmt::format("tower 0: {}", errors[0]));
 }
 
 TEST(Cancellation, OneMembersFailureEndsAllThatWait) {
@@ -95,7 +95,7 @@ TEST(Cancellation, LeavingWithGradientsUnderWayCancelsTheOthers) {
     self.member.wait(self.member.start({.data = buffer(), .elements = 1}), test_patience());
   });
   EXPECT_EQ(errors[1], "lost");
-  EXPECT_EQ(errors[0], "tower 1: left before its gradients were added");
+  EXPECT_EQ(errors[0], "tower 1: left before its gradients were reduced");
   EXPECT_EQ(errors[2], errors[0]);
 }
 
@@ -107,7 +107,7 @@ TEST(Cancellation, LeavingBeforeTheOthersStartCancelsThem) {
       add_once(self, test_patience());
     }
   });
-  EXPECT_EQ(errors[0], "tower 1: left before its gradients were added");
+  EXPECT_EQ(errors[0], "tower 1: left before its gradients were reduced");
   EXPECT_EQ(errors[1], "");
 }
 
@@ -121,7 +121,8 @@ TEST(Cancellation, ATokenEndsAWait) {
       add_once(self, {.cancelled = [&] { return ++asked > 3; }});
     }
   });
-  EXPECT_EQ(errors[0], "all-reduce 0 of 100000 f32 was given up: tower 1 has not come");
+  EXPECT_EQ(errors[0],
+            "all-reduce 0 of 100000 f32 elements was cancelled: tower 1 has not arrived");
 }
 
 TEST(Cancellation, DifferentStretchesAreRefusedByName) {
@@ -131,8 +132,8 @@ TEST(Cancellation, DifferentStretchesAreRefusedByName) {
         self.member.start({.data = buffer(), .elements = self.rank == 0 ? 10U : 20U});
     self.member.wait(handle, test_patience());
   });
-  EXPECT_THAT(collective->failure(), HasSubstr("is of "));
-  EXPECT_THAT(errors[0] + errors[1], HasSubstr("20 f32 with index 0"));
+  EXPECT_THAT(collective->failure(), HasSubstr(", but another member's has "));
+  EXPECT_THAT(errors[0] + errors[1], HasSubstr("20 f32 elements and index 0"));
 }
 
 TEST(Cancellation, AfterAFailureNothingBegins) {
@@ -166,7 +167,7 @@ TEST(Cancellation, EndsMembersWithCopiesUnderWay) {
           }
         },
         [&](int) { return make_far_backend(make_reference_backend(), schedule); });
-    EXPECT_THAT(errors[0], HasSubstr("tower 2 has not come"));
+    EXPECT_THAT(errors[0], HasSubstr("tower 2 has not arrived"));
     EXPECT_THAT(errors[1], StartsWith("tower 0: all-reduce 0"));
   }
 }

@@ -137,7 +137,7 @@ TEST_P(CollectiveOf, MembersAddsExactlyByEachAlgorithmInEachType) {
   const std::vector<std::size_t> sizes{1, 0, 3, 100, 33, 2001};
   for (const AllReduceRange& range : algorithms_for(members)) {
     for (const DType dtype : kTypes) {
-      SCOPED_TRACE(cat(name_of(range), " ", name_of(dtype)));
+      SCOPED_TRACE(fmt::format("{} {}", name_of(range), name_of(dtype)));
       std::vector<double> expected(1 + 3 + 100 + 33 + 2001);
       for (int rank = 0; rank < members; ++rank) {
         const auto values = whole_numbers(expected.size(), rank);
@@ -155,7 +155,7 @@ TEST_P(CollectiveOf, MembersHasTheSameBitsOnEachAndEachTime) {
   const int members = GetParam();
   for (const AllReduceRange& range : algorithms_for(members)) {
     for (const DType dtype : kTypes) {
-      SCOPED_TRACE(cat(name_of(range), " ", name_of(dtype)));
+      SCOPED_TRACE(fmt::format("{} {}", name_of(range), name_of(dtype)));
       const auto first = add_by(range, members, dtype, {1500}, random_numbers);
       const auto second = add_by(range, members, dtype, {1500}, random_numbers);
       for (const auto& result : first) {
@@ -171,7 +171,7 @@ TEST_P(CollectiveOf, MembersHasTheSameBitsInPiecesWhereTheOrderIsEachElements) {
   for (const AllReduceRange& range : algorithms_for(members)) {
     if (is_elementwise(range)) {
       for (const DType dtype : kTypes) {
-        SCOPED_TRACE(cat(name_of(range), " ", name_of(dtype)));
+        SCOPED_TRACE(fmt::format("{} {}", name_of(range), name_of(dtype)));
         EXPECT_EQ(add_by(range, members, dtype, {1501}, random_numbers),
                   add_by(range, members, dtype, {1, 700, 17, 500, 283}, random_numbers));
       }

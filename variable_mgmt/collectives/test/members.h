@@ -13,7 +13,7 @@ namespace bench {
 inline std::vector<std::string> tower_names(int members) {
   std::vector<std::string> names;
   for (int rank = 0; rank < members; ++rank) {
-    names.push_back(cat("tower ", rank));
+    names.push_back(fmt::format("tower {}", rank));
   }
   return names;
 }

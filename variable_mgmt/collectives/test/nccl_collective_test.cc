@@ -94,8 +94,8 @@ std::vector<std::string> errors_of(const char* faults, milliseconds patience = k
 TEST(NcclCollective, WhatIsNeverDoneEndsAtItsDeadline) {
   for (const char* const faults : {"never:0", "never:4", "never:4,abort_hangs"}) {
     EXPECT_THAT(errors_of(faults, milliseconds(300)).back(),
-                AnyOf(HasSubstr("by NCCL is not done at its deadline, though every tower has come"),
-                      HasSubstr("has not come")))
+                AnyOf(HasSubstr("by NCCL missed its deadline, although every tower has arrived"),
+                      HasSubstr("has not arrived")))
         << faults;
   }
 }
@@ -104,7 +104,7 @@ TEST(NcclCollective, AnErrorIsToldInNcclsWordsWithItsTower) {
   for (const char* const faults : {"error:0", "error:3"}) {
     const auto errors = errors_of(faults);
     EXPECT_EQ(errors.back(),
-              "tower 1: an operation of NCCL's: unhandled cuda error (NCCL's status 1)");
+              "tower 1: an asynchronous NCCL operation: unhandled cuda error (NCCL status 1)");
     EXPECT_EQ(errors[0], errors.back());
     EXPECT_EQ(errors[2], errors.back());
   }
@@ -113,7 +113,7 @@ TEST(NcclCollective, AnErrorIsToldInNcclsWordsWithItsTower) {
 TEST(NcclCollective, ALostPeerIsToldByTheOthers) {
   for (const char* const faults : {"lost:0", "lost:3"}) {
     const auto errors = errors_of(faults);
-    EXPECT_THAT(errors.back(), HasSubstr("an operation of NCCL's: remote process exited"));
+    EXPECT_THAT(errors.back(), HasSubstr("an asynchronous NCCL operation: remote process exited"));
     EXPECT_THAT(errors.back(), AnyOf(HasSubstr("tower 0: "), HasSubstr("tower 2: ")));
     EXPECT_EQ(errors[1], errors.back());
   }
@@ -141,8 +141,8 @@ TEST(NcclCollective, ATowerThatHangsIsNamed) {
     }
   });
   EXPECT_THAT(collective->failure(),
-              HasSubstr("all-reduce 1 of 1000 f32 by NCCL is not done at its deadline: "));
-  EXPECT_THAT(collective->failure(), HasSubstr("tower 1 has not come"));
+              HasSubstr("all-reduce 1 of 1000 f32 elements by NCCL missed its deadline: "));
+  EXPECT_THAT(collective->failure(), HasSubstr("tower 1 has not arrived"));
 }
 
 TEST(NcclCollective, SaysWhyItCannotBeUsed) {
@@ -150,11 +150,11 @@ TEST(NcclCollective, SaysWhyItCannotBeUsed) {
     make_nccl_collective({.names = tower_names(2), .library = "libnowhere.so.2"});
     FAIL() << "nothing was thrown";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("NCCL cannot be opened: libnowhere.so.2"));
+    EXPECT_THAT(error.what(), HasSubstr("cannot open NCCL: libnowhere.so.2"));
   }
   const auto collective = make_faulty(1, "");
   const auto errors = run_members(*collective, [](const TestMember&) {});
-  EXPECT_THAT(errors[0], HasSubstr("is no GPU of NVIDIA's"));
+  EXPECT_THAT(errors[0], HasSubstr("is not an NVIDIA GPU"));
 }
 
 /// The errors of three towers in a trial of NCCL and one of the host's algorithms.
@@ -202,8 +202,7 @@ TEST(NcclCollective, EndsATrialWhoseSumsNeverCome) {
   TrialPlan plan = trial_by_nccl();
   plan.nccl_timeout = milliseconds(1000);
   AllReduceTrial trial(std::move(plan));
-  EXPECT_THAT(errors_of_trial(trial),
-              ::testing::Contains(HasSubstr("is not done at its deadline")));
+  EXPECT_THAT(errors_of_trial(trial), ::testing::Contains(HasSubstr("missed its deadline")));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ struct PlannedCase {
   ScheduleRequest request;
   Schedule schedule;
   [[nodiscard]] std::string name() const {
-    return cat(name_of(request.range), " ", request.members, " members ", request.elements,
-               " elements index ", request.index);
+    return fmt::format("{} {} members {} elements index {}", name_of(request.range),
+                       request.members, request.elements, request.index);
   }
 };
 

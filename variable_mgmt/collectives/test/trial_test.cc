@@ -76,8 +76,8 @@ TEST(AllReduceTrial, TimesTheBoundInMemoryOfTheHost) {
 TEST(AllReduceTrial, NamesATowerThatDoesNotCome) {
   AllReduceTrial trial({.names = tower_names(3), .specs = specs_to_try(3), .elements = {10}});
   const auto errors = run_trial(trial, 3, 1);
-  EXPECT_THAT(errors[0], HasSubstr("tower 1 has not come"));
-  EXPECT_THAT(errors[2], HasSubstr("tower 1 has not come"));
+  EXPECT_THAT(errors[0], HasSubstr("tower 1 has not arrived"));
+  EXPECT_THAT(errors[2], HasSubstr("tower 1 has not arrived"));
 }
 
 TEST(AllReduceTrial, SaysWhatItChoseAndTheFigures) {

@@ -43,7 +43,7 @@ TEST(NarrowGradients, HaveAlignedCopiesThatTakeWhatIsPlanned) {
         reinterpret_cast<std::uintptr_t>(narrow.narrow(i)) - lead * sizeof(std::uint16_t);
     EXPECT_EQ(copy % kAlignment, 0U) << i;
     begin = i == 0 ? copy : begin;
-    EXPECT_EQ(copy, begin) << i << " lies behind the one before";
+    EXPECT_EQ(copy, begin) << i << " follows the previous one";
     begin += NarrowGradients::bytes(pieces[i]);
     const std::size_t elements = lead + pieces[i].bytes / sizeof(float);
     EXPECT_GE(NarrowGradients::bytes(pieces[i]), elements * sizeof(std::uint16_t)) << i;

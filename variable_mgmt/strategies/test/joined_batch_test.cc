@@ -58,8 +58,9 @@ void expect_law(JoinedRun run, double tolerance) {
       run.towers = towers;
       const JoinedResult many = run_joined(run);
       const JoinedResult one = alone(run, reduction == GradientReduction::sum ? towers : 1);
-      const std::string what = cat(run.strategy, ", ", row_of(run.settings.optimizer.rule).name,
-                                   ", ", name_of(reduction), ", ", towers, " towers");
+      const std::string what =
+          fmt::format("{}, {}, {}, {} towers", run.strategy,
+                      row_of(run.settings.optimizer.rule).name, name_of(reduction), towers);
       for (const VariableValues& variables : many.variables) {
         EXPECT_LE(largest_difference(variables, one.variables.front()), tolerance) << what;
         EXPECT_EQ(variables, many.variables.front()) << what;
@@ -100,7 +101,7 @@ const std::array<OptimizerRule, 3> kLateRules{SgdRule{}, MomentumRule{}, AdamRul
 /// less must equal no step.
 void expect_late(JoinedRun late, JoinedRun prompt, int steps) {
   const std::string what =
-      cat(row_of(late.settings.optimizer.rule).name, ", ", late.towers, " towers");
+      fmt::format("{}, {} towers", row_of(late.settings.optimizer.rule).name, late.towers);
   prompt.steps = 0;
   const std::vector<VariableValues> first = run_joined(prompt).variables;
   late.steps = steps - 1;
@@ -241,7 +242,7 @@ std::vector<Summing> all_summings(int towers) {
   std::vector<Summing> summings{
       {"one bucket", {.overlap = false}},
       {"small buckets", {.buckets = {.bytes = 64, .first_bytes = 16}}},
-      {"small buckets behind the step",
+      {"small buckets after the step",
        {.buckets = {.bytes = 64, .first_bytes = 16}, .overlap = false}},
       {"packs", {.packs = 3}},
       {"small gradients together", {.small = {.max_bytes = 200, .max_group = 10}}},
@@ -267,8 +268,8 @@ void expect_law_in_every_cut(JoinedRun run, double tolerance) {
     for (const Summing& summing : all_summings(towers)) {
       run.settings.sums = summing.sums;
       const JoinedResult many = run_joined(run);
-      const std::string what = cat(summing.name, ", ", row_of(run.settings.optimizer.rule).name,
-                                   ", ", towers, " towers");
+      const std::string what = fmt::format("{}, {}, {} towers", summing.name,
+                                           row_of(run.settings.optimizer.rule).name, towers);
       for (const VariableValues& variables : many.variables) {
         EXPECT_LE(largest_difference(variables, one.variables.front()), tolerance) << what;
         EXPECT_EQ(variables, many.variables.front()) << what;

@@ -23,7 +23,7 @@ Graph ten_scalars() {
   Graph graph;
   ValueId x = graph.add_input("images", {.dtype = DType::f32, .shape = {1, 1, 1, 1}});
   for (std::size_t j = 0; j < kScalars; ++j) {
-    const std::string name = cat("scalar", j);
+    const std::string name = fmt::format("scalar{}", j);
     const ValueId scalar =
         graph.add_variable(name, {.dtype = DType::f32, .shape = {1, 1, 1, 1}}, VariableRole::weight,
                            {.kind = Initializer::Kind::constant, .mean = 0});
@@ -122,8 +122,8 @@ TEST(TenScalars, AreAddedExactlyHoweverTheyArePackedAndSent) {
           if (algorithm == "hierarchical/dgx1") {
             run.towers = 8;
           }
-          expect_exact_sums(run, cat(algorithm, ", ", packs, " packs", relaxed ? ", relaxed" : "",
-                                     compact ? ", compact" : ""));
+          expect_exact_sums(run, fmt::format("{}, {} packs, relaxed {}, compact {}", algorithm,
+                                             packs, relaxed, compact));
         }
       }
     }

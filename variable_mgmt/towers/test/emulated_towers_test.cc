@@ -101,13 +101,12 @@ TEST_F(EmulatedTowers, LeaveTheSameBitsByCopiesBetweenCardsAndThroughTheHost) {
     shared.settings.one_holder = one_holder;
     let_peers_reach(false);
     const JoinedResult by_host = run_on(shared, kAtOnce, false);
-    EXPECT_EQ(by_host.why_not_recorded, "the gradients of several towers meet on the host");
+    EXPECT_EQ(by_host.why_not_recorded, "the gradients of several towers are reduced on the host");
     let_peers_reach(true);
     for (std::uint64_t seed = 0; seed < kFirstSeed + kSeeds; ++seed) {
       const JoinedResult by_peers = run_on(shared, seed, false);
       EXPECT_EQ(by_peers.why_not_recorded,
-                "several towers wait for each other on the host, between copies from device to "
-                "device");
+                "several towers synchronize on the host between device-to-device copies");
       EXPECT_EQ(by_peers.variables, by_host.variables) << one_holder << ", seed " << seed;
       EXPECT_EQ(by_peers.losses, by_host.losses) << one_holder << ", seed " << seed;
     }
@@ -180,16 +179,17 @@ TEST_F(EmulatedTowers, EndWithTheCauseWhereNcclFails) {
   // On a busy machine a tower may arrive after the deadline; cases that do not test it have more
   // time.
   const testing::Matcher<std::string> late = MatchesRegex(
-      "tower [012]: a step with gradients added by NCCL is not done at its deadline.* (every tower "
-      "has come|has not come)");
+      "tower [012]: a step that reduces gradients with NCCL missed its deadline.* (every tower has "
+      "arrived|has not arrived)");
   const std::chrono::milliseconds soon(700);
   const std::chrono::hours unheeded(1);
   for (const Fault& fault :
        {Fault{"never:0", soon, late}, Fault{"never:1", soon, late},
         Fault{"error:1", unheeded,
-              HasSubstr("tower 1: an operation of NCCL's: unhandled cuda error (NCCL's status 1)")},
+              HasSubstr(
+                  "tower 1: an asynchronous NCCL operation: unhandled cuda error (NCCL status 1)")},
         Fault{"lost:1", unheeded,
-              MatchesRegex("tower [02]: an operation of NCCL's: remote process exited.*")},
+              MatchesRegex("tower [02]: an asynchronous NCCL operation: remote process exited.*")},
         Fault{"init_never", soon,
               MatchesRegex("tower [012]: NCCL is not connected after 700 ms.*")}}) {
     setenv("FAKE_NCCL", fault.name, 1);
